@@ -1,0 +1,25 @@
+"""Weft's dialects. Loading is lazy: a dialect's module is imported when a context first needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.ir import Dialect
+
+
+def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
+    """Weft's own dialects: name -> function that imports and returns the dialect."""
+
+    def relay() -> Dialect:
+        from .relay import Relay
+
+        return Relay
+
+    def tir() -> Dialect:
+        from .tir import Tir
+
+        return Tir
+
+    return {"relay": relay, "tir": tir}

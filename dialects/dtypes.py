@@ -1,0 +1,107 @@
+"""xDSL scalar types <-> NumPy dtypes, one table both ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    Signedness,
+)
+from xdsl.ir import Attribute
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+def dtype_name(type: Attribute) -> str:
+    """NumPy's (and TVM's) name of a scalar type: `f32` -> `"float32"`, `i1` -> `"bool"`, `ui8` -> `"uint8"`.
+
+    Raises:
+        TypeError: NumPy has no such type.
+    """
+    match type:
+        case Float32Type():
+            return "float32"
+        case Float64Type():
+            return "float64"
+        case Float16Type():
+            return "float16"
+        case BFloat16Type():
+            return "bfloat16"
+        case IndexType():
+            return "int64"
+        case IntegerType():
+            width = type.width.data
+            if width == 1:
+                return "bool"
+            if width in (8, 16, 32, 64):
+                return f"uint{width}" if type.signedness.data == Signedness.UNSIGNED else f"int{width}"
+        case _:
+            pass
+    raise TypeError(f"no NumPy dtype for {type}")
+
+
+def numpy_dtype(type: Attribute) -> np.dtype[np.generic]:
+    """The NumPy dtype that holds elements of the scalar type `type`."""
+    import numpy as np
+
+    name = dtype_name(type)
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(name)
+
+
+def scalar_type(dtype: npt.DTypeLike | str) -> Attribute:
+    """The xDSL scalar type of a NumPy dtype or its name; integers are signless where NumPy's are signed.
+
+    Raises:
+        TypeError: Weft has no such element type.
+    """
+    name = dtype if isinstance(dtype, str) else _name_of(dtype)
+    match name:
+        case "float32":
+            return Float32Type()
+        case "float64":
+            return Float64Type()
+        case "float16":
+            return Float16Type()
+        case "bfloat16":
+            return BFloat16Type()
+        case "bool":
+            return IntegerType(1)
+        case "int8" | "int16" | "int32" | "int64":
+            return IntegerType(int(name[3:]))
+        case "uint8" | "uint16" | "uint32" | "uint64":
+            return IntegerType(int(name[4:]), Signedness.UNSIGNED)
+        case _:
+            raise TypeError(f"weft has no element type for dtype '{name}'")
+
+
+def _name_of(dtype: npt.DTypeLike) -> str:
+    import numpy as np
+
+    return np.dtype(dtype).name
+
+
+def byte_width(type: Attribute) -> int:
+    """Bytes that one element takes in memory (`i1` takes one)."""
+    match type:
+        case Float64Type() | IndexType():
+            return 8
+        case Float32Type():
+            return 4
+        case Float16Type() | BFloat16Type():
+            return 2
+        case IntegerType():
+            return (type.width.data + 7) // 8
+        case _:
+            raise TypeError(f"{type} has no size in memory")

@@ -1,0 +1,311 @@
+"""What every `relay` operator is made of: `RelayOp`, its fusion pattern, its property fields.
+
+An operator is one class. It declares operands, properties and result with xDSL's IRDL, and says
+
+* `infer`    its type relation: the result types that follow from operand types and properties,
+* `traits`   among them `FusionPattern`, TVM's `TOpPattern`, which FuseOps reads,
+* `compute`  its meaning, as a tensor expression.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    TensorType,
+    TupleType,
+    f64,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, prop_def
+from xdsl.traits import OpTrait
+from xdsl.utils.exceptions import VerifyException
+
+from .. import te
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
+Tensor: TypeAlias = TensorType[Attribute]
+DYNAMIC = DYNAMIC_INDEX
+
+
+class Fusion(IntEnum):
+    """TVM's `OpPatternKind`: how an operator may be fused. Numbers are TVM's, and their order means something."""
+
+    ELEMWISE = 0
+    BROADCAST = 1
+    INJECTIVE = 2
+    COMM_REDUCE = 3
+    OUT_ELEMWISE_FUSABLE = 4
+    TUPLE = 7
+    OPAQUE = 8
+
+
+@dataclass(frozen=True)
+class FusionPattern(OpTrait):
+    """TVM's `TOpPattern`. An operator without this trait must be decomposed before fusion."""
+
+    kind: Fusion
+
+
+class NonComputational(OpTrait):
+    """TVM's `TNonComputational`: not evaluated, not fused; a later pass gives it meaning."""
+
+
+class Stateful(OpTrait):
+    """TVM's `TOpIsStateful`: never folded, shared, or dropped as dead."""
+
+
+class ReshapeLike(OpTrait):
+    """TVM's `TReshapeOp`: the result is the operand's memory seen under another shape."""
+
+
+@cache
+def fusion_pattern(op_type: type[Operation]) -> Fusion | None:
+    """The fusion pattern that an operator is declared with, or `None`."""
+    for trait in op_type.get_traits_of_type(FusionPattern):
+        return trait.kind
+    return None
+
+
+# The Python values that properties may be given as.
+Value: TypeAlias = "Attribute | int | float | bool | str | Sequence[int] | Sequence[float] | None"
+
+
+def as_attribute(value: Value) -> Attribute:
+    """`[1, 1]` -> `array<i64: 1, 1>`, `3` -> `3 : i64`, `0.5` -> `0.5 : f64`, `True` -> `true`, `"NCHW"` -> itself."""
+    if isinstance(value, Attribute):
+        return value
+    if isinstance(value, bool):
+        return IntegerAttr(int(value), i1)
+    if isinstance(value, int):
+        return IntegerAttr(value, i64)
+    if isinstance(value, float):
+        return FloatAttr(value, f64)
+    if isinstance(value, str):
+        return StringAttr(value)
+    assert value is not None
+    if any(isinstance(v, float) for v in value):
+        return DenseArrayBase.from_list(f64, [float(v) for v in value])
+    return DenseArrayBase.from_list(i64, [int(v) for v in value])
+
+
+class RelayOp(IRDLOperation, ABC):
+    """Base of the Relay operators.
+
+    Build one with operands and properties as Python values; result types are inferred:
+
+        Conv2dOp(data, weight, strides=[2, 2], padding=[1, 1, 1, 1]).result
+    """
+
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def __init__(self, *operands: SSAValue | Operation | Sequence[SSAValue], **properties: Value):
+        segments = [operand.results[0] if isinstance(operand, Operation) else operand for operand in operands]
+        definition = type(self).get_irdl_definition()
+        segments += [()] * (len(definition.operands) - len(segments))  # absent optional operands
+        super().__init__(
+            operands=segments,
+            result_types=[_UNKNOWN] * len(definition.results),
+            properties={name: as_attribute(v) for name, v in properties.items() if v is not None},
+        )
+        for result, inferred in zip(self.results, self.infer(), strict=True):
+            result._type = inferred  # pyright: ignore[reportPrivateUsage]
+
+    def infer(self) -> Sequence[Attribute]:
+        """The type relation: one result type for each result, from the operands' types and the properties.
+
+        Dynamic dimensions (`?`) stay dynamic unless something fixes them.
+
+        Raises:
+            VerifyException: the operands do not fit the operator; the message names the operand and both shapes.
+        """
+        raise NotImplementedError(f"{self.name} has no type relation")
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor | Sequence[te.Tensor]:
+        """The operator's meaning: result tensors as expressions over the input tensors (tuples come flattened).
+
+        Called only when all shapes are static.
+        """
+        raise NotImplementedError(f"{self.name} has no compute")
+
+    @classmethod
+    def has_compute(cls) -> bool:
+        return cls.compute is not RelayOp.compute
+
+    def numpy(self, *inputs: NDArray) -> NDArray | Sequence[NDArray] | None:
+        """A direct NumPy evaluation where the generic one of `compute` is too slow; `None` where there is none.
+
+        An addition, never the definition: a test holds it equal to `compute`.
+        """
+        return None
+
+    def verify_(self) -> None:
+        for result, inferred in zip(self.results, self.infer(), strict=True):
+            if not compatible(inferred, result.type):
+                raise VerifyException(
+                    f"'{self.name}' has result type {result.type}, but its operands and attributes give {inferred}"
+                )
+
+
+_UNKNOWN = TensorType(i1, [])
+
+
+def compatible(inferred: Attribute, declared: Attribute) -> bool:
+    """Whether `declared` is `inferred`, but for dimensions that one of the two leaves dynamic."""
+    if inferred == declared:
+        return True
+    if isinstance(inferred, TensorType) and isinstance(declared, TensorType):
+        a, b = inferred.get_shape(), declared.get_shape()
+        return (
+            inferred.element_type == declared.element_type
+            and len(a) == len(b)
+            and all(x == y or DYNAMIC in (x, y) for x, y in zip(a, b, strict=True))
+        )
+    if isinstance(inferred, TupleType) and isinstance(declared, TupleType):
+        a, b = inferred.types.data, declared.types.data
+        return len(a) == len(b) and all(compatible(x, y) for x, y in zip(a, b, strict=True))
+    return False
+
+
+def tensor(value: SSAValue | Attribute) -> Tensor:
+    """The tensor type of a value.
+
+    Raises:
+        VerifyException: it is not a tensor.
+    """
+    type = value.type if isinstance(value, SSAValue) else value
+    if not isinstance(type, TensorType):
+        raise VerifyException(f"expected a tensor, got {type}")
+    return cast(Tensor, type)
+
+
+def shape_of(value: SSAValue | Attribute) -> tuple[int, ...]:
+    """The shape of a tensor value or type; `DYNAMIC` stands for `?`."""
+    return tensor(value).get_shape()
+
+
+def is_static(type: Attribute) -> bool:
+    """Whether a tensor or tuple type has no dynamic dimension."""
+    if isinstance(type, TupleType):
+        return all(is_static(t) for t in type.types)
+    return isinstance(type, TensorType) and DYNAMIC not in type.get_shape()
+
+
+def flatten_types(types: Sequence[Attribute]) -> list[Tensor]:
+    """The tensor types in `types`, tuples opened, depth first."""
+    flat: list[Tensor] = []
+    for type in types:
+        if isinstance(type, TupleType):
+            flat.extend(flatten_types(type.types.data))
+        else:
+            flat.append(tensor(type))
+    return flat
+
+
+def normalize_axis(axis: int, rank: int, what: str = "axis") -> int:
+    """`axis` with negative values counted from the end.
+
+    Raises:
+        VerifyException: it is outside `[-rank, rank)`.
+    """
+    if not -rank <= axis < rank:
+        raise VerifyException(f"{what} {axis} is out of range for a tensor of rank {rank}")
+    return axis % rank
+
+
+def broadcast_dims(a: int, b: int) -> int:
+    """One dimension of a broadcast.
+
+    Raises:
+        VerifyException: neither equals the other, or 1.
+    """
+    if a == b or b == 1:
+        return a
+    if a == 1:
+        return b
+    if DYNAMIC in (a, b):
+        return max(a, b)  # the other one is static and not 1: the dynamic one must be equal to it, or 1
+    raise VerifyException(f"dimensions {a} and {b} do not broadcast")
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """NumPy's broadcast of shapes, with dynamic dimensions.
+
+    Raises:
+        VerifyException: the shapes do not broadcast; the message shows both.
+    """
+    result: tuple[int, ...] = ()
+    for shape in shapes:
+        rank = max(len(result), len(shape))
+        a = (1,) * (rank - len(result)) + tuple(result)
+        b = (1,) * (rank - len(shape)) + tuple(shape)
+        try:
+            result = tuple(broadcast_dims(x, y) for x, y in zip(a, b, strict=True))
+        except VerifyException as error:
+            raise VerifyException(f"shapes {list(result)} and {list(shape)} do not broadcast: {error}") from None
+    return result
+
+
+def broadcast_read(x: te.Tensor, indices: Sequence[te.ExprLike]) -> te.Read:
+    """`x` read at the trailing `indices` of a broadcast: size-one dimensions of `x` are read at 0."""
+    trailing = indices[len(indices) - x.rank :]
+    return x[tuple(0 if n == 1 else i for n, i in zip(x.shape, trailing, strict=True))]
+
+
+def int_list(value: Sequence[int] | None = None) -> DenseArrayBase[IntegerType]:
+    """A property of integers, as in `strides = array<i64: 1, 1>`; without a value, the property is required."""
+    constraint = DenseArrayBase.constr(i64)
+    if value is None:
+        return prop_def(constraint)
+    return prop_def(constraint, default_value=DenseArrayBase.from_list(i64, list(value)))
+
+
+def integer(value: int | None = None) -> IntegerAttr[IntegerType]:
+    """An integer property, as in `axis = 1 : i64`."""
+    constraint = IntegerAttr.constr(i64)
+    return prop_def(constraint) if value is None else prop_def(constraint, default_value=IntegerAttr(value, i64))
+
+
+def real(value: float | None = None) -> FloatAttr[Float64Type]:
+    """A float property, as in `epsilon = 1.0e-05 : f64`."""
+    constraint = FloatAttr.constr(f64)
+    return prop_def(constraint) if value is None else prop_def(constraint, default_value=FloatAttr(value, f64))
+
+
+def flag(value: bool) -> IntegerAttr[IntegerType]:
+    """A truth-valued property, as in `keepdims = true`; `is_true` reads it."""
+    return prop_def(IntegerAttr.constr(i1), default_value=IntegerAttr(int(value), i1))
+
+
+def string(value: str | None = None) -> StringAttr:
+    """A string property, as in `layout = "NCHW"`."""
+    return prop_def(StringAttr) if value is None else prop_def(StringAttr, default_value=StringAttr(value))
+
+
+def ints(value: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
+    """The Python values of an `int_list` property."""
+    return tuple(int(v) for v in value.get_values())
+
+
+def is_true(value: IntegerAttr[IntegerType]) -> bool:
+    """The Python value of a `flag` property."""
+    return value.value.data != 0

@@ -1,0 +1,478 @@
+"""Relay's own structure: functions, calls, constants, tuples, and the regions that fusion makes.
+
+A graph is SSA: `let` is an operation's result, sharing is a second use. Tensors are `tensor` types, tuples `tuple` types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FlatSymbolRefAttrConstr,
+    FunctionType,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    TupleType,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    CallableOpInterface,
+    ConstantLike,
+    HasParent,
+    IsolatedFromAbove,
+    IsTerminator,
+    Pure,
+    SymbolOpInterface,
+    SymbolUserOpInterface,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import array_to_attribute, attribute_to_array, tensor_type_of
+from .base import Fusion, FusionPattern, NonComputational, compatible
+
+if TYPE_CHECKING:
+    from .attributes import NDArray
+
+
+class _FuncCallable(CallableOpInterface):
+    @classmethod
+    def get_callable_region(cls, op: Operation) -> Region:
+        assert isinstance(op, FuncOp)
+        return op.body
+
+    @classmethod
+    def get_argument_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        assert isinstance(op, FuncOp)
+        return op.function_type.inputs.data
+
+    @classmethod
+    def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        assert isinstance(op, FuncOp)
+        return op.function_type.outputs.data
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """A global function. Counterpart of a `Function` in TVM's `IRModule`.
+
+    Attributes that passes know: `primitive` (made by fusion: compiled to one kernel), `reshape_only`, and, as in TVM,
+    `Compiler`, `Extern`, `SkipOptimization`, at which function passes leave the function alone.
+
+    ```mlir
+    relay.func @main(%x: tensor<1x8xf32>) -> tensor<1x8xf32> {
+      %y = relay.nn.relu %x : tensor<1x8xf32>
+      relay.return %y : tensor<1x8xf32>
+    }
+    ```
+    """
+
+    name = "relay.func"
+
+    sym_name = prop_def(StringAttr)
+    function_type = prop_def(FunctionType)
+    sym_visibility = opt_prop_def(StringAttr)
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), _FuncCallable())
+
+    def __init__(
+        self,
+        name: str,
+        function_type: FunctionType,
+        body: Region | None = None,
+        *,
+        private: bool = False,
+        attributes: dict[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "function_type": function_type,
+                **({"sym_visibility": StringAttr("private")} if private else {}),
+            },
+            attributes=attributes or {},
+            regions=[Region(Block(arg_types=function_type.inputs)) if body is None else body],
+        )
+
+    @property
+    def is_primitive(self) -> bool:
+        return "primitive" in self.attributes
+
+    @property
+    def return_op(self) -> ReturnOp:
+        last = self.body.block.last_op
+        assert isinstance(last, ReturnOp)
+        return last
+
+    def verify_(self) -> None:
+        block = self.body.block
+        if tuple(a.type for a in block.args) != self.function_type.inputs.data:
+            raise VerifyException(f"the body's arguments differ from the function type of @{self.sym_name.data}")
+        if not isinstance(block.last_op, ReturnOp):
+            raise VerifyException(f"the body of @{self.sym_name.data} does not end in relay.return")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FuncOp:
+        private = parser.parse_optional_keyword("private") is not None
+        name = parser.parse_symbol_name()
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        outputs: Sequence[Attribute] = ()
+        if parser.parse_optional_punctuation("->"):
+            listed = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+            outputs = (parser.parse_type(),) if listed is None else listed
+        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "function_type", "sym_visibility"))
+        body = parser.parse_region(arguments)
+        op = FuncOp(
+            name.data,
+            FunctionType.from_lists([a.type for a in arguments], outputs),
+            body,
+            private=private,
+            attributes=dict(attributes.data) if attributes is not None else None,
+        )
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" private " if self.sym_visibility is not None else " ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.body.block.args, printer.print_block_argument)
+        outputs = self.function_type.outputs.data
+        if outputs:
+            printer.print_string(" -> ")
+            if len(outputs) == 1 and not isinstance(outputs[0], FunctionType):
+                printer.print_attribute(outputs[0])
+            else:
+                with printer.in_parens():
+                    printer.print_list(outputs, printer.print_attribute)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, False)
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """End a function with its results."""
+
+    name = "relay.return"
+
+    arguments = var_operand_def()
+
+    assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
+    traits = traits_def(IsTerminator(), HasParent(FuncOp), Pure())
+
+    def __init__(self, *arguments: SSAValue | Operation):
+        super().__init__(operands=[list(arguments)])
+
+    def verify_(self) -> None:
+        function = self.parent_op()
+        assert isinstance(function, FuncOp)
+        declared = function.function_type.outputs.data
+        given = tuple(a.type for a in self.arguments)
+        if len(declared) != len(given) or not all(map(compatible, given, declared)):
+            raise VerifyException(
+                f"returns ({', '.join(map(str, given))}), but @{function.sym_name.data} is declared to return "
+                f"({', '.join(map(str, declared))})"
+            )
+
+
+class _CallSymbolUser(SymbolUserOpInterface):
+    def verify(self, op: Operation) -> None:
+        from xdsl.traits import SymbolTable
+
+        assert isinstance(op, CallOp)
+        callee = SymbolTable.lookup_symbol(op, op.callee)
+        if not isinstance(callee, FuncOp):
+            raise VerifyException(f"there is no relay.func {op.callee}")
+        inputs, outputs = callee.function_type.inputs.data, callee.function_type.outputs.data
+        if len(inputs) != len(op.arguments) or not all(map(compatible, [a.type for a in op.arguments], inputs)):
+            raise VerifyException(f"the call's operands do not match the inputs of {op.callee}: {callee.function_type}")
+        if len(outputs) != len(op.results) or not all(map(compatible, [r.type for r in op.results], outputs)):
+            raise VerifyException(f"the call's results do not match the outputs of {op.callee}: {callee.function_type}")
+
+
+@irdl_op_definition
+class CallOp(IRDLOperation):
+    """Call a global function.
+
+    ```mlir
+    %y = relay.call @fused_nn_relu(%x) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+    ```
+    """
+
+    name = "relay.call"
+
+    callee = prop_def(FlatSymbolRefAttrConstr)
+    arguments = var_operand_def()
+    res = var_result_def()
+
+    assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
+    traits = traits_def(_CallSymbolUser(), FusionPattern(Fusion.OPAQUE))
+
+    def __init__(self, callee: str, arguments: Sequence[SSAValue], result_types: Sequence[Attribute]):
+        super().__init__(
+            operands=[arguments], result_types=[result_types], properties={"callee": SymbolRefAttr(callee)}
+        )
+
+
+@irdl_op_definition
+class CallLoweredOp(IRDLOperation):
+    """Call a `tir.prim_func` on tensors: the kernel's buffers are the operands, then the results.
+
+    Counterpart of TVM's `call_lowered`. It stands in `@main` from the `tir` phase until the `loops` phase gives every
+    tensor its place in memory.
+
+    ```mlir
+    %y = relay.call_lowered @fused_nn_relu(%x) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+    ```
+    """
+
+    name = "relay.call_lowered"
+
+    callee = prop_def(FlatSymbolRefAttrConstr)
+    arguments = var_operand_def(TensorType)
+    res = var_result_def(TensorType)
+
+    assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), NonComputational())
+
+    def __init__(self, callee: str, arguments: Sequence[SSAValue], result_types: Sequence[Attribute]):
+        super().__init__(
+            operands=[arguments], result_types=[result_types], properties={"callee": SymbolRefAttr(callee)}
+        )
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """A tensor known at compile time. Small ones stand in the text, large ones are resources.
+
+    ```mlir
+    %c = relay.constant dense<2.0> : tensor<f32>
+    ```
+    """
+
+    name = "relay.constant"
+
+    value = prop_def(AnyAttr())
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure(), ConstantLike())
+
+    def __init__(self, value: Attribute, type: TensorType[Attribute]):
+        super().__init__(result_types=[type], properties={"value": value})
+
+    @staticmethod
+    def from_numpy(array: NDArray, name: str = "constant") -> ConstantOp:
+        """A constant that holds `array`; `name` becomes part of a resource's key."""
+        return ConstantOp(array_to_attribute(array, name), tensor_type_of(array))
+
+    def numpy(self) -> NDArray | None:
+        """The data; `None` for a resource that was not loaded. Do not write to it."""
+        return attribute_to_array(self.value, self.result.type)  # pyright: ignore[reportArgumentType]
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ConstantOp:
+        attributes = parser.parse_optional_attr_dict()
+        value = parser.parse_attribute()
+        from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+
+        if isinstance(value, DenseIntOrFPElementsAttr):
+            type = value.get_type()  # `dense<...> : type` carries it
+        else:
+            parser.parse_punctuation(":")
+            type = parser.parse_type()
+        if not isinstance(type, TensorType):
+            parser.raise_error("the type of relay.constant must be a tensor")
+        op = ConstantOp(value, type)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" ")
+        printer.print_attribute(self.value)
+        if not isinstance(self.value, DenseIntOrFPElementsAttr):
+            printer.print_string(" : ")
+            printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class TupleOp(IRDLOperation):
+    """Make a tuple of values.
+
+    ```mlir
+    %t = relay.tuple(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
+    ```
+    """
+
+    name = "relay.tuple"
+
+    fields = var_operand_def()
+    result = result_def(TupleType)
+
+    assembly_format = "`(` $fields `)` attr-dict `:` functional-type($fields, $result)"
+    traits = traits_def(Pure(), FusionPattern(Fusion.TUPLE))
+
+    def __init__(self, *fields: SSAValue):
+        super().__init__(operands=[list(fields)], result_types=[TupleType(ArrayAttr([f.type for f in fields]))])
+
+    def verify_(self) -> None:
+        if [*self.result.type.types] != [f.type for f in self.fields]:
+            raise VerifyException(f"the tuple's type {self.result.type} differs from its fields'")
+
+
+@irdl_op_definition
+class TupleGetOp(IRDLOperation):
+    """One field of a tuple. Counterpart of Relay's `TupleGetItem`.
+
+    ```mlir
+    %x = relay.tuple_get %t[1] : tuple<tensor<4xf32>, tensor<8xf32>> -> tensor<8xf32>
+    ```
+    """
+
+    name = "relay.tuple_get"
+
+    tuple = operand_def(TupleType)
+    index = prop_def(IntegerAttr.constr(i64))
+    result = result_def()
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def __init__(self, tuple: SSAValue, index: int):
+        assert isinstance(tuple.type, TupleType)
+        super().__init__(
+            operands=[tuple],
+            result_types=[tuple.type.types.data[index]],
+            properties={"index": IntegerAttr(index, i64)},
+        )
+
+    def verify_(self) -> None:
+        type = self.tuple.type
+        assert isinstance(type, TupleType)
+        index = self.index.value.data
+        if not 0 <= index < len(type.types):
+            raise VerifyException(f"field {index} of a tuple of {len(type.types)}")
+        if type.types.data[index] != self.result.type:
+            raise VerifyException(f"field {index} has type {type.types.data[index]}, not {self.result.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TupleGetOp:
+        operand = parser.parse_unresolved_operand()
+        with parser.in_square_brackets():
+            index = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        parser.parse_punctuation("->")
+        result = parser.parse_type()
+        op = TupleGetOp.create(
+            operands=[parser.resolve_operand(operand, type)],
+            result_types=[result],
+            properties={"index": IntegerAttr(index, i64)},
+            attributes=attributes,
+        )
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.tuple)
+        with printer.in_square_brackets():
+            printer.print_int(self.index.value.data)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.tuple.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class PrimitiveOp(IRDLOperation):
+    """A group of operators that FuseOps put together: it becomes one kernel.
+
+    The region sees only its arguments. Counterpart of a Relay function with `Primitive=1` at its call site.
+
+    ```mlir
+    %y = relay.primitive(%x) : (tensor<1x8xf32>) -> tensor<1x8xf32> {
+    ^bb0(%p0: tensor<1x8xf32>):
+      %0 = relay.exp %p0 : tensor<1x8xf32>
+      %1 = relay.nn.relu %0 : tensor<1x8xf32>
+      relay.yield %1 : tensor<1x8xf32>
+    }
+    ```
+    """
+
+    name = "relay.primitive"
+
+    arguments = var_operand_def()
+    res = var_result_def()
+    body = region_def("single_block")
+    primitive = opt_prop_def(UnitAttr)
+    reshape_only = opt_prop_def(UnitAttr)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "`(` $arguments `)` attr-dict `:` functional-type($arguments, $res) $body"
+    traits = traits_def(IsolatedFromAbove(), Pure(), FusionPattern(Fusion.OPAQUE))
+
+    def __init__(
+        self,
+        arguments: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        body: Region,
+        *,
+        primitive: bool = True,
+        reshape_only: bool = False,
+    ):
+        super().__init__(
+            operands=[arguments],
+            result_types=[result_types],
+            regions=[body],
+            properties={
+                **({"primitive": UnitAttr()} if primitive else {}),
+                **({"reshape_only": UnitAttr()} if reshape_only else {}),
+            },
+        )
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """End a `relay.primitive` region with its results."""
+
+    name = "relay.yield"
+
+    arguments = var_operand_def()
+
+    assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
+    traits = traits_def(IsTerminator(), HasParent(PrimitiveOp), Pure())
+
+    def __init__(self, *arguments: SSAValue):
+        super().__init__(operands=[list(arguments)])
+
+
+OPS: list[type[Operation]] = [
+    FuncOp, ReturnOp, CallOp, CallLoweredOp, ConstantOp, TupleOp, TupleGetOp, PrimitiveOp, YieldOp,
+]  # fmt: skip
+"""The structural operations of the dialect."""

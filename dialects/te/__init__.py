@@ -1,0 +1,112 @@
+"""Tensor expressions: the language in which an operator's `compute` says what it means.
+
+One definition has four readers: the lowering to `tir.block`s, the interpreter, the NumPy reference of the tests
+(`te.evaluate`), and the count of operations and bytes (`te.cost`). Counterpart of TVM's `te`.
+"""
+
+from .expr import (
+    COMBINER,
+    Binary,
+    BinaryKind,
+    Cast,
+    Const,
+    Expr,
+    ExprLike,
+    IterVar,
+    Read,
+    Reduce,
+    ReduceKind,
+    Select,
+    Unary,
+    UnaryKind,
+    all_of,
+    as_expr,
+    binary,
+    cast,
+    const,
+    index,
+    maximum,
+    minimum,
+    operands_of,
+    power,
+    reduce_identity,
+    select,
+    unary,
+)
+from .tensor import (
+    Compute,
+    Tensor,
+    compute,
+    max,
+    min,
+    placeholder,
+    prod,
+    reduce,
+    reduce_axis,
+    sum,
+    topological_order,
+)
+
+__all__ = [
+    "COMBINER", "Binary", "BinaryKind", "Cast", "Compute", "Const", "Expr", "ExprLike", "IterVar", "Read", "Reduce",
+    "ReduceKind", "Select", "Tensor", "Unary", "UnaryKind", "abs", "all_of", "as_expr", "binary", "cast", "ceil",
+    "compute", "const", "cos", "erf", "exp", "floor", "index", "log", "max", "maximum", "min", "minimum", "operands_of",
+    "placeholder", "power", "prod", "reduce", "reduce_axis", "reduce_identity", "round", "rsqrt", "select", "sigmoid",
+    "sin", "sqrt", "sum", "tanh", "topological_order", "trunc", "unary",
+]  # fmt: skip
+
+
+def exp(x: Expr) -> Expr:
+    return unary(UnaryKind.EXP, x)
+
+
+def log(x: Expr) -> Expr:
+    return unary(UnaryKind.LOG, x)
+
+
+def sqrt(x: Expr) -> Expr:
+    return unary(UnaryKind.SQRT, x)
+
+
+def rsqrt(x: Expr) -> Expr:
+    return unary(UnaryKind.RSQRT, x)
+
+
+def erf(x: Expr) -> Expr:
+    return unary(UnaryKind.ERF, x)
+
+
+def tanh(x: Expr) -> Expr:
+    return unary(UnaryKind.TANH, x)
+
+
+def sigmoid(x: Expr) -> Expr:
+    return unary(UnaryKind.SIGMOID, x)
+
+
+def sin(x: Expr) -> Expr:
+    return unary(UnaryKind.SIN, x)
+
+
+def cos(x: Expr) -> Expr:
+    return unary(UnaryKind.COS, x)
+
+
+def abs(x: Expr) -> Expr:
+    return unary(UnaryKind.ABS, x)
+
+
+def floor(x: Expr) -> Expr:
+    return unary(UnaryKind.FLOOR, x)
+
+
+def ceil(x: Expr) -> Expr:
+    return unary(UnaryKind.CEIL, x)
+
+
+def round(x: Expr) -> Expr:
+    return unary(UnaryKind.ROUND, x)
+
+
+def trunc(x: Expr) -> Expr:
+    return unary(UnaryKind.TRUNC, x)

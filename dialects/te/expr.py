@@ -1,0 +1,399 @@
+"""Scalar expressions of a tensor computation: what one element of a tensor is worth.
+
+An expression is an immutable tree (a DAG, where a Python value is used twice). Its leaves are index variables,
+constants and reads of other tensors. The operators of Python build it, so that a definition reads like its formula:
+
+    te.compute((n, m), lambda i, j: te.exp(x[i, j]) * te.const(2, f32))
+
+Counterpart of TVM's `PrimExpr`. Types are xDSL's scalar types; indices have type `index`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness, i1
+from xdsl.ir import Attribute
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+index = IndexType()
+
+
+class BinaryKind(StrEnum):
+    """Two-operand functions. Both operands have one type; comparisons give `i1`.
+
+    `DIV` is true division on floats and truncating division on integers; `FLOORDIV`/`FLOORMOD` round towards minus
+    infinity (Python's `//` and `%`), `TRUNCMOD` is C's `%` and `fmod`.
+    """
+
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    DIV = "div"
+    FLOORDIV = "floordiv"
+    FLOORMOD = "floormod"
+    TRUNCMOD = "truncmod"
+    MIN = "min"
+    MAX = "max"
+    POW = "pow"
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
+    SHL = "shl"
+    SHR = "shr"
+    EQ = "eq"
+    NE = "ne"
+    LT = "lt"
+    LE = "le"
+    GT = "gt"
+    GE = "ge"
+
+    @property
+    def is_comparison(self) -> bool:
+        return self in COMPARISONS
+
+
+COMPARISONS = frozenset({BinaryKind.EQ, BinaryKind.NE, BinaryKind.LT, BinaryKind.LE, BinaryKind.GT, BinaryKind.GE})
+
+
+class UnaryKind(StrEnum):
+    """One-operand functions, of the operand's type but for the three tests, which give `i1`.
+
+    `NOT` is bitwise (and so logical on `i1`); `ROUND` rounds halves to even, as NumPy and ONNX do.
+    """
+
+    NEG = "neg"
+    NOT = "not"
+    ABS = "abs"
+    SIGN = "sign"
+    EXP = "exp"
+    LOG = "log"
+    LOG2 = "log2"
+    LOG10 = "log10"
+    SQRT = "sqrt"
+    RSQRT = "rsqrt"
+    ERF = "erf"
+    TANH = "tanh"
+    SIGMOID = "sigmoid"
+    SIN = "sin"
+    COS = "cos"
+    TAN = "tan"
+    SINH = "sinh"
+    COSH = "cosh"
+    ASIN = "asin"
+    ACOS = "acos"
+    ATAN = "atan"
+    ASINH = "asinh"
+    ACOSH = "acosh"
+    ATANH = "atanh"
+    FLOOR = "floor"
+    CEIL = "ceil"
+    ROUND = "round"
+    TRUNC = "trunc"
+    ISNAN = "isnan"
+    ISINF = "isinf"
+    ISFINITE = "isfinite"
+
+
+PREDICATES = frozenset({UnaryKind.ISNAN, UnaryKind.ISINF, UnaryKind.ISFINITE})
+
+ReduceKind: TypeAlias = Literal["sum", "prod", "max", "min", "and", "or"]
+
+
+class Expr:
+    """Base of scalar expressions. `type` is the xDSL scalar type of the value."""
+
+    type: Attribute
+
+    def __add__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.ADD, self, other)
+
+    def __radd__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.ADD, as_expr(other, self.type), self)
+
+    def __sub__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.SUB, self, other)
+
+    def __rsub__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.SUB, as_expr(other, self.type), self)
+
+    def __mul__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.MUL, self, other)
+
+    def __rmul__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.MUL, as_expr(other, self.type), self)
+
+    def __truediv__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.DIV, self, other)
+
+    def __rtruediv__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.DIV, as_expr(other, self.type), self)
+
+    def __floordiv__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.FLOORDIV, self, other)
+
+    def __mod__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.FLOORMOD, self, other)
+
+    def __and__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.AND, self, other)
+
+    def __or__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.OR, self, other)
+
+    def __xor__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.XOR, self, other)
+
+    def __invert__(self) -> Expr:
+        return unary(UnaryKind.NOT, self)
+
+    def __neg__(self) -> Expr:
+        return unary(UnaryKind.NEG, self)
+
+    def __lt__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.LT, self, other)
+
+    def __le__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.LE, self, other)
+
+    def __gt__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.GT, self, other)
+
+    def __ge__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.GE, self, other)
+
+    def equal(self, other: ExprLike) -> Expr:
+        """`self == other` (a method, for Python's `==` stays identity, on which the memo tables rely)."""
+        return binary(BinaryKind.EQ, self, other)
+
+    def not_equal(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.NE, self, other)
+
+    def astype(self, type: Attribute) -> Expr:
+        """The value converted to `type`: float to integer truncates, anything to `i1` is `!= 0`."""
+        return cast(self, type)
+
+
+ExprLike: TypeAlias = Expr | int | float | bool
+
+
+@dataclass(frozen=True, eq=False)
+class IterVar(Expr):
+    """An index variable that runs over `0 <= v < extent`; `reduce` variables belong to a `Reduce`."""
+
+    name: str
+    extent: int
+    reduce: bool = False
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return index
+
+
+@dataclass(frozen=True, eq=False)
+class Const(Expr):
+    """A literal: `value` is an `int` for integer and index types, a `float` for float types, a `bool` for `i1`."""
+
+    value: int | float | bool
+    type: Attribute
+
+
+@dataclass(frozen=True, eq=False)
+class Unary(Expr):
+    kind: UnaryKind
+    operand: Expr
+    type: Attribute
+
+
+@dataclass(frozen=True, eq=False)
+class Binary(Expr):
+    kind: BinaryKind
+    lhs: Expr
+    rhs: Expr
+    type: Attribute
+
+
+@dataclass(frozen=True, eq=False)
+class Select(Expr):
+    """`then` where `condition` holds, else `otherwise`. Only the chosen side is read (TVM's `if_then_else`), so a
+    condition may guard an index that would lie outside its tensor."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    type: Attribute
+
+
+@dataclass(frozen=True, eq=False)
+class Cast(Expr):
+    operand: Expr
+    type: Attribute
+
+
+@dataclass(frozen=True, eq=False)
+class Read(Expr):
+    """One element of a tensor; `indices` have type `index`, one for each dimension."""
+
+    tensor: Tensor
+    indices: tuple[Expr, ...]
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.tensor.element_type
+
+
+@dataclass(frozen=True, eq=False)
+class Reduce(Expr):
+    """`operand` combined over all values of `axes`. Stands only at the top of a `compute` body."""
+
+    kind: ReduceKind
+    operand: Expr
+    axes: tuple[IterVar, ...]
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.operand.type
+
+
+def const(value: float, type: Attribute) -> Const:
+    """A literal of scalar type `type`."""
+    if isinstance(type, IntegerType) and type.width.data == 1:
+        return Const(bool(value), type)
+    if isinstance(type, IntegerType | IndexType):
+        return Const(int(value), type)
+    return Const(float(value), type)
+
+
+def as_expr(value: ExprLike, type: Attribute) -> Expr:
+    return value if isinstance(value, Expr) else const(value, type)
+
+
+def reduce_identity(kind: ReduceKind, type: Attribute) -> Const:
+    """The value that `kind` leaves unchanged: 0 for a sum, minus infinity (or the least integer) for a maximum."""
+    match kind:
+        case "sum" | "or":
+            return const(0, type)
+        case "prod" | "and":
+            return const(1, type)
+        case "max" | "min":
+            if isinstance(type, AnyFloat):
+                return const(float("-inf") if kind == "max" else float("inf"), type)
+            assert isinstance(type, IntegerType)
+            width = type.width.data
+            if type.signedness.data == Signedness.UNSIGNED or width == 1:
+                return const(0 if kind == "max" else (1 << width) - 1, type)
+            return const(-(1 << (width - 1)) if kind == "max" else (1 << (width - 1)) - 1, type)
+
+
+COMBINER: dict[ReduceKind, BinaryKind] = {
+    "sum": BinaryKind.ADD,
+    "prod": BinaryKind.MUL,
+    "max": BinaryKind.MAX,
+    "min": BinaryKind.MIN,
+    "and": BinaryKind.AND,
+    "or": BinaryKind.OR,
+}
+
+_INT_FOLDS = {
+    BinaryKind.ADD: lambda a, b: a + b,
+    BinaryKind.SUB: lambda a, b: a - b,
+    BinaryKind.MUL: lambda a, b: a * b,
+    BinaryKind.FLOORDIV: lambda a, b: a // b,
+    BinaryKind.FLOORMOD: lambda a, b: a % b,
+    BinaryKind.MIN: min,
+    BinaryKind.MAX: max,
+}
+
+
+def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
+    """Build `kind(lhs, rhs)`; index arithmetic on literals and on neutral elements is folded away.
+
+    Raises:
+        TypeError: the operands' types differ.
+    """
+    rhs = as_expr(rhs, lhs.type)
+    if lhs.type != rhs.type:
+        raise TypeError(f"te: operands of '{kind}' have different types: {lhs.type} and {rhs.type}")
+    if lhs.type == index:
+        if isinstance(lhs, Const) and isinstance(rhs, Const) and kind in _INT_FOLDS:
+            return Const(_INT_FOLDS[kind](int(lhs.value), int(rhs.value)), index)
+        if isinstance(rhs, Const):
+            if rhs.value == 0 and kind in (BinaryKind.ADD, BinaryKind.SUB):
+                return lhs
+            if rhs.value == 1 and kind in (BinaryKind.MUL, BinaryKind.FLOORDIV):
+                return lhs
+            if rhs.value == 1 and kind == BinaryKind.FLOORMOD:
+                return Const(0, index)
+            if rhs.value == 0 and kind == BinaryKind.MUL:
+                return rhs
+            if isinstance(lhs, IterVar) and isinstance(rhs.value, int) and 0 < lhs.extent <= rhs.value:
+                if kind == BinaryKind.FLOORDIV:
+                    return Const(0, index)
+                if kind == BinaryKind.FLOORMOD:
+                    return lhs
+        if isinstance(lhs, Const):
+            if lhs.value == 0 and kind == BinaryKind.ADD:
+                return rhs
+            if lhs.value == 1 and kind == BinaryKind.MUL:
+                return rhs
+            if lhs.value == 0 and kind in (BinaryKind.MUL, BinaryKind.FLOORDIV, BinaryKind.FLOORMOD):
+                return lhs
+    return Binary(kind, lhs, rhs, i1 if kind.is_comparison else lhs.type)
+
+
+def unary(kind: UnaryKind, operand: Expr) -> Expr:
+    return Unary(kind, operand, i1 if kind in PREDICATES else operand.type)
+
+
+def cast(operand: Expr, type: Attribute) -> Expr:
+    return operand if operand.type == type else Cast(operand, type)
+
+
+def select(condition: Expr, then: Expr, otherwise: ExprLike) -> Expr:
+    """`then` if `condition` (an `i1`) else `otherwise`, reading only the chosen side."""
+    otherwise = as_expr(otherwise, then.type)
+    if then.type != otherwise.type:
+        raise TypeError(f"te: the sides of a select have different types: {then.type} and {otherwise.type}")
+    return Select(condition, then, otherwise, then.type)
+
+
+def minimum(lhs: Expr, rhs: ExprLike) -> Expr:
+    return binary(BinaryKind.MIN, lhs, rhs)
+
+
+def maximum(lhs: Expr, rhs: ExprLike) -> Expr:
+    return binary(BinaryKind.MAX, lhs, rhs)
+
+
+def power(lhs: Expr, rhs: ExprLike) -> Expr:
+    return binary(BinaryKind.POW, lhs, rhs)
+
+
+def all_of(conditions: Sequence[Expr]) -> Expr:
+    """The conjunction of `i1` expressions; true where there are none."""
+    result: Expr | None = None
+    for condition in conditions:
+        result = condition if result is None else result & condition
+    return const(1, i1) if result is None else result
+
+
+def operands_of(expr: Expr) -> tuple[Expr, ...]:
+    """The direct sub-expressions, in order."""
+    match expr:
+        case Unary(_, operand) | Cast(operand):
+            return (operand,)
+        case Binary(_, lhs, rhs):
+            return (lhs, rhs)
+        case Select(condition, then, otherwise):
+            return (condition, then, otherwise)
+        case Read(_, indices):
+            return indices
+        case Reduce(_, operand, _):
+            return (operand,)
+        case _:
+            return ()

@@ -1,0 +1,141 @@
+"""Tensors and the two ways to get one: `placeholder` (an input) and `compute` (a formula for each element)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Attribute
+
+from .expr import Expr, ExprLike, IterVar, Read, Reduce, ReduceKind, as_expr, index, operands_of
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """A tensor of static `shape`; `producer` is `None` for an input.
+
+    `x[i, j]` is the scalar expression of one element; indices are `index` expressions or integers.
+    """
+
+    shape: tuple[int, ...]
+    element_type: Attribute
+    name: str
+    producer: Compute | None = None
+
+    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Read:
+        indices = indices if isinstance(indices, tuple) else (indices,)
+        if len(indices) != len(self.shape):
+            raise IndexError(
+                f"te: tensor '{self.name}' has rank {len(self.shape)} but is read with {len(indices)} indices"
+            )
+        return Read(self, tuple(as_expr(i, index) for i in indices))
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Compute:
+    """`result[axes] = body`, where `body` may be one `Reduce` over further axes."""
+
+    axes: tuple[IterVar, ...]
+    body: Expr
+
+    @property
+    def reduce_axes(self) -> tuple[IterVar, ...]:
+        return self.body.axes if isinstance(self.body, Reduce) else ()
+
+    def reads(self) -> list[Read]:
+        """Every read in the body, each once, operands before users."""
+        seen: set[int] = set()
+        found: list[Read] = []
+        stack: list[tuple[Expr, bool]] = [(self.body, False)]
+        while stack:
+            expr, expanded = stack.pop()
+            if expanded:
+                if isinstance(expr, Read):
+                    found.append(expr)
+                continue
+            if id(expr) in seen:
+                continue
+            seen.add(id(expr))
+            stack.append((expr, True))
+            stack.extend((operand, False) for operand in reversed(operands_of(expr)))
+        return found
+
+    def inputs(self) -> list[Tensor]:
+        """The tensors read, each once, in order of first use."""
+        return list(dict.fromkeys(read.tensor for read in self.reads()))
+
+
+def placeholder(shape: Sequence[int], element_type: Attribute, name: str = "placeholder") -> Tensor:
+    """An input tensor of static `shape` with elements of the scalar type `element_type`."""
+    return Tensor(tuple(shape), element_type, name)
+
+
+_AXIS_NAMES = "ijklmnopqrst"
+
+
+def compute(shape: Sequence[int], body: Callable[..., ExprLike], name: str = "compute") -> Tensor:
+    """The tensor of `shape` whose element at `(i, j, ...)` is `body(i, j, ...)`.
+
+    `body` takes one index variable for each dimension and returns an `Expr` (or a reduction made by `sum`, `max`, ...).
+    """
+    axes = tuple(IterVar(_AXIS_NAMES[d] if d < len(_AXIS_NAMES) else f"i{d}", n) for d, n in enumerate(shape))
+    value = body(*axes)
+    if not isinstance(value, Expr):
+        raise TypeError(f"te: the body of '{name}' is a Python number; give it a type with te.const(value, type)")
+    producer = Compute(axes, value)
+    for read in producer.reads():
+        if any(isinstance(i, Reduce) for i in read.indices):
+            raise TypeError(f"te: '{name}' has a reduction inside an index; reductions stand at the top of a body")
+    return Tensor(tuple(shape), value.type, name, producer)
+
+
+def reduce_axis(extent: int, name: str = "k") -> IterVar:
+    """A variable to reduce over: `0 <= k < extent`."""
+    return IterVar(name, extent, reduce=True)
+
+
+def reduce(kind: ReduceKind, operand: Expr, axes: Sequence[IterVar] | IterVar) -> Expr:
+    """`operand` combined over `axes`; without axes, the operand itself."""
+    axes = (axes,) if isinstance(axes, IterVar) else tuple(axes)
+    return Reduce(kind, operand, axes) if axes else operand
+
+
+def sum(operand: Expr, axes: Sequence[IterVar] | IterVar) -> Expr:
+    return reduce("sum", operand, axes)
+
+
+def prod(operand: Expr, axes: Sequence[IterVar] | IterVar) -> Expr:
+    return reduce("prod", operand, axes)
+
+
+def max(operand: Expr, axes: Sequence[IterVar] | IterVar) -> Expr:
+    return reduce("max", operand, axes)
+
+
+def min(operand: Expr, axes: Sequence[IterVar] | IterVar) -> Expr:
+    return reduce("min", operand, axes)
+
+
+def topological_order(outputs: Sequence[Tensor]) -> list[Tensor]:
+    """All tensors that `outputs` are made of, inputs first, each once (depth first, in order of first use)."""
+    order: dict[Tensor, None] = {}
+    stack: list[tuple[Tensor, Iterator[Tensor]]] = []
+
+    def push(tensor: Tensor) -> None:
+        stack.append((tensor, iter(tensor.producer.inputs() if tensor.producer is not None else ())))
+
+    for output in outputs:
+        push(output)
+        while stack:
+            tensor, inputs = stack[-1]
+            pending = next((i for i in inputs if i not in order), None)
+            if pending is None:
+                order[tensor] = None
+                stack.pop()
+            else:
+                push(pending)
+    return list(order)

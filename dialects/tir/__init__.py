@@ -1,0 +1,7 @@
+"""The `tir` dialect."""
+
+from xdsl.ir import Dialect
+
+from .core import PrimFuncOp
+
+Tir = Dialect("tir", [PrimFuncOp], [])

@@ -1,0 +1,1 @@
+"""Passes that keep their dialect, and the infrastructure that runs them."""

@@ -1,0 +1,5 @@
+"""The pass infrastructure."""
+
+from .passes import FunctionPass, ModulePass, Pass, PrimFuncPass
+
+__all__ = ["FunctionPass", "ModulePass", "Pass", "PrimFuncPass"]
