@@ -59,13 +59,41 @@ class ResourceAttr(Data[Resource]):
 
 
 def resource(array: NDArray, name: str = "constant") -> ResourceAttr:
-    """`array` as a resource; its key is `name` and a digest of dtype, shape and content."""
+    """`array` as a resource; its key is `name` and a digest of dtype, shape and content.
+
+    An array whose elements are all equal is held as one element seen under the whole shape (strides of zero), so a
+    fill of hundreds of MiB takes no memory until a reader copies it.
+    """
     import numpy as np
 
-    array = np.ascontiguousarray(array)
     digest = hashlib.blake2b(f"{array.dtype.name}{array.shape}".encode(), digest_size=6)
-    digest.update(array.view(np.uint8).data if array.size else b"")
+    if is_uniform(array):
+        element = np.ascontiguousarray(array[(slice(0, 1),) * array.ndim])
+        digest.update(b"uniform" + element.tobytes())
+        array = np.broadcast_to(element, array.shape)
+    else:
+        array = np.ascontiguousarray(array)
+        digest.update(array.view(np.uint8).data if array.size else b"")
     return ResourceAttr(Resource(f"{name}_{digest.hexdigest()}", array))
+
+
+def is_uniform(array: NDArray) -> bool:
+    """Whether all elements of `array` are the same, bit for bit. Arrays that are not cost next to nothing to reject."""
+    import numpy as np
+
+    if array.size == 0:
+        return False
+    if not any(array.strides):
+        return True
+    bits = np.dtype(f"V{array.dtype.itemsize}")
+    first = array[(0,) * array.ndim].tobytes()
+    if array[(-1,) * array.ndim].tobytes() != first:
+        return False
+    if not array.flags.c_contiguous:
+        array = np.ascontiguousarray(array)
+    flat = array.reshape(-1).view(bits)
+    step = 1 << 16
+    return all(bool((flat[i : i + step] == np.void(first)).all()) for i in range(0, flat.size, step))
 
 
 def tensor_type_of(array: NDArray) -> TensorType[Attribute]:
