@@ -1,8 +1,8 @@
 """Constant data: small tensors stand in the text, large ones beside it.
 
-A weight of hundreds of MiB must not pass through text. `#relay.resource<"key">` names it; the NumPy array itself is held
-by the attribute in memory, and by a file beside the `.mlir` on disk (`weights.py`). The key ends in a digest of the
-content, so that equal keys mean equal data and two constants can be compared without looking at them.
+A weight of hundreds of MiB must not pass through text. `#relay.resource<"key">` names it; the NumPy array itself is
+held by the attribute in memory, and by a file beside the `.mlir` on disk (`weights.py`). The key ends in a digest of
+the content, so that equal keys mean equal data and two constants can be compared without looking at them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, IntegerType, TensorType
+from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType, i1
 from xdsl.ir import Attribute, Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -124,7 +124,7 @@ def attribute_to_array(value: Attribute, type: TensorType[Attribute]) -> NDArray
     dtype = numpy_dtype(type.element_type)
     shape = type.get_shape()
     data = value.data.data
-    if isinstance(type.element_type, IntegerType) and type.element_type.width.data == 1:
+    if type.element_type == i1:
         flat = np.array([bool(v) for v in value.get_values()], dtype)
         return np.broadcast_to(flat, shape).copy() if flat.size == 1 else flat.reshape(shape)
     flat = np.frombuffer(data, dtype)
