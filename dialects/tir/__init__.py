@@ -1,7 +1,7 @@
-"""The `tir` dialect."""
+"""The `tir` dialect: TVM's TIR, loop nests over buffers with blocks that schedules transform."""
 
 from xdsl.ir import Dialect
 
-from .core import PrimFuncOp
+from .core import OPS
 
-Tir = Dialect("tir", [PrimFuncOp], [])
+Tir = Dialect("tir", OPS, [])

@@ -1,0 +1,255 @@
+"""Index arithmetic: from SSA values to affine expressions and back, and what can be said about an expression.
+
+An index in a block's body is a chain of `arith` operations on the iterators. `affine_of` reads such a chain as an affine
+expression; `Linear` is its normal form, a sum of multiples of atoms (variables, and floordiv/mod terms).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import BlockArgument, OpResult, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+    AffineSymExpr,
+)
+from xdsl.printer import Printer
+
+
+def affine_of(value: SSAValue, dims: Mapping[SSAValue, AffineExpr]) -> AffineExpr | None:
+    """`value` as an affine expression of the values in `dims`; `None` where it is not one."""
+    if (known := dims.get(value)) is not None:
+        return known
+    if isinstance(value, BlockArgument):
+        return None
+    assert isinstance(value, OpResult)
+    op = value.op
+    if isinstance(op, arith.ConstantOp):
+        return AffineConstantExpr(op.value.value.data) if isinstance(op.value, IntegerAttr) else None
+    if not isinstance(
+        op, arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.FloorDivSIOp | arith.DivUIOp | arith.RemUIOp
+    ):
+        return None
+    lhs, rhs = affine_of(op.lhs, dims), affine_of(op.rhs, dims)
+    if lhs is None or rhs is None:
+        return None
+    match op:
+        case arith.AddiOp():
+            return lhs + rhs
+        case arith.SubiOp():
+            return lhs - rhs
+        case arith.MuliOp():
+            if isinstance(lhs, AffineConstantExpr):
+                lhs, rhs = rhs, lhs
+            return lhs * rhs if isinstance(rhs, AffineConstantExpr) else None
+        case arith.FloorDivSIOp() | arith.DivUIOp():
+            return lhs // rhs if isinstance(rhs, AffineConstantExpr) else None
+        case arith.RemUIOp():
+            return lhs % rhs if isinstance(rhs, AffineConstantExpr) else None
+
+
+def access_map(op: memref.LoadOp | memref.StoreOp, iters: Sequence[BlockArgument]) -> AffineMap | None:
+    """The element that an access touches, as a map from a block's iterators; `None` where it depends on data."""
+    dims: dict[SSAValue, AffineExpr] = {v: AffineExpr.dimension(i) for i, v in enumerate(iters)}
+    results: list[AffineExpr] = []
+    for value in op.indices:
+        if (expr := affine_of(value, dims)) is None:
+            return None
+        results.append(expr)
+    return AffineMap(len(iters), 0, tuple(results))
+
+
+@dataclass(frozen=True)
+class Access:
+    """An element access in a block: the operation and its map from the block's iterators, if it has one."""
+
+    op: memref.LoadOp | memref.StoreOp
+    map: AffineMap | None
+
+    @property
+    def buffer(self) -> SSAValue:
+        return self.op.memref
+
+    @property
+    def is_write(self) -> bool:
+        return isinstance(self.op, memref.StoreOp)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A sum of multiples: `constant + sum(coefficient * atom)`. Atoms are dimensions and floordiv/mod terms."""
+
+    terms: Mapping[AffineExpr, int]
+    constant: int
+
+    def coefficient(self, atom: AffineExpr) -> int:
+        return self.terms.get(atom, 0)
+
+    def to_expr(self) -> AffineExpr:
+        """The expression with its terms in a fixed order: larger coefficients first, as nested loops give them."""
+        result: AffineExpr | None = None
+        for atom, factor in sorted(self.terms.items(), key=lambda t: (-abs(t[1]), str(t[0]))):
+            term = atom if factor == 1 else AffineBinaryOpExpr(AffineBinaryOpKind.Mul, atom, AffineConstantExpr(factor))
+            result = term if result is None else AffineBinaryOpExpr(AffineBinaryOpKind.Add, result, term)
+        if result is None:
+            return AffineConstantExpr(self.constant)
+        if self.constant:
+            result = AffineBinaryOpExpr(AffineBinaryOpKind.Add, result, AffineConstantExpr(self.constant))
+        return result
+
+
+Range = tuple[int, int]
+"""Least and greatest value, both included."""
+
+
+def linear(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> Linear:
+    """The normal form of `expr`. With the `ranges` of its dimensions, `floordiv` and `mod` are resolved where the
+    divisor divides the multiples that carry the quotient: `(4 * i + j) floordiv 4` is `i` for `0 <= j < 4`."""
+    match expr:
+        case AffineConstantExpr(value):
+            return Linear({}, value)
+        case AffineDimExpr() | AffineSymExpr():
+            return Linear({expr: 1}, 0)
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            left = linear(lhs, ranges)
+            right = linear(rhs, ranges)
+            if kind == AffineBinaryOpKind.Add:
+                terms = dict(left.terms)
+                for atom, factor in right.terms.items():
+                    terms[atom] = terms.get(atom, 0) + factor
+                return Linear(_rejoin({a: f for a, f in terms.items() if f}), left.constant + right.constant)
+            if kind == AffineBinaryOpKind.Mul:
+                if left.terms and right.terms:
+                    return Linear({expr: 1}, 0)
+                linear_part, factor = (left, right.constant) if not right.terms else (right, left.constant)
+                return Linear(
+                    {a: f * factor for a, f in linear_part.terms.items() if f * factor}, linear_part.constant * factor
+                )
+            if right.terms or right.constant <= 0:
+                return Linear({expr: 1}, 0)
+            return _divide(kind, left, right.constant, ranges)
+        case _:
+            return Linear({expr: 1}, 0)
+
+
+def _rejoin(terms: dict[AffineExpr, int]) -> dict[AffineExpr, int]:
+    """`k * c * (x floordiv c) + k * (x mod c)` is `k * x`, for a single term `x`."""
+    for atom, factor in list(terms.items()):
+        if isinstance(atom, AffineBinaryOpExpr) and atom.kind == AffineBinaryOpKind.Mod and atom in terms:
+            quotient = AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, atom.lhs, atom.rhs)
+            assert isinstance(atom.rhs, AffineConstantExpr)
+            if terms.get(quotient) == factor * atom.rhs.value and isinstance(
+                atom.lhs, AffineDimExpr | AffineBinaryOpExpr
+            ):
+                whole = linear(atom.lhs)
+                if whole.constant:
+                    continue
+                del terms[atom], terms[quotient]
+                for inner, multiple in whole.terms.items():
+                    terms[inner] = terms.get(inner, 0) + multiple * factor
+                    if not terms[inner]:
+                        del terms[inner]
+    return terms
+
+
+def _divide(kind: AffineBinaryOpKind, left: Linear, divisor: int, ranges: Mapping[AffineExpr, Range] | None) -> Linear:
+    """`left floordiv divisor`, `left mod divisor` or `left ceildiv divisor` in normal form."""
+    if kind == AffineBinaryOpKind.CeilDiv:
+        return _divide(AffineBinaryOpKind.FloorDiv, Linear(left.terms, left.constant + divisor - 1), divisor, ranges)
+    whole = {a: f for a, f in left.terms.items() if f % divisor == 0}
+    rest = Linear({a: f for a, f in left.terms.items() if f % divisor}, left.constant % divisor)
+    quotient = Linear({a: f // divisor for a, f in whole.items()}, left.constant // divisor)
+    if not rest.terms or (ranges is not None and _within(rest, divisor, ranges)):
+        return quotient if kind == AffineBinaryOpKind.FloorDiv else rest
+    remainder = rest.to_expr()
+    atom = AffineBinaryOpExpr(kind, remainder, AffineConstantExpr(divisor))
+    if kind == AffineBinaryOpKind.Mod:
+        return Linear({atom: 1}, 0)
+    return Linear({**quotient.terms, atom: quotient.terms.get(atom, 0) + 1}, quotient.constant)
+
+
+def _within(value: Linear, divisor: int, ranges: Mapping[AffineExpr, Range]) -> bool:
+    bounds = linear_range(value, ranges)
+    return bounds is not None and bounds[0] >= 0 and bounds[1] < divisor
+
+
+def linear_range(value: Linear, ranges: Mapping[AffineExpr, Range]) -> Range | None:
+    """The least and greatest value of a normal form, given its dimensions' ranges; `None` where one is unknown."""
+    low = high = value.constant
+    for atom, factor in value.terms.items():
+        bounds = ranges.get(atom)
+        if bounds is None and isinstance(atom, AffineBinaryOpExpr):
+            bounds = expr_range(atom, ranges)
+        if bounds is None:
+            return None
+        a, b = factor * bounds[0], factor * bounds[1]
+        low, high = low + min(a, b), high + max(a, b)
+    return low, high
+
+
+def expr_range(expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> Range | None:
+    """Bounds of an expression's value (not always tight), given its dimensions' ranges."""
+    if isinstance(expr, AffineBinaryOpExpr) and expr.kind in (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod):
+        divisor = expr.rhs
+        inner = expr_range(expr.lhs, ranges)
+        if isinstance(divisor, AffineConstantExpr) and divisor.value > 0 and inner is not None:
+            if expr.kind == AffineBinaryOpKind.FloorDiv:
+                return inner[0] // divisor.value, inner[1] // divisor.value
+            if inner[0] >= 0 and inner[1] < divisor.value:
+                return inner
+            return 0, divisor.value - 1
+        return None
+    form = linear(expr, ranges)
+    if list(form.terms) == [expr] and not isinstance(expr, AffineDimExpr | AffineSymExpr):
+        return None
+    return linear_range(form, ranges)
+
+
+def simplify(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> AffineExpr:
+    """`expr` in normal form."""
+    return linear(expr, ranges).to_expr()
+
+
+def substitute(expr: AffineExpr, dims: Sequence[AffineExpr]) -> AffineExpr:
+    """`expr` with dimension `i` replaced by `dims[i]`."""
+    return expr.replace_dims_and_symbols(dims, [])
+
+
+_OPERATORS = {
+    AffineBinaryOpKind.Add: "+",
+    AffineBinaryOpKind.Mul: "*",
+    AffineBinaryOpKind.Mod: "mod",
+    AffineBinaryOpKind.FloorDiv: "floordiv",
+    AffineBinaryOpKind.CeilDiv: "ceildiv",
+}
+_PRECEDENCE = {kind: 0 if kind == AffineBinaryOpKind.Add else 1 for kind in AffineBinaryOpKind}
+
+
+def print_expr(printer: Printer, expr: AffineExpr, values: Sequence[SSAValue]) -> None:
+    """Print `expr` with dimension `i` as the name of `values[i]`."""
+    match expr:
+        case AffineConstantExpr(value):
+            printer.print_string(str(value))
+        case AffineDimExpr(position):
+            printer.print_ssa_value(values[position])
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            symbol = _OPERATORS[kind]
+            for side, is_left in ((lhs, True), (rhs, False)):
+                nested = isinstance(side, AffineBinaryOpExpr) and not (
+                    _PRECEDENCE[side.kind] > _PRECEDENCE[kind] or (is_left and side.kind == kind)
+                )
+                printer.print_string("(" if nested else "")
+                print_expr(printer, side, values)
+                printer.print_string(")" if nested else "")
+                if is_left:
+                    printer.print_string(f" {symbol} ")
+        case _:
+            raise ValueError(f"not over dimensions: {expr}")
