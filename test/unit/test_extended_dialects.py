@@ -1,0 +1,98 @@
+"""The dialects that Weft registers in place of xDSL's: what they add parses, prints and is checked."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects import arith as xdsl_arith
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func
+from xdsl.dialects.test import Test
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from weft.dialects.arith_extensions import Arith, SelectOp
+from weft.dialects.llvm_extensions import Llvm
+from weft.dialects.llvm_loop_annotation import LoopAnnotationAttr, LoopUnrollAttr, full_unroll
+
+
+def context() -> Context:
+    ctx = Context()
+    for dialect in (Builtin, Test, Func, Arith, Llvm):
+        ctx.load_dialect(dialect)
+    return ctx
+
+
+def module(text: str) -> ModuleOp:
+    return Parser(context(), text).parse_module()
+
+
+VALUES = '%v, %m, %i, %s = "test.op"() : () -> (vector<4xf32>, vector<4xi1>, vector<4xi32>, f32)\n'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%0 = arith.cmpf olt, %v, %v : vector<4xf32>",
+        "%0 = arith.cmpf une, %v, %v fastmath<nnan> : vector<4xf32>",
+        "%0 = arith.cmpi slt, %i, %i : vector<4xi32>",
+        "%0 = arith.select %m, %v, %v : vector<4xi1>, vector<4xf32>",
+        "%0 = arith.sitofp %i : vector<4xi32> to vector<4xf32>",
+        "%0 = arith.fptosi %v : vector<4xf32> to vector<4xi32>",
+        "%0 = arith.extui %m : vector<4xi1> to vector<4xi8>",
+        "%0 = arith.trunci %i : vector<4xi32> to vector<4xi8>",
+        "%0 = arith.index_cast %i : vector<4xi32> to vector<4xindex>",
+        "%0 = arith.fptoui %s : f32 to i32",
+        '%0 = llvm.fcmp "olt" %v, %v : vector<4xf32>',
+        "%0 = llvm.select %m, %v, %v : vector<4xi1>, vector<4xf32>",
+        "%0 = llvm.intr.maximum(%v, %v) : (vector<4xf32>, vector<4xf32>) -> vector<4xf32>",
+        "%0 = llvm.intr.umax(%i, %i) : (vector<4xi32>, vector<4xi32>) -> vector<4xi32>",
+        "%0 = llvm.intr.vector.reduce.smax(%i) : (vector<4xi32>) -> i32",
+        "%0 = llvm.mlir.poison : vector<4xf32>",
+    ],
+)
+def test_vector_operations_print_as_they_were_parsed(line: str) -> None:
+    parsed = module(VALUES + line)
+    parsed.verify()
+    assert line in str(parsed)
+
+
+def test_a_scalar_comparison_is_parsed_as_xdsls_own_operation() -> None:
+    parsed = module(VALUES + "%0 = arith.cmpf olt, %s, %s : f32\n%1 = arith.select %0, %s, %s : f32")
+    kinds = [type(op) for op in parsed.ops]
+    assert kinds[1:] == [xdsl_arith.CmpfOp, xdsl_arith.SelectOp]
+
+
+def test_a_mask_with_the_wrong_number_of_lanes_is_rejected() -> None:
+    text = '%m, %v = "test.op"() : () -> (vector<8xi1>, vector<4xf32>)\n'
+    with pytest.raises(VerifyException, match="one bit per lane"):
+        module(text + "%0 = arith.select %m, %v, %v : vector<8xi1>, vector<4xf32>").verify()
+
+
+def test_an_extension_that_does_not_widen_is_rejected() -> None:
+    with pytest.raises(VerifyException, match="not wider"):
+        module(VALUES + "%0 = arith.extsi %i : vector<4xi32> to vector<4xi8>").verify()
+
+
+def test_a_loop_annotation_prints_as_upstream_spells_it() -> None:
+    text = "#llvm.loop_annotation<unroll = <disable = false, full = true>>"
+    assert str(full_unroll()) == text
+    assert Parser(context(), text).parse_attribute() == full_unroll()
+
+
+def test_an_unknown_hint_names_the_known_ones() -> None:
+    with pytest.raises(ParseError, match="it has disable, count"):
+        Parser(context(), "#llvm.loop_annotation<unroll = <fully = true>>").parse_attribute()
+    with pytest.raises(ValueError, match="it has disable, count"):
+        LoopUnrollAttr.of(fully=True)
+
+
+def test_unset_hints_are_none() -> None:
+    annotation = LoopAnnotationAttr.of(mustProgress=True)
+    assert annotation.flag("mustProgress") is True
+    assert annotation.flag("disableNonforced") is None
+
+
+def test_select_on_vectors_is_wefts_class() -> None:
+    parsed = module(VALUES + "%0 = arith.select %m, %v, %v : vector<4xi1>, vector<4xf32>")
+    assert isinstance(parsed.body.block.last_op, SelectOp)
