@@ -1,0 +1,184 @@
+"""What the neural-network operators share: windows that slide, padding stages, types of accumulators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, Float16Type, IntegerAttr, TupleType, f32
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+from .. import te
+from ..dtypes import scalar_type
+from .base import DYNAMIC
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy.typing as npt
+
+    from .base import NDArray
+
+
+def accumulator(element: Attribute) -> Attribute:
+    """The type in which sums of `element`s are formed: f32 for the half-width floats, else the type itself."""
+    return f32 if isinstance(element, Float16Type | BFloat16Type) else element
+
+
+def result_element(element: Attribute, out_dtype: str) -> Attribute:
+    """The type that `out_dtype` names, or `element` where it is empty.
+
+    Raises:
+        VerifyException: there is no such type.
+    """
+    if not out_dtype:
+        return element
+    try:
+        return scalar_type(out_dtype)
+    except TypeError as error:
+        raise VerifyException(f"out_dtype: {error}") from None
+
+
+def narrow(x: te.Tensor, element: Attribute) -> te.Tensor:
+    """`x` with elements of type `element`: a stage of its own where that is another type."""
+    if x.element_type == element:
+        return x
+    return te.compute(x.shape, lambda *i: te.cast(x[i], element), "cast")
+
+
+def tuple_type(*fields: Attribute) -> TupleType:
+    """The tuple type of the given fields."""
+    return TupleType(ArrayAttr(fields))  # pyright: ignore[reportArgumentType]
+
+
+def optional_int(value: IntegerAttr | None) -> int | None:
+    """The Python value of an optional integer property."""
+    return None if value is None else value.value.data
+
+
+def per_axis(values: Sequence[int], rank: int, what: str, least: int = 1) -> tuple[int, ...]:
+    """One value for each of `rank` spatial axes; a single value stands for all.
+
+    Raises:
+        VerifyException: another number of values, or one below `least`.
+    """
+    if len(values) not in (1, rank):
+        raise VerifyException(f"'{what}' has {len(values)} values for {rank} spatial dimensions")
+    if any(v < least for v in values):
+        raise VerifyException(f"'{what}' must be at least {least}, got {list(values)}")
+    return tuple(values) * (rank if len(values) == 1 else 1)
+
+
+def normalize_padding(padding: Sequence[int], rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """TVM's `padding` as (before, after), each with one value for every spatial axis.
+
+    One value pads every side; `rank` values pad both sides of their axis; `2 * rank` are all befores, then all afters
+    (top, left, bottom, right).
+
+    Raises:
+        VerifyException: another number of values, or a negative one.
+    """
+    if len(padding) not in (1, rank, 2 * rank):
+        raise VerifyException(f"'padding' has {len(padding)} values; expected 1, {rank} or {2 * rank}")
+    if any(p < 0 for p in padding):
+        raise VerifyException(f"'padding' must not be negative, got {list(padding)}")
+    if len(padding) == 2 * rank:
+        return tuple(padding[:rank]), tuple(padding[rank:])
+    sides = tuple(padding) * (rank if len(padding) == 1 else 1)
+    return sides, sides
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window that slides over the spatial axes: one value for each axis in every field."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilation: tuple[int, ...]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    ceil_mode: bool = False
+
+    @property
+    def spans(self) -> tuple[int, ...]:
+        """How many elements lie between the first and the last tap, both counted."""
+        return tuple((k - 1) * d + 1 for k, d in zip(self.kernel, self.dilation, strict=True))
+
+    def outputs(self, extents: Sequence[int]) -> tuple[int, ...]:
+        """How many places the window takes along each axis of the given extents.
+
+        In ceil mode the last place may reach beyond the padding, but must not begin there (as in PyTorch and ONNX).
+
+        Raises:
+            VerifyException: the window is larger than the padded data.
+        """
+        return tuple(self.output(axis, n) for axis, n in enumerate(extents))
+
+    def output(self, axis: int, n: int) -> int:
+        """How many places the window takes along `axis` of extent `n`; see `outputs`."""
+        if n == DYNAMIC:
+            return DYNAMIC
+        stride, before = self.strides[axis], self.before[axis]
+        room = n + before + self.after[axis] - self.spans[axis]
+        if room < 0:
+            raise VerifyException(
+                f"a window of {self.spans[axis]} does not fit into spatial extent {n} with padding "
+                f"{before} and {self.after[axis]}"
+            )
+        count = (-(-room // stride) if self.ceil_mode else room // stride) + 1
+        if self.ceil_mode and (count - 1) * stride >= n + before:
+            count -= 1
+        return count
+
+    def reach(self, extents: Sequence[int]) -> tuple[int, ...]:
+        """How far the window reaches beyond the end of each axis: what has to be padded there."""
+        return tuple(
+            max(0, (count - 1) * self.strides[axis] + self.spans[axis] - n - self.before[axis])
+            for axis, (n, count) in enumerate(zip(extents, self.outputs(extents), strict=True))
+        )
+
+    def tap(self, axis: int, place: te.Expr, k: te.Expr) -> te.Expr:
+        """The index, in the padded data, of tap `k` of the window at `place`."""
+        return place * self.strides[axis] + k * self.dilation[axis]
+
+    def taps(self, letters: str) -> tuple[te.IterVar, ...]:
+        """One reduce axis for each spatial axis: `kh`, `kw`, ..."""
+        return tuple(te.reduce_axis(k, f"k{name.lower()}") for k, name in zip(self.kernel, letters, strict=True))
+
+    def views(self, x: NDArray) -> NDArray:
+        """All windows of an array whose last axes are the padded spatial ones: `[..., *places, *taps]`."""
+        import numpy as np
+
+        rank = len(self.kernel)
+        axes = tuple(range(x.ndim - rank, x.ndim))
+        view = np.lib.stride_tricks.sliding_window_view(x, self.spans, axis=axes)  # pyright: ignore[reportCallIssue, reportArgumentType, reportUnknownVariableType]
+        lead = (slice(None),) * (x.ndim - rank)
+        strided = tuple(slice(None, None, s) for s in self.strides)
+        return view[(*lead, *strided, *(slice(None, None, d) for d in self.dilation))]  # pyright: ignore[reportUnknownVariableType]
+
+
+def pad_stage(
+    x: te.Tensor, before: Mapping[int, int], after: Mapping[int, int], value: float = 0, name: str = "data_pad"
+) -> te.Tensor:
+    """`x` with `value` around it; dimensions that are not named are not padded. Without padding, `x` itself."""
+    lead = [before.get(d, 0) for d in range(x.rank)]
+    trail = [after.get(d, 0) for d in range(x.rank)]
+    if not any(lead) and not any(trail):
+        return x
+    shape = [p + n + q for p, n, q in zip(lead, x.shape, trail, strict=True)]
+
+    def body(*i: te.IterVar) -> te.Expr:
+        inside = [i[d] >= lead[d] for d in range(x.rank) if lead[d]]
+        inside += [i[d] < lead[d] + x.shape[d] for d in range(x.rank) if trail[d]]
+        return te.select(te.all_of(inside), x[tuple(i[d] - lead[d] for d in range(x.rank))], value)
+
+    return te.compute(shape, body, name)
+
+
+def widened(array: NDArray, element: Attribute) -> npt.NDArray[Any]:
+    """`array` in the dtype of `accumulator(element)`."""
+    from ..dtypes import numpy_dtype
+
+    return array.astype(numpy_dtype(accumulator(element)), copy=False)
