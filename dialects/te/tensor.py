@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeAlias, cast, overload
 
 from xdsl.ir import Attribute
 
@@ -77,13 +78,39 @@ def placeholder(shape: Sequence[int], element_type: Attribute, name: str = "plac
 _AXIS_NAMES = "ijklmnopqrst"
 
 
-def compute(shape: Sequence[int], body: Callable[..., ExprLike], name: str = "compute") -> Tensor:
+_I: TypeAlias = IterVar
+FixedRankBody: TypeAlias = (
+    Callable[[], ExprLike]
+    | Callable[[_I], ExprLike]
+    | Callable[[_I, _I], ExprLike]
+    | Callable[[_I, _I, _I], ExprLike]
+    | Callable[[_I, _I, _I, _I], ExprLike]
+    | Callable[[_I, _I, _I, _I, _I], ExprLike]
+)
+"""A function of one index variable for each dimension; a lambda's parameters get their type from here."""
+
+
+class AnyRankBody(Protocol):
+    """A function of any number of index variables."""
+
+    def __call__(self, *indices: IterVar) -> ExprLike: ...
+
+
+@overload
+def compute(shape: Sequence[int], body: AnyRankBody, name: str = "compute") -> Tensor: ...
+
+
+@overload
+def compute(shape: Sequence[int], body: FixedRankBody, name: str = "compute") -> Tensor: ...
+
+
+def compute(shape: Sequence[int], body: FixedRankBody | AnyRankBody, name: str = "compute") -> Tensor:
     """The tensor of `shape` whose element at `(i, j, ...)` is `body(i, j, ...)`.
 
     `body` takes one index variable for each dimension and returns an `Expr` (or a reduction made by `sum`, `max`, ...).
     """
     axes = tuple(IterVar(_AXIS_NAMES[d] if d < len(_AXIS_NAMES) else f"i{d}", n) for d, n in enumerate(shape))
-    value = body(*axes)
+    value = cast(Callable[..., ExprLike], body)(*axes)
     if not isinstance(value, Expr):
         raise TypeError(f"te: the body of '{name}' is a Python number; give it a type with te.const(value, type)")
     producer = Compute(axes, value)

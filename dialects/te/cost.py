@@ -1,0 +1,78 @@
+"""What a computation costs: the operations it does and the bytes it has to move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import i1
+
+from ..dtypes import byte_width
+from .expr import Binary, Expr, Reduce, Unary, index, operands_of
+from .tensor import Tensor, topological_order
+
+
+@dataclass(frozen=True)
+class Cost:
+    """`flops` counts arithmetic on elements, also on integers (a multiplication and an addition are two); functions
+    such as `exp` count as one. Bytes: every input read once, every output written once, and what the tensors between
+    them hold, which moves only where a stage is not inlined into the next."""
+
+    flops: int
+    input_bytes: int
+    output_bytes: int
+    intermediate_bytes: int
+
+    @property
+    def bytes(self) -> int:
+        """The least that any schedule has to move: inputs and outputs."""
+        return self.input_bytes + self.output_bytes
+
+    @property
+    def intensity(self) -> float:
+        """Operations per byte moved: what decides between the two roofs of the roofline model."""
+        return self.flops / self.bytes if self.bytes else 0.0
+
+
+def cost(outputs: Sequence[Tensor]) -> Cost:
+    """The cost of computing `outputs` from the placeholders that they are made of."""
+    flops = read = between = 0
+    for tensor in topological_order(outputs):
+        if tensor.producer is None:
+            read += size_in_bytes(tensor)
+            continue
+        axes = (*tensor.producer.axes, *tensor.producer.reduce_axes)
+        flops += operations(tensor.producer.body) * prod(axis.extent for axis in axes)
+        if tensor not in outputs:
+            between += size_in_bytes(tensor)
+    return Cost(flops, read, sum(size_in_bytes(t) for t in outputs), between)
+
+
+def size_in_bytes(tensor: Tensor) -> int:
+    """The bytes that all elements of `tensor` take."""
+    return prod(tensor.shape) * byte_width(tensor.element_type)
+
+
+def operations(body: Expr) -> int:
+    """Arithmetic operations on elements at one point of the iteration domain; a shared subexpression counts once.
+
+    Index arithmetic, conditions, selects and casts are not counted, comparisons of elements are.
+    """
+    seen: set[Expr] = set()
+    stack = [body]
+    count = 0
+    while stack:
+        expr = stack.pop()
+        if expr in seen:
+            continue
+        seen.add(expr)
+        match expr:
+            case Unary(_, operand, _) | Binary(_, operand, _, _):
+                count += operand.type not in (index, i1)
+            case Reduce():
+                count += 1
+            case _:
+                pass
+        stack.extend(operands_of(expr))
+    return count

@@ -1,0 +1,398 @@
+"""NumPy evaluation of tensor expressions: what a `compute` is worth on given arrays.
+
+Every expression is evaluated for all points of the iteration domain at once: an index variable is an `arange` along its
+own axis of a grid, an operation is a NumPy function, and a read is a strided view of the tensor where its indices are
+affine and lie inside it, else a gather. Large domains are walked in blocks, so that temporaries stay small. Reductions
+combine the blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ..dtypes import numpy_dtype
+from .expr import (
+    COMBINER,
+    Binary,
+    BinaryKind,
+    Cast,
+    Const,
+    Expr,
+    IterVar,
+    Read,
+    Reduce,
+    Select,
+    Unary,
+    UnaryKind,
+    index,
+    reduce_identity,
+)
+from .tensor import Compute, Tensor, topological_order
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+NDArray: TypeAlias = "npt.NDArray[np.generic]"
+_Array: TypeAlias = "npt.NDArray[Any]"
+
+BLOCK_POINTS = 1 << 20
+"""How many points of an iteration domain are evaluated at once."""
+
+
+def evaluate(outputs: Sequence[Tensor], feeds: Mapping[Tensor, NDArray]) -> list[NDArray]:
+    """The values of `outputs`, where the placeholders among what they are made of have the values `feeds`.
+
+    Each result has its tensor's shape and the dtype `numpy_dtype(element_type)`. Integers wrap; floats follow IEEE
+    (division by zero gives an infinity, NaN goes through minimum and maximum); an integer division by zero gives 0.
+
+    Raises:
+        KeyError: a placeholder has no value.
+        ValueError: a value has another shape or dtype than its placeholder.
+        IndexError: a read that no `Select` guards lies outside its tensor.
+    """
+    values: dict[Tensor, _Array] = {}
+    with np.errstate(all="ignore"):
+        for tensor in topological_order(outputs):
+            if tensor.producer is not None:
+                values[tensor] = _Domain(tensor.producer, values).run(tensor)
+                continue
+            if tensor not in feeds:
+                raise KeyError(f"te: no value is given for '{tensor.name}'")
+            values[tensor] = _checked(tensor, feeds[tensor])
+    return [values[output] for output in outputs]
+
+
+def _checked(tensor: Tensor, array: NDArray) -> _Array:
+    dtype = numpy_dtype(tensor.element_type)
+    if array.shape != tensor.shape or array.dtype != dtype:
+        raise ValueError(
+            f"te: '{tensor.name}' is a {dtype.name} tensor of shape {tensor.shape}, "
+            f"but its value is {array.dtype.name} of shape {array.shape}"
+        )
+    return array
+
+
+class _Domain:
+    """The iteration domain of one compute: its axes, and for each the range that the current block covers."""
+
+    def __init__(self, compute: Compute, values: Mapping[Tensor, _Array]):
+        self.compute = compute
+        self.values = values
+        self.axes = (*compute.axes, *compute.reduce_axes)
+        self.position = {axis: d for d, axis in enumerate(self.axes)}
+        self.ranges = [(0, axis.extent) for axis in self.axes]
+        self.memo: dict[tuple[Expr, bool], _Array] = {}
+
+    def run(self, tensor: Tensor) -> _Array:
+        """All elements of `tensor`."""
+        dtype = numpy_dtype(tensor.element_type)
+        body, rank = self.compute.body, len(self.compute.axes)
+        result = np.empty(tensor.shape, dtype)
+        if isinstance(body, Reduce):
+            result.fill(reduce_identity(body.kind, body.type).value)
+        for ranges in self._blocks():
+            self.ranges, self.memo = ranges, {}
+            target = tuple(slice(lo, hi) for lo, hi in ranges[:rank])
+            if not isinstance(body, Reduce):
+                result[target] = self.value(body)
+                continue
+            combine = _binary_function(COMBINER[body.kind], dtype.kind)
+            terms = np.broadcast_to(self.value(body.operand), self.shape)
+            partial = combine.reduce(terms, axis=tuple(range(rank, len(self.axes))), dtype=dtype)  # pyright: ignore[reportFunctionMemberAccess]
+            result[target] = combine(result[target], partial)
+        return result
+
+    def _blocks(self) -> list[list[tuple[int, int]]]:
+        """The domain in blocks of about `BLOCK_POINTS` points, cut along the outer axes first."""
+        extents = [axis.extent for axis in self.axes]
+        steps = list(extents)
+        for d, extent in enumerate(extents):
+            inner = prod(steps[d + 1 :])
+            steps[d] = max(1, min(extent, BLOCK_POINTS // max(1, inner)))
+            if steps[d] * inner <= BLOCK_POINTS:
+                break
+        cuts = [
+            [(lo, min(lo + step, extent)) for lo in range(0, extent, max(1, step))]
+            for extent, step in zip(extents, steps, strict=True)
+        ]
+        return [list(block) for block in product(*cuts)]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the current block."""
+        return tuple(hi - lo for lo, hi in self.ranges)
+
+    def value(self, expr: Expr, guarded: bool = False) -> _Array:
+        """`expr` at every point of the block, as an array that broadcasts to the block's shape.
+
+        `guarded` says that a `Select` chooses among the points, so that indices may leave their tensor.
+        """
+        key = (expr, guarded)
+        if (known := self.memo.get(key)) is None:
+            known = self.memo[key] = self._evaluate(expr, guarded)
+        return known
+
+    def _evaluate(self, expr: Expr, guarded: bool) -> _Array:
+        match expr:
+            case Const(value, element):
+                return np.asarray(value, numpy_dtype(element))
+            case IterVar():
+                d = self.position[expr]
+                return np.arange(*self.ranges[d]).reshape([-1 if d == e else 1 for e in range(len(self.axes))])
+            case Unary(kind, operand):
+                x = self.value(operand, guarded)
+                return _unary_function(kind, x.dtype.kind)(x)
+            case Binary(kind, lhs, rhs):
+                x = self.value(lhs, guarded)
+                return _binary_function(kind, x.dtype.kind)(x, self.value(rhs, guarded))
+            case Select(condition, then, otherwise):
+                return np.where(self.value(condition, guarded), self.value(then, True), self.value(otherwise, True))
+            case Cast(operand, element):
+                return _cast(self.value(operand, guarded), numpy_dtype(element))
+            case Read(tensor, indices):
+                return self._read(self.values[tensor], tensor, indices, guarded)
+            case _:
+                raise TypeError(f"te: {type(expr).__name__} cannot stand inside an expression")
+
+    def _read(self, array: _Array, tensor: Tensor, indices: tuple[Expr, ...], guarded: bool) -> _Array:
+        if (view := self._strided_view(array, indices)) is not None:
+            return view
+        at = [self.value(i, guarded) for i in indices]
+        if guarded:
+            if array.size == 0:
+                return np.zeros((1,) * len(self.axes), array.dtype)
+            at = [np.clip(i, 0, n - 1) for i, n in zip(at, array.shape, strict=True)]
+        else:
+            for d, (i, n) in enumerate(zip(at, array.shape, strict=True)):
+                if i.size and (i.min() < 0 or i.max() >= n):
+                    raise IndexError(f"te: a read of '{tensor.name}' leaves dimension {d} of extent {n}")
+        return array[tuple(at)]
+
+    def _strided_view(self, array: _Array, indices: tuple[Expr, ...]) -> _Array | None:
+        """The read as a view of `array`, if all indices are affine and inside it over the whole block."""
+        strides = [0] * len(self.axes)
+        shape = [1] * len(self.axes)
+        first: list[int] = []
+        for i, extent, stride in zip(indices, array.shape, array.strides, strict=True):
+            if (form := _affine(i)) is None:
+                return None
+            terms, start = form
+            low = high = start
+            for axis, factor in terms.items():
+                d = self.position[axis]
+                lo, hi = self.ranges[d]
+                start += factor * lo
+                low += factor * (lo if factor > 0 else hi - 1)
+                high += factor * (hi - 1 if factor > 0 else lo)
+                strides[d] += factor * stride
+                shape[d] = hi - lo
+            if low < 0 or high >= extent:
+                return None
+            first.append(start)
+        origin = array[tuple(slice(f, None) for f in first)]
+        return np.lib.stride_tricks.as_strided(origin, shape, strides, writeable=False)
+
+
+def _affine(expr: Expr) -> tuple[dict[IterVar, int], int] | None:
+    """`expr` as a sum of axes times integers and an integer; `None` where it is not of this form."""
+    match expr:
+        case Const(value) if expr.type == index:
+            return {}, int(value)
+        case IterVar():
+            return {expr: 1}, 0
+        case Binary(BinaryKind.ADD | BinaryKind.SUB as kind, lhs, rhs):
+            if (a := _affine(lhs)) is None or (b := _affine(rhs)) is None:
+                return None
+            sign = 1 if kind == BinaryKind.ADD else -1
+            terms = dict(a[0])
+            for axis, factor in b[0].items():
+                terms[axis] = terms.get(axis, 0) + sign * factor
+            return terms, a[1] + sign * b[1]
+        case Binary(BinaryKind.MUL, lhs, rhs):
+            if (a := _affine(lhs)) is None or (b := _affine(rhs)) is None:
+                return None
+            if a[0] and b[0]:
+                return None
+            (terms, start), factor = (a, b[1]) if a[0] else (b, a[1])
+            return {axis: n * factor for axis, n in terms.items()}, start * factor
+        case _:
+            return None
+
+
+def _cast(x: _Array, dtype: np.dtype[Any]) -> _Array:
+    return x != 0 if dtype == np.bool_ else x.astype(dtype)
+
+
+_Function: TypeAlias = "Callable[..., _Array]"
+
+
+def _identity(x: _Array) -> _Array:
+    return x
+
+
+def _truncated_quotient(a: _Array, b: _Array) -> _Array:
+    quotient = a // b
+    return quotient + ((a % b != 0) & ((a < 0) != (b < 0)))
+
+
+def _integer_power(a: _Array, b: _Array) -> _Array:
+    """Exact for exponents from 0 on; below, the real power rounded towards zero."""
+    below = np.power(a.astype(np.float64), b.astype(np.float64))
+    return np.where(b < 0, np.nan_to_num(below).astype(a.dtype), np.power(a, np.maximum(b, 0)))
+
+
+def _never(x: _Array) -> _Array:
+    return np.zeros(x.shape, np.bool_)
+
+
+def _always(x: _Array) -> _Array:
+    return np.ones(x.shape, np.bool_)
+
+
+def _reciprocal_root(x: _Array) -> _Array:
+    return np.reciprocal(np.sqrt(x))
+
+
+def _sigmoid(x: _Array) -> _Array:
+    return np.reciprocal(np.exp(-x) + x.dtype.type(1))
+
+
+def erf(x: _Array) -> _Array:
+    """The error function to about one unit in the last place of float64, in the dtype of `x`.
+
+    Source: W. J. Cody, Rational Chebyshev approximations for the error function, Math. Comp. 23 (1969).
+    """
+    wide = x.astype(np.float64)
+    magnitude = np.abs(wide)
+    square = np.where(magnitude < 0.5, magnitude, 0.0) ** 2
+    small = wide * (np.polyval(_ERF_SMALL[0], square) / np.polyval(_ERF_SMALL[1], square))
+    tail = np.clip(magnitude, 0.5, 6.0)
+    large = 1.0 - np.exp(-tail * tail) * (np.polyval(_ERF_LARGE[0], tail) / np.polyval(_ERF_LARGE[1], tail))
+    result = np.where(magnitude < 0.5, small, np.copysign(large, wide))
+    return np.where(np.isnan(wide), wide, result).astype(x.dtype)
+
+
+# Numerator and denominator, highest power first: of erf(x) / x in x^2, and of exp(x^2) * erfc(x) in x.
+_ERF_SMALL = (
+    (
+        1.85777706184603153e-1,
+        3.16112374387056560e0,
+        1.13864154151050156e2,
+        3.77485237685302021e2,
+        3.20937758913846947e3,
+    ),
+    (1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3),
+)
+_ERF_LARGE = (
+    (
+        2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0, 6.61191906371416295e1,
+        2.98635138197400131e2, 8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3,
+        1.23033935479799725e3,
+    ),
+    (
+        1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3,
+        3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3,
+    ),
+)  # fmt: skip
+
+_BINARY: dict[BinaryKind, _Function] = {
+    BinaryKind.ADD: np.add,
+    BinaryKind.SUB: np.subtract,
+    BinaryKind.MUL: np.multiply,
+    BinaryKind.DIV: np.true_divide,
+    BinaryKind.FLOORDIV: np.floor_divide,
+    BinaryKind.FLOORMOD: np.mod,
+    BinaryKind.TRUNCMOD: np.fmod,
+    BinaryKind.MIN: np.minimum,
+    BinaryKind.MAX: np.maximum,
+    BinaryKind.POW: np.power,
+    BinaryKind.AND: np.bitwise_and,
+    BinaryKind.OR: np.bitwise_or,
+    BinaryKind.XOR: np.bitwise_xor,
+    BinaryKind.SHL: np.left_shift,
+    BinaryKind.SHR: np.right_shift,
+    BinaryKind.EQ: np.equal,
+    BinaryKind.NE: np.not_equal,
+    BinaryKind.LT: np.less,
+    BinaryKind.LE: np.less_equal,
+    BinaryKind.GT: np.greater,
+    BinaryKind.GE: np.greater_equal,
+}
+
+# Where integers, unsigned integers (`u`) and truth values (`b`, arithmetic modulo 2) differ from that.
+_BINARY_OF_KIND: dict[tuple[BinaryKind, str], _Function] = {
+    (BinaryKind.DIV, "i"): _truncated_quotient,
+    (BinaryKind.DIV, "u"): np.floor_divide,
+    (BinaryKind.POW, "i"): _integer_power,
+    (BinaryKind.ADD, "b"): np.logical_xor,
+    (BinaryKind.SUB, "b"): np.logical_xor,
+    (BinaryKind.MUL, "b"): np.logical_and,
+}
+
+_UNARY: dict[UnaryKind, _Function] = {
+    UnaryKind.NEG: np.negative,
+    UnaryKind.NOT: np.invert,
+    UnaryKind.ABS: np.abs,
+    UnaryKind.SIGN: np.sign,
+    UnaryKind.EXP: np.exp,
+    UnaryKind.LOG: np.log,
+    UnaryKind.LOG2: np.log2,
+    UnaryKind.LOG10: np.log10,
+    UnaryKind.SQRT: np.sqrt,
+    UnaryKind.RSQRT: _reciprocal_root,
+    UnaryKind.ERF: erf,
+    UnaryKind.TANH: np.tanh,
+    UnaryKind.SIGMOID: _sigmoid,
+    UnaryKind.SIN: np.sin,
+    UnaryKind.COS: np.cos,
+    UnaryKind.TAN: np.tan,
+    UnaryKind.SINH: np.sinh,
+    UnaryKind.COSH: np.cosh,
+    UnaryKind.ASIN: np.arcsin,
+    UnaryKind.ACOS: np.arccos,
+    UnaryKind.ATAN: np.arctan,
+    UnaryKind.ASINH: np.arcsinh,
+    UnaryKind.ACOSH: np.arccosh,
+    UnaryKind.ATANH: np.arctanh,
+    UnaryKind.FLOOR: np.floor,
+    UnaryKind.CEIL: np.ceil,
+    UnaryKind.ROUND: np.rint,
+    UnaryKind.TRUNC: np.trunc,
+    UnaryKind.ISNAN: np.isnan,
+    UnaryKind.ISINF: np.isinf,
+    UnaryKind.ISFINITE: np.isfinite,
+}
+
+# Integers: already round, and always finite.
+_UNARY_OF_INTEGERS: dict[UnaryKind, _Function] = {
+    UnaryKind.FLOOR: _identity,
+    UnaryKind.CEIL: _identity,
+    UnaryKind.ROUND: _identity,
+    UnaryKind.TRUNC: _identity,
+    UnaryKind.ISNAN: _never,
+    UnaryKind.ISINF: _never,
+    UnaryKind.ISFINITE: _always,
+}
+
+_UNARY_OF_BOOL: dict[UnaryKind, _Function] = {
+    UnaryKind.NEG: _identity,
+    UnaryKind.ABS: _identity,
+    UnaryKind.SIGN: _identity,
+}
+
+
+def _binary_function(kind: BinaryKind, dtype_kind: str) -> _Function:
+    return _BINARY_OF_KIND.get((kind, dtype_kind), _BINARY[kind])
+
+
+def _unary_function(kind: UnaryKind, dtype_kind: str) -> _Function:
+    if dtype_kind == "b" and kind in _UNARY_OF_BOOL:
+        return _UNARY_OF_BOOL[kind]
+    if dtype_kind in "biu" and kind in _UNARY_OF_INTEGERS:
+        return _UNARY_OF_INTEGERS[kind]
+    return _UNARY[kind]
