@@ -291,6 +291,14 @@ def real(value: float | None = None) -> FloatAttr[Float64Type]:
     return prop_def(constraint) if value is None else prop_def(constraint, default_value=FloatAttr(value, f64))
 
 
+def real_list(value: Sequence[float] | None = None) -> DenseArrayBase[Float64Type]:
+    """A property of floats, as in `roi = array<f64: 0.0, 1.0>`; without a value, the property is required."""
+    constraint = DenseArrayBase.constr(f64)
+    if value is None:
+        return prop_def(constraint)
+    return prop_def(constraint, default_value=DenseArrayBase.from_list(f64, list(value)))
+
+
 def flag(value: bool) -> IntegerAttr[IntegerType]:
     """A truth-valued property, as in `keepdims = true`; `is_true` reads it."""
     return prop_def(IntegerAttr.constr(i1), default_value=IntegerAttr(int(value), i1))

@@ -72,8 +72,8 @@ def convolve(x: npt.NDArray[Any], weight: npt.NDArray[Any], window: Window, grou
     return result.reshape(x.shape[0], weight.shape[0], *result.shape[3:])
 
 
-class _Convolution(RelayOp, ABC):
-    """What the convolutions share. `SPATIAL` are the letters of the spatial axes."""
+class ConvolutionBase(RelayOp, ABC):
+    """The operands and properties of convolutions, transposed ones too. `SPATIAL` are the letters of their axes."""
 
     SPATIAL: ClassVar[str] = "HW"
 
@@ -115,6 +115,66 @@ class _Convolution(RelayOp, ABC):
             *normalize_padding(ints(self.padding), rank),
         )
 
+    def check_operands(self) -> None:
+        """
+        Raises:
+            VerifyException: the operands do not have the shapes of their layouts, or `kernel_size`, or differ in type.
+        """
+        layout, kernel, _ = self.layouts()
+        data, weight = tensor(self.data), tensor(self.weight)
+        layout.check(data.get_shape(), "the data")
+        kernel.check(weight.get_shape(), "the weight")
+        if self.group_count() < 1:
+            raise VerifyException(f"'groups' must be at least 1, got {self.group_count()}")
+        if data.element_type != weight.element_type and not self.out_dtype.data:
+            raise VerifyException(f"data and weight have element types {data.element_type} and {weight.element_type}")
+        taps = tuple(weight.get_shape()[kernel.position(letter)] for letter in self.SPATIAL)
+        if self.kernel_size and ints(self.kernel_size) != taps and DYNAMIC not in taps:
+            raise VerifyException(f"'kernel_size' is {list(ints(self.kernel_size))}, but the weight has {list(taps)}")
+
+    def check_channels(self, data: Sequence[int], weight: Sequence[int]) -> None:
+        """
+        Raises:
+            VerifyException: the channels of data and weight do not fit the groups.
+        """
+        raise NotImplementedError
+
+    def output_channels(self, weight: Sequence[int]) -> int:
+        """How many channels the result has, `DYNAMIC` where the weight's shape does not say.
+
+        Raises:
+            VerifyException: `channels` is given, and is another number (rounded up to whole blocks).
+        """
+        kernel = self.layouts()[1]
+        outputs, block = kernel.extents(weight)["O"], kernel.block("O")
+        channels = optional_int(self.channels)
+        if channels is not None and outputs not in (DYNAMIC, -(-channels // block) * block):
+            raise VerifyException(f"'channels' is {channels}, but the weight has {outputs} output channels")
+        return outputs
+
+    def output_extents(self, extents: Sequence[int], window: Window) -> tuple[int, ...]:
+        """The spatial extents of the result, for those of the data."""
+        return window.outputs(extents)
+
+    def infer(self) -> Sequence[Attribute]:
+        layout, kernel, out = self.layouts()
+        self.check_operands()
+        data, weight = tensor(self.data), shape_of(self.weight)
+        self.check_channels(data.get_shape(), weight)
+        if kernel.block("O") != out.block("C"):
+            raise VerifyException(f"the blocks of output channels differ: {kernel.text} and {out.text}")
+        extents = layout.extents(data.get_shape())
+        window = self.window(weight)
+        places = (DYNAMIC,) * len(self.SPATIAL)
+        if DYNAMIC not in window.kernel:
+            places = self.output_extents([extents[letter] for letter in self.SPATIAL], window)
+        extents |= {"C": self.output_channels(weight), **dict(zip(self.SPATIAL, places, strict=True))}
+        return [TensorType(result_element(data.element_type, self.out_dtype.data), out.shape(extents))]
+
+
+class _Convolution(ConvolutionBase, ABC):
+    """What the convolutions share."""
+
     def pad_amounts(self, shape: Sequence[int], window: Window) -> tuple[dict[int, int], dict[int, int]]:
         """What to pad before and after each dimension of the data."""
         data = self.layouts()[0]
@@ -140,35 +200,6 @@ class _Convolution(RelayOp, ABC):
             )
         if oc != DYNAMIC and oc % groups:
             raise VerifyException(f"{oc} output channels do not divide into {groups} groups")
-
-    def infer(self) -> Sequence[Attribute]:
-        layout, kernel, out = self.layouts()
-        data, weight = tensor(self.data), tensor(self.weight)
-        layout.check(data.get_shape(), "the data")
-        kernel.check(weight.get_shape(), "the weight")
-        if self.group_count() < 1:
-            raise VerifyException(f"'groups' must be at least 1, got {self.group_count()}")
-        if data.element_type != weight.element_type and not self.out_dtype.data:
-            raise VerifyException(f"data and weight have element types {data.element_type} and {weight.element_type}")
-        self.check_channels(data.get_shape(), weight.get_shape())
-        if kernel.block("O") != out.block("C"):
-            raise VerifyException(f"the blocks of output channels differ: {kernel.text} and {out.text}")
-        taps = tuple(shape_of(self.weight)[kernel.position(letter)] for letter in self.SPATIAL)
-        if self.kernel_size and ints(self.kernel_size) != taps and DYNAMIC not in taps:
-            raise VerifyException(f"'kernel_size' is {list(ints(self.kernel_size))}, but the weight has {list(taps)}")
-        outputs = kernel.extents(weight.get_shape())["O"]
-        channels = optional_int(self.channels)
-        if channels is not None and outputs not in (DYNAMIC, -(-channels // kernel.block("O")) * kernel.block("O")):
-            raise VerifyException(f"'channels' is {channels}, but the weight has {outputs} output channels")
-        extents = layout.extents(data.get_shape())
-        places = self._places([extents[letter] for letter in self.SPATIAL], self.window(weight.get_shape()))
-        extents |= {"C": outputs, **dict(zip(self.SPATIAL, places, strict=True))}
-        return [TensorType(result_element(data.element_type, self.out_dtype.data), out.shape(extents))]
-
-    def _places(self, extents: Sequence[int], window: Window) -> tuple[int, ...]:
-        if DYNAMIC in window.kernel:
-            return (DYNAMIC,) * len(extents)
-        return window.outputs(extents)
 
     def source_channel(
         self, out: dict[str, te.Expr], ic: te.Expr, ic_inner: te.Expr, data: te.Tensor, weight: te.Tensor
