@@ -12,6 +12,7 @@ from . import lowering
 from .dialects import get_all_dialects
 from .transforms import relay as relay_passes
 from .transforms import tir as tir_passes
+from .transforms.infra.registry import add_universe
 
 
 def _loader(package: str, where: str) -> Callable[[], type[ModulePass]]:
@@ -29,3 +30,4 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
 
 WEFT_UNIVERSE = Universe(all_dialects=get_all_dialects(), all_passes=get_all_passes())
+add_universe(WEFT_UNIVERSE)

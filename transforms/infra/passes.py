@@ -1,17 +1,39 @@
-"""Pass kinds. A pass is an xDSL `ModulePass`, so that `weft-opt`, stock `xdsl-opt` and Python drive the same object."""
+"""Pass kinds. A pass is an xDSL `ModulePass`, so that `weft-opt`, stock `xdsl-opt` and Python drive the same object.
+
+    @dataclass(frozen=True)
+    class FooPass(FunctionPass):
+        name = "foo"
+        opt_level = 2
+        required = ("infer-type",)
+        depth: int = 4                                   # an option: foo{depth=4}
+
+        def apply_function(self, ctx, func): ...         # in place
+
+    module = FooPass(depth=2)(module)
+
+Calling a pass gives a new module and leaves the one it was given alone, whether or not the pass succeeds.
+`execution.run` works in place, and `apply` is the bare work, without levels, requirements or instruments.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.pattern_rewriter import RewritePattern
 
 from ...dialects.relay.core import FuncOp
 from ...dialects.tir.core import PrimFuncOp
+from . import remarks
+from .driver import RewriteDriver
+from .execution import report_changed, run
+from .info import PassInfo, spec_text
+from .walk import clone
 
 
 @dataclass(frozen=True)
@@ -24,8 +46,44 @@ class Pass(xdsl_passes.ModulePass):
     required: ClassVar[tuple[str, ...]] = ()
     """Names of passes whose result this one needs."""
 
+    establishes: ClassVar[tuple[str, ...]] = ()
+    """Names of passes whose result holds after this one, besides its own."""
+
+    preserves: ClassVar[tuple[str, ...]] = ()
+    """Names of passes whose result this one keeps; `("*",)` for all."""
+
+    invalidates: ClassVar[tuple[str, ...]] = ()
+    """Names of passes whose result this one undoes, even a persistent one."""
+
+    persistent: ClassVar[bool] = False
+    """This pass's result holds until another pass lists it in `invalidates`: true of what operations keep by
+    construction, such as their types."""
+
     tvm_name: ClassVar[str | None] = None
     """TVM's CamelCase name of the same pass, accepted as an alias."""
+
+    @property
+    def info(self) -> PassInfo:
+        """Name, level, requirements."""
+        title = self.tvm_name or type(self).__name__.removesuffix("Pass")
+        return PassInfo(self.opt_level, self.name, self.required, spec_text(self), title)
+
+    def __call__(self, module: ModuleOp, *, force: bool = False, ir_context: Context | None = None) -> ModuleOp:
+        """Run the pass on a copy of `module` by the rules of the current `PassContext`, and return the copy.
+
+        Args:
+            force: run it even if it is disabled or above the context's level.
+            ir_context: the xDSL context that the pass gets; that of the `PassContext` where none is given.
+
+        Raises:
+            TypeError: `module` is not a `builtin.module`.
+            Exception: whatever the pass raises; `module` is as it was.
+        """
+        if not isinstance(module, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"the pass {self.name} takes a builtin.module, got {type(module).__name__}")
+        copy = clone(module)
+        run(self, copy, ir_context, force=force)
+        return copy
 
 
 @dataclass(frozen=True)
@@ -42,12 +100,25 @@ class FunctionPass(Pass):
     def apply_function(self, ctx: Context, func: FuncOp) -> None: ...
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for func in list(op.ops):
-            if isinstance(func, FuncOp) and not (_SKIP & func.attributes.keys()):
-                self.apply_function(ctx, func)
+        for func in relay_functions(op, self.name):
+            self.apply_function(ctx, func)
 
 
-_SKIP = {"Compiler", "Extern", "SkipOptimization", "primitive"}
+_KEEP_OUT = ("Compiler", "Extern", "SkipOptimization")
+
+
+def relay_functions(module: ModuleOp, pass_name: str) -> list[FuncOp]:
+    """The functions of a module that a function pass may work on; the others are remarked on."""
+    functions: list[FuncOp] = []
+    for func in module.ops:
+        if not isinstance(func, FuncOp) or func.is_primitive:
+            continue
+        marks = [mark for mark in _KEEP_OUT if mark in func.attributes]
+        if marks:
+            remarks.missed(pass_name, func, f"@{func.sym_name.data} is marked {marks[0]}", "remove the mark")
+        else:
+            functions.append(func)
+    return functions
 
 
 @dataclass(frozen=True)
@@ -61,3 +132,19 @@ class PrimFuncPass(Pass):
         for func in list(op.ops):
             if isinstance(func, PrimFuncOp):
                 self.apply_prim_func(ctx, func)
+
+
+@dataclass(frozen=True)
+class PatternPass(Pass):
+    """A pass that is a table of rewrite patterns, applied until none of them matches."""
+
+    max_rewrites_per_op: ClassVar[int] = 64
+    """The driver gives up, and says on which pattern, beyond this many rewrites for each operation there was."""
+
+    @abstractmethod
+    def patterns(self, ctx: Context) -> Sequence[RewritePattern]:
+        """The patterns. They are tried in this order, but none may rely on that."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        driver = RewriteDriver(self.patterns(ctx), max_rewrites_per_op=self.max_rewrites_per_op)
+        report_changed(driver.rewrite_module(op))

@@ -1,0 +1,128 @@
+"""The keys of `PassContext(config={...})`, their types, and what they mean.
+
+Every option of every pass is a key: `fuse-ops.max-depth`, or with TVM's name `relay.FuseOps.max_depth`. Setting it
+gives the option to all passes of that kind that were made without it. Knobs that belong to no single pass are
+registered with `register_config_option`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast, get_type_hints
+
+from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa, type_repr
+
+from ...dialects.diagnostics import did_you_mean
+from .errors import ConfigError
+from .registry import canonical_name, get_pass_type, own_passes
+
+if TYPE_CHECKING:
+    from types import UnionType
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfigOption:
+    """A registered key."""
+
+    key: str
+    type: type | UnionType
+    doc: str = ""
+
+
+_options: dict[str, ConfigOption] = {}
+
+
+def register_config_option(key: str, type: type | UnionType, doc: str = "") -> ConfigOption:
+    """Make `key` known. The type is `bool`, `int`, `float`, `str`, a `tuple[...]`, a union of these with `None`, or a
+    dataclass, for which a dictionary of its fields may be given.
+
+    Raises:
+        ConfigError: the key is registered with another type.
+    """
+    option = ConfigOption(key, type, doc)
+    if (known := _options.setdefault(key, option)).type != type:
+        raise ConfigError(f"option '{key}' is already registered as {type_repr(known.type)}")
+    return known
+
+
+def list_config_options() -> dict[str, ConfigOption]:
+    """Every key there is, pass options included; loads all passes."""
+    options = dict(_options)
+    for name, factory in own_passes().items():
+        for field, type in _pass_options(factory()).items():
+            key = f"{name}.{field.replace('_', '-')}"
+            options[key] = ConfigOption(key, type, f"option of the pass {name}")
+    return dict(sorted(options.items()))
+
+
+def _pass_options(pass_type: type[ModulePass]) -> dict[str, type | UnionType]:
+    if not dataclasses.is_dataclass(pass_type):
+        return {}
+    hints = get_type_hints(pass_type)
+    return {f.name: hints[f.name] for f in dataclasses.fields(pass_type) if f.init and f.name != "name"}
+
+
+def validate(config: Mapping[str, object]) -> dict[str, object]:
+    """`config` with canonical keys and values of the registered types.
+
+    Raises:
+        ConfigError: an unknown key (the message lists near ones, or all), `None`, or a value of the wrong type.
+    """
+    result: dict[str, object] = {}
+    for key, value in config.items():
+        option = _find(key)
+        result[option.key] = _convert(option, key, value)
+    return result
+
+
+def _find(key: str) -> ConfigOption:
+    if key in _options:
+        return _options[key]
+    owner, _, field = key.rpartition(".")
+    if (pass_name := canonical_name(owner)) is not None:
+        field = field.replace("-", "_")
+        if (type := _pass_options(get_pass_type(pass_name)).get(field)) is not None:
+            return ConfigOption(f"{pass_name}.{field.replace('_', '-')}", type)
+    known = list_config_options()
+    hint = did_you_mean(key, known) or f"the options are: {', '.join(known) or 'none'}"
+    raise ConfigError(f"there is no configuration option '{key}'", hint=hint)
+
+
+def _convert(option: ConfigOption, key: str, given: object) -> object:
+    if given is None and not _fits(None, option):
+        raise ConfigError(f"configuration option '{key}' is None", hint="leave it out to have its default")
+    value, expected = _plain(given, option), type_repr(option.type)
+    if isinstance(given, Mapping) and dataclasses.is_dataclass(struct := option.type):
+        try:
+            return cast(type, struct)(**cast("Mapping[str, object]", given))
+        except TypeError as error:
+            raise ConfigError(f"configuration option '{key}': {error}") from None
+    if not _fits(value, option):
+        kind = type_repr(type(value))
+        message = f"configuration option '{key}' has type {expected}, but {value!r} is of type {kind}"
+        raise ConfigError(message)
+    return value
+
+
+def _plain(given: object, option: ConfigOption) -> object:
+    """A list does for a tuple, a whole number for a real one."""
+    if isinstance(given, list):
+        return tuple(cast("list[object]", given))
+    return float(given) if option.type is float and type(given) is int else given
+
+
+def _fits(value: object, option: ConfigOption) -> bool:
+    return isa(value, cast(type, option.type))
+
+
+def configured(pass_: ModulePass, config: Mapping[str, object]) -> ModulePass:
+    """`pass_`, with the options that the configuration sets and that still have their default value."""
+    prefix = f"{pass_.name}."
+    given = {key.removeprefix(prefix).replace("-", "_"): v for key, v in config.items() if key.startswith(prefix)}
+    if not given:
+        return pass_
+    defaults = {f.name: f.default for f in dataclasses.fields(pass_) if f.init}
+    changes = {name: v for name, v in given.items() if name in defaults and getattr(pass_, name) == defaults[name]}
+    return dataclasses.replace(pass_, **changes) if changes else pass_

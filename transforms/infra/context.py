@@ -1,0 +1,187 @@
+"""The context in which passes run: which ones are enabled, how they are configured, who looks on."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from functools import cached_property
+from types import TracebackType
+from typing import Self, TypeVar, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from . import remarks
+from .config import ConfigOption, list_config_options, validate
+from .info import PassInfo
+from .instruments import PassInstrument
+from .registry import canonical_name, new_ir_context
+
+T = TypeVar("T")
+_LOG = logging.getLogger("weft.passes")
+
+DEFAULT_OPT_LEVEL = 2
+
+
+class PassContext:
+    """Opt level, required and disabled passes, configuration, instruments. TVM's `PassContext`.
+
+    Scoped with `with`; contexts nest, and every thread has its own stack with a default context at the bottom:
+
+        with PassContext(opt_level=3, disabled_pass=["fold-constant"], instruments=[PassTimingInstrument()]):
+            module = Sequential([...])(module)
+
+    Instruments' `enter_pass_ctx` runs before the context becomes current and `exit_pass_ctx` after it has ceased to be,
+    so inside both `current()` is the outer context, as in TVM.
+
+    Args:
+        opt_level: passes of at most this level run.
+        required_pass: names of passes that run whatever their level.
+        disabled_pass: names of passes that do not run.
+        instruments: told about contexts entered and passes run.
+        config: values of registered options; every option of every pass is one.
+        remarks: functions that take the remarks of all passes run in the context.
+        ir_context: the xDSL context that passes get; one that knows all dialects where none is given.
+
+    Raises:
+        TypeError: a list argument is not a list or tuple of names.
+        ConfigError: an unknown configuration key, or a value of the wrong type.
+    """
+
+    def __init__(
+        self,
+        opt_level: int = DEFAULT_OPT_LEVEL,
+        required_pass: Sequence[str] | None = None,
+        disabled_pass: Sequence[str] | None = None,
+        instruments: Sequence[PassInstrument] | None = None,
+        config: Mapping[str, object] | None = None,
+        *,
+        remarks: Sequence[remarks.RemarkSink] = (),
+        ir_context: Context | None = None,
+    ):
+        self.opt_level = opt_level
+        self.required_pass = _pass_names("required_pass", required_pass)
+        self.disabled_pass = _pass_names("disabled_pass", disabled_pass)
+        self.instruments: tuple[PassInstrument, ...] = tuple(instruments or ())
+        self.config = validate(config or {})
+        self.remarks = tuple(remarks)
+        if ir_context is not None:
+            self.ir_context = ir_context
+        self._entered: list[AbstractContextManager[None]] = []
+
+    @cached_property
+    def ir_context(self) -> Context:
+        """The xDSL context that passes get."""
+        return new_ir_context()
+
+    def enabled(self, info: PassInfo) -> bool:
+        """The enable rule, in TVM's order: disabled is off, required is on, else the level decides."""
+        if info.name in self.disabled_pass:
+            return False
+        return info.name in self.required_pass or self.opt_level >= info.opt_level
+
+    def get_config(self, key: str, default: T) -> T:
+        """The value of a configuration key, or `default` where the context does not set it."""
+        return cast(T, self.config.get(key, default))
+
+    @staticmethod
+    def current() -> PassContext:
+        """The innermost context entered in this thread, or the thread's default one."""
+        if stack := _STACK.get():
+            return stack[-1]
+        default = getattr(_defaults, "context", None)
+        if not isinstance(default, PassContext):
+            default = _defaults.context = PassContext()
+        return default
+
+    @staticmethod
+    def list_configs() -> dict[str, ConfigOption]:
+        """Every configuration key with its type."""
+        return list_config_options()
+
+    def __enter__(self) -> Self:
+        self._enter_instruments()
+        sent = remarks.sent_to(self.remarks)
+        sent.__enter__()
+        self._entered.append(sent)
+        _STACK.set((*_STACK.get(), self))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        stack = _STACK.get()
+        if not stack or stack[-1] is not self:
+            raise RuntimeError("a PassContext was left that is not the current one")
+        _STACK.set(stack[:-1])
+        self._entered.pop().__exit__(None, None, None)
+        self._exit_instruments()
+
+    def override_instruments(self, instruments: Sequence[PassInstrument] | None) -> None:
+        """Replace the instruments of a context in use: the old ones are exited, then the new ones entered.
+
+        If an exit raises, the context is left without instruments.
+        """
+        self._exit_instruments()
+        self.instruments = tuple(instruments or ())
+        self._enter_instruments()
+
+    def _enter_instruments(self) -> None:
+        """Enter in order. If one raises, those that had entered are exited, and the context has no instruments left."""
+        entered: list[PassInstrument] = []
+        try:
+            for instrument in self.instruments:
+                instrument.enter_pass_ctx()
+                entered.append(instrument)
+        except Exception:
+            _LOG.info("an instrument failed on entering the pass context; instruments are off")
+            self.instruments = ()
+            for instrument in entered:
+                instrument.exit_pass_ctx()
+            raise
+
+    def _exit_instruments(self) -> None:
+        """Exit in order. If one raises, the later ones are not told, and the context has no instruments left."""
+        try:
+            for instrument in self.instruments:
+                instrument.exit_pass_ctx()
+        except Exception:
+            _LOG.info("an instrument failed on leaving the pass context; instruments are off")
+            self.instruments = ()
+            raise
+
+    def before_pass(self, module: ModuleOp, info: PassInfo) -> bool:
+        """Ask all instruments whether the pass should run, unless the context requires it; tell them if it will."""
+        if info.name not in self.required_pass:
+            answers = [instrument.should_run(module, info) for instrument in self.instruments]
+            if not all(answers):
+                return False
+        for instrument in self.instruments:
+            instrument.run_before_pass(module, info)
+        return True
+
+    def after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        """Tell all instruments that the pass has run."""
+        for instrument in self.instruments:
+            instrument.run_after_pass(module, info)
+
+    def after_failure(self, module: ModuleOp, info: PassInfo, error: Exception) -> None:
+        """Tell all instruments that the pass has raised `error`."""
+        for instrument in self.instruments:
+            instrument.run_after_failure(module, info, error)
+
+
+_STACK: ContextVar[tuple[PassContext, ...]] = ContextVar("weft_pass_contexts", default=())
+_defaults = threading.local()
+
+
+def _pass_names(what: str, names: Sequence[str] | None) -> tuple[str, ...]:
+    """`names` as given and as the registry calls them, so that passes match whether or not they are registered."""
+    if names is None:
+        return ()
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{what} is expected to be a list or tuple of pass names, got {names!r}")
+    return tuple(dict.fromkeys(n for name in names for n in (name, canonical_name(name) or name)))

@@ -1,0 +1,212 @@
+"""The one entry point through which passes run: enable rule, requirements, configuration, instruments, the pass.
+
+    run(pass, module)            in place: what pipelines and tools use
+    pass(module) -> ModuleOp     on a copy: what Python users use; the caller's module is never touched
+
+Requirements are resolved here. Before a pass runs, what it requires is made to hold: each required pass runs once, its
+own requirements first, unless it still holds from before. What holds is tracked for the length of the outermost run:
+
+* a pass establishes itself and what it lists in `establishes`;
+* a pass that changed the module undoes everything that it does not list in `preserves`, but for `persistent` passes,
+  whose effect holds until a pass lists it in `invalidates`;
+* a pass that says that it changed nothing (`report_changed(False)`) undoes nothing.
+
+A required pass runs even where it is disabled or above the context's level, since the pass that requires it would be
+wrong without; that is TVM's rule, and a remark says so. An instrument's `should_run` can still keep it from running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ...dialects.diagnostics import Diagnostic, Diagnostics, Severity, emit, handled_by
+from . import remarks
+from .config import configured
+from .context import PassContext
+from .errors import RequirementError
+from .info import PassInfo, info_of
+from .requirements import Effects, effects_of, order_requirements
+
+ALL = "*"
+
+
+@dataclass
+class PassRun:
+    """One pass running on one module: what it has reported so far."""
+
+    info: PassInfo
+    module: ModuleOp
+    required_by: str | None = None
+    parent: PassRun | None = None
+    changed: bool | None = None
+    """`None`: the pass did not say."""
+    composite: bool = False
+    """The run of other passes, which tell about themselves."""
+    rewrites: dict[str, int] = field(default_factory=dict[str, int])
+    """Times that each pattern rewrote something."""
+
+
+_RUN: ContextVar[PassRun | None] = ContextVar("weft_pass_run", default=None)
+
+
+def active_run() -> PassRun | None:
+    """The innermost pass that is running in this thread."""
+    return _RUN.get()
+
+
+def report_changed(changed: bool) -> None:
+    """Called by a pass that knows: whether it has changed the module. A later `True` outweighs an earlier `False`."""
+    if (run := _RUN.get()) is not None:
+        run.changed = bool(run.changed) or changed
+
+
+def report_rewrites(pattern: str, count: int) -> None:
+    """Called by the rewrite driver: `pattern` has rewritten `count` times."""
+    if (run := _RUN.get()) is not None:
+        run.rewrites[pattern] = run.rewrites.get(pattern, 0) + count
+
+
+@dataclass
+class _Tracked:
+    """A module, and the passes whose effect holds in it."""
+
+    module: ModuleOp
+    holds: dict[str, Effects] = field(default_factory=dict[str, Effects])
+    undone_by: dict[str, str] = field(default_factory=dict[str, str])
+    """Effects that a pass has undone by name, and that pass."""
+
+    def update(self, name: str, effects: Effects, changed: bool | None) -> None:
+        if changed is not False:
+            self.holds = {
+                other: e
+                for other, e in self.holds.items()
+                if other not in effects.invalidates
+                and (e.persistent or other in effects.preserves or ALL in effects.preserves)
+            }
+            self.undone_by.update(dict.fromkeys(effects.invalidates, name))
+        for established in (name, *effects.establishes):
+            self.holds[established] = effects
+            self.undone_by.pop(established, None)
+
+
+_TRACKED: ContextVar[_Tracked | None] = ContextVar("weft_tracked_module", default=None)
+
+
+@contextmanager
+def _tracking(module: ModuleOp) -> Generator[_Tracked]:
+    tracked = _TRACKED.get()
+    if tracked is not None and tracked.module is module:
+        yield tracked
+        return
+    tracked = _Tracked(module)
+    token = _TRACKED.set(tracked)
+    try:
+        yield tracked
+    finally:
+        _TRACKED.reset(token)
+
+
+def run(pass_: ModulePass, module: ModuleOp, ir_context: Context | None = None, *, force: bool = False) -> bool:
+    """Run a pass on `module`, in place, by the rules of the current `PassContext`.
+
+    Args:
+        ir_context: the xDSL context the pass gets; that of the `PassContext` where none is given.
+        force: run the pass whatever the enable rule says.
+
+    Returns:
+        Whether the pass ran.
+
+    Raises:
+        UnknownPassError, RequirementError: its requirements cannot be resolved; nothing has run then.
+        Exception: whatever the pass or an instrument raises. The module is then as the pass left it.
+    """
+    context = PassContext.current()
+    info = info_of(pass_)
+    if not force and not context.enabled(info):
+        why = "disabled" if info.name in context.disabled_pass else f"above the context's level {context.opt_level}"
+        remarks.missed(info.name, module, f"not run: {why}", f"name '{info.name}' in required_pass")
+        return False
+    ir = context.ir_context if ir_context is None else ir_context
+    with _tracking(module) as tracked:
+        _establish(info, module, ir, context, tracked)
+        return _execute(pass_, module, ir, context, tracked, None)
+
+
+def _establish(info: PassInfo, module: ModuleOp, ir: Context, context: PassContext, tracked: _Tracked) -> None:
+    """Make what `info` requires hold.
+
+    Each requirement runs once, as in TVM, even if a later one may have undone its effect. Only where a later one says
+    that it does (`invalidates`) is it run again, after that one.
+    """
+    requirements = order_requirements(info)
+    for requirement in requirements:
+        if requirement.name not in tracked.holds:
+            remarks.analysis(requirement.name, module, f"runs because '{requirement.required_by}' requires it")
+            _execute(requirement.instance(), module, ir, context, tracked, requirement.required_by)
+    direct = [requirement for requirement in requirements if requirement.required_by == info.name]
+    for requirement in direct:
+        if (culprit := tracked.undone_by.get(requirement.name)) is not None:
+            remarks.analysis(requirement.name, module, f"runs again because '{culprit}' has undone it")
+            _execute(requirement.instance(), module, ir, context, tracked, info.name)
+    for requirement in direct:
+        if (culprit := tracked.undone_by.get(requirement.name)) is not None:
+            raise RequirementError(
+                f"'{info.name}' requires both '{requirement.name}' and '{culprit}', which undo one another"
+            )
+
+
+@contextmanager
+def _errors_raised() -> Generator[None]:
+    """What is emitted in the `with` block is shown when it ends; if errors are among it, they are raised together."""
+    emitted: list[Diagnostic] = []
+    try:
+        with handled_by(emitted.append):
+            yield
+    finally:
+        for diagnostic in emitted:
+            if diagnostic.severity is not Severity.ERROR:
+                emit(diagnostic)
+    if errors := [d for d in emitted if d.severity is Severity.ERROR]:
+        raise Diagnostics(errors)
+
+
+def _execute(
+    pass_: ModulePass,
+    module: ModuleOp,
+    ir: Context,
+    context: PassContext,
+    tracked: _Tracked,
+    required_by: str | None,
+) -> bool:
+    pass_ = configured(pass_, context.config)
+    info = info_of(pass_)
+    if not context.before_pass(module, info):
+        remarks.missed(info.name, module, "not run: an instrument's should_run said no")
+        return False
+    parent = _RUN.get()
+    current = PassRun(info, module, required_by, parent)
+    token = _RUN.set(current)
+    try:
+        try:
+            with _errors_raised():
+                pass_.apply(ir, module)
+        except Exception as error:
+            because = f", which '{required_by}' requires" if required_by else ""
+            error.add_note(f"while running the pass {info.spec}{because}")
+            context.after_failure(module, info, error)
+            raise
+        if not current.composite:
+            tracked.update(info.name, effects_of(pass_), current.changed)
+            if parent is not None and parent.module is module and current.changed is not False:
+                parent.changed = True
+        context.after_pass(module, info)
+    finally:
+        _RUN.reset(token)
+    return True

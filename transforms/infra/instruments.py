@@ -1,0 +1,78 @@
+"""Pass instruments: objects that a `PassContext` tells about the passes it runs. The life-cycle is TVM's.
+
+For every pass that is about to run: `should_run` of all instruments (a pass named in the context's `required_pass` is
+not asked about), and unless one of them says no: `run_before_pass` of all, the pass, `run_after_pass` of all, or
+`run_after_failure` of all where it raised. An exception in a hook ends the run at once.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from .info import PassInfo
+
+
+class PassInstrument:
+    """Base of instruments; each hook does nothing until it is overridden."""
+
+    def enter_pass_ctx(self) -> None:
+        """The context is about to become current."""
+
+    def exit_pass_ctx(self) -> None:
+        """The context is no longer current, be it after an exception."""
+
+    def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
+        """Whether the pass may run."""
+        return True
+
+    def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        """The pass is about to run."""
+
+    def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        """The pass has run."""
+
+    def run_after_failure(self, module: ModuleOp, info: PassInfo, error: Exception) -> None:
+        """The pass has raised `error`; `module` is as it left it. Not in TVM, where a failing pass tells nobody."""
+
+
+def pass_instrument(cls: type) -> type[PassInstrument]:
+    """Class decorator: makes an instrument of a class that has some of the hooks, with no need to inherit.
+
+    The instances forward every other attribute to the instance of the decorated class.
+
+    Raises:
+        TypeError: what is decorated is not a class.
+    """
+    if not inspect.isclass(cls):
+        raise TypeError(f"pass_instrument decorates a class, got {cls!r}")
+    if issubclass(cls, PassInstrument):
+        return cls
+
+    class Instrument(_Forwarding):
+        _type = cls
+
+    Instrument.__name__, Instrument.__qualname__, Instrument.__doc__ = cls.__name__, cls.__qualname__, cls.__doc__
+    Instrument.__module__ = cls.__module__
+    return Instrument
+
+
+_HOOKS = tuple(name for name in vars(PassInstrument) if not name.startswith("_"))
+
+
+class _Forwarding(PassInstrument):
+    _type: type
+
+    def __init__(self, *args: object, **kwargs: object):
+        self._inst = self._type(*args, **kwargs)
+        for hook in _HOOKS:
+            if (method := getattr(self._inst, hook, None)) is not None:
+                setattr(self, hook, method)
+
+    def __getattr__(self, name: str) -> object:
+        if name == "_inst":
+            raise AttributeError(name)
+        return getattr(self._inst, name)

@@ -1,0 +1,135 @@
+"""Crash reproducers: what `weft-opt` needs to make a pass fail again.
+
+A reproducer is an ordinary `.mlir` file: the module as it was before the failing pass, under a heading of comments that
+hold the pass and the context it ran in. `weft-opt --run-reproducer FILE` reads the heading.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.diagnostics import UsageError
+from .context import DEFAULT_OPT_LEVEL, PassContext
+from .info import PassInfo
+from .instruments import PassInstrument
+from .printing import module_text
+from .walk import clone
+
+_HEADING = "// weft reproducer: weft-opt --run-reproducer <this file>"
+
+
+@dataclass(frozen=True)
+class Reproducer:
+    """A pass, the context it ran in, and the text of the module it was given."""
+
+    pipeline: str
+    opt_level: int = DEFAULT_OPT_LEVEL
+    required_pass: tuple[str, ...] = ()
+    disabled_pass: tuple[str, ...] = ()
+    config: Mapping[str, object] = field(default_factory=dict[str, object])
+    error: str = ""
+    module: str = ""
+
+    def text(self) -> str:
+        """The file: heading, then the module."""
+        options = {
+            "pipeline": self.pipeline,
+            "opt-level": self.opt_level,
+            "required-pass": list(self.required_pass),
+            "disabled-pass": list(self.disabled_pass),
+            "config": dict(self.config),
+        }
+        lines = [_HEADING, *(f"// {name}: {json.dumps(value, default=list)}" for name, value in options.items())]
+        lines += [f"// error: {line}" for line in self.error.splitlines()]
+        return "\n".join(lines) + "\n" + self.module
+
+    @staticmethod
+    def parse(text: str) -> Reproducer:
+        """Read what `text` writes.
+
+        Raises:
+            UsageError: it is not a reproducer, or its heading was damaged.
+        """
+        lines = text.splitlines(keepends=True)
+        if not lines or lines[0].strip() != _HEADING:
+            raise UsageError("this file is not a reproducer", hint=f"the first line of one is '{_HEADING}'")
+        options: dict[str, object] = {}
+        errors: list[str] = []
+        end = 1
+        for line in lines[1:]:
+            if not line.startswith("// "):
+                break
+            end += 1
+            name, _, value = line[3:].strip().partition(": ")
+            if name == "error":
+                errors.append(value)
+                continue
+            try:
+                options[name] = json.loads(value)
+            except json.JSONDecodeError as error:
+                raise UsageError(f"line {end} of the reproducer cannot be read: {error}") from None
+        if not isinstance(pipeline := options.get("pipeline"), str):
+            raise UsageError("the reproducer names no pipeline")
+        return Reproducer(
+            pipeline,
+            cast(int, options.get("opt-level", DEFAULT_OPT_LEVEL)),
+            tuple(cast("list[str]", options.get("required-pass", []))),
+            tuple(cast("list[str]", options.get("disabled-pass", []))),
+            cast("dict[str, object]", options.get("config", {})),
+            "\n".join(errors),
+            "".join(lines[end:]),
+        )
+
+    def context(self) -> PassContext:
+        """A new context like the one in which the pass failed."""
+        return PassContext(
+            self.opt_level,
+            [*self.required_pass, self.pipeline.partition("{")[0]],
+            self.disabled_pass,
+            None,
+            self.config,
+        )
+
+
+class CrashReproducer(PassInstrument):
+    """Writes a reproducer of the first pass that fails. `written` is the file's path once there is one.
+
+    It keeps a copy of the module while a pass runs, so it costs time in every pass.
+    """
+
+    def __init__(self, path: str | Path):
+        self._path = Path(path)
+        self._copies: list[ModuleOp | None] = []
+        self._reported: Exception | None = None
+        self.written: Path | None = None
+
+    def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        self._copies.append(None if info.is_sequence else clone(module))
+
+    def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        self._copies.pop()
+
+    def run_after_failure(self, module: ModuleOp, info: PassInfo, error: Exception) -> None:
+        copy = self._copies.pop()
+        if copy is None or error is self._reported:
+            return  # a sequence, or the pass around the one that failed
+        self._reported = error
+        context = PassContext.current()
+        reproducer = Reproducer(
+            info.spec,
+            context.opt_level,
+            context.required_pass,
+            context.disabled_pass,
+            context.config,
+            f"{type(error).__name__}: {error}",
+            module_text(copy, debuginfo=True),
+        )
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.write_text(reproducer.text())
+        self.written = self._path

@@ -1,0 +1,77 @@
+"""A list of passes that is a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass as XdslPass
+
+from .context import PassContext
+from .execution import active_run, run
+from .info import PassInfo, info_of
+from .passes import Pass
+from .requirements import order_requirements
+
+
+@dataclass(frozen=True, init=False)
+class Sequential(Pass):
+    """Runs passes in order; nests. TVM's `Sequential`.
+
+    Each pass runs by the rules of the current `PassContext`, after what it requires. Instruments see the sequence too,
+    as a pass of its own; one that vetoes it skips all of it.
+
+        module = Sequential([SimplifyInferencePass(), FoldConstantPass(), FuseOpsPass(max_depth=4)])(module)
+    """
+
+    name = "sequential"
+
+    passes: tuple[XdslPass, ...]
+    sequence_info: PassInfo
+
+    def __init__(
+        self,
+        passes: Sequence[XdslPass] = (),
+        opt_level: int = 0,
+        name: str = "sequential",
+        required: Sequence[str] = (),
+    ):
+        """
+        Raises:
+            TypeError: `passes` is not a list of passes.
+        """
+        for pass_ in passes:
+            if not isinstance(pass_, XdslPass):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TypeError(f"Sequential takes a list of passes (instances, not classes), got {pass_!r}")
+        object.__setattr__(self, "passes", tuple(passes))
+        text = ",".join(info_of(pass_).spec for pass_ in passes)
+        object.__setattr__(self, "sequence_info", PassInfo(opt_level, name, required, text, is_sequence=True))
+
+    @property
+    def info(self) -> PassInfo:
+        return self.sequence_info
+
+    def __str__(self) -> str:
+        return self.sequence_info.spec
+
+    def __iter__(self) -> Iterator[XdslPass]:
+        return iter(self.passes)
+
+    def __len__(self) -> int:
+        return len(self.passes)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """
+        Raises:
+            UnknownPassError, RequirementError: the requirements of an enabled pass cannot be resolved; no pass has run.
+        """
+        if (current := active_run()) is not None and current.info is self.sequence_info:
+            current.composite = True
+        context = PassContext.current()
+        for pass_ in self.passes:
+            if context.enabled(info := info_of(pass_)):
+                order_requirements(info)
+        for pass_ in self.passes:
+            run(pass_, op, ctx)
