@@ -169,11 +169,38 @@ def _divide(kind: AffineBinaryOpKind, left: Linear, divisor: int, ranges: Mappin
     quotient = Linear({a: f // divisor for a, f in whole.items()}, left.constant // divisor)
     if not rest.terms or (ranges is not None and _within(rest, divisor, ranges)):
         return quotient if kind == AffineBinaryOpKind.FloorDiv else rest
+    if ranges is not None and (scaled := _divide_scaled(kind, rest, divisor, ranges)) is not None:
+        if kind == AffineBinaryOpKind.Mod:
+            return scaled
+        terms = dict(quotient.terms)
+        for atom, factor in scaled.terms.items():
+            terms[atom] = terms.get(atom, 0) + factor
+        return Linear(terms, quotient.constant + scaled.constant)
     remainder = rest.to_expr()
     atom = AffineBinaryOpExpr(kind, remainder, AffineConstantExpr(divisor))
     if kind == AffineBinaryOpKind.Mod:
         return Linear({atom: 1}, 0)
     return Linear({**quotient.terms, atom: quotient.terms.get(atom, 0) + 1}, quotient.constant)
+
+
+def _divide_scaled(
+    kind: AffineBinaryOpKind, value: Linear, divisor: int, ranges: Mapping[AffineExpr, Range]
+) -> Linear | None:
+    """`(g * a + b) floordiv (g * c)` is `a floordiv c`, and its `mod` is `g * (a mod c) + b`, for `0 <= b < g`: how a
+    tile of `g` within a row of `g * c` is addressed."""
+    for g in sorted({abs(f) for f in value.terms.values() if abs(f) > 1 and divisor % abs(f) == 0}, reverse=True):
+        multiples = {a: f // g for a, f in value.terms.items() if f % g == 0}
+        small = Linear({a: f for a, f in value.terms.items() if f % g}, value.constant % g)
+        if not multiples or not _within(small, g, ranges):
+            continue
+        scaled = _divide(kind, Linear(multiples, value.constant // g), divisor // g, ranges)
+        if kind == AffineBinaryOpKind.FloorDiv:
+            return scaled
+        terms = {a: f * g for a, f in scaled.terms.items()}
+        for atom, factor in small.terms.items():
+            terms[atom] = terms.get(atom, 0) + factor
+        return Linear(terms, scaled.constant * g + small.constant)
+    return None
 
 
 def _within(value: Linear, divisor: int, ranges: Mapping[AffineExpr, Range]) -> bool:

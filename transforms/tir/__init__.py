@@ -1,4 +1,4 @@
 """TIR -> TIR passes and the schedule primitives."""
 
-PASSES: dict[str, str] = {}
+PASSES: dict[str, str] = {"schedule-rules": "schedule_rules:ScheduleRulesPass"}
 """Pass name -> `module:Class`, the module relative to this package."""

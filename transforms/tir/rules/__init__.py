@@ -1,0 +1,1 @@
+"""Schedule rules: each looks at the accesses of a function's blocks, never at what operator they come from."""

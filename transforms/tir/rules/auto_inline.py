@@ -1,0 +1,89 @@
+"""Inline what is cheap to compute again, so that elementwise operators ride in the loops of their neighbours.
+
+Counterpart of TVM's AutoInline.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, math, memref, scf
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation
+
+from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp
+from ..schedule.inline import compute_inline, consumers, written_buffer
+from ..schedule.rebind import blocks_under
+
+_EXPENSIVE = (
+    math.ExpOp, math.LogOp, math.TanhOp, math.ErfOp, math.PowFOp, math.SqrtOp, math.RsqrtOp, math.SinOp, math.CosOp,
+    arith.DivfOp,
+)  # fmt: skip
+
+
+def inline_all(func: PrimFuncOp) -> None:
+    """Inline every block of `func` for which it pays, in program order."""
+    for block in blocks_under(func):
+        if should_inline(block):
+            compute_inline(block)
+
+
+def should_inline(block: BlockOp) -> bool:
+    """Whether computing `block` anew at each read costs less than keeping its result.
+
+    It does where the formula only moves or selects data; where there is one reader, which reads each element once; and
+    where the formula is cheap. It does not where a reduction would evaluate a guarded read (the padding of a
+    convolution) or arithmetic over and over.
+    """
+    if block.is_reduction or block.conditions or len(block.writes) != 1:
+        return False
+    buffer = written_buffer(block)
+    if not isinstance(buffer.owner, AllocBufferOp) or not _writes_its_iterators(block):
+        return False
+    readers = consumers(block)
+    if not readers:
+        return False
+    work = [op for op in block.body.walk() if _is_work(op)]
+    guarded = any(isinstance(op, scf.IfOp) for op in block.body.walk())
+    again = any(_reads_again(reader, block) for reader in readers)
+    if again and (guarded or work):
+        return False
+    reads = sum(1 for reader in readers for access in reader.accesses() if access.buffer is buffer)
+    expensive = any(isinstance(op, _EXPENSIVE) for op in work)
+    return reads == 1 or not (expensive or guarded)
+
+
+def _writes_its_iterators(block: BlockOp) -> bool:
+    store = next((a.op for a in block.accesses() if a.is_write), None)
+    if not isinstance(store, memref.StoreOp):
+        return False
+    iters = set(block.iters)
+    unit = {v for v, n in zip(block.iters, block.extents, strict=True) if n == 1}
+    used = list(store.indices)
+    return all(v in iters for v in used) and len(set(used)) == len(used) and iters - set(used) <= unit
+
+
+def _is_work(op: Operation) -> bool:
+    """Arithmetic on data, as opposed to moving it about or computing where it lies."""
+    if not isinstance(op, Operation) or isinstance(op, arith.ConstantOp | arith.SelectOp):
+        return False
+    return op.name.startswith(("arith.", "math.")) and any(not _is_index(r) for r in op.results)
+
+
+def _is_index(value: object) -> bool:
+    from xdsl.dialects.builtin import IndexType, IntegerType
+    from xdsl.ir import SSAValue
+
+    assert isinstance(value, SSAValue)
+    return isinstance(value.type, IndexType) or (isinstance(value.type, IntegerType) and value.type.width.data == 1)
+
+
+def _reads_again(reader: BlockOp, block: BlockOp) -> bool:
+    """Whether `reader` reads some element of what `block` writes more than once."""
+    buffer = written_buffer(block)
+    assert isinstance(buffer.type, MemRefType)
+    elements = 1
+    for size in buffer.type.get_shape():
+        elements *= size
+    steps = 1
+    for extent in reader.extents:
+        steps *= extent
+    return steps > elements

@@ -1,0 +1,271 @@
+"""Tile a reduction so that its partial results stay in vector registers.
+
+For a sum of products (a convolution, a matrix product) and for any other reduction along whose output neighbours are
+neighbours in the inputs too (a pooling in a blocked layout). The tile is `rows x columns` vectors: each vector that is
+read serves all rows, each broadcast scalar all columns, so a tile of 14 x 2 does 28 multiply-adds on 16 reads. What
+follows the reduction elementwise rides along: it is done on the tile while that is in registers.
+
+The loops stay rolled, the tile's are marked `unrolled`, and the tile itself is a small buffer that LLVM keeps in
+registers once it has unrolled them.
+
+Source: the micro-kernel of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008); for direct
+convolutions in blocked layouts, Georganas et al., "Anatomy of High-Performance Deep Learning Convolutions on SIMD
+Architectures" (2018). Counterpart of TVM's MultiLevelTiling with one register level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects.tir.affine import Range
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind, Scope
+from ..schedule.access import Stride, follow_each_other, strides
+from ..schedule.compute_at import compute_at
+from ..schedule.inline import consumers, written_buffer
+from ..schedule.iters import fuse_buffer_dims, fuse_iters
+from ..schedule.loops import fuse, reorder, set_kind, split
+from ..schedule.rebind import enclosing_loops
+from ..schedule.reduction import cache_write, decompose_reduction, set_scope
+from .registers import VectorRegisters
+from .spatial import split_loops
+
+MIN_PARALLEL_WORK = 16384
+"""Multiply-adds below which one thread does it all."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A register tile: `lanes` values of iterator `vector` in a register, `rows` values of iterator `row`, `columns` of
+    iterator `column` (or further registers along `vector`, where `column` is `vector` itself)."""
+
+    vector: int
+    lanes: int
+    row: int | None
+    rows: int
+    column: int | None
+    columns: int
+
+
+def tile_reduction(block: BlockOp, registers: VectorRegisters) -> bool:
+    """Tile `block` and what follows it; says whether it could.
+
+    It can where the last dimension that the block writes is one along which each input is contiguous or stands still,
+    and where at most one block reads the result, element by element.
+    """
+    if not block.is_reduction or block.init is None or block.conditions:
+        return False
+    output = written_buffer(block)
+    readers = consumers(block)
+    if isinstance(output.owner, AllocBufferOp):
+        if len(readers) != 1 or not _reads_alike(block, readers[0]):
+            return False
+        epilogue = readers[0]
+    elif not readers:
+        epilogue = None
+    else:
+        return False
+    if find_tile(block, registers) is None:
+        return False
+    if epilogue is None:
+        epilogue = cache_write(block, Scope.LOCAL)
+    _fuse_pixels(block, epilogue)
+    tile = find_tile(block, registers)
+    assert tile is not None
+    _apply(block, epilogue, tile)
+    return True
+
+
+def _reads_alike(block: BlockOp, reader: BlockOp) -> bool:
+    """Whether `reader` has one spatial iterator for each that `block` writes along, in the same order, and reads just
+    the element at its own iterators."""
+    if reader.is_reduction or reader.conditions:
+        return False
+    buffer = written_buffer(block)
+    store = _store(block)
+    if list(store.indices) != list(block.iters[: len(store.indices)]):
+        return False
+    for access in reader.accesses():
+        if access.buffer is buffer and list(access.op.indices) != list(reader.iters):
+            return False
+    return len(enclosing_loops(reader)) == sum(1 for n in reader.extents if n > 1)
+
+
+def _store(block: BlockOp) -> memref.StoreOp:
+    return next(a.op for a in block.accesses() if isinstance(a.op, memref.StoreOp))
+
+
+def _fuse_pixels(block: BlockOp, epilogue: BlockOp) -> None:
+    """Fuse neighbouring spatial iterators along which all accesses of both blocks walk straight on, but for the last,
+    which is the vector's."""
+    rank = len(_store(block).indices)
+    for position in range(rank - 3, -1, -1):
+        extents = block.extents
+        if extents[position] == 1 or extents[position + 1] == 1:
+            continue
+        if follow_each_other(block, position) and follow_each_other(epilogue, position):
+            buffer = written_buffer(block)
+            assert isinstance(buffer.owner, AllocBufferOp)
+            fuse_iters(block, position)
+            fuse_iters(epilogue, position)
+            fuse_buffer_dims(buffer.owner, position, [block, epilogue])
+
+
+def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
+    """The tile that does the most multiply-adds for each read, within the registers; `None` where the block's inputs
+    cannot be read as vectors."""
+    store = _store(block)
+    assert isinstance(store.memref.type, MemRefType)
+    rank = len(store.indices)
+    spatial = [i for i in range(rank) if block.extents[i] > 1]
+    if not spatial or spatial[-1] != rank - 1 or any(k != IterKind.SPATIAL for k in block.kinds[:rank]):
+        return None
+    vector = spatial[-1]
+    extent = block.extents[vector]
+    full = registers.lanes(store.memref.type.element_type)
+    lanes = extent if extent <= full else gcd(extent, full)
+    if lanes < min(4, full):
+        return None
+    # The vector's iterator, as a split by `lanes` would give it: two more dimensions.
+    outer, inner = (AffineExpr.dimension(len(block.iters) + i) for i in range(2))
+    ranges: dict[AffineExpr, Range] = {outer: (0, extent // lanes - 1), inner: (0, lanes - 1)}
+    accesses = [s for s in strides(block, {vector: outer * lanes + inner}, ranges) if s.buffer is not store.memref]
+    along = [access.along(inner) for access in accesses]
+    if any(step not in (0, 1) for step in along) or 1 not in along:
+        return None
+    vectors = [a for a, step in zip(accesses, along, strict=True) if step == 1]
+    scalars = [a for a, step in zip(accesses, along, strict=True) if step == 0]
+    dims = {i: AffineExpr.dimension(i) for i in spatial[:-1]}
+    dims[vector] = outer
+    extents = {i: block.extents[i] for i in spatial[:-1]}
+    extents[vector] = extent // lanes
+    candidates = [Tile(vector, lanes, None, 1, None, 1)]
+    row_choices: list[int | None] = [None, *(i for i in spatial[:-1])]
+    for row in row_choices:
+        for column in (None, *spatial):
+            if column is not None and (column == row or extents[column] == 1):
+                continue
+            if row is not None and not _stands_still(vectors, dims[row]) and column is not None:
+                continue
+            if column is not None and scalars and not _stands_still(scalars, dims[column]):
+                continue
+            for rows in _divisors(extents[row]) if row is not None else [1]:
+                for columns in _divisors(extents[column]) if column is not None else [1]:
+                    # registers: the tile, one vector for each column, one for a broadcast
+                    if rows * columns + columns + 1 <= registers.count - 1:
+                        candidates.append(Tile(vector, lanes, row, rows, column, columns))
+    return max(candidates, key=lambda t: _merit(t, vectors, scalars, dims))
+
+
+def _stands_still(accesses: list[Stride], dim: AffineExpr) -> bool:
+    return all(access.along(dim) == 0 for access in accesses)
+
+
+def _divisors(n: int) -> list[int]:
+    return [d for d in range(1, min(n, 30) + 1) if n % d == 0]
+
+
+def _merit(
+    tile: Tile, vectors: list[Stride], scalars: list[Stride], dims: dict[int, AffineExpr]
+) -> tuple[float, int]:
+    """Multiply-adds per read of memory; below eight independent sums, the latency of an addition shows as well."""
+    def reads(accesses: list[Stride]) -> int:
+        total = 0
+        for access in accesses:
+            count = 1
+            if tile.row is not None and access.along(dims[tile.row]) != 0:
+                count *= tile.rows
+            if tile.column is not None and access.along(dims[tile.column]) != 0:
+                count *= tile.columns
+            total += count
+        return total
+
+    sums = tile.rows * tile.columns
+    # Two multiply-adds and two reads a cycle; a scalar read may ride on the multiply-add that uses it.
+    cycles = max(sums / 2, (reads(vectors) + reads(scalars)) / 2, 4 * min(1, sums))
+    return sums / cycles, -abs(sums - 28)
+
+
+def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
+    work = 1
+    for extent in block.extents:
+        work *= extent
+    loops = dict(zip((i for i, n in enumerate(epilogue.extents) if n > 1), enclosing_loops(epilogue), strict=True))
+    outer: list[ForOp] = [loop for i, loop in loops.items() if i not in (tile.row, tile.column, tile.vector)]
+    vector = loops[tile.vector]
+    inner: list[ForOp] = []
+    vector_outer: list[ForOp] = []
+    if vector.trip_count > tile.lanes:
+        factors = [tile.columns, tile.lanes] if tile.column == tile.vector and tile.columns > 1 else [tile.lanes]
+        parts = split(vector, factors)
+        vector_outer = [parts[0]]
+        inner = parts[1:]
+    else:
+        inner = [vector]
+    column_outer: list[ForOp] = []
+    if tile.column is not None and tile.column != tile.vector:
+        parts = split(loops[tile.column], [tile.columns]) if tile.columns > 1 else [loops[tile.column]]
+        column_outer = parts[:1]
+        inner = [*parts[1:], *inner]
+    row_outer: list[ForOp] = []
+    if tile.row is not None:
+        parts = split(loops[tile.row], [tile.rows]) if tile.rows > 1 else [loops[tile.row]]
+        row_outer = parts[:1]
+        inner = [*parts[1:], *inner]
+    outer = [*outer, *column_outer, *vector_outer, *row_outer]
+    reorder(*outer, *inner)
+    name = block.block_name
+    top = fuse(*outer) if outer else None
+    for loop in inner[:-1]:
+        set_kind(loop, ForKind.UNROLLED)
+    set_kind(inner[-1], ForKind.VECTORIZED)
+    if top is None:
+        top = enclosing_loops(epilogue)[0]
+        top = _wrap(top)
+    if work >= MIN_PARALLEL_WORK and top.trip_count > 1:
+        set_kind(top, ForKind.PARALLEL)
+    buffer = written_buffer(block)
+    compute_at(block, top)
+    set_scope(buffer, Scope.LOCAL)
+    moved = next(b for b in _blocks(top) if b.block_name == name)
+    spatial, reduce = split_loops(moved)
+    spatial = [loop for loop in spatial if loop in _under(top)]
+    if reduce:
+        spatial.sort(key=lambda loop: _rank(moved, loop, tile))
+        reorder(*reduce, *spatial)
+        for loop in spatial[:-1]:
+            set_kind(loop, ForKind.UNROLLED)
+        set_kind(spatial[-1], ForKind.VECTORIZED)
+        decompose_reduction(moved, reduce[0])
+
+
+def _wrap(loop: ForOp) -> ForOp:
+    """Put a loop of one iteration around `loop`, for a producer to move into."""
+    outer = ForOp(1, name_hint="once")
+    assert loop.parent is not None
+    loop.parent.insert_op_before(outer, loop)
+    loop.detach()
+    outer.body.block.add_op(loop)
+    return outer
+
+
+def _blocks(loop: ForOp) -> list[BlockOp]:
+    return [op for op in loop.walk() if isinstance(op, BlockOp)]
+
+
+def _under(top: ForOp) -> set[ForOp]:
+    return {op for op in top.walk() if isinstance(op, ForOp) and op is not top}
+
+
+def _rank(block: BlockOp, loop: ForOp, tile: Tile) -> int:
+    """Rows outside, columns inside them, lanes innermost."""
+    loop_vars = list(block.loop_vars)
+    position = loop_vars.index(loop.var)
+    bound = next(i for i, b in enumerate(block.bindings.data.results) if position in b.used_dims())
+    if bound == tile.vector:
+        return 3
+    return 1 if bound == tile.row else 2

@@ -1,0 +1,117 @@
+"""Compute a chain of reductions row by row: softmax, layer norm, and whatever else reduces rows to use them again.
+
+Where all intermediate results share the output's leading dimensions, one iteration over those dimensions needs only its
+own row of each: everything is computed in one parallel loop over the rows, with the intermediates on the stack.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects.dtypes import byte_width
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, Scope
+from ..schedule.compute_at import compute_at
+from ..schedule.inline import written_buffer
+from ..schedule.loops import fuse, set_kind
+from ..schedule.rebind import enclosing_loops
+from ..schedule.reduction import cache_write, decompose_reduction, set_scope
+from .spatial import PARALLEL_MIN_STEPS, split_loops
+
+MAX_ROW_BYTES = 128 * 1024
+"""Intermediates of one row larger than this stay in shared memory, and their blocks in loops of their own."""
+
+
+def schedule_rows(blocks: list[BlockOp]) -> bool:
+    """Schedule all of `blocks`, the last of which writes the function's only output; says whether it could."""
+    output = blocks[-1]
+    if len(blocks) < 2 and not output.is_reduction:
+        return False
+    if any(block.conditions for block in blocks):
+        return False
+    if isinstance(written_buffer(output).owner, AllocBufferOp):
+        return False
+    if any(not isinstance(written_buffer(b).owner, AllocBufferOp) for b in blocks[:-1]):
+        return False
+    depth = shared_rows(blocks)
+    if depth is None:
+        return False
+    if output.is_reduction:
+        copy = cache_write(output, Scope.LOCAL)
+        blocks = [*blocks, copy]
+        output = copy
+    loops = enclosing_loops(output)
+    rows = loops[: sum(1 for n in output.extents[:depth] if n > 1)]
+    if rows:
+        top = fuse(*rows)
+    else:
+        top = ForOp(1, name_hint="once")
+        first = loops[0] if loops else output
+        assert first.parent is not None
+        first.parent.insert_op_before(top, first)
+        first.detach()
+        top.body.block.add_op(first)
+    steps = top.trip_count
+    for block in blocks[-2::-1]:
+        buffer = written_buffer(block)
+        name = block.block_name
+        compute_at(block, top)
+        set_scope(buffer, Scope.LOCAL)
+        moved = next(b for b in top.walk() if isinstance(b, BlockOp) and b.block_name == name)
+        _, reduce = split_loops(moved)
+        if reduce and moved.init is not None:
+            decompose_reduction(moved, reduce[0])
+    work = 0
+    for block in (b for b in top.walk() if isinstance(b, BlockOp)):
+        count = 1
+        for loop in enclosing_loops(block):
+            count *= loop.trip_count
+        work += count
+    if steps > 1 and work >= PARALLEL_MIN_STEPS:
+        set_kind(top, ForKind.PARALLEL)
+    return True
+
+
+def shared_rows(blocks: list[BlockOp]) -> int | None:
+    """How many leading dimensions all intermediate results have in common with the output, each block reading the
+    others only at its own leading iterators; `None` if a row of them is too large."""
+    output = blocks[-1]
+    shape = _shape(output)
+    produced = {written_buffer(block) for block in blocks[:-1]}
+    depth = len(shape)
+    for block in blocks[:-1]:
+        mine = _shape(block)
+        common = 0
+        while common < min(depth, len(mine)) and mine[common] == shape[common]:
+            common += 1
+        depth = common
+    for block in blocks:
+        for access in block.accesses():
+            if access.buffer not in produced and not access.is_write:
+                continue
+            if access.op.parent_region() is block.init:
+                continue
+            if access.map is None:
+                depth = 0
+                break
+            common = 0
+            while common < min(depth, len(access.map.results)) and (
+                access.map.results[common] == AffineExpr.dimension(common) or _shape(block)[common : common + 1] == (1,)
+            ):
+                common += 1
+            depth = common
+    row_bytes = 0
+    for block in blocks[:-1]:
+        elements = 1
+        for size in _shape(block)[depth:]:
+            elements *= size
+        type = written_buffer(block).type
+        assert isinstance(type, MemRefType)
+        row_bytes += elements * byte_width(type.element_type)
+    return depth if row_bytes <= MAX_ROW_BYTES else None
+
+
+def _shape(block: BlockOp) -> tuple[int, ...]:
+    type = written_buffer(block).type
+    assert isinstance(type, MemRefType)
+    return type.get_shape()

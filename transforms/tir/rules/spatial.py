@@ -1,0 +1,68 @@
+"""Schedule a block on its own: loops that follow each other in memory become one, the outer ones run in parallel.
+
+The innermost loop is left to LLVM's vectoriser, which also sees to what is left over at the end.
+"""
+
+from __future__ import annotations
+
+from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind
+from ..schedule.access import follow_each_other
+from ..schedule.iters import fuse_iters
+from ..schedule.loops import fuse, reorder, set_kind
+from ..schedule.rebind import enclosing_loops
+
+PARALLEL_MIN_STEPS = 4096
+"""Below so many steps in all, waking the other threads costs more than it saves."""
+
+
+def schedule_alone(block: BlockOp) -> None:
+    """Schedule `block`, which stands in its own perfect nest."""
+    fuse_what_follows(block)
+    loops = enclosing_loops(block)
+    if not loops:
+        return
+    spatial, reduce = split_loops(block)
+    if reduce:
+        reorder(*spatial, *reduce) if spatial else None
+    parallelize(block, spatial if reduce or len(spatial) == 1 else spatial[:-1])
+
+
+def fuse_what_follows(block: BlockOp) -> None:
+    """Fuse neighbouring iterators wherever every access walks straight from one to the next."""
+    position = len(block.iters) - 2
+    while position >= 0:
+        extents, kinds = block.extents, block.kinds
+        if (
+            kinds[position] == kinds[position + 1] == IterKind.SPATIAL
+            and extents[position] > 1
+            and extents[position + 1] > 1
+            and follow_each_other(block, position)
+        ):
+            fuse_iters(block, position)
+        position -= 1
+
+
+def split_loops(block: BlockOp) -> tuple[list[ForOp], list[ForOp]]:
+    """The loops around `block` that its spatial iterators are bound to, and the others, each outermost first."""
+    loop_vars = list(block.loop_vars)
+    reduce = {
+        loop_vars[d]
+        for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True)
+        if kind == IterKind.REDUCE
+        for d in binding.used_dims()
+    }
+    loops = enclosing_loops(block)
+    return [l for l in loops if l.var not in reduce], [l for l in loops if l.var in reduce]
+
+
+def parallelize(block: BlockOp, loops: list[ForOp]) -> ForOp | None:
+    """Fuse `loops`, the outermost of a nest, and run them in parallel if there is enough to do."""
+    if not loops:
+        return None
+    steps = 1
+    for loop in enclosing_loops(block):
+        steps *= loop.trip_count
+    fused = fuse(*loops)
+    if steps >= PARALLEL_MIN_STEPS and fused.trip_count > 1:
+        set_kind(fused, ForKind.PARALLEL)
+    return fused

@@ -1,0 +1,75 @@
+"""Schedule every function by rules, from its accesses alone.
+
+In this order: cheap stages are inlined; reductions that can be are tiled for vector registers, with what follows them;
+chains of reductions are computed row by row; what is left gets parallel outer loops.
+
+Before -> after, for a dense layer with a bias and relu:
+
+```mlir
+tir.prim_func @fused_nn_dense_add_nn_relu(...) { dense: for i, j, k    add: for i, j    relu: for i, j }
+
+tir.prim_func @fused_nn_dense_add_nn_relu(...) {
+  tir.for parallel %j_0_i_0 = ...
+    dense_init: unrolled rows, columns, vectorized lanes
+    dense: for k: unrolled rows, columns, vectorized lanes
+    relu: unrolled rows, columns, vectorized lanes, with the bias inlined
+```
+
+Does not: search (tuning records come later), or look at operators' names. A function that has loop kinds already was
+scheduled by hand, and is left alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+
+from ...dialects.tir.core import BlockOp, ForKind, ForOp, PrimFuncOp
+from ..infra import PrimFuncPass
+from ..infra.remarks import missed
+from .rules.auto_inline import inline_all
+from .rules.register_tile import tile_reduction
+from .rules.registers import VectorRegisters
+from .rules.rows import schedule_rows
+from .rules.spatial import schedule_alone
+from .schedule.rebind import blocks_under, enclosing_loops
+
+
+@dataclass(frozen=True)
+class ScheduleRulesPass(PrimFuncPass):
+    """Choose loop order, tiles, vectors and threads for every `tir.prim_func`.
+
+    `vector-bytes` and `vector-registers` describe the target's vector registers.
+    """
+
+    name = "schedule-rules"
+
+    vector_bytes: int = 64
+    vector_registers: int = 32
+
+    def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
+        if any(op.for_kind != ForKind.SERIAL for op in func.walk() if isinstance(op, ForOp)):
+            return
+        schedule_by_rules(func, VectorRegisters(self.vector_registers, self.vector_bytes))
+
+
+def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters) -> None:
+    """Schedule one function in place."""
+    inline_all(func)
+    blocks = blocks_under(func)
+    tiled = False
+    for block in blocks:
+        if block.is_reduction and block.parent is not None and tile_reduction(block, registers):
+            tiled = True
+    rest = [block for block in blocks_under(func) if not _is_scheduled(block)]
+    if not tiled and schedule_rows(rest):
+        return
+    for block in rest:
+        if block.is_reduction:
+            missed("schedule-rules", block, f"block @{block.block_name} is not tiled: its inputs cannot be read as vectors")
+        schedule_alone(block)
+
+
+def _is_scheduled(block: BlockOp) -> bool:
+    return any(loop.for_kind != ForKind.SERIAL for loop in enclosing_loops(block))
