@@ -126,6 +126,6 @@ def attribute_to_array(value: Attribute, type: TensorType[Attribute]) -> NDArray
     data = value.data.data
     if type.element_type == i1:
         flat = np.array([bool(v) for v in value.get_values()], dtype)
-        return np.broadcast_to(flat, shape).copy() if flat.size == 1 else flat.reshape(shape)
+        return np.broadcast_to(flat[0], shape).copy() if flat.size == 1 else flat.reshape(shape)
     flat = np.frombuffer(data, dtype)
-    return np.broadcast_to(flat, shape).copy() if flat.size == 1 else flat.reshape(shape)
+    return np.broadcast_to(flat[0], shape).copy() if flat.size == 1 else flat.reshape(shape)
