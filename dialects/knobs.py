@@ -1,0 +1,74 @@
+"""Every environment variable that Weft reads. Nothing else looks into `os.environ`.
+
+    knobs.DEBUG.get()                  # from $WEFT_DEBUG, else the default
+    with knobs.DEBUG.set(True): ...    # in this thread, for the length of the block
+
+A value that cannot be read is a usage error that names the variable.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Generic, TypeVar
+
+from .diagnostics import UsageError
+
+T = TypeVar("T", bool, int, str)
+
+_TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+
+class Knob(Generic[T]):
+    """One setting: an environment variable, the type of its default, what it means."""
+
+    def __init__(self, variable: str, default: T, doc: str):
+        self.variable = variable
+        self.default: T = default
+        self.doc = doc
+        self._override: ContextVar[T] = ContextVar(variable)
+        KNOBS[variable] = self
+
+    def get(self) -> T:
+        """The value in force: that of the innermost `set`, else of the environment, else the default.
+
+        Raises:
+            UsageError: the environment variable holds something else than a value of this type.
+        """
+        try:
+            return self._override.get()
+        except LookupError:
+            text = os.environ.get(self.variable, "")
+        return self._read(text) if text else self.default
+
+    def _read(self, text: str) -> T:
+        kind = type(self.default)
+        if kind is bool:
+            value = _TRUTH.get(text.lower())
+            if value is None:
+                raise UsageError(f"${self.variable} is '{text}', which is neither true nor false", hint="use 0 or 1")
+            return value
+        try:
+            return kind(text)
+        except ValueError:
+            raise UsageError(f"${self.variable} is '{text}', which is not of type {kind.__name__}") from None
+
+    @contextmanager
+    def set(self, value: T) -> Iterator[None]:
+        """Have `value` in the `with` block, whatever the environment says."""
+        token = self._override.set(value)
+        try:
+            yield
+        finally:
+            self._override.reset(token)
+
+
+KNOBS: dict[str, Knob[bool] | Knob[int] | Knob[str]] = {}
+"""Every knob, by its environment variable."""
+
+DEBUG = Knob(
+    "WEFT_DEBUG", False, "show the Python traceback of an internal error, and of a diagnostic where it was made"
+)
+NO_COLOR = Knob("NO_COLOR", "", "when set to anything, reports on a terminal are not coloured (https://no-color.org)")

@@ -1,0 +1,137 @@
+"""The data of resources, in a file beside the text: `MODEL.mlir` has its arrays in `MODEL.weights.npz`.
+
+The file is an uncompressed `.npz`, key -> array, that `numpy.load` reads. An array whose elements are all equal is held
+as the one element that it is made of, and `bfloat16` as the two bytes that NumPy takes it for. NumPy is imported only
+where a module has resources.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation
+
+from ..diagnostics import Diagnostic, Place
+from .attributes import Resource, ResourceAttr
+
+if TYPE_CHECKING:
+    from .attributes import NDArray
+
+
+def weights_path(mlir_path: Path) -> Path:
+    """The file that holds the arrays of a module in `mlir_path`."""
+    return mlir_path.with_suffix(".weights.npz")
+
+
+def resources(module: ModuleOp) -> dict[str, NDArray]:
+    """The arrays of all resources of `module` that are in memory."""
+    found: dict[str, NDArray] = {}
+    for _, _, _, attribute in _uses(module):
+        if attribute.data.array is not None:
+            found[attribute.data.key] = attribute.data.array
+    return found
+
+
+def missing_resources(module: ModuleOp) -> set[str]:
+    """The keys of resources whose arrays are not in memory."""
+    return {attribute.data.key for _, _, _, attribute in _uses(module) if attribute.data.array is None}
+
+
+def bind_resources(module: ModuleOp, arrays: Mapping[str, NDArray]) -> None:
+    """Give every resource of `module` whose key is in `arrays` its array; others stay as they are.
+
+    Raises:
+        Diagnostic: an array has not the shape or the element type of the constant that it is for.
+    """
+    import numpy as np
+
+    from ..dtypes import numpy_dtype
+
+    for op, place, name, attribute in list(_uses(module)):
+        if (array := arrays.get(attribute.data.key)) is None:
+            continue
+        type = op.results[0].type if op.results else None
+        if isinstance(type, TensorType) and type.has_static_shape():
+            dtype = numpy_dtype(type.element_type)
+            if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize:
+                array = array.view(dtype)
+            shape = type.get_shape()
+            if array.shape != shape and array.shape == (1,) * len(shape):
+                array = np.broadcast_to(array, shape)
+            if array.shape != shape or array.dtype != dtype:
+                raise Diagnostic.at(op, f"the weights hold {array.dtype}{list(array.shape)} for "
+                    f"'{attribute.data.key}', but the type is {type}")  # fmt: skip
+        place[name] = ResourceAttr(Resource(attribute.data.key, array))
+
+
+def load_weights(module: ModuleOp, mlir_path: Path) -> None:
+    """Bind the resources of a module that was read from `mlir_path`; nothing happens where there is no such file.
+
+    Raises:
+        Diagnostic: the file cannot be read, or does not fit the module.
+    """
+    path = weights_path(mlir_path)
+    missing = missing_resources(module)
+    if not missing or not path.exists():
+        return
+    import numpy as np
+
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files if key in missing}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise Diagnostic(f"cannot be read as weights: {error}", Place(str(path))) from error
+    bind_resources(module, arrays)
+
+
+def save_weights(module: ModuleOp, mlir_path: Path) -> None:
+    """Write the arrays of `module` to the file that goes with `mlir_path`, whole or not at all; no file where the
+    module has none.
+
+    Raises:
+        Diagnostic: the file cannot be written.
+    """
+    write_weights(resources(module), weights_path(mlir_path))
+
+
+def write_weights(arrays: Mapping[str, NDArray], path: Path) -> None:
+    """Write `arrays` to `path`, whole or not at all; nothing where there are none.
+
+    Raises:
+        Diagnostic: the file cannot be written.
+    """
+    if not arrays:
+        return
+    import numpy as np
+
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+                for key, array in arrays.items():
+                    if array.size > 1 and not any(array.strides):
+                        array = array[(slice(0, 1),) * array.ndim]
+                    with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
+                        np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise Diagnostic(f"cannot be written: {(error.strerror or str(error)).lower()}", Place(str(path))) from error
+
+
+def _uses(module: ModuleOp) -> Iterator[tuple[Operation, dict[str, Attribute], str, ResourceAttr]]:
+    """Every resource: the operation, the dictionary that holds it, its name there, the attribute."""
+    for op in module.walk():
+        for place in (op.properties, op.attributes):
+            for name, attribute in place.items():
+                if isinstance(attribute, ResourceAttr):
+                    yield op, place, name, attribute

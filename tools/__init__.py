@@ -1,0 +1,1 @@
+"""The commands. What they share: `entry` (errors and exit codes), `output` (files)."""

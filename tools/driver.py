@@ -1,0 +1,222 @@
+"""What `weft-opt` does with its input: parse, verify, run passes, write."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from ..dialects.diagnostics import (
+    Diagnostic,
+    Diagnostics,
+    Handler,
+    Note,
+    as_diagnostic,
+    handled_by,
+    print_to,
+)
+from ..dialects.parser import LocatedParser
+from ..dialects.relay.weights import load_weights, resources, weights_path, write_weights
+from ..dialects.verifier import verify
+from ..transforms.infra.context import PassContext
+from ..transforms.infra.printing import module_text
+from ..transforms.infra.registry import new_ir_context
+from ..transforms.infra.remarks import Remark, sent_to
+from ..transforms.infra.reproducer import Reproducer
+from .entry import internal_error, use_color
+from .instrumentation import Instrumentation
+from .options import Options
+from .output import read_text, write_output
+from .plan import Plan, plan_of
+from .roundtrip import check_roundtrip
+from .verify_diagnostics import Expectations
+
+if TYPE_CHECKING:
+    from ..dialects.relay.attributes import NDArray
+
+SEPARATOR = re.compile(r"^// -----[ \t]*$", re.MULTILINE)
+OUTPUT_SEPARATOR = "// -----\n"
+
+
+class Driver:
+    """One run of the tool."""
+
+    def __init__(self, options: Options):
+        self._options = options
+
+    def run(self) -> int:
+        """Process the input and write the output; the exit status.
+
+        Raises:
+            UsageError: the options do not fit together.
+            Diagnostic: the input cannot be read, or the output written.
+        """
+        options = self._options
+        text, name = read_text(options.input)
+        if options.run_reproducer:
+            options, text = _reproduced(options, text)
+        plan = plan_of(options)
+        instrumentation = Instrumentation(options, plan)
+        context = new_ir_context()
+        context.allow_unregistered = options.allow_unregistered_dialect
+        chunks = list(_chunks(text)) if options.split_input_file else [text]
+        sources = {name: text}
+        outputs: list[str | bytes] = []
+        arrays: dict[str, NDArray] = {}
+        code = 0
+        with instrumentation.pass_context(context):
+            for chunk in chunks:
+                job = Job(options, plan, context, chunk, name)
+                if options.verify_diagnostics:
+                    failures = job.compare_diagnostics()
+                else:
+                    failures = job.report_diagnostics(print_to(sys.stderr, sources, color=use_color()))
+                code = max(code, failures)
+                if job.output is not None:
+                    outputs.append(job.output)
+                    arrays |= job.arrays
+            instrumentation.report()
+        if not options.verify_diagnostics and (code == 0 or (options.split_input_file and options.output == "-")):
+            if options.output != "-":
+                write_weights(arrays, weights_path(Path(options.output)))
+            write_output(options.output, _joined(outputs))
+        return code
+
+
+def _reproduced(options: Options, text: str) -> tuple[Options, str]:
+    """The options and the module that a reproducer holds."""
+    reproducer = Reproducer.parse(text)
+    options = replace(
+        options,
+        pipeline=reproducer.pipeline,
+        opt_level=reproducer.opt_level,
+        required_pass=reproducer.required_pass,
+        disable_pass=reproducer.disabled_pass,
+        pass_config=tuple(f"{key}={json.dumps(value)}" for key, value in reproducer.config.items()),
+    )
+    return options, reproducer.module
+
+
+def _chunks(text: str) -> Iterator[str]:
+    """The pieces between separators, each after as many empty lines as stand before it, so that places stay right."""
+    start = 0
+    for match in [*SEPARATOR.finditer(text), None]:
+        end = len(text) if match is None else match.start()
+        yield "\n" * text.count("\n", 0, start) + text[start:end]
+        start = end if match is None else match.end()
+
+
+def _joined(outputs: list[str | bytes]) -> str | bytes:
+    texts = [output for output in outputs if isinstance(output, str)]
+    if len(texts) == len(outputs):
+        return OUTPUT_SEPARATOR.join(texts)
+    return b"".join(output.encode() if isinstance(output, str) else output for output in outputs)
+
+
+@dataclass
+class Job:
+    """One module on its way through the tool."""
+
+    options: Options
+    plan: Plan
+    context: Context
+    text: str
+    name: str
+    output: str | bytes | None = None
+    arrays: dict[str, NDArray] = field(default_factory=dict[str, "NDArray"])
+
+    def report_diagnostics(self, handler: Handler) -> int:
+        """Process the module and hand what there is to say to `handler`; the exit status."""
+        remarks = self.options.remarks
+        wanted = re.compile(remarks) if remarks is not None else None
+
+        def take(remark: Remark) -> None:
+            if wanted is not None and wanted.search(remark.pass_name):
+                handler(remark.as_diagnostic())
+
+        with handled_by(handler), sent_to([take] if wanted is not None else []):
+            try:
+                self._process()
+            except Diagnostic as error:
+                handler(error)
+                return error.exit_code
+        return 0
+
+    def compare_diagnostics(self) -> int:
+        """Process the module and compare what there is to say with what its comments expect; the exit status."""
+        expectations = Expectations.parse(self.text, self.name)
+        got: list[Diagnostic] = []
+        remarks: list[Remark] = []
+        with handled_by(lambda d: got.extend(d.each())), sent_to([remarks.append]):
+            try:
+                self._process()
+            except Diagnostic as error:
+                if error.exit_code != 1:
+                    raise
+                got.extend(error.each())
+        self.output = None
+        problems = expectations.compare(got, remarks, self.options.remarks)
+        for problem in problems:
+            print_to(sys.stderr, {self.name: self.text}, color=use_color())(problem)
+        return 1 if problems else 0
+
+    def _process(self) -> None:
+        options = self.options
+        module = LocatedParser(self.context, self.text, self.name).parse_module(not options.no_implicit_module)
+        verify(module)
+        if options.input != "-":
+            load_weights(module, Path(options.input))
+        if options.verify_roundtrip:
+            check_roundtrip(module, self.context)
+        self._run_passes(module)
+        self.output = self._emit(module)
+
+    def _run_passes(self, module: ModuleOp) -> None:
+        try:
+            self.plan.run(module, self.context)
+        except Exception as error:
+            raise self._failure(error) from error
+
+    def _failure(self, error: Exception) -> Diagnostic:
+        """A failure in a pass: the user's mistake with a note on which pass, or else a mistake of ours."""
+        notes = [note for note in getattr(error, "__notes__", ()) if "\n" not in note]
+        known = as_diagnostic(error)
+        if known is None:
+            known = internal_error(error)
+            notes.append(f"run `weft-opt --run-reproducer {self._write_reproducer(error)}` to see it again")
+        if isinstance(known, Diagnostics):
+            return known
+        known.notes = (*known.notes, *map(Note, notes))
+        return known
+
+    def _write_reproducer(self, error: Exception) -> Path:
+        context = PassContext.current()
+        reproducer = Reproducer(
+            self.plan.spec,
+            context.opt_level,
+            context.required_pass,
+            context.disabled_pass,
+            context.config,
+            f"{type(error).__name__}: {error}",
+            self.text,
+        )
+        with tempfile.NamedTemporaryFile("w", prefix="weft-", suffix=".mlir", delete=False) as file:
+            file.write(reproducer.text())
+        return Path(file.name)
+
+    def _emit(self, module: ModuleOp) -> str | bytes:
+        options = self.options
+        if options.emit != "mlir":
+            from .emission import emit
+
+            return emit(module, options.emit, options.target)
+        self.arrays = resources(module)
+        return module_text(module, generic=options.print_op_generic, debuginfo=options.print_debuginfo)

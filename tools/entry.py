@@ -1,0 +1,60 @@
+"""What every tool does around its work: exit codes, and a message where Python would show a traceback.
+
+0 all went well, 1 diagnostics, 2 usage, 70 an error of Weft's own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from ..dialects import knobs
+from ..dialects.diagnostics import Diagnostic, InternalError, as_diagnostic, print_to
+
+EX_INTERNAL = InternalError.exit_code
+
+REPORT_HINT = "this is a mistake in Weft; WEFT_DEBUG=1 shows the traceback to report"
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Do `work`; what it raises is shown on standard error, and its exit code returned."""
+    try:
+        try:
+            code = work()
+            sys.stdout.flush()
+            return code
+        except KeyboardInterrupt:
+            return 130
+        except BrokenPipeError:
+            # Whoever read our output has left: `weft-opt ... | head`. Nothing more may be written at exit either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 141
+        except Exception as error:
+            return report(error)
+    except Diagnostic as error:  # a knob that cannot be read, found while reporting
+        print_to(sys.stderr)(error)
+        return error.exit_code
+
+
+def report(error: Exception) -> int:
+    """Show an exception on standard error; the exit code that goes with it."""
+    diagnostic = as_diagnostic(error) or internal_error(error)
+    if knobs.DEBUG.get():
+        import traceback
+
+        traceback.print_exception(error)
+    print_to(sys.stderr, color=use_color())(diagnostic)
+    return diagnostic.exit_code
+
+
+def internal_error(error: Exception) -> InternalError:
+    """What is said about an exception that nobody foresaw."""
+    text = str(error).strip().split("\n")[0]
+    what = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return InternalError(f"internal error: {what}", hint=REPORT_HINT)
+
+
+def use_color() -> bool:
+    """Whether reports are coloured: on a terminal, unless `NO_COLOR` is set."""
+    return sys.stderr.isatty() and not knobs.NO_COLOR.get()

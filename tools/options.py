@@ -1,0 +1,209 @@
+"""The command line of `weft-opt`: flags, their help, and the typed options they become. Imports no compiler."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from ..dialects.diagnostics import Place, UsageError, did_you_mean
+
+EMIT_FORMATS = ("mlir", "llvm", "asm", "obj", "c", "dot", "graph-json")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked `weft-opt` for."""
+
+    input: str
+    output: str
+    emit: str
+    target: str
+    split_input_file: bool
+    verify_diagnostics: bool
+    verify_roundtrip: bool
+    verify_each: bool
+    allow_unregistered_dialect: bool
+    no_implicit_module: bool
+    print_op_generic: bool
+    print_debuginfo: bool
+
+    pipeline: str | None
+    opt_level: int | None
+    required_pass: tuple[str, ...]
+    disable_pass: tuple[str, ...]
+    pass_config: tuple[str, ...]
+    compile_from: str | None
+    compile_to: str | None
+    dump_phases_to: str | None
+    run_reproducer: bool
+
+    print_ir_before: tuple[str, ...] | None
+    print_ir_after: tuple[str, ...] | None
+    print_ir_before_all: bool
+    print_ir_after_all: bool
+    print_ir_after_change: bool
+    print_ir_after_failure: bool
+    print_ir_tree_dir: str | None
+    timing: bool
+    timing_display: str
+    pass_statistics: bool
+    crash_reproducer: str | None
+    remarks: str | None
+
+    show_dialects: bool
+    list_passes: bool
+    explain: str | None
+    version: bool
+
+
+_OPTIONAL_VALUE = ("--mlir-print-ir-before", "--mlir-print-ir-after", "--remarks", "--verify-each")
+"""Flags whose value can only follow a `=`, so that it is never confused with the input file."""
+
+
+def parse_arguments(arguments: Sequence[str]) -> Options:
+    """Read a command line.
+
+    Raises:
+        UsageError: it is not one of `weft-opt`'s.
+        SystemExit: help was asked for, and has been printed.
+    """
+    parser = _parser()
+    namespace = parser.parse_args([f"{a}=" if a in _OPTIONAL_VALUE else a for a in arguments])
+    return Options(**vars(namespace))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises its errors instead of printing them, with a hint where a flag is misspelt."""
+
+    def error(self, message: str) -> NoReturn:
+        hint = "`weft-opt --help` lists the flags"
+        if (flag := re.search(r"unrecognized arguments: (--?[\w-]+)", message)) is not None:
+            hint = did_you_mean(flag[1], self._option_string_actions) or hint
+        raise UsageError(message, Place(self.prog), hint=hint)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Pass names, separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in ("", "true", "false", "1", "0"):
+        raise argparse.ArgumentTypeError(f"expected true or false, got '{text}'")
+    return text.lower() not in ("false", "0")
+
+
+def _regex(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a regular expression: {error}") from None
+    return text
+
+
+class _Extend(argparse.Action):
+    """Adds to a tuple what each use of the flag gives."""
+
+    def __call__(self, parser: object, namespace: argparse.Namespace, values: object, option: object = None) -> None:
+        assert isinstance(values, tuple)
+        setattr(namespace, self.dest, (*getattr(namespace, self.dest), *values))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="weft-opt",
+        description="Read a module, run passes over it, write it. Reports go to standard error.",
+        epilog="exit status: 0 all went well, 1 diagnostics, 2 wrong usage, 70 an internal error",
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=34, width=110),
+        allow_abbrev=False,
+        add_help=False,
+    )
+    _add_input_and_output(parser.add_argument_group("input and output"))
+    _add_passes(parser.add_argument_group("passes"))
+    _add_phases(parser.add_argument_group("phases: import, graph, fuse, tir, schedule, loops, llvm, object"))
+    _add_reports(parser.add_argument_group("reports, on standard error"))
+    _add_information(parser.add_argument_group("information"))
+    return parser
+
+
+def _add_input_and_output(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+    add = group.add_argument
+    add("input", nargs="?", default="-", metavar="FILE", help="the module; '-', the default, is standard input")
+    add("-o", dest="output", default="-", metavar="FILE", help="where to, instead of standard output; weights of a "
+        "MODEL.mlir go to MODEL.weights.npz beside it, and come from there")  # fmt: skip
+    add("--emit", choices=EMIT_FORMATS, default="mlir", help="what to write (default: mlir)")
+    add("--split-input-file", action="store_true", help="the input is several modules, with lines '// -----' between")
+    add("--verify-diagnostics", action="store_true",
+        help="compare what is reported with comments 'expected-error@+1 {{text}}' in the input")  # fmt: skip
+    add("--verify-roundtrip", action="store_true", help="check that the input survives being printed and parsed again")
+    add("--allow-unregistered-dialect", action="store_true", help="accept operations of dialects that are not known")
+    add("--no-implicit-module", action="store_true", help="the input must be one builtin.module")
+    add("--mlir-print-op-generic", "--print-op-generic", dest="print_op_generic", action="store_true",
+        help="write operations in the generic form")  # fmt: skip
+    add("--mlir-print-debuginfo", "--print-debuginfo", dest="print_debuginfo", action="store_true",
+        help="write locations")  # fmt: skip
+
+
+def _add_passes(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+    add = group.add_argument
+    add("-p", "--pass-pipeline", "--passes", dest="pipeline", metavar="PIPELINE",
+        help="the passes to run: 'a,b{x=1 y=2}', or nested: 'builtin.module(relay.func(a,b))'")  # fmt: skip
+    add("-O", dest="opt_level", type=int, choices=range(4), metavar="{0,1,2,3}", help="run passes up to this level "
+        "only (default 2); without passes or phases asked for, run the phase 'graph'")  # fmt: skip
+    add(
+        "--required-pass", action=_Extend, type=_names, default=(), metavar="NAMES", help="run these whatever the level"
+    )
+    add("--disable-pass", action=_Extend, type=_names, default=(), metavar="NAMES", help="do not run these")
+    add("--pass-config", action=_Extend, type=lambda text: (text,), default=(), metavar="KEY=VALUE",
+        help="set an option of all passes of a kind: 'fuse-ops.max-depth=4'")  # fmt: skip
+    add(
+        "--verify-each",
+        type=_truth,
+        default=False,
+        metavar="[=BOOL]",
+        help="verify after every pass, not only at the end",
+    )
+    add("--run-reproducer", action="store_true", help="FILE is a crash reproducer: run the passes that it names")
+
+
+def _add_phases(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+    add = group.add_argument
+    add("--compile-to", metavar="PHASE", help="run all phases up to this one")
+    add("--compile-from", metavar="PHASE", help="the input has been through this phase (default: import)")
+    add("--dump-phases-to", metavar="DIR", help="write the module after each phase to DIR/PHASE.mlir")
+    add("--target", default="llvm -mcpu=native", help="what to compile for (default: 'llvm -mcpu=native')")
+
+
+def _add_reports(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+    add = group.add_argument
+    for when in ("before", "after"):
+        add(f"--mlir-print-ir-{when}", dest=f"print_ir_{when}", type=_names, default=None, metavar="[=NAMES]",
+            help=f"print the module {when} these passes")  # fmt: skip
+        add(f"--mlir-print-ir-{when}-all", dest=f"print_ir_{when}_all", action="store_true",
+            help=f"print the module {when} every pass")  # fmt: skip
+    add("--mlir-print-ir-after-change", dest="print_ir_after_change", action="store_true",
+        help="print after a pass only where it changed the module")  # fmt: skip
+    add("--mlir-print-ir-after-failure", dest="print_ir_after_failure", action="store_true",
+        help="print the module as a failing pass has left it")  # fmt: skip
+    add("--mlir-print-ir-tree-dir", dest="print_ir_tree_dir", metavar="DIR", help="write the module after each pass to "
+        "a file in DIR")  # fmt: skip
+    add("--mlir-timing", dest="timing", action="store_true", help="how long each pass took")
+    add("--mlir-timing-display", dest="timing_display", choices=("list", "tree"), default="list", help="in which form")
+    add("--mlir-pass-statistics", dest="pass_statistics", action="store_true", help="operations before and after each "
+        "pass, and what its patterns rewrote")  # fmt: skip
+    add("--mlir-pass-pipeline-crash-reproducer", dest="crash_reproducer", metavar="FILE", help="when a pass fails, "
+        "write what is needed to make it fail again")  # fmt: skip
+    add("--remarks", type=_regex, default=None, metavar="[=REGEX]", help="what passes did, what they did not do and "
+        "why; of passes whose name matches REGEX")  # fmt: skip
+
+
+def _add_information(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+    add = group.add_argument
+    add("--show-dialects", action="store_true", help="the dialects that can be read")
+    add("--list-passes", action="store_true", help="the passes that can be run")
+    add("--explain", metavar="NAME", help="describe an operation, a pass or a dialect")
+    add("-v", "--version", action="store_true", help="the versions of Weft and what it stands on")
+    add("-h", "--help", action="help", help="this text")

@@ -1,0 +1,83 @@
+"""Reading input and writing output, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from ..dialects.diagnostics import Diagnostic, Place
+
+STDIN_NAME = "<stdin>"
+
+
+def read_text(path: str) -> tuple[str, str]:
+    """The text of a file, or of standard input for `-`, and the name it has in messages.
+
+    Raises:
+        Diagnostic: the file cannot be read, or is not text.
+    """
+    name = STDIN_NAME if path == "-" else path
+    try:
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except OSError as error:
+        raise Diagnostic(f"cannot be read: {(error.strerror or str(error)).lower()}", Place(name)) from error
+    try:
+        return data.decode("utf-8"), name
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        place = Place(name, line, column, text="")
+        raise Diagnostic("this is not text in UTF-8", place, hint="is it another kind of file?") from error
+
+
+def write_output(path: str, data: str | bytes) -> None:
+    """Write to standard output for `-`, else to a file that is replaced only once all is written.
+
+    Raises:
+        Diagnostic: the file cannot be written.
+    """
+    content = data.encode() if isinstance(data, str) else data
+    if path == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device: nothing to replace
+        _write_into(path, content)
+        return
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.chmod(temporary, _mode(target))
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _write_into(path: str, content: bytes) -> None:
+    try:
+        with open(path, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: str, error: OSError) -> Diagnostic:
+    return Diagnostic(f"cannot be written: {(error.strerror or str(error)).lower()}", Place(path))
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file to be replaced, or what a new file would get."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask

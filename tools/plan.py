@@ -1,0 +1,117 @@
+"""Which passes `weft-opt` is to run: a pipeline, or the phases of the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ..dialects.diagnostics import Diagnostic, Place, UsageError, did_you_mean
+from ..dialects.verifier import verify
+from ..transforms.infra.context import DEFAULT_OPT_LEVEL
+from ..transforms.infra.execution import run
+from ..transforms.infra.info import info_of
+from ..transforms.infra.pipeline import parse_pipeline
+from ..transforms.infra.printing import module_text
+from ..transforms.infra.sequential import Sequential
+from .options import Options
+from .output import write_output
+
+
+@dataclass(frozen=True)
+class Step:
+    """Some passes, after which the module is verified."""
+
+    passes: Sequential
+    phase: str | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps, and where the module is written after each phase."""
+
+    steps: tuple[Step, ...] = ()
+    dump_to: Path | None = None
+
+    @property
+    def spec(self) -> str:
+        """The pipeline that makes the same passes run."""
+        return ",".join(info_of(step.passes).spec for step in self.steps if len(step.passes))
+
+    def run(self, module: ModuleOp, context: Context) -> None:
+        """Run all steps on `module`, in place, by the rules of the current `PassContext`.
+
+        Raises:
+            Diagnostic: a pass has found something to object to, or the module does not verify after a step.
+            Exception: whatever a pass raises.
+        """
+        for step in self.steps:
+            run(step.passes, module, context)
+            verify(module)
+            if self.dump_to is not None and step.phase is not None:
+                write_output(str(self.dump_to / f"{step.phase}.mlir"), module_text(module))
+
+    def pass_names(self) -> list[str]:
+        """The names of all passes, those within groups too."""
+        return [info_of(pass_).name for step in self.steps for pass_ in _flatten(step.passes)]
+
+
+def _flatten(passes: Sequence[ModulePass] | Sequential) -> Iterator[ModulePass]:
+    for pass_ in passes:
+        if isinstance(pass_, Sequential):
+            yield from _flatten(pass_)
+        else:
+            yield pass_
+
+
+def plan_of(options: Options) -> Plan:
+    """What the options ask for.
+
+    Raises:
+        UsageError: the pipeline cannot be read, a phase has another name, or options contradict one another.
+    """
+    phases = options.compile_to is not None or options.compile_from is not None or options.dump_phases_to is not None
+    if options.pipeline is not None:
+        if phases:
+            raise UsageError("a pipeline and phases cannot both be asked for", Place("weft-opt"))
+        return Plan((Step(parse_pipeline(options.pipeline)),))
+    if phases or options.opt_level is not None:
+        return _phases(options, "graph" if not phases else options.compile_to)
+    return Plan()
+
+
+def _phases(options: Options, last: str | None) -> Plan:
+    from ..lowering.phases import PHASES, phase_passes
+    from ..lowering.target import Target
+
+    names = [name for name in PHASES if name != "object"]
+    first = _index(names, options.compile_from or "import")
+    end = _index(names, last) if last is not None else len(names) - 1
+    if end < first:
+        raise UsageError(f"the phase '{last}' comes before '{options.compile_from}'", Place("weft-opt"))
+    level = DEFAULT_OPT_LEVEL if options.opt_level is None else options.opt_level
+    target = Target.parse(options.target)
+    directory = None
+    if options.dump_phases_to is not None:
+        directory = Path(options.dump_phases_to)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Diagnostic(f"cannot be made: {(error.strerror or '').lower()}", Place(str(directory))) from error
+    steps = [
+        Step(Sequential(phase_passes(name, level, target), name=name), name) for name in names[first + 1 : end + 1]
+    ]
+    return Plan((Step(Sequential(), names[first]), *steps), directory)
+
+
+def _index(names: list[str], name: str) -> int:
+    if name == "object":
+        raise UsageError("machine code is not a module", Place("weft-opt"), hint="use --emit=obj")
+    if name not in names:
+        hint = did_you_mean(name, names) or f"the phases are: {', '.join(names)}"
+        raise UsageError(f"there is no phase '{name}'", Place("weft-opt"), hint=hint)
+    return names.index(name)

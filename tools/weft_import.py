@@ -1,0 +1,105 @@
+"""`weft-import`: a model of another framework as a `relay` module in text, its weights in a file beside it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..dialects.diagnostics import UsageError
+from .entry import guarded
+from .output import write_output
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="weft-import",
+        description="Import an ONNX model: print it as a relay module. With -o, its weights are written beside it.",
+        epilog="example: weft-import model.onnx -o model.mlir --shape x=1x3x224x224",
+    )
+    parser.add_argument("model", nargs="?", metavar="MODEL.onnx", help="the model")
+    parser.add_argument(
+        "-o",
+        "--output",
+        default="-",
+        metavar="MODEL.mlir",
+        help="where to write the module; without this, it is printed, and large weights are left out",
+    )
+    parser.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        metavar="NAME=1x3x224x224",
+        help="the shape of an input whose dimensions the model leaves open; may be given for several inputs",
+    )
+    parser.add_argument("--mlir-print-op-generic", action="store_true", help="print operations in their generic form")
+    parser.add_argument(
+        "--mlir-print-debuginfo", action="store_true", help="print locations: which node of the model an operation is"
+    )
+    parser.add_argument("--list-operators", action="store_true", help="list the ONNX operators that can be imported")
+    return parser
+
+
+def parse_shape(text: str) -> tuple[str, list[int]]:
+    """`x=1x3x?` -> `("x", [1, 3, -1])`; `x=` is a scalar.
+
+    Raises:
+        UsageError: it reads otherwise.
+    """
+    name, equals, dimensions = text.rpartition("=")
+    try:
+        shape = [-1 if d == "?" else int(d) for d in dimensions.split("x")] if dimensions else []
+    except ValueError:
+        shape = None
+    if not equals or not name or shape is None or any(n < -1 for n in shape):
+        raise UsageError(f"'{text}' is not a shape", hint="write it like `--shape x=1x3x224x224`")
+    return name, shape
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from ..frontend.onnx import from_onnx, supported_operators
+
+    if arguments.list_operators:
+        print("\n".join(supported_operators()))
+        return 0
+    if arguments.model is None:
+        raise UsageError("a model is needed", hint="weft-import MODEL.onnx -o MODEL.mlir")
+    module = from_onnx(arguments.model, dict(parse_shape(text) for text in arguments.shape))
+    module.verify()
+    if arguments.output != "-":
+        from ..dialects.relay.weights import save_weights
+
+        save_weights(module, Path(arguments.output))
+    write_output(arguments.output, print_module(module, arguments))
+    return 0
+
+
+def print_module(module: ModuleOp, arguments: argparse.Namespace) -> str:
+    """The text of a module."""
+    from xdsl.printer import Printer
+
+    text = StringIO()
+    printer = Printer(
+        text,
+        print_generic_format=arguments.mlir_print_op_generic,
+        print_debuginfo=arguments.mlir_print_debuginfo,
+    )
+    printer.print_op(module)
+    text.write("\n")
+    return text.getvalue()
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    arguments = argument_parser().parse_args(args)
+    return guarded(lambda: run(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
