@@ -1,0 +1,193 @@
+"""Resampling along one axis: what `image.resize*` and `nn.upsampling*` are made of.
+
+Where an element of the result stands in the data is an affine function of its index with rational coefficients, so that
+the neighbours and the distance to them are computed exactly, in integers. Axes are resampled one after the other, each
+in a stage of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from xdsl.dialects.builtin import AnyFloat, f32
+from xdsl.utils.exceptions import VerifyException
+
+from .. import te
+from .nn_common import accumulator
+
+METHODS = ("nearest_neighbor", "linear", "cubic")
+COORDINATES = (
+    "half_pixel",
+    "align_corners",
+    "asymmetric",
+    "pytorch_half_pixel",
+    "tf_half_pixel_for_nn",
+    "tf_crop_and_resize",
+)
+ROUNDINGS = ("", "round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+
+
+def one_of(value: str, choices: Sequence[str], what: str) -> str:
+    """`value`, which must be one of `choices`.
+
+    Raises:
+        VerifyException: it is another one.
+    """
+    if value not in choices:
+        raise VerifyException(f"'{what}' is \"{value}\"; expected one of {', '.join(c for c in choices if c)}")
+    return value
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How to resample. `coordinates` is ONNX's (and TVM's) `coordinate_transformation_mode`.
+
+    `cubic_exclude` leaves out what a cubic takes from outside the data, and scales up the rest. `extrapolation` is the
+    value of what lies outside, with `tf_crop_and_resize`.
+    """
+
+    method: str = "linear"
+    coordinates: str = "half_pixel"
+    rounding: str = ""
+    cubic_alpha: float = -0.5
+    cubic_exclude: bool = False
+    extrapolation: float = 0.0
+
+    def check(self) -> None:
+        """
+        Raises:
+            VerifyException: a name is not known.
+        """
+        one_of(self.method, METHODS, "method")
+        one_of(self.coordinates, COORDINATES, "coordinate_transformation_mode")
+        one_of(self.rounding, ROUNDINGS, "rounding_method")
+
+    def source(self, size: int, wanted: int, roi: tuple[float, float]) -> tuple[Fraction, Fraction]:
+        """(scale, offset) of `position = index * scale + offset` on an axis of `size` resampled to `wanted`."""
+        ratio, zero = Fraction(size, wanted), Fraction(0)
+        match self.coordinates:
+            case "align_corners":
+                return (Fraction(size - 1, wanted - 1) if wanted > 1 else zero), zero
+            case "asymmetric":
+                return ratio, zero
+            case "pytorch_half_pixel" if wanted == 1:
+                return zero, zero
+            case "tf_half_pixel_for_nn":
+                return ratio, ratio / 2
+            case "tf_crop_and_resize":
+                begin, end = (Fraction(bound).limit_denominator(1 << 16) * (size - 1) for bound in roi)
+                return ((end - begin) / (wanted - 1), begin) if wanted > 1 else (zero, (begin + end) / 2)
+            case _:
+                return ratio, ratio / 2 - Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """`(factor * index + start) / denominator`, in integers."""
+
+    factor: int
+    start: int
+    denominator: int
+
+    @staticmethod
+    def of(scale: Fraction, offset: Fraction) -> _Line:
+        denominator = lcm(scale.denominator, offset.denominator)
+        return _Line(int(scale * denominator), int(offset * denominator), denominator)
+
+    def at(self, index: int) -> Fraction:
+        return Fraction(self.factor * index + self.start, self.denominator)
+
+    def floor(self, index: te.Expr, plus: Fraction = Fraction(0)) -> te.Expr:
+        """The largest integer not above the position of `index`, moved by `plus`."""
+        bottom = self.denominator * plus.denominator
+        start = self.start * plus.denominator + plus.numerator * self.denominator
+        return (index * (self.factor * plus.denominator) + start) // bottom
+
+    def remainder(self, index: te.Expr) -> te.Expr:
+        """How far the position lies above its floor, as an f32."""
+        above = (index * self.factor + self.start) % self.denominator
+        return te.cast(above, f32) * (1.0 / self.denominator)
+
+
+def resample(x: te.Tensor, axis: int, wanted: int, how: Sampling, roi: tuple[float, float] = (0.0, 1.0)) -> te.Tensor:
+    """`x` with its `axis` resampled to `wanted` elements.
+
+    `roi` is the part of the axis, from 0 to 1, that `tf_crop_and_resize` takes. Interpolated integers come out as f32;
+    so do f16 and bf16.
+    """
+    size = x.shape[axis]
+    line = _Line.of(*how.source(size, wanted, roi))
+    shape = (*x.shape[:axis], wanted, *x.shape[axis + 1 :])
+    if shape == x.shape and line == _Line(1, 0, 1):
+        return x
+    wide = accumulator(x.element_type) if isinstance(x.element_type, AnyFloat) else f32
+    first, last = line.at(0), line.at(wanted - 1)
+
+    def clamped(i: te.Expr, reach_down: int, reach_up: int) -> te.Expr:
+        """`i`, which is at most that far from the position, brought back into the axis."""
+        if first - reach_down < 0:
+            i = te.maximum(i, 0)
+        return te.minimum(i, size - 1) if last + reach_up > size - 1 else i
+
+    def nearest(*i: te.IterVar) -> te.Expr:
+        rounding = how.rounding or ("round" if how.coordinates == "align_corners" else "floor")
+        at = line.floor(i[axis], _ROUNDING[rounding] - (Fraction(1, line.denominator * 2) if rounding in _DOWN else 0))
+        return outside(i, x[(*i[:axis], clamped(at, 1, 1), *i[axis + 1 :])])
+
+    def linear(*i: te.IterVar) -> te.Expr:
+        low, weight = line.floor(i[axis]), line.remainder(i[axis])
+        below, above = (
+            te.cast(x[(*i[:axis], clamped(low + step, 1 - step, step), *i[axis + 1 :])], wide) for step in (0, 1)
+        )
+        weight = te.cast(weight, wide)
+        return outside(i, below * (te.const(1, wide) - weight) + above * weight)
+
+    def cubic(*i: te.IterVar) -> te.Expr:
+        low, t = line.floor(i[axis]), te.cast(line.remainder(i[axis]), wide)
+        total: te.Expr = te.const(0, wide)
+        weights: te.Expr = te.const(0, wide)
+        for step, weight in zip((-1, 0, 1, 2), cubic_weights(t, how.cubic_alpha), strict=True):
+            at = low + step
+            if how.cubic_exclude:
+                weight = te.select((at >= 0) & (at < size), weight, 0)
+                weights = weights + weight
+            total = total + te.cast(x[(*i[:axis], clamped(at, 2, 2), *i[axis + 1 :])], wide) * weight
+        return outside(i, total / weights if how.cubic_exclude else total)
+
+    def outside(i: Sequence[te.Expr], value: te.Expr) -> te.Expr:
+        """`value`, or the extrapolation where the position is not in the axis."""
+        if how.coordinates != "tf_crop_and_resize" or (first >= 0 and last <= size - 1 and first <= last):
+            return value
+        position = i[axis] * line.factor + line.start
+        return te.select((position >= 0) & (position <= (size - 1) * line.denominator), value, how.extrapolation)
+
+    body = {"nearest_neighbor": nearest, "linear": linear, "cubic": cubic}[how.method]
+    return te.compute(shape, body, f"resample_{axis}")
+
+
+# What to add before rounding down. Where halves go down, an amount below the grid of positions is taken off again.
+_ROUNDING = {
+    "floor": Fraction(0),
+    "ceil": Fraction(1),
+    "round": Fraction(1, 2),
+    "round_prefer_ceil": Fraction(1, 2),
+    "round_prefer_floor": Fraction(1, 2),
+}
+_DOWN = ("ceil", "round_prefer_floor")
+
+
+def cubic_weights(t: te.Expr, alpha: float) -> tuple[te.Expr, ...]:
+    """The weights of the four elements around a position `t` above the second. Source: Keys, Cubic convolution
+    interpolation for digital image processing, IEEE Trans. ASSP 29 (1981)."""
+
+    def near(d: te.Expr) -> te.Expr:
+        return (d * (alpha + 2) - (alpha + 3)) * d * d + 1
+
+    def far(d: te.Expr) -> te.Expr:
+        return ((d * alpha - 5 * alpha) * d + 8 * alpha) * d - 4 * alpha
+
+    rest = te.const(1, t.type) - t
+    return far(t + 1), near(t), near(rest), far(rest + 1)
