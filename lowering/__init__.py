@@ -1,4 +1,8 @@
 """Passes that change dialect, the phases, targets, and the emission of machine code."""
 
-PASSES: dict[str, str] = {}
+PASSES: dict[str, str] = {
+    "lower-te": "lower_te:LowerTEPass",
+    "convert-tir-to-loops": "convert_tir_to_loops:ConvertTirToLoopsPass",
+    "convert-main-to-loops": "convert_main_to_loops:ConvertMainToLoopsPass",
+}
 """Pass name -> `module:Class`, the module relative to this package."""

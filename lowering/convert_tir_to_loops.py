@@ -97,7 +97,8 @@ def lower_prim_func(prim_func: PrimFuncOp) -> func.FuncOp:
     names = [value.name_hint for value in sources]
     _name(arguments, [*names, "thread", "num_threads"])
     buffers: dict[SSAValue, FlatBuffer] = {
-        source: FlatBuffer.whole(argument, _memref(source)) for source, argument in zip(sources, arguments, strict=False)
+        source: FlatBuffer.whole(argument, _memref(source))
+        for source, argument in zip(sources, arguments, strict=False)
     }
     emitter = LoopEmitter(lowered.body.block, buffers, arguments[-2], arguments[-1])
     buffers.update(plan_buffers(private, emitter))
@@ -114,5 +115,3 @@ def _memref(value: SSAValue) -> MemRefType[Attribute]:
 def _name(values: Sequence[SSAValue], names: Sequence[str | None]) -> None:
     for value, name in zip(values, names, strict=True):
         value.name_hint = name
-
-

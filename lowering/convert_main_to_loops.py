@@ -1,0 +1,312 @@
+"""Lower the graph's own function: a sequence of kernel calls on buffers that are placed in one arena.
+
+Before -> after:
+
+```mlir
+relay.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %w = relay.constant #relay.resource<"w"> : tensor<8xf32>
+  %0 = relay.call_lowered @k(%x, %w) : ...
+  %1 = relay.call_lowered @l(%0) : ...
+
+memref.global "private" constant @w : memref<8xf32>
+func.func @main(%x: memref<8xf32>, %out: memref<8xf32>, %arena: memref<64xi8>, %thread: index, %num_threads: index) {
+  %w = memref.get_global @w
+  %0 = memref.view %arena[%c0][]
+  func.call @k(%x, %w, %0, %thread, %num_threads)
+  func.call @weft_barrier(%num_threads)
+  func.call @l(%0, %out, %thread, %num_threads)
+```
+
+All threads run the whole function and meet at the barriers. A result that is returned is written to the caller's buffer
+at once; a kernel that only reshapes is not called, its result is its argument's memory. The function carries what a
+caller must know (`weft.inputs`, `weft.outputs`: names and tensor types), so that this text alone can be run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    TupleType,
+    UnitAttr,
+    i8,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ..dialects.diagnostics import Diagnostic
+from ..dialects.dtypes import byte_width
+from ..dialects.relay.base import Tensor, flatten_types, is_static
+from ..dialects.relay.core import CallLoweredOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
+from ..transforms.infra import ModulePass
+from .convert_tir_to_loops import BARRIER, declare_barrier
+from .memory_plan import ALIGNMENT, Lifetime, plan_memory
+from .te_to_tir import signless
+
+index = IndexType()
+INPUTS, OUTPUTS = "weft.inputs", "weft.outputs"
+
+
+@dataclass(frozen=True)
+class ConvertMainToLoopsPass(ModulePass):
+    """`relay.func` of `relay.call_lowered`s -> `func.func` over one planned arena."""
+
+    name = "convert-main-to-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        kernels = {f.sym_name.data: f for f in op.ops if isinstance(f, func.FuncOp)}
+        constants = Constants(op)
+        for function in [f for f in op.ops if isinstance(f, FuncOp)]:
+            lowered = MainLowering(function, kernels, constants).run()
+            op.body.block.insert_op_before(lowered, function)
+            function.detach()
+            function.erase(safe_erase=False)
+            declare_barrier(op)
+
+
+class Constants:
+    """The module's constant globals, one for each different value."""
+
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        self.globals: dict[Attribute, memref.GlobalOp] = {}
+
+    def reference(self, constant: ConstantOp) -> memref.GlobalOp:
+        """The global that holds a constant's data; the data itself is passed beside the code, as `weft.value`."""
+        value = constant.value
+        if (known := self.globals.get(value)) is None:
+            number = len(self.globals)
+            known = memref.GlobalOp.get(
+                StringAttr(f"constant_{number}"), memory_type(_tensor(constant.result)), UnitAttr(), constant=UnitAttr()
+            )
+            known.attributes["weft.constant_index"] = IntegerAttr(number, i64)
+            known.attributes["weft.value"] = value
+            known.attributes["weft.type"] = constant.result.type
+            self.globals[value] = known
+            first = self.module.body.block.first_op
+            assert first is not None
+            self.module.body.block.insert_op_before(known, first)
+        return known
+
+
+def memory_type(type: Tensor) -> MemRefType[Attribute]:
+    """The flat memref that holds a tensor."""
+    return MemRefType(signless(type.element_type), [prod(type.get_shape())])
+
+
+def _tensor(value: SSAValue) -> Tensor:
+    return flatten_types([value.type])[0]
+
+
+@dataclass(eq=False)
+class Storage:
+    """A tensor's memory: a place in the arena, until `memory` says that it is something else."""
+
+    type: Tensor
+    memory: SSAValue | None = None
+    first: int = 0
+    last: int = 0
+
+
+@dataclass
+class Call:
+    """A kernel call: the buffers it reads and writes, workspaces last."""
+
+    op: CallLoweredOp
+    buffers: list[Storage] = field(default_factory=list[Storage])
+
+
+class MainLowering:
+    """The lowering of one function."""
+
+    def __init__(self, function: FuncOp, kernels: dict[str, func.FuncOp], constants: Constants):
+        self.function = function
+        self.kernels = kernels
+        self.constants = constants
+        self.storage: dict[SSAValue, list[Storage]] = {}
+        self.calls: list[Call] = []
+        self.globals: list[tuple[Storage, memref.GlobalOp]] = []
+
+    def run(self) -> func.FuncOp:
+        block = self.function.body.block
+        inputs: list[Storage] = []
+        for argument in block.args:
+            if not is_static(argument.type):
+                raise Diagnostic.at(
+                    self.function,
+                    f"argument {argument.name_hint or argument.index} has the dynamic type {argument.type}",
+                    hint="give the inputs static shapes, as in --shape x=1x3x224x224",
+                )
+            self.storage[argument] = [Storage(type) for type in flatten_types([argument.type])]
+            inputs += self.storage[argument]
+        for op in block.ops:
+            self._collect(op)
+        returned = [s for value in self.function.return_op.arguments for s in self.storage[value]]
+        return self._emit(inputs, returned)
+
+    def _collect(self, op: Operation) -> None:
+        """Follow tensors through the function; note each call and when each buffer is needed."""
+        match op:
+            case ConstantOp():
+                storage = Storage(_tensor(op.result))
+                self.storage[op.result] = [storage]
+                self.globals.append((storage, self.constants.reference(op)))
+            case TupleOp():
+                self.storage[op.result] = [s for value in op.fields for s in self.storage[value]]
+            case TupleGetOp():
+                assert isinstance(op.tuple.type, TupleType)
+                widths = [len(flatten_types([t])) for t in op.tuple.type.types]
+                start = sum(widths[: op.index.value.data])
+                self.storage[op.result] = self.storage[op.tuple][start : start + widths[op.index.value.data]]
+            case CallLoweredOp():
+                self._collect_call(op)
+            case ReturnOp():
+                pass
+            case _:
+                raise Diagnostic.at(
+                    op, "is not a kernel call", hint="lower the graph first: weft-opt --compile-to=schedule"
+                )
+
+    def _collect_call(self, op: CallLoweredOp) -> None:
+        kernel = self.kernels.get(op.callee.root_reference.data)
+        if kernel is None:
+            raise Diagnostic.at(op, f"there is no function {op.callee}")
+        arguments = [self.storage[value][0] for value in op.arguments]
+        if "reshape_only" in kernel.attributes and len(arguments) == len(op.results) == 1:
+            self.storage[op.results[0]] = arguments
+            return
+        step = len(self.calls)
+        results = [Storage(_tensor(result), first=step, last=step) for result in op.results]
+        for value, storage in zip(op.results, results, strict=True):
+            self.storage[value] = [storage]
+        used = len(arguments) + len(results)
+        workspaces = [
+            Storage(TensorType(type.element_type, type.get_shape()), first=step, last=step)
+            for type in kernel.function_type.inputs.data[used:-2]
+            if isinstance(type, MemRefType)
+        ]
+        for storage in arguments:
+            storage.last = step
+        self.calls.append(Call(op, [*arguments, *results, *workspaces]))
+
+    def _emit(self, inputs: Sequence[Storage], returned: Sequence[Storage]) -> func.FuncOp:
+        types = [memory_type(s.type) for s in (*inputs, *returned)]
+        placed = self._assign_outputs(inputs, returned)
+        plan = plan_memory([Lifetime(_bytes(s.type), s.first, s.last) for s in placed])
+        arena = MemRefType[Attribute](i8, [max(plan.size, ALIGNMENT)])
+        lowered = func.FuncOp(
+            self.function.sym_name.data, FunctionType.from_lists([*types, arena, index, index], [])
+        )
+        lowered.location = self.function.location
+        lowered.attributes |= self._signature()
+        block = lowered.body.block
+        thread, num_threads = block.args[-2], block.args[-1]
+        names = [*_names("in", len(inputs)), *_names("out", len(returned)), "arena", "thread", "num_threads"]
+        for argument, name in zip(block.args, names, strict=True):
+            argument.name_hint = name
+        for storage, argument in zip(inputs, block.args, strict=False):
+            storage.memory = argument
+        outputs = block.args[len(inputs) : len(inputs) + len(returned)]
+        copies: list[tuple[Storage, SSAValue]] = []
+        for storage, argument in zip(returned, outputs, strict=True):
+            if storage.memory is None and storage not in placed and all(storage is not s for s, _ in self.globals):
+                storage.memory = argument
+            else:
+                copies.append((storage, argument))
+        for storage, constant in self.globals:
+            get = memref.GetGlobalOp(constant.sym_name.data, constant.type)
+            block.add_op(get)
+            storage.memory = get.memref
+        for storage, offset in zip(placed, plan.offsets, strict=True):
+            shift = arith.ConstantOp(IntegerAttr(offset, index))
+            type = memory_type(storage.type)
+            view = memref.ViewOp.build(operands=[block.args[-3], shift, []], result_types=[type])
+            block.add_ops([shift, view])
+            storage.memory = view.result
+        for number, call in enumerate(self.calls):
+            if number:
+                block.add_op(func.CallOp(BARRIER, [num_threads], []))
+            buffers = [_memory(s) for s in call.buffers]
+            kernel = func.CallOp(SymbolRefAttr(call.op.callee.root_reference.data), [*buffers, thread, num_threads], [])
+            kernel.location = call.op.location
+            block.add_op(kernel)
+        if copies:
+            self._copy(block, copies, thread, num_threads)
+        block.add_op(func.ReturnOp())
+        return lowered
+
+    def _assign_outputs(self, inputs: Sequence[Storage], returned: Sequence[Storage]) -> list[Storage]:
+        """The buffers that need a place in the arena: those of calls, but for results that go straight to an output."""
+        direct: list[Storage] = []
+        ours = {id(s) for s, _ in self.globals} | {id(s) for s in inputs}
+        for storage in returned:
+            if id(storage) not in ours and storage not in direct:
+                direct.append(storage)
+        seen: list[Storage] = []
+        known = ours | {id(s) for s in direct}
+        for call in self.calls:
+            for storage in call.buffers:
+                if id(storage) not in known:
+                    known.add(id(storage))
+                    seen.append(storage)
+        return seen
+
+    def _copy(
+        self, block: Block, copies: Sequence[tuple[Storage, SSAValue]], thread: SSAValue, num_threads: SSAValue
+    ) -> None:
+        """Thread 0 copies what is returned but was not computed for the output: inputs, constants, second returns."""
+        zero = arith.ConstantOp(IntegerAttr(0, index))
+        first = arith.CmpiOp(thread, zero.result, "eq")
+        body = Block()
+        for storage, argument in copies:
+            body.add_op(memref.CopyOp(_memory(storage), argument))
+        body.add_op(scf.YieldOp())
+        if self.calls:
+            block.add_op(func.CallOp(BARRIER, [num_threads], []))
+        block.add_ops([zero, first, scf.IfOp(first.result, [], Region(body))])
+
+    def _signature(self) -> dict[str, Attribute]:
+        """Names and tensor types of inputs and outputs, as the graph had them."""
+        given = self.function.attributes
+        values = {INPUTS: self.function.function_type.inputs.data, OUTPUTS: self.function.function_type.outputs.data}
+        signature: dict[str, Attribute] = {}
+        for key, types in values.items():
+            names = given.get("input_names" if key == INPUTS else "output_names")
+            flat = flatten_types(types)
+            if isinstance(names, ArrayAttr) and len(names) == len(flat):
+                labels = [n.data if isinstance(n, StringAttr) else str(n) for n in names]
+            elif key == INPUTS and len(self.function.body.block.args) == len(flat):
+                labels = [a.name_hint or f"in{i}" for i, a in enumerate(self.function.body.block.args)]
+            else:
+                labels = _names("out" if key == OUTPUTS else "in", len(flat))
+            signature[key] = ArrayAttr(
+                [DictionaryAttr({"name": StringAttr(n), "type": t}) for n, t in zip(labels, flat, strict=True)]
+            )
+        return signature
+
+
+def _names(prefix: str, count: int) -> list[str]:
+    return [prefix] if count == 1 else [f"{prefix}{i}" for i in range(count)]
+
+
+def _bytes(type: Tensor) -> int:
+    return prod(type.get_shape()) * byte_width(type.element_type)
+
+
+def _memory(storage: Storage) -> SSAValue:
+    assert storage.memory is not None
+    return storage.memory
