@@ -2,19 +2,39 @@
 
 from xdsl.ir import Dialect
 
-from . import core, layout, nn_activation, nn_convolution, nn_dense, nn_norm, nn_pool
+from . import (
+    broadcast,
+    core,
+    elementwise,
+    image,
+    layout,
+    nn_activation,
+    nn_conv_transpose,
+    nn_convolution,
+    nn_dense,
+    nn_norm,
+    nn_pool,
+    nn_spatial,
+    transcendental,
+)
 from .attributes import ResourceAttr
 
 Relay = Dialect(
     "relay",
     [
         *core.OPS,
+        *elementwise.OPS,
+        *transcendental.OPS,
+        *broadcast.OPS,
+        *image.OPS,
         *layout.OPS,
         *nn_activation.OPS,
+        *nn_conv_transpose.OPS,
         *nn_convolution.OPS,
         *nn_dense.OPS,
         *nn_norm.OPS,
         *nn_pool.OPS,
+        *nn_spatial.OPS,
     ],
     [ResourceAttr],
 )

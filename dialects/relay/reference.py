@@ -1,0 +1,60 @@
+"""One operator evaluated on NumPy arrays: the reference of the tests, and what constant folding uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import te
+from ..dtypes import numpy_dtype, scalar_type
+from ..te.evaluate import evaluate
+from .base import DYNAMIC, RelayOp, flatten_types, shape_of
+
+NDArray: TypeAlias = npt.NDArray[np.generic]
+
+
+def evaluate_op(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
+    """The results of `op` on `inputs`: one array for each tensor operand and result, tuples flattened.
+
+    The direct evaluation `op.numpy` is taken where there is one, else `compute`. Shapes come from the arrays, so an
+    operator on tensors of dynamic shape can be evaluated too. Do not write to the results: they may be views.
+
+    Raises:
+        NotImplementedError: the operator has neither evaluation.
+        ValueError: an array does not fit its operand.
+    """
+    types = flatten_types([operand.type for operand in op.operands])
+    if len(types) != len(inputs):
+        raise ValueError(f"'{op.name}' takes {len(types)} tensors, but {len(inputs)} arrays are given")
+    for position, (type, array) in enumerate(zip(types, inputs, strict=True)):
+        shape = shape_of(type)
+        fits = len(shape) == array.ndim and all(n in (DYNAMIC, m) for n, m in zip(shape, array.shape, strict=True))
+        if not fits or array.dtype != numpy_dtype(type.element_type):
+            raise ValueError(f"'{op.name}': input {position} is {type}, not {array.dtype.name} of shape {array.shape}")
+    if (direct := evaluate_directly(op, inputs)) is not None:
+        return direct
+    return evaluate_compute(op, inputs)
+
+
+def evaluate_directly(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray] | None:
+    """The results by the operator's NumPy evaluation; `None` where it has none."""
+    with np.errstate(all="ignore"):
+        results = op.numpy(*inputs)
+    if results is None:
+        return None
+    return [results] if isinstance(results, np.ndarray | np.generic) else list(results)
+
+
+def evaluate_compute(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
+    """The results by the operator's `compute`.
+
+    Raises:
+        NotImplementedError: it has none.
+    """
+    tensors = [te.placeholder(array.shape, scalar_type(array.dtype)) for array in inputs]
+    outputs = op.compute(*tensors)
+    outputs = [outputs] if isinstance(outputs, te.Tensor) else list(outputs)
+    return evaluate(outputs, dict(zip(tensors, inputs, strict=True)))
