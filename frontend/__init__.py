@@ -1,0 +1,1 @@
+"""Importers: programs that turn another framework's models into `relay`."""

@@ -1,0 +1,312 @@
+"""Elementwise operators: arithmetic, comparison, logic, activations."""
+
+from __future__ import annotations
+
+import math
+
+from xdsl.dialects.builtin import IntegerType, i1
+from xdsl.ir import SSAValue
+
+from ...dialects.dtypes import numpy_dtype, scalar_type
+from ...dialects.relay.base import shape_of, tensor
+from .node import Converter, Malformed, Node, Unsupported, Versions, rank_of
+
+
+def unary(operator: str) -> Converter:
+    """An ONNX operator that is one Relay operator of one operand."""
+    return lambda node: node.emit(operator, node.input(0))
+
+
+def binary(operator: str) -> Converter:
+    """An ONNX operator that is one Relay operator of two operands, which broadcast."""
+    return lambda node: node.emit(operator, node.input(0), node.input(1))
+
+
+def variadic(operator: str) -> Converter:
+    """An ONNX operator of one or more operands that is a chain of one Relay operator."""
+
+    def convert(node: Node) -> SSAValue:
+        first, *rest = node.present()
+        for operand in rest:
+            first = node.emit(operator, first, operand)
+        return first
+
+    return convert
+
+
+def identity(node: Node) -> SSAValue:
+    return node.input(0)
+
+
+def is_integer(value: SSAValue) -> bool:
+    """Whether a tensor's elements are integers (truth values are not)."""
+    element = tensor(value).element_type
+    return isinstance(element, IntegerType) and element != i1
+
+
+def mean(node: Node) -> SSAValue:
+    total = variadic("add")(node)
+    assert isinstance(total, SSAValue)
+    return node.emit("divide", total, node.scalar(float(len(node.inputs)), total))
+
+
+def power(node: Node) -> SSAValue:
+    """The exponent's type may differ from the base's, which the result has."""
+    base, exponent = node.input(0), node.input(1)
+    if is_integer(base) and not is_integer(exponent):
+        widened = node.emit("power", node.cast(base, tensor(exponent).element_type), exponent)
+        return node.cast(widened, tensor(base).element_type)
+    return node.emit("power", base, node.cast(exponent, tensor(base).element_type))
+
+
+def modulo(node: Node) -> SSAValue:
+    """`fmod=1` takes the sign of the dividend, as C does; otherwise the sign of the divisor, as Python does."""
+    operator = "mod" if node.integer("fmod", 0) else "floor_mod"
+    return node.emit(operator, node.input(0), node.input(1))
+
+
+def bit_shift(node: Node) -> SSAValue:
+    match node.string("direction"):
+        case "LEFT":
+            return node.emit("left_shift", node.input(0), node.input(1))
+        case "RIGHT":
+            return node.emit("right_shift", node.input(0), node.input(1))
+        case other:
+            raise Malformed(f"direction '{other}' is neither LEFT nor RIGHT")
+
+
+def reciprocal(node: Node) -> SSAValue:
+    x = node.input(0)
+    return node.emit("divide", node.scalar(1.0, x), x)
+
+
+def is_inf(node: Node) -> SSAValue:
+    x = node.input(0)
+    positive, negative = node.integer("detect_positive", 1), node.integer("detect_negative", 1)
+    if positive and negative:
+        return node.emit("isinf", x)
+    if positive or negative:
+        return node.emit("equal", x, node.scalar(math.inf if positive else -math.inf, x))
+    return node.emit("less", x, x)  # neither: nowhere true
+
+
+def cast(node: Node) -> SSAValue:
+    import onnx
+
+    to = node.integer("to")
+    try:
+        target = scalar_type(onnx.helper.tensor_dtype_to_np_dtype(to))
+    except (TypeError, KeyError):
+        known = {v: k for k, v in onnx.TensorProto.DataType.items()}
+        raise Unsupported(f"the element type {known.get(to, to)}") from None
+    return node.cast(node.input(0), target)
+
+
+def cast_like(node: Node) -> SSAValue:
+    return node.cast(node.input(0), tensor(node.input(1)).element_type)
+
+
+def clip_by_attributes(node: Node) -> SSAValue:
+    limit = 3.4028234663852886e38
+    return node.emit("clip", node.input(0), a_min=node.real("min", -limit), a_max=node.real("max", limit))
+
+
+def clip_by_inputs(node: Node) -> SSAValue:
+    """Bounds known at import become properties of `clip`; others, and a missing one, become minimum and maximum."""
+    x, low, high = node.input(0), node.optional(1), node.optional(2)
+    if low is not None and high is not None and not is_integer(x):
+        a_min, a_max = node.emitter.evaluate(low), node.emitter.evaluate(high)
+        if a_min is not None and a_max is not None and float(a_min) <= float(a_max):  # pyright: ignore[reportArgumentType]
+            return node.emit("clip", x, a_min=float(a_min), a_max=float(a_max))  # pyright: ignore[reportArgumentType]
+    if low is not None:
+        x = node.emit("maximum", x, low)
+    return x if high is None else node.emit("minimum", x, high)
+
+
+# Activations
+
+
+def elu_like(node: Node, x: SSAValue, alpha: float) -> SSAValue:
+    """`x` where it is positive, `alpha * (exp(x) - 1)` elsewhere."""
+    bent = node.emit("subtract", node.emit("exp", x), node.scalar(1.0, x))
+    if alpha != 1.0:
+        bent = node.emit("multiply", node.scalar(alpha, x), bent)
+    return node.emit("where", node.emit("greater", x, node.scalar(0.0, x)), x, bent)
+
+
+def elu(node: Node) -> SSAValue:
+    return elu_like(node, node.input(0), node.real("alpha", 1.0))
+
+
+def selu(node: Node) -> SSAValue:
+    """`gamma` scales an Elu."""
+    x = node.input(0)
+    bent = elu_like(node, x, node.real("alpha", 1.6732632423543772))
+    return node.emit("multiply", node.scalar(node.real("gamma", 1.0507009873554805), x), bent)
+
+
+def celu(node: Node) -> SSAValue:
+    """`alpha * elu(x / alpha)`."""
+    x, alpha = node.input(0), node.real("alpha", 1.0)
+    bent = elu_like(node, node.emit("divide", x, node.scalar(alpha, x)), 1.0)
+    return node.emit("multiply", node.scalar(alpha, x), bent)
+
+
+def leaky_relu(node: Node) -> SSAValue:
+    return node.emit("nn.leaky_relu", node.input(0), alpha=node.real("alpha", 0.01))
+
+
+def prelu(node: Node) -> SSAValue:
+    """A slope for each channel is `nn.prelu`; any other slope that broadcasts is a choice between two products."""
+    x, slope = node.input(0), node.input(1)
+    shape, rank = shape_of(slope), rank_of(x)
+    channels = shape_of(x)[1] if rank > 1 else None
+    if rank > 1 and (1,) * (rank - len(shape)) + shape == (1, channels) + (1,) * (rank - 2):
+        return node.emit("nn.prelu", x, node.reshape(slope, [shape_of(x)[1]]), axis=1)
+    bent = node.emit("multiply", x, slope)
+    return node.emit("where", node.emit("less", x, node.scalar(0.0, x)), bent, x)
+
+
+def thresholded_relu(node: Node) -> SSAValue:
+    x = node.input(0)
+    above = node.emit("greater", x, node.scalar(node.real("alpha", 1.0), x))
+    return node.emit("where", above, x, node.scalar(0.0, x))
+
+
+def shrink(node: Node) -> SSAValue:
+    """`x + bias` below `-lambd`, `x - bias` above `lambd`, 0 between."""
+    x = node.input(0)
+    lambd, bias = node.real("lambd", 0.5), node.scalar(node.real("bias", 0.0), x)
+    below = node.emit("less", x, node.scalar(-lambd, x))
+    above = node.emit("greater", x, node.scalar(lambd, x))
+    upper = node.emit("where", above, node.emit("subtract", x, bias), node.scalar(0.0, x))
+    return node.emit("where", below, node.emit("add", x, bias), upper)
+
+
+def hard_sigmoid_like(node: Node, x: SSAValue, alpha: float, beta: float) -> SSAValue:
+    """`min(max(alpha * x + beta, 0), 1)`."""
+    line = node.emit("add", node.emit("multiply", x, node.scalar(alpha, x)), node.scalar(beta, x))
+    return node.emit("clip", line, a_min=0.0, a_max=1.0)
+
+
+def hard_sigmoid(node: Node) -> SSAValue:
+    return hard_sigmoid_like(node, node.input(0), node.real("alpha", 0.2), node.real("beta", 0.5))
+
+
+def hard_swish(node: Node) -> SSAValue:
+    x = node.input(0)
+    return node.emit("multiply", x, hard_sigmoid_like(node, x, 1.0 / 6.0, 0.5))
+
+
+def swish(node: Node) -> SSAValue:
+    x, alpha = node.input(0), node.real("alpha", 1.0)
+    scaled = x if alpha == 1.0 else node.emit("multiply", node.scalar(alpha, x), x)
+    return node.emit("multiply", x, node.emit("sigmoid", scaled))
+
+
+def softplus_of(node: Node, x: SSAValue) -> SSAValue:
+    """`log(1 + exp(x))`, as `max(x, 0) + log(1 + exp(-|x|))` which does not overflow."""
+    decayed = node.emit("exp", node.emit("negative", node.emit("abs", x)))
+    tail = node.emit("log", node.emit("add", node.scalar(1.0, x), decayed))
+    return node.emit("add", node.emit("nn.relu", x), tail)
+
+
+def softplus(node: Node) -> SSAValue:
+    return softplus_of(node, node.input(0))
+
+
+def mish(node: Node) -> SSAValue:
+    x = node.input(0)
+    return node.emit("multiply", x, node.emit("tanh", softplus_of(node, x)))
+
+
+def softsign(node: Node) -> SSAValue:
+    x = node.input(0)
+    return node.emit("divide", x, node.emit("add", node.scalar(1.0, x), node.emit("abs", x)))
+
+
+def gelu(node: Node) -> SSAValue:
+    """`x/2 * (1 + erf(x / sqrt(2)))`, or its approximation by tanh (Hendrycks and Gimpel, 2016)."""
+    x = node.input(0)
+    match node.string("approximate", "none"):
+        case "none":
+            curve = node.emit("erf", node.emit("multiply", x, node.scalar(math.sqrt(0.5), x)))
+        case "tanh":
+            cube = node.emit("multiply", node.emit("multiply", x, x), x)
+            inner = node.emit("add", x, node.emit("multiply", node.scalar(0.044715, x), cube))
+            curve = node.emit("tanh", node.emit("multiply", node.scalar(math.sqrt(2.0 / math.pi), x), inner))
+        case other:
+            raise Malformed(f"approximate '{other}' is neither none nor tanh")
+    half = node.emit("multiply", node.scalar(0.5, x), x)
+    return node.emit("multiply", half, node.emit("add", node.scalar(1.0, x), curve))
+
+
+def where(node: Node) -> SSAValue:
+    return node.emit("where", node.input(0), node.input(1), node.input(2))
+
+
+def dropout(node: Node) -> list[SSAValue | None]:
+    """At inference the data passes and the mask, if asked for, is all true."""
+    import numpy as np
+
+    x = node.input(0)
+    if node.optional(2) is not None and bool(node.static(2)):
+        raise Unsupported("training_mode", "export the model for inference")
+    ratio = node.static(1).item() if node.optional(1) is not None else node.real("ratio", 0.5)
+    mask = None
+    if node.output_used(1):
+        dtype = np.bool_ if node.version >= 10 else numpy_dtype(tensor(x).element_type)
+        mask = node.constant(np.broadcast_to(np.ones((), dtype), node.static_shape(x)))
+    return [node.emit_tuple("nn.dropout", x, rate=float(ratio))[0], mask]
+
+
+_UNARY = {
+    "Abs": "abs", "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh", "Atan": "atan",
+    "Atanh": "atanh", "BitwiseNot": "bitwise_not", "Ceil": "ceil", "Cos": "cos", "Cosh": "cosh", "Erf": "erf",
+    "Exp": "exp", "Floor": "floor", "IsNaN": "isnan", "Log": "log", "Neg": "negative", "Not": "logical_not",
+    "Relu": "nn.relu", "Round": "round", "Sigmoid": "sigmoid", "Sign": "sign", "Sin": "sin", "Sinh": "sinh",
+    "Sqrt": "sqrt", "Tan": "tan", "Tanh": "tanh",
+}  # fmt: skip
+
+_BINARY = {
+    "Add": "add", "And": "logical_and", "BitwiseAnd": "bitwise_and", "BitwiseOr": "bitwise_or",
+    "BitwiseXor": "bitwise_xor", "Div": "divide", "Equal": "equal", "Greater": "greater",
+    "GreaterOrEqual": "greater_equal", "Less": "less", "LessOrEqual": "less_equal", "Mul": "multiply",
+    "Or": "logical_or", "Sub": "subtract", "Xor": "logical_xor",
+}  # fmt: skip
+
+_BROADCASTS_SINCE = 7  # before, two operands broadcast only where an attribute asks for it
+
+CONVERTERS: dict[str, Versions] = {
+    **{name: {1: unary(operator)} for name, operator in _UNARY.items()},
+    **{name: {_BROADCASTS_SINCE: binary(operator)} for name, operator in _BINARY.items()},
+    "BitShift": {11: bit_shift},
+    "Cast": {6: cast},
+    "CastLike": {15: cast_like},
+    "Celu": {12: celu},
+    "Clip": {6: clip_by_attributes, 11: clip_by_inputs},
+    "Dropout": {7: dropout},
+    "Elu": {6: elu},
+    "Gelu": {20: gelu},
+    "HardSigmoid": {6: hard_sigmoid},
+    "HardSwish": {14: hard_swish},
+    "Identity": {1: identity},
+    "IsInf": {10: is_inf},
+    "LeakyRelu": {6: leaky_relu},
+    "Max": {6: variadic("maximum")},
+    "Mean": {6: mean},
+    "Min": {6: variadic("minimum")},
+    "Mish": {18: mish},
+    "Mod": {10: modulo},
+    "PRelu": {7: prelu},
+    "Pow": {7: power},
+    "Reciprocal": {6: reciprocal},
+    "Selu": {6: selu},
+    "Shrink": {9: shrink},
+    "Softplus": {1: softplus},
+    "Softsign": {1: softsign},
+    "Sum": {6: variadic("add")},
+    "Swish": {24: swish},
+    "ThresholdedRelu": {10: thresholded_relu},
+    "Where": {9: where},
+}

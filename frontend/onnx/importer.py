@@ -1,0 +1,384 @@
+"""ONNX models -> `relay` modules.
+
+Every node becomes the Relay operators that its converter (`registry.CONVERTERS`) writes; weights become constants;
+shape arithmetic that follows from constants and static shapes is evaluated on the way. Names of nodes stay as
+locations, names of values as SSA names. An operator without a converter that ONNX itself, or the model, defines by
+other operators is expanded. What is left over is reported all at once.
+
+Counterpart of TVM's `relay.frontend.from_onnx`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from ...dialects.diagnostics import Diagnostic, Note, Place, UsageError, did_you_mean
+from ...dialects.relay.base import DYNAMIC, compatible
+from ...dialects.relay.core import FuncOp
+from .emitter import Emitter, identifier
+from .node import Malformed, Node, Outputs, Unsupported
+from .registry import CONVERTERS, FIRST_OPSET, LAST_OPSET, converter
+from .schemas import (
+    Schema,
+    check,
+    check_known,
+    count,
+    default_attributes,
+    definition,
+    domain_of,
+    instantiate,
+    operator_name,
+    opsets,
+    schema_of,
+)
+from .tensors import declared_type
+
+if TYPE_CHECKING:
+    from onnx import (
+        FunctionProto,
+        GraphProto,
+        ModelProto,
+        NodeProto,
+        TensorProto,
+        ValueInfoProto,
+    )
+
+Shapes = Mapping[str, Sequence[int]]
+
+
+def from_onnx(model: str | os.PathLike[str] | ModelProto, shapes: Shapes | None = None) -> ModuleOp:
+    """Import an ONNX model: a module with the function `@main`, from the model's inputs to its outputs.
+
+    The attributes `input_names` and `output_names` of `@main` keep the model's names.
+
+    Args:
+        model: a file, or a model in memory.
+        shapes: the shapes of inputs, for those that the model leaves open; dimensions that are still open become `?`.
+
+    Raises:
+        Diagnostic: the file cannot be read or is broken, or the model has operators that Weft cannot import: then all
+            of them are named. Placed at the node.
+    """
+    proto, file, directory = _load(model)
+    return _Importer(proto, file, directory, shapes or {}).run()
+
+
+def _load(model: str | os.PathLike[str] | ModelProto) -> tuple[ModelProto, str, Path | None]:
+    try:
+        import onnx
+        from google.protobuf.message import DecodeError
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"importing an ONNX model takes the Python package {error.name}", hint="pip install 'weft[onnx]'"
+        ) from None
+
+    if isinstance(model, onnx.ModelProto):
+        return model, model.graph.name or "model", None
+    path = Path(model)
+    try:
+        proto = onnx.load(str(path), load_external_data=False)  # pyright: ignore[reportUnknownMemberType]
+    except (DecodeError, ValueError, UnicodeDecodeError) as error:
+        raise Diagnostic("this is not an ONNX model", Place(str(path)), notes=[Note(str(error).strip())]) from None
+    except OSError as error:
+        raise Diagnostic((error.strerror or str(error)).lower(), Place(str(path))) from None
+    if not proto.HasField("graph"):
+        raise Diagnostic("this is not an ONNX model", Place(str(path)), notes=[Note("it holds no graph")])
+    return proto, str(path), path.parent
+
+
+class _Poison:
+    """Stands for a value that could not be imported; what depends on it is skipped."""
+
+
+_POISON = _Poison()
+
+
+@dataclass
+class _Scope:
+    """The values that a graph can name: its own, then those around it."""
+
+    values: dict[str, SSAValue | _Poison | None]
+    weights: dict[str, TensorProto]
+    opsets: Mapping[str, int]
+    outer: _Scope | None = None
+    later: Iterable[str] = ()
+    """Names that the graph defines somewhere, for a better message."""
+    place: str | None = None
+    """The node whose definition this is: its nodes are placed there."""
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """An operator that cannot be imported, and why."""
+
+    operator: str
+    reason: str
+    hint: str | None
+
+
+class _Importer:
+    def __init__(self, model: ModelProto, file: str, directory: Path | None, shapes: Shapes):
+        self.model = model
+        self.file = file
+        self.shapes = shapes
+        self.block = Block()
+        self.emitter = Emitter(self.block, file, directory)
+        self.functions = {(f.domain, f.name): f for f in model.functions}
+        self.problems: dict[_Problem, list[str]] = {}
+
+    # The whole model
+
+    def run(self) -> ModuleOp:
+        graph = self.model.graph
+        scope = self.open(graph, opsets(self.model.opset_import), None)
+        if graph.sparse_initializer:
+            raise self.error("sparse initializers are not supported", graph.sparse_initializer[0].values.name)
+        inputs = [value for value in graph.input if value.name not in scope.weights]
+        for value, type in zip(inputs, self.input_types(inputs), strict=True):
+            argument = self.block.insert_arg(type, len(self.block.args))
+            argument.location = self.emitter.location_of(value.name)
+            argument.name_hint = identifier(value.name)
+            scope.values[value.name] = argument
+        self.convert_all(graph.node, scope)
+        outputs = [self.lookup(value.name, scope, "the graph's output") for value in graph.output]
+        if self.problems:
+            raise self.unsupported()
+        results = [value for value in outputs if isinstance(value, SSAValue)]
+        for value, result in zip(graph.output, results, strict=True):
+            self.check_declared(value, result)
+        self.emitter.finish(results)
+        function = FuncOp(
+            "main",
+            FunctionType.from_lists([a.type for a in self.block.args], [r.type for r in results]),
+            Region(self.block),
+            attributes={
+                "input_names": ArrayAttr([StringAttr(value.name) for value in inputs]),
+                "output_names": ArrayAttr([StringAttr(value.name) for value in graph.output]),
+            },
+        )
+        function.location = self.emitter.location_of(graph.name or "main")
+        return ModuleOp([function])
+
+    def input_types(self, inputs: Sequence[ValueInfoProto]) -> list[Attribute]:
+        """The types of the inputs; a symbolic dimension that `shapes` gives for one input counts for all."""
+        names = [value.name for value in inputs]
+        for name in self.shapes:
+            if name not in names:
+                hint = did_you_mean(name, names) or f"the inputs are {', '.join(map(repr, names))}"
+                raise UsageError(f"the model has no input '{name}'", Place(self.file), hint=hint)
+        symbols: dict[str, int] = {}
+        types: list[list[int] | None] = []
+        for value in inputs:
+            types.append(self.bind(value, symbols))
+        result: list[Attribute] = []
+        for value, shape in zip(inputs, types, strict=True):
+            if shape is not None and value.name not in self.shapes:
+                dims = value.type.tensor_type.shape.dim
+                shape = [symbols.get(d.dim_param, n) if n == DYNAMIC else n for d, n in zip(dims, shape, strict=True)]
+            try:
+                result.append(declared_type(value.type, shape))
+            except Unsupported as error:
+                raise self.error(f"input '{value.name}': {error.reason}", value.name, error.hint) from None
+        return result
+
+    def bind(self, value: ValueInfoProto, symbols: dict[str, int]) -> list[int] | None:
+        """The shape of an input, with what `shapes` says; its symbolic dimensions are entered into `symbols`."""
+        given = self.shapes.get(value.name)
+        if not value.type.tensor_type.HasField("shape"):
+            return None if given is None else list(given)
+        dims = value.type.tensor_type.shape.dim
+        declared = [d.dim_value if d.HasField("dim_value") else DYNAMIC for d in dims]
+        if given is None:
+            return declared
+        if len(given) != len(dims) or any(n not in (DYNAMIC, g) for n, g in zip(declared, given, strict=True)):
+            text = "x".join(d.dim_param or str(n).replace("-1", "?") for d, n in zip(dims, declared, strict=True))
+            raise UsageError(
+                f"shape {'x'.join(map(str, given))} does not fit input '{value.name}' of shape {text}", Place(self.file)
+            )
+        for d, n in zip(dims, given, strict=True):
+            if d.dim_param and symbols.setdefault(d.dim_param, n) != n:
+                raise UsageError(
+                    f"dimension '{d.dim_param}' is {symbols[d.dim_param]} in one input and {n} in '{value.name}'",
+                    Place(self.file),
+                )
+        return list(given)
+
+    def check_declared(self, value: ValueInfoProto, result: SSAValue) -> None:
+        """An output must have the type that the model declares."""
+        if value.type.WhichOneof("value") != "tensor_type" or not value.type.tensor_type.HasField("shape"):
+            return
+        declared = declared_type(value.type)
+        if not compatible(result.type, declared):
+            raise self.error(f"output '{value.name}' is declared as {declared}, but is {result.type}", value.name)
+
+    # Graphs and names
+
+    def open(self, graph: GraphProto, opsets: Mapping[str, int], outer: _Scope | None) -> _Scope:
+        """The scope of a graph, with its weights, which are read when they are first used."""
+        later = {name for node in graph.node for name in node.output}
+        return _Scope({}, {t.name: t for t in graph.initializer}, opsets, outer, later)
+
+    def lookup(self, name: str, scope: _Scope, what: str) -> SSAValue | _Poison:
+        """The value called `name`, or what its weight is once read."""
+        inner: _Scope | None = scope
+        names: list[str] = []
+        while inner is not None:
+            value = inner.values.get(name)
+            if value is not None:
+                return value
+            if name in inner.weights:
+                return self.read_weight(name, inner)
+            names += [*inner.values, *inner.weights]
+            if name in inner.later:
+                raise self.error(
+                    f"{what} '{name}' is used before the node that makes it",
+                    name,
+                    "nodes must stand in an order in which every value is made before it is used",
+                )
+            inner = inner.outer
+        raise self.error(f"{what} '{name}' is not defined", name, did_you_mean(name, names))
+
+    def read_weight(self, name: str, scope: _Scope) -> SSAValue:
+        self.emitter.enter(name)
+        try:
+            value = self.emitter.constant(self.emitter.decode(scope.weights[name]), name)
+        except (Malformed, Unsupported) as error:
+            raise self.error(str(error), name, error.hint) from None
+        value.name_hint = identifier(name)
+        scope.values[name] = value
+        return value
+
+    # Nodes
+
+    def convert_all(self, nodes: Iterable[NodeProto], scope: _Scope) -> None:
+        for node in nodes:
+            name = scope.place or node.name or next((n for n in node.output if n), node.op_type)
+            inputs = [self.lookup(n, scope, f"input of {node.op_type}") if n else None for n in node.input]
+            outputs = self.convert(node, name, inputs, scope)
+            for output, value in zip_longest(node.output, outputs[: len(node.output)]):
+                if output in scope.values:
+                    raise self.error(f"value '{output}' is made twice", name)
+                if output:
+                    scope.values[output] = value
+                if isinstance(value, SSAValue) and value.name_hint is None and output:
+                    value.name_hint = identifier(output)
+
+    def convert(
+        self, node: NodeProto, name: str, inputs: list[SSAValue | _Poison | None], scope: _Scope
+    ) -> Sequence[SSAValue | _Poison | None]:
+        """The outputs of one node; a node that cannot be imported is noted, and gives poison."""
+        self.emitter.enter(name)
+        imported = [value for value in inputs if not isinstance(value, _Poison)]
+        try:
+            schema = self.find_schema(node, scope)
+            if len(imported) == len(inputs):
+                outputs = self.apply(node, name, imported, schema, scope)
+                return [outputs] if isinstance(outputs, SSAValue) else outputs
+        except Unsupported as error:
+            problem = _Problem(operator_name(node), error.reason, error.hint)
+            self.problems.setdefault(problem, []).append(name)
+        except Malformed as error:
+            raise self.error(f"{operator_name(node)}: {error.message}", name, error.hint) from None
+        return [_POISON] * len(node.output)
+
+    def find_schema(self, node: NodeProto, scope: _Scope) -> Schema | None:
+        """ONNX's definition of the operator; `None` where the model defines it.
+
+        Raises:
+            Malformed: the model does not say which opset it means.
+            Unsupported: neither is there a definition by other operators, nor does Weft know this one.
+        """
+        if (node.domain, node.op_type) in self.functions:
+            return None
+        domain = domain_of(node)
+        if domain not in scope.opsets:
+            raise Malformed(f"the model imports no opset of domain '{domain}'")
+        schema = schema_of(node, scope.opsets[domain])
+        if schema.has_function or schema.has_context_dependent_function:
+            return schema
+        if domain != "" or (node.op_type not in CONVERTERS and node.op_type != "If"):
+            raise Unsupported("there is no counterpart in relay")
+        if node.op_type != "If" and converter(node.op_type, schema.since_version) is None:
+            raise Unsupported(
+                f"its revision {schema.since_version} is older than opset {FIRST_OPSET}",
+                "convert the model with onnx.version_converter",
+            )
+        return schema
+
+    def apply(
+        self, node: NodeProto, name: str, inputs: list[SSAValue | None], schema: Schema | None, scope: _Scope
+    ) -> Outputs:
+        """Convert a node by its converter, or expand its definition."""
+        attributes = {a.name: a for a in node.attribute}
+        if schema is None:
+            function = self.functions[node.domain, node.op_type]
+            given = {a.name: a for a in function.attribute_proto} | attributes
+            return self.expand(function, Node(node, 0, inputs, given, self.emitter), name, scope)
+        check(node, attributes, schema)
+        view = Node(node, schema.since_version, inputs, attributes, self.emitter)
+        if domain_of(node) == "":
+            if node.op_type == "If":
+                return self.choose(view, scope)
+            if convert := converter(node.op_type, schema.since_version):
+                check_known(node, attributes, schema, LAST_OPSET)
+                return convert(view)
+        function = definition(schema, node, inputs, scope.opsets[domain_of(node)])
+        return self.expand(function, replace(view, attributes=default_attributes(schema) | attributes), name, scope)
+
+    def expand(self, function: FunctionProto, call: Node, place: str, caller: _Scope) -> list[SSAValue | None]:
+        """The nodes that define an operator, in its place."""
+        arguments = dict(zip_longest(function.input, call.inputs[: len(function.input)]))
+        known = {k: v for k, v in arguments.items() if v is not None}
+        scope = _Scope(dict(known), {}, {**caller.opsets, **opsets(function.opset_import)}, place=place)
+        absent = arguments.keys() - known
+        before = {problem: len(names) for problem, names in self.problems.items()}
+        self.convert_all([instantiate(node, call.attributes, absent) for node in function.node], scope)
+        outputs = [
+            self.lookup(name, scope, "the function's output") if wanted else None
+            for name, wanted in zip(function.output, call.proto.output, strict=False)
+        ]
+        if any(isinstance(value, _Poison) for value in outputs):
+            inner = sorted({p.operator for p, names in self.problems.items() if len(names) > before.get(p, 0)})
+            self.problems = {p: names[: before[p]] for p, names in self.problems.items() if p in before}
+            raise Unsupported(f"it is defined by {', '.join(inner)}, which cannot be imported")
+        return [None if isinstance(value, _Poison) else value for value in outputs]
+
+    def choose(self, node: Node, scope: _Scope) -> list[SSAValue | None]:
+        """The branch of an If whose condition is known."""
+        graph = node.graph("then_branch" if bool(node.static(0)) else "else_branch")
+        inner = self.open(graph, scope.opsets, scope)
+        inner.place = scope.place
+        self.convert_all(graph.node, inner)
+        outputs = [self.lookup(value.name, inner, "the branch's output") for value in graph.output]
+        if any(isinstance(value, _Poison) for value in outputs):
+            raise Unsupported("the branch that is taken holds such operators")
+        return [value for value in outputs if isinstance(value, SSAValue)]
+
+    # Reports
+
+    def error(self, message: str, name: str, hint: str | None = None) -> Diagnostic:
+        return Diagnostic(message, Place(f'{self.file}("{name}")'), hint=hint)
+
+    def unsupported(self) -> Diagnostic:
+        """One message for all operators that could not be imported."""
+        operators = {problem.operator for problem in self.problems}
+        nodes = sum(map(len, self.problems.values()))
+        notes: list[Note] = []
+        for problem, names in sorted(self.problems.items(), key=lambda item: (item[0].operator, -len(item[1]))):
+            first = ", ".join(f"'{n}'" for n in names[:3]) + (", ..." if len(names) > 3 else "")
+            hint = f"; {problem.hint}" if problem.hint else ""
+            notes.append(Note(f"{problem.operator}, {count(len(names), 'node')} ({first}): {problem.reason}{hint}"))
+        return Diagnostic(
+            f"cannot import {count(len(operators), 'operator')} ({count(nodes, 'node')})",
+            Place(self.file),
+            notes=notes,
+            hint="`weft-import --list-operators` shows what is supported",
+        )

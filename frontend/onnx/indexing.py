@@ -1,0 +1,211 @@
+"""Operators that read or write where indices say, and those that resample images."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
+
+from ...dialects.dtypes import dtype_name
+from ...dialects.relay.base import shape_of, tensor
+from .node import Malformed, Node, Unsupported, Versions, rank_of
+
+
+def from_front(node: Node, indices: SSAValue, size: int) -> SSAValue:
+    """`indices` into a dimension of `size` with negative ones counted from the front.
+
+    Raises:
+        Unsupported: the dimension is dynamic.
+    """
+    import numpy as np
+
+    known = node.emitter.evaluate(indices)
+    if known is not None:
+        return indices if (known >= 0).all() else node.constant(np.where(known < 0, known + size, known))  # pyright: ignore[reportOperatorIssue, reportUnknownArgumentType, reportUnknownMemberType]
+    if size < 0:
+        raise Unsupported("indices into a dynamic dimension", "give the input's shape with `--shape`")
+    negative = node.emit("less", indices, node.scalar(0, indices))
+    return node.emit("where", negative, node.emit("add", indices, node.scalar(size, indices)), indices)
+
+
+def gather(node: Node) -> SSAValue:
+    """`numpy.take`; wrapping makes negative indices count from the end."""
+    x, indices = node.input(0), node.input(1)
+    return node.emit("take", x, indices, axis=node.axis(node.integer("axis", 0), rank_of(x)), mode="wrap")
+
+
+def gather_elements(node: Node) -> SSAValue:
+    """`numpy.take_along_axis`."""
+    x = node.input(0)
+    axis = node.axis(node.integer("axis", 0), rank_of(x))
+    return node.emit("gather", x, from_front(node, node.input(1), shape_of(x)[axis]), axis=axis)
+
+
+def leading_tuples(node: Node, indices: SSAValue) -> SSAValue:
+    """ONNX keeps the components of an index in the last dimension, Relay in the first."""
+    rank = rank_of(indices)
+    return node.emit("transpose", indices, axes=[rank - 1, *range(rank - 1)])
+
+
+def tuples_from_front(node: Node, indices: SSAValue, sizes: tuple[int, ...]) -> SSAValue:
+    """Index tuples in the last dimension with negative components counted from the front."""
+    import numpy as np
+
+    known = node.emitter.evaluate(indices)
+    if known is not None and (known >= 0).all():  # pyright: ignore[reportOperatorIssue, reportUnknownArgumentType, reportUnknownMemberType]
+        return indices
+    if min(sizes, default=0) < 0:
+        raise Unsupported("indices into a dynamic dimension", "give the input's shape with `--shape`")
+    bounds = node.constant(np.asarray(sizes, np.int64))
+    negative = node.emit("less", indices, node.scalar(0, indices))
+    shifted = node.emit("add", indices, node.cast(bounds, tensor(indices).element_type))
+    return node.emit("where", negative, shifted, indices)
+
+
+def gather_nd(node: Node) -> SSAValue:
+    x, indices = node.input(0), node.input(1)
+    batch = node.integer("batch_dims", 0)
+    components = node.static_shape(indices)[-1]
+    indices = tuples_from_front(node, indices, shape_of(x)[batch : batch + components])
+    return node.emit("gather_nd", x, leading_tuples(node, indices), batch_dims=batch, index_rank=components)
+
+
+_REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "min": "min", "max": "max"}
+
+
+def scatter_elements(node: Node) -> SSAValue:
+    x, indices, updates = (node.input(i) for i in range(3))
+    axis = node.axis(node.integer("axis", 0), rank_of(x))
+    mode = _REDUCTIONS[node.string("reduction", "none")]
+    indices = from_front(node, indices, shape_of(x)[axis])
+    return node.emit("scatter_elements", x, indices, updates, axis=axis, reduction=mode)
+
+
+def scatter_nd(node: Node) -> SSAValue:
+    x, indices, updates = (node.input(i) for i in range(3))
+    components = node.static_shape(indices)[-1]
+    mode = _REDUCTIONS[node.string("reduction", "none")]
+    indices = tuples_from_front(node, indices, shape_of(x)[:components])
+    return node.emit("scatter_nd", x, leading_tuples(node, indices), updates, mode=mode)
+
+
+def one_hot(node: Node) -> SSAValue:
+    indices, values = node.input(0), node.input(2)
+    depth = int(node.static(1).reshape(-1)[0])
+    axis = node.axis(node.integer("axis", -1), rank_of(indices) + 1)
+    known = node.emitter.evaluate(values)
+    if known is not None:
+        off, on = node.constant(known[0:1].reshape(())), node.constant(known[1:2].reshape(()))
+    else:
+        off, on = (node.reshape(part, []) for part in node.emit_tuple("split", values, indices_or_sections=2, axis=0))
+    positions = from_front(node, node.cast(indices, i64), depth)
+    dtype = dtype_name(tensor(values).element_type)
+    return node.emit("one_hot", positions, on, off, depth=depth, axis=axis, dtype=dtype)
+
+
+def reverse_sequence(node: Node) -> SSAValue:
+    return node.emit(
+        "reverse_sequence",
+        node.input(0),
+        node.input(1),
+        seq_axis=node.integer("time_axis", 0),
+        batch_axis=node.integer("batch_axis", 1),
+    )
+
+
+# Resampling
+
+_METHODS = {"nearest": "nearest_neighbor", "linear": "linear", "cubic": "cubic"}
+_COORDINATES = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
+_ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+
+
+def scaled(node: Node, x: SSAValue, scales: list[float]) -> list[int]:
+    """The shape of `x` with every dimension scaled and rounded down."""
+    shape = node.static_shape(x)
+    if len(scales) != len(shape):
+        raise Malformed(f"{len(scales)} scales for a tensor of rank {len(shape)}")
+    return [int(n * s) for n, s in zip(shape, scales, strict=True)]
+
+
+def resize2d(node: Node, x: SSAValue, shape: list[int], coordinates: str, rounding: str) -> SSAValue:
+    """Resample the images of `x` to `shape`.
+
+    Raises:
+        Unsupported: batch or channels are to be scaled, or the tensor holds no images.
+    """
+    if len(shape) != 4 or tuple(shape[:2]) != shape_of(x)[:2]:
+        raise Unsupported(f"resampling {list(shape_of(x))} to {shape}", "the last two of four dimensions may change")
+    method = node.string("mode", "nearest")
+    if method not in _METHODS:
+        raise Unsupported(f"mode '{method}'")
+    return node.emit(
+        "image.resize2d",
+        x,
+        size=shape[2:],
+        layout="NCHW",
+        method=_METHODS[method],
+        coordinate_transformation_mode=coordinates,
+        rounding_method=rounding if method == "nearest" else "",
+        cubic_alpha=node.real("cubic_coeff_a", -0.75),
+        cubic_exclude=bool(node.integer("exclude_outside", 0)),
+    )
+
+
+def upsample(node: Node) -> SSAValue:
+    """Deprecated by Resize; its coordinates are asymmetric and rounded down."""
+    x = node.input(0)
+    if node.version < 9:
+        scales = [float(v) for v in node.attributes["scales"].floats] if "scales" in node.attributes else []
+    else:
+        scales = [float(v) for v in node.static(1).reshape(-1)]
+    return resize2d(node, x, scaled(node, x, scales), "asymmetric", "floor")
+
+
+def resize_by_scales(node: Node) -> SSAValue:
+    """The first revision, which has Upsample's coordinates."""
+    x = node.input(0)
+    scales = [float(v) for v in node.static(1).reshape(-1)]
+    return resize2d(node, x, scaled(node, x, scales), "asymmetric", "floor")
+
+
+def resize(node: Node) -> SSAValue:
+    """Sizes, or scales, which must reach whole sizes since Relay derives the scale from them."""
+    x = node.input(0)
+    if node.integer("antialias", 0):
+        raise Unsupported("antialias")
+    if node.string("keep_aspect_ratio_policy", "stretch") != "stretch":
+        raise Unsupported("keep_aspect_ratio_policy other than stretch")
+    coordinates = node.string("coordinate_transformation_mode", "half_pixel")
+    if coordinates not in _COORDINATES:
+        raise Unsupported(f"coordinate_transformation_mode '{coordinates}'")
+    rounding = node.string("nearest_mode", "round_prefer_floor")
+    if rounding not in _ROUNDINGS:
+        raise Malformed(f"nearest_mode '{rounding}' is none of {', '.join(_ROUNDINGS)}")
+    shape = list(node.static_shape(x))
+    axes = [node.axis(a, rank_of(x)) for a in node.integers("axes", range(rank_of(x)))]
+    if node.optional(2) is not None and shape_of(node.input(2)) != (0,):
+        scales = [1.0] * rank_of(x)
+        for axis, scale in zip(axes, node.static(2).reshape(-1), strict=True):
+            scales[axis] = float(scale)
+        size = scaled(node, x, scales)
+        if any(abs(n * s - whole) > 1e-3 for n, s, whole in zip(shape, scales, size, strict=True)):
+            raise Unsupported(f"scales {scales}, which take {shape} to no whole size")
+    else:
+        size = list(shape)
+        for axis, wanted in zip(axes, node.static_ints(3), strict=True):
+            size[axis] = wanted
+    return resize2d(node, x, size, coordinates, rounding)
+
+
+CONVERTERS: dict[str, Versions] = {
+    "Gather": {1: gather},
+    "GatherElements": {11: gather_elements},
+    "GatherND": {11: gather_nd},
+    "OneHot": {9: one_hot},
+    "Resize": {10: resize_by_scales, 11: resize},
+    "ReverseSequence": {10: reverse_sequence},
+    "Scatter": {9: scatter_elements},
+    "ScatterElements": {11: scatter_elements},
+    "ScatterND": {11: scatter_nd},
+    "Upsample": {7: upsample},
+}

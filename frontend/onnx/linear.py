@@ -1,0 +1,118 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from ...dialects.relay.base import DYNAMIC, broadcast_shapes, shape_of
+from .elementwise import is_integer
+from .node import Node, Versions, rank_of
+
+
+def swap_last(node: Node, x: SSAValue) -> SSAValue:
+    """`x` with its last two dimensions exchanged."""
+    rank = rank_of(x)
+    return node.emit("transpose", x, axes=[*range(rank - 2), rank - 1, rank - 2])
+
+
+def dense(node: Node, x: SSAValue, w: SSAValue) -> SSAValue:
+    """`x @ w` of two matrices; `nn.dense` takes the second one transposed."""
+    return node.emit("nn.dense", x, swap_last(node, w), units=shape_of(w)[1])
+
+
+def gemm(node: Node) -> SSAValue:
+    """`alpha * a @ b + beta * c`."""
+    a, b, c = node.input(0), node.input(1), node.optional(2)
+    alpha, beta = node.real("alpha", 1.0), node.real("beta", 1.0)
+    if node.integer("transA", 0):
+        a = swap_last(node, a)
+    if not node.integer("transB", 0):
+        b = swap_last(node, b)
+    units = shape_of(b)[0]
+    y = node.emit("nn.dense", a, b, units=units)
+    if alpha != 1.0:
+        y = node.emit("multiply", y, node.scalar(alpha, y))
+    if c is None or beta == 0.0:
+        return y
+    if beta != 1.0:
+        c = node.emit("multiply", c, node.scalar(beta, c))
+    if shape_of(c) == (units,) and not is_integer(c):
+        return node.emit("nn.bias_add", y, c, axis=1)
+    return node.emit("add", y, c)
+
+
+def batched(node: Node, a: SSAValue, b: SSAValue) -> SSAValue:
+    """`a @ b` where both have batch dimensions, which broadcast: one `nn.batch_matmul`."""
+    batch = broadcast_shapes(shape_of(a)[:-2], shape_of(b)[:-2])
+    rows, columns = shape_of(a)[-2], shape_of(b)[-1]
+    if len(batch) == 1:  # nn.batch_matmul broadcasts one batch dimension itself
+        y = node.emit("nn.batch_matmul", lift(node, a, 3), lift(node, b, 3), transpose_a=False, transpose_b=False)
+        return y
+    flat: list[SSAValue] = []
+    for operand in (a, b):
+        matrix = shape_of(operand)[-2:]
+        if shape_of(operand)[:-2] != batch and all(n == 1 for n in shape_of(operand)[:-2]):
+            flat.append(node.reshape(operand, [1, *matrix]))
+            continue
+        if shape_of(operand)[:-2] != batch:
+            operand = node.emit("broadcast_to", operand, shape=[*batch, *matrix])
+        flat.append(node.reshape(operand, [-1, *node.static_shape(operand)[-2:]]))
+    y = node.emit("nn.batch_matmul", *flat, transpose_a=False, transpose_b=False)
+    return node.reshape(y, [*batch, rows, columns])
+
+
+def lift(node: Node, x: SSAValue, rank: int) -> SSAValue:
+    """`x` with dimensions of size one put before it, up to `rank`."""
+    missing = rank - rank_of(x)
+    return node.emit("expand_dims", x, axis=0, num_newaxis=missing) if missing else x
+
+
+def matmul(node: Node) -> SSAValue:
+    """NumPy's matmul: matrices are the last two dimensions, the others broadcast, a vector stands for a matrix."""
+    a, b = node.input(0), node.input(1)
+    vectors = [-2 if rank_of(a) == 1 else None, -1 if rank_of(b) == 1 else None]
+    a = node.emit("expand_dims", a, axis=0, num_newaxis=1) if vectors[0] else a
+    b = node.emit("expand_dims", b, axis=1, num_newaxis=1) if vectors[1] else b
+    if rank_of(b) == 2:
+        *leading, inner = shape_of(a)
+        y = dense(node, a if len(leading) == 1 else node.reshape(a, [-1, inner]), b)
+        if len(leading) != 1:
+            y = node.reshape(y, [*leading, shape_of(b)[1]])
+    else:
+        y = batched(node, a, b)
+    dropped = [axis for axis in vectors if axis is not None]
+    return node.emit("squeeze", y, axis=[rank_of(y) + axis for axis in dropped]) if dropped else y
+
+
+def flatten(node: Node) -> SSAValue:
+    """A matrix: the dimensions before `axis`, and those from it on."""
+    x = node.input(0)
+    rank = rank_of(x)
+    axis = node.integer("axis", 1)
+    axis = axis if axis == rank else node.axis(axis, rank)
+    if axis == 1:
+        return node.emit("nn.batch_flatten", x)
+    shape = shape_of(x)
+    rows, columns = _product(shape[:axis]), _product(shape[axis:])
+    return node.reshape(x, [rows, columns])
+
+
+def _product(shape: tuple[int, ...]) -> int:
+    result = 1
+    for n in shape:
+        if n == DYNAMIC:
+            return DYNAMIC
+        result *= n
+    return result
+
+
+def einsum(node: Node) -> SSAValue:
+    return node.emit("einsum", node.present(), equation=node.string("equation"))
+
+
+CONVERTERS: dict[str, Versions] = {
+    "Einsum": {12: einsum},
+    "Flatten": {1: flatten},
+    "Gemm": {7: gemm},
+    "MatMul": {1: matmul},
+}

@@ -1,0 +1,250 @@
+"""What a converter sees of one ONNX node, and what it says when it cannot convert it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects.dtypes import dtype_name, numpy_dtype
+from ...dialects.relay import Relay
+from ...dialects.relay.base import DYNAMIC, RelayOp, Value, shape_of, tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from onnx import AttributeProto, GraphProto, NodeProto
+
+    from .emitter import Emitter
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
+Outputs: TypeAlias = "SSAValue | Sequence[SSAValue | None]"
+"""What a converter returns: the node's outputs; one that it does not make is `None`."""
+
+Converter: TypeAlias = "Callable[[Node], Outputs]"
+Versions: TypeAlias = "Mapping[int, Converter]"
+"""Converters of one operator by the first revision (ONNX's `since_version`) that each understands."""
+
+
+class Unsupported(Exception):
+    """The model is sound, but this node has no counterpart in Weft. The importer collects these and goes on."""
+
+    def __init__(self, reason: str, hint: str | None = None):
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
+
+
+class Malformed(Exception):
+    """The model is not sound at this node. The importer turns it into a diagnostic placed there."""
+
+    def __init__(self, message: str, hint: str | None = None):
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+@cache
+def _relay_operators() -> dict[str, type[RelayOp]]:
+    return {op.name: op for op in Relay.operations if issubclass(op, RelayOp)}
+
+
+def relay_operator(name: str) -> type[RelayOp]:
+    """The class of a Relay operator by TVM's name, as in `relay_operator("nn.conv2d")`.
+
+    Raises:
+        KeyError: the dialect has no such operator.
+    """
+    return _relay_operators()[f"relay.{name}"]
+
+
+@dataclass(frozen=True)
+class Node:
+    """One ONNX node with its inputs imported: attributes read, relay operators written."""
+
+    proto: NodeProto
+    version: int
+    inputs: Sequence[SSAValue | None]
+    attributes: Mapping[str, AttributeProto]
+    emitter: Emitter
+
+    # Inputs
+
+    def input(self, index: int) -> SSAValue:
+        """The input at `index`.
+
+        Raises:
+            Malformed: the node leaves it out.
+        """
+        value = self.optional(index)
+        if value is None:
+            raise Malformed(f"input {index} is missing")
+        return value
+
+    def optional(self, index: int) -> SSAValue | None:
+        """The input at `index`, or `None` where the node leaves it out."""
+        return self.inputs[index] if index < len(self.inputs) else None
+
+    def present(self) -> list[SSAValue]:
+        """All inputs of a variadic node."""
+        return [self.input(i) for i in range(len(self.inputs))]
+
+    def static(self, index: int) -> NDArray:
+        """The value of the input at `index`, which the result's type depends on.
+
+        Raises:
+            Unsupported: it is known at run time only.
+        """
+        array = self.emitter.evaluate(self.input(index))
+        if array is None:
+            raise Unsupported(
+                f"input {index} ('{self.proto.input[index]}') must be known at import, but is computed at run time",
+                "where it follows from the shape of a model input, give that shape: `--shape NAME=1x3x224x224`",
+            )
+        return array
+
+    def static_ints(self, index: int) -> list[int]:
+        """`static`, for a list of integers."""
+        return [int(v) for v in self.static(index).reshape(-1)]
+
+    def static_ints_or(self, index: int, attribute: str, default: Sequence[int] | None = None) -> list[int] | None:
+        """A list that newer revisions take as the input at `index`, and older ones as an attribute."""
+        if attribute in self.attributes:
+            return self.integers(attribute)
+        if self.optional(index) is not None:
+            return self.static_ints(index)
+        return None if default is None else list(default)
+
+    def output_used(self, index: int) -> bool:
+        """Whether the node names its output at `index`."""
+        return index < len(self.proto.output) and bool(self.proto.output[index])
+
+    # Attributes
+
+    def integer(self, name: str, default: int | None = None) -> int:
+        """An integer attribute. Raises `Malformed` where it is absent and has no default."""
+        if name in self.attributes:
+            return self.attributes[name].i
+        return self._default(name, default)
+
+    def real(self, name: str, default: float | None = None) -> float:
+        """A float attribute. Raises `Malformed` where it is absent and has no default."""
+        if name in self.attributes:
+            return self.attributes[name].f
+        return self._default(name, default)
+
+    def string(self, name: str, default: str | None = None) -> str:
+        """A string attribute. Raises `Malformed` where it is absent and has no default."""
+        if name in self.attributes:
+            return self.attributes[name].s.decode()
+        return self._default(name, default)
+
+    def integers(self, name: str, default: Sequence[int] | None = None) -> list[int]:
+        """An attribute of integers. Raises `Malformed` where it is absent and has no default."""
+        if name in self.attributes:
+            return list(self.attributes[name].ints)
+        return list(self._default(name, default))
+
+    def graph(self, name: str) -> GraphProto:
+        """A graph attribute. Raises `Malformed` where it is absent."""
+        if name in self.attributes:
+            return self.attributes[name].g
+        return self._default(name, None)
+
+    def _default(self, name: str, default: Value) -> ...:
+        if default is None:
+            raise Malformed(f"attribute '{name}' is missing")
+        return default
+
+    # Relay operators
+
+    def emit(self, operator: str, *operands: SSAValue | Sequence[SSAValue], **properties: Value) -> SSAValue:
+        """Write a Relay operator (by TVM's name) and return its result.
+
+        Raises:
+            Unsupported: the dialect has no such operator.
+            Malformed: the operands do not fit it.
+        """
+        try:
+            op = relay_operator(operator)(*operands, **properties)
+        except KeyError:
+            raise Unsupported(f"relay has no operator {operator}") from None
+        except VerifyException as error:
+            raise Malformed(str(error)) from None
+        self.emitter.insert(op)
+        return op.results[0]
+
+    def emit_tuple(
+        self, operator: str, *operands: SSAValue | Sequence[SSAValue], **properties: Value
+    ) -> list[SSAValue]:
+        """`emit` for an operator whose result is a tuple: its fields."""
+        result = self.emit(operator, *operands, **properties)
+        assert isinstance(result.type, TupleType)
+        return [self.emitter.tuple_get(result, i) for i in range(len(result.type.types))]
+
+    def constant(self, array: NDArray) -> SSAValue:
+        """A constant that the conversion needs."""
+        return self.emitter.constant(array, self.proto.op_type.lower())
+
+    def scalar(self, value: float | bool, like: SSAValue) -> SSAValue:
+        """A rank-0 constant with the element type of `like`."""
+        import numpy as np
+
+        return self.constant(np.asarray(value, numpy_dtype(tensor(like).element_type)))
+
+    def cast(self, value: SSAValue, element_type: Attribute) -> SSAValue:
+        """`value` with another element type; itself where it has that already."""
+        if tensor(value).element_type == element_type:
+            return value
+        return self.emit("cast", value, dtype=dtype_name(element_type))
+
+    def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """`value` under another shape, in which one dimension may be -1; itself where it has that shape already.
+
+        Raises:
+            Unsupported: more than one dimension is unknown.
+        """
+        shape, given = list(shape), shape_of(value)
+        if shape.count(DYNAMIC) > 1:
+            raise Unsupported("a reshape with more than one dynamic dimension", _GIVE_SHAPES)
+        if DYNAMIC in shape and DYNAMIC not in given and 0 not in shape:
+            shape[shape.index(DYNAMIC)] = prod(given) // abs(prod(shape))
+        if DYNAMIC not in shape and tuple(shape) == given:
+            return value
+        return self.emit("reshape", value, newshape=shape, allowzero=True)
+
+    def static_shape(self, value: SSAValue) -> tuple[int, ...]:
+        """The shape of a value.
+
+        Raises:
+            Unsupported: a dimension is dynamic.
+        """
+        shape = shape_of(value)
+        if DYNAMIC in shape:
+            raise Unsupported(f"the dynamic shape {TensorType(tensor(value).element_type, shape)}", _GIVE_SHAPES)
+        return shape
+
+    def axis(self, axis: int, rank: int) -> int:
+        """`axis` counted from the front.
+
+        Raises:
+            Malformed: it is outside `[-rank, rank)`.
+        """
+        if not -rank <= axis < rank:
+            raise Malformed(f"axis {axis} is out of range for a tensor of rank {rank}")
+        return axis % rank
+
+
+_GIVE_SHAPES = "give the shapes of the model's inputs: `--shape NAME=1x3x224x224`"
+
+
+def rank_of(value: SSAValue) -> int:
+    """The rank of a tensor value."""
+    return len(shape_of(value))

@@ -1,0 +1,145 @@
+"""Normalizations."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.ir import SSAValue
+
+from ...dialects.dtypes import numpy_dtype
+from ...dialects.relay.base import shape_of, tensor
+from .node import Malformed, Node, Unsupported, Versions, rank_of
+
+
+def batch_norm(node: Node) -> list[SSAValue | None]:
+    if node.integer("training_mode", 0):
+        raise Unsupported("training_mode", "export the model for inference")
+    if node.integer("spatial", 1) == 0:
+        raise Unsupported("statistics for each activation (spatial = 0)")
+    if any(node.output_used(i) for i in range(1, 5)):
+        raise Unsupported("the outputs of training (running and saved statistics)", "export the model for inference")
+    x, *statistics = (node.input(i) for i in range(5))
+    fields = node.emit_tuple(
+        "nn.batch_norm", x, *statistics, axis=1, epsilon=node.real("epsilon", 1e-5), center=True, scale=True
+    )
+    return [fields[0]]
+
+
+def local_response_norm(node: Node) -> SSAValue:
+    return node.emit(
+        "nn.lrn",
+        node.input(0),
+        size=node.integer("size"),
+        axis=1,
+        alpha=node.real("alpha", 1e-4),
+        beta=node.real("beta", 0.75),
+        bias=node.real("bias", 1.0),
+    )
+
+
+def layer_norm(node: Node) -> list[SSAValue | None]:
+    """Over the dimensions from `axis` on, which `nn.layer_norm` sees as one."""
+    import numpy as np
+
+    x, scale, bias = node.input(0), node.input(1), node.optional(2)
+    axis = node.axis(node.integer("axis", -1), rank_of(x))
+    epsilon = node.real("epsilon", 1e-5)
+    normalized = node.static_shape(x)[axis:] if axis != rank_of(x) - 1 else shape_of(x)[axis:]
+    flat = x if len(normalized) == 1 else node.reshape(x, [*shape_of(x)[:axis], prod(normalized)])
+
+    def row(parameter: SSAValue) -> SSAValue:
+        if shape_of(parameter) != normalized:
+            parameter = node.emit("broadcast_to", parameter, shape=list(normalized))
+        return node.reshape(parameter, [prod(normalized)])
+
+    gamma = row(scale)
+    beta = (
+        row(bias)
+        if bias is not None
+        else node.constant(np.zeros(node.static_shape(gamma), numpy_dtype(tensor(x).element_type)))
+    )
+    y = node.emit("nn.layer_norm", flat, gamma, beta, axis=axis, epsilon=epsilon, center=bias is not None, scale=True)
+    mean = inverse = None
+    if node.output_used(1) or node.output_used(2):
+        axes = list(range(axis, rank_of(x)))
+        mean = node.emit("mean", x, axis=axes, keepdims=True)
+        centered = node.emit("subtract", x, mean)
+        variance = node.emit("mean", node.emit("multiply", centered, centered), axis=axes, keepdims=True)
+        inverse = node.emit("rsqrt", node.emit("add", variance, node.scalar(epsilon, x)))
+    return [y if flat is x else node.reshape(y, shape_of(x)), mean, inverse]
+
+
+def instance_norm(node: Node) -> SSAValue:
+    return node.emit(
+        "nn.instance_norm",
+        *(node.input(i) for i in range(3)),
+        axis=1,
+        epsilon=node.real("epsilon", 1e-5),
+        center=True,
+        scale=True,
+    )
+
+
+def group_norm(node: Node) -> SSAValue:
+    """Scale and bias are one for each channel, or, in the first revision, one for each group."""
+    x, scale, bias = (node.input(i) for i in range(3))
+    groups, channels = node.integer("num_groups"), shape_of(x)[1]
+    if groups < 1 or channels % groups:
+        raise Malformed(f"{channels} channels do not make {groups} groups")
+    if node.version < 21:
+        scale, bias = (node.emit("repeat", v, repeats=channels // groups, axis=0) for v in (scale, bias))
+    return node.emit(
+        "nn.group_norm",
+        x,
+        scale,
+        bias,
+        num_groups=groups,
+        axis=1,
+        epsilon=node.real("epsilon", 1e-5),
+        center=True,
+        scale=True,
+    )
+
+
+def lp_norm(node: Node) -> SSAValue:
+    x = node.input(0)
+    axes = [node.axis(node.integer("axis", -1), rank_of(x))]
+    match node.integer("p", 2):
+        case 1:
+            length = node.emit("sum", node.emit("abs", x), axis=axes, keepdims=True)
+        case 2:
+            length = node.emit("sqrt", node.emit("sum", node.emit("multiply", x, x), axis=axes, keepdims=True))
+        case p:
+            raise Malformed(f"p is {p}, but must be 1 or 2")
+    return node.emit("divide", x, length)
+
+
+def rms_norm(node: Node) -> SSAValue:
+    """`x / sqrt(mean(x^2) + epsilon) * scale` over the dimensions from `axis` on."""
+    x, scale = node.input(0), node.input(1)
+    axes = list(range(node.axis(node.integer("axis", -1), rank_of(x)), rank_of(x)))
+    squares = node.emit("mean", node.emit("multiply", x, x), axis=axes, keepdims=True)
+    inverse = node.emit("rsqrt", node.emit("add", squares, node.scalar(node.real("epsilon", 1e-5), x)))
+    return node.emit("multiply", node.emit("multiply", x, inverse), scale)
+
+
+def mean_variance_norm(node: Node) -> SSAValue:
+    """`(x - mean) / (sqrt(variance) + 1e-9)` over `axes`."""
+    x = node.input(0)
+    axes = sorted(node.axis(a, rank_of(x)) for a in node.integers("axes", [0, 2, 3]))
+    centered = node.emit("subtract", x, node.emit("mean", x, axis=axes, keepdims=True))
+    variance = node.emit("mean", node.emit("multiply", centered, centered), axis=axes, keepdims=True)
+    deviation = node.emit("add", node.emit("sqrt", variance), node.scalar(1e-9, x))
+    return node.emit("divide", centered, deviation)
+
+
+CONVERTERS: dict[str, Versions] = {
+    "BatchNormalization": {7: batch_norm},
+    "GroupNormalization": {18: group_norm},
+    "InstanceNormalization": {6: instance_norm},
+    "LRN": {1: local_response_norm},
+    "LayerNormalization": {17: layer_norm},
+    "LpNormalization": {1: lp_norm},
+    "MeanVarianceNormalization": {9: mean_variance_norm},
+    "RMSNormalization": {23: rms_norm},
+}

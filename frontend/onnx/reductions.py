@@ -1,0 +1,176 @@
+"""Reductions, softmax, and what else looks along an axis: arg-extrema, top-k, cumulative sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
+
+from ...dialects.dtypes import dtype_name
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from .node import Converter, Node, Unsupported, Versions, rank_of
+
+Reduce = Callable[[Node, SSAValue, list[int], bool], SSAValue]
+"""`(node, operand, axes, keepdims)` -> the reduced tensor."""
+
+
+def reduce_by(operator: str) -> Reduce:
+    """One of Relay's reductions."""
+    return lambda node, x, axes, keepdims: node.emit(operator, x, axis=axes, keepdims=keepdims)
+
+
+def l1(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
+    return node.emit("sum", node.emit("abs", x), axis=axes, keepdims=keepdims)
+
+
+def sum_of_squares(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
+    return node.emit("sum", node.emit("multiply", x, x), axis=axes, keepdims=keepdims)
+
+
+def l2(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
+    return node.emit("sqrt", sum_of_squares(node, x, axes, keepdims))
+
+
+def log_sum(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
+    return node.emit("log", node.emit("sum", x, axis=axes, keepdims=keepdims))
+
+
+def log_sum_exp(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
+    """With the maximum taken out first, so that `exp` does not overflow."""
+    peak = node.emit("max", x, axis=axes, keepdims=True)
+    shifted = log_sum(node, node.emit("exp", node.emit("subtract", x, peak)), axes, True)
+    result = node.emit("add", shifted, peak)
+    return result if keepdims else node.emit("squeeze", result, axis=axes)
+
+
+def reduction(reduce: Reduce) -> Converter:
+    """An ONNX reduction; `axes` is an attribute in older revisions and the second input in newer ones."""
+
+    def convert(node: Node) -> SSAValue:
+        x = node.input(0)
+        axes = node.static_ints_or(1, "axes", [])
+        if not axes:
+            if node.integer("noop_with_empty_axes", 0):
+                return x
+            axes = list(range(rank_of(x)))
+        axes = sorted({node.axis(a, rank_of(x)) for a in axes or []})
+        return reduce(node, x, axes, bool(node.integer("keepdims", 1))) if axes else reduce_scalar(node, x, reduce)
+
+    return convert
+
+
+def reduce_scalar(node: Node, x: SSAValue, reduce: Reduce) -> SSAValue:
+    """A rank-0 tensor is reduced as a tensor of one element."""
+    return reduce(node, node.reshape(x, [1]), [0], False)
+
+
+def arg_extremum(operator: str) -> Converter:
+    """ArgMax and ArgMin. ONNX counts in int64."""
+
+    def convert(node: Node) -> SSAValue:
+        x = node.input(0)
+        found = node.emit(
+            operator,
+            x,
+            axis=[node.axis(node.integer("axis", 0), rank_of(x))],
+            keepdims=bool(node.integer("keepdims", 1)),
+            select_last_index=bool(node.integer("select_last_index", 0)),
+        )
+        return node.cast(found, i64)
+
+    return convert
+
+
+def softmax(operator: str) -> Converter:
+    """Softmax along one axis."""
+
+    def convert(node: Node) -> SSAValue:
+        x = node.input(0)
+        return node.emit(operator, x, axis=node.axis(node.integer("axis", -1), rank_of(x)))
+
+    return convert
+
+
+def softmax_of_rows(operator: str) -> Converter:
+    """Before opset 13, all dimensions from `axis` on are one: the input is seen as a matrix."""
+
+    def convert(node: Node) -> SSAValue:
+        x = node.input(0)
+        axis = node.axis(node.integer("axis", 1), rank_of(x))
+        shape = shape_of(x)
+        if prod(shape[axis + 1 :]) == 1:  # a dynamic dimension counts as -1, and never makes this 1 alone
+            return node.emit(operator, x, axis=axis)
+        if DYNAMIC in shape[axis:]:
+            raise Unsupported("a softmax over several dimensions, one of them dynamic")
+        rows = node.emit(operator, node.reshape(x, [-1, prod(shape[axis:])]), axis=1)
+        return node.reshape(rows, shape)
+
+    return convert
+
+
+def hardmax_of(node: Node, x: SSAValue, axis: int) -> SSAValue:
+    """One at the first maximum along `axis`, zero elsewhere."""
+    dtype = dtype_name(tensor(x).element_type)
+    indices = node.emit("argmax", x, axis=[axis], keepdims=False)
+    one, zero = node.scalar(1.0, x), node.scalar(0.0, x)
+    return node.emit("one_hot", indices, one, zero, depth=node.static_shape(x)[axis], axis=axis, dtype=dtype)
+
+
+def hardmax(node: Node) -> SSAValue:
+    x = node.input(0)
+    return hardmax_of(node, x, node.axis(node.integer("axis", -1), rank_of(x)))
+
+
+def hardmax_of_rows(node: Node) -> SSAValue:
+    x = node.input(0)
+    shape = node.static_shape(x)
+    axis = node.axis(node.integer("axis", 1), rank_of(x))
+    rows = node.reshape(x, [prod(shape[:axis]), prod(shape[axis:])])
+    return node.reshape(hardmax_of(node, rows, 1), shape)
+
+
+def top_k(node: Node) -> list[SSAValue]:
+    """`k` is an attribute before opset 10. Relay's results are sorted, which ONNX allows in either case."""
+    x = node.input(0)
+    k = node.integer("k") if node.version < 10 else node.static_ints(1)[0]
+    return node.emit_tuple(
+        "topk",
+        x,
+        k=k,
+        axis=node.axis(node.integer("axis", -1), rank_of(x)),
+        ret_type="both",
+        is_ascend=not node.integer("largest", 1),
+        dtype="int64",
+    )
+
+
+def cumulative_sum(node: Node) -> SSAValue:
+    x = node.input(0)
+    axis = node.axis(node.static_ints(1)[0], rank_of(x))
+    reverse = node.integer("reverse", 0)
+    x = node.emit("reverse", x, axis=axis) if reverse else x
+    total = node.emit("cumsum", x, axis=axis, exclusive=bool(node.integer("exclusive", 0)))
+    return node.emit("reverse", total, axis=axis) if reverse else total
+
+
+CONVERTERS: dict[str, Versions] = {
+    "ArgMax": {1: arg_extremum("argmax")},
+    "ArgMin": {1: arg_extremum("argmin")},
+    "CumSum": {11: cumulative_sum},
+    "Hardmax": {1: hardmax_of_rows, 13: hardmax},
+    "LogSoftmax": {1: softmax_of_rows("nn.log_softmax"), 13: softmax("nn.log_softmax")},
+    "ReduceL1": {1: reduction(l1)},
+    "ReduceL2": {1: reduction(l2)},
+    "ReduceLogSum": {1: reduction(log_sum)},
+    "ReduceLogSumExp": {1: reduction(log_sum_exp)},
+    "ReduceMax": {1: reduction(reduce_by("max"))},
+    "ReduceMean": {1: reduction(reduce_by("mean"))},
+    "ReduceMin": {1: reduction(reduce_by("min"))},
+    "ReduceProd": {1: reduction(reduce_by("prod"))},
+    "ReduceSum": {1: reduction(reduce_by("sum"))},
+    "ReduceSumSquare": {1: reduction(sum_of_squares)},
+    "Softmax": {1: softmax_of_rows("nn.softmax"), 13: softmax("nn.softmax")},
+    "TopK": {1: top_k},
+}

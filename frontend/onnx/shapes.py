@@ -1,0 +1,272 @@
+"""Operators that move data without computing: shapes, slices, padding, joining."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from ...dialects.dtypes import numpy_dtype
+from ...dialects.relay.base import DYNAMIC, broadcast_shapes, shape_of, tensor
+from .node import Malformed, Node, Unsupported, Versions, rank_of
+
+
+def reshape(node: Node) -> SSAValue:
+    return node.emit(
+        "reshape", node.input(0), newshape=node.static_ints(1), allowzero=bool(node.integer("allowzero", 0))
+    )
+
+
+def transpose(node: Node) -> SSAValue:
+    x = node.input(0)
+    return node.emit("transpose", x, axes=node.integers("perm", range(rank_of(x) - 1, -1, -1)))
+
+
+def concat(node: Node) -> SSAValue:
+    parts = node.present()
+    axis = node.axis(node.integer("axis"), rank_of(parts[0]))
+    return node.emit("concatenate", node.emitter.tuple(parts), axis=axis)
+
+
+def split(node: Node) -> Sequence[SSAValue]:
+    """By sizes (an attribute before opset 13, then an input), or into equal parts of which the last may be smaller."""
+    x = node.input(0)
+    axis = node.axis(node.integer("axis", 0), rank_of(x))
+    sizes = node.static_ints_or(1, "split")
+    parts = len(node.proto.output) if sizes is None else len(sizes)
+    if sizes is None:
+        parts = node.integer("num_outputs", parts)
+        length = node.static_shape(x)[axis]
+        chunk = -(-length // parts)
+        sizes = [min(chunk, length - i * chunk) for i in range(parts)]
+        if min(sizes) < 0:
+            raise Malformed(f"a dimension of {length} does not split into {parts} parts")
+    elif DYNAMIC != shape_of(x)[axis] != sum(sizes):
+        raise Malformed(f"the parts {sizes} do not add up to the dimension {shape_of(x)[axis]}")
+    if parts != len(node.proto.output):
+        raise Malformed(f"{parts} parts, but {len(node.proto.output)} outputs")
+    if parts == 1:
+        return [x]
+    if len(set(sizes)) == 1:
+        return node.emit_tuple("split", x, indices_or_sections=parts, axis=axis)
+    ends = [sum(sizes[: i + 1]) for i in range(parts - 1)]
+    return node.emit_tuple("split", x, indices_or_sections=ends, axis=axis)
+
+
+def slice_by_attributes(node: Node) -> SSAValue:
+    starts, ends = node.integers("starts"), node.integers("ends")
+    return slice_of(node, starts, ends, node.integers("axes", range(len(starts))), [1] * len(starts))
+
+
+def slice_by_inputs(node: Node) -> SSAValue:
+    starts, ends = node.static_ints(1), node.static_ints(2)
+    axes = node.static_ints(3) if node.optional(3) is not None else list(range(len(starts)))
+    steps = node.static_ints(4) if node.optional(4) is not None else [1] * len(starts)
+    return slice_of(node, starts, ends, axes, steps)
+
+
+def slice_of(node: Node, starts: list[int], ends: list[int], axes: list[int], steps: list[int]) -> SSAValue:
+    """NumPy's `x[start:end:step]` along each of `axes`; bounds are clamped to the dimension where it is known."""
+    x = node.input(0)
+    if not len(starts) == len(ends) == len(axes) == len(steps):
+        raise Malformed(f"starts {starts}, ends {ends}, axes {axes} and steps {steps} differ in length")
+    axes = [node.axis(a, rank_of(x)) for a in axes]
+    for i, axis in enumerate(axes):
+        size = shape_of(x)[axis]
+        if steps[i] == 0:
+            raise Malformed(f"the step along axis {axis} is 0")
+        if size != DYNAMIC:
+            starts[i], ends[i], _ = slice(starts[i], ends[i], steps[i]).indices(size)
+            ends[i] = -size - 1 if ends[i] < 0 else ends[i]  # down to and with 0
+    return node.emit("strided_slice", x, begin=starts, end=ends, strides=steps, axes=axes, slice_mode="end")
+
+
+def squeeze(node: Node) -> SSAValue:
+    x = node.input(0)
+    axes = node.static_ints_or(1, "axes")
+    if axes is None:
+        axes = [i for i, n in enumerate(node.static_shape(x)) if n == 1]
+    axes = sorted(node.axis(a, rank_of(x)) for a in axes)
+    return node.emit("squeeze", x, axis=axes) if axes else x
+
+
+def unsqueeze(node: Node) -> SSAValue:
+    """One `expand_dims` for each run of neighbouring axes."""
+    x = node.input(0)
+    given = node.static_ints_or(1, "axes", [])
+    assert given is not None
+    axes = sorted(node.axis(a, rank_of(x) + len(given)) for a in given)
+    if len(set(axes)) != len(axes):
+        raise Malformed(f"axes {given} name a dimension twice")
+    while axes:
+        run = 1
+        while run < len(axes) and axes[run] == axes[0] + run:
+            run += 1
+        x = node.emit("expand_dims", x, axis=axes[0], num_newaxis=run)
+        axes = axes[run:]
+    return x
+
+
+def expand(node: Node) -> SSAValue:
+    """Broadcast both ways: the result may be larger than the shape that is asked for."""
+    x = node.input(0)
+    shape = broadcast_shapes(shape_of(x), node.static_ints(1))
+    return x if shape == shape_of(x) else node.emit("broadcast_to", x, shape=list(shape))
+
+
+def tile(node: Node) -> SSAValue:
+    return node.emit("tile", node.input(0), reps=node.static_ints(1))
+
+
+def pad(node: Node) -> SSAValue:
+    """Amounts and value are attributes before opset 11, inputs after; a negative amount crops."""
+    x = node.input(0)
+    rank = rank_of(x)
+    pads = node.integers("pads") if node.version < 11 else node.static_ints(1)
+    axes = list(range(rank))
+    if node.optional(3) is not None:
+        axes = [node.axis(a, rank) for a in node.static_ints(3)]
+    if len(pads) != 2 * len(axes):
+        raise Malformed(f"{len(pads)} amounts for {len(axes)} dimensions")
+    width = [[0, 0] for _ in range(rank)]
+    for i, axis in enumerate(axes):
+        width[axis] = [pads[i], pads[i + len(axes)]]
+    mode = node.string("mode", "constant")
+    if mode not in ("constant", "edge", "reflect"):
+        raise Unsupported(f"mode '{mode}'")
+    value = node.optional(2) if node.version >= 11 else node.scalar(node.real("value", 0.0), x)
+    if value is None:
+        value = node.scalar(0.0, x)
+    cropped = [axis for axis in range(rank) if min(width[axis]) < 0]
+    if any(n > 0 for pair in width for n in pair) or not cropped:
+        x = node.emit(
+            "nn.pad", x, node.reshape(value, []), pad_width=[max(n, 0) for pair in width for n in pair], pad_mode=mode
+        )
+    if cropped:
+        shape = node.static_shape(x)
+        begins = [max(-width[a][0], 0) for a in cropped]
+        ends = [shape[a] - max(-width[a][1], 0) for a in cropped]
+        x = node.emit(
+            "strided_slice", x, begin=begins, end=ends, strides=[1] * len(cropped), axes=cropped, slice_mode="end"
+        )
+    return x
+
+
+def depth_to_space(node: Node) -> SSAValue:
+    return node.emit(
+        "nn.depth_to_space",
+        node.input(0),
+        block_size=node.integer("blocksize"),
+        layout="NCHW",
+        mode=node.string("mode", "DCR"),
+    )
+
+
+def space_to_depth(node: Node) -> SSAValue:
+    return node.emit("nn.space_to_depth", node.input(0), block_size=node.integer("blocksize"), layout="NCHW")
+
+
+def trilu(node: Node) -> SSAValue:
+    """The triangle of each matrix in `x`, as a choice by a constant mask."""
+    import numpy as np
+
+    x = node.input(0)
+    k = int(node.static(1).item()) if node.optional(1) is not None else 0
+    rows, columns = node.static_shape(x)[-2:]
+    offset = np.arange(columns) - np.arange(rows)[:, None]
+    keep = offset >= k if node.integer("upper", 1) else offset <= k
+    return node.emit("where", node.constant(keep), x, node.scalar(0, x))
+
+
+def shape(node: Node) -> SSAValue:
+    """Dimensions of a static shape are constants."""
+    import numpy as np
+
+    x = node.input(0)
+    part = slice(node.integer("start", 0), node.integer("end", rank_of(x)))
+    dimensions = shape_of(x)[part]
+    if DYNAMIC in dimensions:
+        whole = node.emit("shape_of", x, dtype="int64")
+        begin, end, _ = part.indices(rank_of(x))
+        return node.emit("strided_slice", whole, begin=[begin], end=[end], strides=[1], axes=[0], slice_mode="end")
+    return node.constant(np.asarray(dimensions, np.int64))
+
+
+def size(node: Node) -> SSAValue:
+    import numpy as np
+
+    return node.constant(np.asarray(np.prod(node.static_shape(node.input(0)), dtype=np.int64)))
+
+
+def constant_of_shape(node: Node) -> SSAValue:
+    """One element seen under the whole shape: fills of any size take no memory."""
+    import numpy as np
+    import onnx
+
+    fill = np.zeros(1, np.float32)
+    if "value" in node.attributes:
+        fill = onnx.numpy_helper.to_array(node.attributes["value"].t)
+    return node.constant(np.broadcast_to(fill.reshape(()), node.static_ints(0)))
+
+
+def range_(node: Node) -> SSAValue:
+    import numpy as np
+
+    start, limit, delta = (node.static(i) for i in range(3))
+    return node.constant(np.arange(start.item(), limit.item(), delta.item(), dtype=start.dtype))
+
+
+def eye_like(node: Node) -> SSAValue:
+    import numpy as np
+    import onnx
+
+    x = node.input(0)
+    rows, columns = node.static_shape(x)
+    dtype = numpy_dtype(tensor(x).element_type)
+    if "dtype" in node.attributes:
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(node.integer("dtype"))
+    return node.constant(np.eye(rows, columns, node.integer("k", 0), dtype))
+
+
+def constant(node: Node) -> SSAValue:
+    """`value`, or one of the scalars and lists that newer revisions allow."""
+    import numpy as np
+
+    for name, attribute in node.attributes.items():
+        match name:
+            case "value":
+                return node.emitter.constant(node.emitter.decode(attribute.t), node.proto.output[0])
+            case "value_float":
+                return node.constant(np.asarray(attribute.f, np.float32))
+            case "value_floats":
+                return node.constant(np.asarray(attribute.floats, np.float32))
+            case "value_int":
+                return node.constant(np.asarray(attribute.i, np.int64))
+            case "value_ints":
+                return node.constant(np.asarray(attribute.ints, np.int64))
+            case _:
+                raise Unsupported(f"a constant given as '{name}'")
+    raise Malformed("a constant without a value")
+
+
+CONVERTERS: dict[str, Versions] = {
+    "Concat": {4: concat},
+    "Constant": {1: constant},
+    "ConstantOfShape": {9: constant_of_shape},
+    "DepthToSpace": {1: depth_to_space},
+    "Expand": {8: expand},
+    "EyeLike": {9: eye_like},
+    "Pad": {2: pad},
+    "Range": {11: range_},
+    "Reshape": {5: reshape},
+    "Shape": {1: shape},
+    "Size": {1: size},
+    "Slice": {1: slice_by_attributes, 10: slice_by_inputs},
+    "SpaceToDepth": {1: space_to_depth},
+    "Split": {2: split},
+    "Squeeze": {1: squeeze},
+    "Tile": {6: tile},
+    "Transpose": {1: transpose},
+    "Trilu": {14: trilu},
+    "Unsqueeze": {1: unsqueeze},
+}

@@ -1,0 +1,250 @@
+"""Convolutions and pools: operators that move a window over the spatial dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.ir import SSAValue
+
+from ...dialects.relay.base import DYNAMIC, shape_of
+from .node import Converter, Malformed, Node, Unsupported, Versions, rank_of
+
+_LAYOUTS = {1: ("NCW", "OIW"), 2: ("NCHW", "OIHW"), 3: ("NCDHW", "OIDHW")}
+
+
+@dataclass(frozen=True)
+class Window:
+    """The geometry of a window: one entry for each spatial dimension, twice as many for `padding` (begins, ends)."""
+
+    size: list[int]
+    strides: list[int]
+    dilation: list[int]
+    padding: list[int]
+
+    @property
+    def rank(self) -> int:
+        return len(self.size)
+
+    @property
+    def extents(self) -> list[int]:
+        """What the dilated window covers."""
+        return [(n - 1) * d + 1 for n, d in zip(self.size, self.dilation, strict=True)]
+
+
+def spatial_rank(node: Node, x: SSAValue) -> int:
+    """How many spatial dimensions an `NC...` tensor has.
+
+    Raises:
+        Unsupported: Relay has windows of one to three dimensions.
+    """
+    rank = rank_of(x) - 2
+    if rank not in _LAYOUTS:
+        raise Unsupported(f"a window over {rank} dimensions")
+    return rank
+
+
+def window(node: Node, x: SSAValue, size: Sequence[int]) -> Window:
+    """Read the attributes that Conv, ConvTranspose and the pools share; `auto_pad` stays to the caller."""
+    rank = spatial_rank(node, x)
+    found = Window(
+        size=list(size),
+        strides=node.integers("strides", [1] * rank),
+        dilation=node.integers("dilations", [1] * rank),
+        padding=node.integers("pads", [0] * (2 * rank)),
+    )
+    for name, given, wanted in (
+        ("kernel_shape", found.size, rank),
+        ("strides", found.strides, rank),
+        ("dilations", found.dilation, rank),
+        ("pads", found.padding, 2 * rank),
+    ):
+        if len(given) != wanted:
+            raise Malformed(f"attribute '{name}' has {len(given)} entries, but {wanted} belong to this input")
+    return found
+
+
+def split_padding(total: Sequence[int], upper: bool) -> list[int]:
+    """Padding shared by both sides; where it is odd, the end (`upper`) or the beginning gets one more."""
+    begins = [n // 2 if upper else n - n // 2 for n in total]
+    return [*begins, *(n - b for n, b in zip(total, begins, strict=True))]
+
+
+def auto_padded(node: Node, x: SSAValue, found: Window) -> Window:
+    """`found` with the padding that `auto_pad` asks for: SAME gives `ceil(input / stride)` results."""
+    mode = node.string("auto_pad", "NOTSET")
+    if mode == "NOTSET" or mode == "":
+        return found
+    if mode == "VALID":
+        padding = [0] * (2 * found.rank)
+    elif mode in ("SAME_UPPER", "SAME_LOWER"):
+        sizes = shape_of(x)[2:]
+        if DYNAMIC in sizes:
+            raise Unsupported(f"auto_pad {mode} of dynamic dimensions", "give the input's shape with `--shape`")
+        total = [
+            max((-(-n // s) - 1) * s + extent - n, 0)
+            for n, s, extent in zip(sizes, found.strides, found.extents, strict=True)
+        ]
+        padding = split_padding(total, upper=mode == "SAME_UPPER")
+    else:
+        raise Malformed(f"auto_pad '{mode}' is none of NOTSET, VALID, SAME_UPPER, SAME_LOWER")
+    return Window(found.size, found.strides, found.dilation, padding)
+
+
+def add_bias(node: Node, y: SSAValue, bias: SSAValue | None) -> SSAValue:
+    return y if bias is None else node.emit("nn.bias_add", y, bias, axis=1)
+
+
+def kernel_size(node: Node, weight: SSAValue) -> list[int]:
+    """The weight's spatial dimensions, which `kernel_shape` repeats if it is there."""
+    actual = list(node.static_shape(weight)[2:])
+    given = node.integers("kernel_shape", actual)
+    if given != actual:
+        raise Malformed(f"kernel_shape {given} differs from the weight's {actual}")
+    return actual
+
+
+def conv(node: Node) -> SSAValue:
+    x, weight = node.input(0), node.input(1)
+    rank = spatial_rank(node, x)
+    if rank_of(weight) != rank + 2:
+        raise Malformed(f"the weight has rank {rank_of(weight)}, but the input has rank {rank + 2}")
+    found = auto_padded(node, x, window(node, x, kernel_size(node, weight)))
+    data_layout, kernel_layout = _LAYOUTS[rank]
+    y = node.emit(
+        f"nn.conv{rank}d",
+        x,
+        weight,
+        strides=found.strides,
+        padding=found.padding,
+        dilation=found.dilation,
+        groups=node.integer("group", 1),
+        channels=shape_of(weight)[0],
+        kernel_size=found.size,
+        data_layout=data_layout,
+        kernel_layout=kernel_layout,
+    )
+    return add_bias(node, y, node.optional(2))
+
+
+def conv_transpose(node: Node) -> SSAValue:
+    """The gradient of a convolution with respect to its data; weights are laid out `IO...`."""
+    x, weight = node.input(0), node.input(1)
+    rank = spatial_rank(node, x)
+    found = window(node, x, kernel_size(node, weight))
+    output_padding = node.integers("output_padding", [0] * rank)
+    mode = node.string("auto_pad", "NOTSET")
+    padding = found.padding
+    if "output_shape" in node.attributes or mode in ("SAME_UPPER", "SAME_LOWER"):
+        sizes = node.static_shape(x)[2:]
+        wanted = node.integers("output_shape", [n * s for n, s in zip(sizes, found.strides, strict=True)])[-rank:]
+        total = [
+            s * (n - 1) + extra + extent - w
+            for s, n, extra, extent, w in zip(found.strides, sizes, output_padding, found.extents, wanted, strict=True)
+        ]
+        output_padding = [extra + max(-t, 0) for extra, t in zip(output_padding, total, strict=True)]
+        padding = split_padding([max(t, 0) for t in total], upper=mode == "SAME_UPPER")
+    elif mode == "VALID":
+        padding = [0] * (2 * rank)
+    groups = node.integer("group", 1)
+    data_layout, kernel_layout = _LAYOUTS[rank]
+    y = node.emit(
+        f"nn.conv{rank}d_transpose",
+        x,
+        weight,
+        strides=found.strides,
+        padding=padding,
+        output_padding=output_padding,
+        dilation=found.dilation,
+        groups=groups,
+        channels=shape_of(weight)[1] * groups,
+        kernel_size=found.size,
+        data_layout=data_layout,
+        kernel_layout=kernel_layout.replace("OI", "IO"),
+    )
+    return add_bias(node, y, node.optional(2))
+
+
+def max_pool(node: Node) -> SSAValue:
+    x = node.input(0)
+    if node.output_used(1):
+        raise Unsupported("the second output (indices of the maxima)")
+    found = auto_padded(node, x, window(node, x, node.integers("kernel_shape")))
+    return node.emit(
+        f"nn.max_pool{found.rank}d",
+        x,
+        pool_size=found.size,
+        strides=found.strides,
+        dilation=found.dilation,
+        padding=found.padding,
+        layout=_LAYOUTS[found.rank][0],
+        ceil_mode=bool(node.integer("ceil_mode", 0)),
+    )
+
+
+def average_pool(node: Node) -> SSAValue:
+    x = node.input(0)
+    found = auto_padded(node, x, window(node, x, node.integers("kernel_shape")))
+    return node.emit(
+        f"nn.avg_pool{found.rank}d",
+        x,
+        pool_size=found.size,
+        strides=found.strides,
+        dilation=found.dilation,
+        padding=found.padding,
+        layout=_LAYOUTS[found.rank][0],
+        ceil_mode=bool(node.integer("ceil_mode", 0)),
+        count_include_pad=bool(node.integer("count_include_pad", 0)),
+    )
+
+
+def lp_pool(node: Node) -> SSAValue:
+    """`(sum |x|^p)^(1/p)` of each window: an average pool of the powers, times the window's size."""
+    x = node.input(0)
+    p = float(node.integer("p", 2))
+    found = auto_padded(node, x, window(node, x, node.integers("kernel_shape")))
+    average = node.emit(
+        f"nn.avg_pool{found.rank}d",
+        node.emit("power", node.emit("abs", x), node.scalar(p, x)),
+        pool_size=found.size,
+        strides=found.strides,
+        dilation=found.dilation,
+        padding=found.padding,
+        layout=_LAYOUTS[found.rank][0],
+        ceil_mode=bool(node.integer("ceil_mode", 0)),
+        count_include_pad=True,
+    )
+    total = node.emit("multiply", average, node.scalar(float(prod(found.size)), x))
+    return node.emit("power", total, node.scalar(1.0 / p, x))
+
+
+def global_pool(pool: str, reduction: str) -> Converter:
+    """A pool over all spatial dimensions: of images Relay's operator, of others a reduction."""
+
+    def convert(node: Node) -> SSAValue:
+        x = node.input(0)
+        if rank_of(x) == 4:
+            return node.emit(pool, x, layout="NCHW")
+        return node.emit(reduction, x, axis=list(range(2, rank_of(x))), keepdims=True)
+
+    return convert
+
+
+def global_lp_pool(node: Node) -> SSAValue:
+    x, p = node.input(0), float(node.integer("p", 2))
+    powers = node.emit("power", node.emit("abs", x), node.scalar(p, x))
+    total = node.emit("sum", powers, axis=list(range(2, rank_of(x))), keepdims=True)
+    return node.emit("power", total, node.scalar(1.0 / p, x))
+
+
+CONVERTERS: dict[str, Versions] = {
+    "AveragePool": {1: average_pool},
+    "Conv": {1: conv},
+    "ConvTranspose": {1: conv_transpose},
+    "GlobalAveragePool": {1: global_pool("nn.global_avg_pool2d", "mean")},
+    "GlobalLpPool": {2: global_lp_pool},
+    "GlobalMaxPool": {1: global_pool("nn.global_max_pool2d", "max")},
+    "LpPool": {2: lp_pool},
+    "MaxPool": {1: max_pool},
+}

@@ -1,0 +1,122 @@
+"""Weft as a backend of ONNX (`onnx.backend.base`), so that ONNX's own tests and its users drive it.
+
+    import weft.frontend.onnx_backend as backend
+    outputs = backend.prepare(model).run([x])
+
+The module itself is the backend: it has `prepare`, `run_model`, `run_node` and `supports_device`, as
+`onnx.backend.test.BackendTest` expects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+import onnx
+from onnx.backend.base import Backend, BackendRep
+
+from ..dialects.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
+Inputs: TypeAlias = "Sequence[NDArray] | Mapping[str, NDArray] | NDArray"
+Outputs: TypeAlias = "tuple[NDArray, ...]"
+
+
+class Executable(Protocol):
+    """What `weft.compile` gives."""
+
+    def run(self, inputs: Mapping[str, NDArray], /) -> Mapping[str, NDArray]: ...
+
+
+class WeftRep(BackendRep):
+    """A compiled model, ready to be run many times."""
+
+    def __init__(self, executable: Executable, input_names: Sequence[str], output_names: Sequence[str]):
+        self.executable = executable
+        self.input_names = tuple(input_names)
+        self.output_names = tuple(output_names)
+
+    def run(self, inputs: Inputs, **kwargs: object) -> Outputs:
+        """Run the model on its inputs, in order or by name.
+
+        Raises:
+            Diagnostic: an input is missing, or has another shape or dtype than the model takes.
+        """
+        outputs = self.executable.run(_named(inputs, self.input_names))
+        return tuple(outputs[name] for name in self.output_names)
+
+
+def _named(inputs: Inputs, names: Sequence[str]) -> Mapping[str, NDArray]:
+    """The inputs of a model by name."""
+    if isinstance(inputs, Mapping):
+        return inputs
+    arrays = [inputs] if isinstance(inputs, np.ndarray) else inputs
+    if len(arrays) != len(names):
+        raise Diagnostic(f"{len(arrays)} inputs, but there are {len(names)}: {', '.join(names)}")
+    return dict(zip(names, arrays, strict=True))
+
+
+class WeftBackend(Backend):
+    """`onnx.backend.base.Backend` on the CPU."""
+
+    @classmethod
+    def prepare(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: object) -> WeftRep:
+        """Compile a model.
+
+        Raises:
+            Diagnostic: the model cannot be imported or compiled.
+            ValueError: there is no such device.
+        """
+        import weft
+
+        if not cls.supports_device(device):
+            raise ValueError(f"weft compiles for the device CPU, not {device}")
+        weights = {tensor.name for tensor in model.graph.initializer}
+        input_names = [value.name for value in model.graph.input if value.name not in weights]
+        return WeftRep(weft.compile(model), input_names, [value.name for value in model.graph.output])
+
+    @classmethod
+    def run_model(cls, model: onnx.ModelProto, inputs: Inputs, device: str = "CPU", **kwargs: object) -> Outputs:
+        """Compile a model and run it once."""
+        return cls.prepare(model, device, **kwargs).run(inputs)
+
+    @classmethod
+    def run_node(
+        cls,
+        node: onnx.NodeProto,
+        inputs: Inputs,
+        device: str = "CPU",
+        outputs_info: Sequence[tuple[np.dtype[np.generic], tuple[int, ...]]] | None = None,
+        **kwargs: object,
+    ) -> Outputs:
+        """Compile and run a single node; `opset_version` in `kwargs` says which revision of its operator is meant."""
+        named = _named(inputs, [name for name in node.input if name])
+        make = onnx.helper.make_tensor_value_info
+        code = onnx.helper.np_dtype_to_tensor_dtype
+        values = [make(name, code(x.dtype), x.shape) for name, x in named.items()]
+        names = [name for name in node.output if name]
+        results = (
+            [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in names]
+            if outputs_info is None
+            else [make(n, code(dtype), shape) for n, (dtype, shape) in zip(names, outputs_info, strict=False)]
+        )
+        opset = kwargs.get("opset_version")
+        imports = [onnx.helper.make_opsetid("", opset)] if isinstance(opset, int) else None
+        graph = onnx.helper.make_graph([node], node.op_type, values, results)
+        return cls.prepare(onnx.helper.make_model(graph, opset_imports=imports), device).run(named)
+
+    @classmethod
+    def supports_device(cls, device: str) -> bool:
+        """Weft compiles for the CPU."""
+        return device.split(":")[0] == "CPU"
+
+
+prepare = WeftBackend.prepare
+run_model = WeftBackend.run_model
+run_node = WeftBackend.run_node
+supports_device = WeftBackend.supports_device
