@@ -15,6 +15,7 @@ from . import (
     nn_norm,
     nn_pool,
     nn_spatial,
+    reduce,
     transcendental,
 )
 from .attributes import ResourceAttr
@@ -26,6 +27,7 @@ Relay = Dialect(
         *elementwise.OPS,
         *transcendental.OPS,
         *broadcast.OPS,
+        *reduce.OPS,
         *image.OPS,
         *layout.OPS,
         *nn_activation.OPS,
