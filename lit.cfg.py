@@ -13,10 +13,12 @@ for _path in (_support, _root):
     if _path not in sys.path:
         sys.path.insert(0, _path)
 
+import bless  # noqa: E402
 from lit_in_process import MODULES, InProcessShTest  # noqa: E402
 
 config.name = "weft"
 config.test_format = InProcessShTest()
+lit_config.test_updaters.append(bless.update)
 config.suffixes = [".mlir"]
 config.excludes = ["unit", "support", "Inputs", "build", "dist", ".venv", ".git", "weft"]
 config.test_source_root = _root

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, Self, TextIO, TypeAlias
 
@@ -187,6 +187,9 @@ class InternalError(Diagnostic):
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """`did you mean 'x'?`, or `None` where no candidate is near."""
     near = get_close_matches(name, list(candidates), n=3, cutoff=0.6)
+    if near:
+        best = SequenceMatcher(None, near[0], name).ratio()
+        near = [n for n in near if SequenceMatcher(None, n, name).ratio() > best - 0.1]
     return f"did you mean {' or '.join(map(repr, near))}?" if near else None
 
 

@@ -115,7 +115,13 @@ class LocatedParser(Parser):
     def _parse_dialect_type_or_attribute_body(
         self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None
     ) -> Attribute:
-        start = self._current_token.span.start
+        start = self.lexer.input.content.rfind(attr_name, 0, self.pos)
+        known = self.ctx.get_optional_type(attr_name) if is_type else self.ctx.get_optional_attr(attr_name)
+        if "." in attr_name and known is None:
+            what = "type" if is_type else "attribute"
+            names = [a.name for a in (self.ctx.loaded_types if is_type else self.ctx.loaded_attrs)]
+            place = Place.of_span(Span(start, start + len(attr_name), self.lexer.input))
+            raise Diagnostic(f"{what} '{attr_name}' is not registered", place, hint=did_you_mean(attr_name, names))
         try:
             return super()._parse_dialect_type_or_attribute_body(attr_name, is_type, is_opaque, starting_opaque_pos)
         except (VerifyException, ValueError) as error:

@@ -37,6 +37,14 @@ def guarded(work: Callable[[], int]) -> int:
         return error.exit_code
 
 
+def register_weft() -> None:
+    """Make all of Weft's dialects and passes known to the registry, those of `lowering` too, installed or not."""
+    from ..transforms.infra.registry import add_universe
+    from ..universe import WEFT_UNIVERSE
+
+    add_universe(WEFT_UNIVERSE)
+
+
 def report(error: Exception) -> int:
     """Show an exception on standard error; the exit code that goes with it."""
     diagnostic = as_diagnostic(error) or internal_error(error)

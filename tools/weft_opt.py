@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from .entry import guarded
+from .entry import guarded, register_weft
 from .options import Options, parse_arguments
 
 
@@ -21,6 +21,7 @@ def run(options: Options) -> int:
     Raises:
         Diagnostic: the input, or the options, are wrong.
     """
+    register_weft()
     if options.show_dialects or options.list_passes or options.explain is not None or options.version:
         from .information import print_information
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, cast
 import lit.formats
 import lit.Test
 import lit.TestRunner as runner
+from bless import rewrite
 
 if TYPE_CHECKING:
     from lit.LitConfig import LitConfig
@@ -181,8 +182,24 @@ def run_stage(stage: Stage, stdin: bytes) -> Outcome:
     return outcome
 
 
-def run_lines(lines: Sequence[Sequence[Stage]]) -> Report:
-    """Run RUN lines until one fails; a line fails where any of its stages does."""
+def run_lines(lines: Sequence[Sequence[Stage]], bless: Path | None = None) -> Report:
+    """Run RUN lines until one fails; a line fails where any of its stages does.
+
+    The CHECK lines of the test `bless` are rewritten where they are what fails, once for each RUN line.
+    """
+    report = _run_lines(lines)
+    blessed = ""
+    for _ in lines if bless is not None else ():
+        failed = report.failed
+        if failed is None or failed.stage.argv[0] != "filecheck":
+            break
+        blessed += rewrite(bless, failed.stage.argv, failed.stdin.decode())
+        report = _run_lines(lines)
+    report.crash += blessed
+    return report
+
+
+def _run_lines(lines: Sequence[Sequence[Stage]]) -> Report:
     report = Report()
     for stages in lines:
         data = b""
@@ -210,13 +227,10 @@ class InProcessShTest(lit.formats.ShTest):
         if not InProcessShTest._warm:
             InProcessShTest._warm = True
             warm_up()
-        code, output = in_child(lambda: run_lines(lines), cwd=os.path.dirname(test.getExecPath()))
+        source = Path(test.getSourcePath()) if litConfig.update_tests else None
+        code, output = in_child(lambda: run_lines(lines, source), cwd=os.path.dirname(test.getExecPath()))
         if code is None:
             return lit.Test.Result(lit.Test.TIMEOUT, f"took longer than {TIMEOUT_S} s, or was killed\n{output}")
-        if code and litConfig.update_tests:
-            from bless import bless  # beside this file
-
-            output += bless(Path(test.getSourcePath()), lines)
         if code:
             output += _advice(test)
         return lit.Test.Result(lit.Test.FAIL if code else lit.Test.PASS, output)
