@@ -1,4 +1,4 @@
-"""One operator evaluated on NumPy arrays: the reference of the tests, and what constant folding uses."""
+"""Operators and functions evaluated on NumPy arrays: the reference of the tests, and what constant folding uses."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.ir import SSAValue
 
 from .. import te
 from ..dtypes import numpy_dtype, scalar_type
 from ..te.evaluate import evaluate
 from .base import DYNAMIC, RelayOp, flatten_types, shape_of
+from .core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 
@@ -58,3 +60,34 @@ def evaluate_compute(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
     outputs = op.compute(*tensors)
     outputs = [outputs] if isinstance(outputs, te.Tensor) else list(outputs)
     return evaluate(outputs, dict(zip(tensors, inputs, strict=True)))
+
+
+def evaluate_function(function: FuncOp, inputs: Sequence[NDArray]) -> list[NDArray]:
+    """The results of a function of tensors on `inputs`, operator by operator.
+
+    Raises:
+        NotImplementedError: it has an operation that `evaluate_op` cannot evaluate.
+        ValueError: an input or a constant's data is missing, or an array does not fit.
+    """
+    block = function.body.block
+    if len(inputs) != len(block.args):
+        raise ValueError(f"@{function.sym_name.data} takes {len(block.args)} tensors, but {len(inputs)} are given")
+    values: dict[SSAValue, list[NDArray]] = {a: [x] for a, x in zip(block.args, inputs, strict=True)}
+    for op in block.ops:
+        flat = [array for operand in op.operands for array in values[operand]]
+        match op:
+            case ReturnOp():
+                return flat
+            case ConstantOp():
+                if (array := op.numpy()) is None:
+                    raise ValueError(f"the data of a constant is not loaded: {op.value}")
+                values[op.result] = [array]
+            case TupleOp():
+                values[op.result] = flat
+            case TupleGetOp():
+                values[op.result] = [flat[op.index.value.data]]
+            case RelayOp():
+                values[op.results[0]] = evaluate_op(op, flat)
+            case _:
+                raise NotImplementedError(f"'{op.name}' has no reference evaluation")
+    return []
