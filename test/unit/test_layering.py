@@ -1,0 +1,130 @@
+"""Imports go one way: tools -> weft -> frontend, runtime -> lowering -> transforms -> dialects; and in no circle."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+LAYERS = (("tools",), ("weft",), ("frontend", "runtime"), ("lowering",), ("transforms",), ("dialects",))
+"""From the top; a folder may import from those of its own layer's folder and of layers below."""
+
+FOLDERS = tuple(folder for layer in LAYERS for folder in layer)
+RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
+
+
+def module_of(path: Path) -> tuple[str, ...]:
+    """`dialects/relay/core.py` -> `("dialects", "relay", "core")`; a package is the name of its folder."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def sources() -> list[Path]:
+    return sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if not is_linked(path))
+
+
+def is_linked(path: Path) -> bool:
+    """Whether a file of the package `weft` is reached through one of its links to another folder."""
+    return path.relative_to(ROOT).parts[0] == "weft" and len(path.relative_to(ROOT).parts) > 2
+
+
+def absolute(path: Path, node: ast.ImportFrom) -> tuple[str, ...] | None:
+    """The module, with `weft` for its root left out, that a `from ... import` reads from; `None` for other packages."""
+    named = tuple(node.module.split(".")) if node.module else ()
+    if node.level == 0:
+        if named[:1] != ("weft",):
+            return None
+        return named[1:] or ("weft",)
+    module = module_of(path)
+    in_weft = module[:1] == ("weft",)
+    package = ("weft", *module[in_weft:])  # all folders stand in the package `weft`
+    package = package if path.name == "__init__.py" else package[:-1]
+    target = (*package[: len(package) - node.level + 1], *named)
+    return target[1:] or ("weft",)
+
+
+def imports(path: Path, *, at_load: bool) -> Iterator[tuple[tuple[str, ...], int]]:
+    """What a file imports of Weft, and in which line. `at_load`: only what is imported when the file itself is."""
+    known = {module_of(p) for p in sources()}
+
+    def visit(node: ast.AST) -> Iterator[tuple[tuple[str, ...], int]]:
+        if isinstance(node, ast.ImportFrom) and (base := absolute(path, node)) is not None:
+            for alias in node.names:
+                inner = (*(() if base == ("weft",) else base), alias.name)
+                yield (inner if inner in known else base), node.lineno
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                parts = tuple(alias.name.split("."))
+                if parts[0] == "weft":
+                    yield parts[1:] or ("weft",), node.lineno
+        if at_load and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            return
+        if at_load and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for child in node.orelse:
+                yield from visit(child)
+            return
+        for child in ast.iter_child_nodes(node):
+            yield from visit(child)
+
+    yield from visit(ast.parse(path.read_text()))
+
+
+def folder_of(module: tuple[str, ...]) -> str:
+    return module[0] if module[0] in RANK else "weft"
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_nothing_imports_upward(folder: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {'.'.join(module)}"
+        for path in sources()
+        if module_of(path)[0] == folder
+        for module, line in imports(path, at_load=False)
+        if folder_of(module) != folder and RANK[folder_of(module)] <= RANK[folder]
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    graph = {module_of(path): {m for m, _ in imports(path, at_load=True)} for path in sources()}
+    done: set[tuple[str, ...]] = set()
+    for start in graph:
+        path: list[tuple[str, ...]] = []
+        pending: list[tuple[tuple[str, ...], bool]] = [(start, False)]
+        while pending:
+            module, leave = pending.pop()
+            if leave:
+                path.pop()
+                done.add(module)
+            elif module in path:
+                circle = [*path[path.index(module) :], module]
+                raise AssertionError("a circle of imports: " + " -> ".join(".".join(m) for m in circle))
+            elif module not in done and module in graph:
+                path.append(module)
+                pending.append((module, True))
+                pending.extend((m, False) for m in graph[module] if m != module)
+
+
+def test_the_layers_are_found() -> None:
+    """This file would hold nothing if it read nothing."""
+    found = {folder_of(m) for path in sources() for m, _ in imports(path, at_load=False)}
+    assert {"dialects", "transforms"} <= found
+    assert any(
+        True for path in (ROOT / "tools").glob("*.py") for m, _ in imports(path, at_load=False) if m[0] == "dialects"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from ...dialects import knobs", ("dialects", "knobs")),
+        ("from .registry import x", ("transforms", "infra", "registry")),
+    ],
+)
+def test_relative_imports_are_resolved(source: str, expected: tuple[str, ...]) -> None:
+    node = ast.parse(source).body[0]
+    assert isinstance(node, ast.ImportFrom)
+    base = absolute(ROOT / "transforms" / "infra" / "passes.py", node)
+    assert base is not None and (base == expected or (*base, node.names[0].name) == expected)
