@@ -96,9 +96,13 @@ def tir() -> list[ModulePass]:
 
 def schedule(target: Target) -> list[ModulePass]:
     """Choose loop order, tiles, vectors and threads."""
+    from ..transforms.tir.loop_partition import LoopPartitionPass
     from ..transforms.tir.schedule_rules import ScheduleRulesPass
 
-    return [ScheduleRulesPass(vector_bytes=target.vector_bytes, vector_registers=target.vector_registers)]
+    return [
+        ScheduleRulesPass(vector_bytes=target.vector_bytes, vector_registers=target.vector_registers),
+        LoopPartitionPass(),
+    ]
 
 
 def loops() -> list[ModulePass]:

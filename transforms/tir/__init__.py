@@ -1,4 +1,7 @@
 """TIR -> TIR passes and the schedule primitives."""
 
-PASSES: dict[str, str] = {"schedule-rules": "schedule_rules:ScheduleRulesPass"}
+PASSES: dict[str, str] = {
+    "loop-partition": "loop_partition:LoopPartitionPass",
+    "schedule-rules": "schedule_rules:ScheduleRulesPass",
+}
 """Pass name -> `module:Class`, the module relative to this package."""

@@ -127,12 +127,12 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
     vector = spatial[-1]
     extent = block.extents[vector]
     full = registers.lanes(store.memref.type.element_type)
-    lanes = extent if extent <= full else gcd(extent, full)
+    lanes = choose_lanes(extent, full)
     if lanes < min(4, full):
         return None
     # The vector's iterator, as a split by `lanes` would give it: two more dimensions.
     outer, inner = (AffineExpr.dimension(len(block.iters) + i) for i in range(2))
-    ranges: dict[AffineExpr, Range] = {outer: (0, extent // lanes - 1), inner: (0, lanes - 1)}
+    ranges: dict[AffineExpr, Range] = {outer: (0, -(-extent // lanes) - 1), inner: (0, lanes - 1)}
     accesses = [s for s in strides(block, {vector: outer * lanes + inner}, ranges) if s.buffer is not store.memref]
     along = [access.along(inner) for access in accesses]
     if any(step not in (0, 1) for step in along) or 1 not in along:
@@ -142,7 +142,7 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
     dims = {i: AffineExpr.dimension(i) for i in spatial[:-1]}
     dims[vector] = outer
     extents = {i: block.extents[i] for i in spatial[:-1]}
-    extents[vector] = extent // lanes
+    extents[vector] = -(-extent // lanes)
     candidates = [Tile(vector, lanes, None, 1, None, 1)]
     row_choices: list[int | None] = [None, *(i for i in spatial[:-1])]
     for row in row_choices:
@@ -153,12 +153,21 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
                 continue
             if column is not None and scalars and not _stands_still(scalars, dims[column]):
                 continue
-            for rows in _divisors(extents[row]) if row is not None else [1]:
+            for rows in _sizes(extents[row]) if row is not None else [1]:
                 for columns in _divisors(extents[column]) if column is not None else [1]:
                     # registers: the tile, one vector for each column, one for a broadcast
                     if rows * columns + columns + 1 <= registers.count - 1:
                         candidates.append(Tile(vector, lanes, row, rows, column, columns))
-    return max(candidates, key=lambda t: _merit(t, vectors, scalars, dims))
+    return max(candidates, key=lambda t: _merit(t, extents, vectors, scalars, dims))
+
+
+def choose_lanes(extent: int, full: int) -> int:
+    """How many of `extent` neighbours go into one vector of up to `full`: all lanes with a masked rest, or fewer that
+    divide, whichever wastes less."""
+    if extent <= full:
+        return extent
+    divisor = gcd(extent, full)
+    return full if extent / (-(-extent // full) * full) >= divisor / full else divisor
 
 
 def _stands_still(accesses: list[Stride], dim: AffineExpr) -> bool:
@@ -169,10 +178,18 @@ def _divisors(n: int) -> list[int]:
     return [d for d in range(1, min(n, 30) + 1) if n % d == 0]
 
 
+def _sizes(n: int) -> list[int]:
+    """Tile sizes for an extent: its divisors, and, if they are few, sizes that leave a rest."""
+    divisors = _divisors(n)
+    return divisors if max(divisors) >= 6 or n <= 6 else [*divisors, *range(6, min(n, 15))]
+
+
 def _merit(
-    tile: Tile, vectors: list[Stride], scalars: list[Stride], dims: dict[int, AffineExpr]
+    tile: Tile, extents: dict[int, int], vectors: list[Stride], scalars: list[Stride], dims: dict[int, AffineExpr]
 ) -> tuple[float, int]:
-    """Multiply-adds per read of memory; below eight independent sums, the latency of an addition shows as well."""
+    """Multiply-adds per cycle, were all data in the nearest cache; below eight independent sums, the latency of an
+    addition shows, and a rest that does not fill a tile costs as much as a full one."""
+
     def reads(accesses: list[Stride]) -> int:
         total = 0
         for access in accesses:
@@ -187,7 +204,10 @@ def _merit(
     sums = tile.rows * tile.columns
     # Two multiply-adds and two reads a cycle; a scalar read may ride on the multiply-add that uses it.
     cycles = max(sums / 2, (reads(vectors) + reads(scalars)) / 2, 4 * min(1, sums))
-    return sums / cycles, -abs(sums - 28)
+    used = 1.0
+    if tile.row is not None:
+        used = extents[tile.row] / (-(-extents[tile.row] // tile.rows) * tile.rows)
+    return used * sums / cycles, -abs(sums - 28)
 
 
 def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
@@ -216,18 +236,28 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
         parts = split(loops[tile.row], [tile.rows]) if tile.rows > 1 else [loops[tile.row]]
         row_outer = parts[:1]
         inner = [*parts[1:], *inner]
-    outer = [*outer, *column_outer, *vector_outer, *row_outer]
-    reorder(*outer, *inner)
+    # A loop that leaves a rest stays on its own, so that it can be partitioned.
+    ragged: list[ForOp] = []
+    for part, loop, size in ((vector_outer, tile.vector, tile.lanes * (tile.columns if tile.column == tile.vector else 1)),
+                             (row_outer, tile.row, tile.rows)):
+        if part and loop is not None and epilogue.extents[loop] % size:
+            ragged += part
+    outer = [*outer, *(l for l in (*column_outer, *vector_outer, *row_outer) if l not in ragged)]
+    reorder(*outer, *ragged, *inner)
     name = block.block_name
     top = fuse(*outer) if outer else None
+    parallel = top
+    if ragged:
+        parallel = top if top is not None and top.trip_count >= 4 else ragged[0]
+        top = ragged[-1]
     for loop in inner[:-1]:
         set_kind(loop, ForKind.UNROLLED)
     set_kind(inner[-1], ForKind.VECTORIZED)
     if top is None:
         top = enclosing_loops(epilogue)[0]
-        top = _wrap(top)
-    if work >= MIN_PARALLEL_WORK and top.trip_count > 1:
-        set_kind(top, ForKind.PARALLEL)
+        top = parallel = _wrap(top)
+    if work >= MIN_PARALLEL_WORK and parallel is not None and parallel.trip_count > 1:
+        _run_parallel(parallel)
     buffer = written_buffer(block)
     compute_at(block, top)
     set_scope(buffer, Scope.LOCAL)
@@ -241,6 +271,14 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
             set_kind(loop, ForKind.UNROLLED)
         set_kind(spatial[-1], ForKind.VECTORIZED)
         decompose_reduction(moved, reduce[0])
+
+
+def _run_parallel(loop: ForOp) -> None:
+    """Run `loop` in parallel: it becomes the outermost of its nest first."""
+    chain = enclosing_loops(loop)
+    if chain:
+        reorder(loop, *chain)
+    set_kind(loop, ForKind.PARALLEL)
 
 
 def _wrap(loop: ForOp) -> ForOp:
