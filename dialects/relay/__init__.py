@@ -17,6 +17,7 @@ from . import (
     nn_spatial,
     reduce,
     transcendental,
+    transform,
 )
 from .attributes import ResourceAttr
 
@@ -28,6 +29,7 @@ Relay = Dialect(
         *transcendental.OPS,
         *broadcast.OPS,
         *reduce.OPS,
+        *transform.OPS,
         *image.OPS,
         *layout.OPS,
         *nn_activation.OPS,

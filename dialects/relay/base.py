@@ -31,7 +31,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, prop_def
+from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, opt_prop_def, prop_def
 from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
@@ -174,11 +174,12 @@ def compatible(inferred: Attribute, declared: Attribute) -> bool:
     if inferred == declared:
         return True
     if isinstance(inferred, TensorType) and isinstance(declared, TensorType):
-        a, b = inferred.get_shape(), declared.get_shape()
+        x, y = cast(Tensor, inferred), cast(Tensor, declared)
+        a, b = x.get_shape(), y.get_shape()
         return (
-            inferred.element_type == declared.element_type
+            x.element_type == y.element_type
             and len(a) == len(b)
-            and all(x == y or DYNAMIC in (x, y) for x, y in zip(a, b, strict=True))
+            and all(m == n or DYNAMIC in (m, n) for m, n in zip(a, b, strict=True))
         )
     if isinstance(inferred, TupleType) and isinstance(declared, TupleType):
         a, b = inferred.types.data, declared.types.data
@@ -279,13 +280,23 @@ def int_list(value: Sequence[int] | None = None) -> DenseArrayBase[IntegerType]:
     return prop_def(constraint, default_value=DenseArrayBase.from_list(i64, list(value)))
 
 
-def integer(value: int | None = None) -> IntegerAttr[IntegerType]:
+def opt_int_list() -> DenseArrayBase[IntegerType] | None:
+    """A property of integers that may be absent, which means something else than any value."""
+    return opt_prop_def(DenseArrayBase.constr(i64))
+
+
+def opt_integer() -> IntegerAttr | None:
+    """An integer property that may be absent, which means something else than any value."""
+    return opt_prop_def(IntegerAttr.constr(i64))
+
+
+def integer(value: int | None = None) -> IntegerAttr:
     """An integer property, as in `axis = 1 : i64`."""
     constraint = IntegerAttr.constr(i64)
     return prop_def(constraint) if value is None else prop_def(constraint, default_value=IntegerAttr(value, i64))
 
 
-def real(value: float | None = None) -> FloatAttr[Float64Type]:
+def real(value: float | None = None) -> FloatAttr:
     """A float property, as in `epsilon = 1.0e-05 : f64`."""
     constraint = FloatAttr.constr(f64)
     return prop_def(constraint) if value is None else prop_def(constraint, default_value=FloatAttr(value, f64))
@@ -299,7 +310,7 @@ def real_list(value: Sequence[float] | None = None) -> DenseArrayBase[Float64Typ
     return prop_def(constraint, default_value=DenseArrayBase.from_list(f64, list(value)))
 
 
-def flag(value: bool) -> IntegerAttr[IntegerType]:
+def flag(value: bool) -> IntegerAttr:
     """A truth-valued property, as in `keepdims = true`; `is_true` reads it."""
     return prop_def(IntegerAttr.constr(i1), default_value=IntegerAttr(int(value), i1))
 
@@ -314,6 +325,6 @@ def ints(value: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
     return tuple(int(v) for v in value.get_values())
 
 
-def is_true(value: IntegerAttr[IntegerType]) -> bool:
+def is_true(value: IntegerAttr) -> bool:
     """The Python value of a `flag` property."""
     return value.value.data != 0

@@ -1,6 +1,7 @@
 """Relay's own structure: functions, calls, constants, tuples, and the regions that fusion makes.
 
-A graph is SSA: `let` is an operation's result, sharing is a second use. Tensors are `tensor` types, tuples `tuple` types.
+A graph is SSA: `let` is an operation's result, sharing is a second use. Tensors are `tensor` types, tuples `tuple`
+types.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
+from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -36,6 +38,7 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.parser import Parser
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.traits import (
     CallableOpInterface,
@@ -345,7 +348,7 @@ class TupleOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TupleGetOp(IRDLOperation):
+class TupleGetOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     """One field of a tuple. Counterpart of Relay's `TupleGetItem`.
 
     ```mlir
@@ -378,6 +381,12 @@ class TupleGetOp(IRDLOperation):
             raise VerifyException(f"field {index} of a tuple of {len(type.types)}")
         if type.types.data[index] != self.result.type:
             raise VerifyException(f"field {index} has type {type.types.data[index]}, not {self.result.type}")
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from .canonicalization import TakeFieldOfTuple
+
+        return (TakeFieldOfTuple(),)
 
     @classmethod
     def parse(cls, parser: Parser) -> TupleGetOp:

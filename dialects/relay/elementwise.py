@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType, i1
+from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -30,6 +32,16 @@ class ElementwiseOp(RelayOp, ABC):
 
     def infer(self) -> Sequence[Attribute]:
         return [tensor(self.data)]
+
+
+class DropsIdentity(HasCanonicalizationPatternsInterface, ABC):
+    """An operator that is dropped where its result is its operand, which an equal type says."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from .canonicalization import DropIdentity
+
+        return (DropIdentity(),)
 
 
 class UnaryFunction(ElementwiseOp, ABC):
@@ -305,7 +317,7 @@ class IsfiniteOp(_Test):
 
 
 @irdl_op_definition
-class CopyOp(ElementwiseOp):
+class CopyOp(ElementwiseOp, DropsIdentity):
     """The operand in memory of its own.
 
     `y = np.copy(x)`
@@ -350,7 +362,7 @@ class ClipOp(ElementwiseOp):
         return te.compute(x.shape, lambda *i: te.minimum(te.maximum(x[i], low), high), "clip")
 
 
-class _Conversion(RelayOp, ABC):
+class _Conversion(RelayOp, DropsIdentity, ABC):
     """The elements of one operand in another type."""
 
     data = operand_def(TensorType)
