@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
+from ...dialects.verifier import verify
 from .execution import active_run
 from .info import PassInfo
 from .instruments import PassInstrument
@@ -26,7 +27,7 @@ class VerifyEach(PassInstrument):
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         if self._before and self._depth == 0:
-            module.verify()
+            verify(module)
         self._depth += 1
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
@@ -34,7 +35,7 @@ class VerifyEach(PassInstrument):
         if info.is_sequence:
             return
         try:
-            module.verify()
+            verify(module)
         except DiagnosticException as error:
             error.add_note(f"the module does not verify after the pass {info.spec}")
             raise

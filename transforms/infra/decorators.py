@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, TypeAlias, cast, overload
 
 from xdsl.context import Context
@@ -31,6 +31,7 @@ from xdsl.ir import Operation
 from ...dialects.relay.core import FuncOp
 from ...dialects.tir.core import PrimFuncOp
 from .context import PassContext
+from .info import PassInfo
 from .passes import Pass, relay_functions
 from .walk import erase
 
@@ -68,6 +69,10 @@ class _Decorated(Pass):
 
     def __hash__(self) -> int:
         return id(self)
+
+    @property
+    def info(self) -> PassInfo:
+        return replace(super().info, title=self.name)
 
     @property
     def transform(self) -> Callable[..., object]:

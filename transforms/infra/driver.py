@@ -19,7 +19,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import TypeAlias, cast
+from types import FunctionType, MethodType, UnionType
+from typing import TypeAlias, Union, cast, get_args, get_origin
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
@@ -30,6 +31,7 @@ from xdsl.pattern_rewriter import (
     PatternRewriter,
     PatternRewriterListener,
     RewritePattern,
+    op_type_rewrite_pattern,
 )
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import ConstantLike, HasFolder
@@ -78,11 +80,18 @@ def pattern_op_types(pattern: RewritePattern) -> tuple[type[Operation], ...]:
     """The operation types a pattern is about: its `op_types`, else those of `@op_type_rewrite_pattern`, else all."""
     if declared := getattr(pattern, "op_types", None):
         return cast("tuple[type[Operation], ...]", declared)
+    expected = _closure(pattern).get("expected_type")
+    if get_origin(expected) in (Union, UnionType):
+        return get_args(expected)
+    return (expected,) if isinstance(expected, type) else (Operation,)
+
+
+def _closure(pattern: RewritePattern) -> dict[str, object]:
+    """What `@op_type_rewrite_pattern` has wrapped into the pattern's method."""
     method = type(pattern).match_and_rewrite
-    closure = dict(zip(method.__code__.co_freevars, method.__closure__ or (), strict=True))
-    if method.__qualname__.startswith("op_type_rewrite_pattern.") and "expected_types" in closure:
-        return cast("tuple[type[Operation], ...]", closure["expected_types"].cell_contents)
-    return (Operation,)
+    if not method.__qualname__.startswith(f"{op_type_rewrite_pattern.__name__}."):
+        return {}
+    return {n: c.cell_contents for n, c in zip(method.__code__.co_freevars, method.__closure__ or (), strict=True)}
 
 
 def pattern_name(pattern: RewritePattern) -> str:
@@ -145,7 +154,10 @@ class RewriteDriver:
             return
         known = {entry.statistics.name: entry.statistics for _, entry in self._patterns}
         name = pattern_name(pattern)
-        entry = _Entry(pattern.match_and_rewrite, known.get(name) or PatternStatistics(name))
+        # The driver sees to the operation type, so the decorator's own check can be left out.
+        inner = None if hasattr(pattern, "op_types") else _closure(pattern).get("func")
+        rewrite = MethodType(inner, pattern) if isinstance(inner, FunctionType) else pattern.match_and_rewrite
+        entry = _Entry(rewrite, known.get(name) or PatternStatistics(name))
         self._patterns.append((pattern_op_types(pattern), entry))
 
     def _entries(self, op_type: type[Operation]) -> tuple[_Entry, ...]:
@@ -314,7 +326,7 @@ class _Bound:
         if self._count <= self._limit:
             return
         common = Counter(self._latest).most_common(2)
-        culprits = [name for name, times in common if times * 4 >= len(self._latest)] or [common[0][0]]
+        culprits = sorted(n for n, times in common if times * 4 >= len(self._latest)) or [common[0][0]]
         what = (
             f"the pattern {culprits[0]} does not converge"
             if len(culprits) == 1

@@ -8,6 +8,7 @@ not asked about), and unless one of them says no: `run_before_pass` of all, the 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class PassInstrument:
         """The pass has raised `error`; `module` is as it left it. Not in TVM, where a failing pass tells nobody."""
 
 
-def pass_instrument(cls: type) -> type[PassInstrument]:
+def pass_instrument(cls: type) -> Callable[..., PassInstrument]:
     """Class decorator: makes an instrument of a class that has some of the hooks, with no need to inherit.
 
     The instances forward every other attribute to the instance of the decorated class.

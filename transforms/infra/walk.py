@@ -66,22 +66,27 @@ def clone(root: OpT, values: dict[SSAValue, SSAValue] | None = None) -> OpT:
         return new
 
     result = shallow(root)
+    filled: list[tuple[Region, list[Block]]] = []
     stack: list[tuple[Region, Region]] = list(zip(root.regions, result.regions, strict=True))
     while stack:
         old_region, new_region = stack.pop()
+        new_blocks: list[Block] = []
         for old_block in old_region.blocks:
             new_block = Block(arg_types=old_block.arg_types)
+            new_blocks.append(new_block)
             blocks[old_block] = new_block
             for old_arg, new_arg in zip(old_block.args, new_block.args, strict=True):
                 new_arg.name_hint, new_arg.location = old_arg.name_hint, old_arg.location
                 values[old_arg] = new_arg
-            new_region.add_block(new_block)
-        for old_block, new_block in zip(old_region.blocks, new_region.blocks, strict=True):
+        for old_block, new_block in zip(old_region.blocks, new_blocks, strict=True):
             for op in old_block.ops:
                 new = shallow(op)
                 new_block.add_op(new)
                 if op.regions:
                     stack.extend(zip(op.regions, new.regions, strict=True))
+        filled.append((new_region, new_blocks))
+    for region, new_blocks in reversed(filled):  # innermost first: xDSL looks through all levels above for circles
+        region.add_block(new_blocks)
     for old, new in copied:
         if old._operands:  # pyright: ignore[reportPrivateUsage]
             new.operands = [values.get(operand, operand) for operand in old._operands]  # pyright: ignore[reportPrivateUsage]
