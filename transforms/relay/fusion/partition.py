@@ -1,0 +1,172 @@
+"""Which nodes become one kernel: the rules of TVM's `GraphPartitioner`.
+
+A node is tried for fusion with its immediate post-dominator, the *sink*, together with everything between the two.
+Nodes are tried in order, in three phases: heavy operators take in what follows them, then injective operators, then
+what feeds the tuples that have been fused themselves. Groups are kept as a union-find forest, whose roots are the nodes
+that give the groups' results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ....dialects.relay.base import Fusion
+from .dominators import PostDominators, post_dominators
+from .graph import ForwardGraph
+
+DEFAULT_MAX_DEPTH = 256
+"""TVM's limit on the nodes of a group."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a node of some pattern may be fused into its sink."""
+
+    phases: tuple[int, ...]
+    way: Fusion
+    """The greatest pattern of the edges between node and sink, as collected in the post-dominator tree."""
+    between: Fusion
+    """The greatest pattern of the groups between node and sink."""
+    sink: Fusion
+    """The greatest pattern of the sink's group."""
+
+
+_LIGHT = Rule(phases=(0, 1), way=Fusion.COMM_REDUCE, between=Fusion.INJECTIVE, sink=Fusion.OUT_ELEMWISE_FUSABLE)
+_INJECTIVE = Rule(phases=(1,), way=Fusion.OPAQUE, between=Fusion.INJECTIVE, sink=Fusion.INJECTIVE)
+_HEAVY = Rule(phases=(0,), way=Fusion.ELEMWISE, between=Fusion.BROADCAST, sink=Fusion.BROADCAST)
+_INTO_TUPLE = Rule(phases=(2,), way=Fusion.OPAQUE, between=Fusion.INJECTIVE, sink=Fusion.INJECTIVE)
+
+RULES: dict[Fusion, Rule] = {
+    Fusion.ELEMWISE: _LIGHT,
+    Fusion.BROADCAST: _LIGHT,
+    Fusion.INJECTIVE: _INJECTIVE,
+    Fusion.TUPLE: _INJECTIVE,
+    Fusion.OUT_ELEMWISE_FUSABLE: _HEAVY,
+}
+"""The rule of phases 0 and 1 by the node's pattern. A reduction, or an opaque operator, is never fused into its users."""
+
+
+class Refusal(Enum):
+    """Why a node has not been fused into its sink."""
+
+    NO_MEETING = "its users do not meet again before the function's results"
+    TOO_LARGE = "the group would become larger than max-depth"
+    INTO_TUPLE = "its users meet in a tuple, which stays outside of kernels"
+    WAY = "a use on the way changes the shape or the order of its elements"
+    BETWEEN = "an operator on the way cannot be fused"
+    SINK = "the operator where its users meet cannot take it in"
+
+
+@dataclass
+class Partition:
+    """The result: each node's group, named by the node that gives the group's value."""
+
+    root: list[int]
+    refusals: dict[int, tuple[Refusal, int]] = field(default_factory=dict[int, "tuple[Refusal, int]"])
+    """Of nodes that were tried and not fused: why, and the node at fault (the sink, where there is no other)."""
+
+
+def partition(graph: ForwardGraph, *, fuse: bool = True, max_depth: int = DEFAULT_MAX_DEPTH) -> Partition:
+    """Partition `graph` into groups.
+
+    Args:
+        fuse: without it every node is a group of its own (TVM's opt level 0).
+        max_depth: a fusion whose nodes would be more than this is not made. Nodes between a node and its sink count with
+            what had been fused into them, as in TVM.
+    """
+    if not fuse:
+        return Partition(list(range(len(graph))))
+    partitioner = _Partitioner(graph, post_dominators(graph), max_depth)
+    for phase in range(3):
+        partitioner.run(phase)
+    return Partition([partitioner.find(node) for node in range(len(graph))], partitioner.refusals)
+
+
+class _Partitioner:
+    def __init__(self, graph: ForwardGraph, dominators: PostDominators, max_depth: int):
+        self.graph = graph
+        self.dominators = dominators
+        self.max_depth = max_depth
+        self.parent = list(range(len(graph)))
+        self.pattern = list(graph.patterns)  # of the group, at its root; of the node before it was merged, elsewhere
+        self.size = [1] * len(graph)  # likewise
+        self.refusals: dict[int, tuple[Refusal, int]] = {}
+
+    def find(self, node: int) -> int:
+        """The root of a node's group."""
+        parent = self.parent
+        root = node
+        while parent[root] != root:
+            root = parent[root]
+        while parent[node] != root:
+            parent[node], node = root, parent[node]
+        return root
+
+    def run(self, phase: int) -> None:
+        for node, sink in enumerate(self.dominators.parent):
+            pattern = self.pattern[node]
+            if pattern == Fusion.OPAQUE:
+                continue
+            if sink is None:
+                self.refusals[node] = (Refusal.NO_MEETING, node)
+                continue
+            rule = self.into_tuple(pattern, sink) if phase == 2 else self.into_sink(node, pattern, sink, phase)
+            if rule is not None:
+                self.try_fuse(node, sink, rule)
+
+    def into_sink(self, node: int, pattern: Fusion, sink: int, phase: int) -> Rule | None:
+        """The rule for phases 0 and 1, where its conditions on node and sink alone hold."""
+        rule = RULES.get(pattern)
+        if rule is None or phase not in rule.phases or self.find(node) == self.find(sink):
+            return None
+        if self.pattern[sink] == Fusion.TUPLE:
+            self.refusals[node] = (Refusal.INTO_TUPLE, sink)
+            return None
+        if self.dominators.pattern[node] > rule.way:
+            self.refusals[node] = (Refusal.WAY, sink)
+            return None
+        return rule
+
+    def into_tuple(self, pattern: Fusion, sink: int) -> Rule | None:
+        """The rule of phase 2: into a tuple that phase 1 has made part of an injective group."""
+        if pattern > Fusion.INJECTIVE or self.pattern[sink] != Fusion.TUPLE:
+            return None
+        return _INTO_TUPLE if self.pattern[self.find(sink)] <= Fusion.INJECTIVE else None
+
+    def try_fuse(self, node: int, sink: int, rule: Rule) -> None:
+        """Put `node` and all nodes between it and `sink` into the sink's group, unless one of them forbids it."""
+        users, pattern = self.graph.users, self.pattern
+        target = self.find(sink)
+        if pattern[target] > rule.sink:
+            self.refusals[node] = (Refusal.SINK, sink)
+            return
+        total = self.size[target]
+        seen, members, pending = {node, sink}, list[int](), [node]
+        while pending:
+            member = pending.pop()
+            members.append(member)
+            total += self.size[member]
+            if total > self.max_depth:
+                self.refusals[node] = (Refusal.TOO_LARGE, sink)
+                return
+            for user in users[member]:
+                if user in seen:
+                    continue
+                if pattern[self.find(user)] > rule.between:
+                    self.refusals[node] = (Refusal.BETWEEN, user)
+                    return
+                seen.add(user)
+                pending.append(user)
+        for member in members:
+            self.merge(self.find(member), target)
+        self.refusals.pop(node, None)
+
+    def merge(self, child: int, target: int) -> None:
+        """Make one group of two. A group has at most one heavy operator, which gives the group its pattern."""
+        if child == target:
+            return
+        self.parent[child] = target
+        self.size[target] += self.size[child]
+        if self.pattern[child] == Fusion.OUT_ELEMWISE_FUSABLE:
+            self.pattern[target] = Fusion.OUT_ELEMWISE_FUSABLE
