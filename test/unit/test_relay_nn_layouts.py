@@ -1,0 +1,269 @@
+"""Layouts, and the operators that work in channel blocks, against the same operators in plain layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from xdsl.dialects.builtin import bf16, f16
+from xdsl.ir import Block
+from xdsl.utils.exceptions import VerifyException
+
+from weft.dialects.dtypes import numpy_dtype
+from weft.dialects.relay.attributes import tensor_type_of
+from weft.dialects.relay.base import RelayOp, Value
+from weft.dialects.relay.layout import LayoutTransformOp, parse_layout
+from weft.dialects.relay.nn_activation import SoftmaxOp
+from weft.dialects.relay.nn_convolution import Conv2dNCHWcOp, Conv2dOp, DepthwiseConv2dNCHWcOp
+from weft.dialects.relay.nn_dense import DenseOp, DensePackOp
+from weft.dialects.relay.nn_norm import L2NormalizeOp, LayerNormOp
+from weft.dialects.relay.nn_pool import (
+    AdaptiveAvgPool2dOp,
+    AdaptiveMaxPool2dOp,
+    AvgPool2dOp,
+    GlobalAvgPool2dOp,
+    GlobalMaxPool2dOp,
+    MaxPool2dOp,
+)
+from weft.dialects.relay.nn_spatial import (
+    BatchToSpaceNdOp,
+    DilateOp,
+    MirrorPadOp,
+    SpaceToBatchNdOp,
+    UpsamplingOp,
+)
+from weft.dialects.relay.reference import evaluate_compute, evaluate_directly
+
+NDArray = npt.NDArray[Any]
+
+
+def weft(op_type: type[RelayOp], inputs: Sequence[NDArray], **properties: Value) -> NDArray:
+    """The operator's result by `compute`; where it has a direct evaluation, that must be equal."""
+    op = op_type(*Block(arg_types=[tensor_type_of(x) for x in inputs]).args, **properties)
+    op.verify()
+    (result,) = evaluate_compute(op, inputs)
+    if (direct := evaluate_directly(op, inputs)) is not None:
+        assert direct[0].dtype == result.dtype
+        assert_close(direct[0], result)
+    return result
+
+
+def relayout(x: NDArray, src: str, dst: str, extents: Sequence[int] = ()) -> NDArray:
+    return weft(LayoutTransformOp, [x], src_layout=src, dst_layout=dst, extents=list(extents))
+
+
+def random(*shape: int) -> NDArray:
+    return np.random.default_rng(len(shape) * 100 + sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+def assert_close(found: NDArray, expected: NDArray, tolerance: float = 1e-5) -> None:
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(
+        np.asarray(found, np.float64), np.asarray(expected, np.float64), rtol=tolerance, atol=tolerance
+    )
+
+
+def test_a_channel_stands_in_its_block():
+    x = random(2, 8, 3, 2)
+    y = relayout(x, "NCHW", "NCHW4c")
+    np.testing.assert_array_equal(y, x.reshape(2, 2, 4, 3, 2).transpose(0, 1, 3, 4, 2))
+
+
+def test_channels_that_do_not_fill_their_block_are_padded_with_zeros_and_come_back():
+    x = random(1, 6, 2, 2)
+    y = relayout(x, "NCHW", "NCHW4c")
+    assert y.shape == (1, 2, 2, 2, 4)
+    assert not y[:, 1, :, :, 2:].any()
+    np.testing.assert_array_equal(relayout(y, "NCHW4c", "NCHW", [0, 6, 0, 0]), x)
+    assert relayout(y, "NCHW4c", "NCHW").shape == (1, 8, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "shape"),
+    [
+        ("NCHW", "NHWC", (2, 3, 4, 5)),
+        ("NCHW4c", "NCHW8c", (1, 3, 2, 2, 4)),
+        ("NCHW8c", "NCHW4c", (1, 2, 2, 2, 8)),
+        ("NCHW4c", "NHWC", (1, 2, 3, 2, 4)),
+        ("OIHW", "OIHW4i8o", (10, 3, 2, 2)),
+        ("OIHW", "OIHW2i8o4i", (9, 10, 1, 3)),
+        ("HWIO", "OIHW4i8o", (2, 2, 3, 10)),
+        ("NK", "NK8n", (11, 3)),
+        ("NCHW", "NCHW2h3w", (1, 2, 4, 6)),
+    ],
+)
+def test_a_transformed_tensor_comes_back_from_any_layout(src: str, dst: str, shape: tuple[int, ...]):
+    x = random(*shape)
+    layout = parse_layout(src)
+    extents = layout.extents(shape)
+    back = [extents[letter] for letter in layout.letters]
+    np.testing.assert_array_equal(relayout(relayout(x, src, dst), dst, src, back), x)
+
+
+def test_inner_parts_of_one_axis_are_read_from_the_outermost_to_the_innermost():
+    x = random(1, 8, 1, 1)
+    y = relayout(x, "OIHW", "OIHW2i1o4i")
+    np.testing.assert_array_equal(y[0, 0, 0, 0, :, 0, :], x.reshape(2, 4))
+
+
+@pytest.mark.parametrize("text", ["", "NCHW16", "NCHW0c", "nchw", "NCHWC", "NCHW4d", "N,C"])
+def test_a_text_that_is_no_layout_is_refused(text: str):
+    with pytest.raises(VerifyException):
+        parse_layout(text)
+
+
+BLOCKED: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, int, dict[str, Value]]] = {
+    "padded": ((2, 8, 5, 5), (8, 8, 3, 3), 4, 4, {"padding": [1, 1]}),
+    "with_other_blocks_of_input_and_output": ((1, 6, 5, 6), (8, 6, 3, 3), 2, 8, {"strides": [2, 2], "padding": [1, 0]}),
+    "with_channels_that_do_not_fill_their_blocks": ((1, 3, 5, 5), (6, 3, 3, 3), 4, 4, {"channels": 6}),
+    "dilated": ((1, 4, 7, 7), (4, 4, 3, 3), 4, 2, {"dilation": [2, 2]}),
+    "in_groups": ((1, 8, 4, 4), (8, 4, 3, 3), 2, 4, {"groups": 2, "padding": [1, 1]}),
+    "of_one_by_one": ((1, 8, 3, 3), (4, 8, 1, 1), 4, 4, {}),
+}
+
+
+@pytest.mark.parametrize("case", BLOCKED)
+def test_a_convolution_in_channel_blocks_equals_the_plain_one(case: str):
+    data, weight, ic, oc, properties = BLOCKED[case]
+    x, w = random(*data), random(*weight)
+    data_layout, kernel_layout, out_layout = f"NCHW{ic}c", f"OIHW{ic}i{oc}o", f"NCHW{oc}c"
+    inputs = [relayout(x, "NCHW", data_layout), relayout(w, "OIHW", kernel_layout)]
+    layouts: dict[str, Value] = {"data_layout": data_layout, "kernel_layout": kernel_layout, "out_layout": out_layout}
+    y = weft(Conv2dNCHWcOp, inputs, **properties, **layouts)
+    plain = weft(Conv2dOp, [x, w], **properties)
+    assert_close(relayout(y, out_layout, "NCHW", [0, weight[0], 0, 0]), plain)
+
+
+def test_a_convolution_may_read_plain_channels_and_write_blocks():
+    x, w = random(1, 3, 5, 5), random(8, 3, 3, 3)
+    y = weft(
+        Conv2dNCHWcOp, [x, relayout(w, "OIHW", "OIHW8o")], data_layout="NCHW", kernel_layout="OIHW8o", padding=[1, 1]
+    )
+    assert_close(relayout(y, "NCHW8c", "NCHW"), weft(Conv2dOp, [x, w], padding=[1, 1]))
+
+
+@pytest.mark.parametrize("channels", [8, 6])
+def test_a_depthwise_convolution_in_channel_blocks_equals_the_plain_one(channels: int):
+    x, w = random(2, channels, 5, 5), random(channels, 1, 3, 3)
+    y = weft(
+        DepthwiseConv2dNCHWcOp,
+        [relayout(x, "NCHW", "NCHW4c"), relayout(w, "OIHW", "OIHW1i4o")],
+        data_layout="NCHW4c",
+        kernel_layout="OIHW1i4o",
+        groups=channels,
+        padding=[1, 1],
+        strides=[2, 2],
+    )
+    plain = weft(Conv2dOp, [x, w], groups=channels, padding=[1, 1], strides=[2, 2])
+    assert_close(relayout(y, "NCHW4c", "NCHW", [0, channels, 0, 0]), plain)
+
+
+@pytest.mark.parametrize("units", [8, 6])
+def test_a_dense_layer_with_a_packed_weight_equals_the_plain_one(units: int):
+    x, w = random(3, 5), random(units, 5)
+    packed = relayout(w, "NK", "NK4n")
+    assert_close(weft(DensePackOp, [x, packed], weight_layout="NK4n", units=units), weft(DenseOp, [x, w]))
+
+
+POOLS: dict[str, tuple[type[RelayOp], dict[str, Value]]] = {
+    "maximum": (MaxPool2dOp, {"pool_size": [3, 3], "strides": [2, 2], "padding": [1, 1]}),
+    "average": (AvgPool2dOp, {"pool_size": [3, 2], "padding": [1, 1, 0, 1], "dilation": [2, 1]}),
+    "average_with_padding": (AvgPool2dOp, {"pool_size": [2, 2], "padding": [1, 1], "count_include_pad": True}),
+    "global_maximum": (GlobalMaxPool2dOp, {}),
+    "global_average": (GlobalAvgPool2dOp, {}),
+    "adaptive_maximum": (AdaptiveMaxPool2dOp, {"output_size": [3, 2]}),
+    "adaptive_average": (AdaptiveAvgPool2dOp, {"output_size": [2, 4]}),
+}
+
+
+@pytest.mark.parametrize("layout", ["NCHW4c", "NHWC"])
+@pytest.mark.parametrize("case", POOLS)
+def test_a_pool_gives_the_same_in_every_layout(case: str, layout: str):
+    op_type, properties = POOLS[case]
+    x = random(2, 8, 6, 7)
+    y = weft(op_type, [relayout(x, "NCHW", layout)], **properties, layout=layout)
+    assert_close(relayout(y, layout, "NCHW"), weft(op_type, [x], **properties))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7])
+def test_adaptive_pools_reduce_the_parts_that_their_docstring_names(size: int):
+    x = random(1, 2, 7, 7)
+    cuts = [(o * 7 // size, -(-(o + 1) * 7 // size)) for o in range(size)]
+    windows = [[x[:, :, a:b, c:d] for c, d in cuts] for a, b in cuts]
+    mean = np.asarray([[w.mean((2, 3)) for w in row] for row in windows]).transpose(2, 3, 0, 1)
+    largest = np.asarray([[w.max((2, 3)) for w in row] for row in windows]).transpose(2, 3, 0, 1)
+    assert_close(weft(AdaptiveAvgPool2dOp, [x], output_size=[size]), mean)
+    assert_close(weft(AdaptiveMaxPool2dOp, [x], output_size=[size]), largest)
+
+
+def test_a_dilated_average_counts_the_taps_inside_the_data():
+    x = np.ones((1, 1, 5, 5), np.float32)
+    y = weft(AvgPool2dOp, [x], pool_size=[3, 3], dilation=[2, 2], padding=[2, 2])
+    assert_close(y, np.ones_like(x))
+
+
+def test_a_window_in_ceil_mode_does_not_begin_in_the_padding_and_does_not_count_what_lies_beyond_it():
+    x = np.arange(1, 6, dtype=np.float32).reshape(1, 1, 1, 5)
+    properties: dict[str, Value] = {"pool_size": [1, 2], "strides": [1, 2], "ceil_mode": True}
+    y = weft(AvgPool2dOp, [x], **properties, count_include_pad=True)
+    assert_close(y, np.asarray([1.5, 3.5, 5], np.float32).reshape(1, 1, 1, 3))
+    padded = weft(MaxPool2dOp, [x[..., :4]], **properties, padding=[0, 0, 0, 1])
+    assert_close(padded, np.asarray([2, 4], np.float32).reshape(1, 1, 1, 2))
+
+
+def test_mirror_images_repeat_the_edge_or_not():
+    x = random(3, 4)
+    y = weft(MirrorPadOp, [x], pad_width=[2, 1, 0, 3], mode="SYMMETRIC")
+    np.testing.assert_array_equal(y, np.pad(x, [(2, 1), (0, 3)], mode="symmetric"))
+    y = weft(MirrorPadOp, [x], pad_width=[2, 1, 0, 3], mode="REFLECT")
+    np.testing.assert_array_equal(y, np.pad(x, [(2, 1), (0, 3)], mode="reflect"))
+
+
+def test_dilation_spreads_the_elements_out():
+    x = random(2, 3)
+    y = weft(DilateOp, [x], strides=[2, 3], dilation_value=5.0)
+    expected = np.full((3, 7), 5, np.float32)
+    expected[::2, ::3] = x
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_space_to_batch_is_undone_by_batch_to_space():
+    x = random(2, 3, 5, 2)
+    batched = weft(SpaceToBatchNdOp, [x], block_shape=[2, 3], paddings=[1, 0, 0, 1], pad_value=7.0)
+    assert batched.shape == (12, 2, 2, 2)
+    assert batched[0, 0, 0, 0] == 7.0
+    np.testing.assert_array_equal(batched[0, 1, 1], x[0, 1, 3])
+    np.testing.assert_array_equal(weft(BatchToSpaceNdOp, [batched], block_shape=[2, 3], crops=[1, 0, 0, 1]), x)
+
+
+def test_upsampling_to_the_nearest_repeats_elements():
+    x = random(1, 2, 3, 2)
+    y = weft(UpsamplingOp, [x], scale_h=2.0, scale_w=3.0)
+    np.testing.assert_array_equal(y, x.repeat(2, 2).repeat(3, 3))
+
+
+@pytest.mark.parametrize("element", [f16, bf16])
+def test_sums_of_narrow_floats_are_formed_in_f32(element: Any):
+    dtype = numpy_dtype(element)
+    ones = np.full((1, 4096), 0.1, np.float32).astype(dtype)
+    exact = float(ones.astype(np.float32)[0, 0]) ** 2 * 4096
+    y = weft(DenseOp, [ones, ones])
+    assert y.dtype == dtype
+    assert_close(y, np.asarray([[exact]]), 1e-2)
+    image = ones.reshape(1, 4096, 1, 1)
+    assert_close(weft(Conv2dOp, [image, image]), np.asarray([[[[exact]]]]), 1e-2)
+    assert_close(weft(SoftmaxOp, [ones])[0, :1].astype(np.float32) * 4096, np.asarray([1.0]), 1e-2)
+    mean_of_hundredths = weft(GlobalAvgPool2dOp, [ones.reshape(1, 1, 64, 64)])
+    assert_close(mean_of_hundredths, np.asarray([[[[float(ones[0, 0])]]]]), 1e-2)
+    norm = weft(LayerNormOp, [random(2, 64).astype(dtype), *[np.ones(64, dtype)] * 2])
+    assert norm.dtype == dtype
+    assert_close(norm.astype(np.float32).mean(1), np.ones(2), 1e-2)
+    assert_close(weft(L2NormalizeOp, [ones], eps=1e-6, axis=[1])[0, :1], np.asarray([1 / 64]), 1e-2)
+
+
+def test_a_product_of_bytes_may_have_a_wider_result():
+    x, w = np.full((1, 300), 100, np.int8), np.full((2, 300), 100, np.int8)
+    np.testing.assert_array_equal(weft(DenseOp, [x, w], out_dtype="int32"), np.full((1, 2), 3_000_000, np.int32))
