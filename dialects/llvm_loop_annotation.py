@@ -79,8 +79,10 @@ class HintAttr(ParametrizedAttribute):
             if key not in cls.KEYS:
                 parser.raise_error(f"#{cls.name} has no '{key}'; it has {', '.join(cls.KEYS)}", position)
             parser.parse_punctuation("=")
-            record = cls.NESTED.get(key)
-            found[key] = parser.parse_attribute() if record is None else record.new(record.parse_parameters(parser))
+            record, value = cls.NESTED.get(key), parser.parse_optional_attribute()
+            if value is None and record is not None:
+                value = record.new(record.parse_parameters(parser))
+            found[key] = parser.expect(lambda: value, f"expected the value of '{key}'")
 
         parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_hint)
         return [found.get(key, NoneAttr()) for key in cls.KEYS]
