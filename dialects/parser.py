@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp
 from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.traits import IsolatedFromAbove
-from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
+from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -183,6 +183,9 @@ def _diagnostic(error: Exception, place: Place, op_name: str | None = None) -> D
         diagnostic.message = _REWORDED.get(diagnostic.message, diagnostic.message)
     else:
         return InternalError(f"{type(error).__name__} while this was parsed: {error}", place)
+    if isinstance(error, MultipleSpansParseError) and diagnostic.message.startswith("region ends with missing block"):
+        use = error.refs[0][0]
+        return Diagnostic(f"block '{use.text}' is used but not defined", Place.of_span(use))
     if op_name is not None and diagnostic.place is place:
         quoted = op_name.strip('"')
         diagnostic.message = f"'{quoted}': {diagnostic.message}"

@@ -152,7 +152,12 @@ class Job:
 
     def compare_diagnostics(self) -> int:
         """Process the module and compare what there is to say with what its comments expect; the exit status."""
-        expectations = Expectations.parse(self.text, self.name)
+        show = print_to(sys.stderr, {self.name: self.text}, color=use_color())
+        try:
+            expectations = Expectations.parse(self.text, self.name)
+        except Diagnostic as error:
+            show(error)
+            return error.exit_code
         got: list[Diagnostic] = []
         remarks: list[Remark] = []
         with handled_by(lambda d: got.extend(d.each())), sent_to([remarks.append]):
@@ -165,7 +170,7 @@ class Job:
         self.output = None
         problems = expectations.compare(got, remarks, self.options.remarks)
         for problem in problems:
-            print_to(sys.stderr, {self.name: self.text}, color=use_color())(problem)
+            show(problem)
         return 1 if problems else 0
 
     def _process(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 
 from ..dialects import knobs
 from ..dialects.diagnostics import Diagnostic, InternalError, as_diagnostic, print_to
@@ -39,10 +40,7 @@ def guarded(work: Callable[[], int]) -> int:
 
 def register_weft() -> None:
     """Make all of Weft's dialects and passes known to the registry, those of `lowering` too, installed or not."""
-    from ..transforms.infra.registry import add_universe
-    from ..universe import WEFT_UNIVERSE
-
-    add_universe(WEFT_UNIVERSE)
+    import_module("..universe", __package__)
 
 
 def report(error: Exception) -> int:

@@ -10,7 +10,7 @@ from xdsl.context import Context
 
 from ..dialects.diagnostics import Diagnostic, Note, Place, Severity, UsageError, did_you_mean, emit
 from ..transforms.infra.checking import PassStatistics, VerifyEach
-from ..transforms.infra.context import DEFAULT_OPT_LEVEL, PassContext
+from ..transforms.infra.context import PassContext
 from ..transforms.infra.instruments import PassInstrument
 from ..transforms.infra.printing import DumpIR, PrintIRAfter, PrintIRAfterFailure, PrintIRBefore, module_text
 from ..transforms.infra.registry import all_passes, canonical_name
@@ -41,7 +41,7 @@ class Instrumentation:
         options = self._options
         named = self._plan.pass_names() if options.pipeline is not None and options.opt_level is None else ()
         return PassContext(
-            DEFAULT_OPT_LEVEL if options.opt_level is None else options.opt_level,
+            self._plan.default_opt_level if options.opt_level is None else options.opt_level,
             [*_known("--required-pass", options.required_pass), *named],
             _known("--disable-pass", options.disable_pass),
             self._instruments(),

@@ -132,33 +132,71 @@ def _parser() -> argparse.ArgumentParser:
 def _add_input_and_output(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
     add = group.add_argument
     add("input", nargs="?", default="-", metavar="FILE", help="the module; '-', the default, is standard input")
-    add("-o", dest="output", default="-", metavar="FILE", help="where to, instead of standard output; weights of a "
-        "MODEL.mlir go to MODEL.weights.npz beside it, and come from there")  # fmt: skip
+    add(
+        "-o",
+        dest="output",
+        default="-",
+        metavar="FILE",
+        help="where to, instead of standard output; weights of a "
+        "MODEL.mlir go to MODEL.weights.npz beside it, and come from there",
+    )
     add("--emit", choices=EMIT_FORMATS, default="mlir", help="what to write (default: mlir)")
     add("--split-input-file", action="store_true", help="the input is several modules, with lines '// -----' between")
-    add("--verify-diagnostics", action="store_true",
-        help="compare what is reported with comments 'expected-error@+1 {{text}}' in the input")  # fmt: skip
+    add(
+        "--verify-diagnostics",
+        action="store_true",
+        help="compare what is reported with comments 'expected-error@+1 {{text}}' in the input",
+    )
     add("--verify-roundtrip", action="store_true", help="check that the input survives being printed and parsed again")
     add("--allow-unregistered-dialect", action="store_true", help="accept operations of dialects that are not known")
     add("--no-implicit-module", action="store_true", help="the input must be one builtin.module")
-    add("--mlir-print-op-generic", "--print-op-generic", dest="print_op_generic", action="store_true",
-        help="write operations in the generic form")  # fmt: skip
-    add("--mlir-print-debuginfo", "--print-debuginfo", dest="print_debuginfo", action="store_true",
-        help="write locations")  # fmt: skip
+    add(
+        "--mlir-print-op-generic",
+        "--print-op-generic",
+        dest="print_op_generic",
+        action="store_true",
+        help="write operations in the generic form",
+    )
+    add(
+        "--mlir-print-debuginfo",
+        "--print-debuginfo",
+        dest="print_debuginfo",
+        action="store_true",
+        help="write locations",
+    )
 
 
 def _add_passes(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
     add = group.add_argument
-    add("-p", "--pass-pipeline", "--passes", dest="pipeline", metavar="PIPELINE",
-        help="the passes to run: 'a,b{x=1 y=2}', or nested: 'builtin.module(relay.func(a,b))'")  # fmt: skip
-    add("-O", dest="opt_level", type=int, choices=range(4), metavar="{0,1,2,3}", help="run passes up to this level "
-        "only (default 2); without passes or phases asked for, run the phase 'graph'")  # fmt: skip
+    add(
+        "-p",
+        "--pass-pipeline",
+        "--passes",
+        dest="pipeline",
+        metavar="PIPELINE",
+        help="the passes to run: 'a,b{x=1 y=2}', or nested: 'builtin.module(relay.func(a,b))'",
+    )
+    add(
+        "-O",
+        dest="opt_level",
+        type=int,
+        choices=range(4),
+        metavar="{0,1,2,3}",
+        help="run passes up to this level "
+        "only (default 3 for phases, any for the passes of -p); alone: run the phase 'graph'",
+    )
     add(
         "--required-pass", action=_Extend, type=_names, default=(), metavar="NAMES", help="run these whatever the level"
     )
     add("--disable-pass", action=_Extend, type=_names, default=(), metavar="NAMES", help="do not run these")
-    add("--pass-config", action=_Extend, type=lambda text: (text,), default=(), metavar="KEY=VALUE",
-        help="set an option of all passes of a kind: 'fuse-ops.max-depth=4'")  # fmt: skip
+    add(
+        "--pass-config",
+        action=_Extend,
+        type=lambda text: (text,),
+        default=(),
+        metavar="KEY=VALUE",
+        help="set an option of all passes of a kind: 'fuse-ops.max-depth=4'",
+    )
     add(
         "--verify-each",
         type=_truth,
@@ -180,24 +218,59 @@ def _add_phases(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repo
 def _add_reports(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
     add = group.add_argument
     for when in ("before", "after"):
-        add(f"--mlir-print-ir-{when}", dest=f"print_ir_{when}", type=_names, default=None, metavar="[=NAMES]",
-            help=f"print the module {when} these passes")  # fmt: skip
-        add(f"--mlir-print-ir-{when}-all", dest=f"print_ir_{when}_all", action="store_true",
-            help=f"print the module {when} every pass")  # fmt: skip
-    add("--mlir-print-ir-after-change", dest="print_ir_after_change", action="store_true",
-        help="print after a pass only where it changed the module")  # fmt: skip
-    add("--mlir-print-ir-after-failure", dest="print_ir_after_failure", action="store_true",
-        help="print the module as a failing pass has left it")  # fmt: skip
-    add("--mlir-print-ir-tree-dir", dest="print_ir_tree_dir", metavar="DIR", help="write the module after each pass to "
-        "a file in DIR")  # fmt: skip
+        add(
+            f"--mlir-print-ir-{when}",
+            dest=f"print_ir_{when}",
+            type=_names,
+            default=None,
+            metavar="[=NAMES]",
+            help=f"print the module {when} these passes",
+        )
+        add(
+            f"--mlir-print-ir-{when}-all",
+            dest=f"print_ir_{when}_all",
+            action="store_true",
+            help=f"print the module {when} every pass",
+        )
+    add(
+        "--mlir-print-ir-after-change",
+        dest="print_ir_after_change",
+        action="store_true",
+        help="print after a pass only where it changed the module",
+    )
+    add(
+        "--mlir-print-ir-after-failure",
+        dest="print_ir_after_failure",
+        action="store_true",
+        help="print the module as a failing pass has left it",
+    )
+    add(
+        "--mlir-print-ir-tree-dir",
+        dest="print_ir_tree_dir",
+        metavar="DIR",
+        help="write the module after each pass to a file in DIR",
+    )
     add("--mlir-timing", dest="timing", action="store_true", help="how long each pass took")
     add("--mlir-timing-display", dest="timing_display", choices=("list", "tree"), default="list", help="in which form")
-    add("--mlir-pass-statistics", dest="pass_statistics", action="store_true", help="operations before and after each "
-        "pass, and what its patterns rewrote")  # fmt: skip
-    add("--mlir-pass-pipeline-crash-reproducer", dest="crash_reproducer", metavar="FILE", help="when a pass fails, "
-        "write what is needed to make it fail again")  # fmt: skip
-    add("--remarks", type=_regex, default=None, metavar="[=REGEX]", help="what passes did, what they did not do and "
-        "why; of passes whose name matches REGEX")  # fmt: skip
+    add(
+        "--mlir-pass-statistics",
+        dest="pass_statistics",
+        action="store_true",
+        help="operations before and after each pass, and what its patterns rewrote",
+    )
+    add(
+        "--mlir-pass-pipeline-crash-reproducer",
+        dest="crash_reproducer",
+        metavar="FILE",
+        help="when a pass fails, write what is needed to make it fail again",
+    )
+    add(
+        "--remarks",
+        type=_regex,
+        default=None,
+        metavar="[=REGEX]",
+        help="what passes did, what they did not do and why; of passes whose name matches REGEX",
+    )
 
 
 def _add_information(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]

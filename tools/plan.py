@@ -32,10 +32,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps, and where the module is written after each phase."""
+    """Steps, where the module is written after each phase, and the opt level unless the user gives one."""
 
     steps: tuple[Step, ...] = ()
     dump_to: Path | None = None
+    default_opt_level: int = DEFAULT_OPT_LEVEL
 
     @property
     def spec(self) -> str:
@@ -93,7 +94,6 @@ def _phases(options: Options, last: str | None) -> Plan:
     end = _index(names, last) if last is not None else len(names) - 1
     if end < first:
         raise UsageError(f"the phase '{last}' comes before '{options.compile_from}'", Place("weft-opt"))
-    level = DEFAULT_OPT_LEVEL if options.opt_level is None else options.opt_level
     target = Target.parse(options.target)
     directory = None
     if options.dump_phases_to is not None:
@@ -102,10 +102,8 @@ def _phases(options: Options, last: str | None) -> Plan:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Diagnostic(f"cannot be made: {(error.strerror or '').lower()}", Place(str(directory))) from error
-    steps = [
-        Step(Sequential(phase_passes(name, level, target), name=name), name) for name in names[first + 1 : end + 1]
-    ]
-    return Plan((Step(Sequential(), names[first]), *steps), directory)
+    steps = [Step(Sequential(phase_passes(name, target), name=name), name) for name in names[first + 1 : end + 1]]
+    return Plan((Step(Sequential(), names[first]), *steps), directory, default_opt_level=3)
 
 
 def _index(names: list[str], name: str) -> int:

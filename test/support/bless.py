@@ -1,4 +1,5 @@
-# pyright: basic -- lit has no types
+# pyright: basic
+# lit has no types
 """Rewrite the CHECK lines of a test from what its tools print now: `make bless T=name`, `lit --update-tests`.
 
 Every line of the prefix at fault is replaced by the whole output, function by function, each before the function of
@@ -11,12 +12,13 @@ import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 _PREFIX_FLAG = re.compile(r"--?check-prefix(?:es)?(?:=(.*))?$")
 _SYMBOL = re.compile(r"^\s*\S.*?\s(?:private )?@([\w$.-]+)")
 
 
-def update(result: object, test: object, commands: Sequence[object]) -> str | None:
+def update(result: Any, test: Any, commands: Sequence[Any]) -> str | None:
     """The hook of `lit --update-tests`, for tests that ran in lit's own shell."""
     argvs = [list(command.args) for command in commands]
     if not argvs or Path(argvs[-1][0]).name != "filecheck":

@@ -1,4 +1,5 @@
-# pyright: basic -- lit has no types
+# pyright: basic
+# lit has no types
 """A lit test format that runs Weft's tools and filecheck inside lit's worker.
 
 A RUN line made only of these tools, joined by `|` and with plain redirections, runs in a forked child of the warm
@@ -164,7 +165,7 @@ def run_stage(stage: Stage, stdin: bytes) -> Outcome:
         traceback.print_exc()
         code = 1
     finally:
-        kept = sys.stdout, sys.stderr  # closing them would close the buffers
+        kept = {sys.stdout, sys.stderr}  # closing them would close the buffers
         sys.stdin, sys.stdout, sys.stderr, sys.argv = saved
         for stream in kept:
             stream.flush()
@@ -189,9 +190,9 @@ def run_lines(lines: Sequence[Sequence[Stage]], bless: Path | None = None) -> Re
     """
     report = _run_lines(lines)
     blessed = ""
-    for _ in lines if bless is not None else ():
+    for _ in lines:
         failed = report.failed
-        if failed is None or failed.stage.argv[0] != "filecheck":
+        if bless is None or failed is None or failed.stage.argv[0] != "filecheck":
             break
         blessed += rewrite(bless, failed.stage.argv, failed.stdin.decode())
         report = _run_lines(lines)
