@@ -1,0 +1,223 @@
+// RUN: weft-opt %s --verify-diagnostics --split-input-file
+
+relay.func @convolution_of_too_many_channels(%x: tensor<1x3x8x8xf32>, %w: tensor<4x2x3x3xf32>) -> tensor<1x4x6x6xf32> {
+  // expected-error@+1 {{has 3 NCHW channels, but the weight [4, 2, 3, 3] takes 2 OIHW channels in each of 1 groups}}
+  %r = relay.nn.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x6x6xf32>
+  relay.return %r : tensor<1x4x6x6xf32>
+}
+
+// -----
+
+relay.func @convolution_with_a_wrong_number_of_channels(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x5x6x6xf32> {
+  // expected-error@+1 {{'channels' is 5, but the weight has 4 output channels}}
+  %r = relay.nn.conv2d %x, %w {channels = 5 : i64} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x5x6x6xf32>
+  relay.return %r : tensor<1x5x6x6xf32>
+}
+
+// -----
+
+relay.func @convolution_with_a_wrong_kernel_size(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32> {
+  // expected-error@+1 {{'kernel_size' is [5, 5], but the weight has [3, 3]}}
+  %r = relay.nn.conv2d %x, %w {kernel_size = array<i64: 5, 5>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+  relay.return %r : tensor<1x4x6x6xf32>
+}
+
+// -----
+
+relay.func @window_larger_than_its_data(%x: tensor<1x3x2x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x1x6xf32> {
+  // expected-error@+1 {{a window of 3 does not fit into spatial extent 2 with padding 0 and 0}}
+  %r = relay.nn.conv2d %x, %w : (tensor<1x3x2x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x1x6xf32>
+  relay.return %r : tensor<1x4x1x6xf32>
+}
+
+// -----
+
+relay.func @three_values_of_padding(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32> {
+  // expected-error@+1 {{'padding' has 3 values; expected 1, 2 or 4}}
+  %r = relay.nn.conv2d %x, %w {padding = array<i64: 1, 1, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32>
+  relay.return %r : tensor<1x4x8x8xf32>
+}
+
+// -----
+
+relay.func @stride_of_zero(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32> {
+  // expected-error@+1 {{'strides' must be at least 1, got [0, 1]}}
+  %r = relay.nn.conv2d %x, %w {strides = array<i64: 0, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32>
+  relay.return %r : tensor<1x4x8x8xf32>
+}
+
+// -----
+
+relay.func @wrong_result_type(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32> {
+  // expected-error@+1 {{has result type tensor<1x4x8x8xf32>, but its operands and attributes give tensor<1x4x6x6xf32>}}
+  %r = relay.nn.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32>
+  relay.return %r : tensor<1x4x8x8xf32>
+}
+
+// -----
+
+relay.func @blocked_layout_of_a_plain_convolution(%x: tensor<1x1x8x8x4xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32> {
+  // expected-error@+1 {{data_layout NCHW4c is not an order of the axes NCHW}}
+  %r = relay.nn.conv2d %x, %w {data_layout = "NCHW4c"} : (tensor<1x1x8x8x4xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32>
+  relay.return %r : tensor<1x4x6x6xf32>
+}
+
+// -----
+
+relay.func @different_element_types(%x: tensor<1x3x8x8xf16>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32> {
+  // expected-error@+1 {{data and weight have element types f16 and f32}}
+  %r = relay.nn.conv2d %x, %w : (tensor<1x3x8x8xf16>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+  relay.return %r : tensor<1x4x6x6xf32>
+}
+
+// -----
+
+relay.func @different_channel_blocks(%x: tensor<1x1x8x8x4xf32>, %w: tensor<1x1x3x3x2x4xf32>) -> tensor<1x1x6x6x4xf32> {
+  // expected-error@+1 {{the blocks of input channels differ: NCHW4c and OIHW2i4o}}
+  %r = relay.nn.contrib_conv2d_NCHWc %x, %w {data_layout = "NCHW4c", kernel_layout = "OIHW2i4o"} : (tensor<1x1x8x8x4xf32>, tensor<1x1x3x3x2x4xf32>) -> tensor<1x1x6x6x4xf32>
+  relay.return %r : tensor<1x1x6x6x4xf32>
+}
+
+// -----
+
+relay.func @too_many_groups_of_a_depthwise_convolution(%x: tensor<1x1x8x8x4xf32>, %w: tensor<1x1x3x3x1x4xf32>) -> tensor<1x1x6x6x4xf32> {
+  // expected-error@+1 {{'groups' is 5, but the data has 1 blocks of channels}}
+  %r = relay.nn.contrib_depthwise_conv2d_NCHWc %x, %w {data_layout = "NCHW4c", kernel_layout = "OIHW1i4o", groups = 5 : i64} : (tensor<1x1x8x8x4xf32>, tensor<1x1x3x3x1x4xf32>) -> tensor<1x1x6x6x4xf32>
+  relay.return %r : tensor<1x1x6x6x4xf32>
+}
+
+// -----
+
+relay.func @transposed_convolution_of_other_channels(%x: tensor<1x3x8x8xf32>, %w: tensor<2x4x3x3xf32>) -> tensor<1x4x10x10xf32> {
+  // expected-error@+1 {{has 3 channels, the weight [2, 4, 3, 3] takes 2}}
+  %r = relay.nn.conv2d_transpose %x, %w : (tensor<1x3x8x8xf32>, tensor<2x4x3x3xf32>) -> tensor<1x4x10x10xf32>
+  relay.return %r : tensor<1x4x10x10xf32>
+}
+
+// -----
+
+relay.func @dense_of_different_depths(%x: tensor<2x4xf32>, %w: tensor<3x5xf32>) -> tensor<2x3xf32> {
+  // expected-error@+1 {{operands [2, 4] and [3, 5] have 4 and 5 elements to sum over}}
+  %r = relay.nn.dense %x, %w : (tensor<2x4xf32>, tensor<3x5xf32>) -> tensor<2x3xf32>
+  relay.return %r : tensor<2x3xf32>
+}
+
+// -----
+
+relay.func @dense_with_wrong_units(%x: tensor<2x4xf32>, %w: tensor<3x4xf32>) -> tensor<2x4xf32> {
+  // expected-error@+1 {{'units' is 4, but the weight [3, 4] has 3}}
+  %r = relay.nn.dense %x, %w {units = 4 : i64} : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  relay.return %r : tensor<2x4xf32>
+}
+
+// -----
+
+relay.func @batches_that_do_not_broadcast(%x: tensor<2x3x4xf32>, %y: tensor<3x5x4xf32>) -> tensor<2x3x5xf32> {
+  // expected-error@+1 {{dimensions 2 and 3 do not broadcast}}
+  %r = relay.nn.batch_matmul %x, %y : (tensor<2x3x4xf32>, tensor<3x5x4xf32>) -> tensor<2x3x5xf32>
+  relay.return %r : tensor<2x3x5xf32>
+}
+
+// -----
+
+relay.func @bias_of_another_length(%x: tensor<2x3xf32>, %b: tensor<2xf32>) -> tensor<2x3xf32> {
+  // expected-error@+1 {{the bias has 2 elements, but axis 1 of tensor<2x3xf32> has 3}}
+  %r = relay.nn.bias_add %x, %b : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
+  relay.return %r : tensor<2x3xf32>
+}
+
+// -----
+
+relay.func @softmax_axis_out_of_range(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  // expected-error@+1 {{axis 2 is out of range for a tensor of rank 2}}
+  %r = relay.nn.softmax %x {axis = 2 : i64} : tensor<2x3xf32>
+  relay.return %r : tensor<2x3xf32>
+}
+
+// -----
+
+relay.func @softmax_of_integers(%x: tensor<2x3xi32>) -> tensor<2x3xi32> {
+  // expected-error@+1 {{expected floating-point data}}
+  %r = relay.nn.softmax %x : tensor<2x3xi32>
+  relay.return %r : tensor<2x3xi32>
+}
+
+// -----
+
+relay.func @statistics_of_another_axis(%x: tensor<2x3x4xf32>, %g: tensor<3xf32>) -> tensor<2x3x4xf32> {
+  // expected-error@+1 {{'gamma' must have one element for each of axis 2}}
+  %r = relay.nn.layer_norm %x, %g, %g : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
+  relay.return %r : tensor<2x3x4xf32>
+}
+
+// -----
+
+relay.func @groups_that_do_not_divide_the_channels(%x: tensor<2x3x4xf32>, %g: tensor<3xf32>) -> tensor<2x3x4xf32> {
+  // expected-error@+1 {{3 channels do not divide into 2 groups}}
+  %r = relay.nn.group_norm %x, %g, %g {num_groups = 2 : i64} : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
+  relay.return %r : tensor<2x3x4xf32>
+}
+
+// -----
+
+relay.func @padding_of_another_rank(%x: tensor<2x3xf32>, %v: tensor<f32>) -> tensor<2x4xf32> {
+  // expected-error@+1 {{'pad_width' has 2 values for rank 2; expected two a dimension}}
+  %r = relay.nn.pad %x, %v {pad_width = array<i64: 0, 1>} : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x4xf32>
+  relay.return %r : tensor<2x4xf32>
+}
+
+// -----
+
+relay.func @mirror_image_of_too_much(%x: tensor<2x3xf32>) -> tensor<2x6xf32> {
+  // expected-error@+1 {{dimension 1 of 3 elements has no mirror image of 3}}
+  %r = relay.nn.mirror_pad %x {pad_width = array<i64: 0, 0, 3, 0>, mode = "REFLECT"} : (tensor<2x3xf32>) -> tensor<2x6xf32>
+  relay.return %r : tensor<2x6xf32>
+}
+
+// -----
+
+relay.func @unknown_method(%x: tensor<1x1x2x2xf32>) -> tensor<1x1x4x4xf32> {
+  // expected-error@+1 {{'method' is "lanczos"; expected one of nearest_neighbor, linear, cubic}}
+  %r = relay.image.resize2d %x {size = array<i64: 4, 4>, method = "lanczos"} : (tensor<1x1x2x2xf32>) -> tensor<1x1x4x4xf32>
+  relay.return %r : tensor<1x1x4x4xf32>
+}
+
+// -----
+
+relay.func @layouts_of_different_axes(%x: tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32> {
+  // expected-error@+1 {{layouts NCHW and OIHW do not have the same axes}}
+  %r = relay.layout_transform %x {src_layout = "NCHW", dst_layout = "OIHW"} : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>
+  relay.return %r : tensor<1x1x2x2xf32>
+}
+
+// -----
+
+relay.func @cropped_by_more_than_a_block(%x: tensor<1x2x2x2x4xf32>) -> tensor<1x4x2x2xf32> {
+  // expected-error@+1 {{axis C of extent 8 in NCHW4c cannot hold just 4}}
+  %r = relay.layout_transform %x {src_layout = "NCHW4c", dst_layout = "NCHW", extents = array<i64: 0, 4, 0, 0>} : (tensor<1x2x2x2x4xf32>) -> tensor<1x4x2x2xf32>
+  relay.return %r : tensor<1x4x2x2xf32>
+}
+
+// -----
+
+relay.func @block_of_another_size(%x: tensor<1x2x2x2x4xf32>) -> tensor<1x2x1x1x4xf32> {
+  // expected-error@+1 {{the data has extent 4 where layout NCHW8c has a block of 8c}}
+  %r = relay.nn.global_avg_pool2d %x {layout = "NCHW8c"} : (tensor<1x2x2x2x4xf32>) -> tensor<1x2x1x1x4xf32>
+  relay.return %r : tensor<1x2x1x1x4xf32>
+}
+
+// -----
+
+relay.func @pool_over_a_missing_axis(%x: tensor<1x2x2xf32>) -> tensor<1x2x1xf32> {
+  // expected-error@+1 {{layout NCW has no whole axis H}}
+  %r = relay.nn.global_avg_pool2d %x {layout = "NCW"} : (tensor<1x2x2xf32>) -> tensor<1x2x1xf32>
+  relay.return %r : tensor<1x2x1xf32>
+}
+
+// -----
+
+relay.func @depth_that_does_not_divide(%x: tensor<1x6x2x2xf32>) -> tensor<1x1x4x4xf32> {
+  // expected-error@+1 {{the number of channels 6 does not divide by 4}}
+  %r = relay.nn.depth_to_space %x {block_size = 2 : i64} : (tensor<1x6x2x2xf32>) -> tensor<1x1x4x4xf32>
+  relay.return %r : tensor<1x1x4x4xf32>
+}
