@@ -16,6 +16,8 @@ from . import (
     nn_pool,
     nn_spatial,
     reduce,
+    slicing,
+    tiling,
     transcendental,
     transform,
 )
@@ -30,6 +32,8 @@ Relay = Dialect(
         *broadcast.OPS,
         *reduce.OPS,
         *transform.OPS,
+        *slicing.OPS,
+        *tiling.OPS,
         *image.OPS,
         *layout.OPS,
         *nn_activation.OPS,
