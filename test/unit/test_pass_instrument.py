@@ -21,7 +21,7 @@ from weft.transforms.infra.instruments import PassInstrument, pass_instrument
 from weft.transforms.infra.passes import Pass
 from weft.transforms.infra.pipeline import parse_pipeline
 from weft.transforms.infra.printing import DumpIR, PrintIRAfter, PrintIRAfterFailure, PrintIRBefore
-from weft.transforms.infra.registry import register_pass
+from weft.transforms.infra.registry import registered
 from weft.transforms.infra.reproducer import CrashReproducer, Reproducer
 from weft.transforms.infra.sequential import Sequential
 from weft.transforms.infra.timing import PassTimingInstrument
@@ -357,20 +357,18 @@ def test_statistics_count_operations():
 
 
 def test_a_failing_pass_leaves_a_reproducer_that_fails_in_the_same_way(tmp_path: Path):
-    register_pass("fails-on-marked")(
-        type(made_pass("fails-on-marked", lambda mod: "marked" in mod.attributes and fail(mod)))
-    )
-    module = ModuleOp([])
-    passes = parse_pipeline("fails-on-marked,any(fails-on-marked)")
-    crash = CrashReproducer(tmp_path / "new" / "r.mlir")
-    with pytest.raises(ValueError), PassContext(opt_level=3, disabled_pass=["cse"], instruments=[crash]):
-        Sequential([made_pass("p", mark), passes])(module)
-    assert crash.written == tmp_path / "new" / "r.mlir"
-    reproducer = Reproducer.parse((tmp_path / "new" / "r.mlir").read_text())
-    assert (reproducer.pipeline, reproducer.opt_level) == ("fails-on-marked", 3)
-    assert reproducer.disabled_pass == ("cse",) and reproducer.error == "ValueError: broken pass"
-    with reproducer.context() as context, pytest.raises(ValueError, match="broken pass"):
-        parse_pipeline(reproducer.pipeline)(Parser(context.ir_context, reproducer.module).parse_module())
+    fails = made_pass("fails-on-marked", lambda mod: "marked" in mod.attributes and fail(mod))
+    with registered(type(fails)):
+        passes = parse_pipeline("fails-on-marked,any(fails-on-marked)")
+        crash = CrashReproducer(tmp_path / "new" / "r.mlir")
+        with pytest.raises(ValueError), PassContext(opt_level=3, disabled_pass=["cse"], instruments=[crash]):
+            Sequential([made_pass("p", mark), passes])(ModuleOp([]))
+        assert crash.written == tmp_path / "new" / "r.mlir"
+        reproducer = Reproducer.parse((tmp_path / "new" / "r.mlir").read_text())
+        assert (reproducer.pipeline, reproducer.opt_level) == ("fails-on-marked", 3)
+        assert reproducer.disabled_pass == ("cse",) and reproducer.error == "ValueError: broken pass"
+        with reproducer.context() as context, pytest.raises(ValueError, match="broken pass"):
+            parse_pipeline(reproducer.pipeline)(Parser(context.ir_context, reproducer.module).parse_module())
 
 
 def test_a_file_that_is_no_reproducer_is_refused():

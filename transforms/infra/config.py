@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast, get_type_hints
+from typing import TYPE_CHECKING, cast, get_args, get_type_hints
 
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa, type_repr
@@ -114,6 +114,8 @@ def _plain(given: object, option: ConfigOption) -> object:
 
 
 def _fits(value: object, option: ConfigOption) -> bool:
+    if isinstance(value, bool) and bool not in (option.type, *get_args(option.type)):
+        return False  # to Python, true is an integer
     return isa(value, cast(type, option.type))
 
 

@@ -100,8 +100,10 @@ class _Group(Sequential):
 
     def __init__(self, passes: Sequence[XdslPass], name: str):
         super().__init__(passes, name=name)
-        text = f"{name}({self.info.spec if passes else ''})"
-        object.__setattr__(self, "sequence_info", dataclasses.replace(self.info, spec=text))
+        object.__setattr__(self, "sequence_info", dataclasses.replace(self.info, spec=f"{name}({self.members_text})"))
+
+    def __str__(self) -> str:
+        return self.info.spec
 
 
 def _place(text: str, position: int, piece: str = "") -> Place:

@@ -10,7 +10,8 @@ TVM's CamelCase names are aliases: `FuseOps`, `relay._transform.FuseOps` and `fu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast, overload
@@ -78,6 +79,20 @@ def register_pass(pass_type: P | str, /) -> P | Callable[[P], P]:
     return register_pass(pass_type.name)(pass_type)
 
 
+@contextmanager
+def registered(*pass_types: PassType) -> Generator[None]:
+    """Have pass classes registered in the `with` block only."""
+    before = dict(_registered)
+    for pass_type in pass_types:
+        register_pass(pass_type)
+    try:
+        yield
+    finally:
+        _registered.clear()
+        _registered.update(before)
+        _forget()
+
+
 def all_passes() -> dict[str, PassFactory]:
     """Every pass that can be asked for by name, sorted by name: Weft's, plug-ins', xDSL's."""
     return dict(sorted({**_installed().all_passes, **own_passes()}.items()))
@@ -91,9 +106,9 @@ def own_passes() -> dict[str, PassFactory]:
 
 def all_dialects() -> dict[str, Callable[[], Dialect]]:
     """Every dialect that a pass may meet: Weft's, plug-ins', xDSL's."""
-    from ...dialects import get_all_dialects
+    from ...dialects import get_all_dialects, get_extended_dialects
 
-    return {**_installed().all_dialects, **get_all_dialects(), **_dialects}
+    return {**_installed().all_dialects, **get_extended_dialects(), **get_all_dialects(), **_dialects}
 
 
 @cache

@@ -46,15 +46,20 @@ class Sequential(Pass):
             if not isinstance(pass_, XdslPass):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise TypeError(f"Sequential takes a list of passes (instances, not classes), got {pass_!r}")
         object.__setattr__(self, "passes", tuple(passes))
-        text = ",".join(info_of(pass_).spec for pass_ in passes)
+        text = self.members_text or "any()"
         object.__setattr__(self, "sequence_info", PassInfo(opt_level, name, required, text, is_sequence=True))
 
     @property
     def info(self) -> PassInfo:
         return self.sequence_info
 
+    @property
+    def members_text(self) -> str:
+        """The pipeline text of what is in the sequence."""
+        return ",".join(info_of(pass_).spec for pass_ in self.passes)
+
     def __str__(self) -> str:
-        return self.sequence_info.spec
+        return self.members_text
 
     def __iter__(self) -> Iterator[XdslPass]:
         return iter(self.passes)
