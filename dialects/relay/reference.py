@@ -7,12 +7,13 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import ArrayAttr, TensorType, TupleType
+from xdsl.ir import Attribute, Block, SSAValue
 
 from .. import te
 from ..dtypes import numpy_dtype, scalar_type
 from ..te.evaluate import evaluate
-from .base import DYNAMIC, RelayOp, flatten_types, shape_of
+from .base import DYNAMIC, RelayOp, flatten_types, is_static, shape_of, tensor
 from .core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
@@ -36,9 +37,28 @@ def evaluate_op(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
         fits = len(shape) == array.ndim and all(n in (DYNAMIC, m) for n, m in zip(shape, array.shape, strict=True))
         if not fits or array.dtype != numpy_dtype(type.element_type):
             raise ValueError(f"'{op.name}': input {position} is {type}, not {array.dtype.name} of shape {array.shape}")
+    op = specialize(op, inputs)
     if (direct := evaluate_directly(op, inputs)) is not None:
         return direct
     return evaluate_compute(op, inputs)
+
+
+def specialize(op: RelayOp, inputs: Sequence[NDArray]) -> RelayOp:
+    """`op` on tensors of the shapes that `inputs` have; `op` itself where all of its types are static."""
+    if all(is_static(value.type) for value in (*op.operands, *op.results)):
+        return op
+    arrays = iter(inputs)
+
+    def of_arrays(type: Attribute) -> Attribute:
+        if isinstance(type, TupleType):
+            return TupleType(ArrayAttr([of_arrays(field) for field in type.types]))  # pyright: ignore[reportArgumentType]
+        return TensorType(tensor(type).element_type, next(arrays).shape)
+
+    clone = op.clone()
+    clone.operands = Block(arg_types=[of_arrays(operand.type) for operand in op.operands]).args
+    for result, inferred in zip(clone.results, clone.infer(), strict=True):
+        result._type = inferred  # pyright: ignore[reportPrivateUsage]
+    return clone
 
 
 def evaluate_directly(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray] | None:

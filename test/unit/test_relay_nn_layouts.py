@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from xdsl.dialects.builtin import bf16, f16
+from xdsl.dialects.builtin import TensorType, bf16, f16, f32
 from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
 
 from weft.dialects.dtypes import numpy_dtype
 from weft.dialects.relay.attributes import tensor_type_of
-from weft.dialects.relay.base import RelayOp, Value
+from weft.dialects.relay.base import DYNAMIC, RelayOp, Value
 from weft.dialects.relay.layout import LayoutTransformOp, parse_layout
 from weft.dialects.relay.nn_activation import SoftmaxOp
 from weft.dialects.relay.nn_convolution import Conv2dNCHWcOp, Conv2dOp, DepthwiseConv2dNCHWcOp
@@ -35,7 +35,7 @@ from weft.dialects.relay.nn_spatial import (
     SpaceToBatchNdOp,
     UpsamplingOp,
 )
-from weft.dialects.relay.reference import evaluate_compute, evaluate_directly
+from weft.dialects.relay.reference import evaluate_compute, evaluate_directly, evaluate_op
 
 NDArray = npt.NDArray[Any]
 
@@ -267,3 +267,12 @@ def test_sums_of_narrow_floats_are_formed_in_f32(element: Any):
 def test_a_product_of_bytes_may_have_a_wider_result():
     x, w = np.full((1, 300), 100, np.int8), np.full((2, 300), 100, np.int8)
     np.testing.assert_array_equal(weft(DenseOp, [x, w], out_dtype="int32"), np.full((1, 2), 3_000_000, np.int32))
+
+
+def test_an_operator_on_dynamic_shapes_takes_them_from_the_arrays():
+    x, w = random(1, 2, 5, 6), random(3, 2, 3, 3)
+    arguments = Block(arg_types=[TensorType(f32, [DYNAMIC, 2, DYNAMIC, DYNAMIC]), tensor_type_of(w)]).args
+    convolution = Conv2dOp(*arguments, padding=[1, 1])
+    assert_close(evaluate_op(convolution, [x, w])[0], weft(Conv2dOp, [x, w], padding=[1, 1]))
+    pool = AdaptiveAvgPool2dOp(arguments[0], output_size=[2])
+    assert_close(evaluate_op(pool, [x])[0], weft(AdaptiveAvgPool2dOp, [x], output_size=[2]))
