@@ -208,9 +208,7 @@ class MainLowering:
         placed = self._assign_outputs(inputs, returned)
         plan = plan_memory([Lifetime(_bytes(s.type), s.first, s.last) for s in placed])
         arena = MemRefType[Attribute](i8, [max(plan.size, ALIGNMENT)])
-        lowered = func.FuncOp(
-            self.function.sym_name.data, FunctionType.from_lists([*types, arena, index, index], [])
-        )
+        lowered = func.FuncOp(self.function.sym_name.data, FunctionType.from_lists([*types, arena, index, index], []))
         lowered.location = self.function.location
         lowered.attributes |= self._signature()
         block = lowered.body.block

@@ -244,9 +244,7 @@ class LoopEmitter:
             return
         test: SSAValue | None = None
         for condition in conditions:
-            holds = self.emit(
-                arith.CmpiOp(self.index_value(linear(condition, self.ranges)), self.constant(0), "sge")
-            )
+            holds = self.emit(arith.CmpiOp(self.index_value(linear(condition, self.ranges)), self.constant(0), "sge"))
             test = holds if test is None else self.emit(arith.AndIOp(test, holds))
         assert test is not None
         self._guarded(test, emit)
@@ -263,9 +261,7 @@ class LoopEmitter:
         test: SSAValue | None = None
         for kind, binding in zip(block.kinds, bindings, strict=True):
             if kind == IterKind.REDUCE and not isinstance(binding, AffineConstantExpr):
-                first = self.emit(
-                    arith.CmpiOp(self.index_value(linear(binding, self.ranges)), self.constant(0), "eq")
-                )
+                first = self.emit(arith.CmpiOp(self.index_value(linear(binding, self.ranges)), self.constant(0), "eq"))
                 test = first if test is None else self.emit(arith.AndIOp(test, first))
         init = block.init.block
         if test is None:

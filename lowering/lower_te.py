@@ -40,7 +40,6 @@ class LowerTEPass(ModulePass):
 
     name = "lower-te"
     tvm_name = "LowerTE"
-    required = ("fuse-ops",)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         lowered: dict[str, PrimFuncOp] = {}

@@ -36,7 +36,7 @@ def phase_passes(phase: str, target: Target) -> list[ModulePass]:
         case "loops":
             return loops()
         case "llvm":
-            return llvm(target)
+            return llvm()
         case _:
             raise ValueError(f"there is no phase '{phase}'; phases: {', '.join(PHASES)}")
 
@@ -72,7 +72,7 @@ def graph(target: Target) -> list[ModulePass]:
         CanonicalizeCastPass(),
         CanonicalizeOpsPass(),
         FoldConstantPass(),
-        AlterOpLayoutPass(vector_bytes=target.vector_bytes),
+        AlterOpLayoutPass(vector_bytes=target.vector_bytes()),
         FoldConstantPass(),
         EliminateCommonSubexprPass(),
         DeadCodeEliminationPass(),
@@ -100,7 +100,7 @@ def schedule(target: Target) -> list[ModulePass]:
     from ..transforms.tir.schedule_rules import ScheduleRulesPass
 
     return [
-        ScheduleRulesPass(vector_bytes=target.vector_bytes, vector_registers=target.vector_registers),
+        ScheduleRulesPass(vector_bytes=target.vector_bytes(), vector_registers=target.vector_registers()),
         LoopPartitionPass(),
     ]
 
@@ -113,7 +113,7 @@ def loops() -> list[ModulePass]:
     return [ConvertTirToLoopsPass(), ConvertMainToLoopsPass()]
 
 
-def llvm(target: Target) -> list[ModulePass]:
+def llvm() -> list[ModulePass]:
     """Complete conversion to the llvm dialect, and the entry point that the runtime calls."""
     from .add_entry_point import AddEntryPointPass
     from .convert_loops_to_llvm import ConvertLoopsToLLVMPass
@@ -122,5 +122,5 @@ def llvm(target: Target) -> list[ModulePass]:
     return [
         ExpandMathPass(),
         AddEntryPointPass(),
-        ConvertLoopsToLLVMPass(cpu=target.cpu, features=target.features),
+        ConvertLoopsToLLVMPass(),
     ]

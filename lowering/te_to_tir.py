@@ -98,7 +98,9 @@ def _unique(name: str, taken: set[str]) -> str:
 
 def _nest(tensor: te.Tensor, compute: te.Compute, name: str, buffers: dict[te.Tensor, SSAValue]) -> Operation:
     """The loops over a compute's axes with its block inside; only the block where all extents are one."""
-    iters = [(axis, IterKind.REDUCE if axis.reduce else IterKind.SPATIAL) for axis in (*compute.axes, *compute.reduce_axes)]
+    iters = [
+        (axis, IterKind.REDUCE if axis.reduce else IterKind.SPATIAL) for axis in (*compute.axes, *compute.reduce_axes)
+    ]
     loops: list[ForOp] = []
     bindings: list[AffineExpr] = []
     for axis, _ in iters:
@@ -444,5 +446,3 @@ def is_speculatable(expr: te.Expr) -> bool:
                 pass
         stack.extend(te.operands_of(current))
     return True
-
-

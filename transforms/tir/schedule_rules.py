@@ -67,7 +67,9 @@ def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters) -> None:
         return
     for block in rest:
         if block.is_reduction:
-            missed("schedule-rules", block, f"block @{block.block_name} is not tiled: its inputs cannot be read as vectors")
+            missed(
+                "schedule-rules", block, f"block @{block.block_name} is not tiled: its inputs cannot be read as vectors"
+            )
         schedule_alone(block)
 
 

@@ -24,7 +24,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir.affine import Range
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind, Scope
-from ..schedule.access import Stride, follow_each_other, strides
+from ..schedule.access import follow_each_other, strides
 from ..schedule.compute_at import compute_at
 from ..schedule.inline import consumers, written_buffer
 from ..schedule.iters import fuse_buffer_dims, fuse_iters
@@ -100,10 +100,9 @@ def _store(block: BlockOp) -> memref.StoreOp:
 
 
 def _fuse_pixels(block: BlockOp, epilogue: BlockOp) -> None:
-    """Fuse neighbouring spatial iterators along which all accesses of both blocks walk straight on, but for the last,
-    which is the vector's."""
+    """Fuse neighbouring spatial iterators along which all accesses of both blocks walk straight on."""
     rank = len(_store(block).indices)
-    for position in range(rank - 3, -1, -1):
+    for position in range(rank - 2, -1, -1):
         extents = block.extents
         if extents[position] == 1 or extents[position + 1] == 1:
             continue
@@ -137,28 +136,70 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
     along = [access.along(inner) for access in accesses]
     if any(step not in (0, 1) for step in along) or 1 not in along:
         return None
-    vectors = [a for a, step in zip(accesses, along, strict=True) if step == 1]
-    scalars = [a for a, step in zip(accesses, along, strict=True) if step == 0]
-    dims = {i: AffineExpr.dimension(i) for i in spatial[:-1]}
-    dims[vector] = outer
     extents = {i: block.extents[i] for i in spatial[:-1]}
     extents[vector] = -(-extent // lanes)
+    reuse = Reuse(block, vector, lanes, extents)
     candidates = [Tile(vector, lanes, None, 1, None, 1)]
-    row_choices: list[int | None] = [None, *(i for i in spatial[:-1])]
-    for row in row_choices:
-        for column in (None, *spatial):
-            if column is not None and (column == row or extents[column] == 1):
-                continue
-            if row is not None and not _stands_still(vectors, dims[row]) and column is not None:
-                continue
-            if column is not None and scalars and not _stands_still(scalars, dims[column]):
-                continue
-            for rows in _sizes(extents[row]) if row is not None else [1]:
+    for row in (None, *spatial[:-1]):
+        for rows in _sizes(extents[row]) if row is not None else [1]:
+            for column in (None, *spatial):
+                if column is not None and (column == row or extents[column] == 1):
+                    continue
+                if column is not None and row is not None and not reuse.vectors_serve(row, rows):
+                    continue
                 for columns in _divisors(extents[column]) if column is not None else [1]:
                     # registers: the tile, one vector for each column, one for a broadcast
-                    if rows * columns + columns + 1 <= registers.count - 1:
-                        candidates.append(Tile(vector, lanes, row, rows, column, columns))
-    return max(candidates, key=lambda t: _merit(t, extents, vectors, scalars, dims))
+                    if rows * columns + columns + 1 > registers.count - 1:
+                        continue
+                    if column is not None and not reuse.scalars_serve(column, columns):
+                        continue
+                    candidates.append(Tile(vector, lanes, row, rows, column, columns))
+    return max(candidates, key=lambda t: _merit(t, extents, reuse))
+
+
+class Reuse:
+    """Which reads of a block stay the same within a tile."""
+
+    def __init__(self, block: BlockOp, vector: int, lanes: int, extents: dict[int, int]):
+        self.block = block
+        self.vector = vector
+        self.lanes = lanes
+        self.extents = extents
+        self.target = _store(block).memref
+        self._moves: dict[tuple[int, int], tuple[list[bool], list[bool]]] = {}
+
+    def moves(self, iterator: int, size: int) -> tuple[list[bool], list[bool]]:
+        """For each vector read and for each scalar read, whether it moves within `size` values of `iterator`."""
+        key = (iterator, size)
+        if (known := self._moves.get(key)) is None:
+            known = self._moves[key] = self._find(iterator, size)
+        return known
+
+    def _find(self, iterator: int, size: int) -> tuple[list[bool], list[bool]]:
+        count = len(self.block.iters)
+        outer, lane, tile_outer, tile_inner = (AffineExpr.dimension(count + i) for i in range(4))
+        lanes_outer = self.extents[self.vector]
+        ranges: dict[AffineExpr, Range] = {lane: (0, self.lanes - 1), tile_inner: (0, size - 1)}
+        ranges[tile_outer] = (0, -(-self.extents[iterator] // size) - 1)
+        replace = {iterator: tile_outer * size + tile_inner}
+        if iterator == self.vector:
+            replace = {iterator: (tile_outer * size + tile_inner) * self.lanes + lane}
+        else:
+            ranges[outer] = (0, lanes_outer - 1)
+            replace[self.vector] = outer * self.lanes + lane
+        result: tuple[list[bool], list[bool]] = ([], [])
+        for access in strides(self.block, replace, ranges):
+            if access.buffer is not self.target:
+                result[0 if access.along(lane) == 1 else 1].append(access.along(tile_inner) != 0)
+        return result
+
+    def vectors_serve(self, iterator: int, size: int) -> bool:
+        """Whether one vector read serves all `size` values of `iterator`."""
+        return not any(self.moves(iterator, size)[0])
+
+    def scalars_serve(self, iterator: int, size: int) -> bool:
+        """Whether one broadcast read serves all `size` values of `iterator`."""
+        return not any(self.moves(iterator, size)[1])
 
 
 def choose_lanes(extent: int, full: int) -> int:
@@ -168,10 +209,6 @@ def choose_lanes(extent: int, full: int) -> int:
         return extent
     divisor = gcd(extent, full)
     return full if extent / (-(-extent // full) * full) >= divisor / full else divisor
-
-
-def _stands_still(accesses: list[Stride], dim: AffineExpr) -> bool:
-    return all(access.along(dim) == 0 for access in accesses)
 
 
 def _divisors(n: int) -> list[int]:
@@ -184,26 +221,19 @@ def _sizes(n: int) -> list[int]:
     return divisors if max(divisors) >= 6 or n <= 6 else [*divisors, *range(6, min(n, 15))]
 
 
-def _merit(
-    tile: Tile, extents: dict[int, int], vectors: list[Stride], scalars: list[Stride], dims: dict[int, AffineExpr]
-) -> tuple[float, int]:
+def _merit(tile: Tile, extents: dict[int, int], reuse: Reuse) -> tuple[float, int]:
     """Multiply-adds per cycle, were all data in the nearest cache; below eight independent sums, the latency of an
     addition shows, and a rest that does not fill a tile costs as much as a full one."""
-
-    def reads(accesses: list[Stride]) -> int:
-        total = 0
-        for access in accesses:
-            count = 1
-            if tile.row is not None and access.along(dims[tile.row]) != 0:
-                count *= tile.rows
-            if tile.column is not None and access.along(dims[tile.column]) != 0:
-                count *= tile.columns
-            total += count
-        return total
-
+    no_moves = reuse.moves(tile.vector, 1)
+    row_moves = reuse.moves(tile.row, tile.rows) if tile.row is not None else no_moves
+    column_moves = reuse.moves(tile.column, tile.columns) if tile.column is not None else no_moves
+    reads = 0
+    for by_row, by_column in ((row_moves[kind], column_moves[kind]) for kind in (0, 1)):
+        for along_row, along_column in zip(by_row, by_column, strict=True):
+            reads += (tile.rows if along_row else 1) * (tile.columns if along_column else 1)
     sums = tile.rows * tile.columns
-    # Two multiply-adds and two reads a cycle; a scalar read may ride on the multiply-add that uses it.
-    cycles = max(sums / 2, (reads(vectors) + reads(scalars)) / 2, 4 * min(1, sums))
+    # Two multiply-adds and two reads a cycle.
+    cycles = max(sums / 2, reads / 2, 4)
     used = 1.0
     if tile.row is not None:
         used = extents[tile.row] / (-(-extents[tile.row] // tile.rows) * tile.rows)
@@ -238,8 +268,10 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
         inner = [*parts[1:], *inner]
     # A loop that leaves a rest stays on its own, so that it can be partitioned.
     ragged: list[ForOp] = []
-    for part, loop, size in ((vector_outer, tile.vector, tile.lanes * (tile.columns if tile.column == tile.vector else 1)),
-                             (row_outer, tile.row, tile.rows)):
+    for part, loop, size in (
+        (vector_outer, tile.vector, tile.lanes * (tile.columns if tile.column == tile.vector else 1)),
+        (row_outer, tile.row, tile.rows),
+    ):
         if part and loop is not None and epilogue.extents[loop] % size:
             ragged += part
     outer = [*outer, *(l for l in (*column_outer, *vector_outer, *row_outer) if l not in ragged)]
@@ -264,6 +296,9 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     moved = next(b for b in _blocks(top) if b.block_name == name)
     spatial, reduce = split_loops(moved)
     spatial = [loop for loop in spatial if loop in _under(top)]
+    lanes = spatial[-1]
+    if lanes.trip_count > tile.lanes:  # several registers along the vector's iterator
+        spatial[-1:] = split(lanes, [tile.lanes])
     if reduce:
         spatial.sort(key=lambda loop: _rank(moved, loop, tile))
         reorder(*reduce, *spatial)
@@ -305,5 +340,5 @@ def _rank(block: BlockOp, loop: ForOp, tile: Tile) -> int:
     position = loop_vars.index(loop.var)
     bound = next(i for i, b in enumerate(block.bindings.data.results) if position in b.used_dims())
     if bound == tile.vector:
-        return 3
+        return 2 if loop.trip_count != tile.lanes else 3
     return 1 if bound == tile.row else 2

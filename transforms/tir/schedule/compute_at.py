@@ -150,6 +150,3 @@ def _outer_and_inner(
         a, b = factor * bounds[0], factor * bounds[1]
         low, high = low + min(a, b), high + max(a, b)
     return Linear(outer, form.constant), low, high
-
-
-

@@ -99,5 +99,3 @@ def defining_block(buffer: SSAValue) -> BlockOp | None:
     """The block that writes `buffer`, if exactly one does."""
     writers = [b for b in accessing_blocks(buffer) if buffer in b.writes]
     return writers[0] if len(writers) == 1 else None
-
-

@@ -175,9 +175,7 @@ def drop_proved_conditions(block: BlockOp) -> None:
     """Remove from the predicate what the loops' ranges already prove."""
     ranges = dimension_ranges(block.loop_vars)
     kept = [
-        condition
-        for condition in block.conditions
-        if (found := expr_range(condition, ranges)) is None or found[0] < 0
+        condition for condition in block.conditions if (found := expr_range(condition, ranges)) is None or found[0] < 0
     ]
     if len(kept) != len(block.conditions):
         assign(block, block.bindings.data.results, kept, list(block.loop_vars))

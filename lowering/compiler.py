@@ -1,0 +1,178 @@
+"""The compiler driver: a Relay module in, object code and constants out.
+
+Kernels are lowered one at a time, each in a module of its own, and handed to the code generator as soon as they are
+ready: LLVM compiles one in another process while the next is being lowered here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.context import Context
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from ..dialects.diagnostics import Diagnostic
+from ..dialects.relay.attributes import attribute_to_array
+from ..dialects.relay.base import Tensor, flatten_types
+from ..dialects.tir.core import PrimFuncOp
+from ..transforms.infra import PassContext, Sequential
+from .codegen import CodegenPool
+from .convert_main_to_loops import INPUTS, OUTPUTS
+from .llvm_ir import emit_llvm_ir
+from .phases import PHASES, passes_between
+from .target import Target
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
+MAIN = "main"
+PhaseListener: TypeAlias = Callable[[str, ModuleOp], None]
+"""Called after each phase with its name and the module."""
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """A tensor that the compiled graph takes or gives."""
+
+    name: str
+    type: Tensor
+
+
+@dataclass(frozen=True)
+class CompiledGraph:
+    """Object code with what is needed to run it: the constants in the order of the constants' table, inputs, outputs,
+    and the arena's size in bytes."""
+
+    objects: tuple[bytes, ...]
+    constants: tuple[NDArray, ...]
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    arena_bytes: int
+    kernels: tuple[str, ...] = field(default=())
+
+
+def run_passes(passes: Sequence[ModulePass], module: ModuleOp) -> None:
+    """Run passes on `module`, in place, by the rules of the current `PassContext`."""
+    Sequential(list(passes)).apply(Context(), module)
+
+
+def lower(
+    module: ModuleOp, target: Target, end: str, start: str = "import", listener: PhaseListener | None = None
+) -> None:
+    """Take `module`, which is at phase `start`, to phase `end`, in place.
+
+    Raises:
+        Diagnostic: something in the module cannot be lowered.
+    """
+    for phase, passes in passes_between(start, end, target):
+        run_passes(passes, module)
+        if listener is not None:
+            listener(phase, module)
+
+
+def compile_graph(
+    module: ModuleOp, target: Target, *, start: str = "import", opt_level: int = 3, jobs: int | None = None
+) -> CompiledGraph:
+    """Compile a module that is at phase `start` (which it no longer is afterwards) to object code.
+
+    `opt_level` is LLVM's; Relay's is the current `PassContext`'s. `jobs` processes generate code: as many as there are
+    processors, unless given.
+
+    Raises:
+        Diagnostic: something in the module cannot be lowered, or a constant's data is missing.
+    """
+    position = PHASES.index(start)
+    with CodegenPool(target, jobs=jobs, opt_level=opt_level) as pool:
+        names: list[str] = []
+        if position < PHASES.index("tir"):
+            lower(module, target, "tir", start)
+            start = "tir"
+        if PHASES.index(start) < PHASES.index("loops"):
+            for prim_func in [f for f in module.ops if isinstance(f, PrimFuncOp)]:
+                _compile_kernel(module, prim_func, target, start, pool)
+                names.append(prim_func.sym_name.data)
+        if PHASES.index(start) < PHASES.index("loops"):
+            lower(module, target, "loops", "schedule")
+            start = "loops"
+        signature = _signature(module)
+        constants = _constants(module)
+        if PHASES.index(start) < PHASES.index("llvm"):
+            lower(module, target, "llvm", start)
+        pool.submit(MAIN, emit_llvm_ir(module))
+        objects = tuple(pool.result(name) for name in [*names, MAIN])
+    inputs, outputs, arena = signature
+    return CompiledGraph(objects, constants, inputs, outputs, arena, tuple(names))
+
+
+def _compile_kernel(module: ModuleOp, prim_func: PrimFuncOp, target: Target, start: str, pool: CodegenPool) -> None:
+    """Lower one kernel to LLVM IR and submit it; a declaration takes its place in `module`."""
+    marker = prim_func.next_op
+    prim_func.detach()
+    kernel = ModuleOp([prim_func])
+    name = prim_func.sym_name.data
+    lower(kernel, target, "loops", start)
+    lowered = next(f for f in kernel.ops if isinstance(f, func.FuncOp) and f.sym_name.data == name)
+    declaration = func.FuncOp.external(name, lowered.function_type.inputs.data, [])
+    declaration.attributes |= lowered.attributes
+    if marker is None:
+        module.body.block.add_op(declaration)
+    else:
+        module.body.block.insert_op_before(declaration, marker)
+    lower(kernel, target, "llvm", "loops")
+    pool.submit(name, emit_llvm_ir(kernel))
+
+
+def _entry(module: ModuleOp) -> func.FuncOp:
+    mains = [f for f in module.ops if isinstance(f, func.FuncOp) and INPUTS in f.attributes]
+    if not mains:
+        raise Diagnostic("there is no function to run: none carries the signature of a graph (weft.inputs)")
+    return next((f for f in mains if f.sym_name.data == MAIN), mains[0])
+
+
+def _signature(module: ModuleOp) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...], int]:
+    """Inputs, outputs, and bytes of the arena, from the attributes and the type of the graph's function."""
+    main = _entry(module)
+    specs: list[tuple[TensorSpec, ...]] = []
+    for key in (INPUTS, OUTPUTS):
+        entries = main.attributes[key]
+        assert isinstance(entries, ArrayAttr)
+        specs.append(tuple(_spec(entry) for entry in entries))
+    arena = main.function_type.inputs.data[-3]
+    assert isinstance(arena, memref.MemRefType)
+    return specs[0], specs[1], arena.get_shape()[0]
+
+
+def _spec(entry: object) -> TensorSpec:
+    assert isinstance(entry, DictionaryAttr)
+    name = entry.data["name"]
+    assert isinstance(name, StringAttr)
+    return TensorSpec(name.data, flatten_types([entry.data["type"]])[0])
+
+
+def _constants(module: ModuleOp) -> tuple[NDArray, ...]:
+    """The constants' data, by place in the constants' table."""
+    table: dict[int, NDArray] = {}
+    for op in module.ops:
+        if isinstance(op, memref.GlobalOp) and "weft.value" in op.attributes:
+            place = op.attributes["weft.constant_index"]
+            assert isinstance(place, IntegerAttr)
+            table[place.value.data] = _data(op)
+    return tuple(table[place] for place in range(len(table)))
+
+
+def _data(op: Operation) -> NDArray:
+    value, type = op.attributes["weft.value"], op.attributes["weft.type"]
+    array = attribute_to_array(value, flatten_types([type])[0])
+    if array is None:
+        raise Diagnostic.at(
+            op, f"the data of {value} was not loaded", hint="keep the .weights.npz file beside the .mlir file"
+        )
+    return array

@@ -1,0 +1,1 @@
+"""Running compiled graphs: memory, threads, loaded code, artefacts on disk."""

@@ -1,0 +1,157 @@
+"""A compiled graph that runs: NumPy arrays in, NumPy arrays out."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+
+from ..dialects.diagnostics import Diagnostic, did_you_mean
+from ..dialects.dtypes import dtype_name, numpy_dtype
+from ..lowering.add_entry_point import ENTRY
+from ..lowering.compiler import CompiledGraph, TensorSpec
+from ..lowering.llvm_symbols import CONSTANTS_TABLE
+from . import openmp
+from .jit import LoadedObjects
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
+ALIGNMENT = 64
+
+
+class InputError(Diagnostic):
+    """An input is missing, unknown, or of the wrong shape or dtype. Nothing has run."""
+
+
+class Executable:
+    """A compiled graph in memory.
+
+    Call it with one array for each input, or use `run` with names:
+
+        exe = weft.compile("model.onnx")
+        y = exe(x)
+        y = exe.run({"data": x})["prob"]
+
+    `threads` may be set between calls. An executable runs one inference at a time: it owns one arena.
+    """
+
+    def __init__(self, graph: CompiledGraph, threads: int | None = None):
+        """
+        Args:
+            graph: what the compiler made.
+            threads: threads for an inference; the number of processors, unless given.
+        """
+        self.graph = graph
+        self.inputs: tuple[TensorSpec, ...] = graph.inputs
+        self.outputs: tuple[TensorSpec, ...] = graph.outputs
+        openmp.load()
+        self._code = LoadedObjects(graph.objects)
+        self._constants = [aligned_copy(array) for array in graph.constants]
+        self._arena = aligned_empty((graph.arena_bytes,), np.dtype(np.uint8))
+        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(
+            self._code.address(ENTRY)
+        )
+        if self._constants:
+            table = (ctypes.c_void_p * len(self._constants)).from_address(self._code.address(CONSTANTS_TABLE))
+            for place, array in enumerate(self._constants):
+                table[place] = array.ctypes.data
+        self._threads = 1
+        self.threads = os.cpu_count() or 1 if threads is None else threads
+
+    @property
+    def threads(self) -> int:
+        """Threads that share an inference. More than one needs an OpenMP runtime; without it there is one."""
+        return self._threads
+
+    @threads.setter
+    def threads(self, count: int) -> None:
+        if count < 1:
+            raise InputError(f"{count} threads: at least one is needed")
+        self._threads = openmp.usable_threads(count)
+
+    def __call__(self, *arrays: npt.ArrayLike) -> NDArray | tuple[NDArray, ...]:
+        """Run the graph on its inputs in order. One output is given as an array, several as a tuple.
+
+        Raises:
+            InputError: the number of arrays, a shape or a dtype does not fit.
+        """
+        if len(arrays) != len(self.inputs):
+            raise InputError(
+                f"the graph takes {_count(len(self.inputs), 'input')} ({self._names()}), got {len(arrays)}"
+            )
+        outputs = self._invoke([self._checked(a, spec) for a, spec in zip(arrays, self.inputs, strict=True)])
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def run(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, NDArray]:
+        """Run the graph on inputs by name; gives its outputs by name.
+
+        Raises:
+            InputError: a name is missing or unknown, or a shape or dtype does not fit.
+        """
+        known = {spec.name for spec in self.inputs}
+        for name in inputs:
+            if name not in known:
+                raise InputError(f"there is no input '{name}'; inputs: {self._names()}", hint=did_you_mean(name, known))
+        missing = [spec.name for spec in self.inputs if spec.name not in inputs]
+        if missing:
+            raise InputError(f"{_count(len(missing), 'input')} missing: {', '.join(missing)}")
+        outputs = self._invoke([self._checked(inputs[spec.name], spec) for spec in self.inputs])
+        return {spec.name: array for spec, array in zip(self.outputs, outputs, strict=True)}
+
+    def _names(self) -> str:
+        return ", ".join(f"{spec.name}: {spec.type}" for spec in self.inputs)
+
+    def _checked(self, value: npt.ArrayLike, spec: TensorSpec) -> NDArray:
+        """`value` as a dense array of the input's dtype and shape."""
+        if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
+            array = cast("NDArray", np.from_dlpack(value))  # pyright: ignore[reportArgumentType]
+        else:
+            array = cast("NDArray", np.asarray(value))
+        wanted = numpy_dtype(spec.type.element_type)
+        if array.dtype != wanted:
+            name = dtype_name(spec.type.element_type)
+            raise InputError(
+                f"input '{spec.name}' has dtype {array.dtype.name}, the graph takes {name}",
+                hint=f"convert it: x.astype('{name}')",
+            )
+        if array.shape != spec.type.get_shape():
+            raise InputError(
+                f"input '{spec.name}' has shape {list(array.shape)}, the graph takes {list(spec.type.get_shape())}"
+            )
+        return np.ascontiguousarray(array)
+
+    def _invoke(self, arrays: Sequence[NDArray]) -> list[NDArray]:
+        outputs = [aligned_empty(spec.type.get_shape(), numpy_dtype(spec.type.element_type)) for spec in self.outputs]
+        self._run(_pointers(arrays), _pointers(outputs), self._arena.ctypes.data, self._threads)
+        return outputs
+
+
+def _pointers(arrays: Sequence[NDArray]) -> ctypes.Array[ctypes.c_void_p]:
+    return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def aligned_empty(shape: Sequence[int], dtype: np.dtype[np.generic]) -> NDArray:
+    """An uninitialised array whose data starts at a multiple of 64 bytes, as wide vectors like it."""
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size].view(dtype).reshape(tuple(shape))
+
+
+def aligned_copy(array: NDArray) -> NDArray:
+    """A dense copy of `array` in aligned memory; the array itself where it already is."""
+    if array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0:
+        return array
+    copy = aligned_empty(array.shape, array.dtype)
+    copy[...] = array
+    return copy
