@@ -1,0 +1,49 @@
+"""Every operator has the traits that TVM v0.10 registers for it, wherever the recorded table of them is at hand."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weft.dialects.relay import Relay
+from weft.dialects.relay.base import Fusion, NonComputational, RelayOp, ReshapeLike, Stateful, fusion_pattern
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+TABLE = Path(os.environ.get("WEFT_ORACLE_DIR", REPOSITORY.parent / "shared" / "oracle")) / "op_table.json"
+
+PATTERNS = {
+    "elemwise": Fusion.ELEMWISE,
+    "broadcast": Fusion.BROADCAST,
+    "injective": Fusion.INJECTIVE,
+    "comm_reduce": Fusion.COMM_REDUCE,
+    "out_elemwise_fusable": Fusion.OUT_ELEMWISE_FUSABLE,
+    "opaque": Fusion.OPAQUE,
+}
+OPERATORS = {op.name: op for op in Relay.operations if issubclass(op, RelayOp)}
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[str, dict[str, Any]]:
+    if not TABLE.exists():
+        pytest.skip(f"there is no {TABLE}")
+    return json.loads(TABLE.read_text())
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_an_operator_has_the_traits_that_tvm_registers(name: str, table: dict[str, dict[str, Any]]):
+    op = OPERATORS[name]
+    registered = table.get(name.removeprefix("relay."))
+    if registered is None:
+        pytest.skip("TVM v0.10 has no such operator")
+    pattern = registered.get("TOpPattern")
+    assert fusion_pattern(op) == (None if pattern is None else PATTERNS[pattern])
+    for trait, key in (
+        (ReshapeLike, "TReshapeOp"),
+        (NonComputational, "TNonComputational"),
+        (Stateful, "TOpIsStateful"),
+    ):
+        assert op.has_trait(trait) == bool(registered.get(key)), key
