@@ -108,6 +108,13 @@ class LocatedParser(Parser):
             self._first_uses.setdefault(operand.operand_name, operand.span)
         return super().resolve_operand(operand, type)
 
+    def parse_optional_argument(self, expect_type: bool = True) -> Parser.UnresolvedArgument | Parser.Argument | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """An argument with the place that the text gives it, which xDSL prints but does not read, or else its own."""
+        argument = super().parse_optional_argument(expect_type)
+        if isinstance(argument, Parser.Argument) and argument.location is None:
+            argument.location = self.parse_optional_location() or self._location(argument.name.start)
+        return argument
+
     def _register_ssa_definition(self, name: str, values: tuple[SSAValue, ...], span: Span) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         super()._register_ssa_definition(name, values, span)
         self._first_uses.pop(name, None)

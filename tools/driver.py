@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.diagnostics import (
     Diagnostic,
-    Diagnostics,
     Handler,
     Note,
     as_diagnostic,
@@ -31,7 +30,7 @@ from ..transforms.infra.printing import module_text
 from ..transforms.infra.registry import new_ir_context
 from ..transforms.infra.remarks import Remark, sent_to
 from ..transforms.infra.reproducer import Reproducer
-from .entry import internal_error, use_color
+from .entry import internal_error, trace_if_debugging, use_color
 from .instrumentation import Instrumentation
 from .options import Options
 from .output import read_text, write_output
@@ -146,6 +145,7 @@ class Job:
             try:
                 self._process()
             except Diagnostic as error:
+                trace_if_debugging(error)
                 handler(error)
                 return error.exit_code
         return 0
@@ -192,14 +192,13 @@ class Job:
 
     def _failure(self, error: Exception) -> Diagnostic:
         """A failure in a pass: the user's mistake with a note on which pass, or else a mistake of ours."""
-        notes = [note for note in getattr(error, "__notes__", ()) if "\n" not in note]
+        notes = [note for note in getattr(error, "__notes__", ()) if "\n" not in note][:1]  # the innermost pass
         known = as_diagnostic(error)
         if known is None:
             known = internal_error(error)
             notes.append(f"run `weft-opt --run-reproducer {self._write_reproducer(error)}` to see it again")
-        if isinstance(known, Diagnostics):
-            return known
-        known.notes = (*known.notes, *map(Note, notes))
+        last = known.each()[-1]
+        last.notes = (*last.notes, *map(Note, notes))
         return known
 
     def _write_reproducer(self, error: Exception) -> Path:

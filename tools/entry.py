@@ -46,12 +46,17 @@ def register_weft() -> None:
 def report(error: Exception) -> int:
     """Show an exception on standard error; the exit code that goes with it."""
     diagnostic = as_diagnostic(error) or internal_error(error)
+    trace_if_debugging(error)
+    print_to(sys.stderr, color=use_color())(diagnostic)
+    return diagnostic.exit_code
+
+
+def trace_if_debugging(error: Exception) -> None:
+    """Show the Python traceback of an exception where `WEFT_DEBUG` asks for it."""
     if knobs.DEBUG.get():
         import traceback
 
         traceback.print_exception(error)
-    print_to(sys.stderr, color=use_color())(diagnostic)
-    return diagnostic.exit_code
 
 
 def internal_error(error: Exception) -> InternalError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -11,20 +13,25 @@ from ..transforms.infra.printing import module_text
 
 
 def check_roundtrip(module: ModuleOp, context: Context) -> None:
-    """Print `module` and parse it again, in the custom and in the generic form.
+    """Print `module` and parse it again: in the custom form, with locations, and in the generic form.
 
     Raises:
         Diagnostic: the text cannot be parsed, or gives another module; it shows the first line that differs.
     """
-    for form in ("custom", "generic"):
-        text = module_text(module, generic=form == "generic")
+    forms = {
+        "custom": module_text,
+        "located": partial(module_text, debuginfo=True),
+        "generic": partial(module_text, generic=True),
+    }
+    for form, print_form in forms.items():
+        text = print_form(module)
         name = f"<{form} form>"
         try:
             again = parse_module(text, context, name)
         except Diagnostic as error:
             error.notes = (*error.notes, Note("this is how the module was printed, and it cannot be parsed again"))
             raise
-        second = module_text(again, generic=form == "generic")
+        second = print_form(again)
         if second != text:
             raise _difference(text, second, name)
         if not module.is_structurally_equivalent(again):

@@ -50,7 +50,7 @@ func.func @bad_expression() {
 // -----
 
 // All is well here.
-// CHECK-NOT: error
+// CHECK-NOT: verify_diagnostics.mlir
 func.func @error_as_expected(%a: i32) {
   %y = arith.addi %a, %b : i32 // expected-error {{value '%b'}}
   func.return
