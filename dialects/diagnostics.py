@@ -73,7 +73,8 @@ class Place:
     def of_location(location: LocationAttr) -> Place | None:
         """The place in a file that a location stands for; of several, the first.
 
-        A location that is only a name, as an imported layer has, gives a place without a line.
+        A location that is only a name gives a place without a line, and one in a file that has no lines, as an
+        imported layer has, shows both: `model.onnx("conv1")`.
         """
         from xdsl.dialects.builtin import FileLineColLoc, NameLoc
 
@@ -82,6 +83,8 @@ class Place:
         while pending:
             current = pending.pop(0)
             if isinstance(current, FileLineColLoc):
+                if current.line.data == 0 and name is not None:
+                    return Place(current.filename.data + f"({name.file})")
                 return Place(current.filename.data, current.line.data, current.column.data)
             if isinstance(current, NameLoc) and name is None:
                 name = Place(f'"{current.desc.data}"')
