@@ -3,9 +3,12 @@
 from xdsl.ir import Dialect
 
 from . import (
+    annotation,
     broadcast,
     core,
+    creation,
     elementwise,
+    gather,
     image,
     layout,
     nn_activation,
@@ -34,6 +37,9 @@ Relay = Dialect(
         *transform.OPS,
         *slicing.OPS,
         *tiling.OPS,
+        *gather.OPS,
+        *creation.OPS,
+        *annotation.OPS,
         *image.OPS,
         *layout.OPS,
         *nn_activation.OPS,

@@ -21,17 +21,23 @@ from .base import Fusion, FusionPattern, RelayOp, Tensor, real, string, tensor
 _SAME_TYPE = VarConstraint("T", TensorType.constr())
 
 
-class ElementwiseOp(RelayOp, ABC):
+class SameTypeOp(RelayOp, ABC):
     """One operand, one result of the same type."""
 
     data = operand_def(_SAME_TYPE)
     result = result_def(_SAME_TYPE)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.ELEMWISE))
+    traits = traits_def(Pure())
     assembly_format = "$data attr-dict `:` type($result)"
 
     def infer(self) -> Sequence[Attribute]:
         return [tensor(self.data)]
+
+
+class ElementwiseOp(SameTypeOp, ABC):
+    """An element of the result for each element of the operand, of the same type."""
+
+    traits = traits_def(FusionPattern(Fusion.ELEMWISE))
 
 
 class DropsIdentity(HasCanonicalizationPatternsInterface, ABC):
