@@ -23,3 +23,19 @@ def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
         return Tir
 
     return {"relay": relay, "tir": tir}
+
+
+def get_extended_dialects() -> dict[str, Callable[[], Dialect]]:
+    """Dialects of xDSL's with what they lack: contexts of Weft's tools register these in place of xDSL's."""
+
+    def arith() -> Dialect:
+        from .arith_extensions import Arith
+
+        return Arith
+
+    def llvm() -> Dialect:
+        from .llvm_extensions import Llvm
+
+        return Llvm
+
+    return {"arith": arith, "llvm": llvm}

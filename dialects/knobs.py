@@ -9,10 +9,10 @@ A value that cannot be read is a usage error that names the variable.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from .diagnostics import UsageError
 
@@ -21,13 +21,21 @@ T = TypeVar("T", bool, int, str)
 _TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
-class Knob(Generic[T]):
+class Setting:
+    """What documentation shows of a knob."""
+
+    def __init__(self, variable: str, default: bool | int | str, doc: str):
+        self.variable = variable
+        self.default_text = str(default)
+        self.doc = doc
+
+
+class Knob(Setting, Generic[T]):
     """One setting: an environment variable, the type of its default, what it means."""
 
     def __init__(self, variable: str, default: T, doc: str):
-        self.variable = variable
+        super().__init__(variable, default, doc)
         self.default: T = default
-        self.doc = doc
         self._override: ContextVar[T] = ContextVar(variable)
         KNOBS[variable] = self
 
@@ -49,14 +57,14 @@ class Knob(Generic[T]):
             value = _TRUTH.get(text.lower())
             if value is None:
                 raise UsageError(f"${self.variable} is '{text}', which is neither true nor false", hint="use 0 or 1")
-            return value
+            return cast(T, value)
         try:
             return kind(text)
         except ValueError:
             raise UsageError(f"${self.variable} is '{text}', which is not of type {kind.__name__}") from None
 
     @contextmanager
-    def set(self, value: T) -> Iterator[None]:
+    def set(self, value: T) -> Generator[None]:
         """Have `value` in the `with` block, whatever the environment says."""
         token = self._override.set(value)
         try:
@@ -65,10 +73,13 @@ class Knob(Generic[T]):
             self._override.reset(token)
 
 
-KNOBS: dict[str, Knob[bool] | Knob[int] | Knob[str]] = {}
+KNOBS: dict[str, Setting] = {}
 """Every knob, by its environment variable."""
 
 DEBUG = Knob(
     "WEFT_DEBUG", False, "show the Python traceback of an internal error, and of a diagnostic where it was made"
 )
 NO_COLOR = Knob("NO_COLOR", "", "when set to anything, reports on a terminal are not coloured (https://no-color.org)")
+CACHE_DIR = Knob(
+    "WEFT_CACHE_DIR", "", "directory in which compiled kernels are kept, found by content; nothing is kept where unset"
+)

@@ -91,40 +91,49 @@ class Machine:
         return module
 
 
-class LoadedCode:
-    """Object files in memory, linked with each other and with this process. Code stays as long as this object does.
+class Linker:
+    """Object files in memory, linked with each other and with this process. Code stays as long as this object does:
+    LLVM unloads it when what a link or a lookup gave back is dropped.
 
     Args:
         objects: the bytes of object files.
-        exported: names of the symbols whose addresses are wanted.
-        imported: symbols that are defined by address, before the process is asked.
+        imported: symbols that are defined by address.
 
     Raises:
-        LLVMError: a symbol is defined twice, or nowhere.
+        LLVMError: an object file cannot be read, or a symbol is defined twice.
     """
 
-    def __init__(self, objects: Sequence[bytes], exported: Sequence[str], imported: Mapping[str, int]):
+    def __init__(self, objects: Sequence[bytes], imported: Mapping[str, int]):
         import llvmlite.binding as binding
 
         initialize()
         machine = binding.Target.from_default_triple().create_target_machine(jit=True)
-        self._linker = binding.create_lljit_compiler(machine)
+        self._jit = binding.create_lljit_compiler(machine)
         builder = binding.JITLibraryBuilder()
         for image in objects:
             builder.add_object_img(image)
         for name, address in imported.items():
             builder.import_symbol(name, address)
-        for name in exported:
-            builder.export_symbol(name)
         try:
-            self._library = builder.add_current_process().link(self._linker, "weft")
-            self._addresses = {name: int(self._library[name]) for name in exported}
+            self._held = [builder.add_current_process().link(self._jit, _LIBRARY)]
         except RuntimeError as error:
             raise LLVMError(str(error)) from None
 
     def address(self, name: str) -> int:
-        """The address of an exported symbol."""
-        return self._addresses[name]
+        """The address of a symbol.
+
+        Raises:
+            LLVMError: there is none of that name, or what it needs is nowhere defined.
+        """
+        try:
+            found = self._jit.lookup(_LIBRARY, name)
+        except RuntimeError as error:
+            raise LLVMError(str(error)) from None
+        self._held.append(found)
+        return int(found[name])
+
+
+_LIBRARY = "weft"
 
 
 def load_library(path: str) -> None:

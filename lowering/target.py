@@ -74,10 +74,6 @@ class Target:
         """How many vector registers there are: 32 with AVX-512 and on 64-bit Arm, 16 on other x86 processors."""
         return 16 if self.resolved().triple.startswith(("x86_64", "i")) and self.vector_bytes() < 64 else 32
 
-    def vector_registers(self) -> int:
-        """How many vector registers there are: 32 with AVX-512 and on AArch64, else 16."""
-        return 32 if self.vector_bytes() == 64 or self.resolved().triple.startswith("aarch64") else 16
-
     def machine(self, opt_level: int = 3) -> Machine:
         """LLVM's target machine, made once per process; its code is position-independent.
 

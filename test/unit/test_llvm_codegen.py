@@ -1,0 +1,184 @@
+"""Machine code: objects that run, errors that say why, workers, the cache of kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+import pytest
+
+from weft.dialects import knobs
+from weft.lowering.codegen import CodegenError, CodegenPool, compile_many, compile_module
+from weft.lowering.emit import emit
+from weft.lowering.kernel_cache import KernelCache
+from weft.lowering.target import Target, TargetError
+from weft.runtime.jit import LoadedObjects, LoadError
+
+TARGET = Target()
+
+
+def answer(number: int, name: str = "answer") -> str:
+    return f"define i64 @{name}() {{\n  ret i64 {number}\n}}\n"
+
+
+def call(objects: list[bytes], name: str = "answer") -> int:
+    code = LoadedObjects(objects)
+    return ctypes.CFUNCTYPE(ctypes.c_int64)(code.address(name))()
+
+
+def test_an_object_is_loaded_and_called() -> None:
+    assert call([compile_module(answer(42), TARGET)]) == 42
+
+
+def test_objects_call_each_other() -> None:
+    caller = "declare i64 @g()\ndefine i64 @answer() {\n  %r = call i64 @g()\n  ret i64 %r\n}\n"
+    assert call([compile_module(caller, TARGET), compile_module(answer(7, "g"), TARGET)]) == 7
+
+
+def test_a_symbol_can_be_given_by_address() -> None:
+    callback = ctypes.CFUNCTYPE(ctypes.c_int64)(lambda: 11)
+    address = ctypes.cast(callback, ctypes.c_void_p).value
+    assert address is not None
+    text = "declare i64 @given()\ndefine i64 @answer() {\n  %r = call i64 @given()\n  ret i64 %r\n}\n"
+    code = LoadedObjects([compile_module(text, TARGET)], {"given": address})
+    assert ctypes.CFUNCTYPE(ctypes.c_int64)(code.address("answer"))() == 11
+
+
+def test_a_missing_symbol_is_named(capfd: pytest.CaptureFixture[str]) -> None:
+    declared = "declare i64 @weft_no_such_thing()\n"
+    text = declared + "define i64 @f() {\n  %r = call i64 @weft_no_such_thing()\n  ret i64 %r\n}\n"
+    code = LoadedObjects([compile_module(text, TARGET)])
+    with pytest.raises(LoadError, match="no address of 'f'"):
+        code.address("f")
+    assert "weft_no_such_thing" in capfd.readouterr().err
+
+
+def test_an_unknown_name_has_no_address() -> None:
+    with pytest.raises(LoadError, match="nowhere"):
+        LoadedObjects([compile_module(answer(1), TARGET)]).address("nowhere")
+
+
+def test_a_module_that_llvm_refuses_is_shown_with_the_line() -> None:
+    with pytest.raises(CodegenError, match=r"line 2 of the module.*\n.*ret i64 %x\n") as error:
+        compile_module("define i64 @f() {\n  ret i64 %x\n}\n", TARGET)
+    assert "%x" in error.value.message
+
+
+def test_a_module_that_does_not_verify_is_refused() -> None:
+    with pytest.raises(CodegenError, match="does not accept"):
+        compile_module("define void @f() {\n  %a = add i64 %b, 1\n  %b = add i64 %a, 1\n  ret void\n}\n", TARGET)
+
+
+def test_wide_vectors_are_used_where_there_are_any() -> None:
+    assert Target.parse("llvm -mcpu=x86-64 -mtriple=x86_64-unknown-linux-gnu").vector_bytes() == 16
+    assert Target.parse("llvm -mcpu=haswell -mtriple=x86_64-unknown-linux-gnu").vector_bytes() == 32
+    assert Target.parse("llvm -mcpu=znver5 -mtriple=x86_64-unknown-linux-gnu").vector_bytes() == 64
+    assert Target.parse("llvm -mcpu=skylake-avx512 -mtriple=x86_64-unknown-linux-gnu").vector_bytes() == 64
+
+
+def test_a_target_prints_as_it_is_read() -> None:
+    text = "llvm -mcpu=haswell -mattr=-avx2"
+    assert str(Target.parse(text)) == text
+    assert Target.parse(Target.parse(text)) == Target.parse(text)
+
+
+def test_an_unknown_target_option_is_refused_with_a_hint() -> None:
+    with pytest.raises(TargetError, match="did you mean '-mcpu'"):
+        Target.parse("llvm -cpu=native")
+    with pytest.raises(TargetError, match="kinds are llvm, c"):
+        Target.parse("cuda")
+
+
+def test_an_unknown_triple_is_refused() -> None:
+    with pytest.raises(TargetError, match="pdp11"):
+        Target.parse("llvm -mtriple=pdp11-none -mcpu=generic").machine()
+
+
+def test_unknown_formats_are_refused() -> None:
+    from xdsl.dialects.builtin import ModuleOp
+
+    assert emit(ModuleOp([]), "llvm") == b"\n"
+    with pytest.raises(Exception, match="formats are llvm, asm, obj"):
+        emit(ModuleOp([]), "exe")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_many_modules_come_out_in_order(jobs: int) -> None:
+    texts = [answer(number) for number in (3, 1, 2, 1)]
+    assert [call([image]) for image in compile_many(texts, TARGET, jobs)] == [3, 1, 2, 1]
+
+
+def test_workers_compile_the_same_code_as_this_process() -> None:
+    assert list(compile_many([answer(5)], TARGET, 2)) == [compile_module(answer(5), TARGET)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_in_a_worker_arrives_with_its_message(jobs: int) -> None:
+    with CodegenPool(TARGET, jobs) as pool:
+        pool.submit("good", answer(1))
+        pool.submit("bad", "define nonsense")
+        with pytest.raises(CodegenError, match="line 1"):
+            pool.result("bad")
+        assert call([pool.result("good")]) == 1
+
+
+def test_one_key_cannot_stand_for_two_modules() -> None:
+    with CodegenPool(TARGET, 1) as pool:
+        pool.submit("k", answer(1))
+        pool.submit("k", answer(1))
+        with pytest.raises(ValueError, match="'k'"):
+            pool.submit("k", answer(2))
+
+
+def test_a_closed_pool_leaves_no_processes() -> None:
+    with CodegenPool(TARGET, 2) as pool:
+        pool.submit("k", answer(1))
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_kernel_is_compiled_once_for_one_cache(tmp_path: Path) -> None:
+    cache = KernelCache(tmp_path)
+    key = KernelCache.key(answer(9), TARGET, 3)
+    assert cache.get(key) is None
+    with CodegenPool(TARGET, 1, cache=cache) as pool:
+        pool.submit("k", answer(9))
+        image = pool.result("k")
+    assert cache.get(key) == image
+    cache.put(key, compile_module(answer(10), TARGET))
+    with CodegenPool(TARGET, 1, cache=cache) as pool:
+        pool.submit("k", answer(9))
+        assert call([pool.result("k")]) == 10
+
+
+def test_a_damaged_cache_entry_is_not_used(tmp_path: Path) -> None:
+    cache = KernelCache(tmp_path)
+    cache.put("0123", b"object")
+    (stored,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    stored.write_bytes(stored.read_bytes()[:-1])
+    assert cache.get("0123") is None
+
+
+def test_target_level_and_text_make_different_keys() -> None:
+    generic = Target.parse("llvm -mcpu=x86-64")
+    keys = {KernelCache.key(answer(1), TARGET, 3), KernelCache.key(answer(1), TARGET, 2)}
+    keys |= {KernelCache.key(answer(2), TARGET, 3), KernelCache.key(answer(1), generic, 3)}
+    assert len(keys) == 4
+
+
+def test_the_cache_is_where_the_environment_says(tmp_path: Path) -> None:
+    with knobs.CACHE_DIR.set(""):
+        assert KernelCache.from_environment() is None
+    with knobs.CACHE_DIR.set(str(tmp_path)):
+        cache = KernelCache.from_environment()
+    assert cache is not None
+    cache.put("abcd", b"object")
+    assert (tmp_path / "kernels" / "ab" / "cd").is_file()
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    cache = KernelCache(tmp_path / "file")
+    cache.put("abcd", b"object")
+    assert cache.get("abcd") is None
