@@ -18,19 +18,19 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, Self, TextIO, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Self, TextIO, TypeAlias, cast
 
 from xdsl.utils.exceptions import DiagnosticException
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import LocationAttr
-    from xdsl.ir import Operation
+    from xdsl.ir import Attribute, Operation
     from xdsl.utils.lexer import Span
 
 
@@ -101,7 +101,7 @@ def _inner_locations(location: object) -> Iterator[object]:
             if isinstance(parameter, LocationAttr):
                 yield parameter
             elif isinstance(parameter, ArrayAttr):
-                yield from parameter.data
+                yield from cast("ArrayAttr[Attribute]", parameter).data
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,7 @@ def warn(op: Operation, message: str, hint: str | None = None) -> None:
 
 
 @contextmanager
-def handled_by(handler: Handler) -> Iterator[None]:
+def handled_by(handler: Handler) -> Generator[None]:
     """Send what is emitted in the `with` block, in this thread, to `handler`."""
     token = _HANDLER.set(handler)
     try:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..dialects.diagnostics import Place, UsageError, did_you_mean
+
 
 def emit(module: ModuleOp, format: str, target: str) -> bytes:
-    """`module` as LLVM IR, assembly, object code, C, a DOT graph or a JSON graph.
+    """`module` in a format of `lowering.emit`: LLVM IR, assembly, object code.
 
     Raises:
-        UsageError: the format is not one of `lowering.emit.FORMATS`, or the target is malformed.
+        UsageError: there is no such format, or the target is malformed.
         Diagnostic: the module is not at the phase that the format needs.
     """
+    from ..lowering.emit import FORMATS
     from ..lowering.emit import emit as emit_format
-    from ..lowering.target import Target
 
-    return emit_format(module, format, Target.parse(target))
+    formats = ("mlir", *FORMATS)
+    if format not in formats:
+        hint = did_you_mean(format, formats) or f"the formats are: {', '.join(formats)}"
+        raise UsageError(f"there is no format '{format}'", Place("--emit"), hint=hint)
+    return emit_format(module, format, target)

@@ -10,8 +10,6 @@ from typing import NoReturn
 
 from ..dialects.diagnostics import Place, UsageError, did_you_mean
 
-EMIT_FORMATS = ("mlir", "llvm", "asm", "obj", "c", "dot", "graph-json")
-
 
 @dataclass(frozen=True)
 class Options:
@@ -140,7 +138,12 @@ def _add_input_and_output(group: argparse._ArgumentGroup) -> None:  # pyright: i
         help="where to, instead of standard output; weights of a "
         "MODEL.mlir go to MODEL.weights.npz beside it, and come from there",
     )
-    add("--emit", choices=EMIT_FORMATS, default="mlir", help="what to write (default: mlir)")
+    add(
+        "--emit",
+        default="mlir",
+        metavar="FORMAT",
+        help="what to write: mlir (default), or llvm, asm, obj from the llvm dialect",
+    )
     add("--split-input-file", action="store_true", help="the input is several modules, with lines '// -----' between")
     add(
         "--verify-diagnostics",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
 from ..diagnostics import Diagnostic, Place
 from .attributes import Resource, ResourceAttr
@@ -57,7 +58,7 @@ def bind_resources(module: ModuleOp, arrays: Mapping[str, NDArray]) -> None:
         if (array := arrays.get(attribute.data.key)) is None:
             continue
         type = op.results[0].type if op.results else None
-        if isinstance(type, TensorType) and type.has_static_shape():
+        if isa(type, TensorType[Attribute]) and type.has_static_shape():
             dtype = numpy_dtype(type.element_type)
             if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize:
                 array = array.view(dtype)

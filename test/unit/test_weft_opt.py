@@ -141,7 +141,7 @@ def test_a_module_goes_through(weft_opt: Tool) -> None:
         (["--no-such-flag"], 2, "error: unrecognized arguments: --no-such-flag"),
         (["-p"], 2, "expected one argument"),
         (["-O7"], 2, "argument -O: invalid choice"),
-        (["--emit=pdf"], 2, "argument --emit: invalid choice: 'pdf'"),
+        (["--emit=pdf"], 2, "there is no format 'pdf'"),
         (["-p", "no-such-pass"], 2, "no pass is named 'no-such-pass'"),
         (["-p", "test-crash{"], 2, "this '{' is not closed"),
         (["-p", "test-crash{after=soon}"], 2, "soon"),
