@@ -23,6 +23,7 @@ from . import (
     tiling,
     transcendental,
     transform,
+    vision,
 )
 from .attributes import ResourceAttr
 
@@ -49,6 +50,7 @@ Relay = Dialect(
         *nn_norm.OPS,
         *nn_pool.OPS,
         *nn_spatial.OPS,
+        *vision.OPS,
     ],
     [ResourceAttr],
 )

@@ -135,7 +135,7 @@ class Resize3dOp(_Resize):
     layout = string("NCDHW")
 
 
-def _within(i: te.Expr, extent: int) -> te.Expr:
+def clamped_index(i: te.Expr, extent: int) -> te.Expr:
     """The index `i` brought into an axis of `extent`."""
     return te.minimum(te.maximum(i, 0), extent - 1)
 
@@ -229,8 +229,8 @@ class CropAndResizeOp(RelayOp):
             inside = te.all_of([c for p, bound in zip(places, bounds, strict=True) for c in (p >= 0, p <= bound)])
 
             def read(*at: te.Expr) -> te.Expr:
-                h, w = (_within(te.cast(p, te.index), extents[k]) for k, p in zip("HW", at, strict=True))
-                image = _within(te.cast(which[out["N"]], te.index), extents["N"])
+                h, w = (clamped_index(te.cast(p, te.index), extents[k]) for k, p in zip("HW", at, strict=True))
+                image = clamped_index(te.cast(which[out["N"]], te.index), extents["N"])
                 return te.cast(x[layout.arrange({"N": image, "C": out["C"], "H": h, "W": w})], f32)
 
             if self.method.data == "nearest_neighbor":
@@ -364,7 +364,7 @@ class GridSampleOp(RelayOp):
 
             def read(*at: te.Expr) -> te.Expr:
                 at = tuple(self._inside(p, extents[k]) for k, p in zip("HW", at, strict=True))
-                h, w = (_within(te.cast(p, te.index), extents[k]) for k, p in zip("HW", at, strict=True))
+                h, w = (clamped_index(te.cast(p, te.index), extents[k]) for k, p in zip("HW", at, strict=True))
                 value = te.cast(x[layout.arrange({"N": out["N"], "C": out["C"], "H": h, "W": w})], f32)
                 if self.padding_mode.data != "zeros":
                     return value

@@ -174,7 +174,7 @@ class _AvgPool(_WindowPool, ABC):
             count: te.Expr = te.const(1, te.index)
             for axis, p in enumerate(positions):
                 count = count * self.taps_inside(axis, i[p], x.shape[p])
-            return total[i] / te.cast(te.maximum(count, 1), total.element_type)
+            return _divided(total[i], te.maximum(count, 1))
 
         return narrow(te.compute(total.shape, mean, "pool_mean"), x.element_type)
 
@@ -198,6 +198,11 @@ class _AvgPool(_WindowPool, ABC):
         if not np.issubdtype(total.dtype, np.inexact):
             mean = np.trunc(mean)
         return np.moveaxis(mean, range(-len(self.SPATIAL), 0), self.positions()).astype(x.dtype)
+
+
+def _divided(total: te.Expr, count: te.Expr) -> te.Expr:
+    """`total / count`, in the type of `total`; a count that is known becomes a literal."""
+    return total / (te.const(count.value, total.type) if isinstance(count, te.Const) else te.cast(count, total.type))
 
 
 def _ceil_div(value: te.Expr, step: int) -> te.Expr:
@@ -368,9 +373,7 @@ class _AdaptiveAvgPool(_AdaptivePool, ABC):
             count: te.Expr = te.const(1, te.index)
             for p, n in parts.items():
                 count = self.part(i[p], extents[p], n)[1] * count
-            if isinstance(count, te.Const):
-                return total[i] / te.const(count.value, total.element_type)
-            return total[i] / te.cast(count, total.element_type)
+            return _divided(total[i], count)
 
         return te.compute(total.shape, mean, "pool_mean")
 

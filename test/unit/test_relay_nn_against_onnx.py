@@ -35,6 +35,7 @@ from weft.dialects.relay.nn_pool import (
 )
 from weft.dialects.relay.nn_spatial import DepthToSpaceOp, PadOp, SpaceToDepthOp
 from weft.dialects.relay.reference import evaluate_compute, evaluate_directly
+from weft.dialects.relay.vision import RoiAlignOp, RoiPoolOp
 
 NDArray = npt.NDArray[Any]
 Properties = dict[str, Value]
@@ -367,3 +368,38 @@ def test_grid_sampling_equals_that_of_onnx(method: str, padding_mode: str, align
     mode = {"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}[method]
     attributes: dict[str, object] = {"mode": mode, "padding_mode": padding_mode, "align_corners": int(align_corners)}
     assert_close(found, onnx("GridSample", [x, grid], **attributes))
+
+
+ROIS = np.asarray([[1, 1, 4, 5], [0, 0, 2, 2.5], [-1.5, 2, 3, 8]], np.float32)
+
+
+@pytest.mark.parametrize("sample_ratio", [0, 1, 2])
+def test_aligned_regions_equal_those_of_onnx(sample_ratio: int):
+    x, images = random(2, 3, 6, 7), np.asarray([0, 1, 1])
+    rois = np.concatenate([images[:, None].astype(np.float32), ROIS], 1)
+    properties: Properties = {"pooled_size": [2, 3], "spatial_scale": 0.7, "sample_ratio": sample_ratio}
+    expected = onnx(
+        "RoiAlign",
+        [x, ROIS, images],
+        output_height=2,
+        output_width=3,
+        spatial_scale=0.7,
+        sampling_ratio=sample_ratio,
+        coordinate_transformation_mode="output_half_pixel",
+    )
+    assert_close(weft(RoiAlignOp, [x, rois], **properties), expected)
+    largest = weft(RoiAlignOp, [x, rois], **properties, mode="max")
+    if sample_ratio == 1:
+        assert_close(largest, expected)
+    else:
+        assert (largest >= expected - 1e-5).all() and (largest > expected).any()
+
+
+def test_pooled_regions_are_the_maxima_of_their_bins():
+    x = random(1, 2, 6, 6)
+    rois = np.asarray([[0, 0, 1, 3, 4], [0, 2, 2, 5, 9]], np.float32)
+    found = weft(RoiPoolOp, [x, rois], pooled_size=[2, 2], spatial_scale=1.0)
+    first = [[x[0, :, 1:3, 0:2], x[0, :, 1:3, 2:4]], [x[0, :, 3:5, 0:2], x[0, :, 3:5, 2:4]]]
+    assert_close(found[0], np.asarray([[b.max((1, 2)) for b in row] for row in first]).transpose(2, 0, 1))
+    assert_close(found[1, :, 0, 0], x[0, :, 2:6, 2:4].max((1, 2)))
+    assert_close(found[1, :, 1, 0], np.zeros(2, np.float32))
