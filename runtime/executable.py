@@ -12,9 +12,11 @@ import numpy as np
 from ..dialects.diagnostics import Diagnostic, did_you_mean
 from ..dialects.dtypes import dtype_name, numpy_dtype
 from ..lowering.add_entry_point import ENTRY
+from ..lowering.codegen import compile_to_assembly
 from ..lowering.compiler import CompiledGraph, TensorSpec
 from ..lowering.llvm_symbols import CONSTANTS_TABLE
-from . import openmp
+from ..lowering.phase_texts import PhaseTexts
+from . import artefact, openmp
 from .jit import LoadedObjects
 
 if TYPE_CHECKING:
@@ -41,12 +43,14 @@ class Executable:
     `threads` may be set between calls. An executable runs one inference at a time: it owns one arena.
     """
 
-    def __init__(self, graph: CompiledGraph, threads: int | None = None):
+    def __init__(self, graph: CompiledGraph, threads: int | None = None, phases: PhaseTexts | None = None):
         """
         Args:
             graph: what the compiler made.
             threads: threads for an inference; the number of processors, unless given.
+            phases: the text of the phases, where it can be made.
         """
+        self._phases = phases
         self.graph = graph
         self.inputs: tuple[TensorSpec, ...] = graph.inputs
         self.outputs: tuple[TensorSpec, ...] = graph.outputs
@@ -63,6 +67,26 @@ class Executable:
                 table[place] = array.ctypes.data
         self._threads = 1
         self.threads = os.cpu_count() or 1 if threads is None else threads
+
+    @property
+    def ir(self) -> PhaseTexts:
+        """The text of every phase: `exe.ir["relay"]`, `"fuse"`, `"tir"`, `"schedule"`, `"loops"`, `"llvm"`.
+
+        Raises:
+            Diagnostic: the executable was loaded from a file, which holds none.
+        """
+        if self._phases is None:
+            raise Diagnostic("a saved executable holds no text", hint="compile the model with weft.compile to see it")
+        return self._phases
+
+    @property
+    def asm(self) -> str:
+        """The assembly of all of it, compiled again."""
+        return compile_to_assembly(self.ir.module("llvm"), self.ir.target)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write code and constants to one file, for `weft.load`."""
+        artefact.save(self.graph, path)
 
     @property
     def threads(self) -> int:

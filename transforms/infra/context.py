@@ -97,6 +97,11 @@ class PassContext:
             default = _defaults.context = PassContext()
         return default
 
+    @property
+    def is_default(self) -> bool:
+        """Whether this is the context at the bottom of its thread's stack, which nobody entered."""
+        return getattr(_defaults, "context", None) is self
+
     @staticmethod
     def list_configs() -> dict[str, ConfigOption]:
         """Every configuration key with its type."""

@@ -1,0 +1,33 @@
+"""Modules as text: `.mlir` files, their weights beside them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ..dialects.diagnostics import as_diagnostic
+from ..dialects.parser import LocatedParser
+from ..dialects.relay.weights import load_weights
+from ..dialects.verifier import verify
+from ..transforms.infra.registry import new_ir_context
+
+
+def from_mlir(path: str | os.PathLike[str]) -> ModuleOp:
+    """The module in a `.mlir` file, verified, with the data of its resources.
+
+    Raises:
+        Diagnostic: the text cannot be parsed or does not verify.
+        OSError: the file cannot be read.
+    """
+    path = Path(path)
+    try:
+        module = LocatedParser(new_ir_context(), path.read_text(), str(path)).parse_module()
+        verify(module)
+    except Exception as error:
+        if (diagnostic := as_diagnostic(error)) is None:
+            raise
+        raise diagnostic from None
+    load_weights(module, path)
+    return module

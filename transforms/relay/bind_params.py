@@ -1,0 +1,60 @@
+"""Make inputs of a graph constants. Counterpart of TVM's `bind_params_by_name`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
+
+from ...dialects.diagnostics import UsageError, did_you_mean
+from ...dialects.relay.attributes import tensor_type_of
+from ...dialects.relay.base import compatible
+from ...dialects.relay.core import ConstantOp, FuncOp
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function: str = "main") -> None:
+    """Replace inputs of `@function` by constants, in place; `params` gives their arrays by the inputs' names.
+
+    Raises:
+        UsageError: there is no such function or input, or an array does not fit its input's type.
+    """
+    import numpy as np
+
+    func = next((f for f in module.ops if isinstance(f, FuncOp) and f.sym_name.data == function), None)
+    if func is None:
+        raise UsageError(f"there is no relay.func @{function}")
+    names = input_names(func)
+    for name in params:
+        if name not in names:
+            raise UsageError(f"there is no input '{name}'; inputs: {', '.join(names)}", hint=did_you_mean(name, names))
+    block = func.body.block
+    kept = [name for name in names if name not in params]
+    for name, argument in reversed(list(zip(names, block.args, strict=True))):
+        if name not in params:
+            continue
+        array = np.asarray(params[name])
+        type = tensor_type_of(array)
+        if not compatible(argument.type, type):
+            raise UsageError(f"parameter '{name}' is {type}, the input takes {argument.type}")
+        constant = ConstantOp.from_numpy(array, name)
+        if (first := block.first_op) is not None:
+            block.insert_op_before(constant, first)
+        argument.replace_all_uses_with(constant.result)
+        block.erase_arg(argument)
+    func.properties["function_type"] = FunctionType.from_lists(
+        [a.type for a in block.args], func.function_type.outputs.data
+    )
+    if "input_names" in func.attributes:
+        func.attributes["input_names"] = ArrayAttr([StringAttr(name) for name in kept])
+
+
+def input_names(func: FuncOp) -> list[str]:
+    """The names of a graph's inputs: as imported, else those of its arguments in the text."""
+    given = func.attributes.get("input_names")
+    if isinstance(given, ArrayAttr) and len(given) == len(func.body.block.args):
+        return [name.data if isinstance(name, StringAttr) else str(name) for name in given]
+    return [a.name_hint or f"in{i}" for i, a in enumerate(func.body.block.args)]

@@ -1,0 +1,101 @@
+"""`weft.compile` and `weft.load`: the importers, the compiler and the runtime put together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+
+from .dialects.diagnostics import UsageError
+from .dialects.relay.core import FuncOp
+from .lowering.compiler import compile_graph
+from .lowering.phase_texts import PhaseTexts
+from .lowering.target import Target
+from .runtime import artefact
+from .runtime.executable import Executable
+from .transforms.infra import PassContext
+from .transforms.relay.bind_params import bind_params
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import onnx
+
+    Model: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ModuleOp | FuncOp"
+
+
+def compile(
+    model: Model,
+    target: str | Target = "llvm -mcpu=native",
+    opt_level: int | None = None,
+    threads: int | None = None,
+    params: Mapping[str, npt.ArrayLike] | None = None,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    phase: str = "import",
+) -> Executable:
+    """Compile a model for this machine.
+
+    Args:
+        model: the path of an `.onnx` or `.mlir` file, an ONNX model in memory, an xDSL module, or a `relay.func`. A
+            module that is given stays as it is.
+        target: as TVM writes it, `llvm -mcpu=native -mattr=-avx512f`.
+        opt_level: 0 to 3, which graph passes run. Without it, that of the `PassContext` around the call, or 3.
+        threads: threads for an inference; as many as there are processors, unless given.
+        params: inputs that become constants, by name.
+        shapes: shapes of inputs whose dimensions the model leaves open, by name.
+        phase: the phase that a module is at already.
+
+    Raises:
+        Diagnostic: the model cannot be read, imported or lowered; the message says where and why.
+    """
+    resolved = Target.parse(target)
+    module = _module(model, shapes)
+    if params:
+        bind_params(module, params)
+    current = PassContext.current()
+    scope = nullcontext(current)
+    if opt_level is not None or current.is_default:
+        scope = PassContext(
+            3 if opt_level is None else opt_level,
+            current.required_pass,
+            current.disabled_pass,
+            current.instruments,
+            current.config,
+        )
+    with scope as context:
+        texts = PhaseTexts(module.clone(), phase, resolved, context)
+        graph = compile_graph(module, resolved, start=phase)
+    return Executable(graph, threads, texts)
+
+
+def load(path: str | os.PathLike[str], threads: int | None = None) -> Executable:
+    """An executable that `Executable.save` wrote.
+
+    Raises:
+        Diagnostic: the file is not one of Weft's artefacts.
+        OSError: it cannot be read.
+    """
+    return Executable(artefact.load(path), threads)
+
+
+def _module(model: Model, shapes: Mapping[str, Sequence[int]] | None) -> ModuleOp:
+    """The model as a module of its own."""
+    if isinstance(model, ModuleOp):
+        return model.clone()
+    if isinstance(model, FuncOp):
+        return ModuleOp([model.clone()])
+    if isinstance(model, str | os.PathLike):
+        suffix = Path(model).suffix
+        if suffix == ".mlir":
+            from .frontend.mlir import from_mlir
+
+            return from_mlir(model)
+        if suffix != ".onnx":
+            raise UsageError(f"{model}: unknown kind of model '{suffix}'", hint="give an .onnx or .mlir file")
+    from .frontend.onnx import from_onnx
+
+    return from_onnx(model, shapes)
