@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ..dialects.diagnostics import Diagnostic, Place, UsageError, did_you_mean
+from ..dialects.relay.weights import resources, weights_path, write_weights
 from ..dialects.verifier import verify
 from ..transforms.infra.context import DEFAULT_OPT_LEVEL
 from ..transforms.infra.execution import run
@@ -50,15 +52,29 @@ class Plan:
             Diagnostic: a pass has found something to object to, or the module does not verify after a step.
             Exception: whatever a pass raises.
         """
+        written: tuple[set[str], Path] | None = None
         for step in self.steps:
             run(step.passes, module, context)
             verify(module)
             if self.dump_to is not None and step.phase is not None:
-                write_output(str(self.dump_to / f"{step.phase}.mlir"), module_text(module))
+                written = _dump(module, self.dump_to / f"{step.phase}.mlir", written)
 
     def pass_names(self) -> list[str]:
         """The names of all passes, those within groups too."""
         return [info_of(pass_).name for step in self.steps for pass_ in _flatten(step.passes)]
+
+
+def _dump(module: ModuleOp, path: Path, before: tuple[set[str], Path] | None) -> tuple[set[str], Path]:
+    """Write a phase; weights that the phase before has too are the same file, and take no room."""
+    arrays = resources(module)
+    target = weights_path(path)
+    target.unlink(missing_ok=True)
+    if before is not None and arrays and before[0] == set(arrays):
+        os.link(before[1], target)
+    else:
+        write_weights(arrays, target)
+    write_output(str(path), module_text(module))
+    return set(arrays), target
 
 
 def _flatten(passes: Sequence[ModulePass] | Sequential) -> Iterator[ModulePass]:

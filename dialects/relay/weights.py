@@ -1,8 +1,8 @@
 """The data of resources, in a file beside the text: `MODEL.mlir` has its arrays in `MODEL.weights.npz`.
 
-The file is an uncompressed `.npz`, key -> array, that `numpy.load` reads. An array whose elements are all equal is held
-as the one element that it is made of, and `bfloat16` as the two bytes that NumPy takes it for. NumPy is imported only
-where a module has resources.
+The file is an uncompressed `.npz`, key -> array, that `numpy.load` reads. Of an array whose elements are all equal, one
+element is held, and its shape under `KEY.shape`; `bfloat16` is held as the two bytes that NumPy takes it for. NumPy is
+imported only where a module has resources.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from .attributes import Resource, ResourceAttr
 
 if TYPE_CHECKING:
     from .attributes import NDArray
+
+
+_SHAPE = ".shape"
 
 
 def weights_path(mlir_path: Path) -> Path:
@@ -50,8 +53,6 @@ def bind_resources(module: ModuleOp, arrays: Mapping[str, NDArray]) -> None:
     Raises:
         Diagnostic: an array has not the shape or the element type of the constant that it is for.
     """
-    import numpy as np
-
     from ..dtypes import numpy_dtype
 
     for op, place, name, attribute in list(_uses(module)):
@@ -59,13 +60,7 @@ def bind_resources(module: ModuleOp, arrays: Mapping[str, NDArray]) -> None:
             continue
         type = op.results[0].type if op.results else None
         if isa(type, TensorType[Attribute]) and type.has_static_shape():
-            dtype = numpy_dtype(type.element_type)
-            if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize:
-                array = array.view(dtype)
-            shape = type.get_shape()
-            if array.shape != shape and array.shape == (1,) * len(shape):
-                array = np.broadcast_to(array, shape)
-            if array.shape != shape or array.dtype != dtype:
+            if array.shape != type.get_shape() or array.dtype != numpy_dtype(type.element_type):
                 raise Diagnostic.at(op, f"the weights hold {array.dtype}{list(array.shape)} for "
                     f"'{attribute.data.key}', but the type is {type}")  # fmt: skip
         place[name] = ResourceAttr(Resource(attribute.data.key, array))
@@ -85,7 +80,7 @@ def load_weights(module: ModuleOp, mlir_path: Path) -> None:
 
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files if key in missing}
+            arrays = {key: _restored(key, file) for key in file.files if key in missing}
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise Diagnostic(f"cannot be read as weights: {error}", Place(str(path))) from error
     bind_resources(module, arrays)
@@ -117,9 +112,9 @@ def write_weights(arrays: Mapping[str, NDArray], path: Path) -> None:
             with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
                 for key, array in arrays.items():
                     if array.size > 1 and not any(array.strides):
+                        _write_member(archive, key + _SHAPE, np.array(array.shape, np.int64))
                         array = array[(slice(0, 1),) * array.ndim]
-                    with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
-                        np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+                    _write_member(archive, key, array)
             os.chmod(temporary, 0o644)
             os.replace(temporary, path)
         except BaseException:
@@ -127,6 +122,24 @@ def write_weights(arrays: Mapping[str, NDArray], path: Path) -> None:
             raise
     except OSError as error:
         raise Diagnostic(f"cannot be written: {(error.strerror or str(error)).lower()}", Place(str(path))) from error
+
+
+def _write_member(archive: zipfile.ZipFile, key: str, array: NDArray) -> None:
+    import numpy as np
+
+    with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
+        np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+
+
+def _restored(key: str, file: Mapping[str, NDArray]) -> NDArray:
+    import numpy as np
+
+    array = file[key]
+    if array.dtype.kind == "V":
+        import ml_dtypes
+
+        array = array.view(ml_dtypes.bfloat16)
+    return np.broadcast_to(array, tuple(file[key + _SHAPE])) if key + _SHAPE in file else array
 
 
 def _uses(module: ModuleOp) -> Iterator[tuple[Operation, dict[str, Attribute], str, ResourceAttr]]:
