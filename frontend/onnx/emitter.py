@@ -129,7 +129,8 @@ class Emitter:
 
     def finish(self, results: Sequence[SSAValue]) -> None:
         """Return `results`, and drop what only served to find out constants."""
-        self.block.add_op(ReturnOp(*results))
+        self._location = self._file
+        self.insert(ReturnOp(*results))
         for op in reversed(list(self.block.ops)):
             if op.results and not any(r.first_use for r in op.results) and not op.has_trait(Stateful):
                 op.detach()

@@ -24,6 +24,7 @@ from ...dialects.diagnostics import Diagnostic, Note, Place, UsageError, did_you
 from ...dialects.relay.base import DYNAMIC, compatible
 from ...dialects.relay.core import FuncOp
 from .emitter import Emitter, identifier
+from .files import load
 from .node import Malformed, Node, Outputs, Unsupported
 from .registry import CONVERTERS, FIRST_OPSET, LAST_OPSET, converter
 from .schemas import (
@@ -35,6 +36,7 @@ from .schemas import (
     definition,
     domain_of,
     instantiate,
+    newest_opset,
     operator_name,
     opsets,
     schema_of,
@@ -67,31 +69,8 @@ def from_onnx(model: str | os.PathLike[str] | ModelProto, shapes: Shapes | None 
         Diagnostic: the file cannot be read or is broken, or the model has operators that Weft cannot import: then all
             of them are named. Placed at the node.
     """
-    proto, file, directory = _load(model)
+    proto, file, directory = load(model)
     return _Importer(proto, file, directory, shapes or {}).run()
-
-
-def _load(model: str | os.PathLike[str] | ModelProto) -> tuple[ModelProto, str, Path | None]:
-    try:
-        import onnx
-        from google.protobuf.message import DecodeError
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"importing an ONNX model takes the Python package {error.name}", hint="pip install 'weft[onnx]'"
-        ) from None
-
-    if isinstance(model, onnx.ModelProto):
-        return model, model.graph.name or "model", None
-    path = Path(model)
-    try:
-        proto = onnx.load(str(path), load_external_data=False)  # pyright: ignore[reportUnknownMemberType]
-    except (DecodeError, ValueError, UnicodeDecodeError) as error:
-        raise Diagnostic("this is not an ONNX model", Place(str(path)), notes=[Note(str(error).strip())]) from None
-    except OSError as error:
-        raise Diagnostic((error.strerror or str(error)).lower(), Place(str(path))) from None
-    if not proto.HasField("graph"):
-        raise Diagnostic("this is not an ONNX model", Place(str(path)), notes=[Note("it holds no graph")])
-    return proto, str(path), path.parent
 
 
 class _Poison:
@@ -138,7 +117,14 @@ class _Importer:
 
     def run(self) -> ModuleOp:
         graph = self.model.graph
-        scope = self.open(graph, opsets(self.model.opset_import), None)
+        imports = opsets(self.model.opset_import)
+        if imports.get("", 0) > newest_opset():
+            raise Diagnostic(
+                f"the model is of opset {imports['']}, but the installed onnx package knows opsets to {newest_opset()}",
+                Place(self.file),
+                hint="pip install --upgrade onnx",
+            )
+        scope = self.open(graph, imports, None)
         if graph.sparse_initializer:
             raise self.error("sparse initializers are not supported", graph.sparse_initializer[0].values.name)
         inputs = [value for value in graph.input if value.name not in scope.weights]
@@ -165,7 +151,9 @@ class _Importer:
             },
         )
         function.location = self.emitter.location_of(graph.name or "main")
-        return ModuleOp([function])
+        module = ModuleOp([function])
+        module.location = function.location
+        return module
 
     def input_types(self, inputs: Sequence[ValueInfoProto]) -> list[Attribute]:
         """The types of the inputs; a symbolic dimension that `shapes` gives for one input counts for all."""

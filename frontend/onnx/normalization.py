@@ -102,6 +102,7 @@ def group_norm(node: Node) -> SSAValue:
 
 
 def lp_norm(node: Node) -> SSAValue:
+    """`x` divided by its length along an axis; where all is zero, the result is too."""
     x = node.input(0)
     axes = [node.axis(node.integer("axis", -1), rank_of(x))]
     match node.integer("p", 2):
@@ -111,7 +112,8 @@ def lp_norm(node: Node) -> SSAValue:
             length = node.emit("sqrt", node.emit("sum", node.emit("multiply", x, x), axis=axes, keepdims=True))
         case p:
             raise Malformed(f"p is {p}, but must be 1 or 2")
-    return node.emit("divide", x, length)
+    none = node.emit("equal", length, node.scalar(0.0, x))
+    return node.emit("divide", x, node.emit("where", none, node.scalar(1.0, x), length))
 
 
 def rms_norm(node: Node) -> SSAValue:

@@ -74,6 +74,13 @@ def opsets(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
     return {domain_name(entry.domain): entry.version for entry in imports}
 
 
+def newest_opset() -> int:
+    """The newest opset of the default domain that the installed `onnx` package knows."""
+    import onnx
+
+    return onnx.defs.onnx_opset_version()
+
+
 def schema_of(node: NodeProto, opset: int) -> Schema:
     """The definition of a node's operator, in the revision that `opset` has.
 

@@ -138,7 +138,7 @@ def pad(node: Node) -> SSAValue:
     if value is None:
         value = node.scalar(0.0, x)
     cropped = [axis for axis in range(rank) if min(width[axis]) < 0]
-    if any(n > 0 for pair in width for n in pair) or not cropped:
+    if any(n > 0 for pair in width for n in pair):
         x = node.emit(
             "nn.pad", x, node.reshape(value, []), pad_width=[max(n, 0) for pair in width for n in pair], pad_mode=mode
         )
@@ -167,15 +167,11 @@ def space_to_depth(node: Node) -> SSAValue:
 
 
 def trilu(node: Node) -> SSAValue:
-    """The triangle of each matrix in `x`, as a choice by a constant mask."""
+    """The upper or lower triangle of each matrix, from the diagonal `k` on."""
     import numpy as np
 
-    x = node.input(0)
-    k = int(node.static(1).item()) if node.optional(1) is not None else 0
-    rows, columns = node.static_shape(x)[-2:]
-    offset = np.arange(columns) - np.arange(rows)[:, None]
-    keep = offset >= k if node.integer("upper", 1) else offset <= k
-    return node.emit("where", node.constant(keep), x, node.scalar(0, x))
+    k = node.constant(np.asarray(0, np.int64)) if node.optional(1) is None else node.reshape(node.input(1), [])
+    return node.emit("trilu", node.input(0), k, upper=bool(node.integer("upper", 1)))
 
 
 def shape(node: Node) -> SSAValue:
