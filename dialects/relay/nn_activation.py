@@ -13,8 +13,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
-from .base import DYNAMIC, Fusion, FusionPattern, RelayOp, Stateful, integer, normalize_axis, real, tensor
-from .nn_common import accumulator, narrow, tuple_type, widened
+from .base import Fusion, FusionPattern, RelayOp, Stateful, integer, normalize_axis, real, tensor
+from .nn_common import accumulator, check_vector, narrow, tuple_type, widened
 
 if TYPE_CHECKING:
     from .base import NDArray
@@ -98,13 +98,9 @@ class PreluOp(RelayOp):
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def infer(self) -> Sequence[Attribute]:
-        data, alpha = tensor(self.data), tensor(self.alpha)
+        data = tensor(self.data)
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
-        if len(alpha.get_shape()) != 1 or data.element_type != alpha.element_type:
-            raise VerifyException(f"expected an alpha of rank 1 and type {data.element_type}, got {alpha}")
-        extent, slopes = data.get_shape()[axis], alpha.get_shape()[0]
-        if DYNAMIC not in (extent, slopes) and slopes != extent:
-            raise VerifyException(f"alpha has {slopes} elements, but axis {axis} of {data} has {extent}")
+        check_vector(tensor(self.alpha), data, axis, "alpha")
         return [data]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:

@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .. import te
 from ..dtypes import scalar_type
-from .base import DYNAMIC
+from .base import DYNAMIC, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -51,6 +51,18 @@ def narrow(x: te.Tensor, element: Attribute) -> te.Tensor:
 def tuple_type(*fields: Attribute) -> TupleType:
     """The tuple type of the given fields."""
     return TupleType(ArrayAttr(fields))  # pyright: ignore[reportArgumentType]
+
+
+def check_vector(vector: Tensor, data: Tensor, axis: int, what: str) -> None:
+    """
+    Raises:
+        VerifyException: `vector` is not of rank 1, of the data's type, with one element for each index of `axis`.
+    """
+    extent, shape = data.get_shape()[axis], vector.get_shape()
+    if len(shape) != 1 or (DYNAMIC not in (extent, *shape) and shape[0] != extent):
+        raise VerifyException(f"'{what}' must have one element for each of axis {axis} of {data}, got {vector}")
+    if vector.element_type != data.element_type:
+        raise VerifyException(f"'{what}' has element type {vector.element_type}, the data has {data.element_type}")
 
 
 def optional_int(value: IntegerAttr | None) -> int | None:

@@ -29,7 +29,7 @@ from .base import (
     tensor,
 )
 from .layout import Layout, parse_layout, transform_array
-from .nn_common import accumulator, narrow, optional_int, result_element, widened
+from .nn_common import accumulator, check_vector, narrow, optional_int, result_element, widened
 
 if TYPE_CHECKING:
     from .base import NDArray
@@ -289,15 +289,9 @@ class BiasAddOp(RelayOp):
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def infer(self) -> Sequence[Attribute]:
-        data, bias = tensor(self.data), tensor(self.bias)
+        data = tensor(self.data)
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
-        if len(bias.get_shape()) != 1 or data.element_type != bias.element_type:
-            raise VerifyException(f"expected a bias of rank 1 and type {data.element_type}, got {bias}")
-        extent = data.get_shape()[axis]
-        if DYNAMIC not in (extent, *bias.get_shape()) and bias.get_shape()[0] != extent:
-            raise VerifyException(
-                f"the bias has {bias.get_shape()[0]} elements, but axis {axis} of {data} has {extent}"
-            )
+        check_vector(tensor(self.bias), data, axis, "bias")
         return [data]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:

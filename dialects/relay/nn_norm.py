@@ -21,7 +21,6 @@ from .base import (
     Fusion,
     FusionPattern,
     RelayOp,
-    Tensor,
     flag,
     int_list,
     integer,
@@ -31,16 +30,9 @@ from .base import (
     real,
     tensor,
 )
-from .nn_common import accumulator, narrow, tuple_type
+from .nn_common import accumulator, check_vector, narrow, tuple_type
 
 _SameType = VarConstraint("T", TensorType.constr())
-
-
-def _check_vector(vector: Tensor, data: Tensor, axis: int, what: str) -> None:
-    extent = data.get_shape()[axis]
-    shape = vector.get_shape()
-    if len(shape) != 1 or (DYNAMIC not in (extent, *shape) and shape[0] != extent):
-        raise VerifyException(f"'{what}' must have one element for each of axis {axis} of {data}, got {vector}")
 
 
 def mean_over(
@@ -117,7 +109,7 @@ class BatchNormOp(RelayOp):
             "moving_var": self.moving_var,
         }
         for what, vector in vectors.items():
-            _check_vector(tensor(vector), data, axis, what)
+            check_vector(tensor(vector), data, axis, what)
         return [tuple_type(data, tensor(self.moving_mean), tensor(self.moving_var))]
 
     def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
@@ -161,8 +153,8 @@ class _ScaledNorm(RelayOp, ABC):
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
-        _check_vector(tensor(self.gamma), data, axis, "gamma")
-        _check_vector(tensor(self.beta), data, axis, "beta")
+        check_vector(tensor(self.gamma), data, axis, "gamma")
+        check_vector(tensor(self.beta), data, axis, "beta")
         return [data]
 
     def scaled(

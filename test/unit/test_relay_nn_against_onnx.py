@@ -13,9 +13,8 @@ import numpy.typing as npt
 import pytest
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
-from xdsl.ir import Block
+from operators import assert_close, random_floats, run_operator
 
-from weft.dialects.relay.attributes import tensor_type_of
 from weft.dialects.relay.base import RelayOp, Value
 from weft.dialects.relay.image import GridSampleOp, Resize2dOp
 from weft.dialects.relay.nn_activation import LeakyReluOp, LogSoftmaxOp, PreluOp, ReluOp, SoftmaxOp
@@ -34,26 +33,11 @@ from weft.dialects.relay.nn_pool import (
     MaxPool3dOp,
 )
 from weft.dialects.relay.nn_spatial import DepthToSpaceOp, PadOp, SpaceToDepthOp
-from weft.dialects.relay.reference import evaluate_compute, evaluate_directly
 from weft.dialects.relay.vision import RoiAlignOp, RoiPoolOp
 
 NDArray = npt.NDArray[Any]
 Properties = dict[str, Value]
 OPSET = 20
-
-
-def weft(op_type: type[RelayOp], inputs: Sequence[NDArray], **properties: Value) -> NDArray:
-    """The operator's (first) result by `compute`; where it has a direct evaluation, that must be equal."""
-    op = op_type(*Block(arg_types=[tensor_type_of(x) for x in inputs]).args, **properties)
-    op.verify()
-    results = evaluate_compute(op, inputs)
-    direct = evaluate_directly(op, inputs)
-    for found, expected in zip(direct or results, results, strict=True):
-        assert found.dtype == expected.dtype
-        np.testing.assert_allclose(
-            np.asarray(found, np.float64), np.asarray(expected, np.float64), rtol=1e-5, atol=1e-5
-        )
-    return results[0]
 
 
 def onnx(op_type: str, inputs: Sequence[NDArray | None], **attributes: Any) -> NDArray:
@@ -71,15 +55,6 @@ def onnx(op_type: str, inputs: Sequence[NDArray | None], **attributes: Any) -> N
     )
     results: Any = ReferenceEvaluator(model).run(None, values)  # pyright: ignore[reportUnknownMemberType]
     return np.asarray(results[0])
-
-
-def random(*shape: int) -> NDArray:
-    return np.random.default_rng(len(shape) * 100 + sum(shape)).standard_normal(shape).astype(np.float32)
-
-
-def assert_close(found: NDArray, expected: NDArray) -> None:
-    assert found.shape == expected.shape
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
 CONVOLUTIONS: dict[str, tuple[type[RelayOp], tuple[int, ...], tuple[int, ...], Properties]] = {
@@ -114,18 +89,18 @@ def onnx_window(properties: Properties, rank: int) -> dict[str, object]:
 @pytest.mark.parametrize("case", CONVOLUTIONS)
 def test_a_convolution_equals_that_of_onnx(case: str):
     op_type, data, weight, properties = CONVOLUTIONS[case]
-    inputs = [random(*data), random(*weight)]
+    inputs = [random_floats(*data), random_floats(*weight)]
     attributes = onnx_window(properties, len(data) - 2) | {"group": properties.get("groups", 1)}
-    assert_close(weft(op_type, inputs, **properties), onnx("Conv", inputs, **attributes))
+    assert_close(run_operator(op_type, inputs, **properties), onnx("Conv", inputs, **attributes))
 
 
 @pytest.mark.parametrize("case", [case for case, (op_type, *_) in CONVOLUTIONS.items() if op_type is Conv2dOp])
 def test_a_convolution_in_nhwc_equals_that_in_nchw(case: str):
     op_type, data, weight, properties = CONVOLUTIONS[case]
-    x, w = random(*data), random(*weight)
+    x, w = random_floats(*data), random_floats(*weight)
     layouts: Properties = {"data_layout": "NHWC", "kernel_layout": "HWIO"}
-    found = weft(op_type, [x.transpose(0, 2, 3, 1), w.transpose(2, 3, 1, 0)], **properties, **layouts)
-    assert_close(found, weft(op_type, [x, w], **properties).transpose(0, 2, 3, 1))
+    found = run_operator(op_type, [x.transpose(0, 2, 3, 1), w.transpose(2, 3, 1, 0)], **properties, **layouts)
+    assert_close(found, run_operator(op_type, [x, w], **properties).transpose(0, 2, 3, 1))
 
 
 TRANSPOSED: dict[str, tuple[type[RelayOp], tuple[int, ...], tuple[int, ...], Properties]] = {
@@ -147,17 +122,17 @@ TRANSPOSED: dict[str, tuple[type[RelayOp], tuple[int, ...], tuple[int, ...], Pro
 @pytest.mark.parametrize("case", TRANSPOSED)
 def test_a_transposed_convolution_equals_that_of_onnx(case: str):
     op_type, data, weight, properties = TRANSPOSED[case]
-    inputs = [random(*data), random(*weight)]
+    inputs = [random_floats(*data), random_floats(*weight)]
     rank = len(data) - 2
     extra: Any = properties.get("output_padding", [0] * rank)
     attributes = onnx_window(properties, rank) | {"output_padding": list(extra), "group": properties.get("groups", 1)}
-    assert_close(weft(op_type, inputs, **properties), onnx("ConvTranspose", inputs, **attributes))
+    assert_close(run_operator(op_type, inputs, **properties), onnx("ConvTranspose", inputs, **attributes))
 
 
 def test_a_transposed_convolution_in_groups_is_one_for_each_group():
-    x, w = random(1, 4, 3, 3), random(4, 3, 3, 3)
+    x, w = random_floats(1, 4, 3, 3), random_floats(4, 3, 3, 3)
     halves = [onnx("ConvTranspose", [x[:, g : g + 2], w[g : g + 2]], strides=[2, 2]) for g in (0, 2)]
-    assert_close(weft(Conv2dTransposeOp, [x, w], strides=[2, 2], groups=2), np.concatenate(halves, 1))
+    assert_close(run_operator(Conv2dTransposeOp, [x, w], strides=[2, 2], groups=2), np.concatenate(halves, 1))
 
 
 POOLS: dict[str, tuple[tuple[int, ...], Properties]] = {
@@ -180,108 +155,108 @@ def onnx_pool(properties: Properties, rank: int) -> dict[str, object]:
 @pytest.mark.parametrize("case", POOLS)
 def test_a_maximum_pool_equals_that_of_onnx(case: str):
     shape, properties = POOLS[case]
-    rank, x = len(shape) - 2, random(*shape)
-    assert_close(weft(MAX_POOLS[rank], [x], **properties), onnx("MaxPool", [x], **onnx_pool(properties, rank)))
+    rank, x = len(shape) - 2, random_floats(*shape)
+    assert_close(run_operator(MAX_POOLS[rank], [x], **properties), onnx("MaxPool", [x], **onnx_pool(properties, rank)))
 
 
 @pytest.mark.parametrize("count_include_pad", [False, True])
 @pytest.mark.parametrize("case", POOLS)
 def test_an_average_pool_equals_that_of_onnx(case: str, count_include_pad: bool):
     shape, properties = POOLS[case]
-    rank, x = len(shape) - 2, random(*shape)
+    rank, x = len(shape) - 2, random_floats(*shape)
     attributes = onnx_pool(properties, rank) | {"count_include_pad": int(count_include_pad)}
-    found = weft(AVG_POOLS[rank], [x], **properties, count_include_pad=count_include_pad)
+    found = run_operator(AVG_POOLS[rank], [x], **properties, count_include_pad=count_include_pad)
     assert_close(found, onnx("AveragePool", [x], **attributes))
 
 
 def test_global_pools_equal_those_of_onnx():
-    x = random(2, 3, 4, 5)
-    assert_close(weft(GlobalMaxPool2dOp, [x]), onnx("GlobalMaxPool", [x]))
-    assert_close(weft(GlobalAvgPool2dOp, [x]), onnx("GlobalAveragePool", [x]))
+    x = random_floats(2, 3, 4, 5)
+    assert_close(run_operator(GlobalMaxPool2dOp, [x]), onnx("GlobalMaxPool", [x]))
+    assert_close(run_operator(GlobalAvgPool2dOp, [x]), onnx("GlobalAveragePool", [x]))
 
 
 @pytest.mark.parametrize("transpose_a", [False, True])
 @pytest.mark.parametrize("transpose_b", [False, True])
 def test_matrix_products_equal_those_of_onnx(transpose_a: bool, transpose_b: bool):
-    a, b = random(3, 4), random(4, 5)
+    a, b = random_floats(3, 4), random_floats(4, 5)
     given = [a.T.copy() if transpose_a else a, b.T.copy() if transpose_b else b]
     expected = onnx("Gemm", given, transA=int(transpose_a), transB=int(transpose_b))
-    assert_close(weft(MatmulOp, given, transpose_a=transpose_a, transpose_b=transpose_b), expected)
+    assert_close(run_operator(MatmulOp, given, transpose_a=transpose_a, transpose_b=transpose_b), expected)
     batch = [np.stack([x, x * 2]) for x in given]
-    found = weft(BatchMatmulOp, batch, transpose_a=transpose_a, transpose_b=transpose_b)
+    found = run_operator(BatchMatmulOp, batch, transpose_a=transpose_a, transpose_b=transpose_b)
     assert_close(found, np.stack([expected, expected * 4]))
 
 
 def test_dense_takes_its_weight_transposed_and_any_number_of_leading_dimensions():
-    x, w = random(2, 3, 4), random(5, 4)
-    assert_close(weft(DenseOp, [x, w], units=5), onnx("MatMul", [x, w.T.copy()]))
+    x, w = random_floats(2, 3, 4), random_floats(5, 4)
+    assert_close(run_operator(DenseOp, [x, w], units=5), onnx("MatMul", [x, w.T.copy()]))
 
 
 def test_batch_matmul_broadcasts_a_batch_of_one():
-    x, y = random(3, 2, 4), random(1, 5, 4)
-    assert_close(weft(BatchMatmulOp, [x, y]), onnx("MatMul", [x, y.transpose(0, 2, 1).copy()]))
+    x, y = random_floats(3, 2, 4), random_floats(1, 5, 4)
+    assert_close(run_operator(BatchMatmulOp, [x, y]), onnx("MatMul", [x, y.transpose(0, 2, 1).copy()]))
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_softmax_and_log_softmax_equal_those_of_onnx(axis: int):
-    x = random(3, 4, 5) * 30
-    assert_close(weft(SoftmaxOp, [x], axis=axis), onnx("Softmax", [x], axis=axis))
+    x = random_floats(3, 4, 5) * 30
+    assert_close(run_operator(SoftmaxOp, [x], axis=axis), onnx("Softmax", [x], axis=axis))
     x = x / 30  # ONNX's reference takes the logarithm of the softmax, which underflows
-    assert_close(weft(LogSoftmaxOp, [x], axis=axis), onnx("LogSoftmax", [x], axis=axis))
+    assert_close(run_operator(LogSoftmaxOp, [x], axis=axis), onnx("LogSoftmax", [x], axis=axis))
 
 
 def test_activations_equal_those_of_onnx():
-    x, slope = random(2, 3, 4), random(3)
-    assert_close(weft(ReluOp, [x]), onnx("Relu", [x]))
-    assert_close(weft(LeakyReluOp, [x], alpha=0.1), onnx("LeakyRelu", [x], alpha=0.1))
-    assert_close(weft(PreluOp, [x, slope]), onnx("PRelu", [x, slope.reshape(3, 1)]))
+    x, slope = random_floats(2, 3, 4), random_floats(3)
+    assert_close(run_operator(ReluOp, [x]), onnx("Relu", [x]))
+    assert_close(run_operator(LeakyReluOp, [x], alpha=0.1), onnx("LeakyRelu", [x], alpha=0.1))
+    assert_close(run_operator(PreluOp, [x, slope]), onnx("PRelu", [x, slope.reshape(3, 1)]))
 
 
 def test_normalisations_equal_those_of_onnx():
-    x, scale, bias = random(2, 4, 3, 5), random(4), random(1, 4)[0]
-    mean, var = random(2, 4)[0], random(3, 4)[0] ** 2
+    x, scale, bias = random_floats(2, 4, 3, 5), random_floats(4), random_floats(1, 4)[0]
+    mean, var = random_floats(2, 4)[0], random_floats(3, 4)[0] ** 2
     batch = [x, scale, bias, mean, var]
-    assert_close(weft(BatchNormOp, batch, epsilon=1e-3), onnx("BatchNormalization", batch, epsilon=1e-3))
+    assert_close(run_operator(BatchNormOp, batch, epsilon=1e-3), onnx("BatchNormalization", batch, epsilon=1e-3))
     instance = [x, scale, bias]
-    assert_close(weft(InstanceNormOp, instance), onnx("InstanceNormalization", instance))
-    row = [x, random(5), random(1, 5)[0]]
-    assert_close(weft(LayerNormOp, row), onnx("LayerNormalization", row, axis=-1))
+    assert_close(run_operator(InstanceNormOp, instance), onnx("InstanceNormalization", instance))
+    row = [x, random_floats(5), random_floats(1, 5)[0]]
+    assert_close(run_operator(LayerNormOp, row), onnx("LayerNormalization", row, axis=-1))
 
 
 def test_group_norm_is_instance_norm_of_the_groups():
-    x, ones, zeros = random(2, 4, 3, 5), np.ones(4, np.float32), np.zeros(4, np.float32)
+    x, ones, zeros = random_floats(2, 4, 3, 5), np.ones(4, np.float32), np.zeros(4, np.float32)
     groups = onnx("InstanceNormalization", [x.reshape(2, 2, 30), ones[:2], zeros[:2]])
-    assert_close(weft(GroupNormOp, [x, ones, zeros], num_groups=2), groups.reshape(x.shape))
+    assert_close(run_operator(GroupNormOp, [x, ones, zeros], num_groups=2), groups.reshape(x.shape))
 
 
 @pytest.mark.parametrize("size", [1, 3, 5])
 def test_local_response_normalisation_equals_that_of_onnx(size: int):
-    x = random(7, 7, 2, 2)  # ONNX's reference takes the batch for the channels, so that both must be equal
+    x = random_floats(7, 7, 2, 2)  # ONNX's reference takes the batch for the channels, so that both must be equal
     attributes: dict[str, Any] = {"size": size, "alpha": 0.3, "beta": 0.6, "bias": 1.5}
-    assert_close(weft(LrnOp, [x], **attributes), onnx("LRN", [x], **attributes))
+    assert_close(run_operator(LrnOp, [x], **attributes), onnx("LRN", [x], **attributes))
 
 
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect"])
 @pytest.mark.parametrize("pads", [(0, 0, 1, 2), (2, 1, 0, 3)])
 def test_padding_equals_that_of_onnx(mode: str, pads: tuple[int, int, int, int]):
-    x, value = random(3, 4), np.asarray(7, np.float32)
+    x, value = random_floats(3, 4), np.asarray(7, np.float32)
     begins_then_ends = np.asarray([*pads[::2], *pads[1::2]])
     expected = onnx("Pad", [x, begins_then_ends, value], mode=mode)
-    assert_close(weft(PadOp, [x, value], pad_width=list(pads), pad_mode=mode), expected)
+    assert_close(run_operator(PadOp, [x, value], pad_width=list(pads), pad_mode=mode), expected)
 
 
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect"])
 def test_padding_by_less_than_nothing_cuts_off(mode: str):
-    x, value = random(3, 4), np.asarray(7, np.float32)
-    assert_close(weft(PadOp, [x, value], pad_width=[0, -1, -2, 0], pad_mode=mode), x[:2, 2:])
+    x, value = random_floats(3, 4), np.asarray(7, np.float32)
+    assert_close(run_operator(PadOp, [x, value], pad_width=[0, -1, -2, 0], pad_mode=mode), x[:2, 2:])
 
 
 @pytest.mark.parametrize("mode", ["DCR", "CRD"])
 def test_depth_to_space_equals_that_of_onnx_and_space_to_depth_undoes_it(mode: str):
-    x = random(2, 12, 3, 2)
-    spread = weft(DepthToSpaceOp, [x], block_size=2, mode=mode)
+    x = random_floats(2, 12, 3, 2)
+    spread = run_operator(DepthToSpaceOp, [x], block_size=2, mode=mode)
     assert_close(spread, onnx("DepthToSpace", [x], blocksize=2, mode=mode))
-    assert_close(weft(SpaceToDepthOp, [spread], block_size=2, mode=mode), x)
+    assert_close(run_operator(SpaceToDepthOp, [spread], block_size=2, mode=mode), x)
 
 
 RESIZES: list[tuple[str, str, str, dict[str, int]]] = [
@@ -306,8 +281,8 @@ ONNX_METHODS = {"nearest_neighbor": "nearest", "linear": "linear", "cubic": "cub
 def test_resizing_equals_that_of_onnx(
     method: str, coordinates: str, rounding: str, extra: dict[str, int], size: tuple[int, int]
 ):
-    x = random(1, 2, 4, 5)
-    found = weft(
+    x = random_floats(1, 2, 4, 5)
+    found = run_operator(
         Resize2dOp,
         [x],
         size=size,
@@ -325,8 +300,8 @@ def test_resizing_equals_that_of_onnx(
 
 
 def test_resizing_a_region_of_interest_equals_that_of_onnx():
-    x, roi = random(1, 1, 4, 5), [0.25, 0.25, 0.5, 1.5]
-    found = weft(
+    x, roi = random_floats(1, 1, 4, 5), [0.25, 0.25, 0.5, 1.5]
+    found = run_operator(
         Resize2dOp,
         [x],
         size=[3, 6],
@@ -357,8 +332,8 @@ GRID_MODES = [
 @pytest.mark.parametrize("align_corners", [False, True])
 @pytest.mark.parametrize(("method", "padding_mode"), GRID_MODES)
 def test_grid_sampling_equals_that_of_onnx(method: str, padding_mode: str, align_corners: bool):
-    x, grid = random(2, 3, 4, 5), random(2, 3, 4, 2) * 0.9
-    found = weft(
+    x, grid = random_floats(2, 3, 4, 5), random_floats(2, 3, 4, 2) * 0.9
+    found = run_operator(
         GridSampleOp,
         [x, grid.transpose(0, 3, 1, 2).copy()],
         method=method,
@@ -375,7 +350,7 @@ ROIS = np.asarray([[1, 1, 4, 5], [0, 0, 2, 2.5], [-1.5, 2, 3, 8]], np.float32)
 
 @pytest.mark.parametrize("sample_ratio", [0, 1, 2])
 def test_aligned_regions_equal_those_of_onnx(sample_ratio: int):
-    x, images = random(2, 3, 6, 7), np.asarray([0, 1, 1])
+    x, images = random_floats(2, 3, 6, 7), np.asarray([0, 1, 1])
     rois = np.concatenate([images[:, None].astype(np.float32), ROIS], 1)
     properties: Properties = {"pooled_size": [2, 3], "spatial_scale": 0.7, "sample_ratio": sample_ratio}
     expected = onnx(
@@ -387,8 +362,8 @@ def test_aligned_regions_equal_those_of_onnx(sample_ratio: int):
         sampling_ratio=sample_ratio,
         coordinate_transformation_mode="output_half_pixel",
     )
-    assert_close(weft(RoiAlignOp, [x, rois], **properties), expected)
-    largest = weft(RoiAlignOp, [x, rois], **properties, mode="max")
+    assert_close(run_operator(RoiAlignOp, [x, rois], **properties), expected)
+    largest = run_operator(RoiAlignOp, [x, rois], **properties, mode="max")
     if sample_ratio == 1:
         assert_close(largest, expected)
     else:
@@ -396,9 +371,9 @@ def test_aligned_regions_equal_those_of_onnx(sample_ratio: int):
 
 
 def test_pooled_regions_are_the_maxima_of_their_bins():
-    x = random(1, 2, 6, 6)
+    x = random_floats(1, 2, 6, 6)
     rois = np.asarray([[0, 0, 1, 3, 4], [0, 2, 2, 5, 9]], np.float32)
-    found = weft(RoiPoolOp, [x, rois], pooled_size=[2, 2], spatial_scale=1.0)
+    found = run_operator(RoiPoolOp, [x, rois], pooled_size=[2, 2], spatial_scale=1.0)
     first = [[x[0, :, 1:3, 0:2], x[0, :, 1:3, 2:4]], [x[0, :, 3:5, 0:2], x[0, :, 3:5, 2:4]]]
     assert_close(found[0], np.asarray([[b.max((1, 2)) for b in row] for row in first]).transpose(2, 0, 1))
     assert_close(found[1, :, 0, 0], x[0, :, 2:6, 2:4].max((1, 2)))

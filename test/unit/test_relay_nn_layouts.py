@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from operators import assert_close, random_floats, run_operator
 from xdsl.dialects.builtin import TensorType, bf16, f16, f32
 from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
@@ -35,45 +36,23 @@ from weft.dialects.relay.nn_spatial import (
     SpaceToBatchNdOp,
     UpsamplingOp,
 )
-from weft.dialects.relay.reference import evaluate_compute, evaluate_directly, evaluate_op
+from weft.dialects.relay.reference import evaluate_op
 
 NDArray = npt.NDArray[Any]
 
 
-def weft(op_type: type[RelayOp], inputs: Sequence[NDArray], **properties: Value) -> NDArray:
-    """The operator's result by `compute`; where it has a direct evaluation, that must be equal."""
-    op = op_type(*Block(arg_types=[tensor_type_of(x) for x in inputs]).args, **properties)
-    op.verify()
-    (result,) = evaluate_compute(op, inputs)
-    if (direct := evaluate_directly(op, inputs)) is not None:
-        assert direct[0].dtype == result.dtype
-        assert_close(direct[0], result)
-    return result
-
-
 def relayout(x: NDArray, src: str, dst: str, extents: Sequence[int] = ()) -> NDArray:
-    return weft(LayoutTransformOp, [x], src_layout=src, dst_layout=dst, extents=list(extents))
-
-
-def random(*shape: int) -> NDArray:
-    return np.random.default_rng(len(shape) * 100 + sum(shape)).standard_normal(shape).astype(np.float32)
-
-
-def assert_close(found: NDArray, expected: NDArray, tolerance: float = 1e-5) -> None:
-    assert found.shape == expected.shape
-    np.testing.assert_allclose(
-        np.asarray(found, np.float64), np.asarray(expected, np.float64), rtol=tolerance, atol=tolerance
-    )
+    return run_operator(LayoutTransformOp, [x], src_layout=src, dst_layout=dst, extents=list(extents))
 
 
 def test_a_channel_stands_in_its_block():
-    x = random(2, 8, 3, 2)
+    x = random_floats(2, 8, 3, 2)
     y = relayout(x, "NCHW", "NCHW4c")
     np.testing.assert_array_equal(y, x.reshape(2, 2, 4, 3, 2).transpose(0, 1, 3, 4, 2))
 
 
 def test_channels_that_do_not_fill_their_block_are_padded_with_zeros_and_come_back():
-    x = random(1, 6, 2, 2)
+    x = random_floats(1, 6, 2, 2)
     y = relayout(x, "NCHW", "NCHW4c")
     assert y.shape == (1, 2, 2, 2, 4)
     assert not y[:, 1, :, :, 2:].any()
@@ -96,7 +75,7 @@ def test_channels_that_do_not_fill_their_block_are_padded_with_zeros_and_come_ba
     ],
 )
 def test_a_transformed_tensor_comes_back_from_any_layout(src: str, dst: str, shape: tuple[int, ...]):
-    x = random(*shape)
+    x = random_floats(*shape)
     layout = parse_layout(src)
     extents = layout.extents(shape)
     back = [extents[letter] for letter in layout.letters]
@@ -104,7 +83,7 @@ def test_a_transformed_tensor_comes_back_from_any_layout(src: str, dst: str, sha
 
 
 def test_inner_parts_of_one_axis_are_read_from_the_outermost_to_the_innermost():
-    x = random(1, 8, 1, 1)
+    x = random_floats(1, 8, 1, 1)
     y = relayout(x, "OIHW", "OIHW2i1o4i")
     np.testing.assert_array_equal(y[0, 0, 0, 0, :, 0, :], x.reshape(2, 4))
 
@@ -128,27 +107,27 @@ BLOCKED: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, int, dict[str, V
 @pytest.mark.parametrize("case", BLOCKED)
 def test_a_convolution_in_channel_blocks_equals_the_plain_one(case: str):
     data, weight, ic, oc, properties = BLOCKED[case]
-    x, w = random(*data), random(*weight)
+    x, w = random_floats(*data), random_floats(*weight)
     data_layout, kernel_layout, out_layout = f"NCHW{ic}c", f"OIHW{ic}i{oc}o", f"NCHW{oc}c"
     inputs = [relayout(x, "NCHW", data_layout), relayout(w, "OIHW", kernel_layout)]
     layouts: dict[str, Value] = {"data_layout": data_layout, "kernel_layout": kernel_layout, "out_layout": out_layout}
-    y = weft(Conv2dNCHWcOp, inputs, **properties, **layouts)
-    plain = weft(Conv2dOp, [x, w], **properties)
+    y = run_operator(Conv2dNCHWcOp, inputs, **properties, **layouts)
+    plain = run_operator(Conv2dOp, [x, w], **properties)
     assert_close(relayout(y, out_layout, "NCHW", [0, weight[0], 0, 0]), plain)
 
 
 def test_a_convolution_may_read_plain_channels_and_write_blocks():
-    x, w = random(1, 3, 5, 5), random(8, 3, 3, 3)
-    y = weft(
+    x, w = random_floats(1, 3, 5, 5), random_floats(8, 3, 3, 3)
+    y = run_operator(
         Conv2dNCHWcOp, [x, relayout(w, "OIHW", "OIHW8o")], data_layout="NCHW", kernel_layout="OIHW8o", padding=[1, 1]
     )
-    assert_close(relayout(y, "NCHW8c", "NCHW"), weft(Conv2dOp, [x, w], padding=[1, 1]))
+    assert_close(relayout(y, "NCHW8c", "NCHW"), run_operator(Conv2dOp, [x, w], padding=[1, 1]))
 
 
 @pytest.mark.parametrize("channels", [8, 6])
 def test_a_depthwise_convolution_in_channel_blocks_equals_the_plain_one(channels: int):
-    x, w = random(2, channels, 5, 5), random(channels, 1, 3, 3)
-    y = weft(
+    x, w = random_floats(2, channels, 5, 5), random_floats(channels, 1, 3, 3)
+    y = run_operator(
         DepthwiseConv2dNCHWcOp,
         [relayout(x, "NCHW", "NCHW4c"), relayout(w, "OIHW", "OIHW1i4o")],
         data_layout="NCHW4c",
@@ -157,15 +136,17 @@ def test_a_depthwise_convolution_in_channel_blocks_equals_the_plain_one(channels
         padding=[1, 1],
         strides=[2, 2],
     )
-    plain = weft(Conv2dOp, [x, w], groups=channels, padding=[1, 1], strides=[2, 2])
+    plain = run_operator(Conv2dOp, [x, w], groups=channels, padding=[1, 1], strides=[2, 2])
     assert_close(relayout(y, "NCHW4c", "NCHW", [0, channels, 0, 0]), plain)
 
 
 @pytest.mark.parametrize("units", [8, 6])
 def test_a_dense_layer_with_a_packed_weight_equals_the_plain_one(units: int):
-    x, w = random(3, 5), random(units, 5)
+    x, w = random_floats(3, 5), random_floats(units, 5)
     packed = relayout(w, "NK", "NK4n")
-    assert_close(weft(DensePackOp, [x, packed], weight_layout="NK4n", units=units), weft(DenseOp, [x, w]))
+    assert_close(
+        run_operator(DensePackOp, [x, packed], weight_layout="NK4n", units=units), run_operator(DenseOp, [x, w])
+    )
 
 
 POOLS: dict[str, tuple[type[RelayOp], dict[str, Value]]] = {
@@ -183,65 +164,65 @@ POOLS: dict[str, tuple[type[RelayOp], dict[str, Value]]] = {
 @pytest.mark.parametrize("case", POOLS)
 def test_a_pool_gives_the_same_in_every_layout(case: str, layout: str):
     op_type, properties = POOLS[case]
-    x = random(2, 8, 6, 7)
-    y = weft(op_type, [relayout(x, "NCHW", layout)], **properties, layout=layout)
-    assert_close(relayout(y, layout, "NCHW"), weft(op_type, [x], **properties))
+    x = random_floats(2, 8, 6, 7)
+    y = run_operator(op_type, [relayout(x, "NCHW", layout)], **properties, layout=layout)
+    assert_close(relayout(y, layout, "NCHW"), run_operator(op_type, [x], **properties))
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7])
 def test_adaptive_pools_reduce_the_parts_that_their_docstring_names(size: int):
-    x = random(1, 2, 7, 7)
+    x = random_floats(1, 2, 7, 7)
     cuts = [(o * 7 // size, -(-(o + 1) * 7 // size)) for o in range(size)]
     windows = [[x[:, :, a:b, c:d] for c, d in cuts] for a, b in cuts]
     mean = np.asarray([[w.mean((2, 3)) for w in row] for row in windows]).transpose(2, 3, 0, 1)
     largest = np.asarray([[w.max((2, 3)) for w in row] for row in windows]).transpose(2, 3, 0, 1)
-    assert_close(weft(AdaptiveAvgPool2dOp, [x], output_size=[size]), mean)
-    assert_close(weft(AdaptiveMaxPool2dOp, [x], output_size=[size]), largest)
+    assert_close(run_operator(AdaptiveAvgPool2dOp, [x], output_size=[size]), mean)
+    assert_close(run_operator(AdaptiveMaxPool2dOp, [x], output_size=[size]), largest)
 
 
 def test_a_dilated_average_counts_the_taps_inside_the_data():
     x = np.ones((1, 1, 5, 5), np.float32)
-    y = weft(AvgPool2dOp, [x], pool_size=[3, 3], dilation=[2, 2], padding=[2, 2])
+    y = run_operator(AvgPool2dOp, [x], pool_size=[3, 3], dilation=[2, 2], padding=[2, 2])
     assert_close(y, np.ones_like(x))
 
 
 def test_a_window_in_ceil_mode_does_not_begin_in_the_padding_and_does_not_count_what_lies_beyond_it():
     x = np.arange(1, 6, dtype=np.float32).reshape(1, 1, 1, 5)
     properties: dict[str, Value] = {"pool_size": [1, 2], "strides": [1, 2], "ceil_mode": True}
-    y = weft(AvgPool2dOp, [x], **properties, count_include_pad=True)
+    y = run_operator(AvgPool2dOp, [x], **properties, count_include_pad=True)
     assert_close(y, np.asarray([1.5, 3.5, 5], np.float32).reshape(1, 1, 1, 3))
-    padded = weft(MaxPool2dOp, [x[..., :4]], **properties, padding=[0, 0, 0, 1])
+    padded = run_operator(MaxPool2dOp, [x[..., :4]], **properties, padding=[0, 0, 0, 1])
     assert_close(padded, np.asarray([2, 4], np.float32).reshape(1, 1, 1, 2))
 
 
 def test_mirror_images_repeat_the_edge_or_not():
-    x = random(3, 4)
-    y = weft(MirrorPadOp, [x], pad_width=[2, 1, 0, 3], mode="SYMMETRIC")
+    x = random_floats(3, 4)
+    y = run_operator(MirrorPadOp, [x], pad_width=[2, 1, 0, 3], mode="SYMMETRIC")
     np.testing.assert_array_equal(y, np.pad(x, [(2, 1), (0, 3)], mode="symmetric"))
-    y = weft(MirrorPadOp, [x], pad_width=[2, 1, 0, 3], mode="REFLECT")
+    y = run_operator(MirrorPadOp, [x], pad_width=[2, 1, 0, 3], mode="REFLECT")
     np.testing.assert_array_equal(y, np.pad(x, [(2, 1), (0, 3)], mode="reflect"))
 
 
 def test_dilation_spreads_the_elements_out():
-    x = random(2, 3)
-    y = weft(DilateOp, [x], strides=[2, 3], dilation_value=5.0)
+    x = random_floats(2, 3)
+    y = run_operator(DilateOp, [x], strides=[2, 3], dilation_value=5.0)
     expected = np.full((3, 7), 5, np.float32)
     expected[::2, ::3] = x
     np.testing.assert_array_equal(y, expected)
 
 
 def test_space_to_batch_is_undone_by_batch_to_space():
-    x = random(2, 3, 5, 2)
-    batched = weft(SpaceToBatchNdOp, [x], block_shape=[2, 3], paddings=[1, 0, 0, 1], pad_value=7.0)
+    x = random_floats(2, 3, 5, 2)
+    batched = run_operator(SpaceToBatchNdOp, [x], block_shape=[2, 3], paddings=[1, 0, 0, 1], pad_value=7.0)
     assert batched.shape == (12, 2, 2, 2)
     assert batched[0, 0, 0, 0] == 7.0
     np.testing.assert_array_equal(batched[0, 1, 1], x[0, 1, 3])
-    np.testing.assert_array_equal(weft(BatchToSpaceNdOp, [batched], block_shape=[2, 3], crops=[1, 0, 0, 1]), x)
+    np.testing.assert_array_equal(run_operator(BatchToSpaceNdOp, [batched], block_shape=[2, 3], crops=[1, 0, 0, 1]), x)
 
 
 def test_upsampling_to_the_nearest_repeats_elements():
-    x = random(1, 2, 3, 2)
-    y = weft(UpsamplingOp, [x], scale_h=2.0, scale_w=3.0)
+    x = random_floats(1, 2, 3, 2)
+    y = run_operator(UpsamplingOp, [x], scale_h=2.0, scale_w=3.0)
     np.testing.assert_array_equal(y, x.repeat(2, 2).repeat(3, 3))
 
 
@@ -250,29 +231,31 @@ def test_sums_of_narrow_floats_are_formed_in_f32(element: Any):
     dtype = numpy_dtype(element)
     ones = np.full((1, 4096), 0.1, np.float32).astype(dtype)
     exact = float(ones.astype(np.float32)[0, 0]) ** 2 * 4096
-    y = weft(DenseOp, [ones, ones])
+    y = run_operator(DenseOp, [ones, ones])
     assert y.dtype == dtype
     assert_close(y, np.asarray([[exact]]), 1e-2)
     image = ones.reshape(1, 4096, 1, 1)
-    assert_close(weft(Conv2dOp, [image, image]), np.asarray([[[[exact]]]]), 1e-2)
-    assert_close(weft(SoftmaxOp, [ones])[0, :1].astype(np.float32) * 4096, np.asarray([1.0]), 1e-2)
-    mean_of_hundredths = weft(GlobalAvgPool2dOp, [ones.reshape(1, 1, 64, 64)])
+    assert_close(run_operator(Conv2dOp, [image, image]), np.asarray([[[[exact]]]]), 1e-2)
+    assert_close(run_operator(SoftmaxOp, [ones])[0, :1].astype(np.float32) * 4096, np.asarray([1.0]), 1e-2)
+    mean_of_hundredths = run_operator(GlobalAvgPool2dOp, [ones.reshape(1, 1, 64, 64)])
     assert_close(mean_of_hundredths, np.asarray([[[[float(ones[0, 0])]]]]), 1e-2)
-    norm = weft(LayerNormOp, [random(2, 64).astype(dtype), *[np.ones(64, dtype)] * 2])
+    norm = run_operator(LayerNormOp, [random_floats(2, 64).astype(dtype), *[np.ones(64, dtype)] * 2])
     assert norm.dtype == dtype
     assert_close(norm.astype(np.float32).mean(1), np.ones(2), 1e-2)
-    assert_close(weft(L2NormalizeOp, [ones], eps=1e-6, axis=[1])[0, :1], np.asarray([1 / 64]), 1e-2)
+    assert_close(run_operator(L2NormalizeOp, [ones], eps=1e-6, axis=[1])[0, :1], np.asarray([1 / 64]), 1e-2)
 
 
 def test_a_product_of_bytes_may_have_a_wider_result():
     x, w = np.full((1, 300), 100, np.int8), np.full((2, 300), 100, np.int8)
-    np.testing.assert_array_equal(weft(DenseOp, [x, w], out_dtype="int32"), np.full((1, 2), 3_000_000, np.int32))
+    np.testing.assert_array_equal(
+        run_operator(DenseOp, [x, w], out_dtype="int32"), np.full((1, 2), 3_000_000, np.int32)
+    )
 
 
 def test_an_operator_on_dynamic_shapes_takes_them_from_the_arrays():
-    x, w = random(1, 2, 5, 6), random(3, 2, 3, 3)
+    x, w = random_floats(1, 2, 5, 6), random_floats(3, 2, 3, 3)
     arguments = Block(arg_types=[TensorType(f32, [DYNAMIC, 2, DYNAMIC, DYNAMIC]), tensor_type_of(w)]).args
     convolution = Conv2dOp(*arguments, padding=[1, 1])
-    assert_close(evaluate_op(convolution, [x, w])[0], weft(Conv2dOp, [x, w], padding=[1, 1]))
+    assert_close(evaluate_op(convolution, [x, w])[0], run_operator(Conv2dOp, [x, w], padding=[1, 1]))
     pool = AdaptiveAvgPool2dOp(arguments[0], output_size=[2])
-    assert_close(evaluate_op(pool, [x])[0], weft(AdaptiveAvgPool2dOp, [x], output_size=[2]))
+    assert_close(evaluate_op(pool, [x])[0], run_operator(AdaptiveAvgPool2dOp, [x], output_size=[2]))

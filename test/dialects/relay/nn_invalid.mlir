@@ -121,7 +121,7 @@ relay.func @batches_that_do_not_broadcast(%x: tensor<2x3x4xf32>, %y: tensor<3x5x
 // -----
 
 relay.func @bias_of_another_length(%x: tensor<2x3xf32>, %b: tensor<2xf32>) -> tensor<2x3xf32> {
-  // expected-error@+1 {{the bias has 2 elements, but axis 1 of tensor<2x3xf32> has 3}}
+  // expected-error@+1 {{'bias' must have one element for each of axis 1 of tensor<2x3xf32>, got tensor<2xf32>}}
   %r = relay.nn.bias_add %x, %b : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
   relay.return %r : tensor<2x3xf32>
 }
