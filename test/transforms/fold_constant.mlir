@@ -1,0 +1,104 @@
+// RUN: weft-opt %s -p fold-constant | filecheck %s
+
+// CHECK-LABEL: relay.func @a_chain_over_constants_becomes_one_constant
+// CHECK-NEXT: %c = relay.constant dense<4.000000e+00> : tensor<4xf32>
+// CHECK-NEXT: %0 = relay.add %x, %c
+// CHECK-NEXT: relay.return %0
+relay.func @a_chain_over_constants_becomes_one_constant(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = relay.constant dense<1.0> : tensor<4xf32>
+  %b = relay.add %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %c = relay.multiply %b, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %0 = relay.add %x, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @a_value_with_several_users_is_stored_once
+// CHECK-NEXT: %b = relay.constant dense<[2.000000e+00, 4.000000e+00]> : tensor<2xf32>
+// CHECK-NEXT: %0 = relay.add %x, %b
+// CHECK-NEXT: %c = relay.constant dense<[4.000000e+00, 8.000000e+00]> : tensor<2xf32>
+// CHECK-NEXT: %1 = relay.multiply %0, %c
+// CHECK-NEXT: relay.return %1, %b
+relay.func @a_value_with_several_users_is_stored_once(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %a = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %b = relay.add %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %0 = relay.add %x, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %c = relay.add %b, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %1 = relay.multiply %0, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  relay.return %1, %b : tensor<2xf32>, tensor<2xf32>
+}
+
+// CHECK-LABEL: relay.func @a_projection_of_a_tuple_is_its_field
+// CHECK-NEXT: relay.return %x
+relay.func @a_projection_of_a_tuple_is_its_field(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
+  %t = relay.tuple(%x, %y) : (tensor<2xf32>, tensor<2xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>>
+  %0 = relay.tuple_get %t[0] : tuple<tensor<2xf32>, tensor<2xf32>> -> tensor<2xf32>
+  relay.return %0 : tensor<2xf32>
+}
+
+// CHECK-LABEL: relay.func @a_returned_tuple_of_constants_stays_a_tuple
+// CHECK-NEXT: %0 = relay.constant dense<[2.000000e+00, 4.000000e+00]>
+// CHECK-NEXT: %1 = relay.constant dense<[1.000000e+00, 2.000000e+00]>
+// CHECK-NEXT: %t = relay.tuple(%0, %1)
+// CHECK: relay.return %t
+relay.func @a_returned_tuple_of_constants_stays_a_tuple() -> tuple<tensor<2xf32>, tensor<2xf32>> {
+  %a = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %b = relay.add %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %t = relay.tuple(%b, %a) : (tensor<2xf32>, tensor<2xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>>
+  relay.return %t : tuple<tensor<2xf32>, tensor<2xf32>>
+}
+
+// CHECK-LABEL: relay.func @a_stateful_operator_is_not_folded
+// CHECK: relay.nn.dropout %a
+relay.func @a_stateful_operator_is_not_folded() -> tensor<2xf32> {
+  %a = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %t = relay.nn.dropout %a : (tensor<2xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>>
+  %0 = relay.tuple_get %t[0] : tuple<tensor<2xf32>, tensor<2xf32>> -> tensor<2xf32>
+  relay.return %0 : tensor<2xf32>
+}
+
+// CHECK-LABEL: relay.func @an_operator_on_an_argument_is_not_folded
+// CHECK-NEXT: relay.constant
+// CHECK-NEXT: relay.add %x, %a
+relay.func @an_operator_on_an_argument_is_not_folded(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %a = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %0 = relay.add %x, %a : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  relay.return %0 : tensor<?x2xf32>
+}
+
+// CHECK-LABEL: relay.func @an_empty_tensor_folds
+// CHECK-NEXT: relay.constant dense<> : tensor<0xf32>
+// CHECK-NEXT: relay.return
+relay.func @an_empty_tensor_folds() -> tensor<0xf32> {
+  %a = relay.constant dense<> : tensor<0xf32>
+  %0 = relay.add %a, %a : (tensor<0xf32>, tensor<0xf32>) -> tensor<0xf32>
+  relay.return %0 : tensor<0xf32>
+}
+
+// CHECK-LABEL: relay.func @a_resource_without_its_data_is_not_folded
+// CHECK: relay.nn.relu %a
+relay.func @a_resource_without_its_data_is_not_folded() -> tensor<64xf32> {
+  %a = relay.constant #relay.resource<"w_0123"> : tensor<64xf32>
+  %0 = relay.nn.relu %a : tensor<64xf32>
+  relay.return %0 : tensor<64xf32>
+}
+
+// CHECK-LABEL: relay.func @shapes_that_are_static_fold
+// CHECK-NEXT: relay.constant dense<[2, 3]> : tensor<2xi64>
+// CHECK-NEXT: relay.constant dense<6> : tensor<i32>
+// CHECK-NEXT: relay.return
+relay.func @shapes_that_are_static_fold(%x: tensor<2x3xf32>) -> (tensor<2xi64>, tensor<i32>) {
+  %0 = relay.shape_of %x {dtype = "int64"} : (tensor<2x3xf32>) -> tensor<2xi64>
+  %1 = relay.ndarray_size %x {dtype = "int32"} : (tensor<2x3xf32>) -> tensor<i32>
+  relay.return %0, %1 : tensor<2xi64>, tensor<i32>
+}
+
+// CHECK-LABEL: relay.func @an_operator_without_operands_stays_but_takes_part
+// CHECK-NEXT: %0 = relay.ones
+// CHECK-NEXT: %1 = relay.constant dense<[2.000000e+00, 3.000000e+00]>
+// CHECK-NEXT: relay.return %0, %1
+relay.func @an_operator_without_operands_stays_but_takes_part() -> (tensor<2xf32>, tensor<2xf32>) {
+  %0 = relay.ones {shape = array<i64: 2>, dtype = "float32"} : tensor<2xf32>
+  %1 = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %2 = relay.add %0, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  relay.return %0, %2 : tensor<2xf32>, tensor<2xf32>
+}

@@ -1,0 +1,108 @@
+// RUN: weft-opt %s -p simplify-inference | filecheck %s
+
+// CHECK-LABEL: relay.func @batch_norm_becomes_scale_and_shift
+// CHECK: %[[D:.*]] = relay.sqrt
+// CHECK: %[[S:.*]] = relay.divide %g, %[[D]]
+// CHECK: %[[M:.*]] = relay.multiply %m, %[[S]]
+// CHECK: %[[B:.*]] = relay.subtract %b, %[[M]]
+// CHECK: relay.expand_dims %[[S]] {axis = 1 : i64, num_newaxis = 2 : i64}
+// CHECK: relay.multiply %x
+// CHECK: relay.expand_dims %[[B]]
+// CHECK: %[[Y:.*]] = relay.add
+// CHECK: relay.return %[[Y]]
+relay.func @batch_norm_becomes_scale_and_shift(%x: tensor<?x3x4x4xf32>, %g: tensor<3xf32>, %b: tensor<3xf32>, %m: tensor<3xf32>) -> tensor<?x3x4x4xf32> {
+  %v = relay.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %t = relay.nn.batch_norm %x, %g, %b, %m, %v : (tensor<?x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tuple<tensor<?x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>>
+  %0 = relay.tuple_get %t[0] : tuple<tensor<?x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>> -> tensor<?x3x4x4xf32>
+  relay.return %0 : tensor<?x3x4x4xf32>
+}
+
+// Along the last axis nothing is expanded; without scale and center gamma and beta are not read.
+// CHECK-LABEL: relay.func @batch_norm_along_the_last_axis
+// CHECK-NEXT: %v = relay.constant
+// CHECK-NOT: expand_dims
+// CHECK-NOT: %g
+// CHECK: relay.return
+relay.func @batch_norm_along_the_last_axis(%x: tensor<2x3xf32>, %g: tensor<3xf32>, %m: tensor<3xf32>) -> tensor<2x3xf32> {
+  %v = relay.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %t = relay.nn.batch_norm %x, %g, %g, %m, %v {scale = false, center = false} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tuple<tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>>
+  %0 = relay.tuple_get %t[0] : tuple<tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>> -> tensor<2x3xf32>
+  relay.return %0 : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: relay.func @the_statistics_of_batch_norm_are_left_alone
+// CHECK: relay.nn.batch_norm
+// CHECK-NEXT: relay.tuple_get %t[1]
+relay.func @the_statistics_of_batch_norm_are_left_alone(%x: tensor<2x3xf32>, %g: tensor<3xf32>) -> tensor<3xf32> {
+  %v = relay.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %t = relay.nn.batch_norm %x, %g, %g, %g, %v : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tuple<tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>>
+  %0 = relay.tuple_get %t[1] : tuple<tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>> -> tensor<3xf32>
+  relay.return %0 : tensor<3xf32>
+}
+
+// CHECK-LABEL: relay.func @dropout_disappears
+// CHECK-NEXT: relay.nn.relu %x
+relay.func @dropout_disappears(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %t = relay.nn.dropout %x : (tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
+  %0 = relay.tuple_get %t[0] : tuple<tensor<4xf32>, tensor<4xf32>> -> tensor<4xf32>
+  %1 = relay.nn.relu %0 : tensor<4xf32>
+  relay.return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @dropout_whose_mask_is_used_stays
+// CHECK-NEXT: relay.nn.dropout
+// CHECK-NEXT: relay.tuple_get %t[1]
+// CHECK-NEXT: relay.return %x
+relay.func @dropout_whose_mask_is_used_stays(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %t = relay.nn.dropout %x : (tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
+  %0 = relay.tuple_get %t[0] : tuple<tensor<4xf32>, tensor<4xf32>> -> tensor<4xf32>
+  %1 = relay.tuple_get %t[1] : tuple<tensor<4xf32>, tensor<4xf32>> -> tensor<4xf32>
+  relay.return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @layer_norm_becomes_mean_and_variance
+// CHECK: relay.mean %x {axis = array<i64: 2>, keepdims = true}
+// CHECK: relay.variance %x
+// CHECK-NOT: layer_norm
+// CHECK: relay.return
+relay.func @layer_norm_becomes_mean_and_variance(%x: tensor<2x3x4xf32>, %g: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<2x3x4xf32> {
+  %0 = relay.nn.layer_norm %x, %g, %b : (tensor<2x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x3x4xf32>
+  relay.return %0 : tensor<2x3x4xf32>
+}
+
+// CHECK-LABEL: relay.func @instance_norm_keeps_batch_and_channels
+// CHECK: relay.mean %x {axis = array<i64: 2>, keepdims = true}
+// CHECK-NOT: instance_norm
+// CHECK: relay.return
+relay.func @instance_norm_keeps_batch_and_channels(%x: tensor<2x3x4xf32>, %g: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<2x3x4xf32> {
+  %0 = relay.nn.instance_norm %x, %g, %b : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
+  relay.return %0 : tensor<2x3x4xf32>
+}
+
+// CHECK-LABEL: relay.func @group_norm_reduces_over_its_groups
+// CHECK: relay.reshape %x {newshape = array<i64: 2, 2, 2, 3>}
+// CHECK: relay.mean %{{.*}} {axis = array<i64: 2, 3>, keepdims = true}
+// CHECK: relay.reshape %{{.*}} {newshape = array<i64: 2, 4, 3>}
+// CHECK-NOT: group_norm
+// CHECK: relay.return
+relay.func @group_norm_reduces_over_its_groups(%x: tensor<2x4x3xf32>, %g: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<2x4x3xf32> {
+  %0 = relay.nn.group_norm %x, %g, %b {num_groups = 2 : i64} : (tensor<2x4x3xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4x3xf32>
+  relay.return %0 : tensor<2x4x3xf32>
+}
+
+// CHECK-LABEL: relay.func @group_norm_of_dynamic_shape_stays
+// CHECK: relay.nn.group_norm
+relay.func @group_norm_of_dynamic_shape_stays(%x: tensor<?x4x3xf32>, %g: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<?x4x3xf32> {
+  %0 = relay.nn.group_norm %x, %g, %b {num_groups = 2 : i64} : (tensor<?x4x3xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<?x4x3xf32>
+  relay.return %0 : tensor<?x4x3xf32>
+}
+
+// CHECK-LABEL: relay.func @l2_normalize_divides_by_the_length
+// CHECK: relay.sum %{{.*}} {axis = array<i64: 1>, keepdims = true}
+// CHECK: relay.maximum
+// CHECK: relay.sqrt
+// CHECK: relay.divide %x
+relay.func @l2_normalize_divides_by_the_length(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %0 = relay.nn.l2_normalize %x {eps = 1.0e-06 : f64, axis = array<i64: 1>} : tensor<2x4xf32>
+  relay.return %0 : tensor<2x4xf32>
+}

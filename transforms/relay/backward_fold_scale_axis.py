@@ -1,0 +1,174 @@
+"""Move a multiplication behind a convolution or matrix product up into its weights.
+
+    %0 = relay.nn.conv2d %x, %w                     %w1 = relay.multiply %w, dense<[[[[2]]], [[[3]]]]>
+    %1 = relay.add %0, %b                       ->  %b1 = relay.multiply %b, dense<[[[2]], [[3]]]>
+    %2 = relay.nn.relu %1                           %0 = relay.nn.conv2d %x, %w1
+    %3 = relay.multiply %2, dense<[[[2]],[[3]]]>    %1 = relay.add %0, %b1
+                                                    %2 = relay.nn.relu %1
+
+The factors are constants, one for each channel. They climb from the multiplication to the producers of its operand:
+through sums, differences and biases (both sides take them), through pools, and through what keeps the order of values
+(`relu`, `leaky_relu`, maxima) if all factors are positive. They end in the weights of a convolution or product, or in
+the constant of another multiplication or division. A value with several users takes no factors, nor does anything
+without a rule: there a multiplication is left, and if that is no smaller than the first one, nothing is changed.
+
+Counterpart of TVM's `BackwardFoldScaleAxis`. `fold-constant` should follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
+
+from xdsl.context import Context
+from xdsl.ir import Operation
+
+from ...dialects.relay.base import normalize_axis, shape_of
+from ...dialects.relay.broadcast import AddOp, DivideOp, MultiplyOp, SubtractOp
+from ...dialects.relay.core import ConstantOp, FuncOp
+from ...dialects.relay.elementwise import NegativeOp
+from ...dialects.relay.nn_activation import LeakyReluOp, ReluOp
+from ...dialects.relay.nn_convolution import Conv1dOp, Conv2dOp, Conv3dOp
+from ...dialects.relay.nn_dense import BatchMatmulOp, BiasAddOp, DenseOp, MatmulOp
+from ...dialects.relay.nn_pool import AvgPool2dOp, GlobalAvgPool2dOp, GlobalMaxPool2dOp, MaxPool2dOp
+from ..infra import FunctionPass, remarks, report_changed
+from .scale_axis import AxisScale, Edit, elements, match_scale, move_scale, spread
+
+NAME = "backward-fold-scale-axis"
+
+
+@dataclass(frozen=True)
+class BackwardFoldScaleAxisPass(FunctionPass):
+    """No options."""
+
+    name = NAME
+    opt_level: ClassVar[int] = 3
+    required: ClassVar[tuple[str, ...]] = ("infer-type",)
+    tvm_name: ClassVar[str | None] = "BackwardFoldScaleAxis"
+
+    def apply_function(self, ctx: Context, func: FuncOp) -> None:
+        changed = False
+        for op in list(func.body.block.ops):
+            if isinstance(op, MultiplyOp) and (matched := match_scale(op)) is not None:
+                index, scale = matched
+                if (edits := plan(op, index, scale)) is not None:
+                    move_scale(NAME, op, index, edits)
+                    changed = True
+        report_changed(changed)
+
+
+@dataclass(frozen=True)
+class Climb:
+    """How the result of an operation comes to be scaled: factors for some operands, and operands to climb on to."""
+
+    edits: list[Edit] = field(default_factory=list[Edit])
+    operands: list[int] = field(default_factory=list[int])
+
+
+Rule: TypeAlias = Callable[[Operation, AxisScale], Climb | None]
+
+
+def plan(root: MultiplyOp, index: int, scale: AxisScale) -> list[Edit] | None:
+    """The multiplications that make `root` superfluous, or `None` if they cost as much as it does."""
+    gain, cost = elements(root.result), 0
+    edits: list[Edit] = []
+    pending: list[tuple[Operation, int]] = [(root, index)]
+    while pending:
+        user, operand = pending.pop()
+        value = user.operands[operand]
+        producer, climb = value.owner, None
+        if isinstance(producer, Operation) and value.has_one_use() and (rule := RULES.get(type(producer))):
+            climb = rule(producer, scale)
+        if climb is None:
+            climb = Climb([Edit(user, operand, scale.shaped())])
+        edits += climb.edits
+        cost += sum(edit.cost for edit in climb.edits)
+        if cost >= gain:
+            blocker = f"'{producer.name}'" if isinstance(producer, Operation) else "an argument"
+            remarks.missed(NAME, root, f"the factors cannot move beyond {blocker}")
+            return None
+        if isinstance(producer, Operation):
+            pending += [(producer, i) for i in climb.operands]
+    return edits
+
+
+def _convolution(op: Operation, scale: AxisScale) -> Climb | None:
+    """`conv(x, w) * s` = `conv(x, w * s)`, `s` along the output channels"""
+    assert isinstance(op, Conv1dOp | Conv2dOp | Conv3dOp)
+    _, kernel, out = op.layouts()
+    factors = scale.along(out.position("C"))
+    return None if factors is None else Climb([Edit(op, 1, spread(factors, kernel.position("O"), kernel.rank))])
+
+
+def _product(op: Operation, scale: AxisScale) -> Climb | None:
+    """`(x @ w) * s` = `x @ (w * s)`, `s` along the columns"""
+    assert isinstance(op, DenseOp | MatmulOp | BatchMatmulOp)
+    factors = scale.along(scale.rank - 1)
+    return None if factors is None else Climb([Edit(op, 1, spread(factors, 0 if op.transposed()[1] else 1, 2))])
+
+
+def _bias_add(op: Operation, scale: AxisScale) -> Climb | None:
+    """`(x + bias) * s` = `x * s + bias * s`"""
+    assert isinstance(op, BiasAddOp)
+    factors = scale.along(normalize_axis(op.axis.value.data, scale.rank))
+    return None if factors is None else Climb([Edit(op, 1, factors)], [0])
+
+
+def _sum(op: Operation, scale: AxisScale) -> Climb | None:
+    """`(x + y) * s` = `x * s + y * s`, and the same for a difference"""
+    shape = shape_of(op.results[0])
+    full = [i for i, operand in enumerate(op.operands) if shape_of(operand) == shape]
+    return Climb([Edit(op, i, scale.shaped()) for i in range(2) if i not in full], full)
+
+
+def _multiply(op: Operation, scale: AxisScale) -> Climb | None:
+    """`(x * c) * s` = `x * (c * s)` for a constant `c`"""
+    for index, operand in enumerate(op.operands):
+        if isinstance(operand.owner, ConstantOp):
+            return Climb([Edit(op, index, scale.shaped())])
+    return None
+
+
+def _linear(op: Operation, scale: AxisScale) -> Climb | None:
+    """`f(x) * s` = `f(x * s)` for a negation, or a division `x / y`"""
+    return Climb(operands=[0]) if shape_of(op.operands[0]) == shape_of(op.results[0]) else None
+
+
+def _monotonic(op: Operation, scale: AxisScale) -> Climb | None:
+    """`relu(x) * s` = `relu(x * s)` for positive `s`"""
+    return Climb(operands=[0]) if scale.is_positive else None
+
+
+def _mean(op: Operation, scale: AxisScale) -> Climb | None:
+    """`mean(x) * s` = `mean(x * s)`, the mean being over other axes"""
+    assert isinstance(op, AvgPool2dOp | GlobalAvgPool2dOp | MaxPool2dOp | GlobalMaxPool2dOp)
+    return Climb(operands=[0]) if scale.axis not in op.positions() else None
+
+
+def _maximum(op: Operation, scale: AxisScale) -> Climb | None:
+    """the same for a maximum, and positive `s`"""
+    return _mean(op, scale) if scale.is_positive else None
+
+
+RULES: dict[type[Operation], Rule] = {
+    Conv1dOp: _convolution,
+    Conv2dOp: _convolution,
+    Conv3dOp: _convolution,
+    DenseOp: _product,
+    MatmulOp: _product,
+    BatchMatmulOp: _product,
+    BiasAddOp: _bias_add,
+    AddOp: _sum,
+    SubtractOp: _sum,
+    MultiplyOp: _multiply,
+    DivideOp: _linear,
+    NegativeOp: _linear,
+    ReluOp: _monotonic,
+    LeakyReluOp: _monotonic,
+    AvgPool2dOp: _mean,
+    GlobalAvgPool2dOp: _mean,
+    MaxPool2dOp: _maximum,
+    GlobalMaxPool2dOp: _maximum,
+}
+"""How an operation's result comes to be scaled, by what it computes."""

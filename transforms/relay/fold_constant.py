@@ -1,0 +1,216 @@
+"""Evaluate at compile time what depends on constants alone.
+
+    %a = relay.constant dense<1.0> : tensor<4xf32>          %c = relay.constant dense<4.0> : tensor<4xf32>
+    %b = relay.add %a, %a : ...                         ->  %y = relay.add %x, %c : ...
+    %c = relay.multiply %b, %b : ...
+    %y = relay.add %x, %c : ...
+
+Folded are pure operators whose operands are all constants or tuples of them, projections of tuples, and `shape_of` and
+`ndarray_size` of values with static shapes. An operator without operands (`ones`, `full`) stays where it is, for to
+store its result would only cost memory, but is evaluated where another operator folds over it. Left alone are stateful
+operators, those that are not computations (unless `fold-qnn`), calls, and the bodies of `relay.primitive`.
+
+One walk in the order of the block. Arrays live in NumPy while they are used, and become attributes only where something
+that does not fold reads them: a chain of operators on a large weight makes one constant, and each array is dropped with
+its last reader. Arrays whose elements are all equal stay one element in memory as far as the operators allow.
+
+Counterpart of TVM's `FoldConstant`, which compiles and runs every subgraph; here `dialects/relay/reference.py` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ...dialects.dtypes import numpy_dtype
+from ...dialects.relay.base import NonComputational, RelayOp, is_static, shape_of, tensor
+from ...dialects.relay.broadcast import BroadcastOp, WhereOp
+from ...dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
+from ...dialects.relay.creation import NdarraySizeOp, ShapeOfOp
+from ...dialects.relay.elementwise import ElementwiseOp
+from ..infra import FunctionPass, report_changed
+from .dead_code_elimination import eliminate_dead_code
+from .purity import is_pure
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+    Known: TypeAlias = "NDArray | tuple[Known, ...]"
+
+POINTWISE = (ElementwiseOp, BroadcastOp, WhereOp)
+"""Operators whose results are uniform where all their operands are."""
+
+
+@dataclass(frozen=True)
+class FoldConstantPass(FunctionPass):
+    """Options: `fold-qnn` evaluates quantised operators too."""
+
+    name = "fold-constant"
+    opt_level: ClassVar[int] = 2
+    tvm_name: ClassVar[str | None] = "FoldConstant"
+
+    fold_qnn: bool = False
+
+    def apply_function(self, ctx: Context, func: FuncOp) -> None:
+        fold_constants(func, fold_qnn=self.fold_qnn)
+
+
+def fold_constants(func: FuncOp, *, fold_qnn: bool = False) -> None:
+    """Fold the constant subgraphs of `func`, and drop what is dead."""
+    eliminate_dead_code(func)
+    folder = _Folder(fold_qnn)
+    folder.run(func.body.block)
+    report_changed(folder.changed)
+
+
+@dataclass
+class _Folder:
+    fold_qnn: bool
+    known: dict[SSAValue, Known] = field(default_factory=dict[SSAValue, "Known"])
+    """What a value is worth. Its operation stays in the block, without operands, until a constant takes its place."""
+    folded: set[Operation] = field(default_factory=set[Operation])
+    changed: bool = False
+
+    def run(self, block: Block) -> None:
+        for op in list(block.ops):
+            if isinstance(op, ConstantOp):
+                if (array := op.numpy()) is not None:
+                    self.known[op.result] = array
+            elif isinstance(op, TupleGetOp) and isinstance(source := op.tuple.owner, TupleOp) and source.fields:
+                self._forward(op, source.fields[op.index.value.data])
+            elif (values := self._evaluate(op)) is not None:
+                self.known.update(zip(op.results, values, strict=True))
+                self.folded.add(op)
+                self._release(op)
+            else:
+                for operand in dict.fromkeys(op.operands):
+                    if operand.owner in self.folded:
+                        self._materialize(operand)
+
+    def _evaluate(self, op: Operation) -> list[Known] | None:
+        """The values of `op`'s results, or `None` if it does not fold."""
+        if isinstance(op, TupleOp):
+            return [tuple(map(self._value, op.fields))] if all(map(self._is_known, op.fields)) else None
+        if isinstance(op, TupleGetOp):
+            value = self.known.get(op.tuple)
+            return [value[op.index.value.data]] if isinstance(value, tuple) else None
+        if isinstance(op, ShapeOfOp | NdarraySizeOp) and is_static(op.data.type):
+            return [_measure(op)]
+        if not op.operands or not self._folds(op) or not all(map(self._is_known, op.operands)):
+            return None
+        assert isinstance(op, RelayOp)
+        return _evaluate(op, [self._value(operand) for operand in op.operands])
+
+    def _folds(self, op: Operation) -> bool:
+        if not isinstance(op, RelayOp) or not is_pure(op) or not all(map(is_static, op.result_types)):
+            return False
+        return self.fold_qnn or not op.has_trait(NonComputational)
+
+    def _is_known(self, value: SSAValue) -> bool:
+        owner = value.owner
+        return value in self.known or (isinstance(owner, RelayOp) and not owner.operands and self._folds(owner))
+
+    def _value(self, value: SSAValue) -> Known:
+        """What a known value is worth; operators without operands are evaluated here, at first need."""
+        if value not in self.known:
+            owner = value.owner
+            assert isinstance(owner, RelayOp)
+            self.known.update(zip(owner.results, _evaluate(owner, []), strict=True))
+        return self.known[value]
+
+    def _forward(self, op: TupleGetOp, field: SSAValue) -> None:
+        """Replace a projection of a tuple that is made in sight by the field."""
+        source = op.tuple
+        op.result.replace_all_uses_with(field)
+        _erase(op)
+        self._drop_if_dead(source)
+        self.changed = True
+
+    def _release(self, op: Operation) -> None:
+        """Take the operands from a folded operation, and with them every value that it was the last to read."""
+        operands = dict.fromkeys(op.operands)
+        op.operands = ()
+        for operand in operands:
+            self._drop_if_dead(operand)
+
+    def _drop_if_dead(self, value: SSAValue) -> None:
+        owner = value.owner
+        if not isinstance(owner, Operation) or any(result.first_use is not None for result in owner.results):
+            return
+        if isinstance(owner, TupleOp) or any(result in self.known for result in owner.results):
+            for result in owner.results:
+                self.known.pop(result, None)
+            self.folded.discard(owner)
+            _erase(owner)
+
+    def _materialize(self, value: SSAValue) -> None:
+        """Put a constant in the place of a folded value."""
+        owner = value.owner
+        assert isinstance(owner, Operation)
+        self.known[new := _constant(self.known[value], owner, value.name_hint)] = self.known[value]
+        value.replace_all_uses_with(new)
+        self._drop_if_dead(value)
+        self.changed = True
+
+
+def _erase(op: Operation) -> None:
+    op.detach()
+    op.erase()
+
+
+def _evaluate(op: RelayOp, operands: Sequence[Known]) -> list[Known]:
+    """The results of `op`; where all inputs of a pointwise operator are uniform, one element is computed for all."""
+    import numpy as np
+
+    from ...dialects.relay.reference import evaluate_compute, evaluate_op
+
+    inputs = list(_flatten(operands))
+    if isinstance(op, POINTWISE) and all(array.size and not any(array.strides) for array in inputs):
+        (element,) = evaluate_compute(op, [array[(slice(0, 1),) * array.ndim] for array in inputs])
+        return [np.broadcast_to(element, shape_of(op.results[0]))]
+    results = iter(evaluate_op(op, inputs))
+    return [_unflatten(type, results) for type in op.result_types]
+
+
+def _flatten(values: Iterable[Known]) -> Iterator[NDArray]:
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _flatten(value)
+        else:
+            yield value
+
+
+def _unflatten(type: Attribute, arrays: Iterator[NDArray]) -> Known:
+    if isinstance(type, TupleType):
+        return tuple(_unflatten(field, arrays) for field in type.types)
+    return next(arrays)
+
+
+def _constant(value: Known, at: Operation, hint: str | None) -> SSAValue:
+    """A constant, or a tuple of constants, that holds `value`, with the name and the location of what it replaces."""
+    if isinstance(value, tuple):
+        new = TupleOp(*(_constant(field, at, None) for field in value))
+    else:
+        new = ConstantOp.from_numpy(value, hint or "constant")
+    block = at.parent
+    assert block is not None
+    block.insert_op_before(new, at)
+    new.location = at.location
+    new.result.name_hint = hint
+    return new.result
+
+
+def _measure(op: ShapeOfOp | NdarraySizeOp) -> NDArray:
+    """The shape of the operand, or the number of its elements."""
+    import numpy as np
+
+    shape = shape_of(op.data)
+    dtype = numpy_dtype(tensor(op.result).element_type)
+    return np.array(shape if isinstance(op, ShapeOfOp) else np.prod(shape), dtype)

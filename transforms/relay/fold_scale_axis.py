@@ -1,0 +1,33 @@
+"""Batch norm disappears into the weights of a convolution: three passes in a row.
+
+`backward-fold-scale-axis` moves multiplications up into the weights before them, `forward-fold-scale-axis` moves what
+is left down into the weights behind, `fold-constant` multiplies. Each runs where the context's level lets it.
+
+Counterpart of TVM's `FoldScaleAxis`, a sequence too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from ..infra import ModulePass, run
+from .backward_fold_scale_axis import BackwardFoldScaleAxisPass
+from .fold_constant import FoldConstantPass
+from .forward_fold_scale_axis import ForwardFoldScaleAxisPass
+
+
+@dataclass(frozen=True)
+class FoldScaleAxisPass(ModulePass):
+    """No options."""
+
+    name = "fold-scale-axis"
+    opt_level: ClassVar[int] = 0
+    tvm_name: ClassVar[str | None] = "FoldScaleAxis"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for part in (BackwardFoldScaleAxisPass(), ForwardFoldScaleAxisPass(), FoldConstantPass()):
+            run(part, op, ctx)

@@ -1,0 +1,214 @@
+"""Move a multiplication before a convolution or matrix product down into its weights.
+
+    %0 = relay.multiply %x, dense<[[[2]], [[3]]]>     %w1 = relay.multiply %w, dense<[[[[2]], [[3]]]]>
+    %1 = relay.nn.relu %0                         ->  %1 = relay.nn.relu %x
+    %2 = relay.nn.conv2d %1, %w                       %2 = relay.nn.conv2d %1, %w1
+
+The factors are constants, one for each channel. They go down from the multiplication to all the users of its result:
+through sums and differences (the other side is divided by them, or takes part if it carries the same factors), through
+pools, and through what keeps the order of values if all factors are positive. They end in the weights of a convolution
+or product, or in the constant of another multiplication. Users without a rule, the function's result among them, get a
+multiplication of their own; if that is no smaller than the first one, nothing is changed.
+
+Counterpart of TVM's `ForwardFoldScaleAxis`. `fold-constant` should follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import ClassVar, TypeAlias
+
+from xdsl.context import Context
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.relay.base import normalize_axis, shape_of
+from ...dialects.relay.broadcast import AddOp, DivideOp, MultiplyOp, SubtractOp
+from ...dialects.relay.core import ConstantOp, FuncOp
+from ...dialects.relay.elementwise import NegativeOp
+from ...dialects.relay.nn_activation import LeakyReluOp, ReluOp
+from ...dialects.relay.nn_convolution import Conv1dOp, Conv2dOp, Conv3dOp
+from ...dialects.relay.nn_dense import BatchMatmulOp, BiasAddOp, DenseOp, MatmulOp
+from ...dialects.relay.nn_pool import AvgPool2dOp, GlobalAvgPool2dOp, GlobalMaxPool2dOp, MaxPool2dOp
+from ..infra import FunctionPass, remarks, report_changed
+from .scale_axis import AxisScale, Edit, elements, match_scale, move_scale, spread
+
+NAME = "forward-fold-scale-axis"
+
+
+@dataclass(frozen=True)
+class ForwardFoldScaleAxisPass(FunctionPass):
+    """No options."""
+
+    name = NAME
+    opt_level: ClassVar[int] = 3
+    required: ClassVar[tuple[str, ...]] = ("infer-type",)
+    tvm_name: ClassVar[str | None] = "ForwardFoldScaleAxis"
+
+    def apply_function(self, ctx: Context, func: FuncOp) -> None:
+        positions = {op: i for i, op in enumerate(func.body.block.ops)}
+        changed = False
+        for op in reversed(list(positions)):
+            if isinstance(op, MultiplyOp) and (matched := match_scale(op)) is not None:
+                index, scale = matched
+                if (edits := plan(op, scale, positions)) is not None:
+                    move_scale(NAME, op, index, edits)
+                    changed = True
+        report_changed(changed)
+
+
+@dataclass(frozen=True)
+class Descent:
+    """What makes up for operands that lack their factors: factors for others, and whether the result lacks them too."""
+
+    edits: list[Edit] = field(default_factory=list[Edit])
+    goes_on: bool = False
+
+
+Rule: TypeAlias = Callable[[Operation, Sequence[int], AxisScale], Descent | None]
+"""Called with the operation, the operands that lack the factors, and the factors."""
+
+
+def plan(root: MultiplyOp, scale: AxisScale, positions: dict[Operation, int]) -> list[Edit] | None:
+    """The multiplications that make `root` superfluous, or `None` if they cost as much as it does.
+
+    Users are looked at in the order of the block, so that all the operands of one that lack the factors are known.
+    """
+    gain, cost = elements(root.result), 0
+    edits: list[Edit] = []
+    scaled: set[SSAValue] = {root.result}
+    users: list[tuple[int, Operation]] = []
+    seen: set[Operation] = set()
+
+    def add_users(value: SSAValue) -> None:
+        for use in value.uses:
+            if (user := use.operation) not in seen:
+                seen.add(user)
+                heappush(users, (positions.get(user, len(positions) + len(seen)), user))
+
+    add_users(root.result)
+    while users:
+        _, user = heappop(users)
+        lacking = [i for i, operand in enumerate(user.operands) if operand in scaled]
+        rule = RULES.get(type(user)) if user in positions else None
+        descent = rule(user, lacking, scale) if rule is not None else None
+        if descent is None:
+            descent = Descent([Edit(user, i, scale.shaped()) for i in lacking])
+        edits += descent.edits
+        cost += sum(edit.cost for edit in descent.edits)
+        if cost >= gain:
+            remarks.missed(NAME, root, f"the factors cannot move beyond '{user.name}'")
+            return None
+        if descent.goes_on:
+            scaled.add(user.results[0])
+            add_users(user.results[0])
+    return edits
+
+
+def _convolution(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
+    """`conv(x * s, w)` = `conv(x, w * s)`, `s` along the input channels"""
+    assert isinstance(op, Conv1dOp | Conv2dOp | Conv3dOp)
+    import numpy as np
+
+    data, kernel, _ = op.layouts()
+    factors = scale.along(data.position("C"))
+    if factors is None or list(lacking) != [0]:
+        return None
+    weight, groups = shape_of(op.weight), op.group_count()
+    outputs, inputs = (weight[kernel.position(letter)] for letter in "OI")
+    shape = [1] * kernel.rank
+    if len(factors) > 1:
+        shape[kernel.position("I")] = inputs
+        if groups > 1:  # a kernel sees the channels of its group alone
+            shape[kernel.position("O")] = outputs
+            factors = np.repeat(factors.reshape(groups, 1, inputs), outputs // groups, axis=1)
+            if kernel.position("O") > kernel.position("I"):
+                factors = np.swapaxes(factors.reshape(outputs, inputs), 0, 1)
+    return Descent([Edit(op, 1, factors.reshape(shape))])
+
+
+def _product(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
+    """`(x * s) @ w` = `x @ (w * s)`, `s` along what is summed over"""
+    assert isinstance(op, DenseOp | MatmulOp | BatchMatmulOp)
+    transpose_data, transpose_weight = op.transposed()
+    factors = scale.along(scale.rank - (2 if transpose_data else 1))
+    if factors is None or list(lacking) != [0]:
+        return None
+    return Descent([Edit(op, 1, spread(factors, 1 if transpose_weight else 0, 2))])
+
+
+def _bias_add(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
+    """`x * s + bias` = `(x + bias / s) * s`"""
+    assert isinstance(op, BiasAddOp)
+    inverse = scale.inverse()
+    if inverse is None or list(lacking) != [0]:
+        return None
+    factors = inverse.along(normalize_axis(op.axis.value.data, scale.rank))
+    return None if factors is None else Descent([Edit(op, 1, factors)], goes_on=True)
+
+
+def _sum(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
+    """`x * s + y` = `(x + y / s) * s`, and the same for a difference"""
+    inverse = scale.inverse()
+    if inverse is None or not _keeps_shape(op, lacking):
+        return None
+    return Descent([Edit(op, i, inverse.shaped()) for i in range(2) if i not in lacking], goes_on=True)
+
+
+def _multiply(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
+    """`(x * s) * c` = `x * (s * c)` for a constant `c`; `(x * s) * y` = `(x * y) * s`"""
+    if len(lacking) > 1 or not _keeps_shape(op, lacking):
+        return None
+    other = 1 - lacking[0]
+    if isinstance(op.operands[other].owner, ConstantOp):
+        return Descent([Edit(op, other, scale.shaped())])
+    return Descent(goes_on=True)
+
+
+def _linear(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
+    """`f(x * s)` = `f(x) * s` for a negation, or a division `x / y`"""
+    return Descent(goes_on=True) if list(lacking) == [0] and _keeps_shape(op, lacking) else None
+
+
+def _monotonic(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
+    """`relu(x * s)` = `relu(x) * s` for positive `s`"""
+    return Descent(goes_on=True) if scale.is_positive else None
+
+
+def _mean(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
+    """`mean(x * s)` = `mean(x) * s`, the mean being over other axes"""
+    assert isinstance(op, AvgPool2dOp | GlobalAvgPool2dOp | MaxPool2dOp | GlobalMaxPool2dOp)
+    return Descent(goes_on=True) if scale.axis not in op.positions() else None
+
+
+def _maximum(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
+    """the same for a maximum, and positive `s`"""
+    return _mean(op, lacking, scale) if scale.is_positive else None
+
+
+def _keeps_shape(op: Operation, lacking: Sequence[int]) -> bool:
+    return all(shape_of(op.operands[i]) == shape_of(op.results[0]) for i in lacking)
+
+
+RULES: dict[type[Operation], Rule] = {
+    Conv1dOp: _convolution,
+    Conv2dOp: _convolution,
+    Conv3dOp: _convolution,
+    DenseOp: _product,
+    MatmulOp: _product,
+    BatchMatmulOp: _product,
+    BiasAddOp: _bias_add,
+    AddOp: _sum,
+    SubtractOp: _sum,
+    MultiplyOp: _multiply,
+    DivideOp: _linear,
+    NegativeOp: _linear,
+    ReluOp: _monotonic,
+    LeakyReluOp: _monotonic,
+    AvgPool2dOp: _mean,
+    GlobalAvgPool2dOp: _mean,
+    MaxPool2dOp: _maximum,
+    GlobalMaxPool2dOp: _maximum,
+}
+"""How an operation makes up for factors missing from its operands, by what it computes."""
