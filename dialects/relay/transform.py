@@ -68,6 +68,8 @@ class InjectiveOp(RelayOp, ABC):
 
 def unravel(position: te.Expr, shape: Sequence[int]) -> tuple[te.Expr, ...]:
     """The indices of the element at `position`. Inverse of `row_major`."""
+    if 0 in shape:
+        return (te.const(0, te.index),) * len(shape)
     indices: list[te.Expr] = []
     stride = prod(shape)
     for d, n in enumerate(shape):
