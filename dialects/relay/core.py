@@ -47,6 +47,8 @@ from xdsl.traits import (
     IsolatedFromAbove,
     IsTerminator,
     Pure,
+    RecursivelySpeculatable,
+    RecursiveMemoryEffect,
     SymbolOpInterface,
     SymbolUserOpInterface,
 )
@@ -424,6 +426,8 @@ class PrimitiveOp(IRDLOperation):
 
     The region sees only its arguments. Counterpart of a Relay function with `Primitive=1` at its call site.
 
+    `reshape_only` says that the kernel moves no data: its result is its operand's memory under another shape.
+
     ```mlir
     %y = relay.primitive(%x) : (tensor<1x8xf32>) -> tensor<1x8xf32> {
     ^bb0(%p0: tensor<1x8xf32>):
@@ -439,12 +443,13 @@ class PrimitiveOp(IRDLOperation):
     arguments = var_operand_def()
     res = var_result_def()
     body = region_def("single_block")
-    primitive = opt_prop_def(UnitAttr)
     reshape_only = opt_prop_def(UnitAttr)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`(` $arguments `)` attr-dict `:` functional-type($arguments, $res) $body"
-    traits = traits_def(IsolatedFromAbove(), Pure(), FusionPattern(Fusion.OPAQUE))
+    traits = traits_def(
+        IsolatedFromAbove(), RecursiveMemoryEffect(), RecursivelySpeculatable(), FusionPattern(Fusion.OPAQUE)
+    )
 
     def __init__(
         self,
@@ -452,18 +457,37 @@ class PrimitiveOp(IRDLOperation):
         result_types: Sequence[Attribute],
         body: Region,
         *,
-        primitive: bool = True,
         reshape_only: bool = False,
     ):
         super().__init__(
             operands=[arguments],
             result_types=[result_types],
             regions=[body],
-            properties={
-                **({"primitive": UnitAttr()} if primitive else {}),
-                **({"reshape_only": UnitAttr()} if reshape_only else {}),
-            },
+            properties={"reshape_only": UnitAttr()} if reshape_only else {},
         )
+
+    @property
+    def yield_op(self) -> YieldOp:
+        last = self.body.block.last_op
+        assert isinstance(last, YieldOp)
+        return last
+
+    @property
+    def computes(self) -> bool:
+        """Whether there is an operator inside, not only tuples, fields of tuples, and constants: TVM's `Primitive`."""
+        return any(not isinstance(op, ConstantOp | TupleOp | TupleGetOp | YieldOp) for op in self.body.block.ops)
+
+    def verify_(self) -> None:
+        block = self.body.block
+        if tuple(a.type for a in block.args) != tuple(a.type for a in self.arguments):
+            raise VerifyException("the arguments of the region differ from the operands' types")
+        if not isinstance(block.last_op, YieldOp):
+            raise VerifyException("the region does not end in relay.yield")
+        given, declared = [a.type for a in block.last_op.arguments], [r.type for r in self.res]
+        if len(given) != len(declared) or not all(map(compatible, given, declared)):
+            raise VerifyException(
+                f"yields ({', '.join(map(str, given))}), but its results are ({', '.join(map(str, declared))})"
+            )
 
 
 @irdl_op_definition

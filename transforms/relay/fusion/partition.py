@@ -44,7 +44,7 @@ RULES: dict[Fusion, Rule] = {
     Fusion.TUPLE: _INJECTIVE,
     Fusion.OUT_ELEMWISE_FUSABLE: _HEAVY,
 }
-"""The rule of phases 0 and 1 by the node's pattern. A reduction, or an opaque operator, is never fused into its users."""
+"""The rule of phases 0 and 1 by the node's pattern. Reductions and opaque operators are never fused into users."""
 
 
 class Refusal(Enum):
@@ -72,8 +72,8 @@ def partition(graph: ForwardGraph, *, fuse: bool = True, max_depth: int = DEFAUL
 
     Args:
         fuse: without it every node is a group of its own (TVM's opt level 0).
-        max_depth: a fusion whose nodes would be more than this is not made. Nodes between a node and its sink count with
-            what had been fused into them, as in TVM.
+        max_depth: a fusion that puts together more nodes than this is not made. Nodes between a node and its sink count
+            with what had been fused into them, as in TVM.
     """
     if not fuse:
         return Partition(list(range(len(graph))))

@@ -1,0 +1,64 @@
+"""Undo fusion: put the operators of every kernel back where the kernel is used.
+
+    %1 = relay.call @fused_exp_nn_relu(%x)      %0 = relay.exp %x
+                                           ->   %1 = relay.nn.relu %0
+    relay.func private @fused_exp_nn_relu(...)
+
+Both forms are undone: `relay.primitive` regions, and calls of functions marked `primitive`, which are erased where they
+are private. What `annotation.stop_fusion` had kept apart is not marked again.
+
+Counterpart of TVM's `DefuseOps`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from ...dialects.relay.core import CallOp, FuncOp, PrimitiveOp
+from ..infra import ModulePass, report_changed
+from ..infra.walk import clone, erase, walk
+from .outline_primitives import inline_primitive
+
+
+@dataclass(frozen=True)
+class DefuseOpsPass(ModulePass):
+    """Has no options."""
+
+    name = "defuse-ops"
+    opt_level: ClassVar[int] = 3
+    required: ClassVar[tuple[str, ...]] = ("infer-type",)
+    invalidates: ClassVar[tuple[str, ...]] = ("fuse-ops",)
+    tvm_name: ClassVar[str | None] = "DefuseOps"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        kernels = {func.sym_name.data: func for func in op.ops if isinstance(func, FuncOp) and func.is_primitive}
+        used = [nested for nested in walk(op) if isinstance(nested, PrimitiveOp | CallOp)]
+        inlined: set[FuncOp] = set()
+        for use in used:
+            if isinstance(use, PrimitiveOp):
+                inline_primitive(use)
+            elif (kernel := kernels.get(use.callee.string_value())) is not None:
+                _inline_call(use, kernel)
+                inlined.add(kernel)
+        for kernel in inlined:
+            if kernel.sym_visibility is not None:
+                erase(kernel)
+        report_changed(bool(inlined) or any(isinstance(use, PrimitiveOp) for use in used))
+
+
+def _inline_call(call: CallOp, kernel: FuncOp) -> None:
+    values: dict[SSAValue, SSAValue] = dict(zip(kernel.body.block.args, call.arguments, strict=True))
+    block = call.parent
+    assert block is not None
+    for op in kernel.body.block.ops:
+        if op is not kernel.return_op:
+            block.insert_op_before(copy := clone(op, values), call)
+            values.update(zip(op.results, copy.results, strict=True))
+    for result, value in zip(call.results, kernel.return_op.arguments, strict=True):
+        result.replace_all_uses_with(values[value])
+    erase(call)

@@ -1,0 +1,191 @@
+"""Put operators that can run in one loop nest into one `relay.primitive`, which becomes one kernel.
+
+    %0 = relay.nn.conv2d %x, %w          %2 = relay.primitive(%x, %w, %b) {
+    %1 = relay.add %0, %b          ->    ^bb0(%p0, %p1, %p2):
+    %2 = relay.nn.relu %1                  %0 = relay.nn.conv2d %p0, %p1
+                                           %1 = relay.add %0, %p2
+                                           %3 = relay.nn.relu %1
+                                           relay.yield %3
+                                         }
+
+Which operators go together is TVM's algorithm (`fusion/`), group for group: a graph in depth-first order from the
+results, its post-dominator tree, three phases. Every operator ends up in a group, if only its own. Outside stay
+arguments, constants but for scalars, tuples that are no kernel's own, calls, and operators that are not computed
+(`NonComputational`). `annotation.stop_fusion` goes away after it has kept groups apart.
+
+Not done: nothing is computed twice to be fused with several users, and a reduction is never fused into what follows.
+Unlike TVM the pass looks at each block by itself, so that nothing is fused into or out of a nested region. Pure
+operations that no result needs are dropped, as TVM's graphs cannot have any.
+
+Counterpart of TVM's `FuseOps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, NoneAttr, TensorType, UnknownLoc
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import IsolatedFromAbove
+
+from ...dialects.relay.annotation import StopFusionOp
+from ...dialects.relay.base import ReshapeLike
+from ...dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp, YieldOp
+from ..infra import FunctionPass, PassContext, PassInfo, remarks, report_changed
+from ..infra.walk import erase
+from .fusion.dataflow import block_dataflow, is_operator
+from .fusion.partition import DEFAULT_MAX_DEPTH, partition
+from .fusion.remarks import explain
+
+
+@dataclass(frozen=True)
+class FuseOpsPass(FunctionPass):
+    """Options: `opt-level` 0 makes every operator a kernel of its own, all others fuse (-1: the context's level);
+    `max-depth` limits the nodes of a group; `link-params` copies constants into the kernels that read them."""
+
+    name = "fuse-ops"
+    required: ClassVar[tuple[str, ...]] = ("infer-type",)
+    tvm_name: ClassVar[str | None] = "FuseOps"
+
+    opt_level: int = -1  # pyright: ignore[reportIncompatibleVariableOverride]  # the option; the pass's level is 0
+    max_depth: int = DEFAULT_MAX_DEPTH
+    link_params: bool = False
+
+    @property
+    def info(self) -> PassInfo:
+        info = super().info
+        return PassInfo(0, info.name, info.required, info.spec, info.title)
+
+    def apply_function(self, ctx: Context, func: FuncOp) -> None:
+        level = PassContext.current().opt_level if self.opt_level == -1 else self.opt_level
+        changed = False
+        for block in _blocks(func):
+            changed |= _Fusion(block, level > 0, self.max_depth, self.link_params).run()
+        report_changed(changed)
+
+
+def _blocks(func: FuncOp) -> list[Block]:
+    """The blocks of `func`, without those of kernels and of other nested functions."""
+    blocks: list[Block] = []
+    pending: list[Operation] = [func]
+    while pending:
+        op = pending.pop()
+        for block in (block for region in op.regions for block in region.blocks):
+            blocks.append(block)
+            pending.extend(inner for inner in block.ops if inner.regions and not inner.has_trait(IsolatedFromAbove))
+    return blocks
+
+
+class _Fusion:
+    """The fusion of one block."""
+
+    def __init__(self, block: Block, fuse: bool, max_depth: int, link_params: bool):
+        self.block = block
+        self.link_params = link_params
+        self.flow = block_dataflow(block)
+        self.partition = partition(self.flow.graph, fuse=fuse, max_depth=max_depth)
+
+    def run(self) -> bool:
+        """Rewrite the block; return whether there was anything to do."""
+        if remarks.listening():
+            explain(self.flow, self.partition)
+        changed = bool(self.flow.dead)
+        for op in self.flow.dead:
+            erase(op)
+        for op in self.flow.ops:
+            if isinstance(op, StopFusionOp):
+                op.result.replace_all_uses_with(op.data)
+                erase(op)
+                changed = True
+        constants: set[ConstantOp] = set()
+        for members in self.kernels():
+            constants.update(_outline(members, self.link_params))
+            changed = True
+        for constant in constants:
+            if constant.result.first_use is None:
+                erase(constant)
+        return changed
+
+    def kernels(self) -> Iterator[list[Operation]]:
+        """The members of each group that becomes a `relay.primitive`, in graph order; the last is its result."""
+        root, node = self.partition.root, self.flow.node
+        members: dict[int, list[Operation]] = {}
+        for i, op in enumerate(self.flow.ops):
+            members.setdefault(root[i], []).append(op)
+        for group in sorted(members):
+            op = self.flow.ops[group]
+            if isinstance(op, TupleGetOp):
+                made_by = op.tuple.owner
+                inside = isinstance(made_by, Operation) and made_by in node and root[node[made_by]] == group
+            else:
+                inside = is_operator(op) and not isinstance(op, StopFusionOp)
+            if inside:
+                yield members[group]
+
+
+def _outline(members: list[Operation], link_params: bool) -> set[ConstantOp]:
+    """Move `members` into a `relay.primitive` in the place of the last one. Return the constants copied into it."""
+    last = members[-1]
+    inside = set(members)
+    block = Block()
+    arguments: dict[SSAValue, SSAValue] = {}
+    copied: dict[SSAValue, SSAValue] = {}
+    sources: set[ConstantOp] = set()
+    for op in members:
+        for i, value in enumerate(op.operands):
+            if (owner := value.owner) in inside:
+                continue
+            if link_params and isinstance(owner, ConstantOp):
+                if value not in copied:
+                    block.add_op(copy := owner.clone())
+                    copied[value] = copy.result
+                    sources.add(owner)
+                op.operands[i] = copied[value]
+                continue
+            if value not in arguments:
+                argument = arguments[value] = block.insert_arg(value.type, len(arguments))
+                argument.name_hint = f"p{len(arguments) - 1}"
+            op.operands[i] = arguments[value]
+        if op is not last:
+            op.detach()
+            block.add_op(op)
+    primitive = PrimitiveOp(
+        list(arguments),
+        [last.results[0].type],
+        Region(block),
+        reshape_only=_is_reshape_only(members, arguments),
+    )
+    primitive.location = _fused_location(members)
+    parent = last.parent
+    assert parent is not None
+    parent.insert_op_before(primitive, last)
+    last.results[0].replace_all_uses_with(primitive.results[0])
+    last.detach()
+    end = YieldOp(last.results[0])
+    end.location = last.location
+    block.add_ops([last, end])
+    return sources
+
+
+def _is_call(op: Operation) -> bool:
+    """Whether TVM would have `op` as a call of an operator: it computes something."""
+    return not isinstance(op, ConstantOp | TupleOp | TupleGetOp)
+
+
+def _is_reshape_only(members: list[Operation], arguments: dict[SSAValue, SSAValue]) -> bool:
+    """Whether all that the members do is to see tensors under other shapes."""
+    calls = [op for op in members if _is_call(op)]
+    return (
+        bool(calls)
+        and all(type(op).has_trait(ReshapeLike) for op in calls)
+        and all(isinstance(value.type, TensorType) for value in arguments)
+    )
+
+
+def _fused_location(members: list[Operation]) -> LocationAttr:
+    """The places of all members, each once."""
+    places = dict.fromkeys(op.location for op in members if not isinstance(op.location, UnknownLoc))
+    return FusedLoc(ArrayAttr(places), NoneAttr()) if len(places) > 1 else next(iter(places), UnknownLoc())
