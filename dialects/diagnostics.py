@@ -243,11 +243,25 @@ def _render_message(severity: Severity, message: str, place: Place | None, sourc
     if place is not None and place.line:
         source = place.text if place.text is not None else _source_line(place, sources)
         if source is not None:
+            source, column = _shortened(source, place.column)
             # Tabs stay tabs above the caret, so that it stands right whatever their width.
-            padding = "".join("\t" if c == "\t" else " " for c in source[: place.column - 1])
-            caret = "^" + "~" * (min(place.length, max(1, len(source) - place.column + 1)) - 1)
+            padding = "".join("\t" if c == "\t" else " " for c in source[: column - 1])
+            caret = "^" + "~" * (min(place.length, max(1, len(source) - column + 1)) - 1)
             lines += [source, padding + _paint(caret, "32;1", color)]
     return lines
+
+
+MAX_LINE = 200
+
+
+def _shortened(line: str, column: int) -> tuple[str, int]:
+    """The part of a long line around a column, and the column in it: a line may hold a tensor of a million elements."""
+    if len(line) <= MAX_LINE:
+        return line, column
+    begin = max(0, min(column - 1 - MAX_LINE // 2, len(line) - MAX_LINE))
+    before = "..." if begin else ""
+    after = "..." if begin + MAX_LINE < len(line) else ""
+    return before + line[begin : begin + MAX_LINE] + after, column - begin + len(before)
 
 
 def _source_line(place: Place, sources: Sources) -> str | None:

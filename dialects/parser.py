@@ -13,14 +13,14 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnregisteredAttr
-from xdsl.ir import AttributeInvT, Data, Operation, ParametrizedAttribute, SSAValue
+from xdsl.ir import AttributeInvT, BlockArgument, Data, Operation, ParametrizedAttribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from .diagnostics import Diagnostic, InternalError, Place, as_diagnostic, did_you_mean
+from .diagnostics import Diagnostic, InternalError, Note, Place, as_diagnostic, did_you_mean
 
 
 def parse_module(text: str, context: Context, name: str = "<string>") -> ModuleOp:
@@ -105,8 +105,16 @@ class LocatedParser(Parser):
         raise Diagnostic(f"operation '{name}' is not registered", place, hint=hint or did_you_mean(name, candidates))
 
     def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue[AttributeInvT]:
-        if operand.operand_name not in self.ssa_values:
-            self._first_uses.setdefault(operand.operand_name, operand.span)
+        name, values = operand.operand_name, self.ssa_values.get(operand.operand_name)
+        if values is None:
+            self._first_uses.setdefault(name, operand.span)
+        elif operand.index < len(values) and (value := values[operand.index]).type != type:
+            place = _definition_place(value)
+            raise Diagnostic(
+                f"'%{name}' has type {value.type}, but is used here as {type}",
+                Place.of_span(operand.span),
+                notes=[Note("it is defined here", place)] if place is not None else (),
+            )
         return super().resolve_operand(operand, type)
 
     def parse_optional_argument(self, expect_type: bool = True) -> Parser.UnresolvedArgument | Parser.Argument | None:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -178,6 +186,12 @@ def _after_newlines(text: str) -> Iterator[int]:
         position = text.find("\n", position + 1)
 
 
+def _definition_place(value: SSAValue) -> Place | None:
+    if isinstance(value, BlockArgument):
+        return Place.of_location(value.location)
+    return Place.of_location(value.owner.location) if isinstance(value.owner, Operation) else None
+
+
 def _has_use_within(value: SSAValue, op: Operation) -> bool:
     return any(op.is_ancestor(use.operation) for use in value.uses)
 
@@ -195,6 +209,7 @@ def _diagnostic(error: Exception, place: Place, op_name: str | None = None) -> D
         use = error.refs[0][0]
         return Diagnostic(f"block '{use.text}' is used but not defined", Place.of_span(use))
     if op_name is not None and diagnostic.place is place:
-        quoted = op_name.strip('"')
-        diagnostic.message = f"'{quoted}': {diagnostic.message}"
+        op_name = op_name.strip('"')
+        diagnostic.message = f"'{op_name}': {diagnostic.message}"
+        diagnostic.hint = diagnostic.hint or f"`weft-opt --explain {op_name}` describes the operation"
     return diagnostic

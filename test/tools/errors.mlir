@@ -87,8 +87,10 @@ func.func @type_that_the_operation_cannot_have(%a: i32) {
 
 // -----
 
-func.func @type_that_the_operand_has_not(%a: i32) {
-  // expected-error@+1 {{operand is used with type i64, but has been previously used or defined with type i32}}
+func.func @type_that_the_operand_has_not() {
+  // expected-note@+1 {{it is defined here}}
+  %a = arith.constant 1 : i32
+  // expected-error@+1 {{'%a' has type i32, but is used here as i64}}
   %z = arith.addi %a, %a : i64
   func.return
 }

@@ -60,6 +60,15 @@ def test_the_caret_keeps_to_tabs_and_to_the_end_of_the_line() -> None:
     assert text.split("\n")[1:] == ["\t\tx y", "\t\t^~~"]
 
 
+def test_of_a_long_line_only_the_part_around_the_caret_is_shown() -> None:
+    line = "a" * 5000 + "HERE" + "b" * 5000
+    for column in (1, 5001, len(line)):
+        _, source, caret = render(Diagnostic("bad", Place("m.mlir", 1, column, 4, line))).split("\n")
+        assert len(source) < 210
+        assert source[caret.index("^")] == line[column - 1]
+    assert "HERE" in render(Diagnostic("bad", Place("m.mlir", 1, 5001, 4, line)))
+
+
 def test_a_diagnostic_without_a_place_is_still_told() -> None:
     assert render(Diagnostic("no such thing")) == "error: no such thing"
     assert render(Diagnostic("empty", Place("m.mlir"))) == "m.mlir: error: empty"

@@ -11,6 +11,10 @@ ROOT = Path(__file__).parents[2]
 LAYERS = (("tools",), ("weft",), ("frontend", "runtime"), ("lowering",), ("transforms",), ("dialects",))
 """From the top; a folder may import from those of its own layer's folder and of layers below."""
 
+EXCEPTIONS = {("frontend/onnx_backend.py", "weft")}
+"""ONNX's interface to a whole compiler: it drives Weft as a tool does, but its place is fixed, `weft.frontend`. It may
+import upward within functions, so that no circle arises."""
+
 FOLDERS = tuple(folder for layer in LAYERS for folder in layer)
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 
@@ -81,7 +85,7 @@ def test_nothing_imports_upward(folder: str) -> None:
         f"{path.relative_to(ROOT)}:{line} imports {'.'.join(module)}"
         for path in sources()
         if module_of(path)[0] == folder
-        for module, line in imports(path, at_load=False)
+        for module, line in imports(path, at_load=(str(path.relative_to(ROOT)), "weft") in EXCEPTIONS)
         if folder_of(module) != folder and RANK[folder_of(module)] <= RANK[folder]
     ]
     assert not wrong, "\n".join(wrong)

@@ -127,6 +127,12 @@ def weft_opt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     yield Tool(capsys, monkeypatch, tmp_path)
 
 
+def test_the_help_names_the_phases_there_are(weft_opt: Tool) -> None:
+    from weft.lowering.phases import PHASES
+
+    assert f"phases: {', '.join(PHASES)}" in weft_opt("--help").out
+
+
 def test_a_module_goes_through(weft_opt: Tool) -> None:
     run = weft_opt()
     assert (run.code, run.err) == (0, "") and "relay.func @f" in run.out
