@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ def module_of(path: Path) -> tuple[str, ...]:
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
+@cache
 def sources() -> list[Path]:
     return sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if not is_linked(path))
 
@@ -49,9 +51,14 @@ def absolute(path: Path, node: ast.ImportFrom) -> tuple[str, ...] | None:
     return target[1:] or ("weft",)
 
 
+@cache
+def known_modules() -> set[tuple[str, ...]]:
+    return {module_of(path) for path in sources()}
+
+
 def imports(path: Path, *, at_load: bool) -> Iterator[tuple[tuple[str, ...], int]]:
     """What a file imports of Weft, and in which line. `at_load`: only what is imported when the file itself is."""
-    known = {module_of(p) for p in sources()}
+    known = known_modules()
 
     def visit(node: ast.AST) -> Iterator[tuple[tuple[str, ...], int]]:
         if isinstance(node, ast.ImportFrom) and (base := absolute(path, node)) is not None:
