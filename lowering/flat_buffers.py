@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ..dialects.tir.affine import Linear, linear, substitute
-from ..dialects.tir.core import AllocBufferOp, ForOp
+from ..dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp
 from ..transforms.tir.schedule.compute_at import required_region
 from ..transforms.tir.schedule.inline import accessing_blocks
 from ..transforms.tir.schedule.rebind import enclosing_loops
@@ -47,6 +47,8 @@ class FlatBuffer:
     memory: SSAValue
     strides: tuple[int, ...]
     offsets: tuple[AffineExpr, ...]
+    has_room: bool = False
+    """Rows are long enough for whole vectors: lanes beyond a row's end may be read and written, and mean nothing."""
 
     @staticmethod
     def whole(memory: SSAValue, type: MemRefType[Attribute]) -> FlatBuffer:
@@ -93,10 +95,26 @@ def _compact(alloc: AllocBufferOp, emitter: LoopEmitter) -> FlatBuffer:
     dims = [emitter.dim(var) for var in outer]
     assert isinstance(alloc.buffer.type, MemRefType)
     shape = [size for _, size in region]
+    masked = any(_has_masked_lanes(block) for block in blocks)
+    if masked:
+        shape[-1] = next_power_of_two(shape[-1])
     type = MemRefType[Attribute](alloc.buffer.type.element_type, [prod(shape)])
     memory = memref.AllocaOp.get(type.element_type, 64, type.get_shape())
     memory.memref.name_hint = alloc.buffer.name_hint
     memory.properties["alignment"] = IntegerAttr(64, i64)
     emitter.insert(memory)
     offsets = tuple(substitute(offset, dims) for offset, _ in region)
-    return FlatBuffer(memory.memref, row_major_strides(shape), offsets)
+    return FlatBuffer(memory.memref, row_major_strides(shape), offsets, has_room=masked)
+
+
+def next_power_of_two(n: int) -> int:
+    """The least power of two that is at least `n`."""
+    return 1 << (n - 1).bit_length()
+
+
+def _has_masked_lanes(block: BlockOp) -> bool:
+    """Whether `block` runs as vectors of which some lanes are masked off."""
+    loops = enclosing_loops(block)
+    if not loops or loops[-1].for_kind != ForKind.VECTORIZED:
+        return False
+    return next_power_of_two(loops[-1].trip_count) != loops[-1].trip_count

@@ -21,7 +21,7 @@ from ..dialects.llvm_loop_annotation import LoopAnnotationAttr, LoopUnrollAttr
 from ..dialects.tir.affine import Linear, Range, access_map, affine_of, expr_range, linear, substitute
 from ..dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind
 from ..transforms.infra.remarks import missed
-from .flat_buffers import FlatBuffer
+from .flat_buffers import FlatBuffer, next_power_of_two
 
 index = IndexType()
 
@@ -39,7 +39,7 @@ class Lanes:
     @property
     def width(self) -> int:
         """The vector's length: the next power of two; lanes beyond `extent` are masked off."""
-        return 1 << (self.extent - 1).bit_length()
+        return next_power_of_two(self.extent)
 
     @property
     def is_masked(self) -> bool:
@@ -395,7 +395,7 @@ class LoopEmitter:
             return self.emit(memref.LoadOp.get(buffer.memory, [self.index_value(form)]))
         start = self.index_value(Linear({a: f for a, f in form.terms.items() if a != lanes.dim}, form.constant))
         type = VectorType(buffer.element_type, [lanes.width])
-        if not lanes.is_masked:
+        if not lanes.is_masked or buffer.has_room:
             return self.emit(vector.LoadOp(buffer.memory, [start], type))
         passthrough = self.emit(arith.ConstantOp(_zeros(type)))
         return self.emit(vector.MaskedLoadOp(buffer.memory, [start], self._mask(lanes), passthrough, type))
@@ -412,7 +412,7 @@ class LoopEmitter:
             return
         start = self.index_value(Linear({a: f for a, f in form.terms.items() if a != lanes.dim}, form.constant))
         wide = self._broadcast(value, lanes.width)
-        if lanes.is_masked:
+        if lanes.is_masked and not buffer.has_room:
             self.insert(vector.MaskedStoreOp(buffer.memory, [start], self._mask(lanes), wide))
         else:
             self.insert(vector.StoreOp(wide, buffer.memory, [start]))
