@@ -1,4 +1,4 @@
-"""Operators that write at indices which are data: scatter, scatter_add, scatter_nd.
+"""Operators that write at indices which are data: scatter and its kin.
 
 A negative index counts from the end; an update whose index lies outside the data is lost. By definition, every element
 of the data looks for the updates that name it, which needs no order of writes.
@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from xdsl.dialects.builtin import TensorType, i32
+from xdsl.dialects.builtin import StringAttr, TensorType, i32
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -32,6 +32,20 @@ if TYPE_CHECKING:
     Indices: TypeAlias = npt.NDArray[np.int64]
 
 
+_REDUCTIONS: dict[str, te.ReduceKind] = {"add": "sum", "mul": "prod", "min": "min", "max": "max"}
+_WAYS = ("update", *_REDUCTIONS)
+
+
+def _way(given: StringAttr, name: str) -> str:
+    """
+    Raises:
+        VerifyException: `given` is not one of the ways in which updates are brought in.
+    """
+    if given.data not in _WAYS:
+        raise VerifyException(f"'{name}' is one of {', '.join(_WAYS)}, not {given}")
+    return given.data
+
+
 class _ScatterOp(RelayOp, ABC):
     """`data` with `updates` written, or added, at `indices`. Of several updates of one element, the last is written."""
 
@@ -44,8 +58,8 @@ class _ScatterOp(RelayOp, ABC):
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     @abstractmethod
-    def adds(self) -> bool:
-        """Whether updates are added."""
+    def how(self) -> str:
+        """What happens to an element and its updates: "update", "add", "mul", "min" or "max"."""
 
     @abstractmethod
     def check(self, data: Sequence[int], indices: Sequence[int], updates: Sequence[int]) -> None:
@@ -76,6 +90,7 @@ class _ScatterOp(RelayOp, ABC):
         data, indices, updates = tensor(self.data), integers(tensor(self.indices)), tensor(self.updates)
         if data.element_type != updates.element_type:
             raise VerifyException(f"{data} cannot be updated from {updates}: the element types differ")
+        self.how()
         self.check(data.get_shape(), indices.get_shape(), updates.get_shape())
         return [data]
 
@@ -84,20 +99,23 @@ class _ScatterOp(RelayOp, ABC):
         candidates = self.candidates(indices)
         extents = [axis.extent for axis in candidates]
 
-        def where_named(place: Sequence[te.Expr], value: te.Expr) -> te.Expr:
-            found = te.select(self.names(data, indices, place, candidates), value, 0)
-            return te.select(self.bounds(indices, place), found, 0)
+        def where_named(place: Sequence[te.Expr], value: te.Expr, otherwise: te.Expr) -> te.Expr:
+            found = te.select(self.names(data, indices, place, candidates), value, otherwise)
+            return te.select(self.bounds(indices, place), found, otherwise)
 
-        def added(*i: te.IterVar) -> te.Expr:
-            return te.sum(where_named(i, updates[self.source(i, candidates)]), candidates)
+        if (kind := _REDUCTIONS.get(self.how())) is not None:
+            identity = te.reduce_identity(kind, data.element_type)
+            total = te.compute(
+                data.shape,
+                lambda *i: te.reduce(kind, where_named(i, updates[self.source(i, candidates)], identity), candidates),
+                "scatter_updates",
+            )
+            return te.compute(data.shape, lambda *i: te.binary(te.COMBINER[kind], data[i], total[i]), "scatter")
 
         def last(*i: te.IterVar) -> te.Expr:
-            number = te.cast(row_major(candidates, extents) + 1, i32)
-            return te.max(where_named(i, number), candidates)
+            count = te.cast(row_major(candidates, extents) + 1, i32)
+            return te.max(where_named(i, count, te.const(0, i32)), candidates)
 
-        if self.adds():
-            total = te.compute(data.shape, added, "scatter_sum")
-            return te.compute(data.shape, lambda *i: data[i] + total[i], "scatter_add")
         number = te.compute(data.shape, last, "scatter_last")
 
         def body(*i: te.IterVar) -> te.Expr:
@@ -117,10 +135,11 @@ class _ScatterOp(RelayOp, ABC):
             valid &= (at >= 0) & (at < data.shape[d])
         result: npt.NDArray[Any] = data.copy()
         target = tuple(at[valid] for at in where)
-        if self.adds():
-            np.add.at(result, target, updates[valid])
-        else:
+        if self.how() == "update":
             result[target] = updates[valid]
+        else:
+            combine = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}[self.how()]
+            combine.at(result, target, updates[valid])
         return result
 
     @abstractmethod
@@ -181,10 +200,9 @@ class ScatterOp(_ScatterAlongAxis):
     """  # noqa: E501
 
     name = "relay.scatter"
-    ONNX: ClassVar[tuple[str, ...]] = ("ScatterElements",)
 
-    def adds(self) -> bool:
-        return False
+    def how(self) -> str:
+        return "update"
 
 
 @irdl_op_definition
@@ -198,13 +216,34 @@ class ScatterAddOp(_ScatterAlongAxis):
 
     name = "relay.scatter_add"
 
-    def adds(self) -> bool:
-        return True
+    def how(self) -> str:
+        return "add"
+
+
+@irdl_op_definition
+class ScatterElementsOp(_ScatterAlongAxis):
+    """The data with each update brought in in its own place but for `axis`, where its index stands.
+
+    `reduction` says how: written ("update"), added ("add"), multiplied ("mul"), or where it is smaller ("min") or
+    larger ("max"). TVM has this operator from v0.11 on, in place of `scatter` and `scatter_add`.
+
+    ```mlir
+    %y = relay.scatter_elements %x, %i, %u {axis = 1 : i64, reduction = "mul"} : (tensor<2x5xf32>, tensor<2x3xi64>, tensor<2x3xf32>) -> tensor<2x5xf32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.scatter_elements"
+    ONNX: ClassVar[tuple[str, ...]] = ("ScatterElements",)
+
+    reduction = string("update")
+
+    def how(self) -> str:
+        return _way(self.reduction, "reduction")
 
 
 @irdl_op_definition
 class ScatterNdOp(_ScatterOp):
-    """The data with slices written ("update") or added ("add", in `mode`) at index vectors.
+    """The data with slices brought in at index vectors: "update", "add", "mul", "min" or "max" in `mode`.
 
     The vectors stand along the first dimension of the indices: `[m, *places]`; updates are `[*places, *slice]`.
 
@@ -218,8 +257,8 @@ class ScatterNdOp(_ScatterOp):
 
     mode = string("update")
 
-    def adds(self) -> bool:
-        return self.mode.data == "add"
+    def how(self) -> str:
+        return _way(self.mode, "mode")
 
     def check(self, data: Sequence[int], indices: Sequence[int], updates: Sequence[int]) -> None:
         if self.mode.data not in ("update", "add"):
@@ -253,5 +292,5 @@ class ScatterNdOp(_ScatterOp):
         return [*indices]
 
 
-OPS: list[type[Operation]] = [ScatterOp, ScatterAddOp, ScatterNdOp]
+OPS: list[type[Operation]] = [ScatterOp, ScatterAddOp, ScatterElementsOp, ScatterNdOp]
 """The operators that write at indices which are data."""

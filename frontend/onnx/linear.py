@@ -106,12 +106,7 @@ def _product(shape: tuple[int, ...]) -> int:
     return result
 
 
-def einsum(node: Node) -> SSAValue:
-    return node.emit("einsum", node.present(), equation=node.string("equation"))
-
-
 CONVERTERS: dict[str, Versions] = {
-    "Einsum": {12: einsum},
     "Flatten": {1: flatten},
     "Gemm": {7: gemm},
     "MatMul": {1: matmul},
