@@ -19,6 +19,7 @@ from weft.transforms.infra import PassContext, get_pass
 TESTS = Path(__file__).parents[1] / "transforms"
 
 PASSES = [
+    "alter-op-layout",
     "backward-fold-scale-axis",
     "dead-code-elimination",
     "eliminate-common-subexpr",

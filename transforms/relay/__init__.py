@@ -1,6 +1,7 @@
 """Relay -> Relay passes."""
 
 PASSES: dict[str, str] = {
+    "alter-op-layout": "alter_op_layout:AlterOpLayoutPass",
     "backward-fold-scale-axis": "backward_fold_scale_axis:BackwardFoldScaleAxisPass",
     "dead-code-elimination": "dead_code_elimination:DeadCodeEliminationPass",
     "defuse-ops": "defuse_ops:DefuseOpsPass",

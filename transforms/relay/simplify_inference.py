@@ -12,7 +12,7 @@ offset; `nn.l2_normalize` becomes `x / sqrt(max(sum(x * x), eps))`. Only result 
 the others are the statistics, and the mask. Group norm needs a static shape. With constant statistics `fold-constant`
 makes scale and shift constants, and `fold-scale-axis` moves the scale into a convolution.
 
-Counterpart of TVM's `SimplifyInference`, whose epsilon of `l2_normalize` is float32 always; here it has the data's type.
+Counterpart of TVM's `SimplifyInference`, whose `l2_normalize` takes epsilon as float32; here it has the data's type.
 """
 
 from __future__ import annotations

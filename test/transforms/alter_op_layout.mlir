@@ -1,0 +1,186 @@
+// RUN: weft-opt %s -O3 -p 'alter-op-layout{vector-bytes=16},fold-constant' | filecheck %s
+
+// Vectors of 16 bytes: blocks of 4 floats. Constants are splats to keep the text short.
+
+// The graph's input and its result are plain; between them there is no border.
+// CHECK-LABEL: relay.func @a_chain_of_convolutions_stays_in_blocks
+// CHECK-NEXT: relay.constant {{.*}} : tensor<2x1x3x3x3x4xf32>
+// CHECK-NEXT: relay.layout_transform %x {src_layout = "NCHW", dst_layout = "NCHW3c"}
+// CHECK-NEXT: relay.nn.contrib_conv2d_NCHWc {{.*}}padding = array<i64: 1, 1>, data_layout = "NCHW3c", kernel_layout = "OIHW3i4o", out_layout = "NCHW4c"
+// CHECK-NEXT: relay.constant {{.*}} : tensor<1x2x1x1x4xf32>
+// CHECK-NEXT: relay.add {{.*}} -> tensor<1x2x6x6x4xf32>
+// CHECK-NEXT: relay.nn.relu
+// CHECK-NEXT: relay.nn.max_pool2d {{.*}}layout = "NCHW4c"
+// CHECK-NEXT: relay.constant
+// CHECK-NEXT: relay.nn.contrib_conv2d_NCHWc {{.*}}kernel_layout = "OIHW4i4o"
+// CHECK-NEXT: relay.layout_transform {{.*}}{src_layout = "NCHW4c", dst_layout = "NCHW"}
+// CHECK-NEXT: relay.nn.batch_flatten
+relay.func @a_chain_of_convolutions_stays_in_blocks(%x: tensor<1x3x6x6xf32>) -> tensor<1x72xf32> {
+  %v = relay.constant dense<0.5> : tensor<8x3x3x3xf32>
+  %b = relay.constant dense<[[[1.0]],[[2.0]],[[3.0]],[[4.0]],[[5.0]],[[6.0]],[[7.0]],[[8.0]]]> : tensor<8x1x1xf32>
+  %w = relay.constant dense<0.25> : tensor<8x8x1x1xf32>
+  %0 = relay.nn.conv2d %x, %v {padding = array<i64: 1, 1>} : (tensor<1x3x6x6xf32>, tensor<8x3x3x3xf32>) -> tensor<1x8x6x6xf32>
+  %1 = relay.add %0, %b : (tensor<1x8x6x6xf32>, tensor<8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %2 = relay.nn.relu %1 : tensor<1x8x6x6xf32>
+  %3 = relay.nn.max_pool2d %2 {pool_size = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x8x6x6xf32>) -> tensor<1x8x3x3xf32>
+  %4 = relay.nn.conv2d %3, %w : (tensor<1x8x3x3xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x3x3xf32>
+  %5 = relay.nn.batch_flatten %4 : (tensor<1x8x3x3xf32>) -> tensor<1x72xf32>
+  relay.return %5 : tensor<1x72xf32>
+}
+
+// Both branches are in blocks; the input of the block is transformed once, for three users.
+// CHECK-LABEL: relay.func @a_residual_block_has_one_border_on_each_side
+// CHECK: relay.layout_transform %x {src_layout = "NCHW", dst_layout = "NCHW4c"}
+// CHECK-NOT: layout_transform
+// CHECK: relay.add %{{.*}}, %{{.*}} : (tensor<?x1x4x4x4xf32>, tensor<?x1x4x4x4xf32>)
+// CHECK: relay.layout_transform {{.*}} {src_layout = "NCHW4c", dst_layout = "NCHW"}
+// CHECK-NEXT: relay.return
+relay.func @a_residual_block_has_one_border_on_each_side(%x: tensor<?x4x4x4xf32>) -> tensor<?x4x4x4xf32> {
+  %w = relay.constant dense<0.25> : tensor<4x4x1x1xf32>
+  %0 = relay.nn.conv2d %x, %w : (tensor<?x4x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<?x4x4x4xf32>
+  %1 = relay.nn.conv2d %x, %w : (tensor<?x4x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<?x4x4x4xf32>
+  %2 = relay.add %0, %1 : (tensor<?x4x4x4xf32>, tensor<?x4x4x4xf32>) -> tensor<?x4x4x4xf32>
+  %3 = relay.add %x, %2 : (tensor<?x4x4x4xf32>, tensor<?x4x4x4xf32>) -> tensor<?x4x4x4xf32>
+  relay.return %3 : tensor<?x4x4x4xf32>
+}
+
+// CHECK-LABEL: relay.func @depthwise_convolutions_have_blocks_too
+// CHECK: relay.nn.contrib_depthwise_conv2d_NCHWc {{.*}}groups = 8 : i64{{.*}}kernel_layout = "OIHW1i4o"
+relay.func @depthwise_convolutions_have_blocks_too(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x2x2xf32> {
+  %w = relay.constant dense<0.25> : tensor<8x1x3x3xf32>
+  %0 = relay.nn.conv2d %x, %w {groups = 8 : i64} : (tensor<1x8x4x4xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x2x2xf32>
+  relay.return %0 : tensor<1x8x2x2xf32>
+}
+
+// The mean leaves one pixel, whose layouts are all the same order: a reshape, which costs nothing.
+// CHECK-LABEL: relay.func @means_over_pixels_and_gates
+// CHECK: relay.nn.contrib_conv2d_NCHWc
+// CHECK-NEXT: relay.mean %{{.*}} {axis = array<i64: 2, 3>, keepdims = true} : {{.*}} -> tensor<1x2x1x1x4xf32>
+// CHECK-NEXT: relay.sigmoid
+// CHECK-NEXT: relay.multiply {{.*}} : (tensor<1x2x4x4x4xf32>, tensor<1x2x1x1x4xf32>)
+// CHECK-NEXT: relay.nn.global_avg_pool2d {{.*}}layout = "NCHW4c"
+// CHECK-NEXT: relay.reshape {{.*}} -> tensor<1x8x1x1xf32>
+// CHECK-NEXT: relay.mean
+// CHECK-NEXT: relay.reshape {{.*}} -> tensor<1x8xf32>
+// CHECK-NEXT: relay.return
+relay.func @means_over_pixels_and_gates(%x: tensor<1x4x4x4xf32>) -> (tensor<1x8x1x1xf32>, tensor<1x8xf32>) {
+  %w = relay.constant dense<0.25> : tensor<8x4x1x1xf32>
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %1 = relay.mean %0 {axis = array<i64: 2, 3>, keepdims = true} : (tensor<1x8x4x4xf32>) -> tensor<1x8x1x1xf32>
+  %2 = relay.sigmoid %1 : tensor<1x8x1x1xf32>
+  %3 = relay.multiply %0, %2 : (tensor<1x8x4x4xf32>, tensor<1x8x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %4 = relay.nn.global_avg_pool2d %3 : (tensor<1x8x4x4xf32>) -> tensor<1x8x1x1xf32>
+  %5 = relay.mean %3 {axis = array<i64: -1, -2>} : (tensor<1x8x4x4xf32>) -> tensor<1x8xf32>
+  relay.return %4, %5 : tensor<1x8x1x1xf32>, tensor<1x8xf32>
+}
+
+// CHECK-LABEL: relay.func @broadcast_operands_of_any_rank
+// CHECK: relay.nn.contrib_conv2d_NCHWc
+// CHECK: relay.multiply %{{.*}}, %c
+// CHECK: relay.layout_transform {{.*}} : (tensor<1x8x4x4xf32>) -> tensor<1x2x4x4x4xf32>
+// CHECK: relay.subtract
+// CHECK: relay.reshape %q {newshape = array<i64: 1, 1, 4, 4, 1>}
+// CHECK: relay.maximum
+// CHECK: relay.reshape %r {newshape = array<i64: 1, 2, 1, 1, 4>}
+// CHECK: relay.add
+// CHECK: relay.where %{{.*}}, %{{.*}}, %c : (tensor<1x2x4x4x4xi1>, tensor<1x2x4x4x4xf32>, tensor<f32>)
+relay.func @broadcast_operands_of_any_rank(%x: tensor<1x4x4x4xf32>, %p: tensor<8x4x4xf32>, %q: tensor<4x4xf32>, %r: tensor<8xf32>) -> tensor<1x8x4x4xf32> {
+  %w = relay.constant dense<0.25> : tensor<8x4x1x1xf32>
+  %c = relay.constant dense<2.0> : tensor<f32>
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %1 = relay.multiply %0, %c : (tensor<1x8x4x4xf32>, tensor<f32>) -> tensor<1x8x4x4xf32>
+  %2 = relay.subtract %p, %1 : (tensor<8x4x4xf32>, tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+  %3 = relay.maximum %2, %q : (tensor<1x8x4x4xf32>, tensor<4x4xf32>) -> tensor<1x8x4x4xf32>
+  %4 = relay.nn.bias_add %3, %r : (tensor<1x8x4x4xf32>, tensor<8xf32>) -> tensor<1x8x4x4xf32>
+  %5 = relay.greater %4, %1 : (tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xi1>
+  %6 = relay.where %5, %4, %c : (tensor<1x8x4x4xi1>, tensor<1x8x4x4xf32>, tensor<f32>) -> tensor<1x8x4x4xf32>
+  relay.return %6 : tensor<1x8x4x4xf32>
+}
+
+// CHECK-LABEL: relay.func @channels_are_joined_and_split_in_blocks
+// CHECK: relay.concatenate {{.*}} -> tensor<1x3x4x4x4xf32>
+// CHECK-NEXT: relay.split {{.*}} -> tuple<tensor<1x1x4x4x4xf32>, tensor<1x2x4x4x4xf32>>
+// CHECK: relay.nn.pad {{.*}} {pad_width = array<i64: 0, 0, 0, 0, 1, 1, 0, 0, 0, 0>} : {{.*}} -> tensor<1x2x6x4x4xf32>
+relay.func @channels_are_joined_and_split_in_blocks(%x: tensor<1x4x4x4xf32>) -> (tensor<1x4x4x4xf32>, tensor<1x8x6x4xf32>) {
+  %w = relay.constant dense<0.25> : tensor<8x4x1x1xf32>
+  %z = relay.constant dense<0.0> : tensor<f32>
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %t = relay.tuple(%0, %x) : (tensor<1x8x4x4xf32>, tensor<1x4x4x4xf32>) -> tuple<tensor<1x8x4x4xf32>, tensor<1x4x4x4xf32>>
+  %1 = relay.concatenate %t {axis = 1 : i64} : (tuple<tensor<1x8x4x4xf32>, tensor<1x4x4x4xf32>>) -> tensor<1x12x4x4xf32>
+  %s = relay.split %1 {indices_or_sections = array<i64: 4>, axis = 1 : i64} : (tensor<1x12x4x4xf32>) -> tuple<tensor<1x4x4x4xf32>, tensor<1x8x4x4xf32>>
+  %2 = relay.tuple_get %s[0] : tuple<tensor<1x4x4x4xf32>, tensor<1x8x4x4xf32>> -> tensor<1x4x4x4xf32>
+  %3 = relay.tuple_get %s[1] : tuple<tensor<1x4x4x4xf32>, tensor<1x8x4x4xf32>> -> tensor<1x8x4x4xf32>
+  %4 = relay.nn.pad %3, %z {pad_width = array<i64: 0, 0, 0, 0, 1, 1, 0, 0>} : (tensor<1x8x4x4xf32>, tensor<f32>) -> tensor<1x8x6x4xf32>
+  relay.return %2, %4 : tensor<1x4x4x4xf32>, tensor<1x8x6x4xf32>
+}
+
+// The first field has an odd number of channels and the second one is in blocks: all become plain.
+// CHECK-LABEL: relay.func @channels_that_no_block_divides_are_joined_plain
+// CHECK: relay.layout_transform %{{.*}} {src_layout = "NCHW4c", dst_layout = "NCHW"}
+// CHECK: relay.concatenate {{.*}} -> tensor<1x11x4x4xf32>
+relay.func @channels_that_no_block_divides_are_joined_plain(%x: tensor<1x4x4x4xf32>, %y: tensor<1x3x4x4xf32>) -> tensor<1x11x4x4xf32> {
+  %w = relay.constant dense<0.25> : tensor<8x4x1x1xf32>
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %t = relay.tuple(%y, %0) : (tensor<1x3x4x4xf32>, tensor<1x8x4x4xf32>) -> tuple<tensor<1x3x4x4xf32>, tensor<1x8x4x4xf32>>
+  %1 = relay.concatenate %t {axis = 1 : i64} : (tuple<tensor<1x3x4x4xf32>, tensor<1x8x4x4xf32>>) -> tensor<1x11x4x4xf32>
+  relay.return %1 : tensor<1x11x4x4xf32>
+}
+
+// 6 columns fill one block and half of another; the rest of the weight is zero.
+// CHECK-LABEL: relay.func @dense_layers_are_packed
+// CHECK: relay.constant {{.*}} : tensor<2x3x4xf32>
+// CHECK: relay.nn.contrib_dense_pack %x, {{.*}}units = 6 : i64, weight_layout = "NK4n"
+// CHECK: relay.reshape %y {newshape = array<i64: -1, 3>}
+// CHECK: relay.nn.contrib_dense_pack
+// CHECK: relay.reshape {{.*}} -> tensor<2x5x4xf32>
+relay.func @dense_layers_are_packed(%x: tensor<?x3xf32>, %y: tensor<2x5x3xf32>) -> (tensor<?x6xf32>, tensor<2x5x4xf32>) {
+  %v = relay.constant dense<0.25> : tensor<6x3xf32>
+  %w = relay.constant dense<0.5> : tensor<3x4xf32>
+  %0 = relay.nn.dense %x, %v : (tensor<?x3xf32>, tensor<6x3xf32>) -> tensor<?x6xf32>
+  %1 = relay.nn.matmul %y, %w : (tensor<2x5x3xf32>, tensor<3x4xf32>) -> tensor<2x5x4xf32>
+  relay.return %0, %1 : tensor<?x6xf32>, tensor<2x5x4xf32>
+}
+
+// Two channels fill half of a vector.
+// CHECK-LABEL: relay.func @two_channels_make_a_block_of_two
+// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}out_layout = "NCHW2c"
+relay.func @two_channels_make_a_block_of_two(%x: tensor<1x4x4x4xf32>) -> tensor<1x6x4x4xf32> {
+  %w = relay.constant dense<0.25> : tensor<6x4x1x1xf32>
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<6x4x1x1xf32>) -> tensor<1x6x4x4xf32>
+  relay.return %0 : tensor<1x6x4x4xf32>
+}
+
+// CHECK-LABEL: relay.func @an_odd_number_of_channels_stays_plain
+// CHECK: relay.nn.conv2d
+relay.func @an_odd_number_of_channels_stays_plain(%x: tensor<1x4x4x4xf32>) -> tensor<1x5x4x4xf32> {
+  %w = relay.constant dense<0.25> : tensor<5x4x1x1xf32>
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<5x4x1x1xf32>) -> tensor<1x5x4x4xf32>
+  relay.return %0 : tensor<1x5x4x4xf32>
+}
+
+// CHECK-LABEL: relay.func @groups_of_several_channels_stay_plain
+// CHECK: relay.nn.conv2d
+relay.func @groups_of_several_channels_stay_plain(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
+  %w = relay.constant dense<0.25> : tensor<8x4x1x1xf32>
+  %0 = relay.nn.conv2d %x, %w {groups = 2 : i64} : (tensor<1x8x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x4x4xf32>
+  relay.return %0 : tensor<1x8x4x4xf32>
+}
+
+// CHECK-LABEL: relay.func @a_weight_known_only_at_run_time_stays_plain
+// CHECK: relay.nn.conv2d
+relay.func @a_weight_known_only_at_run_time_stays_plain(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32> {
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32>
+  relay.return %0 : tensor<1x8x4x4xf32>
+}
+
+// CHECK-LABEL: relay.func @what_looks_across_channels_gets_plain_values
+// CHECK: relay.layout_transform {{.*}}{src_layout = "NCHW4c", dst_layout = "NCHW"}
+// CHECK-NEXT: relay.nn.lrn
+// CHECK-NEXT: relay.nn.softmax
+relay.func @what_looks_across_channels_gets_plain_values(%x: tensor<1x4x4x4xf32>) -> tensor<1x8x4x4xf32> {
+  %w = relay.constant dense<0.25> : tensor<8x4x1x1xf32>
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %1 = relay.nn.lrn %0 : tensor<1x8x4x4xf32>
+  %2 = relay.nn.softmax %1 {axis = 1 : i64} : tensor<1x8x4x4xf32>
+  relay.return %2 : tensor<1x8x4x4xf32>
+}

@@ -1,0 +1,127 @@
+"""Values in channel blocks: which ones there are, and how one gets a value in the layout that it needs.
+
+While `alter-op-layout` walks over a block, every value of the original graph is looked up here. It is plain (`NCHW`),
+or has been computed in blocks (`NCHW16c`) by the operator that took the original one's place. Whoever needs it
+otherwise asks, and gets one `layout_transform`, the same for all who ask. A transformation is made from the layout in
+which the value is computed, never from one that is itself transformed, so that no two of them undo one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.dtypes import byte_width
+from ...dialects.relay.base import DYNAMIC, shape_of
+from ...dialects.relay.layout import LayoutTransformOp
+from ...dialects.relay.transform import ReshapeOp
+
+PLAIN = 0
+"""The block size that stands for the layout without blocks."""
+
+
+def layout_text(block: int) -> str:
+    """`"NCHW16c"` for 16."""
+    return f"NCHW{block}c" if block else "NCHW"
+
+
+def largest_power_of_two(n: int, limit: int) -> int:
+    """The largest power of two that divides `n` and is at most `limit`."""
+    power = 1
+    while power * 2 <= limit and n % (power * 2) == 0:
+        power *= 2
+    return power
+
+
+@dataclass
+class BlockedValues:
+    """The values of one function, by the original value; `vector_bytes` is the width of the target's vectors."""
+
+    vector_bytes: int
+    _main: dict[SSAValue, tuple[SSAValue, int]] = field(default_factory=dict[SSAValue, "tuple[SSAValue, int]"])
+    _forms: dict[tuple[SSAValue, int], SSAValue] = field(default_factory=dict["tuple[SSAValue, int]", SSAValue])
+    replaced: list[Operation] = field(default_factory=list[Operation])
+    """Operations of the original graph whose place has been taken."""
+
+    def lanes(self, element: Attribute) -> int:
+        """How many elements there are in a vector."""
+        return max(1, self.vector_bytes // byte_width(element))
+
+    def channel_block(self, channels: int, element: Attribute) -> int | None:
+        """The block for a number of channels, which all values with so many share: the largest power of two that
+        divides it and fits a vector; `None` where that would leave most of the vector empty."""
+        lanes = self.lanes(element)
+        block = largest_power_of_two(channels, lanes) if channels > 0 else 1
+        return block if block > 1 and 4 * block >= lanes else None
+
+    def block_of(self, value: SSAValue) -> int:
+        """The block in which an original value is computed; `PLAIN` if it is in none."""
+        return self._main[value][1] if value in self._main else PLAIN
+
+    def assign(self, value: SSAValue, computed: SSAValue, block: int) -> None:
+        """Say that the original `value` is now computed as `computed`, in blocks."""
+        self._main[value] = (computed, block)
+        computed.name_hint = value.name_hint
+
+    def replace(self, op: Operation, new: Operation, block: int) -> None:
+        """Let `new`, which gives its result in blocks, take the place of `op`."""
+        self.insert(new, op)
+        self.assign(op.results[0], new.results[0], block)
+        self.replaced.append(op)
+
+    def replace_plain(self, op: Operation, value: SSAValue) -> None:
+        """Let a plain value take the place of the result of `op`."""
+        value.name_hint = op.results[0].name_hint
+        op.results[0].replace_all_uses_with(value)
+        self.replaced.append(op)
+
+    def insert(self, new: Operation, at: Operation) -> SSAValue:
+        """Put an operation before `at`, with its location; return its result."""
+        block = at.parent
+        assert block is not None
+        block.insert_op_before(new, at)
+        new.location = at.location
+        return new.results[0]
+
+    def get(self, value: SSAValue, block: int, at: Operation) -> SSAValue:
+        """The original `value` in blocks of `block`, for use in `at` or after it."""
+        source, source_block = self._main.get(value, (value, PLAIN))
+        if source_block == block:
+            return source
+        if (value, block) not in self._forms:
+            self._forms[value, block] = self.insert(_transform(source, source_block, block, shape_of(value)), at)
+        return self._forms[value, block]
+
+    def reshape(self, value: SSAValue, shape: Sequence[int], at: Operation) -> SSAValue:
+        """A plain value seen under another shape."""
+        return value if shape_of(value) == tuple(shape) else self.insert(ReshapeOp(value, newshape=shape), at)
+
+    def fit(self, value: SSAValue, block: int, at: Operation) -> SSAValue | None:
+        """`value`, of rank 4 at most, as it broadcasts against a tensor in blocks; `None` where it cannot be known."""
+        shape = shape_of(value)
+        if all(n == 1 for n in shape):
+            return value
+        if self.block_of(value) or (len(shape) == 4 and shape[1] > 1 and shape[2:] != (1, 1)):
+            return self.get(value, block, at)
+        if DYNAMIC in shape:
+            return None
+        batch, channels, height, width = (1,) * (4 - len(shape)) + shape
+        if channels == 1:
+            return self.reshape(value, (batch, 1, height, width, 1), at)
+        if height == width == 1:
+            return self.reshape(value, (batch, channels // block, 1, 1, block), at)
+        full = self.reshape(value, (batch, channels, height, width), at)
+        return self.insert(_transform(full, PLAIN, block, shape_of(full)), at)
+
+
+def _transform(source: SSAValue, source_block: int, block: int, shape: Sequence[int]) -> Operation:
+    """From one block to another, for a value of plain shape `shape`. One pixel is in the same order in any layout."""
+    batch, channels, height, width = shape
+    if height == width == 1 and batch != DYNAMIC:
+        plain = (batch, channels, 1, 1)
+        return ReshapeOp(source, newshape=(batch, channels // block, 1, 1, block) if block else plain)
+    if PLAIN in (block, source_block) and 1 in (block, source_block) and DYNAMIC not in shape:
+        return ReshapeOp(source, newshape=(*shape, 1) if block else shape)
+    return LayoutTransformOp(source, src_layout=layout_text(source_block), dst_layout=layout_text(block))
