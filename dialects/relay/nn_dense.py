@@ -247,15 +247,14 @@ class DensePackOp(RelayOp):
         data, weight = inputs
         result = tensor(self.result)
         sum_type = accumulator(result.element_type)
-        blocks, depth, block = weight.shape
+        _, depth, block = weight.shape
         k = te.reduce_axis(depth, "k")
-        packed = te.compute(
-            (data.shape[0], blocks, block),
-            lambda *i: te.sum(te.cast(data[i[0], k], sum_type) * te.cast(weight[i[1], k, i[2]], sum_type), k),
+        product = te.compute(
+            result.get_shape(),
+            lambda i, j: te.sum(te.cast(data[i, k], sum_type) * te.cast(weight[j // block, k, j % block], sum_type), k),
             "dense_pack",
         )
-        unpacked = te.compute(result.get_shape(), lambda *i: packed[i[0], i[1] // block, i[1] % block], "dense_unpack")
-        return narrow(unpacked, result.element_type)
+        return narrow(product, result.element_type)
 
     def numpy(self, *inputs: NDArray) -> NDArray:
         import numpy as np
