@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.diagnostics import (
-    Diagnostic,
-    Handler,
-    Note,
-    as_diagnostic,
-    handled_by,
-    print_to,
-)
+from ..dialects.diagnostics import Diagnostic, Handler, Note, as_diagnostic, handled_by, print_to
 from ..dialects.parser import LocatedParser
 from ..dialects.relay.weights import load_weights, resources, weights_path, write_weights
 from ..dialects.verifier import verify
@@ -45,53 +38,37 @@ SEPARATOR = re.compile(r"^// -----[ \t]*$", re.MULTILINE)
 OUTPUT_SEPARATOR = "// -----\n"
 
 
-class Driver:
-    """One run of the tool."""
+def drive(options: Options) -> int:
+    """Process the input and write the output; the exit status.
 
-    def __init__(self, options: Options):
-        self._options = options
-
-    def run(self) -> int:
-        """Process the input and write the output; the exit status.
-
-        Raises:
-            UsageError: the options do not fit together.
-            Diagnostic: the input cannot be read, or the output written.
-        """
-        options = self._options
-        text, name = read_text(options.input)
-        if options.run_reproducer:
-            options, text = _reproduced(options, text)
-        plan = plan_of(options)
-        instrumentation = Instrumentation(options, plan)
-        context = new_ir_context()
-        context.allow_unregistered = options.allow_unregistered_dialect
-        chunks = list(_chunks(text)) if options.split_input_file else [text]
-        sources = {name: text}
-        outputs: list[str | bytes] = []
-        arrays: dict[str, NDArray] = {}
-        code = 0
-        with instrumentation.pass_context(context):
-            for chunk in chunks:
-                job = Job(options, plan, context, chunk, name)
-                if options.verify_diagnostics:
-                    failures = job.compare_diagnostics()
-                else:
-                    failures = job.report_diagnostics(print_to(sys.stderr, sources, color=use_color()))
-                code = max(code, failures)
-                if job.output is not None:
-                    outputs.append(job.output)
-                    arrays |= job.arrays
-            instrumentation.report()
-        if not options.verify_diagnostics and (code == 0 or (options.split_input_file and options.output == "-")):
-            if options.output != "-":
-                write_weights(arrays, weights_path(Path(options.output)))
-            write_output(options.output, _joined(outputs))
-        return code
+    Raises:
+        UsageError: the options do not fit together.
+        Diagnostic: the input cannot be read, or the output written.
+    """
+    text, name = read_text(options.input)
+    if options.run_reproducer:
+        options, text = _reproduced(options, text)
+    plan = plan_of(options)
+    instrumentation = Instrumentation(options, plan)
+    context = new_ir_context()
+    context.allow_unregistered = options.allow_unregistered_dialect
+    show = print_to(sys.stderr, {name: text}, color=use_color())
+    jobs = [Job(options, plan, context, t, name) for t in (_chunks(text) if options.split_input_file else [text])]
+    with instrumentation.pass_context(context):
+        if options.verify_diagnostics:
+            return max(job.compare_diagnostics(show) for job in jobs)
+        code = max(job.report_diagnostics(show) for job in jobs)
+        instrumentation.report()
+    if code == 0 or (options.split_input_file and options.output == "-"):
+        if options.output != "-":
+            arrays = {key: array for job in jobs for key, array in job.arrays.items()}
+            write_weights(arrays, weights_path(Path(options.output)))
+        write_output(options.output, _joined([job.output for job in jobs if job.output is not None]))
+    return code
 
 
 def _reproduced(options: Options, text: str) -> tuple[Options, str]:
-    """The options and the module that a reproducer holds."""
+    """The options and the module that a reproducer holds; the module stands in the lines where the file has it."""
     reproducer = Reproducer.parse(text)
     options = replace(
         options,
@@ -101,7 +78,8 @@ def _reproduced(options: Options, text: str) -> tuple[Options, str]:
         disable_pass=reproducer.disabled_pass,
         pass_config=tuple(f"{key}={json.dumps(value)}" for key, value in reproducer.config.items()),
     )
-    return options, reproducer.module
+    heading = text.count("\n") - reproducer.module.count("\n")
+    return options, "\n" * heading + reproducer.module
 
 
 def _chunks(text: str) -> Iterator[str]:
@@ -132,27 +110,27 @@ class Job:
     output: str | bytes | None = None
     arrays: dict[str, NDArray] = field(default_factory=dict[str, "NDArray"])
 
-    def report_diagnostics(self, handler: Handler) -> int:
-        """Process the module and hand what there is to say to `handler`; the exit status."""
+    def report_diagnostics(self, show: Handler) -> int:
+        """Process the module and hand what there is to say to `show`; the exit status."""
         remarks = self.options.remarks
         wanted = re.compile(remarks) if remarks is not None else None
 
         def take(remark: Remark) -> None:
             if wanted is not None and wanted.search(remark.pass_name):
-                handler(remark.as_diagnostic())
+                show(remark.as_diagnostic())
 
-        with handled_by(handler), sent_to([take] if wanted is not None else []):
+        with handled_by(show), sent_to([take] if wanted is not None else []):
             try:
                 self._process()
             except Diagnostic as error:
                 trace_if_debugging(error)
-                handler(error)
+                show(error)
                 return error.exit_code
         return 0
 
-    def compare_diagnostics(self) -> int:
-        """Process the module and compare what there is to say with what its comments expect; the exit status."""
-        show = print_to(sys.stderr, {self.name: self.text}, color=use_color())
+    def compare_diagnostics(self, show: Handler) -> int:
+        """Process the module, compare what there is to say with what its comments expect, and hand what differs to
+        `show`; the exit status."""
         try:
             expectations = Expectations.parse(self.text, self.name)
         except Diagnostic as error:
@@ -188,7 +166,9 @@ class Job:
         try:
             self.plan.run(module, self.context)
         except Exception as error:
-            raise self._failure(error) from error
+            if (failure := self._failure(error)) is error:
+                raise
+            raise failure from error
 
     def _failure(self, error: Exception) -> Diagnostic:
         """A failure in a pass: the user's mistake with a note on which pass, or else a mistake of ours."""

@@ -26,9 +26,9 @@ def run(options: Options) -> int:
         from .information import print_information
 
         return print_information(options)
-    from .driver import Driver
+    from .driver import drive
 
-    return Driver(options).run()
+    return drive(options)
 
 
 if __name__ == "__main__":

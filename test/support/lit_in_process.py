@@ -76,7 +76,8 @@ class Report:
     """What the RUN lines of a test did, up to the first failure."""
 
     outcomes: list[Outcome] = field(default_factory=list[Outcome])
-    crash: str = ""
+    blessed: str = ""
+    """What was rewritten on request."""
 
     @property
     def failed(self) -> Outcome | None:
@@ -90,7 +91,7 @@ class Report:
         if (failed := self.failed) is not None:
             text += f"\n# standard input of the failed command:\n{failed.stdin.decode(errors='replace')[:20000]}"
             text += f"\n# its standard output:\n{failed.stdout.decode(errors='replace')[:20000]}"
-        return text + self.crash
+        return text + self.blessed
 
 
 def parse_run_line(line: str) -> list[Stage] | None:
@@ -189,14 +190,13 @@ def run_lines(lines: Sequence[Sequence[Stage]], bless: Path | None = None) -> Re
     The CHECK lines of the test `bless` are rewritten where they are what fails, once for each RUN line.
     """
     report = _run_lines(lines)
-    blessed = ""
     for _ in lines:
         failed = report.failed
         if bless is None or failed is None or failed.stage.argv[0] != "filecheck":
             break
-        blessed += rewrite(bless, failed.stage.argv, failed.stdin.decode())
+        blessed = report.blessed + rewrite(bless, failed.stage.argv, failed.stdin.decode())
         report = _run_lines(lines)
-    report.crash += blessed
+        report.blessed = blessed
     return report
 
 
