@@ -72,13 +72,13 @@ class WeftBackend(Backend):
             Diagnostic: the model cannot be imported or compiled.
             ValueError: there is no such device.
         """
-        import weft
+        from weft.compiler import compile  # the one import upward: this module is used from outside, like weft itself
 
         if not cls.supports_device(device):
             raise ValueError(f"weft compiles for the device CPU, not {device}")
         weights = {tensor.name for tensor in model.graph.initializer}
         input_names = [value.name for value in model.graph.input if value.name not in weights]
-        return WeftRep(weft.compile(model), input_names, [value.name for value in model.graph.output])
+        return WeftRep(compile(model), input_names, [value.name for value in model.graph.output])
 
     @classmethod
     def run_model(cls, model: onnx.ModelProto, inputs: Inputs, device: str = "CPU", **kwargs: object) -> Outputs:

@@ -75,16 +75,16 @@ _REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "min": "min", "max"
 def scatter_elements(node: Node) -> SSAValue:
     x, indices, updates = (node.input(i) for i in range(3))
     axis = node.axis(node.integer("axis", 0), rank_of(x))
-    mode = _REDUCTIONS[node.string("reduction", "none")]
     indices = from_front(node, indices, shape_of(x)[axis])
-    return node.emit("scatter_elements", x, indices, updates, axis=axis, reduction=mode)
+    reduction = _REDUCTIONS[node.string("reduction", "none")]
+    return node.emit("scatter_elements", x, indices, updates, axis=axis, reduction=reduction)
 
 
 def scatter_nd(node: Node) -> SSAValue:
     x, indices, updates = (node.input(i) for i in range(3))
     components = node.static_shape(indices)[-1]
-    mode = _REDUCTIONS[node.string("reduction", "none")]
     indices = tuples_from_front(node, indices, shape_of(x)[:components])
+    mode = _REDUCTIONS[node.string("reduction", "none")]
     return node.emit("scatter_nd", x, leading_tuples(node, indices), updates, mode=mode)
 
 
@@ -103,13 +103,20 @@ def one_hot(node: Node) -> SSAValue:
 
 
 def reverse_sequence(node: Node) -> SSAValue:
-    return node.emit(
-        "reverse_sequence",
-        node.input(0),
-        node.input(1),
-        seq_axis=node.integer("time_axis", 0),
-        batch_axis=node.integer("batch_axis", 1),
-    )
+    """Along the time axis, element `t` of a sequence of `n` is taken from `n - 1 - t`, and from `t` beyond its end."""
+    import numpy as np
+
+    x, lengths = node.input(0), node.input(1)
+    time, batch = node.integer("time_axis", 0), node.integer("batch_axis", 1)
+    shape = node.static_shape(x)
+    aligned = [1] * len(shape)
+    aligned[time] = shape[time]
+    position = node.constant(np.arange(shape[time]).reshape(aligned))
+    aligned[time], aligned[batch] = 1, shape[batch]
+    length = node.reshape(node.cast(lengths, i64), aligned)
+    mirrored = node.emit("subtract", node.emit("subtract", length, node.scalar(1, length)), position)
+    source = node.emit("where", node.emit("less", position, length), mirrored, position)
+    return node.emit("gather", x, node.emit("broadcast_to", source, shape=list(shape)), axis=time)
 
 
 # Resampling

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import elementwise, indexing, linear, normalization, reductions, shapes, windows
+from . import einsum, elementwise, indexing, linear, normalization, quantization, reductions, shapes, windows
 from .node import Converter, Versions
 
 FIRST_OPSET = 7
@@ -13,10 +13,12 @@ CONVERTERS: dict[str, Versions] = {
     **elementwise.CONVERTERS,
     **reductions.CONVERTERS,
     **linear.CONVERTERS,
+    **einsum.CONVERTERS,
     **windows.CONVERTERS,
     **normalization.CONVERTERS,
     **shapes.CONVERTERS,
     **indexing.CONVERTERS,
+    **quantization.CONVERTERS,
 }
 
 
