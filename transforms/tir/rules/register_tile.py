@@ -89,8 +89,15 @@ def _reads_alike(block: BlockOp, reader: BlockOp) -> bool:
     store = _store(block)
     if list(store.indices) != list(block.iters[: len(store.indices)]):
         return False
+    assert isinstance(buffer.type, MemRefType)
+    shape = buffer.type.get_shape()
+    if len(reader.iters) != len(shape):
+        return False
     for access in reader.accesses():
-        if access.buffer is buffer and list(access.op.indices) != list(reader.iters):
+        if access.buffer is buffer and any(
+            index is not iterator and size != 1
+            for index, iterator, size in zip(access.op.indices, reader.iters, shape, strict=True)
+        ):
             return False
     return len(enclosing_loops(reader)) == sum(1 for n in reader.extents if n > 1)
 
