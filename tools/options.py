@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 from ..dialects.diagnostics import Place, UsageError, did_you_mean
+from ..dialects.knobs import KNOBS
 
 
 @dataclass(frozen=True)
@@ -110,12 +112,22 @@ class _Extend(argparse.Action):
         setattr(namespace, self.dest, (*getattr(namespace, self.dest), *values))
 
 
+def _epilog() -> str:
+    width = max(map(len, KNOBS))
+    lines = [
+        textwrap.fill(knob.doc, 110, initial_indent=f"  {variable:<{width}}  ", subsequent_indent=" " * (width + 4))
+        for variable, knob in KNOBS.items()
+    ]
+    status = "exit status: 0 all went well, 1 diagnostics, 2 wrong usage, 70 an internal error"
+    return "\n".join(["environment:", *lines, "", status])
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="weft-opt",
         description="Read a module, run passes over it, write it. Reports go to standard error.",
-        epilog="exit status: 0 all went well, 1 diagnostics, 2 wrong usage, 70 an internal error",
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=34, width=110),
+        epilog=_epilog(),
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=34, width=110),
         allow_abbrev=False,
         add_help=False,
     )

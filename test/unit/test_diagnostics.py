@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, NameLoc, StringAttr, 
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
 
-from weft.dialects import knobs
 from weft.dialects.diagnostics import (
     Diagnostic,
     Diagnostics,
@@ -226,15 +225,3 @@ func.func @f() {
 }
 """
     verify(parse_module(text, new_ir_context()))
-
-
-def test_a_knob_is_read_from_the_environment_and_scoped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WEFT_DEBUG", "1")
-    assert knobs.DEBUG.get()
-    with knobs.DEBUG.set(False):
-        assert not knobs.DEBUG.get()
-    monkeypatch.setenv("WEFT_DEBUG", "maybe")
-    with pytest.raises(UsageError, match="WEFT_DEBUG is 'maybe'"):
-        knobs.DEBUG.get()
-    monkeypatch.delenv("WEFT_DEBUG")
-    assert not knobs.DEBUG.get()
