@@ -59,9 +59,9 @@ relay.func @depthwise_convolutions_have_blocks_too(%x: tensor<1x8x4x4xf32>) -> t
 // CHECK-NEXT: relay.sigmoid
 // CHECK-NEXT: relay.multiply {{.*}} : (tensor<1x2x4x4x4xf32>, tensor<1x2x1x1x4xf32>)
 // CHECK-NEXT: relay.nn.global_avg_pool2d {{.*}}layout = "NCHW4c"
-// CHECK-NEXT: relay.reshape {{.*}} -> tensor<1x8x1x1xf32>
 // CHECK-NEXT: relay.mean
 // CHECK-NEXT: relay.reshape {{.*}} -> tensor<1x8xf32>
+// CHECK-NEXT: relay.reshape {{.*}} -> tensor<1x8x1x1xf32>
 // CHECK-NEXT: relay.return
 relay.func @means_over_pixels_and_gates(%x: tensor<1x4x4x4xf32>) -> (tensor<1x8x1x1xf32>, tensor<1x8xf32>) {
   %w = relay.constant dense<0.25> : tensor<8x4x1x1xf32>

@@ -21,9 +21,11 @@ TESTS = Path(__file__).parents[1] / "transforms"
 PASSES = [
     "alter-op-layout",
     "backward-fold-scale-axis",
+    "canonicalize-ops",
     "dead-code-elimination",
     "eliminate-common-subexpr",
     "fold-constant",
+    "fold-explicit-padding",
     "fold-scale-axis",
     "forward-fold-scale-axis",
     "infer-type",

@@ -1,12 +1,15 @@
 """Relay -> Relay passes."""
 
 PASSES: dict[str, str] = {
+    "canonicalize-cast": "canonicalize_cast:CanonicalizeCastPass",
     "alter-op-layout": "alter_op_layout:AlterOpLayoutPass",
     "backward-fold-scale-axis": "backward_fold_scale_axis:BackwardFoldScaleAxisPass",
+    "canonicalize-ops": "canonicalize_ops:CanonicalizeOpsPass",
     "dead-code-elimination": "dead_code_elimination:DeadCodeEliminationPass",
     "defuse-ops": "defuse_ops:DefuseOpsPass",
     "eliminate-common-subexpr": "eliminate_common_subexpr:EliminateCommonSubexprPass",
     "fold-constant": "fold_constant:FoldConstantPass",
+    "fold-explicit-padding": "fold_explicit_padding:FoldExplicitPaddingPass",
     "fold-scale-axis": "fold_scale_axis:FoldScaleAxisPass",
     "forward-fold-scale-axis": "forward_fold_scale_axis:ForwardFoldScaleAxisPass",
     "fuse-ops": "fuse_ops:FuseOpsPass",
