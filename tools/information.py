@@ -147,17 +147,17 @@ def _definition(definition: OpDef) -> list[str]:
 
 def explain_pass(pass_type: type[ModulePass]) -> str:
     """A pass's documentation, level, requirements and options."""
-    lines = [f"pass {pass_type.name}", ""]
     module_doc = inspect.getdoc(inspect.getmodule(pass_type)) or ""
-    lines += [text for text in (_doc(pass_type), module_doc) if text]
+    lines = ["\n\n".join(filter(None, (f"pass {pass_type.name}", module_doc, _doc(pass_type))))]
+    options = [f for f in dataclasses.fields(pass_type) if f.init and f.name != "name"]
+    option_names = {option.name for option in options}
     for attribute, title in (("tvm_name", "in TVM"), ("opt_level", "opt level"), ("required", "requires")):
         value: object = getattr(pass_type, attribute, None)
-        if value:
+        if value and attribute not in option_names:
             lines.append(f"\n{title}: {', '.join(map(str, value)) if isinstance(value, tuple) else value}")  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    if dataclasses.is_dataclass(pass_type):
+    if options:
         hints = get_type_hints(pass_type)
-        options = [f for f in dataclasses.fields(pass_type) if f.init and f.name != "name"]
-        lines += ["\noptions:"] if options else []
+        lines.append("\noptions:")
         for option in options:
             default = "" if option.default is dataclasses.MISSING else f" = {option.default}"
             lines.append(f"  {option.name.replace('_', '-')}: {type_repr(hints[option.name])}{default}")
