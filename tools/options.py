@@ -81,8 +81,16 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         hint = "`weft-opt --help` lists the flags"
         if (flag := re.search(r"unrecognized arguments: (--?[\w-]+)", message)) is not None:
-            hint = did_you_mean(flag[1], self._option_string_actions) or hint
+            hint = did_you_mean(flag[1], self._option_string_actions) or _pass_hint(flag[1]) or hint
         raise UsageError(message, Place(self.prog), hint=hint)
+
+
+def _pass_hint(flag: str) -> str | None:
+    """mlir-opt has a flag for every pass."""
+    from ..transforms.infra.registry import canonical_name
+
+    name = canonical_name(flag.lstrip("-"))
+    return f"to run the pass {name}: -p {name}" if name is not None else None
 
 
 def _names(text: str) -> tuple[str, ...]:

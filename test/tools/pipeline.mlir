@@ -8,6 +8,7 @@
 // RUN: not weft-opt %s --pass-config=canonicalise 2>&1 | filecheck %s --check-prefix=CONFIG
 // RUN: not weft-opt %s -p cse --compile-to=tir 2>&1 | filecheck %s --check-prefix=BOTH
 // RUN: not weft-opt %s --verify-eech 2>&1 | filecheck %s --check-prefix=FLAG
+// RUN: not weft-opt %s --canonicalize 2>&1 | filecheck %s --check-prefix=PASSFLAG
 
 // UNKNOWN:      <pipeline>:1:1: error: no pass is named 'canonicalise'
 // UNKNOWN-NEXT: canonicalise
@@ -23,6 +24,8 @@
 // BOTH:         weft-opt: error: a pipeline and phases cannot both be asked for
 // FLAG:         weft-opt: error: unrecognized arguments: --verify-eech
 // FLAG-NEXT:    hint: did you mean '--verify-each'?
+// PASSFLAG:     weft-opt: error: unrecognized arguments: --canonicalize
+// PASSFLAG:     hint: to run the pass canonicalize: -p canonicalize
 
 // CHECK-LABEL: func.func @a_pipeline_runs_its_passes
 // CHECK-NEXT:    %c = arith.constant 1 : i32
