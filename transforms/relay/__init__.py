@@ -1,9 +1,9 @@
 """Relay -> Relay passes."""
 
 PASSES: dict[str, str] = {
-    "canonicalize-cast": "canonicalize_cast:CanonicalizeCastPass",
     "alter-op-layout": "alter_op_layout:AlterOpLayoutPass",
     "backward-fold-scale-axis": "backward_fold_scale_axis:BackwardFoldScaleAxisPass",
+    "canonicalize-cast": "canonicalize_cast:CanonicalizeCastPass",
     "canonicalize-ops": "canonicalize_ops:CanonicalizeOpsPass",
     "dead-code-elimination": "dead_code_elimination:DeadCodeEliminationPass",
     "defuse-ops": "defuse_ops:DefuseOpsPass",
