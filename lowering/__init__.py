@@ -4,6 +4,7 @@ PASSES: dict[str, str] = {
     "lower-te": "lower_te:LowerTEPass",
     "convert-tir-to-loops": "convert_tir_to_loops:ConvertTirToLoopsPass",
     "convert-main-to-loops": "convert_main_to_loops:ConvertMainToLoopsPass",
+    "expand-math": "expand_math:ExpandMathPass",
     "convert-loops-to-llvm": "convert_loops_to_llvm:ConvertLoopsToLLVMPass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""

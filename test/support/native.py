@@ -1,0 +1,73 @@
+"""Run functions of the `loops` phase as machine code on NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp
+
+from weft.lowering.codegen import compile_module
+from weft.lowering.convert_loops_to_llvm import ConvertLoopsToLLVMPass
+from weft.lowering.expand_math import ExpandMathPass
+from weft.lowering.llvm_ir import emit_llvm_ir
+from weft.lowering.target import Target
+from weft.runtime.jit import LoadedObjects
+from weft.transforms.infra.registry import new_ir_context
+
+NDArray: TypeAlias = npt.NDArray[np.generic]
+
+
+def parse(text: str) -> ModuleOp:
+    """A verified module, with Weft's dialects."""
+    from xdsl.parser import Parser
+
+    module = Parser(new_ir_context(), text).parse_module()
+    module.verify()
+    return module
+
+
+def lower(text: str, *, expand: bool = True) -> ModuleOp:
+    """The module in the llvm dialect, verified."""
+    module, context = parse(text), new_ir_context()
+    if expand:
+        ExpandMathPass().apply(context, module)
+        module.verify()
+    ConvertLoopsToLLVMPass().apply(context, module)
+    module.verify()
+    return module
+
+
+class Native:
+    """The functions of a module, compiled."""
+
+    def __init__(self, text: str, *, expand: bool = True, target: Target | None = None, opt_level: int = 3):
+        self.llvm_ir = emit_llvm_ir(lower(text, expand=expand))
+        self._code = LoadedObjects([compile_module(self.llvm_ir, target or Target(), opt_level)])
+
+    def __call__(self, name: str, *arguments: NDArray | float, result: type | None = None) -> float | int | None:
+        """Call a function on arrays, which are changed in place, and on `index` and `f64` scalars."""
+        types: list[type] = []
+        values: list[int | float] = []
+        for argument in arguments:
+            is_float = isinstance(argument, float)
+            types.append(
+                ctypes.c_double if is_float else ctypes.c_int64 if isinstance(argument, int) else ctypes.c_void_p
+            )
+            values.append(argument.ctypes.data if isinstance(argument, np.ndarray) else argument)
+        return ctypes.CFUNCTYPE(result, *types)(self._code.address(name))(*values)
+
+    def address(self, name: str) -> int:
+        return self._code.address(name)
+
+
+def aligned(shape: Sequence[int], dtype: npt.DTypeLike) -> NDArray:
+    """A zeroed array that starts at a multiple of 64 bytes."""
+    wanted = np.dtype(dtype)
+    size = int(np.prod(shape)) * wanted.itemsize
+    memory = np.zeros(size + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size].view(wanted).reshape(tuple(shape))
