@@ -435,6 +435,81 @@ def test_errors_that_a_pass_emits_are_raised_together_when_it_ends(module: Modul
     assert [d.severity for d in shown] == [Severity.WARNING] * 2
 
 
+GRAPH = """
+relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = relay.constant dense<1.0> : tensor<4xf32>
+  %y = relay.add %c, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %a = relay.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %b = relay.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %z = relay.multiply %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %unused = relay.exp %x : tensor<4xf32>
+  relay.return %z : tensor<4xf32>
+}
+"""
+
+
+def operators(module: ModuleOp) -> list[str]:
+    (function,) = module.ops
+    assert isinstance(function, FuncOp)
+    return [op.name.removeprefix("relay.") for op in function.body.block.ops]
+
+
+GRAPH_PASSES = ["FoldConstant", "EliminateCommonSubexpr", "DeadCodeElimination"]
+
+
+@pytest.mark.parametrize(
+    "level, left",
+    [
+        (0, ["constant", "add", "add", "add", "multiply", "exp", "return"]),
+        (1, ["constant", "add", "add", "add", "multiply", "return"]),
+        (2, ["constant", "add", "add", "multiply", "return"]),
+        (3, ["constant", "add", "multiply", "return"]),
+    ],
+)
+def test_relay_passes_in_a_sequence_follow_the_level(level: int, left: list[str]):
+    with PassContext(opt_level=level):
+        module = Sequential([get_pass(name) for name in GRAPH_PASSES])(parse(GRAPH))
+    assert operators(module) == left
+
+
+def test_relay_passes_can_be_required_and_disabled_by_tvms_names():
+    with PassContext(opt_level=0, required_pass=["EliminateCommonSubexpr"]):
+        module = Sequential([get_pass(name) for name in GRAPH_PASSES])(parse(GRAPH))
+    assert operators(module) == ["constant", "add", "add", "multiply", "exp", "return"]
+    with PassContext(opt_level=3, disabled_pass=["FoldConstant", "DeadCodeElimination"]):
+        module = Sequential([get_pass(name) for name in GRAPH_PASSES])(parse(GRAPH))
+    assert operators(module) == ["constant", "add", "add", "multiply", "exp", "return"]
+
+
+def test_a_requirement_of_several_relay_passes_runs_once():
+    """TVM runs InferType before each pass that requires it and after each function pass: five times here."""
+    with PassContext(opt_level=3, instruments=[recorder := Recorder()]):
+        Sequential([get_pass(name) for name in GRAPH_PASSES])(parse(GRAPH))
+    assert recorder.ran == [
+        "sequential", "fold-constant", "infer-type", "eliminate-common-subexpr", "dead-code-elimination",
+    ]  # fmt: skip
+
+
+def test_xdsls_own_pipeline_drives_weft_passes():
+    from xdsl.passes import PassPipeline
+
+    module = parse(GRAPH)
+    passes = tuple(get_pass(name) for name in GRAPH_PASSES)
+    PassPipeline(passes).apply(PassContext.current().ir_context, module)
+    assert operators(module) == ["constant", "add", "multiply", "return"]
+
+
+def test_the_universe_that_stock_xdsl_opt_loads_has_wefts_passes():
+    from xdsl.passes import PassPipeline
+
+    from weft.universe import WEFT_UNIVERSE
+
+    module = parse(GRAPH)
+    pipeline = PassPipeline.parse_spec(WEFT_UNIVERSE.all_passes, "fold-constant,eliminate-common-subexpr")
+    pipeline.apply(PassContext.current().ir_context, module)
+    assert operators(module) == ["constant", "add", "multiply", "return"]
+
+
 def test_print_ir_prints_the_module_to_stderr(module: ModuleOp, capsys: pytest.CaptureFixture[str]):
     Sequential([MarkModule(), transform.PrintIR("here")])(module)
     text = capsys.readouterr().err

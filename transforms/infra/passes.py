@@ -100,7 +100,10 @@ class FunctionPass(Pass):
     def apply_function(self, ctx: Context, func: FuncOp) -> None: ...
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for func in relay_functions(op, self.name):
+        functions = relay_functions(op, self.name)
+        if not functions:
+            report_changed(False)
+        for func in functions:
             self.apply_function(ctx, func)
 
 
@@ -129,9 +132,11 @@ class PrimFuncPass(Pass):
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None: ...
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for func in list(op.ops):
-            if isinstance(func, PrimFuncOp):
-                self.apply_prim_func(ctx, func)
+        functions = [func for func in op.ops if isinstance(func, PrimFuncOp)]
+        if not functions:
+            report_changed(False)
+        for func in functions:
+            self.apply_prim_func(ctx, func)
 
 
 @dataclass(frozen=True)
