@@ -1,0 +1,36 @@
+"""The nine light_* models of the onnx wheel, imported and evaluated by the reference: their recorded outputs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import TensorProto, numpy_helper  # noqa: E402
+
+from weft.dialects.relay.base import shape_of  # noqa: E402
+from weft.dialects.relay.core import FuncOp  # noqa: E402
+from weft.dialects.relay.reference import evaluate_function  # noqa: E402
+from weft.frontend.onnx import from_onnx  # noqa: E402
+
+LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
+
+
+@pytest.mark.parametrize("path", sorted(LIGHT.glob("light_*.onnx")), ids=lambda path: path.stem)
+def test_a_light_model_gives_its_recorded_output(path: Path):
+    module = from_onnx(path)
+    module.verify()
+    function = module.body.block.first_op
+    assert isinstance(function, FuncOp)
+    shape = shape_of(function.body.block.args[0])
+    count = np.prod(shape)
+    [got] = evaluate_function(function, [(np.arange(count).reshape(shape) / count).astype(np.float32)])
+    recorded = path.with_name(f"{path.stem}_output_0.pb").read_bytes()
+    wanted = numpy_helper.to_array(TensorProto.FromString(recorded))
+    assert got.dtype == wanted.dtype and got.shape == wanted.shape
+    np.testing.assert_allclose(got.astype(np.float64), wanted.astype(np.float64), rtol=1e-3, atol=1e-7)
+
+
+def test_all_nine_light_models_are_there():
+    assert len(list(LIGHT.glob("light_*.onnx"))) == 9
