@@ -29,6 +29,7 @@ PASSES = [
     "fold-scale-axis",
     "forward-fold-scale-axis",
     "infer-type",
+    "simplify-expr",
     "simplify-inference",
 ]
 

@@ -16,6 +16,7 @@ PASSES: dict[str, str] = {
     "infer-type": "infer_type:InferTypePass",
     "outline-primitives": "outline_primitives:OutlinePrimitivesPass",
     "remove-unused-functions": "remove_unused_functions:RemoveUnusedFunctionsPass",
+    "simplify-expr": "simplify_expr:SimplifyExprPass",
     "simplify-inference": "simplify_inference:SimplifyInferencePass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""

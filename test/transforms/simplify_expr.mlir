@@ -1,0 +1,139 @@
+// RUN: weft-opt %s -p simplify-expr | filecheck %s
+
+// CHECK-LABEL: relay.func @neutral_elements_are_dropped
+// CHECK-NEXT: relay.return %x
+relay.func @neutral_elements_are_dropped(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %zero = relay.constant dense<0.0> : tensor<f32>
+  %one = relay.constant dense<1.0> : tensor<1xf32>
+  %0 = relay.add %x, %zero : (tensor<?x4xf32>, tensor<f32>) -> tensor<?x4xf32>
+  %1 = relay.add %zero, %0 : (tensor<f32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %2 = relay.multiply %one, %1 : (tensor<1xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %3 = relay.divide %2, %one : (tensor<?x4xf32>, tensor<1xf32>) -> tensor<?x4xf32>
+  %4 = relay.subtract %3, %zero : (tensor<?x4xf32>, tensor<f32>) -> tensor<?x4xf32>
+  relay.return %4 : tensor<?x4xf32>
+}
+
+// CHECK-LABEL: relay.func @neutral_elements_that_widen_or_stand_on_the_left_stay
+// CHECK: relay.add %x, %zeros
+// CHECK: relay.subtract %zero, %x
+// CHECK: relay.divide %one, %x
+relay.func @neutral_elements_that_widen_or_stand_on_the_left_stay(%x: tensor<4xf32>) -> (tensor<1x4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %zeros = relay.constant dense<[[0.0]]> : tensor<1x1xf32>
+  %zero = relay.constant dense<0.0> : tensor<f32>
+  %one = relay.constant dense<1.0> : tensor<f32>
+  %0 = relay.add %x, %zeros : (tensor<4xf32>, tensor<1x1xf32>) -> tensor<1x4xf32>
+  %1 = relay.subtract %zero, %x : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = relay.divide %one, %x : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0, %1, %2 : tensor<1x4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @constants_are_added_first
+// CHECK: %[[C:.*]] = relay.add %{{[ab]}}, %{{[ab]}} : (tensor<4xf32>, tensor<f32>)
+// CHECK: relay.add %x, %[[C]]
+// CHECK-NEXT: relay.return
+relay.func @constants_are_added_first(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %a = relay.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %b = relay.constant dense<2.0> : tensor<f32>
+  %0 = relay.add %a, %x : (tensor<4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = relay.add %0, %b : (tensor<?x4xf32>, tensor<f32>) -> tensor<?x4xf32>
+  relay.return %1 : tensor<?x4xf32>
+}
+
+// CHECK-LABEL: relay.func @a_division_by_a_root_is_a_product
+// CHECK-NEXT: relay.abs
+// CHECK-NEXT: relay.rsqrt
+// CHECK-NEXT: relay.multiply %x
+relay.func @a_division_by_a_root_is_a_product(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.abs %x : tensor<4xf32>
+  %1 = relay.sqrt %0 : tensor<4xf32>
+  %2 = relay.divide %x, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %2 : tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @a_fill_is_read_as_a_scalar
+// CHECK-NEXT: %0 = relay.full
+// CHECK-NEXT: relay.maximum %x, %v : (tensor<2x4xf32>, tensor<f32>)
+// CHECK-NEXT: relay.add %y, %0
+relay.func @a_fill_is_read_as_a_scalar(%x: tensor<2x4xf32>, %y: tensor<4xf32>, %v: tensor<f32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %0 = relay.full %v {shape = array<i64: 2, 4>} : (tensor<f32>) -> tensor<2x4xf32>
+  %1 = relay.maximum %x, %0 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %2 = relay.add %y, %0 : (tensor<4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  relay.return %1, %2 : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// CHECK-LABEL: relay.func @reshapes_in_a_row_become_one
+// CHECK-NEXT: relay.reshape %x {newshape = array<i64: 3, 4>} : (tensor<2x6xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT: relay.return %0, %x
+relay.func @reshapes_in_a_row_become_one(%x: tensor<2x6xf32>) -> (tensor<3x4xf32>, tensor<2x6xf32>) {
+  %0 = relay.expand_dims %x {axis = 1 : i64} : (tensor<2x6xf32>) -> tensor<2x1x6xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 3, 4>} : (tensor<2x1x6xf32>) -> tensor<3x4xf32>
+  %2 = relay.nn.batch_flatten %0 : (tensor<2x1x6xf32>) -> tensor<2x6xf32>
+  relay.return %1, %2 : tensor<3x4xf32>, tensor<2x6xf32>
+}
+
+// CHECK-LABEL: relay.func @reshapes_keep_one_dynamic_dimension
+// CHECK-NEXT: relay.reshape %x {newshape = array<i64: -1, 2>} : (tensor<?x6xf32>) -> tensor<?x2xf32>
+relay.func @reshapes_keep_one_dynamic_dimension(%x: tensor<?x6xf32>) -> tensor<?x2xf32> {
+  %0 = relay.reshape %x {newshape = array<i64: 0, 3, 2>} : (tensor<?x6xf32>) -> tensor<?x3x2xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: -1, 2>} : (tensor<?x3x2xf32>) -> tensor<?x2xf32>
+  relay.return %1 : tensor<?x2xf32>
+}
+
+// CHECK-LABEL: relay.func @transposes_and_layouts_in_a_row_become_one
+// CHECK-NEXT: relay.transpose %x {axes = array<i64: 1, 2, 0>}
+// CHECK-NEXT: relay.layout_transform %y {src_layout = "NCHW", dst_layout = "NHWC"}
+// CHECK-NEXT: relay.return %0, %1, %y
+relay.func @transposes_and_layouts_in_a_row_become_one(%x: tensor<2x3x4xf32>, %y: tensor<1x4x2x2xf32>) -> (tensor<3x4x2xf32>, tensor<1x2x2x4xf32>, tensor<1x4x2x2xf32>) {
+  %0 = relay.transpose %x : (tensor<2x3x4xf32>) -> tensor<4x3x2xf32>
+  %1 = relay.transpose %0 {axes = array<i64: 1, 0, 2>} : (tensor<4x3x2xf32>) -> tensor<3x4x2xf32>
+  %2 = relay.layout_transform %y {src_layout = "NCHW", dst_layout = "NCHW2c"} : (tensor<1x4x2x2xf32>) -> tensor<1x2x2x2x2xf32>
+  %3 = relay.layout_transform %2 {src_layout = "NCHW2c", dst_layout = "NHWC"} : (tensor<1x2x2x2x2xf32>) -> tensor<1x2x2x4xf32>
+  %4 = relay.layout_transform %2 {src_layout = "NCHW2c", dst_layout = "NCHW"} : (tensor<1x2x2x2x2xf32>) -> tensor<1x4x2x2xf32>
+  relay.return %1, %3, %4 : tensor<3x4x2xf32>, tensor<1x2x2x4xf32>, tensor<1x4x2x2xf32>
+}
+
+// Three channels in blocks of two: the way back through the padded layout is not the identity on types.
+// CHECK-LABEL: relay.func @a_padded_layout_in_between_stays
+// CHECK-COUNT-2: relay.layout_transform
+relay.func @a_padded_layout_in_between_stays(%y: tensor<1x3x2x2xf32>) -> tensor<1x4x2x2xf32> {
+  %0 = relay.layout_transform %y {src_layout = "NCHW", dst_layout = "NCHW2c"} : (tensor<1x3x2x2xf32>) -> tensor<1x2x2x2x2xf32>
+  %1 = relay.layout_transform %0 {src_layout = "NCHW2c", dst_layout = "NCHW"} : (tensor<1x2x2x2x2xf32>) -> tensor<1x4x2x2xf32>
+  relay.return %1 : tensor<1x4x2x2xf32>
+}
+
+// CHECK-LABEL: relay.func @casts_that_lose_nothing_in_between_become_one
+// CHECK-NEXT: relay.cast %x {dtype = "int32"} : (tensor<4xf32>) -> tensor<4xi32>
+// CHECK-NEXT: %[[N:.*]] = relay.cast %x {dtype = "int8"}
+// CHECK-NEXT: relay.cast %[[N]] {dtype = "float32"}
+// CHECK-NEXT: relay.return
+relay.func @casts_that_lose_nothing_in_between_become_one(%x: tensor<4xf32>) -> (tensor<4xi32>, tensor<4xf32>) {
+  %0 = relay.cast %x {dtype = "float64"} : (tensor<4xf32>) -> tensor<4xf64>
+  %1 = relay.cast %0 {dtype = "int32"} : (tensor<4xf64>) -> tensor<4xi32>
+  %2 = relay.cast %x {dtype = "int8"} : (tensor<4xf32>) -> tensor<4xi8>
+  %3 = relay.cast %2 {dtype = "float32"} : (tensor<4xi8>) -> tensor<4xf32>
+  relay.return %1, %3 : tensor<4xi32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @operators_named_like_get_shapes_of_their_own
+// CHECK: relay.zeros {shape = array<i64: 2, 3>, dtype = "float32"}
+// CHECK: relay.full %v {shape = array<i64: 2, 3>, dtype = "float32"}
+// CHECK: relay.reshape %y {newshape = array<i64: 2, 3>
+// CHECK: relay.broadcast_to %v {shape = array<i64: 2, 3>}
+// CHECK: relay.collapse_sum_to %z {shape = array<i64: 6>}
+// CHECK: relay.cast %x {dtype = "int32"}
+relay.func @operators_named_like_get_shapes_of_their_own(%x: tensor<2x3xf32>, %y: tensor<6xf32>, %v: tensor<f32>, %i: tensor<4xi32>, %z: tensor<6x6xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<6xf32>, tensor<2x3xi32>) {
+  %0 = relay.zeros_like %x : tensor<2x3xf32>
+  %1 = relay.full_like %x, %v : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %2 = relay.reshape_like %y, %x : (tensor<6xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %3 = relay.broadcast_to_like %v, %x : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %4 = relay.collapse_sum_like %z, %y : (tensor<6x6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  %5 = relay.cast_like %x, %i : (tensor<2x3xf32>, tensor<4xi32>) -> tensor<2x3xi32>
+  relay.return %0, %1, %2, %3, %4, %5 : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<6xf32>, tensor<2x3xi32>
+}
+
+// CHECK-LABEL: relay.func @likes_of_dynamic_shape_stay
+// CHECK: relay.ones_like %x
+relay.func @likes_of_dynamic_shape_stay(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %0 = relay.ones_like %x : tensor<?x3xf32>
+  relay.return %0 : tensor<?x3xf32>
+}
