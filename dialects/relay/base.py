@@ -204,6 +204,11 @@ def shape_of(value: SSAValue | Attribute) -> tuple[int, ...]:
     return tensor(value).get_shape()
 
 
+def shape_text(shape: Sequence[int]) -> str:
+    """A shape as messages show it: `[2, ?]`."""
+    return f"[{', '.join('?' if n == DYNAMIC else str(n) for n in shape)}]"
+
+
 def is_static(type: Attribute) -> bool:
     """Whether a tensor or tuple type has no dynamic dimension."""
     if isinstance(type, TupleType):
@@ -262,7 +267,9 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
         try:
             result = tuple(broadcast_dims(x, y) for x, y in zip(a, b, strict=True))
         except VerifyException as error:
-            raise VerifyException(f"shapes {list(result)} and {list(shape)} do not broadcast: {error}") from None
+            raise VerifyException(
+                f"shapes {shape_text(result)} and {shape_text(shape)} do not broadcast: {error}"
+            ) from None
     return result
 
 

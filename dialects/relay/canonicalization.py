@@ -12,16 +12,20 @@ from __future__ import annotations
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from .base import shape_of
+from .base import Fusion, fusion_pattern, is_static, shape_of
 from .core import TupleGetOp, TupleOp
 from .transform import TransposeOp
 
 
 class DropIdentity(RewritePattern):
-    """An operator that has its first operand's elements in their order is that operand, where the types agree."""
+    """An operator that has its first operand's elements in their order is that operand, where the types agree.
+
+    Types with dynamic extents say so only of elementwise operators: others may change extents that both types hide.
+    """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter):
-        if op.operands[0].type == op.results[0].type:
+        type = op.operands[0].type
+        if type == op.results[0].type and (is_static(type) or fusion_pattern(op.__class__) == Fusion.ELEMWISE):
             rewriter.replace(op, [], [op.operands[0]])
 
 

@@ -32,6 +32,7 @@ from .base import (
     is_true,
     normalize_axis,
     shape_of,
+    shape_text,
     tensor,
 )
 from .elementwise import truth_values
@@ -381,7 +382,9 @@ class _CollapseOp(RelayOp, ABC):
         if len(shape) > len(data.get_shape()) or not compatible(
             data, TensorType(data.element_type, broadcast_shapes(shape, data.get_shape()))
         ):
-            raise VerifyException(f"{data} cannot be collapsed to shape {list(shape)}, which does not broadcast to it")
+            raise VerifyException(
+                f"{data} cannot be collapsed to shape {shape_text(shape)}, which does not broadcast to it"
+            )
         return TensorType(data.element_type, shape)
 
     def collapse(self, x: te.Tensor, shape: Sequence[int]) -> te.Tensor:

@@ -17,7 +17,18 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
-from .base import DYNAMIC, Fusion, FusionPattern, RelayOp, compatible, integer, normalize_axis, string, tensor
+from .base import (
+    DYNAMIC,
+    Fusion,
+    FusionPattern,
+    RelayOp,
+    compatible,
+    integer,
+    normalize_axis,
+    shape_text,
+    string,
+    tensor,
+)
 from .elementwise import integers
 from .gather import from_the_end
 from .slicing import merge_dims
@@ -265,12 +276,14 @@ class ScatterNdOp(_ScatterOp):
             raise VerifyException(f'\'mode\' is "update" or "add", not {self.mode}')
         if not indices or indices[0] == DYNAMIC or indices[0] > len(data):
             raise VerifyException(
-                f"indices of shape {list(indices)} do not name dimensions of data of rank {len(data)}"
+                f"indices of shape {shape_text(indices)} do not name dimensions of data of rank {len(data)}"
             )
         element = tensor(self.data).element_type
         wanted = TensorType(element, [*indices[1:], *data[indices[0] :]])
         if not compatible(wanted, TensorType(element, updates)):
-            raise VerifyException(f"updates of shape {list(updates)} do not fit; expected {list(wanted.get_shape())}")
+            raise VerifyException(
+                f"updates of shape {shape_text(updates)} do not fit; expected {shape_text(wanted.get_shape())}"
+            )
 
     def candidates(self, indices: te.Tensor) -> list[te.IterVar]:
         return [te.reduce_axis(n, f"k{d}") for d, n in enumerate(indices.shape[1:])]

@@ -25,6 +25,7 @@ from .base import (
     integer,
     normalize_axis,
     real,
+    shape_text,
     string,
     tensor,
 )
@@ -181,7 +182,7 @@ class MeshgridOp(RelayOp):
             VerifyException: a tensor is not a vector, or `indexing` is unknown.
         """
         if any(len(shape) > 1 for shape in shapes):
-            raise VerifyException(f"expected vectors, got shapes {[list(s) for s in shapes]}")
+            raise VerifyException(f"expected vectors, got shapes {', '.join(map(shape_text, shapes))}")
         if self.indexing.data not in ("ij", "xy"):
             raise VerifyException(f'\'indexing\' is "ij" or "xy", not {self.indexing}')
         extents = [shape[0] if shape else 1 for shape in shapes]

@@ -28,6 +28,7 @@ from .base import (
     normalize_axis,
     opt_int_list,
     shape_of,
+    shape_text,
     string,
     tensor,
 )
@@ -173,7 +174,9 @@ class SliceLikeOp(InjectiveOp):
         result = list(shape)
         for axis in axes:
             if axis >= len(like) or (DYNAMIC not in (shape[axis], like[axis]) and like[axis] > shape[axis]):
-                raise VerifyException(f"axis {axis} of shape {list(shape)} cannot be cut to that of shape {list(like)}")
+                raise VerifyException(
+                    f"axis {axis} of shape {shape_text(shape)} cannot be cut to that of shape {shape_text(like)}"
+                )
             result[axis] = like[axis]
         return result
 

@@ -24,6 +24,7 @@ from .base import (
     normalize_axis,
     opt_integer,
     shape_of,
+    shape_text,
 )
 from .elementwise import DropsIdentity
 from .nn_common import optional_int
@@ -138,7 +139,7 @@ class _BroadcastOp(InjectiveOp, DropsIdentity):
         if len(result) != len(target) or any(
             DYNAMIC not in (m, n) and m != n for m, n in zip(result, target, strict=True)
         ):
-            raise VerifyException(f"shape {list(shape)} does not broadcast to {list(target)}")
+            raise VerifyException(f"shape {shape_text(shape)} does not broadcast to {shape_text(target)}")
         return result
 
 

@@ -31,6 +31,7 @@ from .base import (
     opt_int_list,
     opt_integer,
     shape_of,
+    shape_text,
     tensor,
 )
 from .elementwise import DropsIdentity
@@ -134,10 +135,11 @@ def infer_new_shape(newshape: Sequence[int], shape: Sequence[int], allowzero: bo
     new: list[int] = []
     given = list(newshape)
     unknown: int | None = None
+    copied = 0
 
     def take() -> int:
         if not old:
-            raise VerifyException(f"'newshape' {list(newshape)} asks for more dimensions than {list(shape)} has")
+            raise VerifyException(f"'newshape' {list(newshape)} asks for more dimensions than {shape_text(shape)} has")
         return old.pop(0)
 
     while given:
@@ -150,8 +152,10 @@ def infer_new_shape(newshape: Sequence[int], shape: Sequence[int], allowzero: bo
                 del old[:1]
             case 0 if not allowzero:
                 new.append(take())
+                copied += new[-1] == DYNAMIC
             case -2:
                 new += old
+                copied += old.count(DYNAMIC)
                 old = []
             case -3:
                 a, b = take(), take()
@@ -165,12 +169,12 @@ def infer_new_shape(newshape: Sequence[int], shape: Sequence[int], allowzero: bo
                 del old[:1]
             case n:
                 raise VerifyException(f"'newshape' has {n}, which means nothing")
-    return _fill_in(shape, new, unknown)
+    return _fill_in(shape, new, unknown, copied)
 
 
 def _split(extent: int, first: int, second: int) -> tuple[int, int]:
     if extent == DYNAMIC:
-        return first, second
+        return (DYNAMIC if first == -1 else first), (DYNAMIC if second == -1 else second)
     first = extent // second if first == -1 and second > 0 else first
     second = extent // first if second == -1 and first > 0 else second
     if first * second != extent:
@@ -178,19 +182,21 @@ def _split(extent: int, first: int, second: int) -> tuple[int, int]:
     return first, second
 
 
-def _fill_in(shape: Sequence[int], new: list[int], unknown: int | None) -> tuple[int, ...]:
-    """`new` with the extent at `unknown`, where it follows: extents that are dynamic before and after cancel out."""
+def _fill_in(shape: Sequence[int], new: list[int], unknown: int | None, copied: int) -> tuple[int, ...]:
+    """`new` with the extent at `unknown`, where it follows: where all dynamic extents are copies, which cancel out."""
     rest = [n for d, n in enumerate(new) if d != unknown]
+    if not list(shape).count(DYNAMIC) == rest.count(DYNAMIC) == copied:
+        return tuple(new)
     have, want = prod(n for n in shape if n != DYNAMIC), prod(n for n in rest if n != DYNAMIC)
-    open_before, open_after = list(shape).count(DYNAMIC), rest.count(DYNAMIC)
-    if unknown is not None and open_before == open_after:
-        if want == 0 or have % want:
-            raise VerifyException(f"a tensor of shape {list(shape)} cannot be reshaped to {new}")
-        new[unknown] = have // want
-    elif unknown is None and open_before == open_after and have != want:
+    if unknown is None and have != want:
         raise VerifyException(
-            f"a tensor of shape {list(shape)} ({have} elements) cannot be reshaped to {new} ({want} elements)"
+            f"a tensor of shape {shape_text(shape)} ({have} elements) cannot be reshaped to {shape_text(new)} "
+            f"({want} elements)"
         )
+    if unknown is not None:
+        if want == 0 or have % want:
+            raise VerifyException(f"a tensor of shape {shape_text(shape)} cannot be reshaped to {shape_text(new)}")
+        new[unknown] = have // want
     return tuple(new)
 
 
@@ -248,7 +254,9 @@ class ReshapeLikeOp(InjectiveOp):
         """
         lhs = _bounds(self.lhs_begin.value.data, optional_int(self.lhs_end), len(data), "lhs")
         rhs = _bounds(self.rhs_begin.value.data, optional_int(self.rhs_end), len(like), "rhs")
-        return _fill_in(data, [*data[: lhs[0]], *like[rhs[0] : rhs[1]], *data[lhs[1] :]], None)
+        before, after = data[: lhs[0]], data[lhs[1] :]
+        copied = [*before, *after].count(DYNAMIC)
+        return _fill_in(data, [*before, *like[rhs[0] : rhs[1]], *after], None, copied)
 
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return self.merged(shape, shape_of(self.like))
@@ -293,7 +301,9 @@ class SqueezeOp(_ReshapeOp):
         dropped = {normalize_axis(a, len(shape)) for a in ints(self.axis)}
         for d in sorted(dropped):
             if shape[d] not in (1, DYNAMIC):
-                raise VerifyException(f"dimension {d} of shape {list(shape)} cannot be dropped: its extent is not one")
+                raise VerifyException(
+                    f"dimension {d} of shape {shape_text(shape)} cannot be dropped: its extent is not one"
+                )
         return [n for d, n in enumerate(shape) if d not in dropped]
 
 

@@ -211,12 +211,12 @@ class Node:
         Raises:
             Unsupported: more than one dimension is unknown.
         """
-        shape, given = list(shape), shape_of(value)
-        if shape.count(DYNAMIC) > 1:
+        shape, given = [-1 if n == DYNAMIC else n for n in shape], shape_of(value)
+        if shape.count(-1) > 1:
             raise Unsupported("a reshape with more than one dynamic dimension", _GIVE_SHAPES)
-        if DYNAMIC in shape and DYNAMIC not in given and 0 not in shape:
-            shape[shape.index(DYNAMIC)] = prod(given) // abs(prod(shape))
-        if DYNAMIC not in shape and tuple(shape) == given:
+        if -1 in shape and DYNAMIC not in given and 0 not in shape:
+            shape[shape.index(-1)] = prod(given) // abs(prod(shape))
+        if tuple(shape) == given:
             return value
         return self.emit("reshape", value, newshape=shape, allowzero=True)
 
