@@ -148,8 +148,11 @@ def _establish(info: PassInfo, module: ModuleOp, ir: Context, context: PassConte
     requirements = order_requirements(info)
     for requirement in requirements:
         if requirement.name not in tracked.holds:
-            remarks.analysis(requirement.name, module, f"runs because '{requirement.required_by}' requires it")
-            _execute(requirement.instance(), module, ir, context, tracked, requirement.required_by)
+            required = requirement.instance()
+            although = "" if context.enabled(info_of(required)) else " although it is not enabled,"
+            reason = f"runs{although} because '{requirement.required_by}' requires it"
+            remarks.analysis(requirement.name, module, reason)
+            _execute(required, module, ir, context, tracked, requirement.required_by)
     direct = [requirement for requirement in requirements if requirement.required_by == info.name]
     for requirement in direct:
         if (culprit := tracked.undone_by.get(requirement.name)) is not None:
