@@ -18,7 +18,8 @@ func.func @main(%x: memref<8xf32>, %out: memref<8xf32>, %arena: memref<64xi8>, %
 ```
 
 All threads run the whole function and meet at the barriers. A result that is returned is written to the caller's buffer
-at once; a kernel that only reshapes is not called, its result is its argument's memory. The function carries what a
+at once; a kernel that only reshapes is not called, its result is its argument's memory; and what a kernel would only lay
+one after the other is computed into its place there. The function carries what a
 caller must know (`weft.inputs`, `weft.outputs`: names and tensor types), so that this text alone can be run.
 """
 
@@ -59,6 +60,8 @@ from .te_to_tir import signless
 
 index = IndexType()
 INPUTS, OUTPUTS = "weft.inputs", "weft.outputs"
+CONCAT_ONLY = "concat_only"
+"""Attribute of a kernel that does nothing but lay its inputs one after the other in memory."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,23 @@ class Storage:
     memory: SSAValue | None = None
     first: int = 0
     last: int = 0
+    whole: Storage | None = None
+    """The concatenation that this is a part of, if it is computed right into its place there."""
+    start: int = 0
+    """Bytes from the start of `whole`."""
+
+    def place(self) -> tuple[Storage, int]:
+        """The storage that is placed for this one, and the bytes from its start."""
+        storage, start = self, 0
+        while storage.whole is not None:
+            start += storage.start
+            storage = storage.whole
+        return storage, start
+
+    def needed_at(self, step: int) -> None:
+        """Keep this in memory at `step`."""
+        storage, _ = self.place()
+        storage.first, storage.last = min(storage.first, step), max(storage.last, step)
 
 
 @dataclass
@@ -140,6 +160,8 @@ class MainLowering:
         self.storage: dict[SSAValue, list[Storage]] = {}
         self.calls: list[Call] = []
         self.globals: list[tuple[Storage, memref.GlobalOp]] = []
+        self.joined: list[Storage] = []
+        self.fixed: set[int] = set()
 
     def run(self) -> func.FuncOp:
         block = self.function.body.block
@@ -153,6 +175,7 @@ class MainLowering:
                 )
             self.storage[argument] = [Storage(type) for type in flatten_types([argument.type])]
             inputs += self.storage[argument]
+        self.fixed = {id(s) for s in inputs}
         for op in block.ops:
             self._collect(op)
         returned = [s for value in self.function.return_op.arguments for s in self.storage[value]]
@@ -164,6 +187,7 @@ class MainLowering:
             case ConstantOp():
                 storage = Storage(_tensor(op.result))
                 self.storage[op.result] = [storage]
+                self.fixed.add(id(storage))
                 self.globals.append((storage, self.constants.reference(op)))
             case TupleOp():
                 self.storage[op.result] = [s for value in op.fields for s in self.storage[value]]
@@ -190,6 +214,8 @@ class MainLowering:
             self.storage[op.results[0]] = arguments
             return
         step = len(self.calls)
+        if CONCAT_ONLY in kernel.attributes and self._join(op, arguments):
+            return
         results = [Storage(_tensor(result), first=step, last=step) for result in op.results]
         for value, storage in zip(op.results, results, strict=True):
             self.storage[value] = [storage]
@@ -200,12 +226,31 @@ class MainLowering:
             if isinstance(type, MemRefType)
         ]
         for storage in arguments:
-            storage.last = step
+            storage.needed_at(step)
         self.calls.append(Call(op, [*arguments, *results, *workspaces]))
+
+    def _join(self, op: CallLoweredOp, parts: Sequence[Storage]) -> bool:
+        """Let the parts of a concatenation be computed into their places in it, instead of copying them there.
+
+        They can be where each is the result of a kernel, and not part of another concatenation already.
+        """
+        computed = {id(s) for call in self.calls for s in call.buffers} | {id(s) for s in self.joined}
+        free = all(id(s) in computed and s.whole is None and id(s) not in self.fixed for s in parts)
+        if not free or len({id(s) for s in parts}) != len(parts):
+            return False
+        whole = Storage(_tensor(op.results[0]), first=len(self.calls), last=len(self.calls) - 1)
+        start = 0
+        for part in parts:
+            part.whole, part.start = whole, start
+            start += _bytes(part.type)
+            whole.first, whole.last = min(whole.first, part.first), max(whole.last, part.last)
+        self.joined.append(whole)
+        self.storage[op.results[0]] = [whole]
+        return True
 
     def _emit(self, inputs: Sequence[Storage], returned: Sequence[Storage]) -> func.FuncOp:
         types = [memory_type(s.type) for s in (*inputs, *returned)]
-        placed = self._assign_outputs(inputs, returned)
+        placed = self._assign_outputs(returned)
         plan = plan_memory([Lifetime(_bytes(s.type), s.first, s.last) for s in placed])
         arena = MemRefType[Attribute](i8, [max(plan.size, ALIGNMENT)])
         lowered = func.FuncOp(self.function.sym_name.data, FunctionType.from_lists([*types, arena, index, index], []))
@@ -221,7 +266,7 @@ class MainLowering:
         outputs = block.args[len(inputs) : len(inputs) + len(returned)]
         copies: list[tuple[Storage, SSAValue]] = []
         for storage, argument in zip(returned, outputs, strict=True):
-            if storage.memory is None and storage not in placed and all(storage is not s for s, _ in self.globals):
+            if storage.memory is None and self._is_direct(storage, placed):
                 storage.memory = argument
             else:
                 copies.append((storage, argument))
@@ -229,8 +274,10 @@ class MainLowering:
             get = memref.GetGlobalOp(constant.sym_name.data, constant.type)
             block.add_op(get)
             storage.memory = get.memref
-        for storage, offset in zip(placed, plan.offsets, strict=True):
-            shift = arith.ConstantOp(IntegerAttr(offset, index))
+        offsets = {id(storage): offset for storage, offset in zip(placed, plan.offsets, strict=True)}
+        for storage in self._in_arena(placed):
+            whole, start = storage.place()
+            shift = arith.ConstantOp(IntegerAttr(offsets[id(whole)] + start, index))
             type = memory_type(storage.type)
             view = memref.ViewOp.build(operands=[block.args[-3], shift, []], result_types=[type])
             block.add_ops([shift, view])
@@ -247,21 +294,35 @@ class MainLowering:
         block.add_op(func.ReturnOp())
         return lowered
 
-    def _assign_outputs(self, inputs: Sequence[Storage], returned: Sequence[Storage]) -> list[Storage]:
-        """The buffers that need a place in the arena: those of calls, but for results that go straight to an output."""
-        direct: list[Storage] = []
-        ours = {id(s) for s, _ in self.globals} | {id(s) for s in inputs}
-        for storage in returned:
-            if id(storage) not in ours and storage not in direct:
-                direct.append(storage)
-        seen: list[Storage] = []
-        known = ours | {id(s) for s in direct}
+    def _assign_outputs(self, returned: Sequence[Storage]) -> list[Storage]:
+        """The buffers that need a place in the arena: those of calls, but for results that go straight to an output,
+        and for parts of a concatenation, which has the place."""
+        joined = {id(s) for s in self.joined}
+        direct = {id(s) for s in returned if id(s) not in joined and s.whole is None}
+        placed: list[Storage] = []
+        known = self.fixed | direct
         for call in self.calls:
             for storage in call.buffers:
-                if id(storage) not in known:
-                    known.add(id(storage))
-                    seen.append(storage)
-        return seen
+                whole, _ = storage.place()
+                if id(whole) not in known:
+                    known.add(id(whole))
+                    placed.append(whole)
+        for storage in returned:  # what is copied to an output must live to the end
+            storage.needed_at(len(self.calls))
+        return placed
+
+    def _is_direct(self, storage: Storage, placed: Sequence[Storage]) -> bool:
+        """Whether a returned tensor is computed right into the caller's buffer."""
+        return id(storage) not in self.fixed and storage.place()[0] not in placed
+
+    def _in_arena(self, placed: Sequence[Storage]) -> list[Storage]:
+        """Every buffer with a view of the arena: those placed, and the parts of concatenations among them."""
+        found = {id(s): s for s in placed}
+        for call in self.calls:
+            for storage in call.buffers:
+                if id(storage.place()[0]) in found:
+                    found[id(storage)] = storage
+        return list(found.values())
 
     def _copy(
         self, block: Block, copies: Sequence[tuple[Storage, SSAValue]], thread: SSAValue, num_threads: SSAValue

@@ -22,15 +22,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.dialects.builtin import ModuleOp, TupleType, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import te
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.relay.base import RelayOp, Tensor, flatten_types, is_static
 from ..dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
+from ..dialects.relay.slicing import ConcatenateOp
 from ..dialects.tir.core import PrimFuncOp
 from ..transforms.infra import ModulePass
+from .convert_main_to_loops import CONCAT_ONLY
 from .te_to_tir import create_prim_func
 
 
@@ -76,7 +78,21 @@ def lower_function(function: FuncOp) -> PrimFuncOp:
     prim_func = create_prim_func(function.sym_name.data, inputs, outputs)
     prim_func.location = function.location
     prim_func.attributes |= {k: v for k, v in function.attributes.items() if k != "primitive"}
+    if _is_concatenation(function):
+        prim_func.attributes[CONCAT_ONLY] = UnitAttr()
     return prim_func
+
+
+def _is_concatenation(function: FuncOp) -> bool:
+    """Whether `function` lays its arguments, in order, one after the other in memory, and does nothing else."""
+    ops = list(function.body.block.ops)
+    if len(ops) != 3 or not isinstance(ops[0], TupleOp) or not isinstance(ops[1], ConcatenateOp):
+        return False
+    gather, concatenate, _ = ops
+    shape = flatten_types([concatenate.result.type])[0].get_shape()
+    axis = concatenate.axis.value.data % len(shape)
+    arguments = list(function.body.block.args)
+    return list(gather.operands) == arguments and all(n == 1 for n in shape[:axis])
 
 
 def _compute(op: Operation, tensors: dict[SSAValue, list[te.Tensor]]) -> Iterator[list[te.Tensor]]:

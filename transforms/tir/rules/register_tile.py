@@ -154,6 +154,8 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
                     continue
                 if column is not None and row is not None and not reuse.vectors_serve(row, rows):
                     continue
+                if column == vector and extent % lanes:
+                    continue  # a rest of some lanes fits no tile of several vectors
                 for columns in _divisors(extents[column]) if column is not None else [1]:
                     # registers: the tile, one vector for each column, one for a broadcast
                     if rows * columns + columns + 1 > registers.count - 1:
@@ -228,23 +230,25 @@ def _sizes(n: int) -> list[int]:
     return divisors if max(divisors) >= 6 or n <= 6 else [*divisors, *range(6, min(n, 15))]
 
 
-def _merit(tile: Tile, extents: dict[int, int], reuse: Reuse) -> tuple[float, int]:
+def _merit(tile: Tile, extents: dict[int, int], reuse: Reuse) -> tuple[float, int, int]:
     """Multiply-adds per cycle, were all data in the nearest cache; below eight independent sums, the latency of an
     addition shows, and a rest that does not fill a tile costs as much as a full one."""
     no_moves = reuse.moves(tile.vector, 1)
     row_moves = reuse.moves(tile.row, tile.rows) if tile.row is not None else no_moves
     column_moves = reuse.moves(tile.column, tile.columns) if tile.column is not None else no_moves
-    reads = 0
-    for by_row, by_column in ((row_moves[kind], column_moves[kind]) for kind in (0, 1)):
-        for along_row, along_column in zip(by_row, by_column, strict=True):
-            reads += (tile.rows if along_row else 1) * (tile.columns if along_column else 1)
+    reads = [0, 0]
+    for kind in (0, 1):
+        for along_row, along_column in zip(row_moves[kind], column_moves[kind], strict=True):
+            reads[kind] += (tile.rows if along_row else 1) * (tile.columns if along_column else 1)
     sums = tile.rows * tile.columns
-    # Two multiply-adds and two reads a cycle.
-    cycles = max(sums / 2, reads / 2, 4)
+    # Two multiply-adds a cycle. Scalars come from the nearest cache, two a cycle; vectors stream by, and come from the
+    # next one, one in two cycles.
+    cycles = max(sums / 2, reads[0] * 2 + reads[1] / 2, 4)
     used = 1.0
     if tile.row is not None:
         used = extents[tile.row] / (-(-extents[tile.row] // tile.rows) * tile.rows)
-    return used * sums / cycles, -abs(sums - 28)
+    # Of equals: a tile of about 28 sums, along the iterator nearest to the vector's, whose reads lie side by side.
+    return used * sums / cycles, -abs(sums - 28), -1 if tile.row is None else tile.row
 
 
 def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
@@ -281,7 +285,8 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     ):
         if part and loop is not None and epilogue.extents[loop] % size:
             ragged += part
-    outer = [*outer, *(l for l in (*column_outer, *vector_outer, *row_outer) if l not in ragged)]
+    # Columns outermost: their weights stay in cache while the rows pass.
+    outer = [l for l in (*column_outer, *vector_outer, *outer, *row_outer) if l not in ragged]
     reorder(*outer, *ragged, *inner)
     name = block.block_name
     top = fuse(*outer) if outer else None

@@ -5,6 +5,9 @@ The innermost loop is left to LLVM's vectoriser, which also sees to what is left
 
 from __future__ import annotations
 
+from xdsl.dialects import scf
+from xdsl.ir import OpResult, SSAValue
+
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind
 from ..schedule.access import follow_each_other
 from ..schedule.iters import fuse_iters
@@ -28,11 +31,17 @@ def schedule_alone(block: BlockOp) -> None:
 
 
 def fuse_what_follows(block: BlockOp) -> None:
-    """Fuse neighbouring iterators wherever every access walks straight from one to the next."""
+    """Fuse neighbouring iterators wherever every access walks straight from one to the next.
+
+    An iterator that decides a branch (where a concatenation's inputs meet, or where padding begins) stays on its own:
+    within the loops inside it the branch is the same.
+    """
     position = len(block.iters) - 2
     while position >= 0:
         extents, kinds = block.extents, block.kinds
-        if (
+        if block.iters[position] in _deciding(block):
+            pass
+        elif (
             kinds[position] == kinds[position + 1] == IterKind.SPATIAL
             and extents[position] > 1
             and extents[position + 1] > 1
@@ -40,6 +49,20 @@ def fuse_what_follows(block: BlockOp) -> None:
         ):
             fuse_iters(block, position)
         position -= 1
+
+
+def _deciding(block: BlockOp) -> set[SSAValue]:
+    """The iterators that the conditions of branches in `block` depend on."""
+    found: set[SSAValue] = set()
+    work = [op.cond for op in block.body.walk() if isinstance(op, scf.IfOp)]
+    while work:
+        value = work.pop()
+        if value in found:
+            continue
+        found.add(value)
+        if isinstance(value, OpResult):
+            work += value.op.operands
+    return found & set(block.iters)
 
 
 def split_loops(block: BlockOp) -> tuple[list[ForOp], list[ForOp]]:
