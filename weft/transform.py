@@ -45,16 +45,17 @@ _find = lazy_names(
 
 
 def __getattr__(name: str) -> object:
+    if name.startswith("__"):
+        raise AttributeError(f"module 'weft.transform' has no attribute '{name}'")
+    from . import universe as universe  # makes the passes of all packages known
+
     if name in __all__:
         return _find(name)
-    if name[:1].isupper():
-        from . import universe as universe  # makes the passes of all packages known
-        from .transforms.infra.errors import UnknownPassError
-        from .transforms.infra.registry import adapted, get_pass_type
+    from .transforms.infra.errors import UnknownPassError
+    from .transforms.infra.registry import adapted, get_pass_type
 
-        try:
-            return adapted(get_pass_type(name))
-        except UnknownPassError as error:
-            hint = f"; {error.hint}" if error.hint else ""
-            raise AttributeError(f"weft.transform has no '{name}', and no pass is named so{hint}") from None
-    raise AttributeError(f"module 'weft.transform' has no attribute '{name}'")
+    try:
+        return adapted(get_pass_type(name))
+    except UnknownPassError as error:
+        hint = f"; {error.hint}" if error.hint else ""
+        raise AttributeError(f"weft.transform has no '{name}', and no pass is named so{hint}") from None

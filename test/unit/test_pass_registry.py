@@ -149,8 +149,14 @@ def test_weft_transform_offers_passes_by_tvms_names():
     assert getattr(transform, "TTiling") is Tiling  # noqa: B009
     with pytest.raises(AttributeError, match=r"weft\.transform has no 'TTilling'.*did you mean 't-tiling'"):
         getattr(transform, "TTilling")  # noqa: B009
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        getattr(transform, "nothing")  # noqa: B009
+    with pytest.raises(AttributeError, match="has no attribute '__nothing__'"):
+        getattr(transform, "__nothing__")  # noqa: B009
+
+
+def test_weft_transform_knows_the_passes_of_every_package():
+    code = "from weft import transform; print(transform.parse_pipeline('convert-tir-to-loops,FuseOps'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "convert-tir-to-loops,fuse-ops"
 
 
 def test_import_weft_loads_no_heavy_modules():
