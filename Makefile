@@ -1,0 +1,49 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Both make `.venv` and install Weft into it first.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: help demo test bless clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo            compile and run a model that ships with the onnx package"
+	@echo "make test            every check: ruff, pyright, lit, pytest"
+	@echo "make bless T=NAME    rewrite the CHECK lines of the lit test NAME from what the tools print now"
+	@echo "make clean           remove .venv and what was built"
+
+demo: $(VENV)/with-onnx
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/with-dev
+	@.ci/timed "ruff check" $(BIN)/ruff check --quiet
+	@.ci/timed "ruff format" $(BIN)/ruff format --check --quiet
+	@.ci/timed "pyright" $(BIN)/pyright --pythonpath $(BIN)/python
+	@.ci/timed "lit" $(BIN)/lit --quiet --workers $(JOBS) test
+	@.ci/timed "pytest" $(BIN)/python -m pytest --quiet
+
+bless: $(VENV)/with-dev
+	@test -n "$(T)" || { echo "which test? make bless T=fuse_ops" >&2; exit 2; }
+	@$(BIN)/lit --quiet --update-tests --filter '(^|/)$(T)\.mlir$$' test
+
+clean:
+	rm -rf $(VENV) build *.egg-info
+
+# Stamps: an extra is installed again where pyproject.toml has changed.
+$(VENV)/with-dev: $(VENV)/created pyproject.toml
+	@.ci/timed "install [dev]" $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $(VENV)/with-onnx $@
+
+$(VENV)/with-onnx: $(VENV)/created pyproject.toml
+	@.ci/timed "install [onnx]" $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[onnx]"
+	@touch $@
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Weft needs Python 3.11 or later; give it by make PYTHON=python3.12" >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "$(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv" >&2; exit 2; }
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
