@@ -7,12 +7,14 @@ from typing import cast
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
     AnyDenseElement,
+    AnyFloat,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
     VectorType,
+    f32,
     i1,
     i64,
 )
@@ -22,6 +24,7 @@ from ..dialects import arith_extensions
 from ..dialects import llvm_extensions as llvmx
 from ..dialects import llvm_intrinsics as intr
 from ..dialects.vector_types import as_vector, element_type, with_element_type
+from .llvm_bfloat import add_float, is_bfloat, narrowed, widened
 from .llvm_function import FunctionLowering, Rules, overflow
 from .llvm_types import LoweringError, value_type
 
@@ -126,13 +129,12 @@ _FLOAT: dict[type[Operation], type[Operation]] = {
 )
 def float_rule(lowering: FunctionLowering, op: arith.FloatingPointLikeBinaryOperation) -> None:
     lhs, rhs = lowering.get(op.lhs), lowering.get(op.rhs)
-    lowering.set(op.result, lowering.add(_FLOAT[type(op)], (lhs, rhs), lhs.type, flags(op.fastmath)))
+    lowering.set(op.result, add_float(lowering, _FLOAT[type(op)], (lhs, rhs), flags(op.fastmath)))
 
 
 @RULES.rule(arith.NegfOp)
 def negf_rule(lowering: FunctionLowering, op: arith.NegfOp) -> None:
-    operand = lowering.get(op.operand)
-    lowering.set(op.result, lowering.add(llvm.FNegOp, (operand,), operand.type, flags(op.fastmath)))
+    lowering.set(op.result, add_float(lowering, llvm.FNegOp, (lowering.get(op.operand),), flags(op.fastmath)))
 
 
 @RULES.rule(arith.CmpiOp, arith_extensions.CmpiOp)
@@ -144,7 +146,7 @@ def cmpi_rule(lowering: FunctionLowering, op: arith.CmpiOp | arith_extensions.Cm
 
 @RULES.rule(arith.CmpfOp, arith_extensions.CmpfOp)
 def cmpf_rule(lowering: FunctionLowering, op: arith.CmpfOp | arith_extensions.CmpfOp) -> None:
-    lhs, rhs = lowering.get(op.lhs), lowering.get(op.rhs)
+    lhs, rhs = widened(lowering, lowering.get(op.lhs)), widened(lowering, lowering.get(op.rhs))
     properties = predicate(op.predicate.value.data) | flags(op.fastmath)
     lowering.set(op.result, lowering.add(llvmx.FCmpOp, (lhs, rhs), with_element_type(lhs.type, i1), properties))
 
@@ -184,8 +186,15 @@ _CASTS: dict[type[Operation], type[Operation]] = {
 
 
 def cast_rule(lowering: FunctionLowering, op: Operation) -> None:
-    source, result = lowering.get(op.operands[0]), value_type(op.results[0].type)
-    lowering.set(op.results[0], lowering.add(_CASTS[type(op)], (source,), result))
+    result = value_type(op.results[0].type)
+    source = widened(lowering, lowering.get(op.operands[0]))
+    computed = with_element_type(result, f32) if is_bfloat(result) else result
+    kind = _CASTS[type(op)]
+    if isinstance(op, arith.ExtFOp | arith.TruncFOp):
+        before, after = _width(source.type), _width(computed)
+        kind = None if before == after else llvm.FPExtOp if before < after else llvm.FPTruncOp
+    value = source if kind is None else lowering.add(kind, (source,), computed)
+    lowering.set(op.results[0], narrowed(lowering, value, result))
 
 
 RULES.rule(*_CASTS)(cast_rule)
@@ -218,7 +227,7 @@ def index_cast_rule(
 
 def _width(type: Attribute) -> int:
     element = element_type(type)
-    assert isinstance(element, IntegerType)
+    assert isinstance(element, IntegerType | AnyFloat)
     return element.bitwidth
 
 

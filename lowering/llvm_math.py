@@ -14,7 +14,9 @@ from ..dialects import llvm_extensions as llvmx
 from ..dialects import llvm_intrinsics as intr
 from ..dialects.vector_types import element_type, lanes, with_element_type
 from .llvm_arith import flags
+from .llvm_bfloat import add_float, narrowed, widened
 from .llvm_function import FunctionLowering, Rules
+from .llvm_types import value_type
 
 RULES = Rules()
 
@@ -58,18 +60,20 @@ _LIBRARY: dict[type[Operation], str] = {
 
 def intrinsic_rule(lowering: FunctionLowering, op: Operation) -> None:
     operands = lowering.get_all(op.operands)
-    lowering.set(op.results[0], lowering.add(_INTRINSICS[type(op)], operands, operands[0].type, _flags(op)))
+    lowering.set(op.results[0], add_float(lowering, _INTRINSICS[type(op)], operands, _flags(op)))
 
 
 def library_rule(lowering: FunctionLowering, op: Operation) -> None:
     source = lowering.get(op.operands[0])
     result, element = source.type, element_type(source.type)
     wide = element if isinstance(element, Float64Type) else f32
-    if element != wide:
+    source = widened(lowering, source)
+    if element_type(source.type) != wide:
         source = lowering.add(llvm.FPExtOp, (source,), with_element_type(result, wide))
     name = _LIBRARY[type(op)] + ("f" if wide == f32 else "")
     value = _call_per_lane(lowering, name, source, wide)
-    lowering.set(op.results[0], value if element == wide else lowering.add(llvm.FPTruncOp, (value,), result))
+    value = narrowed(lowering, value, result)
+    lowering.set(op.results[0], value if value.type == result else lowering.add(llvm.FPTruncOp, (value,), result))
 
 
 def _call_per_lane(lowering: FunctionLowering, name: str, source: SSAValue, element: Attribute) -> SSAValue:
@@ -98,16 +102,16 @@ RULES.rule(*_LIBRARY)(library_rule)
 @RULES.rule(math.FmaOp)
 def fma_rule(lowering: FunctionLowering, op: math.FmaOp) -> None:
     operands = lowering.get_all(op.operands)
-    lowering.set(op.result, lowering.add(llvm.FMAOp, operands, operands[0].type, _flags(op)))
+    lowering.set(op.result, add_float(lowering, llvm.FMAOp, operands, _flags(op)))
 
 
 @RULES.rule(math.RsqrtOp)
 def rsqrt_rule(lowering: FunctionLowering, op: math.RsqrtOp) -> None:
-    operand = lowering.get(op.operand)
+    operand = widened(lowering, lowering.get(op.operand))
     root = lowering.add(llvm.FSqrtOp, (operand,), operand.type, _flags(op))
-    lowering.set(
-        op.result, lowering.add(llvm.FDivOp, (lowering.float(1.0, operand.type), root), operand.type, _flags(op))
-    )
+    one = lowering.float(1.0, operand.type)
+    value = lowering.add(llvm.FDivOp, (one, root), operand.type, _flags(op))
+    lowering.set(op.result, narrowed(lowering, value, value_type(op.result.type)))
 
 
 _FALSE = BoolAttr.from_bool(False)

@@ -23,6 +23,7 @@ from ..dialects import llvm_extensions as llvmx
 from ..dialects import llvm_intrinsics as intr
 from ..dialects.vector_types import as_vector, element_type
 from .llvm_arith import SLT, flags
+from .llvm_bfloat import add_float, narrowed, widened
 from .llvm_function import FunctionLowering, Rules
 from .llvm_memref import address, is_set
 from .llvm_types import LoweringError, alignment, memory_type, value_type
@@ -109,7 +110,7 @@ def shuffle_rule(lowering: FunctionLowering, op: vector.ShuffleOp) -> None:
 @RULES.rule(vector.FMAOp)
 def fma_rule(lowering: FunctionLowering, op: vector.FMAOp) -> None:
     operands = lowering.get_all(op.operands)
-    lowering.set(op.res, lowering.add(llvm.FMAOp, operands, operands[2].type, {"fastmathFlags": intr.NO_FLAGS}))
+    lowering.set(op.res, add_float(lowering, llvm.FMAOp, operands, {"fastmathFlags": intr.NO_FLAGS}))
 
 
 def _position(lowering: FunctionLowering, op: vector.ExtractOp | vector.InsertOp) -> SSAValue:
@@ -179,17 +180,20 @@ _STARTED: dict[CombiningKindFlag, tuple[type[Operation], float]] = {
 @RULES.rule(vector.ReductionOp)
 def reduction_rule(lowering: FunctionLowering, op: vector.ReductionOp) -> None:
     """In order from the first lane to the last, unless `fastmath<reassoc>` lets LLVM do it in a tree."""
-    source, result = lowering.get(op.vector), value_type(op.dest.type)
-    acc = None if op.acc is None else lowering.get(op.acc)
+    source, type = widened(lowering, lowering.get(op.vector)), value_type(op.dest.type)
+    result = element_type(source.type)
+    acc = None if op.acc is None else widened(lowering, lowering.get(op.acc))
     kind, is_float = op.kind.data, isinstance(result, AnyFloat)
     if is_float and kind in _STARTED:
         started, nothing = _STARTED[kind]
         start = lowering.float(nothing, result) if acc is None else acc
-        lowering.set(op.dest, lowering.add(started, (start, source), result, flags(op.fastmath)))
+        value = lowering.add(started, (start, source), result, flags(op.fastmath))
+        lowering.set(op.dest, narrowed(lowering, value, type))
         return
     kinds = (_FLOAT if is_float else _INTEGER).get(kind)
     if kinds is None:
         raise LoweringError(op, f"there is no reduction '{kind}' of {op.vector.type}")
     properties = flags(op.fastmath) if is_float else None
     value = lowering.add(kinds[0], (source,), result, properties)
-    lowering.set(op.dest, value if acc is None else lowering.add(kinds[1], (value, acc), result, properties))
+    joined = value if acc is None else lowering.add(kinds[1], (value, acc), result, properties)
+    lowering.set(op.dest, narrowed(lowering, joined, type))

@@ -108,7 +108,7 @@ def tanh(x: Expr) -> Expr:
 
 
 _ERF_SMALL = (
-    1.1283791666343103394,
+    0.1283791666343103394,
     -0.37612633705373621573,
     0.11283695038878742863,
     -0.026859373028943291513,
@@ -116,7 +116,7 @@ _ERF_SMALL = (
     -0.0008141991354359632505,
     0.000083670797398524451085,
 )
-"""erf(x) / x in x^2, for |x| <= 0.921875, to 2^-31."""
+"""erf(x) / x - 1 in x^2, for |x| <= 0.921875, to 2^-31 of erf."""
 
 _ERFC_LARGE = (
     0.00017587504832739973511,
@@ -134,6 +134,6 @@ _ERFC_LARGE = (
 def erf(x: Expr) -> Expr:
     """A polynomial near zero, `1 - exp(polynomial of |x|)` beyond."""
     size = x.abs()
-    small = x * (x * x).polynomial(_ERF_SMALL)
+    small = x * (x * x).polynomial(_ERF_SMALL) + x
     large = 1.0 - exp_of_small(size.at_most(4.0).polynomial(_ERFC_LARGE))
     return (size < 0.921875).select(small, large.with_sign_of(x))

@@ -75,7 +75,7 @@ def expm1(x: Expr) -> Expr:
     _, p, exponent = _reduced(x.at_most(710.0).at_least(-40.0))
     scale = _power_of_two(exponent - 1)
     result = (scale * p + (scale - 0.5)) * 2.0
-    return x.equals(0.0).select(x, result)
+    return (x.abs() < 2.0**-54).select(x, result)
 
 
 def tanh(x: Expr) -> Expr:
