@@ -19,6 +19,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from weft.dialects.diagnostics import Diagnostic
 from weft.dialects.relay.core import FuncOp
+from weft.lowering.phases import PHASES
 from weft.tools.weft_opt import main
 from weft.transforms.infra import remarks
 from weft.transforms.infra.passes import ModulePass
@@ -128,8 +129,6 @@ def weft_opt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_help_names_the_phases_there_are(weft_opt: Tool) -> None:
-    from weft.lowering.phases import PHASES
-
     assert f"phases: {', '.join(PHASES)}" in weft_opt("--help").out
 
 
@@ -348,6 +347,35 @@ def test_each_pass_can_be_written_to_a_directory(weft_opt: Tool) -> None:
     assert weft_opt("-p", "cse,dce", "--mlir-print-ir-tree-dir=dump").code == 0
     written = sorted(str(path.relative_to("dump")) for path in Path("dump").rglob("*.mlir"))
     assert [re.sub(r".*_", "", name) for name in written] == ["cse.mlir", "dce.mlir"]
+
+
+GRAPH = """relay.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %c = relay.constant #relay.resource<"w_0"> : tensor<4x8xf32>
+  %y = relay.add %x, %c : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %z = relay.nn.relu %y : tensor<4x8xf32>
+  relay.return %z : tensor<4x8xf32>
+}
+"""
+
+
+def test_the_compilation_can_be_taken_up_again_after_every_phase(weft_opt: Tool) -> None:
+    np.savez(weft_opt.folder / "m.weights.npz", w_0=np.arange(32, dtype=np.float32).reshape(4, 8))
+    whole = weft_opt(weft_opt.file("m.mlir", GRAPH), "--compile-to=llvm", "--dump-phases-to=phases")
+    assert whole.code == 0 and "llvm.func" in whole.out
+    written = {path.name for path in Path("phases").glob("*.mlir")}
+    assert written == {f"{phase}.mlir" for phase in PHASES[:-1]}
+    for phase in PHASES[:-2]:
+        again = weft_opt(f"phases/{phase}.mlir", f"--compile-from={phase}", "--compile-to=llvm")
+        assert (again.code, again.out) == (0, whole.out), phase
+
+
+def test_a_level_alone_runs_the_passes_of_the_graph_phase_up_to_it(weft_opt: Tool) -> None:
+    all_passes = weft_opt("-O3", "--mlir-print-ir-after-all", text=GRAPH)
+    few = weft_opt("-O0", "--mlir-print-ir-after-all", text=GRAPH)
+    assert all_passes.code == few.code == 0
+    for run in (all_passes, few):
+        assert "IR Dump After SimplifyInference (simplify-inference)" in run.err
+    assert "(alter-op-layout" in all_passes.err and "(alter-op-layout" not in few.err
 
 
 def test_configuration_reaches_the_pass(weft_opt: Tool) -> None:
