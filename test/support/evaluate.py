@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from weft.dialects.dtypes import numpy_dtype
-from weft.dialects.relay.base import RelayOp, flatten_types, shape_of
+from weft.dialects.relay.base import RelayOp, shape_of, tensor
 from weft.dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from weft.dialects.relay.reference import evaluate_op
 
@@ -30,16 +30,19 @@ def run_function(module: ModuleOp, inputs: Sequence[Value], name: str = "main") 
 
 
 def random_inputs(func: FuncOp, seed: int = 0) -> list[Value]:
-    """An array for each argument: floats from a normal distribution, integers from 0 to 3."""
+    """An array, or a tuple of arrays, for each argument: normally distributed floats, integers from 0 to 3."""
     generator = np.random.default_rng(seed)
-    arrays: list[Value] = []
-    for argument in func.body.block.args:
-        (type,) = flatten_types([argument.type])
-        dtype = numpy_dtype(type.element_type)
-        shape = [2 if n < 0 else n for n in shape_of(type)]
-        drawn = generator.standard_normal(shape) if dtype.kind == "f" else generator.integers(0, 4, shape)
-        arrays.append(drawn.astype(dtype))
-    return arrays
+    return [_random_value(argument.type, generator) for argument in func.body.block.args]
+
+
+def _random_value(type: Attribute, generator: np.random.Generator) -> Value:
+    if isinstance(type, TupleType):
+        return tuple(_random_value(field, generator) for field in type.types)
+    element = tensor(type).element_type
+    dtype = numpy_dtype(element)
+    shape = [2 if n < 0 else n for n in shape_of(type)]
+    drawn = generator.standard_normal(shape) if dtype.kind == "f" else generator.integers(0, 4, shape)
+    return drawn.astype(dtype)
 
 
 def assert_same_results(before: ModuleOp, after: ModuleOp, *, rtol: float = 1e-4, atol: float = 1e-4) -> None:

@@ -1,0 +1,252 @@
+"""`fuse-ops`: its analysis against slow definitions, its remarks, its options, its results on deep and odd graphs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from evaluate import assert_same_results
+from oracle_records import graph_of, records
+from oracle_relay import build, unsupported
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, FunctionType, FusedLoc, IntAttr, ModuleOp, StringAttr, TensorType, f32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from weft import PassContext
+from weft.dialects.relay.base import Fusion, RelayOp
+from weft.dialects.relay.core import FuncOp, PrimitiveOp, ReturnOp, TupleOp
+from weft.dialects.relay.elementwise import CopyOp
+from weft.dialects.relay.nn_activation import ReluOp, SoftmaxOp
+from weft.dialects.relay.nn_dense import DenseOp
+from weft.dialects.relay.reduce import SumOp
+from weft.dialects.relay.slicing import ConcatenateOp
+from weft.dialects.relay.transcendental import ExpOp, TanhOp
+from weft.dialects.relay.transform import TransposeOp
+from weft.transforms.infra import remarks
+from weft.transforms.relay.fuse_ops import FuseOpsPass
+from weft.transforms.relay.fusion.dominators import post_dominators
+from weft.transforms.relay.fusion.graph import ForwardGraph
+from weft.transforms.relay.fusion.partition import partition
+from weft.transforms.relay.outline_primitives import OutlinePrimitivesPass
+
+MATRIX = TensorType(f32, [4, 4])
+
+
+class Function:
+    """A function of one matrix under construction."""
+
+    def __init__(self) -> None:
+        self.block = Block(arg_types=[MATRIX])
+        self.input: SSAValue = self.block.args[0]
+        self.line = 0
+
+    def add(self, op: Operation) -> SSAValue:
+        self.line += 1
+        op.location = FileLineColLoc(StringAttr("net.mlir"), IntAttr(self.line), IntAttr(1))
+        self.block.add_op(op)
+        return op.results[0]
+
+    def module(self, *results: SSAValue) -> ModuleOp:
+        self.block.add_op(ReturnOp(*results))
+        outputs: list[Attribute] = [result.type for result in results]
+        return ModuleOp([FuncOp("main", FunctionType.from_lists([MATRIX], outputs), Region(self.block))])
+
+
+def kernels(module: ModuleOp) -> list[list[str]]:
+    """The names of the operators of each kernel."""
+    return [
+        [inner.name.removeprefix("relay.") for inner in op.body.block.ops if isinstance(inner, RelayOp)]
+        for op in module.walk()
+        if isinstance(op, PrimitiveOp)
+    ]
+
+
+def random_graph(generator: random.Random, size: int) -> ForwardGraph:
+    graph = ForwardGraph()
+    for node in range(size):
+        graph.add(Fusion.ELEMWISE)
+        for value in generator.sample(range(node), min(node, generator.randint(0, 3))):
+            graph.connect(value, node, generator.choice([Fusion.ELEMWISE, Fusion.BROADCAST, Fusion.INJECTIVE]))
+        graph.external[node] = generator.random() < 0.1
+    return graph
+
+
+def paths_meet_at(graph: ForwardGraph, node: int) -> set[int]:
+    """The nodes other than `node` that are on every path from it to the outside, by the definition."""
+
+    def escapes(without: int) -> bool:
+        pending, seen = [node], {node}
+        while pending:
+            at = pending.pop()
+            if graph.external[at] or not graph.users[at]:
+                return True
+            new = {user for user in graph.users[at] if user != without} - seen
+            seen |= new
+            pending.extend(new)
+        return False
+
+    return {other for other in range(node + 1, len(graph)) if not escapes(other)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_parent_is_the_nearest_node_that_no_path_avoids(seed: int) -> None:
+    graph = random_graph(random.Random(seed), 40)
+    dominators = post_dominators(graph)
+    for node in range(len(graph)):
+        meeting = paths_meet_at(graph, node)
+        assert dominators.parent[node] == (min(meeting) if meeting else None)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_pattern_is_the_greatest_of_all_edges_before_the_parent(seed: int) -> None:
+    graph = random_graph(random.Random(seed), 40)
+    dominators = post_dominators(graph)
+    for node, parent in enumerate(dominators.parent):
+        if parent is None:
+            continue
+        between, pending = {node}, [node]
+        while pending:
+            new = {user for user in graph.users[pending.pop()] if user != parent} - between
+            between |= new
+            pending.extend(new)
+        assert dominators.pattern[node] == max(graph.edges[member] for member in between)
+
+
+def test_a_group_is_never_larger_than_max_depth() -> None:
+    graph = ForwardGraph()
+    for node in range(100):
+        graph.add(Fusion.ELEMWISE)
+        if node:
+            graph.connect(node - 1, node, Fusion.ELEMWISE)
+    roots = partition(graph, max_depth=7).root
+    assert max(map(roots.count, roots)) == 7
+
+
+def test_a_chain_of_thousands_needs_no_recursion() -> None:
+    function = Function()
+    value = function.input
+    for _ in range(5000):
+        value = function.add(ExpOp(value))
+    module = function.module(value)
+    FuseOpsPass().apply(Context(), module)
+    assert sum(map(len, kernels(module))) == 5000
+    assert max(map(len, kernels(module))) == 256
+
+
+def test_the_level_is_the_contexts_where_none_is_given() -> None:
+    function = Function()
+    module = function.module(function.add(TanhOp(function.add(ExpOp(function.input)))))
+    with PassContext(opt_level=0):
+        assert kernels(FuseOpsPass()(module)) == [["exp"], ["tanh"]]
+        assert kernels(FuseOpsPass(opt_level=1)(module)) == [["exp", "tanh"]]
+    with PassContext(opt_level=2):
+        assert kernels(FuseOpsPass()(module)) == [["exp", "tanh"]]
+    with PassContext(opt_level=2, config={"relay.FuseOps.max_depth": 1}):
+        assert kernels(FuseOpsPass()(module)) == [["exp"], ["tanh"]]
+
+
+def test_the_order_of_the_block_does_not_matter() -> None:
+    function = Function()
+    left, right = function.add(ExpOp(function.input)), function.add(TanhOp(function.input))
+    pair = function.add(TupleOp(right, left))
+    module = function.module(function.add(ReluOp(function.add(ConcatenateOp(pair, axis=0)))))
+    assert kernels(FuseOpsPass()(module)) == [["tanh", "exp", "concatenate", "nn.relu"]]
+
+
+def test_a_kernel_stands_for_the_places_of_its_operators() -> None:
+    function = Function()
+    module = FuseOpsPass()(function.module(function.add(TanhOp(function.add(ExpOp(function.input))))))
+    (primitive,) = (op for op in module.walk() if isinstance(op, PrimitiveOp))
+    assert isinstance(primitive.location, FusedLoc)
+    assert 'fused["net.mlir":1:1, "net.mlir":2:1]' in str(primitive.location)
+
+
+def reasons(module: ModuleOp, max_depth: int = 256) -> dict[str, str]:
+    """What the pass says about each operator."""
+    with remarks.collect() as collected:
+        FuseOpsPass(max_depth=max_depth)(module)
+    return {r.op_name.removeprefix("relay."): r.message for r in collected if r.pass_name == "fuse-ops"}
+
+
+def test_users_that_do_not_meet_are_a_reason() -> None:
+    function = Function()
+    value = function.add(ExpOp(function.input))
+    module = function.module(function.add(TanhOp(value)), function.add(ReluOp(value)))
+    assert reasons(module) == {
+        "exp": "not fused into its users: its users do not meet again before the function's results"
+    }
+
+
+def test_the_limit_is_a_reason() -> None:
+    function = Function()
+    module = function.module(function.add(TanhOp(function.add(ExpOp(function.input)))))
+    assert reasons(module, max_depth=1) == {
+        "exp": "not fused into its users: the group would become larger than max-depth ('relay.tanh')"
+    }
+
+
+def test_a_tuple_outside_is_a_reason() -> None:
+    function = Function()
+    module = function.module(function.add(TupleOp(function.add(ExpOp(function.input)))))
+    assert reasons(module) == {
+        "exp": "not fused into its users: its users meet in a tuple, which stays outside of kernels ('relay.tuple')"
+    }
+
+
+def test_a_way_that_changes_shapes_is_a_reason() -> None:
+    function = Function()
+    module = function.module(function.add(TransposeOp(function.add(SoftmaxOp(function.input)))))
+    assert reasons(module) == {
+        "nn.softmax": "not fused into its users: a use on the way changes the shape or the order of its elements "
+        "('relay.transpose')"
+    }
+
+
+def test_an_operator_on_the_way_is_a_reason() -> None:
+    function = Function()
+    value = function.add(TransposeOp(function.input))
+    heavy = function.add(SoftmaxOp(value))
+    pair = function.add(TupleOp(value, heavy))
+    module = function.module(function.add(ConcatenateOp(pair, axis=0)))
+    assert reasons(module)["transpose"] == (
+        "not fused into its users: an operator on the way cannot be fused ('relay.nn.softmax')"
+    )
+
+
+def test_a_sink_that_takes_nothing_in_is_a_reason() -> None:
+    function = Function()
+    value = function.add(TransposeOp(function.input))
+    module = function.module(function.add(DenseOp(value, value)))
+    assert reasons(module) == {
+        "transpose": "not fused into its users: the operator where its users meet cannot take it in ('relay.nn.dense')"
+    }
+
+
+def test_a_reduction_says_that_nothing_follows_it() -> None:
+    function = Function()
+    module = function.module(function.add(TanhOp(function.add(SumOp(function.input, axis=[0])))))
+    assert reasons(module) == {"sum": "an operator of pattern COMM_REDUCE is never fused into its users"}
+
+
+def test_what_is_dropped_is_told() -> None:
+    function = Function()
+    function.add(CopyOp(function.input))
+    assert reasons(function.module(function.input)) == {"copy": "nothing needs it: dropped"}
+
+
+SMALL = [record for record in records("fuse_ops") if len(graph_of(record).nodes) < 12]
+
+
+@pytest.mark.parametrize("seed", range(min(10, len(SMALL))))
+@pytest.mark.parametrize("link_params", [False, True])
+def test_fused_and_outlined_functions_compute_the_same(seed: int, link_params: bool) -> None:
+    graph = graph_of(SMALL[seed])
+    if unsupported(graph):
+        pytest.skip("belongs to a later stage")
+    module = build(graph)
+    fused = FuseOpsPass(link_params=link_params)(module)
+    fused.verify()
+    outlined = OutlinePrimitivesPass()(fused)
+    outlined.verify()
+    assert_same_results(module, fused)
+    assert_same_results(module, outlined)
