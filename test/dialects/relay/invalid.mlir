@@ -124,6 +124,14 @@ relay.func @broadcast_of_an_extent_that_is_not_one(%x: tensor<2xf32>) {
 
 // -----
 
+relay.func @broadcast_like_a_smaller_tensor(%x: tensor<2x3xf32>, %y: tensor<3xf32>) {
+  // expected-error@+1 {{shape [2, 3] does not broadcast to [3]}}
+  %r = relay.broadcast_to_like %x, %y : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  relay.return
+}
+
+// -----
+
 // Reductions
 
 relay.func @axis_out_of_range(%x: tensor<2x3xf32>) {
@@ -185,6 +193,14 @@ relay.func @collapse_to_a_shape_that_does_not_broadcast(%x: tensor<2x3xf32>) {
 relay.func @collapse_to_a_larger_shape(%x: tensor<1x3xf32>) {
   // expected-error@+1 {{tensor<1x3xf32> cannot be collapsed to shape [2, 3], which does not broadcast to it}}
   %r = relay.collapse_sum_to %x {shape = array<i64: 2, 3>} : (tensor<1x3xf32>) -> tensor<2x3xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @collapse_like_a_tensor_that_does_not_broadcast(%x: tensor<2x3xf32>, %y: tensor<2xf32>) {
+  // expected-error@+1 {{do not broadcast}}
+  %r = relay.collapse_sum_like %x, %y : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2xf32>
   relay.return
 }
 
@@ -569,6 +585,22 @@ relay.func @index_arrays_that_are_too_many(%t: tuple<tensor<4xf32>, tensor<2xi32
 relay.func @sort_along_an_axis_out_of_range(%x: tensor<4xf32>) {
   // expected-error@+1 {{axis 1 is out of range for a tensor of rank 1}}
   %r = relay.sort %x {axis = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @order_along_an_axis_out_of_range(%x: tensor<4xf32>) {
+  // expected-error@+1 {{axis -2 is out of range for a tensor of rank 1}}
+  %r = relay.argsort %x {axis = -2 : i64} : (tensor<4xf32>) -> tensor<4xi32>
+  relay.return
+}
+
+// -----
+
+relay.func @different_elements_of_a_matrix(%x: tensor<2x2xf32>) {
+  // expected-error@+1 {{expected a vector, got tensor<2x2xf32>}}
+  %r = relay.unique %x : (tensor<2x2xf32>) -> tuple<tensor<?xf32>, tensor<?xi32>, tensor<4xi32>, tensor<1xi32>>
   relay.return
 }
 

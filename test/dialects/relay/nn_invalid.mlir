@@ -221,3 +221,131 @@ relay.func @depth_that_does_not_divide(%x: tensor<1x6x2x2xf32>) -> tensor<1x1x4x
   %r = relay.nn.depth_to_space %x {block_size = 2 : i64} : (tensor<1x6x2x2xf32>) -> tensor<1x1x4x4xf32>
   relay.return %r : tensor<1x1x4x4xf32>
 }
+
+// -----
+
+relay.func @parametric_relu_with_another_number_of_slopes(%x: tensor<1x3x2x2xf32>, %a: tensor<4xf32>) {
+  // expected-error@+1 {{alpha}}
+  %r = relay.nn.prelu %x, %a : (tensor<1x3x2x2xf32>, tensor<4xf32>) -> tensor<1x3x2x2xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @batch_norm_along_an_axis_out_of_range(%x: tensor<1x3xf32>, %v: tensor<3xf32>) {
+  // expected-error@+1 {{axis 2 is out of range for a tensor of rank 2}}
+  %r = relay.nn.batch_norm %x, %v, %v, %v, %v {axis = 2 : i64} : (tensor<1x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tuple<tensor<1x3xf32>, tensor<3xf32>, tensor<3xf32>>
+  relay.return
+}
+
+// -----
+
+relay.func @packed_weight_with_another_number_of_elements(%x: tensor<2x5xf32>, %w: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{has 5 elements to sum over, the weight has 3}}
+  %r = relay.nn.contrib_dense_pack %x, %w {weight_layout = "NK4n"} : (tensor<2x5xf32>, tensor<2x3x4xf32>) -> tensor<2x8xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @norm_along_an_axis_out_of_range(%x: tensor<2x4xf32>) {
+  // expected-error@+1 {{axis 2 is out of range for a tensor of rank 2}}
+  %r = relay.nn.l2_normalize %x {eps = 1.0e-06 : f64, axis = array<i64: 2>} : tensor<2x4xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @local_norm_over_nothing(%x: tensor<1x4x2x2xf32>) {
+  // expected-error@+1 {{'size' must be at least 1, got 0}}
+  %r = relay.nn.lrn %x {size = 0 : i64} : tensor<1x4x2x2xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @dilation_with_a_stride_missing(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{'strides' must be 2 values of at least 1, got [2]}}
+  %r = relay.nn.dilate %x {strides = array<i64: 2>} : (tensor<2x3xf32>) -> tensor<3x5xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @upsampling_that_leaves_nothing(%x: tensor<1x1x2x2xf32>) {
+  // expected-error@+1 {{a scale of 0.1 leaves nothing of axis H}}
+  %r = relay.nn.upsampling %x {scale_h = 0.1 : f64, scale_w = 1.0 : f64} : (tensor<1x1x2x2xf32>) -> tensor<1x1x0x2xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @upsampling_of_volumes_of_rank_4(%x: tensor<1x1x2x2xf32>) {
+  // expected-error@+1 {{the data has rank 4, but layout NCDHW has 5 dimensions}}
+  %r = relay.nn.upsampling3d %x {scale_d = 2.0 : f64} : (tensor<1x1x2x2xf32>) -> tensor<1x1x4x2xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @flattening_of_a_scalar(%x: tensor<f32>) {
+  // expected-error@+1 {{expected data of rank 1 or more, got a scalar}}
+  %r = relay.nn.batch_flatten %x : (tensor<f32>) -> tensor<1x1xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @space_that_its_blocks_do_not_divide(%x: tensor<1x3x4x3xf32>) {
+  // expected-error@+1 {{the padded dimension 1}}
+  %r = relay.nn.space_to_batch_nd %x {block_shape = array<i64: 2, 2>} : (tensor<1x3x4x3xf32>) -> tensor<4x2x2x3xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @batch_that_its_blocks_do_not_divide(%x: tensor<3x2x2x3xf32>) {
+  // expected-error@+1 {{the batch}}
+  %r = relay.nn.batch_to_space_nd %x {block_shape = array<i64: 2, 2>} : (tensor<3x2x2x3xf32>) -> tensor<1x4x4x3xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @crop_of_boxes_with_three_sides(%x: tensor<1x4x4x1xf32>, %b: tensor<2x3xf32>, %i: tensor<2xi32>) {
+  // expected-error@+1 {{expected boxes [n, 4] and box indices [n], got [2, 3] and [2]}}
+  %r = relay.image.crop_and_resize %x, %b, %i {crop_size = array<i64: 2, 2>, layout = "NHWC"} : (tensor<1x4x4x1xf32>, tensor<2x3xf32>, tensor<2xi32>) -> tensor<2x2x2x1xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @grid_of_matrices_of_another_shape(%x: tensor<1x3x3xf32>) {
+  // expected-error@+1 {{expected matrices [n, 2, 3] of floats, got tensor<1x3x3xf32>}}
+  %r = relay.image.affine_grid %x {target_shape = array<i64: 4, 3>} : (tensor<1x3x3xf32>) -> tensor<1x2x4x3xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @sample_with_a_grid_for_another_batch(%x: tensor<1x2x4x4xf32>, %g: tensor<2x2x3x3xf32>) {
+  // expected-error@+1 {{there are 1 images, but 2 grids}}
+  %r = relay.image.grid_sample %x, %g : (tensor<1x2x4x4xf32>, tensor<2x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @regions_of_four_numbers(%x: tensor<1x2x4x4xf32>, %rois: tensor<3x4xf32>) {
+  // expected-error@+1 {{expected regions [r, 5], got tensor<3x4xf32>}}
+  %r = relay.vision.roi_pool %x, %rois {pooled_size = array<i64: 2, 2>, spatial_scale = 1.0 : f64} : (tensor<1x2x4x4xf32>, tensor<3x4xf32>) -> tensor<3x2x2x2xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @regions_aligned_in_an_unknown_mode(%x: tensor<1x2x4x4xf32>, %rois: tensor<3x5xf32>) {
+  // expected-error@+1 {{'mode'}}
+  %r = relay.vision.roi_align %x, %rois {pooled_size = array<i64: 2, 2>, spatial_scale = 1.0 : f64, mode = "sum"} : (tensor<1x2x4x4xf32>, tensor<3x5xf32>) -> tensor<3x2x2x2xf32>
+  relay.return
+}
