@@ -412,3 +412,43 @@ relay.func @kernels_stay_as_they_are(%x: tensor<4xf32>) -> tensor<4xf32> {
   %2 = relay.tanh %0 : tensor<4xf32>
   relay.return %2 : tensor<4xf32>
 }
+
+// CHECK-LABEL: relay.func @a_stateful_operator_that_nothing_reads_stays
+// CHECK-NEXT:    relay.primitive(%x)
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      relay.nn.dropout
+// CHECK:         relay.return %x
+relay.func @a_stateful_operator_that_nothing_reads_stays(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %t = relay.nn.dropout %x : (tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
+  relay.return %x : tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @what_stands_in_a_region_is_fused_by_itself
+// CHECK-NEXT:    %0 = relay.primitive(%x)
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      relay.exp
+// CHECK-NEXT:      relay.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %1 = relay.primitive(%0)
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      relay.nn.relu
+// CHECK-NEXT:      relay.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    "test.op"() ({
+// CHECK-NEXT:      %2 = relay.primitive(%0)
+// CHECK-NEXT:      ^bb0
+// CHECK-NEXT:        relay.tanh
+// CHECK-NEXT:        relay.exp
+// CHECK-NEXT:        relay.yield
+// CHECK-NEXT:      }
+// CHECK-NEXT:      "test.termop"(%2)
+relay.func @what_stands_in_a_region_is_fused_by_itself(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.exp %x : tensor<4xf32>
+  %1 = relay.nn.relu %0 : tensor<4xf32>
+  "test.op"() ({
+    %2 = relay.tanh %0 : tensor<4xf32>
+    %3 = relay.exp %2 : tensor<4xf32>
+    "test.termop"(%3) : (tensor<4xf32>) -> ()
+  }) : () -> ()
+  relay.return %1 : tensor<4xf32>
+}
