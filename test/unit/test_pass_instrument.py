@@ -217,7 +217,36 @@ def test_an_exception_before_a_pass_ends_the_run():
 def test_an_exception_after_a_pass_ends_the_run():
     with pytest.raises(RuntimeError), PassContext(instruments=[Told("A", raises="after"), Told("B")]):
         made_pass("p")(ModuleOp([]))
-    assert events[4:] == ["A.before p", "B.before p", "p", "A.after p", "A.exit", "B.exit"]
+    assert events[4:] == ["A.before p", "B.before p", "p", "A.after p", "B.failure p", "A.exit", "B.exit"]
+
+
+def test_instruments_that_saw_a_pass_begin_are_told_that_it_failed():
+    with pytest.raises(RuntimeError), PassContext(instruments=[Told("A"), Told("B", raises="before"), Told("C")]):
+        made_pass("p")(ModuleOp([]))
+    assert events[6:] == ["A.before p", "B.before p", "A.failure p", "A.exit", "B.exit", "C.exit"]
+
+
+def test_a_module_that_does_not_verify_leaves_a_reproducer_too(tmp_path: Path):
+    crash = CrashReproducer(tmp_path / "r.mlir")
+    statistics = PassStatistics()
+    with pytest.raises(DiagnosticException), PassContext(instruments=[VerifyEach(), crash, statistics]):
+        Sequential([made_pass("p", mark), made_pass("q", break_it)])(ModuleOp([]))
+    reproducer = Reproducer.parse((tmp_path / "r.mlir").read_text())
+    assert reproducer.pipeline == "q" and "marked" in reproducer.module
+    assert [r.name for r in statistics.records] == ["p"]
+
+
+def test_weights_go_beside_a_reproducer(tmp_path: Path):
+    import numpy as np
+
+    from weft.dialects.relay.core import ConstantOp
+
+    data = np.arange(100, dtype=np.float32)
+    crash = CrashReproducer(tmp_path / "r.mlir")
+    with pytest.raises(ValueError), PassContext(instruments=[crash]):
+        made_pass("p", fail)(ModuleOp([ConstantOp.from_numpy(data, "w")]))
+    (saved,) = np.load(tmp_path / "r.weights.npz").values()
+    assert (saved == data).all()
 
 
 def test_the_decorator_makes_an_instrument_of_a_class_with_some_hooks():
@@ -329,14 +358,15 @@ def test_dumps_go_to_numbered_files_with_a_directory_for_each_sequence(tmp_path:
     assert "marked" in (tmp_path / "d" / files[0]).read_text()
 
 
-def test_verify_each_names_the_pass_that_broke_the_module():
-    def break_it(mod: ModuleOp) -> None:
-        bad = Parser(PassContext.current().ir_context, '%0 = arith.constant 1 : i32 loc("x":1:1)').parse_module()
-        op = next(iter(bad.ops))
-        op.detach()
-        op.properties["value"] = IntegerAttr(1, i64)
-        mod.body.block.add_op(op)
+def break_it(mod: ModuleOp) -> None:
+    bad = Parser(PassContext.current().ir_context, "%0 = arith.constant 1 : i32").parse_module()
+    op = next(iter(bad.ops))
+    op.detach()
+    op.properties["value"] = IntegerAttr(1, i64)
+    mod.body.block.add_op(op)
 
+
+def test_verify_each_names_the_pass_that_broke_the_module():
     with pytest.raises(DiagnosticException) as caught, PassContext(instruments=[VerifyEach()]):
         Sequential([made_pass("p"), made_pass("q", break_it), made_pass("r")])(ModuleOp([]))
     assert "the module does not verify after the pass q" in caught.value.__notes__

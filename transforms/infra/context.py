@@ -164,18 +164,33 @@ class PassContext:
             answers = [instrument.should_run(module, info) for instrument in self.instruments]
             if not all(answers):
                 return False
-        for instrument in self.instruments:
-            instrument.run_before_pass(module, info)
+        for index, instrument in enumerate(self.instruments):
+            try:
+                instrument.run_before_pass(module, info)
+            except Exception as error:
+                self._tell_failure(self.instruments[:index], module, info, error)
+                raise
         return True
 
     def after_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        """Tell all instruments that the pass has run."""
-        for instrument in self.instruments:
-            instrument.run_after_pass(module, info)
+        """Tell all instruments that the pass has run; if one raises, such as a verifier, the later ones are told of a
+        failure instead."""
+        for index, instrument in enumerate(self.instruments):
+            try:
+                instrument.run_after_pass(module, info)
+            except Exception as error:
+                self._tell_failure(self.instruments[index + 1 :], module, info, error)
+                raise
 
     def after_failure(self, module: ModuleOp, info: PassInfo, error: Exception) -> None:
         """Tell all instruments that the pass has raised `error`."""
-        for instrument in self.instruments:
+        self._tell_failure(self.instruments, module, info, error)
+
+    @staticmethod
+    def _tell_failure(
+        instruments: Sequence[PassInstrument], module: ModuleOp, info: PassInfo, error: Exception
+    ) -> None:
+        for instrument in instruments:
             instrument.run_after_failure(module, info, error)
 
 

@@ -2,7 +2,8 @@
 
 For every pass that is about to run: `should_run` of all instruments (a pass named in the context's `required_pass` is
 not asked about), and unless one of them says no: `run_before_pass` of all, the pass, `run_after_pass` of all, or
-`run_after_failure` of all where it raised. An exception in a hook ends the run at once.
+`run_after_failure` of all where it raised. An exception in a hook ends the run at once; instruments that were told of
+the pass's begin and not yet of its end are told of the failure.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class PassInstrument:
         """The pass has run."""
 
     def run_after_failure(self, module: ModuleOp, info: PassInfo, error: Exception) -> None:
-        """The pass has raised `error`; `module` is as it left it. Not in TVM, where a failing pass tells nobody."""
+        """Called instead of `run_after_pass` where the pass, or another instrument's hook around it, has raised
+        `error`; `module` is as it was left. Not in TVM, where a failing pass tells nobody."""
 
 
 def pass_instrument(cls: type) -> Callable[..., PassInstrument]:

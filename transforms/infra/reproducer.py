@@ -1,7 +1,7 @@
 """Crash reproducers: what `weft-opt` needs to make a pass fail again.
 
 A reproducer is an ordinary `.mlir` file: the module as it was before the failing pass, under a heading of comments that
-hold the pass and the context it ran in. `weft-opt --run-reproducer FILE` reads the heading.
+hold the pass and the context it ran in; weights go to a file beside it. `weft-opt --run-reproducer FILE` reads them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.diagnostics import UsageError
+from ...dialects.relay.weights import save_weights
 from .context import DEFAULT_OPT_LEVEL, PassContext
 from .info import PassInfo
 from .instruments import PassInstrument
@@ -132,4 +133,5 @@ class CrashReproducer(PassInstrument):
         )
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.write_text(reproducer.text())
+        save_weights(copy, self._path)
         self.written = self._path
