@@ -194,7 +194,10 @@ class Job:
         )
         with tempfile.NamedTemporaryFile("w", prefix="weft-", suffix=".mlir", delete=False) as file:
             file.write(reproducer.text())
-        return Path(file.name)
+        path, weights = Path(file.name), weights_path(Path(self.options.input))
+        if self.options.input != "-" and weights.exists():
+            weights_path(path).symlink_to(weights.resolve())
+        return path
 
     def _emit(self, module: ModuleOp) -> str | bytes:
         options = self.options

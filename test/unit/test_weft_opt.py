@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -214,6 +215,14 @@ def test_a_crash_is_short_and_leaves_a_reproducer_that_crashes_again(weft_opt: T
     again = weft_opt("--run-reproducer", reproducer[1])
     os.unlink(reproducer[1])
     assert again.code == 70 and "KeyError: 'nobody foresaw this'" in again.err
+
+
+def test_the_reproducer_of_a_module_with_weights_finds_them(weft_opt: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(weft_opt.folder))
+    np.savez(weft_opt.folder / "m.weights.npz", w_0=np.zeros((4, 8), np.float32))
+    assert weft_opt(weft_opt.file("m.mlir", GRAPH), "-p", "test-crash").code == 70
+    (weights,) = weft_opt.folder.glob("weft-*.weights.npz")
+    assert list(np.load(weights)) == ["w_0"]
 
 
 def test_the_traceback_of_a_crash_is_shown_on_request(
