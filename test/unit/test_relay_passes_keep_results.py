@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 from evaluate import assert_same_results, functions
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 
-from weft.dialects import get_all_dialects
 from weft.dialects.relay.core import CallOp, ConstantOp, FuncOp
 from weft.dialects.relay.nn_activation import DropoutOp
 from weft.transforms.infra import PassContext, get_pass
+from weft.transforms.infra.registry import new_ir_context
 
 TESTS = Path(__file__).parents[1] / "transforms"
 
@@ -38,11 +37,7 @@ PASSES = [
 
 
 def parse(path: Path) -> ModuleOp:
-    context = Context()
-    context.load_dialect(Builtin)
-    for name, dialect in get_all_dialects().items():
-        context.register_dialect(name, dialect)
-    return Parser(context, path.read_text(), str(path)).parse_module()
+    return Parser(new_ir_context(), path.read_text(), str(path)).parse_module()
 
 
 def drop_what_cannot_be_evaluated(module: ModuleOp) -> None:

@@ -37,8 +37,8 @@ from ...dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, 
 from ..infra import FunctionPass, PassContext, PassInfo, remarks, report_changed
 from ..infra.walk import erase
 from .fusion.dataflow import block_dataflow, is_operator
+from .fusion.explain import explain
 from .fusion.partition import DEFAULT_MAX_DEPTH, partition
-from .fusion.remarks import explain
 
 
 @dataclass(frozen=True)
