@@ -12,16 +12,18 @@ if TYPE_CHECKING:
     from .transforms.infra.config import ConfigOption, register_config_option
     from .transforms.infra.context import PassContext
     from .transforms.infra.decorators import function_pass, module_pass, prim_func_pass
-    from .transforms.infra.driver import PatternStatistics, RewriteDriver, RewriteListener
+    from .transforms.infra.driver import RewriteDriver, RewriteListener, observed_by
     from .transforms.infra.info import PassInfo
     from .transforms.infra.passes import FunctionPass, ModulePass, Pass, PatternPass, PrimFuncPass
+    from .transforms.infra.pattern_table import PatternStatistics
     from .transforms.infra.pipeline import parse_pipeline
     from .transforms.infra.printing import PrintIR
     from .transforms.infra.registry import get_pass, register_pass
     from .transforms.infra.sequential import Sequential
 
 __all__ = [
-    "ConfigOption", "function_pass", "FunctionPass", "get_pass", "module_pass", "ModulePass", "parse_pipeline", "Pass",
+    "ConfigOption", "function_pass", "FunctionPass", "get_pass", "module_pass", "ModulePass", "observed_by",
+    "parse_pipeline", "Pass",
     "PassContext", "PassInfo", "PatternPass", "PatternStatistics", "prim_func_pass", "PrimFuncPass", "PrintIR",
     "register_config_option", "register_pass", "RewriteDriver", "RewriteListener", "Sequential",
 ]  # fmt: skip
@@ -30,9 +32,10 @@ _MODULES = {
     "config": ("ConfigOption", "register_config_option"),
     "context": ("PassContext",),
     "decorators": ("function_pass", "module_pass", "prim_func_pass"),
-    "driver": ("PatternStatistics", "RewriteDriver", "RewriteListener"),
+    "driver": ("observed_by", "RewriteDriver", "RewriteListener"),
     "info": ("PassInfo",),
     "passes": ("FunctionPass", "ModulePass", "Pass", "PatternPass", "PrimFuncPass"),
+    "pattern_table": ("PatternStatistics",),
     "pipeline": ("parse_pipeline",),
     "printing": ("PrintIR",),
     "registry": ("get_pass", "register_pass"),

@@ -16,10 +16,13 @@ from xdsl.pattern_rewriter import (
 )
 
 from weft.dialects.diagnostics import InternalError
+from weft.dialects.relay.elementwise import AbsOp
+from weft.dialects.relay.nn_activation import ReluOp
 from weft.transforms.infra import PassContext, RewriteDriver, RewriteListener, active_run
 from weft.transforms.infra.checking import PassStatistics
-from weft.transforms.infra.driver import NonConvergenceError, pattern_op_types
+from weft.transforms.infra.driver import NonConvergenceError, observed_by
 from weft.transforms.infra.passes import PatternPass
+from weft.transforms.infra.pattern_table import pattern_op_types
 from weft.transforms.infra.walk import clone, erase, walk, walk_post_order
 
 
@@ -258,6 +261,15 @@ def test_listeners_hear_of_rewrites():
     assert events == ["insert arith.addi", "replace arith.muli", "remove arith.muli", "MulToAdd on arith.muli"]
 
 
+def test_observers_hear_of_every_driver_in_their_block():
+    names: list[str] = []
+    listener = RewriteListener(pattern_applied_handler=[lambda name, op: names.append(name)])
+    with observed_by(listener):
+        RewriteDriver([AddZero()]).rewrite_module(parse(SUM))
+    RewriteDriver([AddZero()]).rewrite_module(parse(SUM))
+    assert names == ["AddZero", "AddZero"]
+
+
 def test_operations_are_folded_where_a_context_is_given():
     module = parse("""%x = arith.constant 2 : i64
         %a = arith.addi %x, %x : i64
@@ -298,6 +310,29 @@ def test_a_pattern_pass_reports_changes_and_rewrites():
     assert (second.changed, second.rewrites) == (False, {})
     assert active_run() is None
     assert "2 x AddZero" in statistics.render()
+
+
+def test_a_pattern_pass_leaves_marked_functions_alone():
+    class ReluToAbs(RewritePattern):
+        @op_type_rewrite_pattern
+        def match_and_rewrite(self, op: ReluOp, rewriter: PatternRewriter) -> None:
+            rewriter.replace(op, AbsOp(op.data))
+
+    class Change(PatternPass):
+        name = "change"
+
+        def patterns(self, ctx: Context) -> list[RewritePattern]:
+            return [ReluToAbs()]
+
+    text = """
+    relay.func @f(%x: tensor<4xf32>) -> tensor<4xf32> ATTRIBUTES {
+      %a = relay.nn.relu %x : tensor<4xf32>
+      relay.return %a : tensor<4xf32>
+    }"""
+    both = text.replace("ATTRIBUTES", "") + text.replace("@f", "@g").replace("ATTRIBUTES", "attributes {Extern}")
+    result = str(Change()(parse(both)))
+    assert result.count("relay.abs") == 1 and result.index("relay.abs") < result.index("relay.nn.relu")
+    assert str(Change()(parse(both.replace("attributes {Extern}", "")))).count("relay.abs") == 2
 
 
 def deep(depth: int) -> ModuleOp:

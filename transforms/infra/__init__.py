@@ -9,12 +9,13 @@ if TYPE_CHECKING:
     from .config import ConfigOption, register_config_option
     from .context import PassContext
     from .decorators import function_pass, module_pass, prim_func_pass
-    from .driver import NonConvergenceError, PatternStatistics, RewriteDriver, RewriteListener
+    from .driver import NonConvergenceError, RewriteDriver, RewriteListener, observed_by
     from .errors import ConfigError, PipelineError, RequirementError, UnknownPassError
     from .execution import PassRun, active_run, report_changed, run
     from .info import PassInfo, info_of
     from .instruments import PassInstrument, pass_instrument
     from .passes import FunctionPass, ModulePass, Pass, PatternPass, PrimFuncPass
+    from .pattern_table import PatternStatistics
     from .pipeline import parse_pipeline
     from .printing import DumpIR, PrintIRAfter, PrintIRAfterFailure, PrintIRBefore
     from .registry import all_passes, canonical_name, get_pass, get_pass_type, register_pass
@@ -27,12 +28,13 @@ _NAMES = {
     "config": ("ConfigOption", "register_config_option"),
     "context": ("PassContext",),
     "decorators": ("function_pass", "module_pass", "prim_func_pass"),
-    "driver": ("NonConvergenceError", "PatternStatistics", "RewriteDriver", "RewriteListener"),
+    "driver": ("NonConvergenceError", "observed_by", "RewriteDriver", "RewriteListener"),
     "errors": ("ConfigError", "PipelineError", "RequirementError", "UnknownPassError"),
     "execution": ("PassRun", "active_run", "report_changed", "run"),
     "info": ("PassInfo", "info_of"),
     "instruments": ("PassInstrument", "pass_instrument"),
     "passes": ("FunctionPass", "ModulePass", "Pass", "PatternPass", "PrimFuncPass"),
+    "pattern_table": ("PatternStatistics",),
     "pipeline": ("parse_pipeline",),
     "printing": ("DumpIR", "PrintIRAfter", "PrintIRAfterFailure", "PrintIRBefore"),
     "registry": ("all_passes", "canonical_name", "get_pass", "get_pass_type", "register_pass"),
@@ -44,7 +46,8 @@ _NAMES = {
 __all__ = [
     "active_run", "all_passes", "canonical_name", "ConfigError", "ConfigOption", "CrashReproducer", "DumpIR",
     "function_pass", "FunctionPass", "get_pass", "get_pass_type", "info_of", "module_pass", "ModulePass",
-    "NonConvergenceError", "parse_pipeline", "Pass", "pass_instrument", "PassContext", "PassInfo", "PassInstrument",
+    "NonConvergenceError", "observed_by", "parse_pipeline", "Pass", "pass_instrument", "PassContext", "PassInfo",
+    "PassInstrument",
     "PassRun", "PassStatistics", "PassTimingInstrument", "PatternPass", "PatternStatistics", "PipelineError",
     "prim_func_pass", "PrimFuncPass", "PrintIRAfter", "PrintIRAfterFailure", "PrintIRBefore", "register_config_option",
     "register_pass", "report_changed", "Reproducer", "RequirementError", "RewriteDriver", "RewriteListener", "run",

@@ -16,22 +16,20 @@ Patterns are ordinary xDSL ones. Unlike `PatternRewriteWalker` with `GreedyRewri
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from types import FunctionType, MethodType, UnionType
-from typing import TypeAlias, Union, cast, get_args, get_origin
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.folder import Folder
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import (
-    GreedyRewritePatternApplier,
     PatternRewriter,
     PatternRewriterListener,
     RewritePattern,
-    op_type_rewrite_pattern,
 )
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import ConstantLike, HasFolder
@@ -39,23 +37,11 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from ...dialects.diagnostics import InternalError, Place
 from . import execution, walk
-
-_Rewrite: TypeAlias = Callable[[Operation, PatternRewriter], None]
+from .pattern_table import PatternTable
 
 
 class NonConvergenceError(InternalError):
     """A set of patterns that would go on rewriting for ever."""
-
-
-@dataclass
-class PatternStatistics:
-    """What one pattern did."""
-
-    name: str
-    tried: int = 0
-    matched: int = 0
-    nanoseconds: int = 0
-    """Time spent in it; measured where the driver is asked to."""
 
 
 @dataclass(eq=False)
@@ -68,35 +54,17 @@ class RewriteListener(PatternRewriterListener):
     """Called with the pattern's name and the operation it matched, after the rewrite; the operation may be gone."""
 
 
-@dataclass(eq=False, slots=True)
-class _Entry:
-    """A pattern in the table of an operation type."""
-
-    rewrite: _Rewrite
-    statistics: PatternStatistics
+_OBSERVERS: ContextVar[tuple[PatternRewriterListener, ...]] = ContextVar("weft_rewrite_observers", default=())
 
 
-def pattern_op_types(pattern: RewritePattern) -> tuple[type[Operation], ...]:
-    """The operation types a pattern is about: its `op_types`, else those of `@op_type_rewrite_pattern`, else all."""
-    if declared := getattr(pattern, "op_types", None):
-        return cast("tuple[type[Operation], ...]", declared)
-    expected = _closure(pattern).get("expected_type")
-    if get_origin(expected) in (Union, UnionType):
-        return get_args(expected)
-    return (expected,) if isinstance(expected, type) else (Operation,)
-
-
-def _closure(pattern: RewritePattern) -> dict[str, object]:
-    """What `@op_type_rewrite_pattern` has wrapped into the pattern's method."""
-    method = type(pattern).match_and_rewrite
-    if not method.__qualname__.startswith(f"{op_type_rewrite_pattern.__name__}."):
-        return {}
-    return {n: c.cell_contents for n, c in zip(method.__code__.co_freevars, method.__closure__ or (), strict=True)}
-
-
-def pattern_name(pattern: RewritePattern) -> str:
-    """The name under which a pattern is reported: its `pattern_name`, else that of its class."""
-    return cast(str, getattr(pattern, "pattern_name", type(pattern).__name__))
+@contextmanager
+def observed_by(*listeners: PatternRewriterListener) -> Generator[None]:
+    """Have `listeners` hear of everything that any driver rewrites in the `with` block, in this thread."""
+    token = _OBSERVERS.set((*_OBSERVERS.get(), *listeners))
+    try:
+        yield
+    finally:
+        _OBSERVERS.reset(token)
 
 
 class RewriteDriver:
@@ -136,34 +104,12 @@ class RewriteDriver:
         self._max_rewrites_per_op = max_rewrites_per_op
         self._timing = timing
         self._listener = listener
-        self._patterns: list[tuple[tuple[type[Operation], ...], _Entry]] = []
-        if folding is not None:
-            self._add(_Fold(folding))
-        for pattern in patterns:
-            self._add(pattern)
-        self.statistics = {entry.statistics.name: entry.statistics for _, entry in self._patterns}
-        self._table: dict[type[Operation], tuple[_Entry, ...]] = {}
+        fold = [] if folding is None else [_Fold(folding)]
+        self._table = PatternTable([*fold, *patterns])
+        self.statistics = self._table.statistics
         self._stack: list[Operation] = []
         self._queued: set[int] = set()
         self._maybe_dead: list[Operation] = []
-
-    def _add(self, pattern: RewritePattern) -> None:
-        if isinstance(pattern, GreedyRewritePatternApplier):
-            for inner in pattern.rewrite_patterns:
-                self._add(inner)
-            return
-        known = {entry.statistics.name: entry.statistics for _, entry in self._patterns}
-        name = pattern_name(pattern)
-        # The driver sees to the operation type, so the decorator's own check can be left out.
-        inner = None if hasattr(pattern, "op_types") else _closure(pattern).get("func")
-        rewrite = MethodType(inner, pattern) if isinstance(inner, FunctionType) else pattern.match_and_rewrite
-        entry = _Entry(rewrite, known.get(name) or PatternStatistics(name))
-        self._patterns.append((pattern_op_types(pattern), entry))
-
-    def _entries(self, op_type: type[Operation]) -> tuple[_Entry, ...]:
-        entries = tuple(entry for types, entry in self._patterns if issubclass(op_type, types))
-        self._table[op_type] = entries
-        return entries
 
     def rewrite_module(self, module: ModuleOp) -> bool:
         """Rewrite what is in `module`; see `rewrite`."""
@@ -180,9 +126,11 @@ class RewriteDriver:
         """
         before = {name: s.matched for name, s in self.statistics.items()}
         rewriter = _Rewriter(self)
-        if self._listener is not None:
-            rewriter.extend_from_listener(self._listener)
-        applied = self._listener.pattern_applied_handler if isinstance(self._listener, RewriteListener) else []
+        applied: list[Callable[[str, Operation], None]] = []
+        for listener in (*_OBSERVERS.get(), *filter(None, (self._listener,))):
+            rewriter.extend_from_listener(listener)
+            if isinstance(listener, RewriteListener):
+                applied += listener.pattern_applied_handler
         bound = _Bound(self._max_rewrites_per_op)
         changed = False
         while True:
@@ -202,7 +150,7 @@ class RewriteDriver:
         count = 0
         for op in walk.walk_post_order(root) if self._post_order else walk.walk(root):
             count += 1
-            if (table.get(type(op)) if type(op) in table else self._entries(type(op))) and op is not root:
+            if table[type(op)] and op is not root:
                 stack.append(op)
         if not self._reverse:
             stack.reverse()  # it is popped from the end
@@ -253,8 +201,7 @@ class RewriteDriver:
         return changed
 
     def _push(self, op: Operation) -> None:
-        entries = self._table.get(type(op))
-        if (self._entries(type(op)) if entries is None else entries) and id(op) not in self._queued:
+        if self._table[type(op)] and id(op) not in self._queued:
             self._queued.add(id(op))
             self._stack.append(op)
 

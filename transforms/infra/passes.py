@@ -141,7 +141,10 @@ class PrimFuncPass(Pass):
 
 @dataclass(frozen=True)
 class PatternPass(Pass):
-    """A pass that is a table of rewrite patterns, applied until none of them matches."""
+    """A pass that is a table of rewrite patterns, applied until none of them matches.
+
+    Relay functions that function passes leave alone are left alone by it too.
+    """
 
     max_rewrites_per_op: ClassVar[int] = 64
     """The driver gives up, and says on which pattern, beyond this many rewrites for each operation there was."""
@@ -152,4 +155,10 @@ class PatternPass(Pass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         driver = RewriteDriver(self.patterns(ctx), max_rewrites_per_op=self.max_rewrites_per_op)
-        report_changed(driver.rewrite_module(op))
+        functions = set(relay_functions(op, self.name))
+        if all(func in functions for func in op.ops if isinstance(func, FuncOp)):
+            report_changed(driver.rewrite_module(op))
+            return
+        for inner in list(op.ops):
+            if not isinstance(inner, FuncOp) or inner in functions:
+                report_changed(driver.rewrite(inner))
