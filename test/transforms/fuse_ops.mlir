@@ -452,3 +452,13 @@ relay.func @what_stands_in_a_region_is_fused_by_itself(%x: tensor<4xf32>) -> ten
   }) : () -> ()
   relay.return %1 : tensor<4xf32>
 }
+
+// CHECK-LABEL: relay.func @an_operator_that_has_to_be_simplified_first_stays_outside
+// CHECK-NEXT:    relay.primitive(%x)
+// CHECK:         %1 = relay.nn.layer_norm %0, %s, %s
+// CHECK-NEXT:    relay.return %1
+relay.func @an_operator_that_has_to_be_simplified_first_stays_outside(%x: tensor<2x4xf32>, %s: tensor<4xf32>) -> tensor<2x4xf32> {
+  %0 = relay.exp %x : tensor<2x4xf32>
+  %1 = relay.nn.layer_norm %0, %s, %s : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  relay.return %1 : tensor<2x4xf32>
+}

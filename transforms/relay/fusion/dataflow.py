@@ -33,8 +33,11 @@ class Dataflow:
 
 
 def is_operator(op: Operation) -> bool:
-    """Whether fusion makes `op` part of a kernel: an operator that computes something, and says how it may be fused."""
-    return isinstance(op, RelayOp) and fusion_pattern(type(op)) is not None and not type(op).has_trait(NonComputational)
+    """Whether fusion makes `op` part of a kernel: it computes one value, and says how it may be fused."""
+    type_ = type(op)
+    if not isinstance(op, RelayOp) or len(op.results) != 1:
+        return False
+    return fusion_pattern(type_) is not None and not type_.has_trait(NonComputational)
 
 
 _INLINED_TYPES = frozenset[Attribute]({i1, i32, i64, f32, f64})

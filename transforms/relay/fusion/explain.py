@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ....dialects.relay.base import Fusion
+from ....dialects.relay.annotation import StopFusionOp
+from ....dialects.relay.base import Fusion, NonComputational, RelayOp
 from ...infra import remarks
 from .dataflow import Dataflow, is_operator
 from .partition import Partition, Refusal
@@ -17,16 +18,23 @@ def explain(flow: Dataflow, partition: Partition, pass_name: str = "fuse-ops") -
     """Emit a remark for each operator that is the result of its group though operators use it, and for what is dead."""
     for op in flow.dead:
         remarks.passed(pass_name, op, "nothing needs it: dropped")
-    graph = flow.graph
     for node, op in enumerate(flow.ops):
-        if partition.root[node] != node or not is_operator(op) or graph.external[node]:
+        if isinstance(op, StopFusionOp):
             continue
-        refusal, at = partition.refusals.get(node, (None, node))
-        if refusal is None:
-            pattern = graph.patterns[node]
-            if pattern not in (Fusion.COMM_REDUCE, Fusion.OPAQUE):
-                continue
-            remarks.missed(pass_name, op, f"an operator of pattern {pattern.name} is never fused into its users")
-            continue
+        if is_operator(op):
+            _explain_operator(flow, partition, node, pass_name)
+        elif isinstance(op, RelayOp) and not type(op).has_trait(NonComputational):
+            reason = "the operator has no fusion pattern, and stays outside of kernels"
+            remarks.missed(pass_name, op, reason, "run simplify-inference before")
+
+
+def _explain_operator(flow: Dataflow, partition: Partition, node: int, pass_name: str) -> None:
+    op, pattern = flow.ops[node], flow.graph.patterns[node]
+    if partition.root[node] != node or flow.graph.external[node]:
+        return
+    refusal, at = partition.refusals.get(node, (None, node))
+    if refusal is not None:
         where = "" if at == node else f" ('{flow.ops[at].name}')"
         remarks.missed(pass_name, op, f"not fused into its users: {refusal.value}{where}", _SUGGESTIONS.get(refusal))
+    elif pattern in (Fusion.COMM_REDUCE, Fusion.OPAQUE):
+        remarks.missed(pass_name, op, f"an operator of pattern {pattern.name} is never fused into its users")
