@@ -3,29 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import Block
+from xdsl.dialects.builtin import ArrayAttr, TupleType
+from xdsl.ir import Block, TypeAttribute
 
 from weft.dialects.relay.attributes import tensor_type_of
-from weft.dialects.relay.base import RelayOp, Value
+from weft.dialects.relay.base import RelayOp, Value, flatten_types
 from weft.dialects.relay.reference import evaluate_compute, evaluate_directly
 
 NDArray = npt.NDArray[Any]
+Input: TypeAlias = "NDArray | tuple[NDArray, ...]"
+"""What an operand is made of: a tensor, or a tuple of tensors."""
 
 
-def run_operator(op_type: type[RelayOp], inputs: Sequence[NDArray], **properties: Value) -> NDArray:
+def run_operator(op_type: type[RelayOp], inputs: Sequence[Input], **properties: Value) -> NDArray:
     """The operator's first result by `compute`; where it has a direct evaluation, that must be equal."""
-    op = op_type(*Block(arg_types=[tensor_type_of(x) for x in inputs]).args, **properties)
+    return run_results(op_type, inputs, **properties)[0]
+
+
+def run_results(op_type: type[RelayOp], inputs: Sequence[Input], **properties: Value) -> list[NDArray]:
+    """The operator's results by `compute`, tuples flattened; where it has a direct evaluation, that must be equal.
+
+    Both must have the types that the type relation gives.
+    """
+    op = op_type(*Block(arg_types=[type_of(x) for x in inputs]).args, **properties)
     op.verify()
-    results = evaluate_compute(op, inputs)
-    direct = evaluate_directly(op, inputs)
+    flat = [array for x in inputs for array in (x if isinstance(x, tuple) else (x,))]
+    results = evaluate_compute(op, flat)
+    for result, type in zip(results, flatten_types([r.type for r in op.results]), strict=True):
+        assert tensor_type_of(result) == type
+    direct = evaluate_directly(op, flat)
     for found, expected in zip(direct or results, results, strict=True):
         assert found.dtype == expected.dtype
         assert_close(found, expected, 1e-5)
-    return results[0]
+    return results
+
+
+def type_of(value: Input) -> TypeAttribute:
+    """The type of an array, or of a tuple of arrays."""
+    if isinstance(value, tuple):
+        return TupleType(ArrayAttr([tensor_type_of(x) for x in value]))
+    return tensor_type_of(value)
 
 
 def random_floats(*shape: int) -> NDArray:
