@@ -17,14 +17,13 @@ if TYPE_CHECKING:
     from .transforms.infra.passes import FunctionPass, ModulePass, Pass, PatternPass, PrimFuncPass
     from .transforms.infra.pattern_table import PatternStatistics
     from .transforms.infra.pipeline import parse_pipeline
-    from .transforms.infra.printing import PrintIR
     from .transforms.infra.registry import get_pass, register_pass
     from .transforms.infra.sequential import Sequential
 
 __all__ = [
     "ConfigOption", "function_pass", "FunctionPass", "get_pass", "module_pass", "ModulePass", "observed_by",
     "parse_pipeline", "Pass",
-    "PassContext", "PassInfo", "PatternPass", "PatternStatistics", "prim_func_pass", "PrimFuncPass", "PrintIR",
+    "PassContext", "PassInfo", "PatternPass", "PatternStatistics", "prim_func_pass", "PrimFuncPass",
     "register_config_option", "register_pass", "RewriteDriver", "RewriteListener", "Sequential",
 ]  # fmt: skip
 
@@ -37,7 +36,6 @@ _MODULES = {
     "passes": ("FunctionPass", "ModulePass", "Pass", "PatternPass", "PrimFuncPass"),
     "pattern_table": ("PatternStatistics",),
     "pipeline": ("parse_pipeline",),
-    "printing": ("PrintIR",),
     "registry": ("get_pass", "register_pass"),
     "sequential": ("Sequential",),
 }

@@ -386,6 +386,34 @@ def test_statistics_count_operations():
     assert statistics.render() == "p  1 -> 2 ops (+1 test.op)\nq  2 -> 2 ops\n"
 
 
+def test_statistics_count_bytes_of_constants_once_for_equal_ones():
+    import numpy as np
+
+    from weft.dialects.relay.core import ConstantOp
+
+    def add(mod: ModuleOp) -> None:
+        data = np.arange(100, dtype=np.float32)
+        mod.body.block.add_ops([ConstantOp.from_numpy(data), ConstantOp.from_numpy(data.copy())])
+
+    with PassContext(instruments=[statistics := PassStatistics()]):
+        made_pass("p", add)(ModuleOp([]))
+    assert (statistics.records[0].bytes_before, statistics.records[0].bytes_after) == (0, 400)
+    assert "0 -> 400 bytes" in statistics.render()
+
+
+def test_timing_measures_memory_on_demand():
+    import tracemalloc
+
+    kept: list[bytes] = []
+    tracemalloc.start()
+    try:
+        with PassContext(instruments=[timing := PassTimingInstrument(memory=True)]):
+            made_pass("p", lambda mod: kept.append(bytes(1_000_000)))(ModuleOp([]))
+            assert timing.profiles[0].bytes > 999_000 and "+97" in timing.render()
+    finally:
+        tracemalloc.stop()
+
+
 def test_a_failing_pass_leaves_a_reproducer_that_fails_in_the_same_way(tmp_path: Path):
     fails = made_pass("fails-on-marked", lambda mod: "marked" in mod.attributes and fail(mod))
     with registered(type(fails)):

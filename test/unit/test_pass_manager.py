@@ -11,7 +11,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.parser import Parser
 
-from weft import transform
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.tir.core import PrimFuncOp
 from weft.transforms.infra import remarks, report_changed
@@ -511,6 +510,6 @@ def test_the_universe_that_stock_xdsl_opt_loads_has_wefts_passes():
 
 
 def test_print_ir_prints_the_module_to_stderr(module: ModuleOp, capsys: pytest.CaptureFixture[str]):
-    Sequential([MarkModule(), transform.PrintIR("here")])(module)
+    Sequential([MarkModule(), get_pass("PrintIR", header="here")])(module)
     text = capsys.readouterr().err
     assert text.startswith("// here\nbuiltin.module attributes {marked} {") and "@other" in text

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from math import prod
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FixedBitwidthType, ModuleOp
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import DiagnosticException
 
+from ...dialects.relay.base import tensor
+from ...dialects.relay.core import ConstantOp
 from ...dialects.verifier import verify
 from .execution import active_run
 from .info import PassInfo
@@ -115,14 +119,13 @@ class PassStatistics(PassInstrument):
 
 
 def _measure(module: ModuleOp) -> tuple[Counter[str], int]:
-    """How many operations of each name there are, and how many bytes their constants hold; equal data counts once."""
-    from ...dialects.relay.core import ConstantOp
-
+    """How many operations of each name there are, and how many bytes constants stand for; equal ones count once."""
     ops: Counter[str] = Counter()
-    constants: dict[object, int] = {}
+    constants: dict[Attribute, int] = {}
     for op in walk(module):
         ops[op.name] += 1
-        if isinstance(op, ConstantOp) and op.value not in constants:
-            array = op.numpy()
-            constants[op.value] = 0 if array is None else array.nbytes
+        if isinstance(op, ConstantOp):
+            type = tensor(op.result)
+            bits = type.element_type.bitwidth if isinstance(type.element_type, FixedBitwidthType) else 0
+            constants[op.value] = prod(type.get_shape()) * bits // 8
     return ops, sum(constants.values())

@@ -5,19 +5,15 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import TextIO, TypeAlias
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
-from .execution import report_changed
 from .info import PassInfo
 from .instruments import PassInstrument
-from .passes import ModulePass
 from .registry import canonical_name
 
 Printing: TypeAlias = Callable[[ModuleOp], str]
@@ -156,18 +152,3 @@ class DumpIR(PassInstrument):
 
 def _file_name(name: str) -> str:
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
-
-
-@dataclass(frozen=True)
-class PrintIR(ModulePass):
-    """A pass that only prints the module to standard error: put it between others. TVM's `PrintIR`."""
-
-    name = "print-ir"
-    tvm_name = "PrintIR"
-    preserves = ("*",)
-
-    header: str = ""
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        report_changed(False)
-        sys.stderr.write((f"// {self.header}\n" if self.header else "") + module_text(op))

@@ -120,7 +120,7 @@ def _own_tables() -> dict[str, PassFactory]:
         return lambda: getattr(import_module(f".{module}", package), name)
 
     passes = {name: loader(p.__name__, where) for p in (relay, tir) for name, where in p.PASSES.items()}
-    return {**passes, "print-ir": loader(__package__ or "", "printing:PrintIR")}
+    return {**passes, "print-ir": loader(__package__ or "", "print_ir:PrintIRPass")}
 
 
 @cache

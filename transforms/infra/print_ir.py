@@ -1,0 +1,35 @@
+"""Print the module to standard error, and change nothing: put it between other passes to look at what they do.
+
+    weft-opt -p 'fold-constant,print-ir{header="after folding"},fuse-ops'
+
+Counterpart of TVM's `PrintIR`. To see the module around passes without naming them all, there are instruments:
+`PrintIRBefore`, `PrintIRAfter`, `DumpIR`.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from .execution import report_changed
+from .passes import ModulePass
+from .printing import module_text
+
+
+@dataclass(frozen=True)
+class PrintIRPass(ModulePass):
+    """Options: `header` is printed before the module, as a comment."""
+
+    name = "print-ir"
+    preserves: ClassVar[tuple[str, ...]] = ("*",)
+    tvm_name: ClassVar[str | None] = "PrintIR"
+
+    header: str = ""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        report_changed(False)
+        sys.stderr.write((f"// {self.header}\n" if self.header else "") + module_text(op))
