@@ -13,7 +13,7 @@ and locations do not matter. A region in which nothing is computed (tuples and t
 
 Names are TVM's: `fused_` and the operators' names, cut at 80 characters with a digest of the whole, then made unique.
 
-Counterpart of the compile cache of TVM's `LowerTE`, and of its `PartitionGraph`-style outlining of fused functions.
+Counterpart of the compile cache of TVM's `LowerTE`.
 """
 
 from __future__ import annotations
