@@ -1,5 +1,8 @@
 """Weft: a tensor compiler whose every stage is an xDSL dialect.
 
+    exe = weft.compile("model.onnx")
+    y = exe(x)
+
 Names are imported from their modules when they are first asked for: `import weft` loads neither NumPy nor LLVM.
 """
 
@@ -9,7 +12,10 @@ from typing import TYPE_CHECKING
 from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from . import instrument, transform
+    from . import frontend, instrument, transform
+    from .compiler import compile, load
+    from .dialects import te
+    from .dialects.diagnostics import Diagnostic
     from .instrument import (
         DumpIR,
         PassInstrument,
@@ -20,20 +26,27 @@ if TYPE_CHECKING:
         VerifyEach,
         pass_instrument,
     )
+    from .lowering.target import Target
+    from .runtime.executable import Executable
     from .transform import PassContext
 
 __all__ = [
-    "DumpIR", "instrument", "pass_instrument", "PassContext", "PassInstrument", "PassStatistics",
-    "PassTimingInstrument", "PrintIRAfter", "PrintIRBefore", "transform", "VerifyEach",
+    "compile", "Diagnostic", "DumpIR", "Executable", "frontend", "instrument", "load", "pass_instrument",
+    "PassContext", "PassInstrument", "PassStatistics", "PassTimingInstrument", "PrintIRAfter", "PrintIRBefore",
+    "Target", "te", "transform", "VerifyEach",
 ]  # fmt: skip
 
-_SUBMODULES = ("instrument", "transform")
+_MODULES = {"frontend": ".frontend", "instrument": ".instrument", "te": ".dialects.te", "transform": ".transform"}
 
 _NAMES = {
+    ".compiler": ("compile", "load"),
+    ".dialects.diagnostics": ("Diagnostic",),
     ".instrument": (
         "DumpIR", "pass_instrument", "PassInstrument", "PassStatistics", "PassTimingInstrument", "PrintIRAfter",
         "PrintIRBefore", "VerifyEach",
     ),
+    ".lowering.target": ("Target",),
+    ".runtime.executable": ("Executable",),
     ".transform": ("PassContext",),
 }  # fmt: skip
 
@@ -41,6 +54,6 @@ _find = lazy_names(__name__, {name: module for module, names in _NAMES.items() f
 
 
 def __getattr__(name: str) -> object:
-    if name in _SUBMODULES:
-        return import_module(f".{name}", __name__)
+    if name in _MODULES:
+        return import_module(_MODULES[name], __name__)
     return _find(name)
