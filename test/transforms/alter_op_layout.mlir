@@ -46,10 +46,35 @@ relay.func @a_residual_block_has_one_border_on_each_side(%x: tensor<?x4x4x4xf32>
 
 // CHECK-LABEL: relay.func @depthwise_convolutions_have_blocks_too
 // CHECK: relay.nn.contrib_depthwise_conv2d_NCHWc {{.*}}groups = 8 : i64{{.*}}kernel_layout = "OIHW1i4o"
-relay.func @depthwise_convolutions_have_blocks_too(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x2x2xf32> {
+relay.func @depthwise_convolutions_have_blocks_too(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
+  %w = relay.constant dense<0.25> : tensor<8x1x3x3xf32>
+  %0 = relay.nn.conv2d %x, %w {groups = 8 : i64, padding = array<i64: 1, 1>} : (tensor<1x8x4x4xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x4x4xf32>
+  relay.return %0 : tensor<1x8x4x4xf32>
+}
+
+// The input is four times as large as the result: to transform it would cost more than is gained.
+// CHECK-LABEL: relay.func @a_depthwise_convolution_between_plain_values_may_stay_plain
+// CHECK-NOT: layout_transform
+// CHECK: relay.nn.conv2d
+relay.func @a_depthwise_convolution_between_plain_values_may_stay_plain(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x2x2xf32> {
   %w = relay.constant dense<0.25> : tensor<8x1x3x3xf32>
   %0 = relay.nn.conv2d %x, %w {groups = 8 : i64} : (tensor<1x8x4x4xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x2x2xf32>
   relay.return %0 : tensor<1x8x2x2xf32>
+}
+
+// A pool may go either way: the border is where there are fewer elements, behind it here, before it below.
+// CHECK-LABEL: relay.func @the_border_is_where_there_are_few_elements
+// CHECK: relay.nn.max_pool2d %x
+// CHECK: relay.layout_transform {{.*}} : (tensor<1x4x2x2xf32>) -> tensor<1x1x2x2x4xf32>
+// CHECK: relay.nn.contrib_conv2d_NCHWc
+// CHECK-NEXT: relay.nn.max_pool2d {{.*}}layout = "NCHW4c"
+// CHECK-NEXT: relay.layout_transform {{.*}} : (tensor<1x1x1x2x4xf32>) -> tensor<1x4x1x2xf32>
+relay.func @the_border_is_where_there_are_few_elements(%x: tensor<1x4x4x4xf32>) -> tensor<1x4x1x2xf32> {
+  %w = relay.constant dense<0.25> : tensor<4x4x1x1xf32>
+  %0 = relay.nn.max_pool2d %x {pool_size = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x4x4xf32>) -> tensor<1x4x2x2xf32>
+  %1 = relay.nn.conv2d %0, %w : (tensor<1x4x2x2xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x2x2xf32>
+  %2 = relay.nn.max_pool2d %1 {pool_size = array<i64: 2, 1>} : (tensor<1x4x2x2xf32>) -> tensor<1x4x1x2xf32>
+  relay.return %2 : tensor<1x4x1x2xf32>
 }
 
 // The mean leaves one pixel, whose layouts are all the same order: a reshape, which costs nothing.
@@ -84,7 +109,8 @@ relay.func @means_over_pixels_and_gates(%x: tensor<1x4x4x4xf32>) -> (tensor<1x8x
 // CHECK: relay.reshape %r {newshape = array<i64: 1, 2, 1, 1, 4>}
 // CHECK: relay.add
 // CHECK: relay.where %{{.*}}, %{{.*}}, %c : (tensor<1x2x4x4x4xi1>, tensor<1x2x4x4x4xf32>, tensor<f32>)
-relay.func @broadcast_operands_of_any_rank(%x: tensor<1x4x4x4xf32>, %p: tensor<8x4x4xf32>, %q: tensor<4x4xf32>, %r: tensor<8xf32>) -> tensor<1x8x4x4xf32> {
+relay.func @broadcast_operands_of_any_rank(%x: tensor<1x4x4x4xf32>, %p: tensor<8x4x4xf32>, %q: tensor<4x4xf32>, %r: tensor<8xf32>) -> tensor<1x4x4x4xf32> {
+  %v = relay.constant dense<0.25> : tensor<4x8x1x1xf32>
   %w = relay.constant dense<0.25> : tensor<8x4x1x1xf32>
   %c = relay.constant dense<2.0> : tensor<f32>
   %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x4x4xf32>
@@ -94,7 +120,8 @@ relay.func @broadcast_operands_of_any_rank(%x: tensor<1x4x4x4xf32>, %p: tensor<8
   %4 = relay.nn.bias_add %3, %r : (tensor<1x8x4x4xf32>, tensor<8xf32>) -> tensor<1x8x4x4xf32>
   %5 = relay.greater %4, %1 : (tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xi1>
   %6 = relay.where %5, %4, %c : (tensor<1x8x4x4xi1>, tensor<1x8x4x4xf32>, tensor<f32>) -> tensor<1x8x4x4xf32>
-  relay.return %6 : tensor<1x8x4x4xf32>
+  %7 = relay.nn.conv2d %6, %v : (tensor<1x8x4x4xf32>, tensor<4x8x1x1xf32>) -> tensor<1x4x4x4xf32>
+  relay.return %7 : tensor<1x4x4x4xf32>
 }
 
 // CHECK-LABEL: relay.func @channels_are_joined_and_split_in_blocks

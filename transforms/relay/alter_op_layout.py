@@ -13,9 +13,9 @@ In `NCHW16c` the 16 channels of a pixel are neighbours in memory and fill a vect
 and its weights are read in the order in which they stand. The block is the largest power of two that divides the number
 of channels and fits a vector, so that all values with as many channels agree about it.
 
-One walk in the order of the block assigns each value its layout. Convolutions (with one group, or depthwise) start
-blocks; arithmetic, pools, padding, concatenation and splits along channels, and means over pixels go on in the layout
-of their operands, by the table in `layout_rules.py`; all else gets plain values. A `layout_transform` is made where the
+Convolutions with one group are computed in blocks. Arithmetic, pools, padding, concatenation and splits along channels,
+means over pixels, and depthwise convolutions can be (`layout_rules.py` is the table), and are where that makes for the
+least to be transformed (`layout_assignment.py`). All else gets plain values. A `layout_transform` is made where the
 layouts of producer and consumer differ, once for each value and layout (`blocked_values.py`), so that they stand only
 at the borders, and no two of them cancel. Dense layers with constant weights get their weights in blocks of columns.
 
@@ -31,11 +31,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Block
 
-from ...dialects.relay.core import FuncOp
-from ..infra import FunctionPass, report_changed
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.relay.core import ConstantOp, FuncOp
+from ...dialects.relay.layout import LayoutTransformOp
+from ...dialects.relay.nn_dense import DenseOp, DensePackOp, MatmulOp
+from ...dialects.relay.transform import ReshapeOp
+from ..infra import FunctionPass, remarks, report_changed
 from .blocked_values import PLAIN, BlockedValues
+from .layout_assignment import assign_blocks, joins_only
 from .layout_rules import NAME, rule_of
 
 
@@ -57,14 +63,50 @@ class AlterOpLayoutPass(FunctionPass):
 def alter_layouts(block: Block, vector_bytes: int) -> bool:
     """Choose layouts for the values of `block`; return whether anything changed."""
     values = BlockedValues(vector_bytes)
+    blocks = assign_blocks(block, values)
     for op in list(block.ops):
-        rule = rule_of(type(op))
-        if rule is not None and rule(values, op):
-            continue
-        for index, operand in enumerate(op.operands):
-            if values.block_of(operand) != PLAIN:
-                op.operands[index] = values.get(operand, PLAIN, op)
+        if op in blocks:
+            rule = rule_of(type(op))
+            assert rule is not None
+            rule.rewrite(values, op, blocks[op])
+        elif joins_only(op) and all(use.operation in blocks for use in op.results[0].uses):
+            values.replaced.append(op)
+        elif not (isinstance(op, DenseOp | MatmulOp) and pack_dense(values, op)):
+            for index, operand in enumerate(op.operands):
+                if values.block_of(operand) != PLAIN:
+                    op.operands[index] = values.get(operand, PLAIN, op)
     for op in reversed(values.replaced):
         op.detach()
         op.erase()
     return bool(values.replaced)
+
+
+def pack_dense(values: BlockedValues, op: DenseOp | MatmulOp) -> bool:
+    """`dense` -> `contrib_dense_pack`, columns in blocks of a vector, the last one filled up with zeros.
+
+    Returns whether that was done.
+    """
+    shape, columns = shape_of(op.data), shape_of(op.results[0])[-1]
+    transpose_data, transpose_weight = op.transposed()
+    if not isinstance(op.weight.owner, ConstantOp):
+        remarks.missed(NAME, op, "its weight is not a constant", "bind the parameters")
+        return False
+    if transpose_data or not isinstance(tensor(op.data).element_type, AnyFloat):
+        remarks.missed(NAME, op, "its data is transposed, or not of floats")
+        return False
+    if DYNAMIC in shape[1:] or (len(shape) > 2 and DYNAMIC in shape) or 4 * columns < values.lanes:
+        remarks.missed(NAME, op, f"{columns} columns do not fill vectors of {values.lanes}, or its shape is dynamic")
+        return False
+    data = values.get(op.data, PLAIN, op)
+    if len(shape) > 2:
+        data = values.insert(ReshapeOp(data, newshape=[-1, shape[-1]]), op)
+    layout = f"NK{values.lanes}n"
+    source = "NK" if transpose_weight else "KN"
+    packed = values.insert(LayoutTransformOp(op.weight, src_layout=source, dst_layout=layout), op)
+    packed.name_hint = op.weight.name_hint
+    product = DensePackOp(data, packed, units=columns, weight_layout=layout, out_dtype=op.out_dtype)
+    result = values.insert(product, op)
+    if len(shape) > 2:
+        result = values.insert(ReshapeOp(result, newshape=shape_of(op.results[0])), op)
+    values.replace_plain(op, result)
+    return True

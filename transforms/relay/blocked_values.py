@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from ...dialects.dtypes import byte_width
 from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.relay.layout import LayoutTransformOp
 from ...dialects.relay.transform import ReshapeOp
@@ -45,16 +44,17 @@ class BlockedValues:
     replaced: list[Operation] = field(default_factory=list[Operation])
     """Operations of the original graph whose place has been taken."""
 
-    def lanes(self, element: Attribute) -> int:
-        """How many elements there are in a vector."""
-        return max(1, self.vector_bytes // byte_width(element))
+    @property
+    def lanes(self) -> int:
+        """How many floats of 32 bits there are in a vector."""
+        return max(1, self.vector_bytes // 4)
 
-    def channel_block(self, channels: int, element: Attribute) -> int | None:
-        """The block for a number of channels, which all values with so many share: the largest power of two that
-        divides it and fits a vector; `None` where that would leave most of the vector empty."""
-        lanes = self.lanes(element)
-        block = largest_power_of_two(channels, lanes) if channels > 0 else 1
-        return block if block > 1 and 4 * block >= lanes else None
+    def channel_block(self, channels: int) -> int:
+        """The block for a number of channels, which all values with so many share, whatever their elements are: the
+        largest power of two that divides it and fits a vector of 32-bit floats; `PLAIN` where that would leave most of
+        the vector empty, or the number is dynamic."""
+        block = largest_power_of_two(channels, self.lanes) if channels > 0 else 1
+        return block if block > 1 and 4 * block >= self.lanes else PLAIN
 
     def block_of(self, value: SSAValue) -> int:
         """The block in which an original value is computed; `PLAIN` if it is in none."""
@@ -98,15 +98,13 @@ class BlockedValues:
         """A plain value seen under another shape."""
         return value if shape_of(value) == tuple(shape) else self.insert(ReshapeOp(value, newshape=shape), at)
 
-    def fit(self, value: SSAValue, block: int, at: Operation) -> SSAValue | None:
-        """`value`, of rank 4 at most, as it broadcasts against a tensor in blocks; `None` where it cannot be known."""
+    def fit(self, value: SSAValue, block: int, at: Operation) -> SSAValue:
+        """`value`, of rank 4 at most, as it broadcasts against a tensor in blocks; see `fits`."""
         shape = shape_of(value)
         if all(n == 1 for n in shape):
             return value
         if self.block_of(value) or (len(shape) == 4 and shape[1] > 1 and shape[2:] != (1, 1)):
             return self.get(value, block, at)
-        if DYNAMIC in shape:
-            return None
         batch, channels, height, width = (1,) * (4 - len(shape)) + shape
         if channels == 1:
             return self.reshape(value, (batch, 1, height, width, 1), at)
@@ -114,6 +112,12 @@ class BlockedValues:
             return self.reshape(value, (batch, channels // block, 1, 1, block), at)
         full = self.reshape(value, (batch, channels, height, width), at)
         return self.insert(_transform(full, PLAIN, block, shape_of(full)), at)
+
+
+def fits(value: SSAValue) -> bool:
+    """Whether `BlockedValues.fit` knows the shape of `value`: it is static, or that of a whole tensor."""
+    shape = shape_of(value)
+    return DYNAMIC not in shape or (len(shape) == 4 and shape[1] > 1 and shape[2:] != (1, 1))
 
 
 def _transform(source: SSAValue, source_block: int, block: int, shape: Sequence[int]) -> Operation:

@@ -1,0 +1,123 @@
+"""Which operators are computed on channels in blocks: a minimum cut.
+
+Convolutions that can be, are. All that can be computed either way, arithmetic and pools and so on, is labelled so that
+as few elements as possible have to be brought from one layout to the other: an edge of the graph from a plain operator
+to a blocked one, or back, costs the number of elements of the value, once for each value. Depthwise convolutions are
+slower in the plain layout, but not so much that any transformation would pay: they cost `DEPTHWISE_GAIN` for every
+element there, less where the block does not fill a vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects.relay.base import DYNAMIC, shape_of
+from ...dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
+from ...dialects.relay.nn_convolution import Conv2dOp
+from ...dialects.relay.slicing import ConcatenateOp, SplitOp
+from .blocked_values import BlockedValues
+from .layout_rules import is_depthwise, rule_of, sources
+from .minimum_cut import INFINITE, MinimumCut
+
+DEPTHWISE_GAIN = 4
+"""What a depthwise convolution in full vectors saves for each element of its result, in elements transformed."""
+
+TYPICAL_EXTENT = 16
+"""What a dynamic extent counts for."""
+
+
+def assign_blocks(block: Block, values: BlockedValues) -> dict[Operation, int]:
+    """The operations of `block` to be computed in blocks, each with its block."""
+    blocks: dict[Operation, int] = {}
+    for op in block.ops:
+        if (rule := rule_of(type(op))) is not None and (size := rule.block(values, op)):
+            blocks[op] = size
+    uses = _uses(block)
+    cut = MinimumCut()
+    nodes = {op: cut.add_node() for op in _connected(blocks, uses)}
+    for op, node in nodes.items():
+        if isinstance(op, Conv2dOp) and not is_depthwise(op):
+            cut.fix(node, True)
+        elif isinstance(op, Conv2dOp):
+            cut.prefer(node, True, DEPTHWISE_GAIN * _cost(op.result) * blocks[op] // values.lanes)
+    for value, users in uses.items():
+        if cost := _cost(value):
+            producer = _producer(value)
+            _link(cut, None if producer is None else nodes.get(producer), [nodes.get(user) for user in users], cost)
+    labels = cut.solve()
+    return {op: blocks[op] for index, op in enumerate(nodes) if labels[index]}
+
+
+def _uses(block: Block) -> dict[SSAValue, list[Operation]]:
+    """The operations to which the layout of each value matters."""
+    uses: dict[SSAValue, list[Operation]] = {}
+    for op in block.ops:
+        if not joins_only(op):
+            for value in dict.fromkeys(sources(op)):
+                uses.setdefault(value, []).append(op)
+    return uses
+
+
+def joins_only(op: Operation) -> bool:
+    """Whether `op` is a tuple that is only there to be concatenated."""
+    return isinstance(op, TupleOp) and all(isinstance(use.operation, ConcatenateOp) for use in op.result.uses)
+
+
+def _producer(value: SSAValue) -> Operation | None:
+    """The operation that has a layout for `value`."""
+    owner = value.owner
+    if isinstance(owner, TupleGetOp) and isinstance(owner.tuple.owner, SplitOp):
+        return owner.tuple.owner
+    return owner if isinstance(owner, Operation) else None
+
+
+def _connected(blocks: Iterable[Operation], uses: dict[SSAValue, list[Operation]]) -> list[Operation]:
+    """The convolutions, and what is connected with one by values between operations that may be in blocks."""
+    neighbours: dict[Operation, list[Operation]] = {op: [] for op in blocks}
+    for value, users in uses.items():
+        producer = _producer(value)
+        if producer is not None and producer in neighbours:
+            for user in users:
+                if user in neighbours:
+                    neighbours[producer].append(user)
+                    neighbours[user].append(producer)
+    found: dict[Operation, None] = {op: None for op in neighbours if isinstance(op, Conv2dOp)}
+    pending = list(found)
+    while pending:
+        for op in neighbours[pending.pop()]:
+            if op not in found:
+                found[op] = None
+                pending.append(op)
+    return list(found)
+
+
+def _cost(value: SSAValue) -> int:
+    """The elements to be moved to bring a value to another layout: none for constants, and where there is one pixel."""
+    if isinstance(value.owner, ConstantOp) or not isinstance(value.type, TensorType):
+        return 0
+    shape = [TYPICAL_EXTENT if n == DYNAMIC else n for n in shape_of(value)]
+    return prod(shape) if prod(shape[-2:]) > 1 else 0
+
+
+def _link(cut: MinimumCut, producer: int | None, users: Sequence[int | None], cost: int) -> None:
+    """Pay `cost` once if a user has another label than the producer; `None` stands for what is always plain."""
+    if producer is not None:
+        some_plain = cut.add_node()
+        cut.link(producer, some_plain, cost)
+        for user in users:
+            if user is None:
+                cut.fix(some_plain, False)
+            else:
+                cut.link(some_plain, user, INFINITE)
+    some_blocked = cut.add_node()
+    for user in users:
+        if user is not None:
+            cut.link(user, some_blocked, INFINITE)
+    if producer is None:
+        cut.prefer(some_blocked, False, cost)
+    else:
+        cut.link(some_blocked, producer, cost)
