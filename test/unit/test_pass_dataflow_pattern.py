@@ -434,3 +434,11 @@ def test_patterns_and_graphs_of_ten_thousand_operations_do_not_overflow():
     assert pattern.matches(value)
     path = is_op("nn.relu")(wildcard())
     assert dominates(is_var(), path, is_op("multiply")(wildcard(), wildcard())).matches(product.results[0])
+
+
+def test_a_pattern_knows_which_operations_can_match():
+    add = wildcard() + wildcard()
+    assert add.root_ops == {"add", "relay.add"}
+    assert add.optional(lambda v: is_op("nn.relu")(v)).root_ops == {"add", "relay.add", "nn.relu", "relay.nn.relu"}
+    assert (add | wildcard()).root_ops is None and wildcard().has_shape([1]).root_ops is None
+    assert diamond().root_ops == {"add", "relay.add"} and is_op("add").has_dtype("float32").root_ops == add.root_ops

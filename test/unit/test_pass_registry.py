@@ -192,6 +192,11 @@ def test_every_option_of_a_pass_is_a_configuration_key():
     assert tiling_with({"TBlocking2D.shape": [1, 2], "t-tiling.ratio": 2}) == "t-tiling{ratio=2.0 shape=1,2}"
 
 
+def test_tvms_configuration_key_of_fuse_ops_is_understood():
+    context = PassContext(config={"relay.FuseOps.max_depth": 3, "relay.FuseOps.link_params": True})
+    assert context.config == {"fuse-ops.max-depth": 3, "fuse-ops.link-params": True}
+
+
 def test_an_option_given_to_the_pass_outweighs_the_configuration():
     assert tiling_with({"t-tiling.size": 4}, Tiling(size=16)) == "t-tiling{size=16}"
 

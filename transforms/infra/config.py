@@ -119,12 +119,16 @@ def _fits(value: object, option: ConfigOption) -> bool:
     return isa(value, cast(type, option.type))
 
 
+def _default(field: dataclasses.Field[object]) -> object:
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+
+
 def configured(pass_: ModulePass, config: Mapping[str, object]) -> ModulePass:
     """`pass_`, with the options that the configuration sets and that still have their default value."""
     prefix = f"{pass_.name}."
     given = {key.removeprefix(prefix).replace("-", "_"): v for key, v in config.items() if key.startswith(prefix)}
     if not given:
         return pass_
-    defaults = {f.name: f.default for f in dataclasses.fields(pass_) if f.init}
-    changes = {name: v for name, v in given.items() if name in defaults and getattr(pass_, name) == defaults[name]}
+    fields = {f.name: f for f in dataclasses.fields(pass_) if f.init and f.name in given}
+    changes = {name: given[name] for name, f in fields.items() if getattr(pass_, name) == _default(f)}
     return dataclasses.replace(pass_, **changes) if changes else pass_

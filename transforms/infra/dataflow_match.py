@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 if TYPE_CHECKING:
     from .dataflow_pattern import DFPattern
@@ -63,6 +63,8 @@ def find_match(pattern: DFPattern, value: SSAValue, known: Match | None = None) 
 
     Depth first with backtracking, on explicit stacks: patterns may be of any depth.
     """
+    if (names := pattern.root_ops) is not None and not (isinstance(value, OpResult) and value.op.name in names):
+        return None
     match = Match() if known is None else known.copy()
     todo: _Todo | None = _Todo(pattern, value, None)
     choices: list[tuple[Iterator[Sequence[Goal]], _Todo | None, int, int]] = []

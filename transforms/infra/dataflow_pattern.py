@@ -38,6 +38,9 @@ COMMUTATIVE = frozenset({"relay.add", "relay.multiply"})
 class DFPattern:
     """Base of patterns. A pattern is equal to itself only: where it stands twice, it means the same value."""
 
+    root_ops: frozenset[str] | None = None
+    """The names of the operations whose results can match; `None` if any value can."""
+
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         """The ways in which `value` can match, each as what else must match then: `[[]]` at once, `[]` not at all."""
         raise NotImplementedError
@@ -155,6 +158,8 @@ class VarPattern(DFPattern):
 class ConstantPattern(DFPattern):
     """A constant."""
 
+    root_ops = frozenset({ConstantOp.name})
+
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         return _if(isinstance(defining_op(value), ConstantOp))
 
@@ -163,7 +168,7 @@ class OpPattern(DFPattern):
     """A result of the operation of this name, whatever its operands; `relay.` may be left out."""
 
     def __init__(self, name: str):
-        self.names = (name, f"relay.{name}")
+        self.names = self.root_ops = frozenset({name, f"relay.{name}"})
 
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         return _if((op := defining_op(value)) is not None and op.name in self.names)
@@ -175,6 +180,7 @@ class CallPattern(DFPattern):
     def __init__(self, op: DFPattern, arguments: Sequence[DFPattern]):
         self.op = op
         self.arguments = tuple(arguments)
+        self.root_ops = op.root_ops
 
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         op = defining_op(value)
@@ -188,6 +194,8 @@ class CallPattern(DFPattern):
 
 class TuplePattern(DFPattern):
     """A tuple, with fields that match `fields` if any are given."""
+
+    root_ops = frozenset({TupleOp.name})
 
     def __init__(self, fields: Sequence[DFPattern] | None = None):
         self.fields = None if fields is None else tuple(fields)
@@ -203,6 +211,8 @@ class TuplePattern(DFPattern):
 
 class TupleGetItemPattern(DFPattern):
     """A field of a tuple that matches `tuple`; of this index if one is given."""
+
+    root_ops = frozenset({TupleGetOp.name})
 
     def __init__(self, tuple: DFPattern, index: int | None = None):
         self.tuple = tuple
@@ -221,6 +231,8 @@ class AltPattern(DFPattern):
     def __init__(self, left: DFPattern, right: DFPattern):
         self.left = left
         self.right = right
+        if left.root_ops is not None and right.root_ops is not None:
+            self.root_ops = left.root_ops | right.root_ops
 
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         return [((self.left, value),), ((self.right, value),)]
@@ -232,6 +244,7 @@ class AttrPattern(DFPattern):
     def __init__(self, pattern: DFPattern, attributes: Mapping[str, Value]):
         self.pattern = pattern
         self.attributes = dict(attributes)
+        self.root_ops = pattern.root_ops
 
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         op = defining_op(value)
@@ -252,6 +265,7 @@ class TypePattern(DFPattern):
     def __init__(self, pattern: DFPattern, type: Attribute):
         self.pattern = pattern
         self.type = type
+        self.root_ops = pattern.root_ops
 
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         return [((self.pattern, value),)] if value.type == self.type else _NO
@@ -263,6 +277,7 @@ class ShapePattern(DFPattern):
     def __init__(self, pattern: DFPattern, shape: tuple[int, ...]):
         self.pattern = pattern
         self.shape = shape
+        self.root_ops = pattern.root_ops
 
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         has = is_tensor(type := value.type) and type.get_shape() == self.shape
@@ -275,6 +290,7 @@ class DataTypePattern(DFPattern):
     def __init__(self, pattern: DFPattern, dtype: str):
         self.pattern = pattern
         self.element_type = scalar_type(dtype)
+        self.root_ops = pattern.root_ops
 
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         has = is_tensor(type := value.type) and type.element_type == self.element_type
@@ -294,6 +310,7 @@ class DominatorPattern(DFPattern):
         self.parent = parent
         self.path = path
         self.child = child
+        self.root_ops = child.root_ops
         self._way = _DominatorWay(self)
 
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
