@@ -240,6 +240,10 @@ def _truncated_quotient(a: _Array, b: _Array) -> _Array:
     return quotient + ((a % b != 0) & ((a < 0) != (b < 0)))
 
 
+def _floored_quotient(a: _Array, b: _Array) -> _Array:
+    return np.floor(a / b)
+
+
 def _integer_power(a: _Array, b: _Array) -> _Array:
     """Exact for exponents from 0 on; below, the real power rounded towards zero."""
     below = np.power(a.astype(np.float64), b.astype(np.float64))
@@ -305,7 +309,7 @@ _BINARY: dict[BinaryKind, _Function] = {
     BinaryKind.SUB: np.subtract,
     BinaryKind.MUL: np.multiply,
     BinaryKind.DIV: np.true_divide,
-    BinaryKind.FLOORDIV: np.floor_divide,
+    BinaryKind.FLOORDIV: _floored_quotient,
     BinaryKind.FLOORMOD: np.mod,
     BinaryKind.TRUNCMOD: np.fmod,
     BinaryKind.MIN: np.minimum,
@@ -328,6 +332,8 @@ _BINARY: dict[BinaryKind, _Function] = {
 _BINARY_OF_KIND: dict[tuple[BinaryKind, str], _Function] = {
     (BinaryKind.DIV, "i"): _truncated_quotient,
     (BinaryKind.DIV, "u"): np.floor_divide,
+    (BinaryKind.FLOORDIV, "i"): np.floor_divide,
+    (BinaryKind.FLOORDIV, "u"): np.floor_divide,
     (BinaryKind.POW, "i"): _integer_power,
     (BinaryKind.ADD, "b"): np.logical_xor,
     (BinaryKind.SUB, "b"): np.logical_xor,

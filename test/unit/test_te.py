@@ -150,10 +150,8 @@ def test_scalars_and_empty_tensors_have_their_shapes():
     assert b.shape == (0, 3)
 
 
-@pytest.mark.parametrize("kind", list(te.UnaryKind))
+@pytest.mark.parametrize("kind", [kind for kind in te.UnaryKind if kind != te.UnaryKind.NOT])
 def test_unary_functions_keep_the_type_of_floats(kind: te.UnaryKind):
-    if kind == te.UnaryKind.NOT:
-        pytest.skip("bitwise")
     for dtype in ("float16", "float32", "float64"):
         result = apply_unary(kind, RNG.uniform(0.1, 0.9, (8,)).astype(dtype))
         assert result.dtype == (np.bool_ if kind in PREDICATES else np.dtype(dtype))
