@@ -434,6 +434,20 @@ def test_errors_that_a_pass_emits_are_raised_together_when_it_ends(module: Modul
     assert [d.severity for d in shown] == [Severity.WARNING] * 2
 
 
+def test_errors_that_a_pass_emits_before_it_fails_are_shown(module: ModuleOp):
+    from weft.dialects.diagnostics import Diagnostic, emit, handled_by
+
+    @module_pass(opt_level=0)
+    def complain_and_fail(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        emit(Diagnostic.at(mod, "is bad"))
+        raise ZeroDivisionError
+
+    shown: list[Diagnostic] = []
+    with handled_by(shown.append), pytest.raises(ZeroDivisionError):
+        Sequential([complain_and_fail])(module)
+    assert [d.message for d in shown] == ["'builtin.module': is bad"]
+
+
 GRAPH = """
 relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c = relay.constant dense<1.0> : tensor<4xf32>

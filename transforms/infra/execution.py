@@ -18,7 +18,7 @@ wrong without; that is TVM's rule, and a remark says so. An instrument's `should
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -167,16 +167,19 @@ def _establish(info: PassInfo, module: ModuleOp, ir: Context, context: PassConte
 
 @contextmanager
 def _errors_raised() -> Generator[None]:
-    """What is emitted in the `with` block is shown when it ends; if errors are among it, they are raised together."""
+    """What is emitted in the `with` block is passed on when it ends, but for errors, which are raised together; where
+    something else is raised, they are passed on too."""
     emitted: list[Diagnostic] = []
+    errors: list[Diagnostic] = []
     try:
         with handled_by(emitted.append):
             yield
+        errors = [diagnostic for diagnostic in emitted if diagnostic.severity is Severity.ERROR]
     finally:
         for diagnostic in emitted:
-            if diagnostic.severity is not Severity.ERROR:
+            if diagnostic not in errors:
                 emit(diagnostic)
-    if errors := [d for d in emitted if d.severity is Severity.ERROR]:
+    if errors:
         raise Diagnostics(errors)
 
 
@@ -198,7 +201,7 @@ def _execute(
     token = _RUN.set(current)
     try:
         try:
-            with _errors_raised():
+            with nullcontext() if info.is_sequence else _errors_raised():
                 pass_.apply(ir, module)
         except Exception as error:
             because = f", which '{required_by}' requires" if required_by else ""
