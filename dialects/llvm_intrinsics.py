@@ -74,14 +74,21 @@ class UnaryIntegerIntrinsicOp(IntegerIntrinsicOp, ABC):
     operand = operand_def(IntegerIntrinsicOp.T)
 
 
+class FlaggedIntrinsicOp(IRDLOperation, ABC):
+    """Base of the intrinsics on integers that take a constant bit. Upstream prints them in the generic form."""
+
+    T: ClassVar = VarConstraint("T", _INTEGER)
+    operand = operand_def(T)
+    res = result_def(T)
+    traits = traits_def(Pure())
+
+
 class ReductionOp(IRDLOperation, ABC):
-    """Base of the reductions of a vector to its element type."""
+    """Base of the reductions of a vector to its element type. Upstream prints those of integers in the generic form."""
 
     T: ClassVar = VarConstraint("T", AnyAttr())
     vector = operand_def(VectorType.constr(T))
     res = result_def(T)
-    irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = _CALL_FORMAT
     traits = traits_def(Pure())
 
 
@@ -89,6 +96,8 @@ class FloatReductionOp(ReductionOp, ABC):
     """Base of the reductions of floats that need no start value."""
 
     fastmathFlags = prop_def(llvm.FastMathAttr, default_value=NO_FLAGS)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = _CALL_FORMAT
 
 
 @irdl_op_definition
@@ -225,7 +234,7 @@ class UMinOp(BinaryIntegerIntrinsicOp):
 
 
 @irdl_op_definition
-class AbsOp(UnaryIntegerIntrinsicOp):
+class AbsOp(FlaggedIntrinsicOp):
     """Absolute value: `llvm.intr.abs`."""
 
     name = "llvm.intr.abs"
@@ -233,7 +242,7 @@ class AbsOp(UnaryIntegerIntrinsicOp):
 
 
 @irdl_op_definition
-class CtlzOp(UnaryIntegerIntrinsicOp):
+class CtlzOp(FlaggedIntrinsicOp):
     """Number of leading zeros: `llvm.intr.ctlz`."""
 
     name = "llvm.intr.ctlz"
@@ -241,7 +250,7 @@ class CtlzOp(UnaryIntegerIntrinsicOp):
 
 
 @irdl_op_definition
-class CttzOp(UnaryIntegerIntrinsicOp):
+class CttzOp(FlaggedIntrinsicOp):
     """Number of trailing zeros: `llvm.intr.cttz`."""
 
     name = "llvm.intr.cttz"

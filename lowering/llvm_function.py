@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ..dialects.llvm_extensions import PoisonOp
 from ..dialects.vector_types import as_vector, element_type, with_element_type
 from .llvm_symbols import Symbols
 from .llvm_types import PTR, LoweringError, memory_type, value_type
@@ -73,6 +74,7 @@ class FunctionLowering:
         self._constants: dict[tuple[Attribute, Attribute], SSAValue] = {}
         self._lazy: dict[SSAValue, tuple[Attribute, Attribute]] = {}
         self._extents: dict[tuple[SSAValue, int], SSAValue] = {}
+        self._poison: dict[Attribute, SSAValue] = {}
         self._source: Operation | None = None
 
     def lower(self, block: Block) -> Operation:
@@ -193,6 +195,13 @@ class FunctionLowering:
             op = llvm.ConstantOp.create(result_types=(type,), properties={"value": attribute})
             value = self._constants[key] = self.in_prologue(op)
             value.name_hint = _constant_name(attribute, type)
+        return value
+
+    def poison(self, type: Attribute) -> SSAValue:
+        """The value of a type that must not be used, made once."""
+        value = self._poison.get(type)
+        if value is None:
+            value = self._poison[type] = self.in_prologue(PoisonOp.create(result_types=(type,)))
         return value
 
     def integer(self, number: int, type: Attribute = i64) -> SSAValue:

@@ -79,7 +79,7 @@ def library_rule(lowering: FunctionLowering, op: Operation) -> None:
 def _call_per_lane(lowering: FunctionLowering, name: str, source: SSAValue, element: Attribute) -> SSAValue:
     if not lanes(source.type):
         return lowering.call_runtime(name, [source], element)
-    value = lowering.add(llvmx.PoisonOp, (), source.type)
+    value = lowering.poison(source.type)
     for lane in range(lanes(source.type)[0]):
         position = lowering.integer(lane)
         single = lowering.add(llvmx.ExtractElementOp, (source, position), element)

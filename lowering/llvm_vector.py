@@ -79,13 +79,13 @@ def broadcast(lowering: FunctionLowering, source: SSAValue, type: Attribute) -> 
     given = as_vector(source.type)
     if given is None:
         given = result
-        first = (lowering.add(llvmx.PoisonOp, (), type), source, lowering.integer(0, i32))
+        first = (lowering.poison(type), source, lowering.integer(0, i32))
         source = lowering.add(llvm.InsertElementOp, first, type)
     elif given == result:
         return source
     elif given.get_shape() != (1,):
         raise LoweringError(None, f"{given} cannot be broadcast to {result}")
-    return shuffle(lowering, source, lowering.add(llvmx.PoisonOp, (), given), [0] * count)
+    return shuffle(lowering, source, lowering.poison(given), [0] * count)
 
 
 def shuffle(lowering: FunctionLowering, lhs: SSAValue, rhs: SSAValue, mask: Sequence[int]) -> SSAValue:
@@ -101,7 +101,7 @@ def shuffle_rule(lowering: FunctionLowering, op: vector.ShuffleOp) -> None:
     mask, longest = [int(lane) for lane in op.mask.get_values()], max(counts)
     for number, (side, count) in enumerate(zip(sides, counts, strict=True)):
         if count < longest:
-            poison = lowering.add(llvmx.PoisonOp, (), side.type)
+            poison = lowering.poison(side.type)
             sides[number] = shuffle(lowering, side, poison, [*range(count), *([-1] * (longest - count))])
     mask = [lane if lane < counts[0] else lane - counts[0] + longest for lane in mask]
     lowering.set(op.result, shuffle(lowering, sides[0], sides[1], mask))

@@ -47,7 +47,9 @@ VALUES = '%v, %m, %i, %s = "test.op"() : () -> (vector<4xf32>, vector<4xi1>, vec
         "%0 = llvm.select %m, %v, %v : vector<4xi1>, vector<4xf32>",
         "%0 = llvm.intr.maximum(%v, %v) : (vector<4xf32>, vector<4xf32>) -> vector<4xf32>",
         "%0 = llvm.intr.umax(%i, %i) : (vector<4xi32>, vector<4xi32>) -> vector<4xi32>",
-        "%0 = llvm.intr.vector.reduce.smax(%i) : (vector<4xi32>) -> i32",
+        '%0 = "llvm.intr.vector.reduce.smax"(%i) : (vector<4xi32>) -> i32',
+        '%0 = "llvm.intr.abs"(%i) <{is_int_min_poison = false}> : (vector<4xi32>) -> vector<4xi32>',
+        "%0 = llvm.intr.vector.reduce.fmax(%v) : (vector<4xf32>) -> f32",
         "%0 = llvm.mlir.poison : vector<4xf32>",
     ],
 )

@@ -1,0 +1,372 @@
+// RUN: weft-opt %s -p convert-loops-to-llvm --split-input-file | filecheck %s
+
+// A dense memref is stepped through by one getelementptr; its constant indices stand in it.
+// CHECK-LABEL: llvm.func @an_access_is_one_address_and_one_load
+// CHECK-SAME: (%m: !llvm.ptr {llvm.noalias}, %i: i64, %j: i64) -> f32 attributes {no_unwind}
+// CHECK-NEXT: %0 = llvm.getelementptr inbounds %m[%i, %j, 3] : (!llvm.ptr, i64, i64) -> !llvm.ptr, !llvm.array<8 x !llvm.array<16 x f32>>
+// CHECK-NEXT: %x = llvm.load %0 : !llvm.ptr -> f32
+// CHECK-NEXT: llvm.return %x : f32
+func.func @an_access_is_one_address_and_one_load(%m: memref<4x8x16xf32>, %i: index, %j: index) -> f32 {
+  %c3 = arith.constant 3 : index
+  %x = memref.load %m[%i, %j, %c3] : memref<4x8x16xf32>
+  func.return %x : f32
+}
+
+// -----
+
+// Strides that nest make nested arrays, too; the last one need not be 1.
+// CHECK-LABEL: llvm.func @strides_that_nest
+// CHECK: llvm.getelementptr inbounds %m[%i, %j] : (!llvm.ptr, i64, i64) -> !llvm.ptr, !llvm.array<10 x !llvm.array<2 x f64>>
+func.func @strides_that_nest(%m: memref<4x8xf64, strided<[20, 2]>>, %i: index, %j: index) -> f64 {
+  %x = memref.load %m[%i, %j] : memref<4x8xf64, strided<[20, 2]>>
+  func.return %x : f64
+}
+
+// -----
+
+// Others are multiplied out.
+// CHECK-LABEL: llvm.func @strides_that_do_not_nest
+// CHECK: %0 = llvm.mul %j, %c4 overflow<nsw> : i64
+// CHECK-NEXT: %1 = llvm.add %i, %0 overflow<nsw> : i64
+// CHECK-NEXT: llvm.getelementptr inbounds %m[%1] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+func.func @strides_that_do_not_nest(%m: memref<4x8xf32, strided<[1, 4]>>, %i: index, %j: index) -> f32 {
+  %x = memref.load %m[%i, %j] : memref<4x8xf32, strided<[1, 4]>>
+  func.return %x : f32
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @bits_are_bytes_in_memory
+// CHECK: llvm.load %{{.*}} : !llvm.ptr -> i8
+// CHECK-NEXT: %x = llvm.icmp "ne" %{{.*}}, %c0_i8 : i8
+// CHECK: llvm.zext %x : i1 to i8
+// CHECK-NEXT: llvm.store %{{.*}}, %{{.*}} : i8, !llvm.ptr
+func.func @bits_are_bytes_in_memory(%m: memref<8xi1>, %i: index, %j: index) {
+  %x = memref.load %m[%i] : memref<8xi1>
+  memref.store %x, %m[%j] : memref<8xi1>
+  func.return
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @arguments_say_what_is_known
+// CHECK-SAME: (%a: !llvm.ptr {llvm.noalias, llvm.align = 64 : i64}, %b: !llvm.ptr, %n: i64, %x: i8)
+func.func @arguments_say_what_is_known(%a: memref<8xf32> {weft.align = 64 : i64}, %b: memref<8xf32> {weft.may_alias}, %n: index, %x: ui8) {
+  func.return
+}
+
+// -----
+
+// A loop whose bounds show that it runs has no test in front; the annotation moves to the branch at its end.
+// CHECK-LABEL: llvm.func @a_loop_that_runs
+// CHECK: llvm.br ^bb1(%c0 : i64)
+// CHECK-NEXT: ^bb1(%i: i64):
+// CHECK: %[[NEXT:.*]] = llvm.add %i, %c1 overflow<nsw,nuw> : i64
+// CHECK-NEXT: %[[MORE:.*]] = llvm.icmp "slt" %[[NEXT]], %c6 : i64
+// CHECK-NEXT: llvm.cond_br %[[MORE]], ^bb1(%[[NEXT]] : i64), ^bb2 {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+func.func @a_loop_that_runs(%m: memref<6xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  scf.for %i = %c0 to %c6 step %c1 {
+    memref.store %x, %m[%i] : memref<6xf32>
+  } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+  func.return
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @a_loop_that_may_not_run
+// CHECK: %0 = llvm.icmp "slt" %a, %b : i64
+// CHECK-NEXT: llvm.cond_br %0, ^bb1(%a, %x : i64, f32), ^bb2(%x : f32)
+// CHECK-NEXT: ^bb1(%i: i64, %sum: f32):
+// CHECK-NEXT: %next = llvm.fadd %sum, %x {fastmathFlags = #llvm.fastmath<contract>} : f32
+// CHECK-NEXT: %1 = llvm.add %i, %c1 overflow<nsw> : i64
+// CHECK-NEXT: %2 = llvm.icmp "slt" %1, %b : i64
+// CHECK-NEXT: llvm.cond_br %2, ^bb1(%1, %next : i64, f32), ^bb2(%next : f32)
+// CHECK-NEXT: ^bb2(%r: f32):
+// CHECK-NEXT: llvm.return %r : f32
+func.func @a_loop_that_may_not_run(%a: index, %b: index, %x: f32) -> f32 {
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %a to %b step %c1 iter_args(%sum = %x) -> (f32) {
+    %next = arith.addf %sum, %x fastmath<contract> : f32
+    scf.yield %next : f32
+  }
+  func.return %r : f32
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @a_loop_that_runs_once_is_its_body
+// CHECK-NOT: llvm.br
+// CHECK: llvm.getelementptr inbounds %m[2]
+// CHECK-NOT: llvm.cond_br
+// CHECK-LABEL: llvm.func @a_loop_that_never_runs_is_nothing
+// CHECK-NEXT: llvm.return
+func.func @a_loop_that_runs_once_is_its_body(%m: memref<6xf32>, %x: f32) {
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  scf.for %i = %c2 to %c3 step %c3 {
+    memref.store %x, %m[%i] : memref<6xf32>
+  }
+  func.return
+}
+
+func.func @a_loop_that_never_runs_is_nothing(%m: memref<6xf32>, %x: f32) {
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  scf.for %i = %c3 to %c2 step %c3 {
+    memref.store %x, %m[%i] : memref<6xf32>
+  }
+  func.return
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @both_ways_of_an_if_meet
+// CHECK: llvm.cond_br %c, ^bb{{.}}, ^bb{{.}}
+// CHECK: llvm.br ^bb3(%x : f32)
+// CHECK: %y = llvm.fneg %x : f32
+// CHECK-NEXT: llvm.br ^bb3(%y : f32)
+// CHECK-NEXT: ^bb3(%r: f32):
+func.func @both_ways_of_an_if_meet(%c: i1, %x: f32) -> f32 {
+  %r = scf.if %c -> (f32) {
+    scf.yield %x : f32
+  } else {
+    %y = arith.negf %x : f32
+    scf.yield %y : f32
+  }
+  func.return %r : f32
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @a_while_tests_first
+// CHECK: llvm.br ^bb1(%n : i64)
+// CHECK-NEXT: ^bb1(%x: i64):
+// CHECK: llvm.cond_br %more, ^bb2(%x : i64), ^bb3(%x : i64)
+// CHECK: llvm.br ^bb1(%z : i64)
+func.func @a_while_tests_first(%n: index) -> index {
+  %c1 = arith.constant 1 : index
+  %r = scf.while (%x = %n) : (index) -> (index) {
+    %more = arith.cmpi sgt, %x, %c1 : index
+    scf.condition(%more) %x : index
+  } do {
+  ^bb0(%y: index):
+    %z = arith.divsi %y, %n : index
+    scf.yield %z : index
+  }
+  func.return %r : index
+}
+
+// -----
+
+// Allocations on the stack are made once, in front, wherever they stand.
+// CHECK-LABEL: llvm.func @the_stack_is_taken_in_the_entry
+// CHECK: %acc = llvm.alloca %c1 x !llvm.array<2 x !llvm.array<4 x vector<16xf32>>> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+// CHECK: llvm.br
+// CHECK-NOT: llvm.alloca
+// CHECK: llvm.return
+func.func @the_stack_is_taken_in_the_entry(%n: index, %x: vector<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  scf.for %i = %c0 to %c2 step %c1 {
+    %acc = memref.alloca() : memref<2x4xvector<16xf32>>
+    memref.store %x, %acc[%i, %n] : memref<2x4xvector<16xf32>>
+  }
+  func.return
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @vectors
+// CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+// CHECK: llvm.insertelement %s, %{{.*}}[%c0_i32 : i32] : vector<16xf32>
+// CHECK-NEXT: %b = llvm.shufflevector
+// CHECK-NEXT: %f = llvm.intr.fma(%b, %v, %v)
+// CHECK-NEXT: %r = "llvm.intr.vector.reduce.fadd"(%s, %f) <{fastmathFlags = #llvm.fastmath<reassoc>}> : (f32, vector<16xf32>) -> f32
+func.func @vectors(%m: memref<64xf32>, %i: index, %s: f32) -> f32 {
+  %v = vector.load %m[%i] : memref<64xf32>, vector<16xf32>
+  %b = vector.broadcast %s : f32 to vector<16xf32>
+  %f = vector.fma %b, %v, %v : vector<16xf32>
+  %r = vector.reduction <add>, %f, %s fastmath<reassoc> : vector<16xf32> into f32
+  func.return %r : f32
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @masks
+// CHECK: %mask = llvm.icmp "slt" %cst, %{{.*}} : vector<4xi64>
+// CHECK: %v = llvm.intr.masked.load %{{.*}}, %mask, %p {alignment = 4 : i32} : (!llvm.ptr, vector<4xi1>, vector<4xf32>) -> vector<4xf32>
+// CHECK: llvm.intr.masked.store %v, %{{.*}}, %mask {alignment = 4 : i32} : vector<4xf32>, vector<4xi1> into !llvm.ptr
+func.func @masks(%m: memref<64xf32>, %n: index, %p: vector<4xf32>) {
+  %mask = vector.create_mask %n : vector<4xi1>
+  %v = vector.maskedload %m[%n], %mask, %p : memref<64xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  vector.maskedstore %m[%n], %mask, %v : memref<64xf32>, vector<4xi1>, vector<4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @lanes_are_compared_and_selected
+// CHECK: %c = llvm.fcmp "olt" %x, %y {fastmathFlags = #llvm.fastmath<nnan>} : vector<4xf32>
+// CHECK-NEXT: %r = llvm.select %c, %x, %y : vector<4xi1>, vector<4xf32>
+func.func @lanes_are_compared_and_selected(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
+  %c = arith.cmpf olt, %x, %y fastmath<nnan> : vector<4xf32>
+  %r = arith.select %c, %x, %y : vector<4xi1>, vector<4xf32>
+  func.return %r : vector<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @bf16_is_computed_in_f32
+// CHECK: llvm.bitcast %x : bf16 to i16
+// CHECK: llvm.fadd %{{.*}}, %{{.*}} : f32
+// CHECK: %z = llvm.bitcast %{{.*}} : i16 to bf16
+func.func @bf16_is_computed_in_f32(%x: bf16, %y: bf16) -> bf16 {
+  %z = arith.addf %x, %y : bf16
+  func.return %z : bf16
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @quotients_are_rounded_down
+// CHECK: %0 = llvm.sdiv %x, %y : i32
+// CHECK-NEXT: %1 = llvm.mul %0, %y : i32
+// CHECK-NEXT: %2 = llvm.icmp "ne" %1, %x : i32
+func.func @quotients_are_rounded_down(%x: i32, %y: i32) -> i32 {
+  %z = arith.floordivsi %x, %y : i32
+  func.return %z : i32
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func internal @two_results_are_a_struct
+// CHECK-SAME: -> !llvm.struct<(i64, f32)>
+// CHECK: llvm.insertvalue
+// CHECK-LABEL: llvm.func @a_call_takes_them_apart
+// CHECK: %[[BOTH:.*]] = llvm.call @two_results_are_a_struct(%{{.*}}, %{{.*}}) : (i64, f32) -> !llvm.struct<(i64, f32)>
+// CHECK-NEXT: llvm.extractvalue %[[BOTH]][0]
+func.func private @two_results_are_a_struct(%n: index, %x: f32) -> (index, f32) {
+  func.return %n, %x : index, f32
+}
+
+func.func @a_call_takes_them_apart(%n: index, %x: f32) -> f32 {
+  %r:2 = func.call @two_results_are_a_struct(%n, %x) : (index, f32) -> (index, f32)
+  func.return %r#1 : f32
+}
+
+// -----
+
+// A function that waits for the others shares its buffers with them: its arguments are not noalias.
+// CHECK-LABEL: llvm.func internal @weft_barrier
+// CHECK: llvm.icmp "sgt"
+// CHECK: llvm.call @GOMP_barrier() : () -> ()
+// CHECK-LABEL: llvm.func @a_function_that_waits
+// CHECK-SAME: (%{{m.*}}: !llvm.ptr, %{{n.*}}: i64)
+// CHECK-LABEL: llvm.func @a_function_that_calls_one_that_waits
+// CHECK-SAME: (%{{m.*}}: !llvm.ptr, %{{n.*}}: i64)
+func.func private @weft_barrier(index)
+
+func.func @a_function_that_waits(%m: memref<4xf32>, %n: index) {
+  func.call @weft_barrier(%n) : (index) -> ()
+  func.return
+}
+
+func.func @a_function_that_calls_one_that_waits(%m: memref<4xf32>, %n: index) {
+  func.call @a_function_that_waits(%m, %n) : (memref<4xf32>, index) -> ()
+  func.return
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @views_are_addresses
+// CHECK: %v = llvm.getelementptr inbounds %arena[64] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK-NEXT: %s = llvm.getelementptr inbounds %v[%i, 2] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.array<4 x f32>
+// CHECK-NEXT: llvm.getelementptr inbounds %s[1, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.array<4 x f32>
+func.func @views_are_addresses(%arena: memref<256xi8>, %i: index) -> f32 {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %v = memref.view %arena[%c64][] : memref<256xi8> to memref<4x4xf32>
+  %s = memref.subview %v[%i, 2] [2, 2] [1, 1] : memref<4x4xf32> to memref<2x2xf32, strided<[4, 1], offset: ?>>
+  %x = memref.load %s[%c1, %c1] : memref<2x2xf32, strided<[4, 1], offset: ?>>
+  func.return %x : f32
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @a_copy_is_rows_of_memcpy
+// CHECK: "llvm.intr.memcpy"(%{{.*}}, %{{.*}}, %c16) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
+// CHECK: llvm.cond_br
+func.func @a_copy_is_rows_of_memcpy(%a: memref<8x4xf32, strided<[10, 1]>>, %b: memref<8x4xf32>) {
+  "memref.copy"(%a, %b) : (memref<8x4xf32, strided<[10, 1]>>, memref<8x4xf32>) -> ()
+  func.return
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @memory_of_the_heap
+// CHECK: %m = llvm.call @aligned_alloc(%c64, %c128) : (i64, i64) -> !llvm.ptr
+// CHECK: llvm.call @free(%m) : (!llvm.ptr) -> ()
+func.func @memory_of_the_heap() {
+  %m = memref.alloc() : memref<20xf32>
+  memref.dealloc %m : memref<20xf32>
+  func.return
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @a_failed_assertion_speaks
+// CHECK: llvm.cond_br %c, ^bb{{.}}, ^bb{{.}}
+// CHECK: llvm.mlir.addressof @weft_string_0
+// CHECK: llvm.call @puts
+// CHECK-NEXT: llvm.call @abort
+// CHECK-NEXT: llvm.unreachable
+func.func @a_failed_assertion_speaks(%c: i1) {
+  cf.assert %c, "no"
+  func.return
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @functions_that_llvm_has
+// CHECK: llvm.intr.sqrt(%x)
+// CHECK: llvm.intr.floor
+// CHECK: llvm.intr.copysign
+// CHECK: "llvm.intr.ctlz"(%n) <{is_zero_poison = false}> : (i32) -> i32
+func.func @functions_that_llvm_has(%x: f32, %n: i32) -> f32 {
+  %a = math.sqrt %x : f32
+  %b = math.floor %a : f32
+  %c = math.copysign %b, %x : f32
+  %d = math.ctlz %n : i32
+  func.return %c : f32
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @functions_that_the_c_library_has
+// CHECK: llvm.call @erff
+// CHECK: llvm.insertelement
+func.func @functions_that_the_c_library_has(%x: vector<2xf32>) -> vector<2xf32> {
+  %a = math.erf %x : vector<2xf32>
+  func.return %a : vector<2xf32>
+}
+
+// -----
+
+// Constants that are marked with an index are found through a table of pointers.
+// CHECK-LABEL: llvm.func @globals
+// CHECK: llvm.mlir.addressof @weft_constants
+// CHECK-NEXT: llvm.getelementptr inbounds %{{.*}}[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+// CHECK-NEXT: %w = llvm.load
+// CHECK: %g = llvm.mlir.addressof @g
+"memref.global"() <{sym_name = "w", sym_visibility = "private", type = memref<4xf32>, constant, initial_value}> {weft.constant_index = 1 : i64} : () -> ()
+"memref.global"() <{sym_name = "g", sym_visibility = "private", type = memref<2xf32>, constant, initial_value = dense<[1.0, 2.0]> : tensor<2xf32>}> : () -> ()
+func.func @globals(%m: memref<4xf32>, %n: memref<2xf32>) {
+  %w = memref.get_global @w : memref<4xf32>
+  %g = memref.get_global @g : memref<2xf32>
+  "memref.copy"(%w, %m) : (memref<4xf32>, memref<4xf32>) -> ()
+  "memref.copy"(%g, %n) : (memref<2xf32>, memref<2xf32>) -> ()
+  func.return
+}

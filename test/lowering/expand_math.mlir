@@ -1,0 +1,76 @@
+// RUN: weft-opt %s -p expand-math --split-input-file | filecheck %s
+
+// The reduction rounds with a large number; nothing is called.
+// CHECK-LABEL: func.func @exp
+// CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}}, %{{.*}} fastmath<contract> : f32
+// CHECK-NEXT: %{{.*}} = arith.constant 0x4B400000 : f32
+// CHECK-NEXT: %[[ROUNDED:.*]] = arith.addf %[[SCALED]], %{{.*}} : f32
+// CHECK: arith.bitcast %[[ROUNDED]] : f32 to i32
+// CHECK-NOT: math.
+// CHECK: func.return
+func.func @exp(%x: f32) -> f32 {
+  %y = math.exp %x : f32
+  func.return %y : f32
+}
+
+// -----
+
+// CHECK-LABEL: func.func @vectors_are_expanded_whole
+// CHECK: math.absf %x : vector<16xf32>
+// CHECK: arith.cmpf olt, %{{.*}}, %{{.*}} : vector<16xf32>
+// CHECK-NEXT: arith.select %{{.*}}, %{{.*}}, %{{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK: math.copysign
+// CHECK-NOT: math.tanh
+// CHECK: func.return
+func.func @vectors_are_expanded_whole(%x: vector<16xf32>) -> vector<16xf32> {
+  %y = math.tanh %x : vector<16xf32>
+  func.return %y : vector<16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @rare_functions_go_through_f64
+// CHECK: %[[WIDE:.*]] = arith.extf %x : f32 to f64
+// CHECK-NOT: math.sin
+// CHECK: %y = arith.truncf %{{.*}} : f64 to f32
+func.func @rare_functions_go_through_f64(%x: f32) -> f32 {
+  %y = math.sin %x : f32
+  func.return %y : f32
+}
+
+// -----
+
+// CHECK-LABEL: func.func @short_floats_go_through_f32
+// CHECK: arith.extf %x : bf16 to f32
+// CHECK-NOT: f64
+// CHECK: %y = arith.truncf %{{.*}} : f32 to bf16
+func.func @short_floats_go_through_f32(%x: bf16) -> bf16 {
+  %y = math.log %x : bf16
+  func.return %y : bf16
+}
+
+// -----
+
+// What LLVM has as an instruction stays, and so does what has no expansion.
+// CHECK-LABEL: func.func @some_functions_stay
+// CHECK-NEXT: math.sqrt
+// CHECK-NEXT: math.floor
+// CHECK-NEXT: math.erf %{{.*}} : f64
+// CHECK-NEXT: func.return
+func.func @some_functions_stay(%x: f64) -> f64 {
+  %a = math.sqrt %x : f64
+  %b = math.floor %a : f64
+  %c = math.erf %b : f64
+  func.return %c : f64
+}
+
+// -----
+
+// CHECK-LABEL: func.func @integer_powers_are_loops
+// CHECK: %[[LOOP:.*]], %{{.*}}, %{{.*}} = scf.for
+// CHECK: scf.yield
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[LOOP]] : i32
+func.func @integer_powers_are_loops(%x: i32, %n: i32) -> i32 {
+  %y = math.ipowi %x, %n : i32
+  func.return %y : i32
+}
