@@ -6,21 +6,22 @@ ready: LLVM compiles one in another process while the next is being lowered here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa
 
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.relay.attributes import attribute_to_array
 from ..dialects.relay.base import Tensor, flatten_types
 from ..dialects.tir.core import PrimFuncOp
-from ..transforms.infra import PassContext, Sequential
+from ..transforms.infra import Sequential
 from .codegen import CodegenPool
 from .convert_main_to_loops import INPUTS, OUTPUTS
 from .llvm_ir import emit_llvm_ir
@@ -140,17 +141,23 @@ def _entry(module: ModuleOp) -> func.FuncOp:
 def _signature(module: ModuleOp) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...], int]:
     """Inputs, outputs, and bytes of the arena, from the attributes and the type of the graph's function."""
     main = _entry(module)
+    inputs, outputs = read_signature(main.attributes)
+    arena = main.function_type.inputs.data[-3]
+    assert isinstance(arena, MemRefType)
+    return inputs, outputs, arena.get_shape()[0]
+
+
+def read_signature(attributes: Mapping[str, Attribute]) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
+    """The inputs and outputs that `graph_signature` has described."""
     specs: list[tuple[TensorSpec, ...]] = []
     for key in (INPUTS, OUTPUTS):
-        entries = main.attributes[key]
-        assert isinstance(entries, ArrayAttr)
+        entries = attributes[key]
+        assert isa(entries, ArrayAttr[Attribute])
         specs.append(tuple(_spec(entry) for entry in entries))
-    arena = main.function_type.inputs.data[-3]
-    assert isinstance(arena, memref.MemRefType)
-    return specs[0], specs[1], arena.get_shape()[0]
+    return specs[0], specs[1]
 
 
-def _spec(entry: object) -> TensorSpec:
+def _spec(entry: Attribute) -> TensorSpec:
     assert isinstance(entry, DictionaryAttr)
     name = entry.data["name"]
     assert isinstance(name, StringAttr)

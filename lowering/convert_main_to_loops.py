@@ -223,7 +223,7 @@ class MainLowering:
         workspaces = [
             Storage(TensorType(type.element_type, type.get_shape()), first=step, last=step)
             for type in kernel.function_type.inputs.data[used:-2]
-            if isinstance(type, MemRefType)
+            if isa(type, MemRefType)
         ]
         for storage in arguments:
             storage.needed_at(step)
@@ -255,7 +255,7 @@ class MainLowering:
         arena = MemRefType[Attribute](i8, [max(plan.size, ALIGNMENT)])
         lowered = func.FuncOp(self.function.sym_name.data, FunctionType.from_lists([*types, arena, index, index], []))
         lowered.location = self.function.location
-        lowered.attributes |= self._signature()
+        lowered.attributes |= graph_signature(self.function)
         block = lowered.body.block
         thread, num_threads = block.args[-2], block.args[-1]
         names = [*_names("in", len(inputs)), *_names("out", len(returned)), "arena", "thread", "num_threads"]
@@ -338,24 +338,26 @@ class MainLowering:
             block.add_op(func.CallOp(BARRIER, [num_threads], []))
         block.add_ops([zero, first, scf.IfOp(first.result, [], Region(body))])
 
-    def _signature(self) -> dict[str, Attribute]:
-        """Names and tensor types of inputs and outputs, as the graph had them."""
-        given = self.function.attributes
-        values = {INPUTS: self.function.function_type.inputs.data, OUTPUTS: self.function.function_type.outputs.data}
-        signature: dict[str, Attribute] = {}
-        for key, types in values.items():
-            names = given.get("input_names" if key == INPUTS else "output_names")
-            flat = flatten_types(types)
-            if isinstance(names, ArrayAttr) and len(names) == len(flat):
-                labels = [n.data if isinstance(n, StringAttr) else str(n) for n in names]
-            elif key == INPUTS and len(self.function.body.block.args) == len(flat):
-                labels = [a.name_hint or f"in{i}" for i, a in enumerate(self.function.body.block.args)]
-            else:
-                labels = _names("out" if key == OUTPUTS else "in", len(flat))
-            signature[key] = ArrayAttr(
-                [DictionaryAttr({"name": StringAttr(n), "type": t}) for n, t in zip(labels, flat, strict=True)]
-            )
-        return signature
+
+def graph_signature(function: FuncOp) -> dict[str, Attribute]:
+    """Names and tensor types of inputs and outputs, as the graph has them: attributes for its `func.func`."""
+    given = function.attributes
+    arguments = function.body.block.args
+    values = {INPUTS: function.function_type.inputs.data, OUTPUTS: function.function_type.outputs.data}
+    signature: dict[str, Attribute] = {}
+    for key, types in values.items():
+        names = given.get("input_names" if key == INPUTS else "output_names")
+        flat = flatten_types(types)
+        if isa(names, ArrayAttr[Attribute]) and len(names) == len(flat):
+            labels = [n.data if isinstance(n, StringAttr) else str(n) for n in names]
+        elif key == INPUTS and len(arguments) == len(flat):
+            labels = [a.name_hint or f"in{i}" for i, a in enumerate(arguments)]
+        else:
+            labels = _names("out" if key == OUTPUTS else "in", len(flat))
+        signature[key] = ArrayAttr(
+            [DictionaryAttr({"name": StringAttr(n), "type": t}) for n, t in zip(labels, flat, strict=True)]
+        )
+    return signature
 
 
 def _names(prefix: str, count: int) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dialects.diagnostics import UsageError
+from .arguments import parse_shape
 from .entry import guarded
 from .output import write_output
 
@@ -45,22 +46,6 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--list-operators", action="store_true", help="list the ONNX operators that can be imported")
     return parser
-
-
-def parse_shape(text: str) -> tuple[str, list[int]]:
-    """`x=1x3x?` -> `("x", [1, 3, -1])`; `x=` is a scalar.
-
-    Raises:
-        UsageError: it reads otherwise.
-    """
-    name, equals, dimensions = text.rpartition("=")
-    try:
-        shape = [-1 if d == "?" else int(d) for d in dimensions.split("x")] if dimensions else []
-    except ValueError:
-        shape = None
-    if not equals or not name or shape is None or any(n < -1 for n in shape):
-        raise UsageError(f"'{text}' is not a shape", hint="write it like `--shape x=1x3x224x224`")
-    return name, shape
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from .dialects.diagnostics import UsageError
 from .dialects.relay.core import FuncOp
 from .lowering.compiler import compile_graph
+from .lowering.module_phase import phase_of, select_entry
 from .lowering.phase_texts import PhaseTexts
 from .lowering.target import Target
 from .runtime import artefact
@@ -35,7 +36,8 @@ def compile(
     params: Mapping[str, npt.ArrayLike] | None = None,
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
-    phase: str = "import",
+    function: str | None = None,
+    phase: str | None = None,
 ) -> Executable:
     """Compile a model for this machine.
 
@@ -47,13 +49,16 @@ def compile(
         threads: threads for an inference; as many as there are processors, unless given.
         params: inputs that become constants, by name.
         shapes: shapes of inputs whose dimensions the model leaves open, by name.
-        phase: the phase that a module is at already.
+        function: which function of a module to compile: `main` or the only one, unless given.
+        phase: the phase that a module is at already; what its operations say, unless given.
 
     Raises:
         Diagnostic: the model cannot be read, imported or lowered; the message says where and why.
     """
     resolved = Target.parse(target)
-    module = _module(model, shapes)
+    module = load_module(model, shapes)
+    start = phase or phase_of(module)
+    select_entry(module, function)
     if params:
         bind_params(module, params)
     current = PassContext.current()
@@ -67,8 +72,8 @@ def compile(
             current.config,
         )
     with scope as context:
-        texts = PhaseTexts(module.clone(), phase, resolved, context)
-        graph = compile_graph(module, resolved, start=phase)
+        texts = PhaseTexts(module.clone(), start, resolved, context)
+        graph = compile_graph(module, resolved, start=start)
     return Executable(graph, threads, texts)
 
 
@@ -82,8 +87,12 @@ def load(path: str | os.PathLike[str], threads: int | None = None) -> Executable
     return Executable(artefact.load(path), threads)
 
 
-def _module(model: Model, shapes: Mapping[str, Sequence[int]] | None) -> ModuleOp:
-    """The model as a module of its own."""
+def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
+    """The model as a module of its own.
+
+    Raises:
+        Diagnostic: the model cannot be read or imported; the message says where and why.
+    """
     if isinstance(model, ModuleOp):
         return model.clone()
     if isinstance(model, FuncOp):

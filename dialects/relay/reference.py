@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ArrayAttr, TensorType, TupleType
 from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.traits import SymbolTable
 
 from .. import te
 from ..dtypes import numpy_dtype, scalar_type
 from ..te.evaluate import evaluate
 from .base import DYNAMIC, RelayOp, flatten_types, is_static, shape_of, tensor
-from .core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
+from .core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 
@@ -83,31 +84,52 @@ def evaluate_compute(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
 
 
 def evaluate_function(function: FuncOp, inputs: Sequence[NDArray]) -> list[NDArray]:
-    """The results of a function of tensors on `inputs`, operator by operator.
+    """The results of a function on `inputs`, operator by operator; tuples flattened. Calls of other functions of its
+    module and the regions that fusion makes are followed.
 
     Raises:
         NotImplementedError: it has an operation that `evaluate_op` cannot evaluate.
         ValueError: an input or a constant's data is missing, or an array does not fit.
     """
-    block = function.body.block
-    if len(inputs) != len(block.args):
-        raise ValueError(f"@{function.sym_name.data} takes {len(block.args)} tensors, but {len(inputs)} are given")
-    values: dict[SSAValue, list[NDArray]] = {a: [x] for a, x in zip(block.args, inputs, strict=True)}
+    count = len(flatten_types(function.function_type.inputs.data))
+    if count != len(inputs):
+        raise ValueError(f"@{function.sym_name.data} takes {count} tensors, but {len(inputs)} are given")
+    return _evaluate_block(function.body.block, inputs)
+
+
+def _evaluate_block(block: Block, inputs: Sequence[NDArray]) -> list[NDArray]:
+    values = _distribute(block.args, inputs)
     for op in block.ops:
         flat = [array for operand in op.operands for array in values[operand]]
         match op:
-            case ReturnOp():
+            case ReturnOp() | YieldOp():
                 return flat
             case ConstantOp():
                 if (array := op.numpy()) is None:
                     raise ValueError(f"the data of a constant is not loaded: {op.value}")
-                values[op.result] = [array]
+                results = [array]
             case TupleOp():
-                values[op.result] = flat
+                results = flat
             case TupleGetOp():
-                values[op.result] = [flat[op.index.value.data]]
+                assert isinstance(op.tuple.type, TupleType)
+                start = len(flatten_types(op.tuple.type.types.data[: op.index.value.data]))
+                results = flat[start : start + len(flatten_types([op.result.type]))]
+            case PrimitiveOp():
+                results = _evaluate_block(op.body.block, flat)
+            case CallOp():
+                callee = SymbolTable.lookup_symbol(op, op.callee)
+                if not isinstance(callee, FuncOp):
+                    raise NotImplementedError(f"{op.callee} has no reference evaluation")
+                results = evaluate_function(callee, flat)
             case RelayOp():
-                values[op.results[0]] = evaluate_op(op, flat)
+                results = evaluate_op(op, flat)
             case _:
                 raise NotImplementedError(f"'{op.name}' has no reference evaluation")
+        values |= _distribute(op.results, results)
     return []
+
+
+def _distribute(values: Sequence[SSAValue], arrays: Sequence[NDArray]) -> dict[SSAValue, list[NDArray]]:
+    """Each value with its arrays: as many as its type has tensors."""
+    remaining = iter(arrays)
+    return {value: [next(remaining) for _ in flatten_types([value.type])] for value in values}

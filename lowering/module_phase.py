@@ -1,0 +1,85 @@
+"""What phase a module is at, and which of its functions is the graph: read off its operations."""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects import func, llvm
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ..dialects.diagnostics import UsageError, did_you_mean
+from ..dialects.relay.core import FuncOp, PrimitiveOp
+from ..dialects.tir.core import PrimFuncOp
+from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
+from .compiler import TensorSpec, read_signature
+from .convert_main_to_loops import INPUTS, graph_signature
+
+ENTRY_NAME = "main"
+
+
+def phase_of(module: ModuleOp) -> str:
+    """The phase that `module` is at, so that the phases after it can be run.
+
+    A module of `tir` functions is at `tir`, scheduled or not: rules leave alone what is scheduled already.
+
+    Raises:
+        UsageError: it is of no phase: there is no `relay.func` in it, nor a function that `loops` has made.
+    """
+    ops = list(module.ops)
+    if any(isinstance(op, PrimFuncOp) for op in ops):
+        return "tir"
+    functions = [op for op in ops if isinstance(op, FuncOp)]
+    if any(function.is_primitive for function in functions):
+        return "fuse"
+    if any(isinstance(op, PrimitiveOp) for function in functions for op in function.body.block.ops):
+        return "graph"
+    if functions:
+        return "import"
+    if any(isinstance(op, func.FuncOp) and INPUTS in op.attributes for op in ops):
+        return "loops"
+    if any(isinstance(op, llvm.FuncOp) for op in ops):
+        raise UsageError(
+            "a module of the llvm dialect tells neither the shapes of its inputs nor its constants",
+            hint="run what it was made from: weft-opt --compile-to=loops",
+        )
+    raise UsageError("there is no function to run in this module", hint="a graph is a relay.func")
+
+
+def entry_names(module: ModuleOp) -> list[str]:
+    """The functions of `module` that can be run: public functions of tensors, in their order."""
+    return [name for op in module.ops if (name := _entry_name(op)) is not None]
+
+
+def select_entry(module: ModuleOp, name: str | None = None) -> str:
+    """Keep one function to run, `@main` or the only one unless `name` says which, and what it calls.
+
+    Returns:
+        The function's name.
+
+    Raises:
+        UsageError: there is no such function, or several and none is called `main`.
+    """
+    names = entry_names(module)
+    if name is None:
+        name = ENTRY_NAME if ENTRY_NAME in names or len(names) != 1 else names[0]
+    if name not in names:
+        given = ", ".join(f"@{each}" for each in names)
+        hint = did_you_mean(name, names) or (f"say which one is meant: {given}" if names else None)
+        raise UsageError(f"there is no function @{name} to run", hint=hint)
+    if len(names) > 1:
+        RemoveUnusedFunctionsPass(entry=(name,)).apply(Context(), module)
+    return name
+
+
+def signature_of(module: ModuleOp, name: str) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
+    """The inputs and outputs of the function `name`, one of `entry_names`."""
+    entry = next(op for op in module.ops if _entry_name(op) == name)
+    return read_signature(graph_signature(entry) if isinstance(entry, FuncOp) else entry.attributes)
+
+
+def _entry_name(op: Operation) -> str | None:
+    if isinstance(op, FuncOp) and op.sym_visibility is None and not op.is_primitive:
+        return op.sym_name.data
+    if isinstance(op, func.FuncOp) and INPUTS in op.attributes:
+        return op.sym_name.data
+    return None

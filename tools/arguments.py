@@ -1,0 +1,46 @@
+"""Command lines: errors shown as Weft's, with a hint where a flag is misspelt. Imports no compiler."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import NoReturn
+
+from ..dialects.diagnostics import Place, UsageError, did_you_mean
+
+EXIT_STATUS = "exit status: 0 all went well, 1 diagnostics, 2 wrong usage, 70 an internal error"
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """Raises its errors instead of printing them."""
+
+    def __init__(self, prog: str, description: str, epilog: str):
+        super().__init__(
+            prog,
+            description=description,
+            epilog=f"{epilog}\n\n{EXIT_STATUS}",
+            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=34, width=110),
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        hint = f"`{self.prog} --help` lists the flags"
+        if (flag := re.search(r"unrecognized arguments: (--?[\w-]+)", message)) is not None:
+            hint = did_you_mean(flag[1], self._option_string_actions) or hint
+        raise UsageError(message, Place(self.prog), hint=hint)
+
+
+def parse_shape(text: str) -> tuple[str, list[int]]:
+    """`x=1x3x?` -> `("x", [1, 3, -1])`; `x=` is a scalar.
+
+    Raises:
+        UsageError: it reads otherwise.
+    """
+    name, equals, dimensions = text.rpartition("=")
+    try:
+        shape = [-1 if d == "?" else int(d) for d in dimensions.split("x")] if dimensions else []
+    except ValueError:
+        shape = None
+    if not equals or not name or shape is None or any(n < -1 for n in shape):
+        raise UsageError(f"'{text}' is not a shape", hint="write it like `--shape x=1x3x224x224`")
+    return name, shape

@@ -1,0 +1,133 @@
+"""What `weft-run` runs, and what can run it: machine code, the interpreter, ONNX Runtime."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from weft.compiler import compile, load, load_module
+from weft.dialects.diagnostics import Diagnostic, Place, UsageError, did_you_mean
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.relay.reference import evaluate_function
+from weft.lowering.compiler import TensorSpec
+from weft.lowering.module_phase import entry_names, phase_of, select_entry, signature_of
+from weft.lowering.target import Target
+from weft.runtime.executable import Executable
+from weft.tools.peers import PEERS, open_peer
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
+EXECUTORS = ("aot", "interpreter")
+REFERENCES = (*EXECUTORS, *PEERS)
+ARTEFACT_SUFFIX = ".weft"
+
+
+class Executor(Protocol):
+    """Something that computes a program's outputs."""
+
+    def run(self, inputs: Mapping[str, NDArray], /) -> Mapping[str, NDArray]: ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a program is compiled and run."""
+
+    target: Target
+    opt_level: int | None
+    threads: int | None
+
+
+@dataclass(frozen=True)
+class Program:
+    """A graph with its inputs and outputs: a function of a module, or a saved executable."""
+
+    path: str
+    function: str
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    module: ModuleOp | None = None
+    saved: Executable | None = None
+
+    def executor(self, name: str, settings: Settings) -> Executor:
+        """One of `REFERENCES`, ready to run.
+
+        Raises:
+            UsageError: there is no such executor, or it cannot run this program.
+            Diagnostic: the program cannot be compiled.
+        """
+        match name:
+            case "aot":
+                return self.compiled(settings)
+            case "interpreter":
+                return Interpreter(self)
+            case _ if name in PEERS:
+                return open_peer(name, self.path, settings.threads or os.cpu_count() or 1)
+            case _:
+                hint = did_you_mean(name, REFERENCES) or f"they are: {', '.join(REFERENCES)}"
+                raise UsageError(f"there is no executor '{name}'", hint=hint)
+
+    def compiled(self, settings: Settings) -> Executable:
+        """The program as machine code."""
+        if self.saved is not None:
+            if settings.threads is not None:
+                self.saved.threads = settings.threads
+            return self.saved
+        assert self.module is not None
+        return compile(self.module, settings.target, settings.opt_level, settings.threads, function=self.function)
+
+
+def programs(path: str, functions: Sequence[str], shapes: Mapping[str, Sequence[int]]) -> list[Program]:
+    """What there is to run in a file: a model, the functions of a module that are asked for (`*` for all), a saved
+    executable.
+
+    Raises:
+        UsageError: the file is of no known kind, or a function is not there.
+        Diagnostic: the file cannot be read.
+    """
+    if Path(path).suffix == ARTEFACT_SUFFIX:
+        if functions:
+            raise UsageError("a saved executable is one function", Place("--function"))
+        exe = load(path)
+        return [Program(path, "main", exe.inputs, exe.outputs, saved=exe)]
+    if shapes and Path(path).suffix != ".onnx":
+        raise UsageError("shapes can be given for ONNX models only", Place("--shape"))
+    module = load_module(path, shapes)
+    phase_of(module)
+    names = entry_names(module) if "*" in functions else [*functions]
+    found: list[Program] = []
+    for name in names or [None]:
+        each = module.clone()
+        selected = select_entry(each, name)
+        found.append(Program(path, selected, *signature_of(each, selected), module=each))
+    return found
+
+
+class Interpreter:
+    """Operator by operator, by the operators' own definitions in NumPy."""
+
+    def __init__(self, program: Program):
+        if program.module is None:
+            raise UsageError("a saved executable holds no graph to interpret", Place("--executor"))
+        functions = [op for op in program.module.ops if isinstance(op, FuncOp)]
+        named = [function for function in functions if function.sym_name.data == program.function]
+        if not named or phase_of(program.module) not in ("import", "graph", "fuse"):
+            raise UsageError("the interpreter runs relay, which this module no longer is", Place("--executor"))
+        self._function = named[0]
+        self._program = program
+
+    def run(self, inputs: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """The outputs by name."""
+        try:
+            results = evaluate_function(self._function, [inputs[spec.name] for spec in self._program.inputs])
+        except (NotImplementedError, ValueError) as error:
+            raise Diagnostic(f"cannot be interpreted: {error}", Place(self._program.path)) from error
+        return {spec.name: array for spec, array in zip(self._program.outputs, results, strict=True)}

@@ -1,0 +1,200 @@
+"""Tensors on the command line: `x=2x3xf32=[1, 2, 3, 4, 5, 6]`, `x=@in.npy`, `.npz` files, random ones."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+
+from weft.dialects.diagnostics import Diagnostic, Place, UsageError, did_you_mean
+from weft.dialects.dtypes import dtype_name, numpy_dtype, scalar_type
+from weft.dialects.relay.base import DYNAMIC
+from weft.lowering.compiler import TensorSpec
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
+DTYPES = {
+    "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i1": "bool", "i8": "int8",
+    "i16": "int16", "i32": "int32", "i64": "int64", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32",
+    "ui64": "uint64",
+}  # fmt: skip
+"""Element types as MLIR writes them, by their names in NumPy."""
+
+RANDOM_INTEGERS = 10
+"""Random integers are less than this, so that they can be indices; those of 8 bits take all their values."""
+
+
+def read_input(text: str) -> tuple[str, NDArray]:
+    """The name and the value in `NAME=@FILE.npy` or `NAME=SHAPExTYPE=VALUES`.
+
+    Values are nested lists, or one number for all elements: `x=2x3xf32=[[1, 2, 3], [4, 5, 6]]`, `x=2x3xf32=0.5`,
+    `n=i64=7`. They may be `nan`, `inf`, `-inf`, `true`, `false`.
+
+    Raises:
+        UsageError: it reads otherwise.
+        Diagnostic: the file cannot be read.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise _malformed(text)
+    if value.startswith("@"):
+        return name, _read_npy(value[1:])
+    type, equals, numbers = value.partition("=")
+    if not equals:
+        raise _malformed(text)
+    *dimensions, element = type.split("x")
+    if element not in DTYPES or not all(d.isdigit() for d in dimensions):
+        hint = did_you_mean(element, DTYPES) or f"element types are {', '.join(DTYPES)}"
+        raise UsageError(f"input '{name}': '{type}' is not a tensor type like 2x3xf32", hint=hint)
+    shape = tuple(map(int, dimensions))
+    return name, _array(name, numbers, shape, numpy_dtype(scalar_type(DTYPES[element])))
+
+
+def _malformed(text: str) -> UsageError:
+    return UsageError(f"'{text}' is not an input", hint="write x=@in.npy, x=2x3xf32=[...] or x=2x3xf32=0.5")
+
+
+def _array(name: str, text: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> NDArray:
+    spelled = re.sub(r"\binf\b", "Infinity", re.sub(r"\bnan\b", "NaN", text))
+    try:
+        given = np.array(json.loads(spelled))
+    except ValueError:
+        raise UsageError(f"input '{name}': '{text}' is not a list of numbers", hint="as in [1, -2.5, inf]") from None
+    if given.dtype.kind not in "biuf" and given.size:
+        raise UsageError(f"input '{name}': '{text}' is not a list of numbers", hint="as in [1, -2.5, inf]")
+    with np.errstate(all="ignore"):
+        converted = given.astype(dtype)
+    if dtype.kind in "biu" and not np.array_equal(converted, given):
+        raise UsageError(f"input '{name}': '{text}' holds what is not of type {dtype.name}")
+    if given.ndim == 0:
+        return np.full(shape, converted, dtype)
+    if given.shape != shape and not (given.ndim == 1 and given.size == prod(shape)):
+        raise UsageError(f"input '{name}': the values have shape {list(given.shape)}, the type {list(shape)}")
+    return converted.reshape(shape)
+
+
+def _read_npy(path: str) -> NDArray:
+    try:
+        return cast("NDArray", np.load(path, allow_pickle=False))
+    except (OSError, ValueError, EOFError) as error:
+        raise _unreadable(path, error) from error
+
+
+def read_npz(path: str) -> dict[str, NDArray]:
+    """The arrays of an `.npz` file by name.
+
+    Raises:
+        Diagnostic: the file cannot be read.
+    """
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            raise Diagnostic("this is one array, not a file of named ones", Place(path), hint="give an .npz file")
+        with loaded as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise _unreadable(path, error) from error
+
+
+def write_npz(path: str, arrays: Mapping[str, NDArray]) -> None:
+    """Write named arrays.
+
+    Raises:
+        Diagnostic: the file cannot be written.
+    """
+    try:
+        with open(path, "wb") as file, zipfile.ZipFile(file, "w") as archive:
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+    except OSError as error:
+        raise Diagnostic(f"cannot be written: {(error.strerror or str(error)).lower()}", Place(path)) from error
+
+
+def _unreadable(path: str, error: Exception) -> Diagnostic:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return Diagnostic(f"cannot be read: {reason.lower()}", Place(path))
+
+
+def complete(
+    specs: Sequence[TensorSpec], given: Mapping[str, NDArray], seed: int, integers: int = RANDOM_INTEGERS
+) -> dict[str, NDArray]:
+    """One array for each input: those given, random ones for the others.
+
+    Raises:
+        UsageError: a name that is given is not an input's.
+        Diagnostic: an array that is given has not its input's shape or dtype.
+    """
+    names = [spec.name for spec in specs]
+    for name in given:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"inputs: {', '.join(map(describe, specs))}"
+            raise UsageError(f"there is no input '{name}'", hint=hint)
+    generator = np.random.default_rng(seed)
+    arrays: dict[str, NDArray] = {}
+    for spec in specs:
+        if spec.name in given:
+            arrays[spec.name] = check_input(spec, given[spec.name])
+        elif DYNAMIC in spec.type.get_shape():
+            raise UsageError(
+                f"input '{spec.name}' is {spec.type}",
+                hint=f"give it by --input or --inputs, or its shape: --shape {spec.name}=...",
+            )
+        else:
+            arrays[spec.name] = random_array(spec, generator, integers)
+    return arrays
+
+
+def check_input(spec: TensorSpec, array: NDArray) -> NDArray:
+    """`array`, if it is what the input `spec` takes.
+
+    Raises:
+        Diagnostic: it has another shape or dtype.
+    """
+    array = restored(spec, array)
+    shape = spec.type.get_shape()
+    fits = len(shape) == array.ndim and all(n in (DYNAMIC, m) for n, m in zip(shape, array.shape, strict=True))
+    if array.dtype != numpy_dtype(spec.type.element_type) or not fits:
+        raise Diagnostic(f"input '{spec.name}' is {spec.type}, not {array.dtype.name} of shape {list(array.shape)}")
+    return array
+
+
+def restored(spec: TensorSpec, array: NDArray) -> NDArray:
+    """`bfloat16` comes out of a file as pairs of bytes."""
+    dtype = numpy_dtype(spec.type.element_type)
+    return array.view(dtype) if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize else array
+
+
+def random_array(spec: TensorSpec, generator: np.random.Generator, integers: int = RANDOM_INTEGERS) -> NDArray:
+    """Random elements: floats of a normal distribution, integers from 0 to `integers`, 8-bit ones of all values."""
+    shape, dtype = spec.type.get_shape(), numpy_dtype(spec.type.element_type)
+    if dtype.kind == "b":
+        return generator.integers(0, 2, shape).astype(dtype)
+    if dtype.kind in "iu":
+        low, high = (np.iinfo(dtype.name).min, np.iinfo(dtype.name).max + 1) if dtype.itemsize == 1 else (0, integers)
+        return generator.integers(low, high, shape).astype(dtype)
+    return generator.standard_normal(shape, np.float32).astype(dtype)
+
+
+def describe(spec: TensorSpec) -> str:
+    """`x: tensor<2x3xf32>`."""
+    return f"{spec.name}: {spec.type}"
+
+
+def report_arrays(specs: Iterable[TensorSpec], arrays: Mapping[str, NDArray]) -> str:
+    """The outputs as text, large ones shortened."""
+    lines: list[str] = []
+    for spec in specs:
+        array = arrays[spec.name]
+        shown = array.astype(np.float32) if dtype_name(spec.type.element_type) == "bfloat16" else array
+        body = np.array2string(shown, separator=", ", max_line_width=100, threshold=200, precision=6)
+        lines.append(f"{describe(spec)} = {body}")
+    return "\n".join(lines)

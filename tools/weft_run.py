@@ -1,0 +1,164 @@
+"""`weft-run`: run a model, a module at any phase, or a saved executable; show, save or compare what comes out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from weft.dialects.diagnostics import Place, UsageError, did_you_mean
+from weft.tools.arguments import ArgumentParser, parse_shape
+from weft.tools.entry import guarded, register_weft
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from weft.tools.run_program import Program, Settings
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
+EXECUTORS = ("aot", "interpreter")
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = ArgumentParser(
+        prog="weft-run",
+        description="Run a model and print its outputs. Inputs that are not given are random.",
+        epilog="example: weft-run model.onnx --input x=@x.npy --compare onnxruntime --threads 2",
+    )
+    parser.add_argument("file", metavar="FILE", help="an .onnx model, a .mlir module at any phase, a saved .weft file")
+    what = parser.add_argument_group("what is run")
+    what.add_argument(
+        "--function",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="the function of a module; may be given several times, * is all; without it, main or the only one",
+    )
+    what.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        metavar="NAME=1x3x224x224",
+        help="the shape of an input whose dimensions the model leaves open",
+    )
+    what.add_argument("--target", default="llvm", help="what code is made for: 'llvm -mcpu=native -mattr=-avx512f'")
+    what.add_argument(
+        "-O", dest="opt_level", type=int, choices=range(4), metavar="N", help="optimisation level, 0 to 3"
+    )
+    what.add_argument("--executor", default="aot", help="aot: machine code (default); interpreter: NumPy, op by op")
+    what.add_argument("--threads", type=int, metavar="N", help="threads for an inference; as many as processors")
+    what.add_argument("--save", metavar="FILE.weft", help="write the compiled program to a file")
+    values = parser.add_argument_group("inputs and outputs")
+    values.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an input: x=@in.npy, x=2x3xf32=[1, 2, 3, 4, 5, 6], or x=2x3xf32=0.5 for all elements",
+    )
+    values.add_argument("--inputs", metavar="IN.npz", help="inputs by name")
+    values.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random inputs")
+    values.add_argument("--outputs", metavar="OUT.npz", help="write the outputs by name instead of printing them")
+    values.add_argument("--quiet", action="store_true", help="do not print the outputs")
+    check = parser.add_argument_group("checks: exit status 1 where outputs differ")
+    check.add_argument("--expect", metavar="OUT.npz", help="compare with recorded outputs")
+    check.add_argument("--compare", metavar="NAMES", help="compare with: aot, interpreter, onnxruntime, openvino")
+    check.add_argument("--atol", type=float, metavar="X", help="absolute tolerance; by default, the dtype decides")
+    check.add_argument("--rtol", type=float, metavar="X", help="relative tolerance; by default, the dtype decides")
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what the command line asks for.
+
+    Raises:
+        UsageError: the options do not fit the program, or one another.
+        Diagnostic: a file cannot be read, the program cannot be compiled, or outputs differ.
+    """
+    _check_executor(arguments.executor)
+    register_weft()
+    from weft.lowering.target import Target
+    from weft.tools.run_program import Settings, programs
+    from weft.tools.run_values import complete, read_input, read_npz
+
+    if arguments.threads is not None and arguments.threads < 1:
+        raise UsageError(f"{arguments.threads} threads: at least one is needed", Place("--threads"))
+    settings = Settings(Target.parse(arguments.target), arguments.opt_level, arguments.threads)
+    given = read_npz(arguments.inputs) if arguments.inputs else {}
+    given |= dict(read_input(text) for text in arguments.input)
+    expected = read_npz(arguments.expect) if arguments.expect else None
+    found = programs(arguments.file, arguments.function, dict(parse_shape(text) for text in arguments.shape))
+    if len(found) > 1 and (expected is not None or arguments.outputs or arguments.save):
+        raise UsageError("--expect, --outputs and --save are for one function", Place("--function"))
+    for name in given:
+        known = [spec.name for program in found for spec in program.inputs]
+        if name not in known:
+            hint = did_you_mean(name, known) or f"inputs: {', '.join(dict.fromkeys(known))}"
+            raise UsageError(f"there is no input '{name}'", Place("--input"), hint=hint)
+    prepared = [
+        (program, complete(program.inputs, {k: v for k, v in given.items() if k in _names(program)}, arguments.seed))
+        for program in found
+    ]
+    for program, inputs in prepared:
+        if len(found) > 1:
+            print(f"@{program.function}")
+        _run_one(program, inputs, expected, settings, arguments)
+    return 0
+
+
+def _names(program: Program) -> set[str]:
+    return {spec.name for spec in program.inputs}
+
+
+def _check_executor(name: str) -> None:
+    if name == "graph":
+        raise UsageError("there is no graph executor yet", Place("--executor"), hint="use aot, or interpreter")
+    if name not in EXECUTORS:
+        hint = did_you_mean(name, EXECUTORS) or f"they are: {', '.join(EXECUTORS)}"
+        raise UsageError(f"there is no executor '{name}'", Place("--executor"), hint=hint)
+
+
+def _run_one(
+    program: Program,
+    inputs: Mapping[str, NDArray],
+    expected: Mapping[str, NDArray] | None,
+    settings: Settings,
+    arguments: argparse.Namespace,
+) -> None:
+    """Run a program and do with its outputs what is asked for."""
+    from weft.tools.run_comparison import Tolerance, compare
+    from weft.tools.run_values import report_arrays, restored, write_npz
+
+    names = [name.strip() for name in (arguments.compare or "").split(",") if name.strip()]
+    others = {name: program.executor(name, settings) for name in names}
+    executor = program.executor(arguments.executor, settings)
+    if arguments.save:
+        program.compiled(settings).save(arguments.save)
+    outputs = executor.run(inputs)
+    if arguments.outputs:
+        write_npz(arguments.outputs, outputs)
+    elif not arguments.quiet:
+        print(report_arrays(program.outputs, outputs))
+    tolerance = Tolerance(arguments.atol, arguments.rtol)
+    if expected is not None:
+        specs = {spec.name: spec for spec in program.outputs}
+        wanted = {name: restored(specs[name], x) if name in specs else x for name, x in expected.items()}
+        difference = compare(outputs, wanted, arguments.expect, tolerance)
+        print(f"equal to {arguments.expect}: greatest difference {difference:.3g}")
+    for name, other in others.items():
+        difference = compare(outputs, other.run(inputs), name, tolerance)
+        print(f"equal to {name}: greatest difference {difference:.3g}")
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the tool; the exit status. See `entry` for its meaning."""
+    given = sys.argv[1:] if args is None else args
+    return guarded(lambda: run(argument_parser().parse_args(given)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
