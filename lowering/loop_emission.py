@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, func, memref, scf, vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, VectorType, i1
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IndexType, IntegerAttr, VectorType, i1, i64
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -85,7 +85,7 @@ class LoopEmitter:
         return op.results[0]
 
     @contextmanager
-    def into(self, block: Block) -> Iterator[None]:
+    def into(self, block: Block) -> Generator[None]:
         """Append to `block` meanwhile; index values computed there are forgotten afterwards."""
         saved = self.block, dict(self.index_values)
         self.block = block
@@ -395,10 +395,29 @@ class LoopEmitter:
             return self.emit(memref.LoadOp.get(buffer.memory, [self.index_value(form)]))
         start = self.index_value(Linear({a: f for a, f in form.terms.items() if a != lanes.dim}, form.constant))
         type = VectorType(buffer.element_type, [lanes.width])
+        if (step := form.terms[lanes.dim]) != 1:
+            return self._gather(buffer, start, step, type, lanes)
         if not lanes.is_masked or buffer.has_room:
             return self.emit(vector.LoadOp(buffer.memory, [start], type))
         passthrough = self.emit(arith.ConstantOp(_zeros(type)))
         return self.emit(vector.MaskedLoadOp(buffer.memory, [start], self._mask(lanes), passthrough, type))
+
+    def _gather(
+        self, buffer: FlatBuffer, start: SSAValue, step: int, type: VectorType[Attribute], lanes: Lanes
+    ) -> SSAValue:
+        """A vector of elements `step` apart, put together one by one."""
+        gathered = self.emit(arith.ConstantOp(_zeros(type)))
+        for lane in range(lanes.extent):
+            position = self.emit(arith.AddiOp(start, self.constant(lane * step))) if lane else start
+            element = self.emit(memref.LoadOp.get(buffer.memory, [position]))
+            gathered = self.emit(
+                vector.InsertOp.build(
+                    operands=[element, gathered, []],
+                    result_types=[type],
+                    properties={"static_position": DenseArrayBase.from_list(i64, [lane])},
+                )
+            )
+        return gathered
 
     def _store(self, op: memref.StoreOp, scope: BlockScope) -> None:
         value = self._value(op.value, scope)
@@ -465,9 +484,9 @@ class LoopEmitter:
                 if isinstance(op, memref.StoreOp):
                     if stride != 1:
                         return "it does not write neighbouring elements"
-                elif stride not in (0, 1):
-                    return "it reads elements that are not neighbours"
-                elif stride == 1:
+                elif stride is None:
+                    return "it reads elements whose distance differs"
+                elif stride:
                     varying.add(op.res)
             elif isinstance(op, scf.IfOp):
                 if op.cond in varying:

@@ -5,11 +5,13 @@ Counterpart of TVM's AutoInline.
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, math, memref, scf
-from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Operation
+from math import prod
 
-from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp
+from xdsl.dialects import arith, math, memref, scf
+from xdsl.dialects.builtin import IndexType, i1
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, memref_of
 from ..schedule.inline import compute_inline, consumers, written_buffer
 from ..schedule.rebind import blocks_under
 
@@ -63,27 +65,17 @@ def _writes_its_iterators(block: BlockOp) -> bool:
 
 def _is_work(op: Operation) -> bool:
     """Arithmetic on data, as opposed to moving it about or computing where it lies."""
-    if not isinstance(op, Operation) or isinstance(op, arith.ConstantOp | arith.SelectOp):
+    if isinstance(op, arith.ConstantOp | arith.SelectOp):
         return False
     return op.name.startswith(("arith.", "math.")) and any(not _is_index(r) for r in op.results)
 
 
-def _is_index(value: object) -> bool:
-    from xdsl.dialects.builtin import IndexType, IntegerType
-    from xdsl.ir import SSAValue
-
-    assert isinstance(value, SSAValue)
-    return isinstance(value.type, IndexType) or (isinstance(value.type, IntegerType) and value.type.width.data == 1)
+def _is_index(value: SSAValue) -> bool:
+    """Whether `value` says where data lies, or is a condition on that."""
+    return isinstance(value.type, IndexType) or value.type == i1
 
 
 def _reads_again(reader: BlockOp, block: BlockOp) -> bool:
     """Whether `reader` reads some element of what `block` writes more than once."""
     buffer = written_buffer(block)
-    assert isinstance(buffer.type, MemRefType)
-    elements = 1
-    for size in buffer.type.get_shape():
-        elements *= size
-    steps = 1
-    for extent in reader.extents:
-        steps *= extent
-    return steps > elements
+    return prod(reader.extents) > prod(memref_of(buffer).get_shape())

@@ -16,7 +16,9 @@ Architectures" (2018). Counterpart of TVM's MultiLevelTiling with one register l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from math import gcd
+from typing import TypeAlias
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
@@ -38,6 +40,10 @@ MIN_PARALLEL_WORK = 16384
 """Multiply-adds below which one thread does it all."""
 
 
+MIN_STRIDED_MERIT = 0.4
+"""Multiply-adds per cycle below which vectors whose elements lie apart are not worth putting together."""
+
+
 @dataclass(frozen=True)
 class Tile:
     """A register tile: `lanes` values of iterator `vector` in a register, `rows` values of iterator `row`, `columns` of
@@ -54,7 +60,7 @@ class Tile:
 def tile_reduction(block: BlockOp, registers: VectorRegisters) -> bool:
     """Tile `block` and what follows it; says whether it could.
 
-    It can where the last dimension that the block writes is one along which each input is contiguous or stands still,
+    It can where each input moves by a constant step along the last dimension that the block writes (best by none or one),
     and where at most one block reads the result, element by element.
     """
     if not block.is_reduction or block.init is None or block.conditions:
@@ -141,7 +147,7 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
     ranges: dict[AffineExpr, Range] = {outer: (0, -(-extent // lanes) - 1), inner: (0, lanes - 1)}
     accesses = [s for s in strides(block, {vector: outer * lanes + inner}, ranges) if s.buffer is not store.memref]
     along = [access.along(inner) for access in accesses]
-    if any(step not in (0, 1) for step in along) or 1 not in along:
+    if None in along or not any(along):
         return None
     extents = {i: block.extents[i] for i in spatial[:-1]}
     extents[vector] = -(-extent // lanes)
@@ -154,16 +160,30 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
                     continue
                 if column is not None and row is not None and not reuse.vectors_serve(row, rows):
                     continue
-                if column == vector and extent % lanes:
-                    continue  # a rest of some lanes fits no tile of several vectors
                 for columns in _divisors(extents[column]) if column is not None else [1]:
+                    if column == vector and extent % lanes and columns > 1 and extents[column] < 4 * columns:
+                        continue  # a rest of some lanes would be a large part of the work
                     # registers: the tile, one vector for each column, one for a broadcast
                     if rows * columns + columns + 1 > registers.count - 1:
                         continue
                     if column is not None and not reuse.scalars_serve(column, columns):
                         continue
                     candidates.append(Tile(vector, lanes, row, rows, column, columns))
-    return max(candidates, key=lambda t: _merit(t, extents, reuse))
+    best = max(candidates, key=lambda t: _merit(t, extents, reuse))
+    if any(step not in (0, 1) for step in along) and _merit(best, extents, reuse)[0] < MIN_STRIDED_MERIT:
+        return None
+    return best
+
+
+class ReadKind(Enum):
+    """How a read moves from lane to lane: not at all, to the neighbour, or farther."""
+
+    SCALAR = 0
+    VECTOR = 1
+    STRIDED = 2
+
+
+Moves: TypeAlias = dict[ReadKind, list[bool]]
 
 
 class Reuse:
@@ -175,16 +195,16 @@ class Reuse:
         self.lanes = lanes
         self.extents = extents
         self.target = _store(block).memref
-        self._moves: dict[tuple[int, int], tuple[list[bool], list[bool]]] = {}
+        self._moves: dict[tuple[int, int], Moves] = {}
 
-    def moves(self, iterator: int, size: int) -> tuple[list[bool], list[bool]]:
-        """For each vector read and for each scalar read, whether it moves within `size` values of `iterator`."""
+    def moves(self, iterator: int, size: int) -> Moves:
+        """For each read, by kind, whether it moves within `size` values of `iterator`."""
         key = (iterator, size)
         if (known := self._moves.get(key)) is None:
             known = self._moves[key] = self._find(iterator, size)
         return known
 
-    def _find(self, iterator: int, size: int) -> tuple[list[bool], list[bool]]:
+    def _find(self, iterator: int, size: int) -> Moves:
         count = len(self.block.iters)
         outer, lane, tile_outer, tile_inner = (AffineExpr.dimension(count + i) for i in range(4))
         lanes_outer = self.extents[self.vector]
@@ -196,19 +216,22 @@ class Reuse:
         else:
             ranges[outer] = (0, lanes_outer - 1)
             replace[self.vector] = outer * self.lanes + lane
-        result: tuple[list[bool], list[bool]] = ([], [])
+        result: Moves = {kind: [] for kind in ReadKind}
         for access in strides(self.block, replace, ranges):
             if access.buffer is not self.target:
-                result[0 if access.along(lane) == 1 else 1].append(access.along(tile_inner) != 0)
+                step = access.along(lane)
+                kind = ReadKind.SCALAR if step == 0 else ReadKind.VECTOR if step == 1 else ReadKind.STRIDED
+                result[kind].append(access.along(tile_inner) != 0)
         return result
 
     def vectors_serve(self, iterator: int, size: int) -> bool:
         """Whether one vector read serves all `size` values of `iterator`."""
-        return not any(self.moves(iterator, size)[0])
+        moves = self.moves(iterator, size)
+        return not any(moves[ReadKind.VECTOR] + moves[ReadKind.STRIDED])
 
     def scalars_serve(self, iterator: int, size: int) -> bool:
         """Whether one broadcast read serves all `size` values of `iterator`."""
-        return not any(self.moves(iterator, size)[1])
+        return not any(self.moves(iterator, size)[ReadKind.SCALAR])
 
 
 def choose_lanes(extent: int, full: int) -> int:
@@ -236,14 +259,15 @@ def _merit(tile: Tile, extents: dict[int, int], reuse: Reuse) -> tuple[float, in
     no_moves = reuse.moves(tile.vector, 1)
     row_moves = reuse.moves(tile.row, tile.rows) if tile.row is not None else no_moves
     column_moves = reuse.moves(tile.column, tile.columns) if tile.column is not None else no_moves
-    reads = [0, 0]
-    for kind in (0, 1):
+    # A multiply-add takes half a cycle. A scalar comes from the nearest cache, in half a cycle; vectors stream by, and
+    # come from the next one, in two; one whose elements lie apart is put together one by one.
+    cost = {ReadKind.SCALAR: 0.5, ReadKind.VECTOR: 2.0, ReadKind.STRIDED: float(tile.lanes)}
+    cycles = 0.0
+    for kind in ReadKind:
         for along_row, along_column in zip(row_moves[kind], column_moves[kind], strict=True):
-            reads[kind] += (tile.rows if along_row else 1) * (tile.columns if along_column else 1)
+            cycles += cost[kind] * (tile.rows if along_row else 1) * (tile.columns if along_column else 1)
     sums = tile.rows * tile.columns
-    # Two multiply-adds a cycle. Scalars come from the nearest cache, two a cycle; vectors stream by, and come from the
-    # next one, one in two cycles.
-    cycles = max(sums / 2, reads[0] * 2 + reads[1] / 2, 4)
+    cycles = max(cycles, sums / 2, 4)
     used = 1.0
     if tile.row is not None:
         used = extents[tile.row] / (-(-extents[tile.row] // tile.rows) * tile.rows)

@@ -6,11 +6,12 @@ own row of each: everything is computed in one parallel loop over the rows, with
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import MemRefType
+from math import prod
+
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.dtypes import byte_width
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, Scope
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, Scope, memref_of
 from ..schedule.compute_at import compute_at
 from ..schedule.inline import written_buffer
 from ..schedule.loops import fuse, set_kind
@@ -63,10 +64,7 @@ def schedule_rows(blocks: list[BlockOp]) -> bool:
             decompose_reduction(moved, reduce[0])
     work = 0
     for block in (b for b in top.walk() if isinstance(b, BlockOp)):
-        count = 1
-        for loop in enclosing_loops(block):
-            count *= loop.trip_count
-        work += count
+        work += prod(loop.trip_count for loop in enclosing_loops(block))
     if steps > 1 and work >= PARALLEL_MIN_STEPS:
         set_kind(top, ForKind.PARALLEL)
     return True
@@ -102,16 +100,9 @@ def shared_rows(blocks: list[BlockOp]) -> int | None:
             depth = common
     row_bytes = 0
     for block in blocks[:-1]:
-        elements = 1
-        for size in _shape(block)[depth:]:
-            elements *= size
-        type = written_buffer(block).type
-        assert isinstance(type, MemRefType)
-        row_bytes += elements * byte_width(type.element_type)
+        row_bytes += prod(_shape(block)[depth:]) * byte_width(memref_of(written_buffer(block)).element_type)
     return depth if row_bytes <= MAX_ROW_BYTES else None
 
 
 def _shape(block: BlockOp) -> tuple[int, ...]:
-    type = written_buffer(block).type
-    assert isinstance(type, MemRefType)
-    return type.get_shape()
+    return memref_of(written_buffer(block)).get_shape()

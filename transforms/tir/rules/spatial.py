@@ -7,15 +7,22 @@ from __future__ import annotations
 
 from xdsl.dialects import scf
 from xdsl.ir import OpResult, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind
-from ..schedule.access import follow_each_other
+from ..schedule.access import follow_each_other, strides
 from ..schedule.iters import fuse_iters
 from ..schedule.loops import fuse, reorder, set_kind
 from ..schedule.rebind import enclosing_loops
 
 PARALLEL_MIN_STEPS = 4096
 """Below so many steps in all, waking the other threads costs more than it saves."""
+
+MAX_VECTOR = 64
+"""The longest innermost loop that becomes one vector."""
+
+PARALLEL_SHARES = 64
+"""A parallel loop of so many iterations divides evenly enough among the threads."""
 
 
 def schedule_alone(block: BlockOp) -> None:
@@ -27,7 +34,21 @@ def schedule_alone(block: BlockOp) -> None:
     spatial, reduce = split_loops(block)
     if reduce:
         reorder(*spatial, *reduce) if spatial else None
+    elif len(loops) > 1 and _is_vector(block, loops[-1]):
+        set_kind(loops[-1], ForKind.VECTORIZED)
     parallelize(block, spatial if reduce or len(spatial) == 1 else spatial[:-1])
+
+
+def _is_vector(block: BlockOp, loop: ForOp) -> bool:
+    """Whether `loop`, the innermost, is just one vector: short, a power of two, every access contiguous or at rest.
+
+    Longer loops are LLVM's to vectorise. This one may stand under a branch, where LLVM would not.
+    """
+    extent = loop.trip_count
+    if not 4 <= extent <= MAX_VECTOR or extent & (extent - 1):
+        return False
+    dim = AffineExpr.dimension(len(block.iters) - 1)
+    return block.loop_vars[-1] is loop.var and all(a.along(dim) in (0, 1) for a in strides(block))
 
 
 def fuse_what_follows(block: BlockOp) -> None:
@@ -79,13 +100,20 @@ def split_loops(block: BlockOp) -> tuple[list[ForOp], list[ForOp]]:
 
 
 def parallelize(block: BlockOp, loops: list[ForOp]) -> ForOp | None:
-    """Fuse `loops`, the outermost of a nest, and run them in parallel if there is enough to do."""
+    """Run the outermost of `loops`, the outer loops of a nest, in parallel if there is enough to do: as many of them
+    fused as it takes to give every thread its share. (A fused loop's parts are found by division, so the fewer the
+    better.)"""
     if not loops:
         return None
     steps = 1
     for loop in enclosing_loops(block):
         steps *= loop.trip_count
-    fused = fuse(*loops)
+    shares = 0
+    trips = 1
+    while shares < len(loops) and trips < PARALLEL_SHARES:
+        trips *= loops[shares].trip_count
+        shares += 1
+    fused = fuse(*loops[:shares])
     if steps >= PARALLEL_MIN_STEPS and fused.trip_count > 1:
         set_kind(fused, ForKind.PARALLEL)
     return fused
