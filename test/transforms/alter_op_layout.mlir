@@ -128,7 +128,9 @@ relay.func @broadcast_operands_of_any_rank(%x: tensor<1x4x4x4xf32>, %p: tensor<8
 // CHECK: relay.concatenate {{.*}} -> tensor<1x3x4x4x4xf32>
 // CHECK-NEXT: relay.split {{.*}} -> tuple<tensor<1x1x4x4x4xf32>, tensor<1x2x4x4x4xf32>>
 // CHECK: relay.nn.pad {{.*}} {pad_width = array<i64: 0, 0, 0, 0, 1, 1, 0, 0, 0, 0>} : {{.*}} -> tensor<1x2x6x4x4xf32>
-relay.func @channels_are_joined_and_split_in_blocks(%x: tensor<1x4x4x4xf32>) -> (tensor<1x4x4x4xf32>, tensor<1x8x6x4xf32>) {
+relay.func @channels_are_joined_and_split_in_blocks(%x: tensor<1x4x4x4xf32>) -> (tensor<1x4x4x4xf32>, tensor<1x4x6x4xf32>) {
+  %u = relay.constant dense<0.25> : tensor<4x4x1x1xf32>
+  %v = relay.constant dense<0.25> : tensor<4x8x1x1xf32>
   %w = relay.constant dense<0.25> : tensor<8x4x1x1xf32>
   %z = relay.constant dense<0.0> : tensor<f32>
   %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x4x4xf32>
@@ -138,7 +140,9 @@ relay.func @channels_are_joined_and_split_in_blocks(%x: tensor<1x4x4x4xf32>) -> 
   %2 = relay.tuple_get %s[0] : tuple<tensor<1x4x4x4xf32>, tensor<1x8x4x4xf32>> -> tensor<1x4x4x4xf32>
   %3 = relay.tuple_get %s[1] : tuple<tensor<1x4x4x4xf32>, tensor<1x8x4x4xf32>> -> tensor<1x8x4x4xf32>
   %4 = relay.nn.pad %3, %z {pad_width = array<i64: 0, 0, 0, 0, 1, 1, 0, 0>} : (tensor<1x8x4x4xf32>, tensor<f32>) -> tensor<1x8x6x4xf32>
-  relay.return %2, %4 : tensor<1x4x4x4xf32>, tensor<1x8x6x4xf32>
+  %5 = relay.nn.conv2d %2, %u : (tensor<1x4x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x4x4xf32>
+  %6 = relay.nn.conv2d %4, %v : (tensor<1x8x6x4xf32>, tensor<4x8x1x1xf32>) -> tensor<1x4x6x4xf32>
+  relay.return %5, %6 : tensor<1x4x4x4xf32>, tensor<1x4x6x4xf32>
 }
 
 // The first field has an odd number of channels and the second one is in blocks: all become plain.

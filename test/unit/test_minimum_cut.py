@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,7 +40,7 @@ def test_no_labelling_costs_less_and_none_as_cheap_has_more_true_labels(
 def test_a_chain_of_ten_thousand_nodes_is_cut_once():
     cut = MinimumCut()
     nodes = [cut.add_node() for _ in range(10_000)]
-    for i, (a, b) in enumerate(zip(nodes, nodes[1:], strict=False)):
+    for i, (a, b) in enumerate(pairwise(nodes)):
         cut.link(a, b, 1 if i == 6_000 else 2)
     cut.fix(nodes[0], True)
     cut.fix(nodes[-1], False)
