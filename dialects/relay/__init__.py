@@ -3,6 +3,7 @@
 from xdsl.ir import Dialect
 
 from . import (
+    advanced_indexing,
     annotation,
     broadcast,
     core,
@@ -13,6 +14,7 @@ from . import (
     gather,
     image,
     layout,
+    matrix,
     nn_activation,
     nn_conv_transpose,
     nn_convolution,
@@ -53,6 +55,8 @@ Relay = Dialect(
         *einsum.OPS,
         *sequence.OPS,
         *dynamic.OPS,
+        *matrix.OPS,
+        *advanced_indexing.OPS,
         *image.OPS,
         *layout.OPS,
         *nn_activation.OPS,

@@ -1,4 +1,4 @@
-"""Operators that make tensors: constants, ranges, shapes, triangles."""
+"""Operators that make tensors: constants, ranges, shapes, grids."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import ceil, prod
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -15,9 +15,22 @@ from xdsl.utils.exceptions import VerifyException
 
 from .. import te
 from ..dtypes import numpy_dtype
-from .base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, int_list, ints, is_true, shape_of, string, tensor
+from .base import (
+    DYNAMIC,
+    Fusion,
+    FusionPattern,
+    RelayOp,
+    flatten_types,
+    int_list,
+    ints,
+    shape_of,
+    shape_text,
+    string,
+    tensor,
+)
 from .core import ConstantOp
 from .elementwise import ElementwiseOp, named_type
+from .nn_common import tuple_type
 
 if TYPE_CHECKING:
     from .base import NDArray
@@ -255,49 +268,6 @@ class ArangeOp(RelayOp):
         return values.astype(numpy_dtype(named_type(self.dtype.data)))  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
 
-@irdl_op_definition
-class TriluOp(RelayOp):
-    """The triangle of the last two dimensions on one side of diagonal `k`, and zero elsewhere.
-
-    Diagonal 0 begins in the corner, positive ones lie above it. With `upper`, what is on and above it stays.
-
-    `y = np.triu(x, k)`
-
-    ```mlir
-    %y = relay.trilu %x, %k {upper = true} : (tensor<2x4x4xf32>, tensor<i64>) -> tensor<2x4x4xf32>
-    ```
-    """
-
-    name = "relay.trilu"
-    ONNX: ClassVar[tuple[str, ...]] = ("Trilu",)
-
-    data = operand_def(TensorType)
-    k = operand_def(TensorType)
-    result = result_def(TensorType)
-
-    upper = flag(True)
-
-    traits = traits_def(Pure(), FusionPattern(Fusion.ELEMWISE))
-    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
-
-    def infer(self) -> Sequence[Attribute]:
-        data = tensor(self.data)
-        scalar(self.k)
-        if len(data.get_shape()) < 2:
-            raise VerifyException(f"{data} has no last two dimensions")
-        return [data]
-
-    def compute(self, *inputs: te.Tensor) -> te.Tensor:
-        x, k = inputs
-
-        def body(*i: te.IterVar) -> te.Expr:
-            row, column, diagonal = *i[-2:], te.cast(k[()], te.index)
-            kept = column >= row + diagonal if is_true(self.upper) else column <= row + diagonal
-            return te.select(kept, x[i], 0)
-
-        return te.compute(x.shape, body, "trilu")
-
-
 class _ShapeQuery(RelayOp, ABC):
     """Something that a tensor's shape says."""
 
@@ -365,7 +335,63 @@ class NdarraySizeOp(_ShapeQuery):
         return te.compute((), lambda: size, "ndarray_size")
 
 
+@irdl_op_definition
+class MeshgridOp(RelayOp):
+    """For vectors, the tensors of all combinations of their elements: one for each vector.
+
+    In `indexing` "ij", vector `k` runs along dimension `k`; in "xy", the first two are exchanged. Scalars count as
+    vectors of one element.
+
+    `y = np.meshgrid(a, b, indexing="ij")`
+
+    ```mlir
+    %t = relay.tuple(%a, %b) : (tensor<2xf32>, tensor<3xf32>) -> tuple<tensor<2xf32>, tensor<3xf32>>
+    %y = relay.meshgrid %t {indexing = "ij"} : (tuple<tensor<2xf32>, tensor<3xf32>>) -> tuple<tensor<2x3xf32>, tensor<2x3xf32>>
+    ```
+    """  # noqa: E501
+
+    name = "relay.meshgrid"
+
+    data = operand_def(TupleType)
+    result = result_def(TupleType)
+
+    indexing = string("ij")
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def grid(self, shapes: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+        """The dimension along which each vector runs, and the shape of the results.
+
+        Raises:
+            VerifyException: a tensor is not a vector, or `indexing` is unknown.
+        """
+        if any(len(shape) > 1 for shape in shapes):
+            raise VerifyException(f"expected vectors, got shapes {', '.join(map(shape_text, shapes))}")
+        if self.indexing.data not in ("ij", "xy"):
+            raise VerifyException(f'\'indexing\' is "ij" or "xy", not {self.indexing}')
+        extents = [shape[0] if shape else 1 for shape in shapes]
+        along = list(range(len(shapes)))
+        if self.indexing.data == "xy":
+            along[:2] = reversed(along[:2])
+        return along, [extents[along.index(d)] for d in range(len(along))]
+
+    def infer(self) -> Sequence[Attribute]:
+        fields = flatten_types([self.data.type])
+        _, shape = self.grid([f.get_shape() for f in fields])
+        return [tuple_type(*(TensorType(f.element_type, shape) for f in fields))]
+
+    def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
+        along, shape = self.grid([x.shape for x in inputs])
+        return [_spread(x, d, shape) for x, d in zip(inputs, along, strict=True)]
+
+
+def _spread(x: te.Tensor, dimension: int, shape: Sequence[int]) -> te.Tensor:
+    """A vector (or scalar) along one dimension of a tensor of `shape`."""
+    return te.compute(shape, lambda *i: x[(i[dimension],) * x.rank], "meshgrid")
+
+
 OPS: list[type[Operation]] = [
-    ZerosOp, OnesOp, ZerosLikeOp, OnesLikeOp, FullOp, FullLikeOp, ArangeOp, TriluOp, ShapeOfOp, NdarraySizeOp,
+    ZerosOp, OnesOp, ZerosLikeOp, OnesLikeOp, FullOp, FullLikeOp, ArangeOp, MeshgridOp, ShapeOfOp, NdarraySizeOp,
 ]  # fmt: skip
 """The operators that make tensors."""

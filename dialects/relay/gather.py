@@ -30,18 +30,12 @@ from .base import (
     tensor,
 )
 from .elementwise import integers, named_type
+from .indexing import from_the_end, reshaped
 from .nn_common import optional_int
 from .slicing import merge_dims
-from .transform import reshaped
 
 if TYPE_CHECKING:
     from .base import NDArray
-
-
-def from_the_end(i: te.Expr, extent: int) -> te.Expr:
-    """An integer as an index, where negative ones count from the end of an axis."""
-    i = te.cast(i, te.index)
-    return te.select(i < 0, i + extent, i)
 
 
 class _GatherOp(RelayOp):

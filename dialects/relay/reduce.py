@@ -36,6 +36,7 @@ from .base import (
     tensor,
 )
 from .elementwise import truth_values
+from .indexing import row_major
 from .nn_common import accumulator, narrow
 
 
@@ -327,14 +328,6 @@ class _ArgReduceOp(ReduceOp, ABC):
             return te.reduce("max" if last else "min", te.select(found, at, 0 if last else max(count - 1, 0)), again)
 
         return te.compute(shape, place, self.name.removeprefix("relay."))
-
-
-def row_major(indices: Sequence[te.Expr], shape: Sequence[int]) -> te.Expr:
-    """The position of the element at `indices` when the elements of a tensor of `shape` are counted row by row."""
-    position: te.Expr = te.const(0, te.index)
-    for i, n in zip(indices, shape, strict=True):
-        position = position * n + i
-    return position
 
 
 @irdl_op_definition

@@ -16,8 +16,8 @@ from .. import te
 from ..dtypes import numpy_dtype
 from .base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, normalize_axis, opt_integer, string, tensor
 from .elementwise import named_type
+from .indexing import reshaped
 from .nn_common import accumulator, narrow, widened
-from .transform import reshaped
 
 if TYPE_CHECKING:
     from .base import NDArray

@@ -30,9 +30,8 @@ from .base import (
     tensor,
 )
 from .elementwise import integers
-from .gather import from_the_end
+from .indexing import from_the_end, row_major, unravel
 from .slicing import merge_dims
-from .transform import row_major, unravel
 
 if TYPE_CHECKING:
     import numpy as np

@@ -27,8 +27,9 @@ from .base import (
     shape_text,
 )
 from .elementwise import DropsIdentity
+from .indexing import reshaped
 from .nn_common import optional_int
-from .transform import InjectiveOp, reshaped
+from .transform import InjectiveOp
 
 if TYPE_CHECKING:
     from .base import NDArray
@@ -124,7 +125,7 @@ class TileOp(InjectiveOp):
         return np.tile(inputs[0], ints(self.reps))
 
 
-class _BroadcastOp(InjectiveOp, DropsIdentity):
+class _BroadcastToShape(InjectiveOp, DropsIdentity):
     """Dimensions of extent one repeated, and further ones put in front."""
 
     traits = traits_def(FusionPattern(Fusion.BROADCAST))
@@ -144,7 +145,7 @@ class _BroadcastOp(InjectiveOp, DropsIdentity):
 
 
 @irdl_op_definition
-class BroadcastToOp(_BroadcastOp):
+class BroadcastToOp(_BroadcastToShape):
     """Dimensions of extent one repeated, and further ones put in front, up to `shape`.
 
     `y = np.broadcast_to(x, (2, 3, 4))`
@@ -172,7 +173,7 @@ class BroadcastToOp(_BroadcastOp):
 
 
 @irdl_op_definition
-class BroadcastToLikeOp(_BroadcastOp):
+class BroadcastToLikeOp(_BroadcastToShape):
     """Dimensions of extent one repeated, and further ones put in front, up to the shape of another tensor.
 
     `y = np.broadcast_to(x, like.shape)`

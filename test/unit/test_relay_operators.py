@@ -16,12 +16,14 @@ from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
 
 from weft.dialects.relay import (
+    advanced_indexing,
     broadcast,
     creation,
     dynamic,
     einsum,
     elementwise,
     gather,
+    matrix,
     reduce,
     scan,
     scatter,
@@ -403,7 +405,7 @@ def test_a_scatter_of_nothing_changes_nothing():
 
 def test_arrays_index_the_first_dimensions():
     rows, columns = ints([[0], [1]]), ints([2, -1])
-    assert_close(run_operator(sequence.AdvIndexOp, [(X, rows, columns)]), X[rows, columns])
+    assert_close(run_operator(advanced_indexing.AdvIndexOp, [(X, rows, columns)]), X[rows, columns])
 
 
 # Order and running sums
@@ -500,7 +502,7 @@ def test_ranges(start: int, stop: int, step: int):
 @pytest.mark.parametrize("upper", [False, True])
 def test_triangles(k: int, upper: bool):
     expected = np.triu(X, k) if upper else np.tril(X, k)
-    assert_close(run_operator(creation.TriluOp, [X, np.array(k)], upper=upper), expected)
+    assert_close(run_operator(matrix.TriluOp, [X, np.array(k)], upper=upper), expected)
 
 
 def test_a_shape_is_that_of_the_data_even_where_its_type_is_dynamic():
@@ -530,7 +532,7 @@ def test_sequences_along_the_second_axis_are_masked():
 
 def test_grids_may_exchange_the_first_two_axes():
     vectors = (floats(1, 2), floats(3, 4, 5), floats(6))
-    found = run_results(sequence.MeshgridOp, [vectors], indexing="xy")
+    found = run_results(creation.MeshgridOp, [vectors], indexing="xy")
     for grid, expected in zip(found, np.meshgrid(*vectors, indexing="xy"), strict=True):
         assert_close(grid, expected)
 
@@ -550,11 +552,11 @@ def diagonals_set(matrix: NDArray, diagonals: NDArray, k1: int, k2: int, align: 
 @pytest.mark.parametrize("align", ["RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT"])
 @pytest.mark.parametrize(("k1", "k2"), [(-1, 1), (0, 2), (-2, -1)])
 def test_several_diagonals_are_set(k1: int, k2: int, align: str):
-    matrix = random_floats(3, 4)
+    data = random_floats(3, 4)
     longest = min(3 + min(k2, 0), 4 - max(k1, 0))
     diagonals = 10 + random_floats(k2 - k1 + 1, longest)
-    result = run_operator(sequence.MatrixSetDiagOp, [matrix, diagonals], k1=k1, k2=k2, align=align)
-    assert_close(result, diagonals_set(matrix, diagonals, k1, k2, align))
+    result = run_operator(matrix.MatrixSetDiagOp, [data, diagonals], k1=k1, k2=k2, align=align)
+    assert_close(result, diagonals_set(data, diagonals, k1, k2, align))
 
 
 def evaluated(op_type: type[RelayOp], x: NDArray, **properties: Value) -> list[NDArray]:
