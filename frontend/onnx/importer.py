@@ -11,7 +11,7 @@ Counterpart of TVM's `relay.frontend.from_onnx`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -40,6 +40,7 @@ from .schemas import (
     operator_name,
     opsets,
     schema_of,
+    values_read,
 )
 from .tensors import declared_type
 
@@ -88,8 +89,10 @@ class _Scope:
     weights: dict[str, TensorProto]
     opsets: Mapping[str, int]
     outer: _Scope | None = None
-    later: Iterable[str] = ()
-    """Names that the graph defines somewhere, for a better message."""
+    made: Collection[str] = ()
+    """The values that the graph makes somewhere, for a better message."""
+    read: Collection[str] = ()
+    """The values that something reads."""
     place: str | None = None
     """The node whose definition this is: its nodes are placed there."""
 
@@ -211,8 +214,9 @@ class _Importer:
 
     def open(self, graph: GraphProto, opsets: Mapping[str, int], outer: _Scope | None) -> _Scope:
         """The scope of a graph, with its weights, which are read when they are first used."""
-        later = {name for node in graph.node for name in node.output}
-        return _Scope({}, {t.name: t for t in graph.initializer}, opsets, outer, later)
+        made = {name for node in graph.node for name in node.output}
+        read = values_read(graph.node) | {value.name for value in graph.output}
+        return _Scope({}, {t.name: t for t in graph.initializer}, opsets, outer, made, read)
 
     def lookup(self, name: str, scope: _Scope, what: str) -> SSAValue | _Poison:
         """The value called `name`, or what its weight is once read."""
@@ -225,7 +229,7 @@ class _Importer:
             if name in inner.weights:
                 return self.read_weight(name, inner)
             names += [*inner.values, *inner.weights]
-            if name in inner.later:
+            if name in inner.made:
                 raise self.error(
                     f"{what} '{name}' is used before the node that makes it",
                     name,
@@ -309,9 +313,9 @@ class _Importer:
         if schema is None:
             function = self.functions[node.domain, node.op_type]
             given = {a.name: a for a in function.attribute_proto} | attributes
-            return self.expand(function, Node(node, 0, inputs, given, self.emitter), name, scope)
+            return self.expand(function, Node(node, 0, inputs, given, self.emitter, scope.read), name, scope)
         check(node, attributes, schema)
-        view = Node(node, schema.since_version, inputs, attributes, self.emitter)
+        view = Node(node, schema.since_version, inputs, attributes, self.emitter, scope.read)
         if domain_of(node) == "":
             if node.op_type == "If":
                 return self.choose(view, scope)
@@ -325,7 +329,9 @@ class _Importer:
         """The nodes that define an operator, in its place."""
         arguments = dict(zip_longest(function.input, call.inputs[: len(function.input)]))
         known = {k: v for k, v in arguments.items() if v is not None}
-        scope = _Scope(dict(known), {}, {**caller.opsets, **opsets(function.opset_import)}, place=place)
+        versions = {**caller.opsets, **opsets(function.opset_import)}
+        read = values_read(function.node) | {*function.output}
+        scope = _Scope(dict(known), {}, versions, read=read, place=place)
         absent = arguments.keys() - known
         before = {problem: len(names) for problem, names in self.problems.items()}
         self.convert_all([instantiate(node, call.attributes, absent) for node in function.node], scope)

@@ -55,8 +55,9 @@ def batched(node: Node, a: SSAValue, b: SSAValue) -> SSAValue:
             flat.append(node.reshape(operand, [1, *matrix]))
             continue
         if shape_of(operand)[:-2] != batch:
+            node.static_shape(operand)
             operand = node.emit("broadcast_to", operand, shape=[*batch, *matrix])
-        flat.append(node.reshape(operand, [-1, *node.static_shape(operand)[-2:]]))
+        flat.append(node.reshape(operand, [-1, *matrix]))
     y = node.emit("nn.batch_matmul", *flat, transpose_a=False, transpose_b=False)
     return node.reshape(y, [*batch, rows, columns])
 

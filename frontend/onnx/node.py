@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -74,6 +74,8 @@ class Node:
     inputs: Sequence[SSAValue | None]
     attributes: Mapping[str, AttributeProto]
     emitter: Emitter
+    read: Collection[str]
+    """The names of all values that something reads."""
 
     # Inputs
 
@@ -123,8 +125,8 @@ class Node:
         return None if default is None else list(default)
 
     def output_used(self, index: int) -> bool:
-        """Whether the node names its output at `index`."""
-        return index < len(self.proto.output) and bool(self.proto.output[index])
+        """Whether anything reads the node's output at `index`."""
+        return index < len(self.proto.output) and self.proto.output[index] in self.read
 
     # Attributes
 

@@ -81,6 +81,17 @@ def newest_opset() -> int:
     return onnx.defs.onnx_opset_version()
 
 
+def values_read(nodes: Iterable[NodeProto]) -> set[str]:
+    """The names of the values that nodes take as inputs, those inside of their graphs included."""
+    found: set[str] = set()
+    for node in nodes:
+        found.update(node.input)
+        for attribute in node.attribute:
+            for graph in (attribute.g, *attribute.graphs):
+                found |= values_read(graph.node) | {value.name for value in graph.output}
+    return found
+
+
 def schema_of(node: NodeProto, opset: int) -> Schema:
     """The definition of a node's operator, in the revision that `opset` has.
 

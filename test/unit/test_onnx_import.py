@@ -200,6 +200,19 @@ def test_symbolic_dimensions_become_dynamic_or_what_is_given():
     assert str(given).count("tensor<2x4xf32>") == 3, "one symbol is one size in all inputs"
 
 
+def test_an_output_that_nobody_reads_costs_nothing():
+    """The mask of a Dropout would need a static shape."""
+    nodes = [helper.make_node("Dropout", ["x"], ["y", "mask"])]
+    model = model_of(graph_of(nodes, {"x": ["N", 4]}))
+    assert names_of(from_onnx(model)) == ["nn.dropout", "tuple_get"]
+
+
+def test_batched_products_take_a_dynamic_batch():
+    nodes = [helper.make_node("MatMul", ["a", "b"], ["y"])]
+    model = model_of(graph_of(nodes, {"a": ["N", 2, 3, 4], "b": ["N", 2, 4, 5]}))
+    assert "-> tensor<?x2x3x5xf32>" in str(main_of(from_onnx(model)).function_type)
+
+
 def test_a_shape_for_an_unknown_input_names_the_nearest_one():
     model = model_of(graph_of([helper.make_node("Exp", ["data"], ["y"])], {"data": ["N"]}))
     with pytest.raises(UsageError, match="no input 'dat'") as error:
