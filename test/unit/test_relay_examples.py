@@ -14,6 +14,7 @@ import pytest
 from relay_examples import (
     OPERATORS,
     context,
+    docstring,
     example,
     flat_operands,
     formula,
@@ -25,6 +26,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.parser import Parser
 
 from weft.dialects.dtypes import numpy_dtype
+from weft.dialects.relay import Relay
 from weft.dialects.relay.base import DYNAMIC, RelayOp, flatten_types
 from weft.dialects.relay.reference import evaluate_compute, evaluate_directly
 
@@ -60,6 +62,21 @@ def test_the_example_verifies_and_round_trips(name: str):
     again = Parser(context(), text).parse_module()
     again.verify()
     assert str(again) == text
+
+
+STRUCTURE = {op.name: op for op in Relay.operations if op.name not in OPERATORS and "```mlir" in docstring(op)}
+CALLS = {"relay.call", "relay.call_lowered"}
+"""What an example cannot be verified without: the function that it calls."""
+
+
+@pytest.mark.parametrize("name", STRUCTURE)
+def test_the_example_of_a_structural_operation_round_trips(name: str):
+    module = parse(example(STRUCTURE[name]))
+    assert any(op.name == name for op in module.walk())
+    if name not in CALLS:
+        module.verify()
+    text = str(module)
+    assert str(Parser(context(), text).parse_module()) == text
 
 
 @pytest.mark.parametrize("name", [name for name, op in OPERATORS.items() if op.has_compute()])
