@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, SSAValue
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .emitter import Emitter
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
+
+T = TypeVar("T")
 
 Outputs: TypeAlias = "SSAValue | Sequence[SSAValue | None]"
 """What a converter returns: the node's outputs; one that it does not make is `None`."""
@@ -132,38 +134,23 @@ class Node:
 
     def integer(self, name: str, default: int | None = None) -> int:
         """An integer attribute. Raises `Malformed` where it is absent and has no default."""
-        if name in self.attributes:
-            return self.attributes[name].i
-        return self._default(name, default)
+        return self.attributes[name].i if name in self.attributes else _default(name, default)
 
     def real(self, name: str, default: float | None = None) -> float:
         """A float attribute. Raises `Malformed` where it is absent and has no default."""
-        if name in self.attributes:
-            return self.attributes[name].f
-        return self._default(name, default)
+        return self.attributes[name].f if name in self.attributes else _default(name, default)
 
     def string(self, name: str, default: str | None = None) -> str:
         """A string attribute. Raises `Malformed` where it is absent and has no default."""
-        if name in self.attributes:
-            return self.attributes[name].s.decode()
-        return self._default(name, default)
+        return self.attributes[name].s.decode() if name in self.attributes else _default(name, default)
 
     def integers(self, name: str, default: Sequence[int] | None = None) -> list[int]:
         """An attribute of integers. Raises `Malformed` where it is absent and has no default."""
-        if name in self.attributes:
-            return list(self.attributes[name].ints)
-        return list(self._default(name, default))
+        return list(self.attributes[name].ints if name in self.attributes else _default(name, default))
 
     def graph(self, name: str) -> GraphProto:
-        """A graph attribute. Raises `Malformed` where it is absent."""
-        if name in self.attributes:
-            return self.attributes[name].g
-        return self._default(name, None)
-
-    def _default(self, name: str, default: Value) -> ...:
-        if default is None:
-            raise Malformed(f"attribute '{name}' is missing")
-        return default
+        """A graph attribute, which the operator's definition asks for."""
+        return self.attributes[name].g
 
     # Relay operators
 
@@ -242,6 +229,12 @@ class Node:
         if not -rank <= axis < rank:
             raise Malformed(f"axis {axis} is out of range for a tensor of rank {rank}")
         return axis % rank
+
+
+def _default(name: str, default: T | None) -> T:
+    if default is None:
+        raise Malformed(f"attribute '{name}' is missing")
+    return default
 
 
 _GIVE_SHAPES = "give the shapes of the model's inputs: `--shape NAME=1x3x224x224`"
