@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ..dialects.tir.affine import Linear, linear, substitute
-from ..dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp
+from ..dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, memref_of
 from ..transforms.tir.schedule.compute_at import required_region
 from ..transforms.tir.schedule.inline import accessing_blocks
 from ..transforms.tir.schedule.rebind import enclosing_loops
@@ -57,8 +57,7 @@ class FlatBuffer:
 
     @property
     def element_type(self) -> Attribute:
-        assert isinstance(self.memory.type, MemRefType)
-        return self.memory.type.element_type
+        return memref_of(self.memory).element_type
 
     def position(
         self, map: AffineMap, iters: Sequence[AffineExpr], ranges: Mapping[AffineExpr, tuple[int, int]]
@@ -66,7 +65,7 @@ class FlatBuffer:
         """Where the element that `map` gives for iterator values `iters` lies in the flat memory, in normal form."""
         total: AffineExpr = AffineConstantExpr(0)
         for result, stride, offset in zip(map.results, self.strides, self.offsets, strict=True):
-            # Each dimension is brought to normal form with its own offset before it is scaled, so that an offset cancels.
+            # Each dimension is joined with its own offset before it is scaled, so that an offset cancels.
             total = total + (substitute(result, iters) + offset * -1) * stride
         return linear(total, ranges)
 
@@ -93,12 +92,11 @@ def _compact(alloc: AllocBufferOp, emitter: LoopEmitter) -> FlatBuffer:
     outer = [loop.var for loop in common]
     region = required_region(alloc.buffer, blocks, outer)
     dims = [emitter.dim(var) for var in outer]
-    assert isinstance(alloc.buffer.type, MemRefType)
     shape = [size for _, size in region]
     masked = any(_has_masked_lanes(block) for block in blocks)
     if masked:
         shape[-1] = next_power_of_two(shape[-1])
-    type = MemRefType[Attribute](alloc.buffer.type.element_type, [prod(shape)])
+    type = MemRefType[Attribute](memref_of(alloc.buffer).element_type, [prod(shape)])
     memory = memref.AllocaOp.get(type.element_type, 64, type.get_shape())
     memory.memref.name_hint = alloc.buffer.name_hint
     memory.properties["alignment"] = IntegerAttr(64, i64)

@@ -12,8 +12,8 @@ relay.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
 tir.prim_func @fused_nn_relu(%p0: memref<8xf32>, %out: memref<8xf32>) { ... one tir.block for each stage ...
 ```
 
-Tuples are opened: a tuple operand becomes several buffers. Does not: schedule anything; functions that are not primitive
-stay. Counterpart of TVM's LowerTE (TECompiler, LowerToTECompute).
+Tuples are opened: a tuple operand becomes several buffers. Does not: schedule anything; functions that are not
+primitive stay. Counterpart of TVM's LowerTE (TECompiler, LowerToTECompute).
 """
 
 from __future__ import annotations
@@ -62,6 +62,21 @@ def lower_function(function: FuncOp) -> PrimFuncOp:
     Raises:
         Diagnostic: a shape is dynamic, or an operator has no `compute`.
     """
+    inputs, outputs = compute_function(function)
+    prim_func = create_prim_func(function.sym_name.data, inputs, outputs)
+    prim_func.location = function.location
+    prim_func.attributes |= {k: v for k, v in function.attributes.items() if k != "primitive"}
+    if _is_concatenation(function):
+        prim_func.attributes[CONCAT_ONLY] = UnitAttr()
+    return prim_func
+
+
+def compute_function(function: FuncOp) -> tuple[list[te.Tensor], list[te.Tensor]]:
+    """Placeholders for the function's inputs, and its outputs as tensor expressions of them; tuples are opened.
+
+    Raises:
+        Diagnostic: a shape is dynamic, or an operator has no `compute`.
+    """
     tensors: dict[SSAValue, list[te.Tensor]] = {}
     inputs: list[te.Tensor] = []
     for argument in function.body.block.args:
@@ -74,21 +89,17 @@ def lower_function(function: FuncOp) -> PrimFuncOp:
         if op is function.return_op:
             break
         tensors.update(zip(op.results, _compute(op, tensors), strict=True))
-    outputs = [t for value in function.return_op.arguments for t in tensors[value]]
-    prim_func = create_prim_func(function.sym_name.data, inputs, outputs)
-    prim_func.location = function.location
-    prim_func.attributes |= {k: v for k, v in function.attributes.items() if k != "primitive"}
-    if _is_concatenation(function):
-        prim_func.attributes[CONCAT_ONLY] = UnitAttr()
-    return prim_func
+    return inputs, [t for value in function.return_op.arguments for t in tensors[value]]
 
 
 def _is_concatenation(function: FuncOp) -> bool:
     """Whether `function` lays its arguments, in order, one after the other in memory, and does nothing else."""
     ops = list(function.body.block.ops)
-    if len(ops) != 3 or not isinstance(ops[0], TupleOp) or not isinstance(ops[1], ConcatenateOp):
+    if len(ops) != 3:
         return False
     gather, concatenate, _ = ops
+    if not isinstance(gather, TupleOp) or not isinstance(concatenate, ConcatenateOp):
+        return False
     shape = flatten_types([concatenate.result.type])[0].get_shape()
     axis = concatenate.axis.value.data % len(shape)
     arguments = list(function.body.block.args)

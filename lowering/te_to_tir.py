@@ -7,10 +7,11 @@ left out. Signed and unsigned integers are both signless in memory; the operatio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from xdsl.dialects import arith, math, memref, scf
-from xdsl.dialects.arith import FastMathFlag, FastMathFlagsAttr
+from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
     AnyFloat,
     FloatAttr,
@@ -22,9 +23,12 @@ from xdsl.dialects.builtin import (
     f32,
     f64,
     i1,
+    i64,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
+from xdsl.utils.hints import isa
 
 from ..dialects import te
 from ..dialects.te.expr import BinaryKind as B
@@ -40,7 +44,7 @@ NO_SIGNED_ZERO = FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
 
 def signless(type: Attribute) -> Attribute:
     """The type that `arith` works on: an unsigned integer's bits without the sign."""
-    return IntegerType(type.width.data) if isinstance(type, IntegerType) else type
+    return IntegerType(type.width.data) if isa(type, IntegerType) else type
 
 
 def buffer_type(tensor: te.Tensor) -> MemRefType[Attribute]:
@@ -50,7 +54,7 @@ def buffer_type(tensor: te.Tensor) -> MemRefType[Attribute]:
 
 def is_unsigned(type: Attribute) -> bool:
     """Whether values of `type` are compared and widened as unsigned; `i1` is."""
-    return isinstance(type, IntegerType) and (type.signedness.data == Signedness.UNSIGNED or type.width.data == 1)
+    return isa(type, IntegerType) and (type.signedness.data == Signedness.UNSIGNED or type.width.data == 1)
 
 
 def create_prim_func(name: str, inputs: Sequence[te.Tensor], outputs: Sequence[te.Tensor]) -> PrimFuncOp:
@@ -151,7 +155,7 @@ class BodyEmitter:
         self.block = block
         self.axes = axes
         self.buffers = buffers
-        self.memo: dict[te.Expr, SSAValue] = dict(axes)
+        self.memo: dict[te.Expr, SSAValue] = {**axes}
         self.constants: dict[tuple[float, Attribute], SSAValue] = {}
 
     def insert(self, op: Operation) -> SSAValue:
@@ -182,8 +186,8 @@ class BodyEmitter:
 
     def _emit(self, expr: te.Expr) -> SSAValue:
         match expr:
-            case te.Const(value, type):
-                return self.constant(value, signless(type))
+            case te.Const(value, element):
+                return self.constant(value, signless(element))
             case te.Read(tensor, indices):
                 return self.insert(memref.LoadOp.get(self.buffers[tensor], [self.value(i) for i in indices]))
             case te.Unary(kind, operand, _):
@@ -195,8 +199,8 @@ class BodyEmitter:
                 return self.binary(kind, self.value(lhs), self.value(rhs), lhs.type)
             case te.Select(condition, then, otherwise, _):
                 return self._select(condition, then, otherwise)
-            case te.Cast(operand, type):
-                return self.cast(self.value(operand), operand.type, type)
+            case te.Cast(operand, element):
+                return self.cast(self.value(operand), operand.type, element)
             case _:
                 raise TypeError(f"te: {type(expr).__name__} cannot stand inside an expression")
 
@@ -211,7 +215,7 @@ class BodyEmitter:
             inner.memo = dict(self.memo)
             block.add_op(scf.YieldOp(inner.value(side)))
             regions.append(Region(block))
-        return self.insert(scf.IfOp(test, [signless(then.type)], *regions))
+        return self.insert(scf.IfOp(test, [signless(then.type)], regions[0], regions[1]))
 
     def unary(self, kind: U, x: SSAValue, type: Attribute) -> SSAValue:
         """`kind(x)`, where `x` is of the (signed or unsigned) scalar `type`."""
@@ -284,8 +288,8 @@ class BodyEmitter:
                 quotient = self.insert(arith.FloorDivSIOp(lhs, rhs))
                 return self.insert(arith.SubiOp(lhs, self.insert(arith.MuliOp(quotient, rhs))))
             case B.POW:
-                wide = [self.cast(x, type, f64) for x in (lhs, rhs)]
-                return self.cast(self.insert(math.PowFOp(*wide)), f64, type)
+                power = math.PowFOp(self.cast(lhs, type, f64), self.cast(rhs, type, f64))
+                return self.cast(self.insert(power), f64, type)
             case _:
                 raise TypeError(f"te: {kind} of {type}")
 
@@ -330,12 +334,8 @@ class BodyEmitter:
             return self._compare(x, "une", zero) if isinstance(source, AnyFloat) else self.binary(B.NE, x, zero, source)
         if isinstance(source, IndexType) or isinstance(to, IndexType):
             if isinstance(source, AnyFloat) or isinstance(to, AnyFloat):
-                from xdsl.dialects.builtin import i64
-
                 return self.cast(self.cast(x, source, i64), i64, target)
             if is_unsigned(source):
-                from xdsl.dialects.builtin import i64
-
                 return self.insert(arith.IndexCastOp(self.cast(x, source, i64), to))
             return self.insert(arith.IndexCastOp(x, to))
         if isinstance(source, AnyFloat) and isinstance(to, AnyFloat):
@@ -343,16 +343,17 @@ class BodyEmitter:
                 return self.insert(arith.TruncFOp(self.insert(arith.ExtFOp(x, f32)), to))
             return self.insert((arith.ExtFOp if to.bitwidth > source.bitwidth else arith.TruncFOp)(x, to))
         if isinstance(source, AnyFloat):
+            assert isa(to, IntegerType)
             return self.insert((arith.FPToUIOp if is_unsigned(target) else arith.FPToSIOp)(x, to))
         if isinstance(to, AnyFloat):
             return self.insert((arith.UIToFPOp if is_unsigned(source) else arith.SIToFPOp)(x, to))
-        assert isinstance(source, IntegerType) and isinstance(to, IntegerType)
+        assert isa(source, IntegerType) and isa(to, IntegerType)
         if to.width.data < source.width.data:
             return self.insert(arith.TruncIOp(x, to))
         return self.insert((arith.ExtUIOp if is_unsigned(source) else arith.ExtSIOp)(x, to))
 
 
-_FLOAT_UNARY: dict[U, type[Operation]] = {
+_FLOAT_UNARY: dict[U, Callable[[SSAValue], Operation]] = {
     U.ABS: math.AbsFOp, U.EXP: math.ExpOp, U.LOG: math.LogOp, U.LOG2: math.Log2Op, U.LOG10: math.Log10Op,
     U.SQRT: math.SqrtOp, U.RSQRT: math.RsqrtOp, U.ERF: math.ErfOp, U.TANH: math.TanhOp, U.SIN: math.SinOp,
     U.COS: math.CosOp, U.TAN: math.TanOp, U.SINH: math.SinhOp, U.COSH: math.CoshOp, U.ASIN: math.AsinOp,
@@ -362,12 +363,13 @@ _FLOAT_UNARY: dict[U, type[Operation]] = {
 
 _FLOAT_COMPARE = {B.EQ: "oeq", B.NE: "une", B.LT: "olt", B.LE: "ole", B.GT: "ogt", B.GE: "oge"}
 
+_IntBinary: TypeAlias = Callable[[SSAValue, SSAValue], Operation]
 # Each pair: for signed, for unsigned integers.
 _INT_COMPARE = {
     B.EQ: ("eq", "eq"), B.NE: ("ne", "ne"), B.LT: ("slt", "ult"), B.LE: ("sle", "ule"), B.GT: ("sgt", "ugt"),
     B.GE: ("sge", "uge"),
 }  # fmt: skip
-_INT_BINARY: dict[B, tuple[type[Operation], type[Operation]]] = {
+_INT_BINARY: dict[B, tuple[_IntBinary, _IntBinary]] = {
     B.ADD: (arith.AddiOp, arith.AddiOp), B.SUB: (arith.SubiOp, arith.SubiOp), B.MUL: (arith.MuliOp, arith.MuliOp),
     B.DIV: (arith.DivSIOp, arith.DivUIOp), B.TRUNCMOD: (arith.RemSIOp, arith.RemUIOp),
     B.MIN: (arith.MinSIOp, arith.MinUIOp), B.MAX: (arith.MaxSIOp, arith.MaxUIOp), B.AND: (arith.AndIOp, arith.AndIOp),
@@ -377,7 +379,7 @@ _INT_BINARY: dict[B, tuple[type[Operation], type[Operation]]] = {
 
 
 def _integer_attribute(value: int, type: Attribute) -> IntegerAttr[IntegerType | IndexType]:
-    assert isinstance(type, IntegerType | IndexType)
+    assert isa(type, IntegerType | IndexType)
     if isinstance(type, IntegerType) and type.width.data > 1 and value >= 1 << (type.width.data - 1):
         value -= 1 << type.width.data  # the bits of an unsigned literal
     return IntegerAttr(value, type)

@@ -58,8 +58,9 @@ def load(path: str | os.PathLike[str]) -> CompiledGraph:
         with zipfile.ZipFile(path) as archive:
             manifest = cast("dict[str, Any]", json.loads(archive.read("manifest.json")))
             if manifest.get("format") != FORMAT:
+                made = manifest.get("format")
                 raise Diagnostic(
-                    f"{path}: made by another version of Weft (format {manifest.get('format')}, this one reads {FORMAT})",
+                    f"{path}: made by another version of Weft (format {made}, this one reads {FORMAT})",
                     hint="compile the model again",
                 )
             constants = [

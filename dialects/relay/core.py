@@ -7,7 +7,7 @@ types.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
@@ -53,6 +53,7 @@ from xdsl.traits import (
     SymbolUserOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from .attributes import array_to_attribute, attribute_to_array, tensor_type_of
 from .base import Fusion, FusionPattern, NonComputational, compatible
@@ -302,12 +303,12 @@ class ConstantOp(IRDLOperation):
         value = parser.parse_attribute()
         from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 
-        if isinstance(value, DenseIntOrFPElementsAttr):
-            type = value.get_type()  # `dense<...> : type` carries it
+        if isa(value, DenseIntOrFPElementsAttr):
+            type: Attribute = value.get_type()  # `dense<...> : type` carries it
         else:
             parser.parse_punctuation(":")
             type = parser.parse_type()
-        if not isinstance(type, TensorType):
+        if not isa(type, TensorType):
             parser.raise_error("the type of relay.constant must be a tensor")
         op = ConstantOp(value, type)
         op.attributes |= attributes
@@ -342,7 +343,8 @@ class TupleOp(IRDLOperation):
     traits = traits_def(Pure(), FusionPattern(Fusion.TUPLE))
 
     def __init__(self, *fields: SSAValue):
-        super().__init__(operands=[list(fields)], result_types=[TupleType(ArrayAttr([f.type for f in fields]))])
+        types = cast("list[TypeAttribute]", [f.type for f in fields])
+        super().__init__(operands=[list(fields)], result_types=[TupleType(ArrayAttr(types))])
 
     def verify_(self) -> None:
         if [*self.result.type.types] != [f.type for f in self.fields]:

@@ -10,13 +10,14 @@ Counterpart of TVM's `PrimExpr`. Types are xDSL's scalar types; indices have typ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness, i1
 from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -262,11 +263,13 @@ class Reduce(Expr):
 
 def const(value: float, type: Attribute) -> Const:
     """A literal of scalar type `type`."""
-    if isinstance(type, IntegerType) and type.width.data == 1:
-        return Const(bool(value), type)
-    if isinstance(type, IntegerType | IndexType):
-        return Const(int(value), type)
-    return Const(float(value), type)
+    match type:
+        case IntegerType() if type.width.data == 1:
+            return Const(bool(value), type)
+        case IntegerType() | IndexType():
+            return Const(int(value), type)
+        case _:
+            return Const(float(value), type)
 
 
 def as_expr(value: ExprLike, type: Attribute) -> Expr:
@@ -283,7 +286,7 @@ def reduce_identity(kind: ReduceKind, type: Attribute) -> Const:
         case "max" | "min":
             if isinstance(type, AnyFloat):
                 return const(float("-inf") if kind == "max" else float("inf"), type)
-            assert isinstance(type, IntegerType)
+            assert isa(type, IntegerType)
             width = type.width.data
             if type.signedness.data == Signedness.UNSIGNED or width == 1:
                 return const(0 if kind == "max" else (1 << width) - 1, type)
@@ -299,7 +302,7 @@ COMBINER: dict[ReduceKind, BinaryKind] = {
     "or": BinaryKind.OR,
 }
 
-_INT_FOLDS = {
+_INT_FOLDS: dict[BinaryKind, Callable[[int, int], int]] = {
     BinaryKind.ADD: lambda a, b: a + b,
     BinaryKind.SUB: lambda a, b: a - b,
     BinaryKind.MUL: lambda a, b: a * b,

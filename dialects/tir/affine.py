@@ -1,7 +1,7 @@
 """Index arithmetic: from SSA values to affine expressions and back, and what can be said about an expression.
 
-An index in a block's body is a chain of `arith` operations on the iterators. `affine_of` reads such a chain as an affine
-expression; `Linear` is its normal form, a sum of multiples of atoms (variables, and floordiv/mod terms).
+An index in a block's body is a chain of `arith` operations on the iterators. `affine_of` reads such a chain as an
+affine expression; `Linear` is its normal form, a sum of multiples of atoms (variables, and floordiv/mod terms).
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ computes one element (or one step of a reduction) and is addressed by its iterat
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -21,6 +22,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     StringAttr,
     UnitAttr,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
@@ -55,7 +57,8 @@ class PrimFuncOp(IRDLOperation):
     ```mlir
     tir.prim_func @double(%x: memref<8xf32>, %y: memref<8xf32>) {
       tir.for parallel %i = 0 to 8 {
-        tir.block @double(%vi: spatial 8) = [%i] reads(%x[(d0) -> (d0)] : memref<8xf32>) writes(%y[(d0) -> (d0)] : memref<8xf32>) {
+        tir.block @double(%vi: spatial 8) = [%i]
+            reads(%x[(d0) -> (d0)] : memref<8xf32>) writes(%y[(d0) -> (d0)] : memref<8xf32>) {
           %0 = memref.load %x[%vi] : memref<8xf32>
           %1 = arith.addf %0, %0 : f32
           memref.store %1, %y[%vi] : memref<8xf32>
@@ -111,6 +114,13 @@ class PrimFuncOp(IRDLOperation):
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, False)
+
+
+def memref_of(buffer: SSAValue) -> MemRefType[Attribute]:
+    """The type of a buffer."""
+    type = buffer.type
+    assert isinstance(type, MemRefType)
+    return cast("MemRefType[Attribute]", type)
 
 
 class Scope(StrEnum):
@@ -293,7 +303,8 @@ class BlockOp(IRDLOperation):
     `init` runs before the first step of a reduction and gives its starting value.
 
     ```mlir
-    tir.block @sum(%vi: spatial 4, %vk: reduce 64) = [%i, %k0 * 16 + %k1] reads(%x[(d0, d1) -> (d0, d1)] : memref<4x64xf32>) writes(%y[(d0, d1) -> (d0)] : memref<4xf32>) {
+    tir.block @sum(%vi: spatial 4, %vk: reduce 64) = [%i, %k0 * 16 + %k1]
+        reads(%x[(d0, d1) -> (d0, d1)] : memref<4x64xf32>) writes(%y[(d0, d1) -> (d0)] : memref<4xf32>) {
       %0 = memref.load %y[%vi] : memref<4xf32>
       %1 = memref.load %x[%vi, %vk] : memref<4x64xf32>
       %2 = arith.addf %0, %1 : f32
@@ -419,8 +430,6 @@ class BlockOp(IRDLOperation):
         self.properties["write_maps"] = ArrayAttr(writes.values())
 
     def _set_segments(self, *sizes: int) -> None:
-        from xdsl.dialects.builtin import i32
-
         self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, sizes)
 
     def verify_(self) -> None:

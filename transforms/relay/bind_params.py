@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 from ...dialects.diagnostics import UsageError, did_you_mean
 from ...dialects.relay.attributes import tensor_type_of
@@ -55,6 +57,6 @@ def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function:
 def input_names(func: FuncOp) -> list[str]:
     """The names of a graph's inputs: as imported, else those of its arguments in the text."""
     given = func.attributes.get("input_names")
-    if isinstance(given, ArrayAttr) and len(given) == len(func.body.block.args):
+    if isa(given, ArrayAttr[Attribute]) and len(given) == len(func.body.block.args):
         return [name.data if isinstance(name, StringAttr) else str(name) for name in given]
     return [a.name_hint or f"in{i}" for i, a in enumerate(func.body.block.args)]

@@ -8,9 +8,9 @@ follows the reduction elementwise rides along: it is done on the tile while that
 The loops stay rolled, the tile's are marked `unrolled`, and the tile itself is a small buffer that LLVM keeps in
 registers once it has unrolled them.
 
-Source: the micro-kernel of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008); for direct
-convolutions in blocked layouts, Georganas et al., "Anatomy of High-Performance Deep Learning Convolutions on SIMD
-Architectures" (2018). Counterpart of TVM's MultiLevelTiling with one register level.
+Source: the micro-kernel of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008); for
+direct convolutions in blocked layouts, Georganas et al., "Anatomy of High-Performance Deep Learning Convolutions on
+SIMD Architectures" (2018). Counterpart of TVM's MultiLevelTiling with one register level.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ from math import gcd
 from typing import TypeAlias
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir.affine import Range
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind, Scope
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind, Scope, memref_of
 from ..schedule.access import follow_each_other, strides
 from ..schedule.compute_at import compute_at
 from ..schedule.inline import consumers, written_buffer
@@ -60,8 +59,8 @@ class Tile:
 def tile_reduction(block: BlockOp, registers: VectorRegisters) -> bool:
     """Tile `block` and what follows it; says whether it could.
 
-    It can where each input moves by a constant step along the last dimension that the block writes (best by none or one),
-    and where at most one block reads the result, element by element.
+    It can where each input moves by a constant step along the last dimension that the block writes (best by none or
+    one), and where at most one block reads the result, element by element.
     """
     if not block.is_reduction or block.init is None or block.conditions:
         return False
@@ -95,8 +94,7 @@ def _reads_alike(block: BlockOp, reader: BlockOp) -> bool:
     store = _store(block)
     if list(store.indices) != list(block.iters[: len(store.indices)]):
         return False
-    assert isinstance(buffer.type, MemRefType)
-    shape = buffer.type.get_shape()
+    shape = memref_of(buffer).get_shape()
     if len(reader.iters) != len(shape):
         return False
     for access in reader.accesses():
@@ -131,14 +129,13 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
     """The tile that does the most multiply-adds for each read, within the registers; `None` where the block's inputs
     cannot be read as vectors."""
     store = _store(block)
-    assert isinstance(store.memref.type, MemRefType)
     rank = len(store.indices)
     spatial = [i for i in range(rank) if block.extents[i] > 1]
     if not spatial or spatial[-1] != rank - 1 or any(k != IterKind.SPATIAL for k in block.kinds[:rank]):
         return None
     vector = spatial[-1]
     extent = block.extents[vector]
-    full = registers.lanes(store.memref.type.element_type)
+    full = registers.lanes(memref_of(store.memref).element_type)
     lanes = choose_lanes(extent, full)
     if lanes < min(4, full):
         return None
@@ -161,7 +158,7 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
                 if column is not None and row is not None and not reuse.vectors_serve(row, rows):
                     continue
                 for columns in _divisors(extents[column]) if column is not None else [1]:
-                    if column == vector and extent % lanes and columns > 1 and extents[column] < 4 * columns:
+                    if column == vector and extent % lanes and columns > 1 and extents[vector] < 4 * columns:
                         continue  # a rest of some lanes would be a large part of the work
                     # registers: the tile, one vector for each column, one for a broadcast
                     if rows * columns + columns + 1 > registers.count - 1:
@@ -310,7 +307,7 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
         if part and loop is not None and epilogue.extents[loop] % size:
             ragged += part
     # Columns outermost: their weights stay in cache while the rows pass.
-    outer = [l for l in (*column_outer, *vector_outer, *outer, *row_outer) if l not in ragged]
+    outer = [loop for loop in (*column_outer, *vector_outer, *outer, *row_outer) if loop not in ragged]
     reorder(*outer, *ragged, *inner)
     name = block.block_name
     top = fuse(*outer) if outer else None

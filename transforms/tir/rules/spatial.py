@@ -96,7 +96,7 @@ def split_loops(block: BlockOp) -> tuple[list[ForOp], list[ForOp]]:
         for d in binding.used_dims()
     }
     loops = enclosing_loops(block)
-    return [l for l in loops if l.var not in reduce], [l for l in loops if l.var in reduce]
+    return [loop for loop in loops if loop.var not in reduce], [loop for loop in loops if loop.var in reduce]
 
 
 def parallelize(block: BlockOp, loops: list[ForOp]) -> ForOp | None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.tir.affine import Linear, Range, linear, substitute
-from ....dialects.tir.core import BlockOp
+from ....dialects.tir.core import BlockOp, memref_of
 
 
 @dataclass(frozen=True)
@@ -52,11 +51,11 @@ def strides(
             continue
         position: Linear | None = None
         if access.map is not None:
-            type = access.buffer.type
-            assert isinstance(type, MemRefType)
             total: AffineExpr = AffineConstantExpr(0)
             step = 1
-            for size, index in reversed(list(zip(type.get_shape(), access.map.results, strict=True))):
+            for size, index in reversed(
+                list(zip(memref_of(access.buffer).get_shape(), access.map.results, strict=True))
+            ):
                 total = total + substitute(index, dims) * step
                 step *= size
             position = linear(total, known)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from xdsl.dialects import memref
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ....dialects.tir.affine import Linear, Range, expr_range, linear, substitute
-from ....dialects.tir.core import BlockOp, ForOp, IterKind
+from ....dialects.tir.core import BlockOp, ForOp, IterKind, memref_of
 from .errors import ScheduleError
 from .inline import consumers, erase_with_loops, written_buffer
 from .rebind import assign, dimension_ranges, enclosing_loops
@@ -71,7 +72,7 @@ def compute_at(block: BlockOp, loop: ForOp) -> list[ForOp]:
     assert first is not None
     nest = loops[0] if loops else new
     loop.body.block.insert_op_before(nest, first)
-    for each, following in zip(loops, loops[1:], strict=False):
+    for each, following in pairwise(loops):
         each.body.block.add_op(following)
     if loops:
         loops[-1].body.block.add_op(new)
@@ -91,11 +92,7 @@ def required_region(
 ) -> list[tuple[AffineExpr, int]]:
     """What `readers` access of `buffer` while `outer_vars` stand still: for each dimension, an offset (over
     `outer_vars` as dimensions) and a size. A dimension that cannot be bounded so is taken whole."""
-    type = buffer.type
-    from xdsl.dialects.builtin import MemRefType
-
-    assert isinstance(type, MemRefType)
-    shape = type.get_shape()
+    shape = memref_of(buffer).get_shape()
     maps: list[tuple[BlockOp, AffineMap | None]] = [
         (reader, access.map) for reader in readers for access in reader.accesses() if access.buffer is buffer
     ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp
@@ -72,9 +73,6 @@ def _expand(
     for position, index in zip(order, load.indices, strict=True):
         mapping[block.iters[position]] = index
     if any(v not in mapping for v in block.iters):
-        from xdsl.dialects import arith
-        from xdsl.dialects.builtin import IndexType, IntegerAttr
-
         zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
         load.parent.insert_op_before(zero, load)
         mapping.update({v: zero.result for v in block.iters if v not in mapping})

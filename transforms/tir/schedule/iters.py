@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, MemRefType, i64
 from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir.core import AllocBufferOp, BlockOp
+from ....dialects.tir.core import AllocBufferOp, BlockOp, memref_of
 from .errors import ScheduleError
 from .loops import fuse
 from .rebind import enclosing_loops
@@ -33,7 +34,7 @@ def fuse_iters(block: BlockOp, first: int) -> None:
     bound = [loop for loop in loops if loop.var in _bound_to(block, first) or loop.var in _bound_to(block, second)]
     if len(bound) != 2 or bound[1].parent_op() is not bound[0]:
         raise ScheduleError("iterators can be fused where each has one loop, directly nested", block)
-    if [l.trip_count for l in bound] != [block.extents[first], block.extents[second]]:
+    if [loop.trip_count for loop in bound] != [block.extents[first], block.extents[second]]:
         raise ScheduleError("iterators can be fused where each runs over its whole loop", block)
     inner_extent = block.extents[second]
     fused = fuse(*bound)
@@ -46,8 +47,6 @@ def fuse_iters(block: BlockOp, first: int) -> None:
     block.properties["iter_kinds"] = type(block.iter_kinds)(kinds)
     block.properties["iter_extents"] = DenseArrayBase.from_list(i64, extents)
     loop_vars = list(block.loop_vars)
-    from xdsl.ir.affine import AffineExpr
-
     if fused.var not in loop_vars:
         raise ScheduleError("the fused loop does not bind the block", block)
     bindings = list(block.bindings.data.results)
@@ -83,8 +82,7 @@ def fuse_buffer_dims(alloc: AllocBufferOp, first: int, blocks: Sequence[BlockOp]
     `blocks` are those that access it, all at a quotient and remainder that `fuse_iters` made; the fused iterator takes
     their place.
     """
-    type = alloc.buffer.type
-    assert isinstance(type, MemRefType)
+    type = memref_of(alloc.buffer)
     shape = list(type.get_shape())
     shape[first : first + 2] = [shape[first] * shape[first + 1]]
     alloc.buffer._type = MemRefType[Attribute](type.element_type, shape)  # pyright: ignore[reportPrivateUsage]

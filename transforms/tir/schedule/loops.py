@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
@@ -36,7 +37,7 @@ def split(loop: ForOp, factors: Sequence[int]) -> list[ForOp]:
     blocks = blocks_under(loop)
     for op in contents:
         op.detach()
-    for outer, nested in zip(loops, loops[1:], strict=False):
+    for outer, nested in pairwise(loops):
         outer.body.block.add_op(nested)
     loops[-1].body.block.add_ops(contents)
     expr: AffineExpr = AffineConstantExpr(0)
@@ -144,7 +145,7 @@ def reorder(*order: ForOp) -> None:
         block.add_op(new_chain[0])
     else:
         block.insert_op_before(new_chain[0], anchor)
-    for outer, inner in zip(new_chain, new_chain[1:], strict=False):
+    for outer, inner in pairwise(new_chain):
         outer.body.block.add_op(inner)
     new_chain[-1].body.block.add_ops(contents)
 

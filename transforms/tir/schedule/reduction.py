@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr
+from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, PrimFuncOp, Scope
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, PrimFuncOp, Scope, memref_of
 from .errors import ScheduleError
 from .inline import accessing_blocks, written_buffer
 from .rebind import assign, enclosing_loops
@@ -80,8 +80,7 @@ def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
     Counterpart of TVM's `cache_write`.
     """
     target = written_buffer(block)
-    assert isinstance(target.type, MemRefType)
-    alloc = AllocBufferOp(target.type, scope)
+    alloc = AllocBufferOp(memref_of(target), scope)
     alloc.buffer.name_hint = f"{target.name_hint or block.block_name}_{scope.value}"
     top: Operation = enclosing_loops(block)[0] if enclosing_loops(block) else block
     assert top.parent is not None
@@ -90,7 +89,7 @@ def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
         if access.buffer is target:
             access.op.operands[1 if access.is_write else 0] = alloc.buffer
     block.update_accesses()
-    shape = target.type.get_shape()
+    shape = memref_of(target).get_shape()
     loops = [ForOp(n, name_hint=f"i{d}") for d, n in enumerate(shape) if n != 1]
     body = Block(arg_types=[IndexType()] * len(shape))
     for number, argument in enumerate(body.args):
