@@ -5,15 +5,15 @@ region of the OpenMP runtime, entered through the GOMP ABI that libgomp and libo
 
 ```mlir
 llvm.func @weft_run(%inputs: !llvm.ptr, %outputs: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64)
-  // one thread: weft_thread_share(context, 0, 1)
+  // zero the counters of work sharing at the arena's start, then
+  // one thread: weft_thread(context)
   // more:       GOMP_parallel(@weft_thread, context, num_threads, 0)
 llvm.func internal @weft_thread(%context: !llvm.ptr)
-  // weft_thread_share(context, omp_get_thread_num(), omp_get_num_threads())
-llvm.func internal @weft_thread_share(%context: !llvm.ptr, %thread: i64, %num_threads: i64)
-  // @main(inputs[0], ..., outputs[0], ..., arena, %thread, %num_threads)
+  // @main(inputs[0], ..., outputs[0], ..., arena, num_threads)
 ```
 
-Does nothing where no function carries the graph's signature (`weft.inputs`).
+Of several functions that carry a graph's signature (`weft.inputs`), `@main` or the first is run. Does nothing where
+there is none. TVM has no counterpart: its graph executor calls kernels one by one, and each enters a parallel region.
 """
 
 from __future__ import annotations
@@ -23,43 +23,43 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import func, llvm
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, SymbolRefAttr, i8, i32, i64
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, ModuleOp, SymbolRefAttr, i8, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
 
 from ..transforms.infra import ModulePass
 from .convert_main_to_loops import INPUTS, OUTPUTS
 
 ENTRY = "weft_run"
-THREAD, SHARE = "weft_thread", "weft_thread_share"
+THREAD = "weft_thread"
 PTR = llvm.LLVMPointerType()
 VOID = llvm.LLVMVoidType()
 POINTER_BYTES = 8
-# The context that the threads share: pointers to inputs, outputs and arena.
-CONTEXT_BYTES = 3 * POINTER_BYTES
+# The context that the threads share: pointers to inputs, outputs and arena, and the number of threads.
+CONTEXT_BYTES = 4 * POINTER_BYTES
 
 
 @dataclass(frozen=True)
 class AddEntryPointPass(ModulePass):
-    """Add `@weft_run`, which runs the graph's function on several threads."""
+    """Add `@weft_run`, which runs the graph's function, an `llvm.func`, on several threads."""
 
     name = "add-entry-point"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        mains = [f for f in op.ops if isinstance(f, func.FuncOp) and INPUTS in f.attributes]
+        mains = [f for f in op.ops if isinstance(f, llvm.FuncOp) and INPUTS in f.attributes]
         if not mains:
             return
         main = next((f for f in mains if f.sym_name.data == "main"), mains[0])
-        declared = {str(name) for f in op.ops if (name := f.properties.get("sym_name")) is not None}
+        declared = {f.sym_name.data for f in op.ops if isinstance(f, llvm.FuncOp)}
         for name, operands, result in (
-            ("omp_get_thread_num", [], i32),
-            ("omp_get_num_threads", [], i32),
+            ("memset", [PTR, i32, i64], PTR),
             ("GOMP_parallel", [PTR, PTR, i32, i32], VOID),
         ):
-            if f'"{name}"' not in declared:
+            if name not in declared:
                 op.body.block.add_op(_declare(name, operands, result))
-        op.body.block.add_ops([_share(main), _thread(), _run()])
+        op.body.block.add_ops([_thread(main), _run(main)])
 
 
 def _declare(name: str, operands: Sequence[Attribute], result: Attribute) -> llvm.FuncOp:
@@ -74,7 +74,7 @@ def _define(name: str, operands: Sequence[Attribute], linkage: str) -> tuple[llv
     return function, Builder(InsertPoint.at_end(block)), list(block.args)
 
 
-def _integer(builder: Builder, value: int, type: Attribute = i64) -> SSAValue:
+def _integer(builder: Builder, value: int, type: IntegerType = i64) -> SSAValue:
     return builder.insert(llvm.ConstantOp(IntegerAttr(value, type), type)).result
 
 
@@ -91,27 +91,18 @@ def _call(builder: Builder, name: str, arguments: Sequence[SSAValue], result: At
     return builder.insert(llvm.CallOp(SymbolRefAttr(name), *arguments, return_type=result))
 
 
-def _share(main: func.FuncOp) -> llvm.FuncOp:
-    function, builder, (context, thread, num_threads) = _define(SHARE, [PTR, i64, i64], "internal")
+def _thread(main: llvm.FuncOp) -> llvm.FuncOp:
+    """What every thread runs: the graph, its arguments read from the context."""
+    function, builder, (context,) = _define(THREAD, [PTR], "internal")
     arguments: list[SSAValue] = []
     for number, key in enumerate((INPUTS, OUTPUTS)):
         entries = main.attributes[key]
-        assert isinstance(entries, ArrayAttr)
+        assert isa(entries, ArrayAttr[Attribute])
         table = _load(builder, context, number)
         arguments += [_load(builder, table, position) for position in range(len(entries))]
     arena = _load(builder, context, 2)
-    _call(builder, main.sym_name.data, [*arguments, arena, thread, num_threads])
-    builder.insert(llvm.ReturnOp())
-    return function
-
-
-def _thread() -> llvm.FuncOp:
-    function, builder, (context,) = _define(THREAD, [PTR], "internal")
-    numbers: list[SSAValue] = []
-    for name in ("omp_get_thread_num", "omp_get_num_threads"):
-        number = _call(builder, name, [], i32).results[0]
-        numbers.append(builder.insert(llvm.SExtOp(number, i64)).res)
-    _call(builder, SHARE, [context, *numbers])
+    num_threads = builder.insert(llvm.LoadOp(_field(builder, context, 3), i64)).dereferenced_value
+    _call(builder, main.sym_name.data, [*arguments, arena, num_threads])
     builder.insert(llvm.ReturnOp())
     return function
 

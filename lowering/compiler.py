@@ -27,6 +27,7 @@ from .convert_main_to_loops import INPUTS, OUTPUTS
 from .llvm_ir import emit_llvm_ir
 from .phases import PHASES, passes_between
 from .target import Target
+from .work_sharing import RUNTIME
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
 MAIN = "main"
+SHARING = "work_sharing"
 PhaseListener: TypeAlias = Callable[[str, ModuleOp], None]
 """Called after each phase with its name and the module."""
 
@@ -108,7 +110,8 @@ def compile_graph(
         if PHASES.index(start) < PHASES.index("llvm"):
             lower(module, target, "llvm", start)
         pool.submit(MAIN, emit_llvm_ir(module))
-        objects = tuple(pool.result(name) for name in [*names, MAIN])
+        pool.submit(SHARING, RUNTIME)
+        objects = tuple(pool.result(name) for name in [*names, MAIN, SHARING])
     inputs, outputs, arena = signature
     return CompiledGraph(objects, constants, inputs, outputs, arena, tuple(names))
 
@@ -142,7 +145,7 @@ def _signature(module: ModuleOp) -> tuple[tuple[TensorSpec, ...], tuple[TensorSp
     """Inputs, outputs, and bytes of the arena, from the attributes and the type of the graph's function."""
     main = _entry(module)
     inputs, outputs = read_signature(main.attributes)
-    arena = main.function_type.inputs.data[-3]
+    arena = main.function_type.inputs.data[-2]
     assert isinstance(arena, MemRefType)
     return inputs, outputs, arena.get_shape()[0]
 

@@ -19,7 +19,8 @@ Memref arguments are bare pointers to the first element that the memref reaches,
 
 An argument with `weft.align = N` is known to be aligned to N bytes. `@weft_barrier(index)`, declared private, is given
 its body: it waits where there is more than one thread. A `memref.global` without value that has
-`weft.constant_index = N` is found at run time at place N of the array `@weft_constants`, which the loader fills.
+`weft.constant_index = N` is found at run time at place N of the array `@weft_constants`, which the loader fills. What a
+graph's function takes and gives (`weft.inputs`, `weft.outputs`) stays on it.
 
 What it does not do: n-dimensional vectors, dynamic strides, unranked memrefs. TVM's counterpart is `CodeGenLLVM`.
 """
@@ -50,6 +51,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from ..transforms.infra import remarks
 from ..transforms.infra.passes import ModulePass
 from . import llvm_arith, llvm_control, llvm_math, llvm_memref, llvm_vector
+from .convert_main_to_loops import INPUTS, OUTPUTS
 from .llvm_function import FunctionLowering, Rules
 from .llvm_symbols import ALIGNMENT, CONSTANT_INDEX, Symbols, zeroed_global
 from .llvm_types import LoweringError, array_type, as_memref, byte_size, memory_type, num_elements, value_type
@@ -123,6 +125,7 @@ class ConvertLoopsToLLVMPass(ModulePass):
             body=Region(),
         )
         result.location = source.location
+        result.attributes |= {key: value for key, value in source.attributes.items() if key in (INPUTS, OUTPUTS)}
         if name == BARRIER:
             _define_barrier(symbols, result)
         elif has_body:

@@ -121,6 +121,6 @@ def llvm() -> list[ModulePass]:
 
     return [
         ExpandMathPass(),
-        AddEntryPointPass(),
         ConvertLoopsToLLVMPass(),
+        AddEntryPointPass(),
     ]
