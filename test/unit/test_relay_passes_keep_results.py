@@ -33,6 +33,7 @@ PASSES = [
     "outline-primitives",
     "simplify-expr",
     "simplify-inference",
+    "sink-reshape",
 ]
 
 

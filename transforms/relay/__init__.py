@@ -18,5 +18,6 @@ PASSES: dict[str, str] = {
     "remove-unused-functions": "remove_unused_functions:RemoveUnusedFunctionsPass",
     "simplify-expr": "simplify_expr:SimplifyExprPass",
     "simplify-inference": "simplify_inference:SimplifyInferencePass",
+    "sink-reshape": "sink_reshape:SinkReshapePass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""

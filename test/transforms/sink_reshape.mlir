@@ -1,0 +1,68 @@
+// RUN: weft-opt %s -O3 -p sink-reshape,dead-code-elimination | filecheck %s
+
+// CHECK-LABEL: relay.func @the_arithmetic_behind_a_product_is_computed_in_its_shape
+// CHECK-NEXT: relay.nn.dense
+// CHECK-NEXT: relay.add %{{.*}}, %b : (tensor<6x4xf32>, tensor<4xf32>) -> tensor<6x4xf32>
+// CHECK-NEXT: relay.erf %{{.*}} : tensor<6x4xf32>
+// CHECK-NEXT: relay.multiply %{{.*}}, %{{.*}} : (tensor<6x4xf32>, tensor<6x4xf32>)
+// CHECK-NEXT: relay.reshape %{{.*}} {newshape = array<i64: 2, 3, 4>
+// CHECK-NEXT: relay.return
+relay.func @the_arithmetic_behind_a_product_is_computed_in_its_shape(%x: tensor<6x5xf32>, %w: tensor<4x5xf32>, %b: tensor<4xf32>) -> tensor<2x3x4xf32> {
+  %0 = relay.nn.dense %x, %w : (tensor<6x5xf32>, tensor<4x5xf32>) -> tensor<6x4xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 2, 3, 4>} : (tensor<6x4xf32>) -> tensor<2x3x4xf32>
+  %2 = relay.add %1, %b : (tensor<2x3x4xf32>, tensor<4xf32>) -> tensor<2x3x4xf32>
+  %3 = relay.erf %2 : tensor<2x3x4xf32>
+  %4 = relay.multiply %1, %3 : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  relay.return %4 : tensor<2x3x4xf32>
+}
+
+// CHECK-LABEL: relay.func @an_operand_as_large_is_reshaped_too
+// CHECK: relay.reshape %y {newshape = array<i64: 6, 4>
+// CHECK: relay.add %{{.*}}, %{{.*}} : (tensor<6x4xf32>, tensor<6x4xf32>)
+relay.func @an_operand_as_large_is_reshaped_too(%x: tensor<6x5xf32>, %w: tensor<4x5xf32>, %y: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %0 = relay.nn.dense %x, %w : (tensor<6x5xf32>, tensor<4x5xf32>) -> tensor<6x4xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 2, 3, 4>} : (tensor<6x4xf32>) -> tensor<2x3x4xf32>
+  %2 = relay.add %y, %1 : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  relay.return %2 : tensor<2x3x4xf32>
+}
+
+// CHECK-LABEL: relay.func @leading_ones_are_dropped_and_scalars_stay
+// CHECK: relay.reshape %m {newshape = array<i64: 1, 4>
+// CHECK: relay.add %{{.*}}, %{{.*}} : (tensor<6x4xf32>, tensor<1x4xf32>)
+// CHECK: relay.divide %{{.*}}, %s : (tensor<6x4xf32>, tensor<f32>)
+relay.func @leading_ones_are_dropped_and_scalars_stay(%x: tensor<6x5xf32>, %w: tensor<4x5xf32>, %m: tensor<1x1x4xf32>, %s: tensor<f32>) -> tensor<1x6x4xf32> {
+  %0 = relay.nn.dense %x, %w : (tensor<6x5xf32>, tensor<4x5xf32>) -> tensor<6x4xf32>
+  %1 = relay.expand_dims %0 {axis = 0 : i64} : (tensor<6x4xf32>) -> tensor<1x6x4xf32>
+  %2 = relay.add %1, %m : (tensor<1x6x4xf32>, tensor<1x1x4xf32>) -> tensor<1x6x4xf32>
+  %3 = relay.divide %2, %s : (tensor<1x6x4xf32>, tensor<f32>) -> tensor<1x6x4xf32>
+  relay.return %3 : tensor<1x6x4xf32>
+}
+
+// CHECK-LABEL: relay.func @an_operand_along_a_dimension_that_changes_keeps_the_reshape
+// CHECK: relay.reshape
+// CHECK-NEXT: relay.add %{{.*}}, %b : (tensor<2x3x4xf32>, tensor<3x1xf32>)
+relay.func @an_operand_along_a_dimension_that_changes_keeps_the_reshape(%x: tensor<6x5xf32>, %w: tensor<4x5xf32>, %b: tensor<3x1xf32>) -> tensor<2x3x4xf32> {
+  %0 = relay.nn.dense %x, %w : (tensor<6x5xf32>, tensor<4x5xf32>) -> tensor<6x4xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 2, 3, 4>} : (tensor<6x4xf32>) -> tensor<2x3x4xf32>
+  %2 = relay.add %1, %b : (tensor<2x3x4xf32>, tensor<3x1xf32>) -> tensor<2x3x4xf32>
+  relay.return %2 : tensor<2x3x4xf32>
+}
+
+// CHECK-LABEL: relay.func @a_reshape_of_something_else_stays
+// CHECK-NEXT: relay.reshape
+// CHECK-NEXT: relay.nn.relu
+relay.func @a_reshape_of_something_else_stays(%x: tensor<6x4xf32>) -> tensor<2x3x4xf32> {
+  %0 = relay.reshape %x {newshape = array<i64: 2, 3, 4>} : (tensor<6x4xf32>) -> tensor<2x3x4xf32>
+  %1 = relay.nn.relu %0 : tensor<2x3x4xf32>
+  relay.return %1 : tensor<2x3x4xf32>
+}
+
+// CHECK-LABEL: relay.func @a_dynamic_shape_stays
+// CHECK: relay.reshape
+// CHECK-NEXT: relay.nn.relu
+relay.func @a_dynamic_shape_stays(%x: tensor<?x5xf32>, %w: tensor<4x5xf32>) -> tensor<1x?x4xf32> {
+  %0 = relay.nn.dense %x, %w : (tensor<?x5xf32>, tensor<4x5xf32>) -> tensor<?x4xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 1, -1, 4>} : (tensor<?x4xf32>) -> tensor<1x?x4xf32>
+  %2 = relay.nn.relu %1 : tensor<1x?x4xf32>
+  relay.return %2 : tensor<1x?x4xf32>
+}
