@@ -15,7 +15,7 @@ operation without one is an error that names it; the module is then left as it w
 Memref arguments are bare pointers to the first element that the memref reaches, and are `llvm.noalias` unless
 
 * the argument has the attribute `weft.may_alias`, or
-* the function waits for other threads (it calls `@weft_barrier`, itself or in a call), which then write what it reads.
+* other threads may write what the function reads of it, while it runs (`thread_sharing`).
 
 An argument with `weft.align = N` is known to be aligned to N bytes. `@weft_barrier(index)`, declared private, is given
 its body: it waits where there is more than one thread. A `memref.global` without value that has
@@ -55,6 +55,7 @@ from .convert_main_to_loops import INPUTS, OUTPUTS
 from .llvm_function import FunctionLowering, Rules
 from .llvm_symbols import ALIGNMENT, CONSTANT_INDEX, Symbols, zeroed_global
 from .llvm_types import LoweringError, array_type, as_memref, byte_size, memory_type, num_elements, value_type
+from .thread_sharing import changing_arguments
 
 RULES = Rules(llvm_arith.RULES, llvm_control.RULES, llvm_math.RULES, llvm_memref.RULES, llvm_vector.RULES)
 
@@ -92,25 +93,25 @@ class ConvertLoopsToLLVMPass(ModulePass):
             LoweringError: an operation or a type has no translation.
         """
         symbols = Symbols(module)
-        sharing = _functions_that_wait(module)
+        changing = changing_arguments(module)
         lowered: list[Operation] = []
         for op in module.ops:
             if isinstance(op, memref.GlobalOp):
                 lowered += _lower_global(symbols, op)
         for op in module.ops:
             if isinstance(op, func.FuncOp):
-                lowered.append(self._lower_function(symbols, op, op.sym_name.data in sharing))
+                lowered.append(self._lower_function(symbols, op, changing.get(op.sym_name.data, set())))
             elif op.dialect_name() == "llvm":
                 lowered.append(op.clone())
             elif not isinstance(op, memref.GlobalOp):
                 raise LoweringError(op, "stands at module level, where only functions and globals can be lowered")
         return [*symbols.made(), *lowered]
 
-    def _lower_function(self, symbols: Symbols, source: func.FuncOp, waits: bool) -> llvm.FuncOp:
+    def _lower_function(self, symbols: Symbols, source: func.FuncOp, changing: set[int]) -> llvm.FuncOp:
         name, type = source.sym_name.data, source.function_type
         private = source.sym_visibility is not None and source.sym_visibility.data == "private"
         has_body = bool(source.body.blocks) or name == BARRIER
-        properties: dict[str, Attribute | None] = {"arg_attrs": _argument_attributes(source, waits and has_body)}
+        properties: dict[str, Attribute | None] = {"arg_attrs": _argument_attributes(source, changing)}
         if has_body:
             properties["no_unwind"] = UnitAttr()
             properties["target_cpu"] = StringAttr(self.cpu) if self.cpu else None
@@ -147,38 +148,23 @@ def _lower_body(symbols: Symbols, source: func.FuncOp, result: llvm.FuncOp) -> N
     lowering.finish()
 
 
-def _argument_attributes(source: func.FuncOp, waits: bool) -> ArrayAttr[DictionaryAttr]:
+def _argument_attributes(source: func.FuncOp, changing: set[int]) -> ArrayAttr[DictionaryAttr]:
     given = source.arg_attrs or ArrayAttr([DictionaryAttr({})] * len(source.function_type.inputs))
     result: list[DictionaryAttr] = []
-    for type, attributes in zip(source.function_type.inputs, given, strict=True):
+    for number, (type, attributes) in enumerate(zip(source.function_type.inputs, given, strict=True)):
         kept = {key: value for key, value in attributes.data.items() if key.startswith("llvm.")}
         if isinstance(type, MemRefType):
-            if not waits and MAY_ALIAS not in attributes.data:
+            if number not in changing and MAY_ALIAS not in attributes.data:
                 kept["llvm.noalias"] = UnitAttr()
             align = attributes.data.get(ALIGN)
             if align is not None:
                 kept["llvm.align"] = IntegerAttr(align.value.data if isinstance(align, IntegerAttr) else ALIGNMENT, i64)
         result.append(DictionaryAttr(kept))
-    if waits and any(isinstance(type, MemRefType) for type in source.function_type.inputs):
-        reason = "arguments are not noalias: the function waits for other threads, which write what it reads"
+    if changing:
+        arguments = ", ".join(map(str, sorted(changing)))
+        reason = f"arguments {arguments} are not noalias: other threads write them while the function runs"
         remarks.missed("convert-loops-to-llvm", source, reason)
     return ArrayAttr(result)
-
-
-def _functions_that_wait(module: ModuleOp) -> set[str]:
-    """Functions that call the barrier, directly or through others."""
-    callers: dict[str, set[str]] = {}
-    for op in module.ops:
-        if isinstance(op, func.FuncOp):
-            for inner in op.body.walk():
-                if isinstance(inner, func.CallOp):
-                    callers.setdefault(inner.callee.root_reference.data, set()).add(op.sym_name.data)
-    found, work = set[str](), [BARRIER]
-    while work:
-        for caller in callers.get(work.pop(), set()) - found:
-            found.add(caller)
-            work.append(caller)
-    return found
 
 
 def _define_barrier(symbols: Symbols, function: llvm.FuncOp) -> None:
