@@ -17,10 +17,9 @@ Memref arguments are bare pointers to the first element that the memref reaches,
 * the argument has the attribute `weft.may_alias`, or
 * other threads may write what the function reads of it, while it runs (`thread_sharing`).
 
-An argument with `weft.align = N` is known to be aligned to N bytes. `@weft_barrier(index)`, declared private, is given
-its body: it waits where there is more than one thread. A `memref.global` without value that has
-`weft.constant_index = N` is found at run time at place N of the array `@weft_constants`, which the loader fills. What a
-graph's function takes and gives (`weft.inputs`, `weft.outputs`) stays on it.
+An argument with `weft.align = N` is known to be aligned to N bytes. A `memref.global` without value that has
+`weft.constant_index = N` is found at run time at place N of the array `@weft_constants`, which the loader fills. What
+else the attributes `weft.*` of a function say (`weft.inputs`: what a graph takes) stays on it.
 
 What it does not do: n-dimensional vectors, dynamic strides, unranked memrefs. TVM's counterpart is `CodeGenLLVM`.
 """
@@ -51,16 +50,12 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from ..transforms.infra import remarks
 from ..transforms.infra.passes import ModulePass
 from . import llvm_arith, llvm_control, llvm_math, llvm_memref, llvm_vector
-from .convert_main_to_loops import INPUTS, OUTPUTS
 from .llvm_function import FunctionLowering, Rules
 from .llvm_symbols import ALIGNMENT, CONSTANT_INDEX, Symbols, zeroed_global
 from .llvm_types import LoweringError, array_type, as_memref, byte_size, memory_type, num_elements, value_type
 from .thread_sharing import changing_arguments
 
 RULES = Rules(llvm_arith.RULES, llvm_control.RULES, llvm_math.RULES, llvm_memref.RULES, llvm_vector.RULES)
-
-BARRIER = "weft_barrier"
-"""The function through which a kernel waits for the other threads; its argument is their number."""
 
 MAY_ALIAS = "weft.may_alias"
 ALIGN = "weft.align"
@@ -110,7 +105,7 @@ class ConvertLoopsToLLVMPass(ModulePass):
     def _lower_function(self, symbols: Symbols, source: func.FuncOp, changing: set[int]) -> llvm.FuncOp:
         name, type = source.sym_name.data, source.function_type
         private = source.sym_visibility is not None and source.sym_visibility.data == "private"
-        has_body = bool(source.body.blocks) or name == BARRIER
+        has_body = bool(source.body.blocks)
         properties: dict[str, Attribute | None] = {"arg_attrs": _argument_attributes(source, changing)}
         if has_body:
             properties["no_unwind"] = UnitAttr()
@@ -126,10 +121,9 @@ class ConvertLoopsToLLVMPass(ModulePass):
             body=Region(),
         )
         result.location = source.location
-        result.attributes |= {key: value for key, value in source.attributes.items() if key in (INPUTS, OUTPUTS)}
-        if name == BARRIER:
-            _define_barrier(symbols, result)
-        elif has_body:
+        if has_body:
+            result.attributes |= {k: v for k, v in source.attributes.items() if k.startswith("weft.")}
+        if has_body:
             _lower_body(symbols, source, result)
         return result
 
@@ -165,22 +159,6 @@ def _argument_attributes(source: func.FuncOp, changing: set[int]) -> ArrayAttr[D
         reason = f"arguments {arguments} are not noalias: other threads write them while the function runs"
         remarks.missed("convert-loops-to-llvm", source, reason)
     return ArrayAttr(result)
-
-
-def _define_barrier(symbols: Symbols, function: llvm.FuncOp) -> None:
-    """`if threads > 1: GOMP_barrier()`."""
-    entry = Block(arg_types=function.function_type.inputs.data)
-    lowering = FunctionLowering(symbols, function.body, entry, RULES.table)
-    lowering.start(entry)
-    wait, end = lowering.new_block(), lowering.new_block()
-    several = lowering.add(llvm.ICmpOp, (entry.args[0], lowering.integer(1)), i1, llvm_arith.predicate(4))
-    lowering.branch_if(several, (wait, ()), (end, ()))
-    lowering.start(wait)
-    lowering.call_runtime_procedure("GOMP_barrier", [])
-    lowering.branch(end)
-    lowering.start(end)
-    lowering.add_op(llvm.ReturnOp())
-    lowering.finish()
 
 
 def _lower_global(symbols: Symbols, source: memref.GlobalOp) -> list[Operation]:
