@@ -66,13 +66,8 @@ def modulo(node: Node) -> SSAValue:
 
 
 def bit_shift(node: Node) -> SSAValue:
-    match node.string("direction"):
-        case "LEFT":
-            return node.emit("left_shift", node.input(0), node.input(1))
-        case "RIGHT":
-            return node.emit("right_shift", node.input(0), node.input(1))
-        case other:
-            raise Malformed(f"direction '{other}' is neither LEFT nor RIGHT")
+    operator = node.choice("direction", {"LEFT": "left_shift", "RIGHT": "right_shift"})
+    return node.emit(operator, node.input(0), node.input(1))
 
 
 def reciprocal(node: Node) -> SSAValue:
@@ -82,6 +77,8 @@ def reciprocal(node: Node) -> SSAValue:
 
 def is_inf(node: Node) -> SSAValue:
     x = node.input(0)
+    if is_integer(x):
+        raise Malformed(f"input 0 is {tensor(x)}, but must have floating-point elements")
     positive, negative = node.integer("detect_positive", 1), node.integer("detect_negative", 1)
     if positive and negative:
         return node.emit("isinf", x)
@@ -116,8 +113,10 @@ def clip_by_inputs(node: Node) -> SSAValue:
     x, low, high = node.input(0), node.optional(1), node.optional(2)
     if low is not None and high is not None and not is_integer(x):
         a_min, a_max = node.emitter.evaluate(low), node.emitter.evaluate(high)
-        if a_min is not None and a_max is not None and float(a_min) <= float(a_max):  # pyright: ignore[reportArgumentType]
-            return node.emit("clip", x, a_min=float(a_min), a_max=float(a_max))  # pyright: ignore[reportArgumentType]
+        if a_min is not None and a_max is not None:
+            a_min, a_max = float(node.static_scalar(1)), float(node.static_scalar(2))
+            if a_min <= a_max:
+                return node.emit("clip", x, a_min=a_min, a_max=a_max)
     if low is not None:
         x = node.emit("maximum", x, low)
     return x if high is None else node.emit("minimum", x, high)
@@ -228,15 +227,12 @@ def softsign(node: Node) -> SSAValue:
 def gelu(node: Node) -> SSAValue:
     """`x/2 * (1 + erf(x / sqrt(2)))`, or its approximation by tanh (Hendrycks and Gimpel, 2016)."""
     x = node.input(0)
-    match node.string("approximate", "none"):
-        case "none":
-            curve = node.emit("erf", node.emit("multiply", x, node.scalar(math.sqrt(0.5), x)))
-        case "tanh":
-            cube = node.emit("multiply", node.emit("multiply", x, x), x)
-            inner = node.emit("add", x, node.emit("multiply", node.scalar(0.044715, x), cube))
-            curve = node.emit("tanh", node.emit("multiply", node.scalar(math.sqrt(2.0 / math.pi), x), inner))
-        case other:
-            raise Malformed(f"approximate '{other}' is neither none nor tanh")
+    if node.choice("approximate", {"none": False, "tanh": True}, "none"):
+        cube = node.emit("multiply", node.emit("multiply", x, x), x)
+        inner = node.emit("add", x, node.emit("multiply", node.scalar(0.044715, x), cube))
+        curve = node.emit("tanh", node.emit("multiply", node.scalar(math.sqrt(2.0 / math.pi), x), inner))
+    else:
+        curve = node.emit("erf", node.emit("multiply", x, node.scalar(math.sqrt(0.5), x)))
     half = node.emit("multiply", node.scalar(0.5, x), x)
     return node.emit("multiply", half, node.emit("add", node.scalar(1.0, x), curve))
 
@@ -250,9 +246,9 @@ def dropout(node: Node) -> list[SSAValue | None]:
     import numpy as np
 
     x = node.input(0)
-    if node.optional(2) is not None and bool(node.static(2)):
+    if node.optional(2) is not None and node.static_scalar(2):
         raise Unsupported("training_mode", "export the model for inference")
-    ratio = node.static(1).item() if node.optional(1) is not None else node.real("ratio", 0.5)
+    ratio = node.static_scalar(1) if node.optional(1) is not None else node.real("ratio", 0.5)
     mask = None
     if node.output_used(1):
         dtype = np.bool_ if node.version >= 10 else numpy_dtype(tensor(x).element_type)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.diagnostics import Diagnostic, Note, Place, UsageError, did_you_mean
 from ...dialects.relay.base import DYNAMIC, compatible
@@ -279,6 +280,8 @@ class _Importer:
             self.problems.setdefault(problem, []).append(name)
         except Malformed as error:
             raise self.error(f"{operator_name(node)}: {error.message}", name, error.hint) from None
+        except VerifyException as error:
+            raise self.error(f"{operator_name(node)}: {error}", name) from None
         return [_POISON] * len(node.output)
 
     def find_schema(self, node: NodeProto, scope: _Scope) -> Schema | None:

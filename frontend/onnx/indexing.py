@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.dtypes import dtype_name
 from ...dialects.relay.base import shape_of, tensor
-from .node import Malformed, Node, Unsupported, Versions, rank_of
+from .node import Malformed, Node, T, Unsupported, Versions, rank_of
 
 
 def from_front(node: Node, indices: SSAValue, size: int) -> SSAValue:
@@ -62,7 +62,7 @@ def tuples_from_front(node: Node, indices: SSAValue, sizes: tuple[int, ...]) -> 
 
 
 def gather_nd(node: Node) -> SSAValue:
-    x, indices = node.input(0), node.input(1)
+    x, indices = node.input(0), node.input(1, at_least=1)
     batch = node.integer("batch_dims", 0)
     components = node.static_shape(indices)[-1]
     indices = tuples_from_front(node, indices, shape_of(x)[batch : batch + components])
@@ -76,21 +76,23 @@ def scatter_elements(node: Node) -> SSAValue:
     x, indices, updates = (node.input(i) for i in range(3))
     axis = node.axis(node.integer("axis", 0), rank_of(x))
     indices = from_front(node, indices, shape_of(x)[axis])
-    reduction = _REDUCTIONS[node.string("reduction", "none")]
+    reduction = node.choice("reduction", _REDUCTIONS, "none")
     return node.emit("scatter_elements", x, indices, updates, axis=axis, reduction=reduction)
 
 
 def scatter_nd(node: Node) -> SSAValue:
-    x, indices, updates = (node.input(i) for i in range(3))
+    x, indices, updates = node.input(0), node.input(1, at_least=1), node.input(2)
     components = node.static_shape(indices)[-1]
     indices = tuples_from_front(node, indices, shape_of(x)[:components])
-    mode = _REDUCTIONS[node.string("reduction", "none")]
+    mode = node.choice("reduction", _REDUCTIONS, "none")
     return node.emit("scatter_nd", x, leading_tuples(node, indices), updates, mode=mode)
 
 
 def one_hot(node: Node) -> SSAValue:
-    indices, values = node.input(0), node.input(2)
-    depth = int(node.static(1).reshape(-1)[0])
+    indices, values = node.input(0), node.input(2, rank=1)
+    depth = int(node.static_scalar(1))
+    if shape_of(values) != (2,):
+        raise Malformed(f"input 2 holds the values off and on, but has shape {list(shape_of(values))}")
     axis = node.axis(node.integer("axis", -1), rank_of(indices) + 1)
     known = node.emitter.evaluate(values)
     if known is not None:
@@ -106,9 +108,9 @@ def reverse_sequence(node: Node) -> SSAValue:
     """Along the time axis, element `t` of a sequence of `n` is taken from `n - 1 - t`, and from `t` beyond its end."""
     import numpy as np
 
-    x, lengths = node.input(0), node.input(1)
-    time, batch = node.integer("time_axis", 0), node.integer("batch_axis", 1)
+    x, lengths = node.input(0, at_least=2), node.input(1, rank=1)
     shape = node.static_shape(x)
+    time, batch = (node.axis(node.integer(f"{what}_axis", i), len(shape)) for i, what in enumerate(("time", "batch")))
     aligned = [1] * len(shape)
     aligned[time] = shape[time]
     position = node.constant(np.arange(shape[time]).reshape(aligned))
@@ -175,6 +177,13 @@ def resize_by_scales(node: Node) -> SSAValue:
     return resize2d(node, x, scaled(node, x, scales), "asymmetric", "floor")
 
 
+def matching(given: list[T], axes: list[int]) -> list[T]:
+    """`given`, one for each axis."""
+    if len(given) != len(axes):
+        raise Malformed(f"{len(given)} sizes or scales for {len(axes)} dimensions")
+    return given
+
+
 def resize(node: Node) -> SSAValue:
     """Sizes, or scales, which must reach whole sizes since Relay derives the scale from them."""
     x = node.input(0)
@@ -185,21 +194,20 @@ def resize(node: Node) -> SSAValue:
     coordinates = node.string("coordinate_transformation_mode", "half_pixel")
     if coordinates not in _COORDINATES:
         raise Unsupported(f"coordinate_transformation_mode '{coordinates}'")
-    rounding = node.string("nearest_mode", "round_prefer_floor")
-    if rounding not in _ROUNDINGS:
-        raise Malformed(f"nearest_mode '{rounding}' is none of {', '.join(_ROUNDINGS)}")
+    rounding = node.choice("nearest_mode", {name: name for name in _ROUNDINGS}, "round_prefer_floor")
     shape = list(node.static_shape(x))
     axes = [node.axis(a, rank_of(x)) for a in node.integers("axes", range(rank_of(x)))]
     if node.optional(2) is not None and shape_of(node.input(2)) != (0,):
         scales = [1.0] * rank_of(x)
-        for axis, scale in zip(axes, node.static(2).reshape(-1), strict=True):
+        given = node.static(2).reshape(-1)
+        for axis, scale in zip(axes, matching(given.tolist(), axes), strict=True):
             scales[axis] = float(scale)
         size = scaled(node, x, scales)
         if any(abs(n * s - whole) > 1e-3 for n, s, whole in zip(shape, scales, size, strict=True)):
             raise Unsupported(f"scales {scales}, which take {shape} to no whole size")
     else:
         size = list(shape)
-        for axis, wanted in zip(axes, node.static_ints(3), strict=True):
+        for axis, wanted in zip(axes, matching(node.static_ints(3), axes), strict=True):
             size[axis] = wanted
     return resize2d(node, x, size, coordinates, rounding)
 

@@ -22,7 +22,7 @@ def dense(node: Node, x: SSAValue, w: SSAValue) -> SSAValue:
 
 def gemm(node: Node) -> SSAValue:
     """`alpha * a @ b + beta * c`."""
-    a, b, c = node.input(0), node.input(1), node.optional(2)
+    a, b, c = node.input(0, rank=2), node.input(1, rank=2), node.optional(2)
     alpha, beta = node.real("alpha", 1.0), node.real("beta", 1.0)
     if node.integer("transA", 0):
         a = swap_last(node, a)
@@ -70,7 +70,7 @@ def lift(node: Node, x: SSAValue, rank: int) -> SSAValue:
 
 def matmul(node: Node) -> SSAValue:
     """NumPy's matmul: matrices are the last two dimensions, the others broadcast, a vector stands for a matrix."""
-    a, b = node.input(0), node.input(1)
+    a, b = node.input(0, at_least=1), node.input(1, at_least=1)
     vectors = [-2 if rank_of(a) == 1 else None, -1 if rank_of(b) == 1 else None]
     a = node.emit("expand_dims", a, axis=0, num_newaxis=1) if vectors[0] else a
     b = node.emit("expand_dims", b, axis=1, num_newaxis=1) if vectors[1] else b

@@ -81,15 +81,19 @@ class Node:
 
     # Inputs
 
-    def input(self, index: int) -> SSAValue:
-        """The input at `index`.
+    def input(self, index: int, rank: int | None = None, at_least: int = 0) -> SSAValue:
+        """The input at `index`, which may have to have a rank.
 
         Raises:
-            Malformed: the node leaves it out.
+            Malformed: the node leaves it out, or it has another rank.
         """
         value = self.optional(index)
         if value is None:
             raise Malformed(f"input {index} is missing")
+        actual = rank_of(value)
+        if (rank is not None and actual != rank) or actual < at_least:
+            wanted = f"at least {at_least}" if rank is None else str(rank)
+            raise Malformed(f"input {index} has rank {actual}, but must have rank {wanted}")
         return value
 
     def optional(self, index: int) -> SSAValue | None:
@@ -113,6 +117,17 @@ class Node:
                 "where it follows from the shape of a model input, give that shape: `--shape NAME=1x3x224x224`",
             )
         return array
+
+    def static_scalar(self, index: int) -> float:
+        """`static`, for a single number.
+
+        Raises:
+            Malformed: it is another number of numbers.
+        """
+        array = self.static(index)
+        if array.size != 1:
+            raise Malformed(f"input {index} must be a single number, but has shape {list(array.shape)}")
+        return array.item()  # pyright: ignore[reportReturnType]
 
     def static_ints(self, index: int) -> list[int]:
         """`static`, for a list of integers."""
@@ -143,6 +158,13 @@ class Node:
     def string(self, name: str, default: str | None = None) -> str:
         """A string attribute. Raises `Malformed` where it is absent and has no default."""
         return self.attributes[name].s.decode() if name in self.attributes else _default(name, default)
+
+    def choice(self, name: str, options: Mapping[str, T], default: str | None = None) -> T:
+        """What a string attribute stands for. Raises `Malformed` where it is not one of `options`."""
+        text = self.string(name, default)
+        if text not in options:
+            raise Malformed(f"attribute '{name}' is '{text}', but must be one of {', '.join(options)}")
+        return options[text]
 
     def integers(self, name: str, default: Sequence[int] | None = None) -> list[int]:
         """An attribute of integers. Raises `Malformed` where it is absent and has no default."""

@@ -82,7 +82,7 @@ def instance_norm(node: Node) -> SSAValue:
 
 def group_norm(node: Node) -> SSAValue:
     """Scale and bias are one for each channel, or, in the first revision, one for each group."""
-    x, scale, bias = (node.input(i) for i in range(3))
+    x, scale, bias = node.input(0, at_least=2), node.input(1), node.input(2)
     groups, channels = node.integer("num_groups"), shape_of(x)[1]
     if groups < 1 or channels % groups:
         raise Malformed(f"{channels} channels do not make {groups} groups")

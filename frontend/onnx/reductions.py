@@ -134,7 +134,7 @@ def hardmax_of_rows(node: Node) -> SSAValue:
 def top_k(node: Node) -> list[SSAValue]:
     """`k` is an attribute before opset 10. Relay's results are sorted, which ONNX allows in either case."""
     x = node.input(0)
-    k = node.integer("k") if node.version < 10 else node.static_ints(1)[0]
+    k = node.integer("k") if node.version < 10 else int(node.static_scalar(1))
     return node.emit_tuple(
         "topk",
         x,
@@ -148,7 +148,7 @@ def top_k(node: Node) -> list[SSAValue]:
 
 def cumulative_sum(node: Node) -> SSAValue:
     x = node.input(0)
-    axis = node.axis(node.static_ints(1)[0], rank_of(x))
+    axis = node.axis(int(node.static_scalar(1)), rank_of(x))
     reverse = node.integer("reverse", 0)
     x = node.emit("reverse", x, axis=axis) if reverse else x
     total = node.emit("cumsum", x, axis=axis, exclusive=bool(node.integer("exclusive", 0)))

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from ...dialects.dtypes import numpy_dtype
 from ...dialects.relay.base import DYNAMIC, broadcast_shapes, shape_of, tensor
 from .node import Malformed, Node, Unsupported, Versions, rank_of
+from .tensors import element_type
 
 
 def reshape(node: Node) -> SSAValue:
@@ -35,7 +36,7 @@ def split(node: Node) -> Sequence[SSAValue]:
     sizes = node.static_ints_or(1, "split")
     parts = len(node.proto.output) if sizes is None else len(sizes)
     if sizes is None:
-        parts = node.integer("num_outputs", parts)
+        parts = max(node.integer("num_outputs", parts), 1)
         length = node.static_shape(x)[axis]
         chunk = -(-length // parts)
         sizes = [min(chunk, length - i * chunk) for i in range(parts)]
@@ -43,7 +44,7 @@ def split(node: Node) -> Sequence[SSAValue]:
             raise Malformed(f"a dimension of {length} does not split into {parts} parts")
     elif DYNAMIC != shape_of(x)[axis] != sum(sizes):
         raise Malformed(f"the parts {sizes} do not add up to the dimension {shape_of(x)[axis]}")
-    if parts != len(node.proto.output):
+    if parts != len(node.proto.output) or parts == 0:
         raise Malformed(f"{parts} parts, but {len(node.proto.output)} outputs")
     if parts == 1:
         return [x]
@@ -197,30 +198,33 @@ def size(node: Node) -> SSAValue:
 def constant_of_shape(node: Node) -> SSAValue:
     """One element seen under the whole shape: fills of any size take no memory."""
     import numpy as np
-    import onnx
 
-    fill = np.zeros(1, np.float32)
+    fill = np.zeros((), np.float32)
     if "value" in node.attributes:
-        fill = onnx.numpy_helper.to_array(node.attributes["value"].t)
-    return node.constant(np.broadcast_to(fill.reshape(()), node.static_ints(0)))
+        fill = node.emitter.decode(node.attributes["value"].t)
+    shape = node.static_ints(0)
+    if fill.size != 1 or min(shape, default=0) < 0:
+        raise Malformed(f"{fill.size} values to fill shape {shape}")
+    return node.constant(np.broadcast_to(fill.reshape(()), shape))
 
 
 def range_(node: Node) -> SSAValue:
     import numpy as np
 
-    start, limit, delta = (node.static(i) for i in range(3))
-    return node.constant(np.arange(start.item(), limit.item(), delta.item(), dtype=start.dtype))
+    start, limit, delta = (node.static_scalar(i) for i in range(3))
+    if delta == 0:
+        raise Malformed("the step is 0")
+    return node.constant(np.arange(start, limit, delta).astype(numpy_dtype(tensor(node.input(0)).element_type)))
 
 
 def eye_like(node: Node) -> SSAValue:
     import numpy as np
-    import onnx
 
-    x = node.input(0)
+    x = node.input(0, rank=2)
     rows, columns = node.static_shape(x)
     dtype = numpy_dtype(tensor(x).element_type)
     if "dtype" in node.attributes:
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(node.integer("dtype"))
+        dtype = numpy_dtype(element_type(node.integer("dtype")))
     return node.constant(np.eye(rows, columns, node.integer("k", 0), dtype))
 
 

@@ -199,10 +199,18 @@ def average_pool(node: Node) -> SSAValue:
     )
 
 
+def power_of(node: Node) -> float:
+    """The `p` of an Lp norm."""
+    p = node.integer("p", 2)
+    if p < 1:
+        raise Malformed(f"attribute 'p' is {p}, but must be at least 1")
+    return float(p)
+
+
 def lp_pool(node: Node) -> SSAValue:
     """`(sum |x|^p)^(1/p)` of each window: an average pool of the powers, times the window's size."""
     x = node.input(0)
-    p = float(node.integer("p", 2))
+    p = power_of(node)
     found = auto_padded(node, x, window(node, x, node.integers("kernel_shape")))
     average = node.emit(
         f"nn.avg_pool{found.rank}d",
@@ -232,7 +240,7 @@ def global_pool(pool: str, reduction: str) -> Converter:
 
 
 def global_lp_pool(node: Node) -> SSAValue:
-    x, p = node.input(0), float(node.integer("p", 2))
+    x, p = node.input(0, at_least=3), power_of(node)
     powers = node.emit("power", node.emit("abs", x), node.scalar(p, x))
     total = node.emit("sum", powers, axis=list(range(2, rank_of(x))), keepdims=True)
     return node.emit("power", total, node.scalar(1.0 / p, x))
