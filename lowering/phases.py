@@ -60,6 +60,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
     from ..transforms.relay.simplify_expr import SimplifyExprPass
     from ..transforms.relay.simplify_inference import SimplifyInferencePass
+    from ..transforms.relay.sink_reshape import SinkReshapePass
 
     return [
         RemoveUnusedFunctionsPass(),
@@ -73,6 +74,8 @@ def graph(target: Target) -> list[ModulePass]:
         CanonicalizeOpsPass(),
         FoldConstantPass(),
         AlterOpLayoutPass(vector_bytes=target.vector_bytes()),
+        SinkReshapePass(),
+        SimplifyExprPass(),
         FoldConstantPass(),
         EliminateCommonSubexprPass(),
         DeadCodeEliminationPass(),
