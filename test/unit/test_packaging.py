@@ -1,0 +1,41 @@
+"""What `pip install` copies is what stands in the folders."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+FOLDERS = ("dialects", "transforms", "lowering", "runtime", "frontend", "tools")
+
+
+def folders_with_python() -> list[Path]:
+    """The folders below the roots of the package, as paths from the repository's root."""
+    found = {path.parent for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")}
+    return sorted(path.relative_to(ROOT) for path in found)
+
+
+@pytest.mark.parametrize("folder", folders_with_python(), ids=str)
+def test_a_folder_with_python_files_is_a_package_that_is_installed(folder: Path) -> None:
+    assert (ROOT / folder / "__init__.py").exists()
+    assert ".".join(("weft", *folder.parts)) in PROJECT["tool"]["setuptools"]["packages"]
+
+
+def test_every_installed_package_has_a_folder() -> None:
+    packages = {".".join(("weft", *folder.parts)) for folder in folders_with_python()}
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages | {"weft"}
+
+
+def test_every_root_is_linked_and_mapped() -> None:
+    mapping = PROJECT["tool"]["setuptools"]["package-dir"]
+    for folder in FOLDERS:
+        assert (ROOT / "weft" / folder).resolve() == ROOT / folder
+        assert mapping[f"weft.{folder}"] == folder
+
+
+def test_every_command_has_a_file_with_a_main() -> None:
+    for target in PROJECT["project"]["scripts"].values():
+        module, function = target.split(":")
+        path = ROOT / Path(*module.split(".")[1:]).with_suffix(".py")
+        assert f"def {function}(" in path.read_text()
