@@ -75,6 +75,7 @@ class FunctionLowering:
         self._lazy: dict[SSAValue, tuple[Attribute, Attribute]] = {}
         self._extents: dict[tuple[SSAValue, int], SSAValue] = {}
         self._poison: dict[Attribute, SSAValue] = {}
+        self._on_heap: list[SSAValue] = []
         self._source: Operation | None = None
 
     def lower(self, block: Block) -> Operation:
@@ -234,6 +235,20 @@ class FunctionLowering:
         count = self.integer(1)
         op = llvm.AllocaOp.create(operands=(count,), result_types=(PTR,), properties=properties)
         return self.in_prologue(op)
+
+    def heap(self, size: int, align: int) -> SSAValue:
+        """Memory on the heap, made in the function's entry and given back where it returns."""
+        types = [i64, i64]
+        self.symbols.declare("aligned_alloc", types, PTR)
+        operands = [self.integer(align), self.integer(size)]
+        pointer = self.in_prologue(llvm.CallOp("aligned_alloc", *operands, return_type=PTR))
+        self._on_heap.append(pointer)
+        return pointer
+
+    def give_back(self) -> None:
+        """Free the memory on the heap, before a return."""
+        for pointer in self._on_heap:
+            self.call_runtime_procedure("free", [pointer])
 
     def symbol_address(self, name: str) -> SSAValue:
         """The address of a global or function."""

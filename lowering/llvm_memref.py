@@ -37,6 +37,9 @@ RULES = Rules()
 
 _NSW = OVERFLOW[1]
 
+STACK_LIMIT = 1 << 18
+"""Bytes of the largest allocation on the stack: threads have 2 MiB or more for all that is on it at a time."""
+
 
 def address(lowering: FunctionLowering, base: SSAValue, indices: Sequence[SSAValue]) -> SSAValue:
     """The address of an element of a memref."""
@@ -101,12 +104,17 @@ def _vector_alignment(type: Attribute) -> int | None:
 
 @RULES.rule(memref.AllocaOp)
 def alloca_rule(lowering: FunctionLowering, op: memref.AllocaOp) -> None:
-    """An allocation on the stack stands in the function's entry, wherever it stood: its extents are static."""
+    """An allocation on the stack stands in the function's entry, wherever it stood: its extents are static. One that is
+    too large for the stack of a thread is made on the heap, and given back when the function returns."""
     type = as_memref(op.memref.type)
     if op.dynamic_sizes:
         raise LoweringError(op, f"{type} has a dynamic extent; only static allocations can be made on the stack")
     align = max(ALIGNMENT, op.alignment.value.data if op.alignment else 0)
-    lowering.set(op.memref, lowering.stack(array_type(type), align))
+    size = num_elements(type) * byte_size(type.element_type)
+    if size <= STACK_LIMIT:
+        lowering.set(op.memref, lowering.stack(array_type(type), align))
+    else:
+        lowering.set(op.memref, lowering.heap(-(-size // align) * align, align))
 
 
 @RULES.rule(memref.AllocOp)

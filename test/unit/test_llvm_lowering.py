@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from native import Native, NDArray, aligned, lower
+from xdsl.dialects.llvm import CallOp
 
 from weft.lowering.llvm_types import LoweringError
 
@@ -471,6 +472,24 @@ def test_allocations_on_stack_and_heap_hold_their_values() -> None:
     assert list(out) == [1.5, 1.5]
 
 
+def test_a_large_local_buffer_is_on_the_heap() -> None:
+    text = f"""
+func.func @f(%out: memref<1xf32>, %n: index) {{
+{INDICES}
+  %large = memref.alloca() : memref<64x65536xf32>
+  %x = arith.constant 2.5 : f32
+  memref.store %x, %large[%c7, %n] : memref<64x65536xf32>
+  %y = memref.load %large[%c7, %n] : memref<64x65536xf32>
+  memref.store %y, %out[%c0] : memref<1xf32>
+  func.return
+}}"""
+    names = [op.callee.root_reference.data for op in lower(text).walk() if isinstance(op, CallOp) and op.callee]
+    assert names == ["aligned_alloc", "free"]
+    out = aligned((1,), np.float32)
+    Native(text)("f", out, 100)
+    assert out[0] == 2.5
+
+
 def test_globals_hold_their_initial_values() -> None:
     out = aligned((2, 3), np.float32)
     run(
@@ -582,20 +601,6 @@ def test_lanes_are_reduced_with_and_without_an_accumulator(
         signature=f"%a: memref<9x{type}>, %out: memref<2x{type}>",
     )
     assert list(out) == [expected(a[:8]), expected(a)]
-
-
-def test_the_barrier_is_defined_and_lets_one_thread_pass() -> None:
-    text = """
-func.func private @weft_barrier(index)
-func.func @f(%out: memref<1xindex>, %n: index) {
-  %c0 = arith.constant 0 : index
-  func.call @weft_barrier(%n) : (index) -> ()
-  memref.store %n, %out[%c0] : memref<1xindex>
-  func.return
-}"""
-    out = aligned((1,), np.int64)
-    Native(text)("f", out, 1)
-    assert out[0] == 1
 
 
 @pytest.mark.parametrize(
