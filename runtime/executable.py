@@ -105,11 +105,7 @@ class Executable:
         Raises:
             InputError: the number of arrays, a shape or a dtype does not fit.
         """
-        if len(arrays) != len(self.inputs):
-            raise InputError(
-                f"the graph takes {_count(len(self.inputs), 'input')} ({self._names()}), got {len(arrays)}"
-            )
-        outputs = self._invoke([self._checked(a, spec) for a, spec in zip(arrays, self.inputs, strict=True)])
+        outputs = self._invoke(self._in_order(arrays))
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def run(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, NDArray]:
@@ -127,6 +123,22 @@ class Executable:
             raise InputError(f"{_count(len(missing), 'input')} missing: {', '.join(missing)}")
         outputs = self._invoke([self._checked(inputs[spec.name], spec) for spec in self.inputs])
         return {spec.name: array for spec, array in zip(self.outputs, outputs, strict=True)}
+
+    def bind(self, arrays: Sequence[npt.ArrayLike]) -> Binding:
+        """The graph with its inputs, in order, and outputs in place: to be run many times on the same memory.
+
+        Raises:
+            InputError: the number of arrays, a shape or a dtype does not fit.
+        """
+        inputs = self._in_order(arrays)
+        return Binding(self, inputs, self._new_outputs())
+
+    def _in_order(self, arrays: Sequence[npt.ArrayLike]) -> list[NDArray]:
+        if len(arrays) != len(self.inputs):
+            raise InputError(
+                f"the graph takes {_count(len(self.inputs), 'input')} ({self._names()}), got {len(arrays)}"
+            )
+        return [self._checked(array, spec) for array, spec in zip(arrays, self.inputs, strict=True)]
 
     def _names(self) -> str:
         return ", ".join(f"{spec.name}: {spec.type}" for spec in self.inputs)
@@ -151,9 +163,29 @@ class Executable:
         return np.ascontiguousarray(array)
 
     def _invoke(self, arrays: Sequence[NDArray]) -> list[NDArray]:
-        outputs = [aligned_empty(spec.type.get_shape(), numpy_dtype(spec.type.element_type)) for spec in self.outputs]
-        self._run(_pointers(arrays), _pointers(outputs), self._arena.ctypes.data, self._threads)
+        outputs = self._new_outputs()
+        self.invoke(_pointers(arrays), _pointers(outputs))
         return outputs
+
+    def _new_outputs(self) -> list[NDArray]:
+        return [aligned_empty(spec.type.get_shape(), numpy_dtype(spec.type.element_type)) for spec in self.outputs]
+
+    def invoke(self, inputs: ctypes.Array[ctypes.c_void_p], outputs: ctypes.Array[ctypes.c_void_p]) -> None:
+        """Run the graph on addresses of dense arrays; nothing is checked."""
+        self._run(inputs, outputs, self._arena.ctypes.data, self._threads)
+
+
+class Binding:
+    """An executable with the memory that it reads and writes. Call it to run it; the results are in `outputs`."""
+
+    def __init__(self, executable: Executable, inputs: Sequence[NDArray], outputs: Sequence[NDArray]):
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        self._executable = executable
+        self._pointers = _pointers(inputs), _pointers(outputs)
+
+    def __call__(self) -> None:
+        self._executable.invoke(*self._pointers)
 
 
 def _pointers(arrays: Sequence[NDArray]) -> ctypes.Array[ctypes.c_void_p]:

@@ -32,8 +32,6 @@ class Peer(Protocol):
 class OnnxRuntime:
     """ONNX Runtime's execution provider for the processor."""
 
-    package = "onnxruntime"
-
     def __init__(self, runtime: ModuleType, path: str, threads: int):
         options = runtime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -48,8 +46,6 @@ class OnnxRuntime:
 
 class OpenVino:
     """OpenVINO's plug-in for the processor."""
-
-    package = "openvino"
 
     def __init__(self, runtime: ModuleType, path: str, threads: int):
         settings = {
@@ -68,6 +64,22 @@ class OpenVino:
 
 
 PEERS = {"onnxruntime": OnnxRuntime, "openvino": OpenVino}
+"""By the names of their packages."""
+
+
+def find_peer(name: str) -> ModuleType:
+    """The package of a peer, imported.
+
+    Raises:
+        UsageError: there is no such peer, or it is not installed.
+    """
+    if name not in PEERS:
+        hint = did_you_mean(name, PEERS) or f"they are: {', '.join(PEERS)}"
+        raise UsageError(f"there is no peer '{name}'", hint=hint)
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise UsageError(f"{name} is not installed ({error})", hint=f"pip install {name}") from None
 
 
 def open_peer(name: str, path: str, threads: int) -> Peer:
@@ -77,17 +89,10 @@ def open_peer(name: str, path: str, threads: int) -> Peer:
         UsageError: there is no such peer, it is not installed, or it does not run such files.
         Diagnostic: it cannot load the model.
     """
-    if name not in PEERS:
-        hint = did_you_mean(name, PEERS) or f"they are: {', '.join(PEERS)}"
-        raise UsageError(f"there is no peer '{name}'", hint=hint)
-    peer = PEERS[name]
+    runtime = find_peer(name)
     if Path(path).suffix != ".onnx":
         raise UsageError(f"{name} runs .onnx files only", Place(path))
     try:
-        runtime = import_module(peer.package)
-    except ImportError as error:
-        raise UsageError(f"{name} is not installed ({error})", hint=f"pip install {peer.package}") from None
-    try:
-        return peer(runtime, path, threads)
+        return PEERS[name](runtime, path, threads)
     except Exception as error:
         raise Diagnostic(f"{name} cannot load it: {str(error).strip().splitlines()[0]}", Place(path)) from error

@@ -1,0 +1,134 @@
+"""`weft-bench`: time models, beside the systems that a user would take instead, in one process and one run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from weft.dialects.diagnostics import Place, UsageError
+from weft.tools.arguments import ArgumentParser, parse_shape
+from weft.tools.entry import guarded, register_weft
+
+if TYPE_CHECKING:
+    from weft.tools.bench_report import Result
+    from weft.tools.run_program import Program, Settings
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = ArgumentParser(
+        prog="weft-bench",
+        description="Time models with random inputs. Systems take turns, round by round; medians, minima and ratios of "
+        "medians are printed.",
+        epilog="example: weft-bench model.onnx --threads 1,2 --against onnxruntime,openvino",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help=".onnx models, .mlir modules or saved .weft files")
+    parser.add_argument("--threads", default="", metavar="1,2", help="numbers of threads; as many as processors")
+    parser.add_argument("--against", default="", metavar="NAMES", help="compare with onnxruntime, openvino")
+    parser.add_argument("--rounds", type=int, default=7, metavar="N", help="turns of each system; 7 without this")
+    parser.add_argument("--kernels", action="store_true", help="time each kernel alone too: ms, GFLOP/s, GB/s")
+    parser.add_argument("--json", metavar="OUT", help="write all results to a file")
+    parser.add_argument("--target", default="llvm", help="what code is made for: 'llvm -mcpu=native -mattr=-avx512f'")
+    parser.add_argument(
+        "-O", dest="opt_level", type=int, choices=range(4), metavar="N", help="optimisation level, 0 to 3"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random inputs")
+    parser.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        metavar="NAME=1x3x224x224",
+        help="the shape of an input whose dimensions the models leave open",
+    )
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what the command line asks for.
+
+    Raises:
+        UsageError: the options are wrong, or a peer is not installed.
+        Diagnostic: a model cannot be read, compiled or loaded.
+    """
+    threads = _numbers(arguments.threads) or [os.cpu_count() or 1]
+    if arguments.rounds < 1:
+        raise UsageError(f"{arguments.rounds} rounds: at least one is needed", Place("--rounds"))
+    peers = [name.strip() for name in arguments.against.split(",") if name.strip()]
+    register_weft()
+    from weft.lowering.target import Target
+    from weft.tools.bench_report import as_json, kernel_table, table
+    from weft.tools.output import write_output
+    from weft.tools.peers import find_peer
+    from weft.tools.run_program import Settings, programs
+
+    for peer in peers:
+        find_peer(peer)
+    settings = Settings(Target.parse(arguments.target), arguments.opt_level, threads[0])
+    shapes = dict(parse_shape(text) for text in arguments.shape)
+    found = [program for path in arguments.files for program in programs(path, (), shapes)]
+    results: list[Result] = []
+    for program in found:
+        results += _measure(program, threads, peers, settings, arguments)
+    print(table(results))
+    for result in results:
+        if result.kernels:
+            print(f"\n{kernel_table(result)}")
+    if arguments.json:
+        write_output(
+            arguments.json, json.dumps(as_json(results, arguments.rounds, str(settings.target)), indent=1) + "\n"
+        )
+    return 0
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        numbers = [int(word) for word in text.split(",") if word.strip()]
+    except ValueError:
+        numbers = [0]
+    if any(n < 1 for n in numbers):
+        raise UsageError(f"'{text}' are not numbers of threads", Place("--threads"), hint="as in --threads 1,2")
+    return numbers
+
+
+def _measure(
+    program: Program, threads: Sequence[int], peers: Sequence[str], settings: Settings, arguments: argparse.Namespace
+) -> list[Result]:
+    """A model on each number of threads."""
+    from weft.tools.bench_kernels import time_kernels
+    from weft.tools.bench_report import WEFT, Result
+    from weft.tools.bench_timing import interleaved
+    from weft.tools.peers import open_peer
+    from weft.tools.run_values import complete
+
+    inputs = complete(program.inputs, {}, arguments.seed)
+    start = perf_counter()
+    exe = program.compiled(settings)
+    seconds = perf_counter() - start
+    results: list[Result] = []
+    for count in threads:
+        exe.threads = count
+        systems: dict[str, Callable[[], object]] = {WEFT: partial(exe.run, inputs)}
+        for name in peers:
+            systems[name] = partial(open_peer(name, program.path, count).run, inputs)
+        timings = interleaved(systems, arguments.rounds)
+        kernels = time_kernels(exe) if arguments.kernels else ()
+        results.append(Result(Path(program.path).stem, count, seconds, timings, kernels))
+        print(f"{results[-1].model}, threads {count}: done", file=sys.stderr)
+    return results
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the tool; the exit status. See `entry` for its meaning."""
+    given = sys.argv[1:] if args is None else args
+    return guarded(lambda: run(argument_parser().parse_args(given)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
