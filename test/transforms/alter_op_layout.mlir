@@ -52,29 +52,30 @@ relay.func @depthwise_convolutions_have_blocks_too(%x: tensor<1x8x4x4xf32>) -> t
   relay.return %0 : tensor<1x8x4x4xf32>
 }
 
-// The input is four times as large as the result: to transform it would cost more than is gained.
+// The input is 49 times as large as the result: to transform it would cost more than is gained.
 // CHECK-LABEL: relay.func @a_depthwise_convolution_between_plain_values_may_stay_plain
 // CHECK-NOT: layout_transform
 // CHECK: relay.nn.conv2d
-relay.func @a_depthwise_convolution_between_plain_values_may_stay_plain(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x2x2xf32> {
-  %w = relay.constant dense<0.25> : tensor<8x1x3x3xf32>
-  %0 = relay.nn.conv2d %x, %w {groups = 8 : i64} : (tensor<1x8x4x4xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x2x2xf32>
-  relay.return %0 : tensor<1x8x2x2xf32>
+relay.func @a_depthwise_convolution_between_plain_values_may_stay_plain(%x: tensor<1x8x7x14xf32>) -> tensor<1x8x1x2xf32> {
+  %w = relay.constant dense<0.25> : tensor<8x1x7x7xf32>
+  %0 = relay.nn.conv2d %x, %w {groups = 8 : i64, strides = array<i64: 7, 7>} : (tensor<1x8x7x14xf32>, tensor<8x1x7x7xf32>) -> tensor<1x8x1x2xf32>
+  relay.return %0 : tensor<1x8x1x2xf32>
 }
 
-// A pool may go either way: the border is where there are fewer elements, behind it here, before it below.
+// Padding may go either way: the border is where there are fewer elements, before it.
 // CHECK-LABEL: relay.func @the_border_is_where_there_are_few_elements
-// CHECK: relay.nn.max_pool2d %x
 // CHECK: relay.layout_transform {{.*}} : (tensor<1x4x2x2xf32>) -> tensor<1x1x2x2x4xf32>
+// CHECK: relay.nn.pad {{.*}} -> tensor<1x1x4x2x4xf32>
 // CHECK: relay.nn.contrib_conv2d_NCHWc
-// CHECK-NEXT: relay.nn.max_pool2d {{.*}}layout = "NCHW4c"
-// CHECK-NEXT: relay.layout_transform {{.*}} : (tensor<1x1x1x2x4xf32>) -> tensor<1x4x1x2xf32>
-relay.func @the_border_is_where_there_are_few_elements(%x: tensor<1x4x4x4xf32>) -> tensor<1x4x1x2xf32> {
+// CHECK: relay.layout_transform {{.*}} : (tensor<1x1x4x2x4xf32>) -> tensor<1x4x4x2xf32>
+// CHECK: relay.nn.pad {{.*}} -> tensor<1x4x6x2xf32>
+relay.func @the_border_is_where_there_are_few_elements(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x6x2xf32> {
   %w = relay.constant dense<0.25> : tensor<4x4x1x1xf32>
-  %0 = relay.nn.max_pool2d %x {pool_size = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x4x4xf32>) -> tensor<1x4x2x2xf32>
-  %1 = relay.nn.conv2d %0, %w : (tensor<1x4x2x2xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x2x2xf32>
-  %2 = relay.nn.max_pool2d %1 {pool_size = array<i64: 2, 1>} : (tensor<1x4x2x2xf32>) -> tensor<1x4x1x2xf32>
-  relay.return %2 : tensor<1x4x1x2xf32>
+  %z = relay.constant dense<0.0> : tensor<f32>
+  %0 = relay.nn.pad %x, %z {pad_width = array<i64: 0, 0, 0, 0, 1, 1, 0, 0>} : (tensor<1x4x2x2xf32>, tensor<f32>) -> tensor<1x4x4x2xf32>
+  %1 = relay.nn.conv2d %0, %w : (tensor<1x4x4x2xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x4x2xf32>
+  %2 = relay.nn.pad %1, %z {pad_width = array<i64: 0, 0, 0, 0, 1, 1, 0, 0>} : (tensor<1x4x4x2xf32>, tensor<f32>) -> tensor<1x4x6x2xf32>
+  relay.return %2 : tensor<1x4x6x2xf32>
 }
 
 // The mean leaves one pixel, whose layouts are all the same order: a reshape, which costs nothing.

@@ -2,9 +2,9 @@
 
 Convolutions that can be, are. All that can be computed either way, arithmetic and pools and so on, is labelled so that
 as few elements as possible have to be brought from one layout to the other: an edge of the graph from a plain operator
-to a blocked one, or back, costs the number of elements of the value, once for each value. Depthwise convolutions are
-slower in the plain layout, but not so much that any transformation would pay: they cost `DEPTHWISE_GAIN` for every
-element there, less where the block does not fill a vector.
+to a blocked one, or back, costs the number of elements of the value, once for each value. Windows that slide over each
+channel by itself, in depthwise convolutions and pools, do not vectorise in the plain layout: there they cost
+`WINDOW_GAIN` for every element of the result, less where the block does not fill a vector.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
 from ...dialects.relay.nn_convolution import Conv2dOp
+from ...dialects.relay.nn_pool import AvgPool2dOp, MaxPool2dOp
 from ...dialects.relay.slicing import ConcatenateOp, SplitOp
 from .blocked_values import BlockedValues
 from .layout_rules import is_depthwise, rule_of, sources
 from .minimum_cut import INFINITE, MinimumCut
 
-DEPTHWISE_GAIN = 4
-"""What a depthwise convolution in full vectors saves for each element of its result, in elements transformed."""
+WINDOW_GAIN = 12
+"""What a sliding window in full vectors saves for each element of the result, in elements transformed. Measured on
+shufflenet's: 4.4 ns an element without vectors, 0.35 ns with; to transform an element takes 0.32 ns."""
 
 TYPICAL_EXTENT = 16
 """What a dynamic extent counts for."""
@@ -42,8 +44,8 @@ def assign_blocks(block: Block, values: BlockedValues) -> dict[Operation, int]:
     for op, node in nodes.items():
         if isinstance(op, Conv2dOp) and not is_depthwise(op):
             cut.fix(node, True)
-        elif isinstance(op, Conv2dOp):
-            cut.prefer(node, True, DEPTHWISE_GAIN * _cost(op.result) * blocks[op] // values.lanes)
+        elif isinstance(op, Conv2dOp | MaxPool2dOp | AvgPool2dOp):
+            cut.prefer(node, True, WINDOW_GAIN * _cost(op.result) * blocks[op] // values.lanes)
     for value, users in uses.items():
         if cost := _cost(value):
             producer = _producer(value)
