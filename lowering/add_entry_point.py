@@ -30,7 +30,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from ..transforms.infra import ModulePass
-from .convert_main_to_loops import INPUTS, OUTPUTS
+from .convert_main_to_loops import COUNTER_BYTES, INPUTS, OUTPUTS
 
 ENTRY = "weft_run"
 THREAD = "weft_thread"
@@ -107,10 +107,14 @@ def _thread(main: llvm.FuncOp) -> llvm.FuncOp:
     return function
 
 
-def _run() -> llvm.FuncOp:
+def _run(main: llvm.FuncOp) -> llvm.FuncOp:
+    """The entry: clear the counters, gather the context, start the threads."""
     function, builder, (inputs, outputs, arena, num_threads) = _define(ENTRY, [PTR, PTR, PTR, i64], "external")
     context = builder.insert(llvm.AllocaOp(_integer(builder, CONTEXT_BYTES), i8, alignment=POINTER_BYTES)).res
-    for number, value in enumerate((inputs, outputs, arena)):
+    counters = main.attributes[COUNTER_BYTES]
+    assert isa(counters, IntegerAttr[IntegerType])
+    _call(builder, "memset", [arena, _integer(builder, 0, i32), _integer(builder, counters.value.data)], PTR)
+    for number, value in enumerate((inputs, outputs, arena, num_threads)):
         builder.insert(llvm.StoreOp(value, _field(builder, context, number)))
     alone, together, end = Block(), Block(), Block()
     function.body.add_block([alone, together, end])
@@ -118,7 +122,7 @@ def _run() -> llvm.FuncOp:
     several = builder.insert(llvm.ICmpOp(num_threads, one, IntegerAttr(4, i64))).res  # 4: sgt
     builder.insert(llvm.CondBrOp(several, together, [], alone, []))
     builder = Builder(InsertPoint.at_end(alone))
-    _call(builder, SHARE, [context, _integer(builder, 0), _integer(builder, 1)])
+    _call(builder, THREAD, [context])
     builder.insert(llvm.BrOp(end))
     builder = Builder(InsertPoint.at_end(together))
     body = builder.insert(llvm.AddressOfOp(THREAD, PTR)).result

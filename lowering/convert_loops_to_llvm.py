@@ -42,7 +42,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
     UnitAttr,
-    i1,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region

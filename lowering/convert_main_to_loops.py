@@ -9,18 +9,18 @@ relay.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   %1 = relay.call_lowered @l(%0) : ...
 
 memref.global "private" constant @w : memref<8xf32>
-func.func @main(%x: memref<8xf32>, %out: memref<8xf32>, %arena: memref<64xi8>, %thread: index, %num_threads: index) {
+func.func @main(%x: memref<8xf32>, %out: memref<8xf32>, %arena: memref<448xi8>, %num_threads: index) {
   %w = memref.get_global @w
-  %0 = memref.view %arena[%c0][]
-  func.call @k(%x, %w, %0, %thread, %num_threads)
-  func.call @weft_barrier(%num_threads)
-  func.call @l(%0, %out, %thread, %num_threads)
+  %0 = memref.view %arena[%c384][]
+  func.call @k(%x, %w, %0, %slots, %num_threads)
+  func.call @l(%0, %out, %slots_1, %num_threads)
 ```
 
-All threads run the whole function and meet at the barriers. A result that is returned is written to the caller's buffer
-at once; a kernel that only reshapes is not called, its result is its argument's memory; and what a kernel would only lay
-one after the other is computed into its place there. The function carries what a
-caller must know (`weft.inputs`, `weft.outputs`: names and tensor types), so that this text alone can be run.
+All threads run the whole function and share each kernel's loops (`work_sharing`); the counters for that stand at the
+arena's start (`weft.counter_bytes`), and are zero when an inference begins. A result that is returned is written to the
+caller's buffer at once; a kernel that only reshapes is not called, its result is its argument's memory; and what a
+kernel would only lay one after the other is computed into its place there. The function carries what a caller must
+know (`weft.inputs`, `weft.outputs`: names and tensor types), so that this text alone can be run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -47,19 +47,21 @@ from xdsl.dialects.builtin import (
     i8,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.dtypes import byte_width
 from ..dialects.relay.base import Tensor, flatten_types, is_static
 from ..dialects.relay.core import CallLoweredOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ..transforms.infra import ModulePass
-from .convert_tir_to_loops import BARRIER, declare_barrier
-from .memory_plan import ALIGNMENT, Lifetime, plan_memory
+from .memory_plan import Lifetime, plan_memory
 from .te_to_tir import signless
+from .work_sharing import SLOT_BYTES, declare_functions, share_out, slots_type
 
 index = IndexType()
 INPUTS, OUTPUTS = "weft.inputs", "weft.outputs"
+COUNTER_BYTES = "weft.counter_bytes"
 CONCAT_ONLY = "concat_only"
 """Attribute of a kernel that does nothing but lay its inputs one after the other in memory."""
 
@@ -78,7 +80,7 @@ class ConvertMainToLoopsPass(ModulePass):
             op.body.block.insert_op_before(lowered, function)
             function.detach()
             function.erase(safe_erase=False)
-            declare_barrier(op)
+        declare_functions(op)
 
 
 class Constants:
@@ -252,13 +254,16 @@ class MainLowering:
         types = [memory_type(s.type) for s in (*inputs, *returned)]
         placed = self._assign_outputs(returned)
         plan = plan_memory([Lifetime(_bytes(s.type), s.first, s.last) for s in placed])
-        arena = MemRefType[Attribute](i8, [max(plan.size, ALIGNMENT)])
-        lowered = func.FuncOp(self.function.sym_name.data, FunctionType.from_lists([*types, arena, index, index], []))
+        slots = [self._slots(call) for call in self.calls]
+        counters = (sum(slots) + 1) * SLOT_BYTES  # one more for the copies at the end
+        arena = MemRefType[Attribute](i8, [counters + plan.size])
+        lowered = func.FuncOp(self.function.sym_name.data, FunctionType.from_lists([*types, arena, index], []))
         lowered.location = self.function.location
         lowered.attributes |= graph_signature(self.function)
+        lowered.attributes[COUNTER_BYTES] = IntegerAttr(counters, i64)
         block = lowered.body.block
-        thread, num_threads = block.args[-2], block.args[-1]
-        names = [*_names("in", len(inputs)), *_names("out", len(returned)), "arena", "thread", "num_threads"]
+        base, num_threads = block.args[-2], block.args[-1]
+        names = [*_names("in", len(inputs)), *_names("out", len(returned)), "arena", "num_threads"]
         for argument, name in zip(block.args, names, strict=True):
             argument.name_hint = name
         for storage, argument in zip(inputs, block.args, strict=False):
@@ -277,20 +282,21 @@ class MainLowering:
         offsets = {id(storage): offset for storage, offset in zip(placed, plan.offsets, strict=True)}
         for storage in self._in_arena(placed):
             whole, start = storage.place()
-            shift = arith.ConstantOp(IntegerAttr(offsets[id(whole)] + start, index))
+            shift = arith.ConstantOp(IntegerAttr(counters + offsets[id(whole)] + start, index))
             type = memory_type(storage.type)
-            view = memref.ViewOp.build(operands=[block.args[-3], shift, []], result_types=[type])
+            view = memref.ViewOp.build(operands=[base, shift, []], result_types=[type])
             block.add_ops([shift, view])
             storage.memory = view.result
-        for number, call in enumerate(self.calls):
-            if number:
-                block.add_op(func.CallOp(BARRIER, [num_threads], []))
+        first = 0
+        for call, count in zip(self.calls, slots, strict=True):
             buffers = [_memory(s) for s in call.buffers]
-            kernel = func.CallOp(SymbolRefAttr(call.op.callee.root_reference.data), [*buffers, thread, num_threads], [])
+            place = _slots_at(block, base, first, count)
+            kernel = func.CallOp(SymbolRefAttr(call.op.callee.root_reference.data), [*buffers, place, num_threads], [])
             kernel.location = call.op.location
             block.add_op(kernel)
+            first += count
         if copies:
-            self._copy(block, copies, thread, num_threads)
+            _copy(block, copies, _slots_at(block, base, first, 1), num_threads)
         block.add_op(func.ReturnOp())
         return lowered
 
@@ -324,19 +330,30 @@ class MainLowering:
                     found[id(storage)] = storage
         return list(found.values())
 
-    def _copy(
-        self, block: Block, copies: Sequence[tuple[Storage, SSAValue]], thread: SSAValue, num_threads: SSAValue
-    ) -> None:
-        """Thread 0 copies what is returned but was not computed for the output: inputs, constants, second returns."""
-        zero = arith.ConstantOp(IntegerAttr(0, index))
-        first = arith.CmpiOp(thread, zero.result, "eq")
-        body = Block()
+    def _slots(self, call: Call) -> int:
+        """The number of slots that a kernel takes: one for each of its nests."""
+        type = self.kernels[call.op.callee.root_reference.data].function_type.inputs.data[-2]
+        assert isa(type, MemRefType[Attribute])
+        return type.get_shape()[0] // SLOT_BYTES
+
+
+def _slots_at(block: Block, arena: SSAValue, first: int, count: int) -> SSAValue:
+    """A view of `count` slots of the arena, from slot `first`."""
+    place = arith.ConstantOp(IntegerAttr(first * SLOT_BYTES, index))
+    view = memref.ViewOp.build(operands=[arena, place, []], result_types=[slots_type(count)])
+    view.result.name_hint = "slots"
+    block.add_ops([place, view])
+    return view.result
+
+
+def _copy(block: Block, copies: Sequence[tuple[Storage, SSAValue]], slots: SSAValue, num_threads: SSAValue) -> None:
+    """Copy, on one thread, what is returned but was not computed for the output: inputs, constants, second returns."""
+
+    def emit(body: Block, bounds: Sequence[SSAValue]) -> None:
         for storage, argument in copies:
             body.add_op(memref.CopyOp(_memory(storage), argument))
-        body.add_op(scf.YieldOp())
-        if self.calls:
-            block.add_op(func.CallOp(BARRIER, [num_threads], []))
-        block.add_ops([zero, first, scf.IfOp(first.result, [], Region(body))])
+
+    share_out(block, slots, 0, num_threads, None, emit)
 
 
 def graph_signature(function: FuncOp) -> dict[str, Attribute]:

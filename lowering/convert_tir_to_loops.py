@@ -8,8 +8,8 @@ What happens, function by function:
   uses touches, and live on the thread's stack; those of scope `global` become arguments, for the planner of memory to
   place (`weft.workspaces` counts them);
 * **loops** become `scf.for`: `unrolled` ones carry an annotation for LLVM, `vectorized` ones become `vector`
-  operations, and an outermost `parallel` one runs over the share of the calling thread. What stands outside parallel
-  loops is run by thread 0; a barrier parts the nests of a function.
+  operations, and an outermost `parallel` one is divided into shares that threads claim (`work_sharing`). What stands
+  outside parallel loops is one share; each nest of a function is finished before the next begins.
 
 Before -> after:
 
@@ -19,10 +19,13 @@ tir.prim_func @relu(%x: memref<4x16xf32>, %y: memref<4x16xf32>) {
     tir.for vectorized %j = 0 to 16 {
       tir.block @relu(...) = [%i, %j] ...
 
-func.func @relu(%x: memref<64xf32>, %y: memref<64xf32>, %thread: index, %num_threads: index) {
-  %first = ... %thread * 4 / %num_threads
+func.func private @relu_0(%x: memref<64xf32>, %y: memref<64xf32>, %first: index, %last: index) {
   scf.for %i = %first to %last step %c1 {
     %0 = vector.load %x[%i * 16] : memref<64xf32>, vector<16xf32>
+    ...
+func.func @relu(%x: memref<64xf32>, %y: memref<64xf32>, %slots: memref<128xi8>, %num_threads: index) {
+  scf.while { %share = func.call @weft_claim(%slot) ... } do { func.call @relu_0(%x, %y, %first, %last) ... }
+  func.call @weft_wait(%slot, %shares)
 ```
 
 Does not: choose any of this; a schedule did. Counterpart of TVM's LowerInitBlock, ConvertBlocksToOpaque,
@@ -33,83 +36,106 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, MemRefType, ModuleOp, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, ModuleOp, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ..dialects.tir.core import AllocBufferOp, PrimFuncOp, Scope
+from ..dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, Scope, memref_of
 from ..transforms.infra import ModulePass
 from .flat_buffers import FlatBuffer, flatten_type, plan_buffers
 from .loop_emission import LoopEmitter
+from .work_sharing import declare_functions, share_out, slots_type
 
 index = IndexType()
-BARRIER = "weft_barrier"
 
 
 @dataclass(frozen=True)
 class ConvertTirToLoopsPass(ModulePass):
-    """`tir.prim_func` -> `func.func` on flat memrefs, with two more arguments: `%thread` and `%num_threads`."""
+    """`tir.prim_func` -> `func.func` on flat memrefs, with two more arguments: `%slots` and `%num_threads`."""
 
     name = "convert-tir-to-loops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        lowered = False
         for prim_func in [f for f in op.ops if isinstance(f, PrimFuncOp)]:
-            new = lower_prim_func(prim_func)
-            op.body.block.insert_op_before(new, prim_func)
+            for new in lower_prim_func(prim_func):
+                op.body.block.insert_op_before(new, prim_func)
             prim_func.detach()
             prim_func.erase(safe_erase=False)
-            lowered = True
-        if lowered:
-            declare_barrier(op)
+        declare_functions(op)
 
 
-def declare_barrier(module: ModuleOp) -> None:
-    """Declare `@weft_barrier(%num_threads)` in `module`, once."""
-    if not any(isinstance(f, func.FuncOp) and f.sym_name.data == BARRIER for f in module.ops):
-        declaration = func.FuncOp.external(BARRIER, [index], [])
-        first = module.body.block.first_op
-        if first is None:
-            module.body.block.add_op(declaration)
-        else:
-            module.body.block.insert_op_before(declaration, first)
+def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
+    """The functions on flat buffers that do what `prim_func` does: one private function for each nest, which runs a
+    share of it, and last the kernel itself, which every thread calls and which divides the nests among them.
 
-
-def lower_prim_func(prim_func: PrimFuncOp) -> func.FuncOp:
-    """The function on flat buffers that does what `prim_func` does, for one of several threads.
-
-    Its arguments are those of `prim_func` flattened, the `global` buffers that it allocates, then the calling thread's
-    number and the number of threads, both of type index.
+    The kernel's arguments are those of `prim_func` flattened, the `global` buffers that it allocates, a slot of work
+    sharing for each nest, and the number of threads. (A nest has a function of its own because within it no other
+    thread touches what it touches, so that its buffers are known not to alias; around it they do.)
     """
     body = prim_func.body.block
     allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
     shared = [alloc for alloc in allocs if alloc.scope.data == Scope.GLOBAL]
-    private = [alloc for alloc in allocs if alloc.scope.data != Scope.GLOBAL]
     sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in shared)]
-    types: list[Attribute] = [flatten_type(_memref(value)) for value in sources]
-    lowered = func.FuncOp(prim_func.sym_name.data, FunctionType.from_lists([*types, index, index], []))
-    lowered.attributes |= prim_func.attributes
-    if shared:
-        lowered.attributes["weft.workspaces"] = IntegerAttr(len(shared), i64)
-    arguments = lowered.body.block.args
+    types: list[Attribute] = [flatten_type(memref_of(value)) for value in sources]
     names = [value.name_hint for value in sources]
-    _name(arguments, [*names, "thread", "num_threads"])
-    buffers: dict[SSAValue, FlatBuffer] = {
-        source: FlatBuffer.whole(argument, _memref(source))
-        for source, argument in zip(sources, arguments, strict=False)
+    nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
+    kernel = func.FuncOp(
+        prim_func.sym_name.data, FunctionType.from_lists([*types, slots_type(max(1, len(nests))), index], [])
+    )
+    kernel.location = prim_func.location
+    kernel.attributes |= prim_func.attributes
+    if shared:
+        kernel.attributes["weft.workspaces"] = IntegerAttr(len(shared), i64)
+    block = kernel.body.block
+    _name(block.args, [*names, "slots", "num_threads"])
+    buffers, (slots, num_threads) = block.args[: len(types)], block.args[len(types) :]
+    functions: list[func.FuncOp] = []
+    for number, nest in enumerate(nests):
+        function = _lower_nest(f"{prim_func.sym_name.data}_{number}", nest, sources, types)
+        functions.append(function)
+        parallel = nest.trip_count if isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL else None
+        share_out(block, slots, number, num_threads, parallel, partial(_call, function, buffers))
+    block.add_op(func.ReturnOp())
+    return [*functions, kernel]
+
+
+def _lower_nest(name: str, nest: Operation, sources: Sequence[SSAValue], types: Sequence[Attribute]) -> func.FuncOp:
+    """The private function that runs iterations `%first` to `%last` of a parallel nest, or all of another."""
+    parallel = isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL
+    bounds = [index, index] if parallel else []
+    function = func.FuncOp(name, FunctionType.from_lists([*types, *bounds], []), visibility="private")
+    block = function.body.block
+    _name(block.args, [*(value.name_hint for value in sources), *(("first", "last") if parallel else ())])
+    buffers = {
+        source: FlatBuffer.whole(argument, memref_of(source))
+        for source, argument in zip(sources, block.args, strict=False)
     }
-    emitter = LoopEmitter(lowered.body.block, buffers, arguments[-2], arguments[-1])
-    buffers.update(plan_buffers(private, emitter))
-    emitter.function_body(body)
+    emitter = LoopEmitter(block, buffers)
+    buffers.update(plan_buffers(_private_buffers(nest), emitter))
+    if isinstance(nest, ForOp) and parallel:
+        emitter.loop(nest, block.args[-2], block.args[-1])
+    else:
+        emitter.statement(nest)
     emitter.insert(func.ReturnOp())
-    return lowered
+    return function
 
 
-def _memref(value: SSAValue) -> MemRefType[Attribute]:
-    assert isinstance(value.type, MemRefType)
-    return value.type
+def _private_buffers(nest: Operation) -> list[AllocBufferOp]:
+    """The thread-private buffers that the blocks of `nest` touch, each once."""
+    found: dict[AllocBufferOp, None] = {}
+    for block in nest.walk():
+        if isinstance(block, BlockOp):
+            for buffer in (*block.reads, *block.writes):
+                if isinstance(buffer.owner, AllocBufferOp) and buffer.owner.scope.data != Scope.GLOBAL:
+                    found[buffer.owner] = None
+    return list(found)
+
+
+def _call(function: func.FuncOp, buffers: Sequence[SSAValue], block: Block, bounds: Sequence[SSAValue]) -> None:
+    block.add_op(func.CallOp(function.sym_name.data, [*buffers, *bounds], []))
 
 
 def _name(values: Sequence[SSAValue], names: Sequence[str | None]) -> None:

@@ -1,4 +1,4 @@
-"""Emission of one function's loops: `tir.for` and `tir.block` become `scf`, `vector`, `arith` and `memref` operations."""
+"""Emission of loops: `tir.for` and `tir.block` become `scf`, `vector`, `arith` and `memref` operations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, func, memref, scf, vector
+from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IndexType, IntegerAttr, VectorType, i1, i64
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import (
@@ -19,7 +19,7 @@ from xdsl.ir.affine import (
 from ..dialects import arith_extensions
 from ..dialects.llvm_loop_annotation import LoopAnnotationAttr, LoopUnrollAttr
 from ..dialects.tir.affine import Linear, Range, access_map, affine_of, expr_range, linear, substitute
-from ..dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind
+from ..dialects.tir.core import BlockOp, ForKind, ForOp, IterKind
 from ..transforms.infra.remarks import missed
 from .flat_buffers import FlatBuffer, next_power_of_two
 
@@ -64,12 +64,10 @@ class LoopEmitter:
     be compared and added.
     """
 
-    def __init__(self, entry: Block, buffers: dict[SSAValue, FlatBuffer], thread: SSAValue, num_threads: SSAValue):
+    def __init__(self, entry: Block, buffers: dict[SSAValue, FlatBuffer]):
         self.entry = entry
         self.block = entry
         self.buffers = buffers
-        self.thread = thread
-        self.num_threads = num_threads
         self.dims: dict[SSAValue, AffineExpr] = {}
         self.ranges: dict[AffineExpr, Range] = {}
         self.index_values: dict[AffineExpr, SSAValue] = {}
@@ -152,24 +150,6 @@ class LoopEmitter:
 
     # Loops.
 
-    def function_body(self, body: Block) -> None:
-        """The function's nests in order: parallel ones in shares, the others on thread 0, a barrier between."""
-        nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
-        for number, nest in enumerate(nests):
-            if number:
-                self.insert(func.CallOp("weft_barrier", [self.num_threads], []))
-            if isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL:
-                extent = self.constant(nest.trip_count)
-                following = self.emit(arith.AddiOp(self.thread, self.constant(1)))
-                bounds = [
-                    self.emit(arith.DivUIOp(self.emit(arith.MuliOp(which, extent)), self.num_threads))
-                    for which in (self.thread, following)
-                ]
-                self._loop(nest, bounds[0], bounds[1])
-            else:
-                first = self.emit(arith.CmpiOp(self.thread, self.constant(0), "eq"))
-                self._guarded(first, lambda nest=nest: self.statement(nest))
-
     def _guarded(self, condition: SSAValue, emit: Callable[[], None]) -> None:
         block = Block()
         with self.into(block):
@@ -188,11 +168,12 @@ class LoopEmitter:
                 for inner in op.body.block.ops:
                     self.statement(inner)
                 return
-            self._loop(op, self.constant(op.start), self.constant(op.start + op.trip_count))
+            self.loop(op, self.constant(op.start), self.constant(op.start + op.trip_count))
         elif isinstance(op, BlockOp):
             self._block(op, None)
 
-    def _loop(self, loop: ForOp, lower: SSAValue, upper: SSAValue) -> None:
+    def loop(self, loop: ForOp, lower: SSAValue, upper: SSAValue) -> None:
+        """Run `loop` from `lower` to below `upper`."""
         block = Block(arg_types=[index])
         block.args[0].name_hint = loop.var.name_hint
         with self.into(block):

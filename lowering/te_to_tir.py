@@ -60,7 +60,8 @@ def is_unsigned(type: Attribute) -> bool:
 def create_prim_func(name: str, inputs: Sequence[te.Tensor], outputs: Sequence[te.Tensor]) -> PrimFuncOp:
     """The function `name(inputs..., outputs...)` that computes `outputs`.
 
-    An output that is an input, or that stands twice in the list, is copied.
+    An output that is an input, or that stands twice in the list, is copied. Nothing is done for a tensor without
+    elements.
     """
     results: list[te.Tensor] = []
     for output in outputs:
@@ -83,7 +84,8 @@ def create_prim_func(name: str, inputs: Sequence[te.Tensor], outputs: Sequence[t
             alloc.buffer.name_hint = tensor.name
             block.add_op(alloc)
             buffers[tensor] = alloc.buffer
-        block.add_op(_nest(tensor, tensor.producer, _unique(tensor.name, names), buffers))
+        if 0 not in tensor.shape:
+            block.add_op(_nest(tensor, tensor.producer, _unique(tensor.name, names), buffers))
     return func
 
 
@@ -102,9 +104,11 @@ def _unique(name: str, taken: set[str]) -> str:
 
 def _nest(tensor: te.Tensor, compute: te.Compute, name: str, buffers: dict[te.Tensor, SSAValue]) -> Operation:
     """The loops over a compute's axes with its block inside; only the block where all extents are one."""
-    iters = [
-        (axis, IterKind.REDUCE if axis.reduce else IterKind.SPATIAL) for axis in (*compute.axes, *compute.reduce_axes)
-    ]
+    formula = compute.body
+    if isinstance(formula, te.Reduce) and any(axis.extent == 0 for axis in formula.axes):
+        formula = te.reduce_identity(formula.kind, formula.type)  # of no terms
+    axes = (*compute.axes, *(formula.axes if isinstance(formula, te.Reduce) else ()))
+    iters = [(axis, IterKind.REDUCE if axis.reduce else IterKind.SPATIAL) for axis in axes]
     loops: list[ForOp] = []
     bindings: list[AffineExpr] = []
     for axis, _ in iters:
@@ -120,19 +124,18 @@ def _nest(tensor: te.Tensor, compute: te.Compute, name: str, buffers: dict[te.Te
     target = buffers[tensor]
     indices = body.args[: len(compute.axes)]
     init: Region | None = None
-    if isinstance(compute.body, te.Reduce):
-        reduce = compute.body
-        step = emitter.value(reduce.operand)
+    if isinstance(formula, te.Reduce):
+        step = emitter.value(formula.operand)
         partial = emitter.insert(memref.LoadOp.get(target, indices))
-        combined = emitter.binary(te.COMBINER[reduce.kind], partial, step, reduce.type, reduction=True)
+        combined = emitter.binary(te.COMBINER[formula.kind], partial, step, formula.type, reduction=True)
         emitter.insert(memref.StoreOp.get(combined, target, indices))
         init_block = Block(arg_types=[IndexType()] * len(iters))
         init_emitter = BodyEmitter(init_block, {}, buffers)
-        identity = init_emitter.value(te.reduce_identity(reduce.kind, reduce.type))
+        identity = init_emitter.value(te.reduce_identity(formula.kind, formula.type))
         init_emitter.insert(memref.StoreOp.get(identity, target, init_block.args[: len(compute.axes)]))
         init = Region(init_block)
     else:
-        emitter.insert(memref.StoreOp.get(emitter.value(compute.body), target, indices))
+        emitter.insert(memref.StoreOp.get(emitter.value(formula), target, indices))
     block = BlockOp(
         name,
         [(kind, axis.extent) for axis, kind in iters],

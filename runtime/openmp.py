@@ -1,6 +1,6 @@
 """The OpenMP runtime of the system, called through the GOMP ABI that libgomp and libomp share.
 
-Kernels meet at `GOMP_barrier`, and the graph's entry starts its threads with `GOMP_parallel`. Where there is no OpenMP
+The entry of a graph starts its threads with `GOMP_parallel`. Where there is no OpenMP
 runtime, `fallback_object` gives the four functions that compiled code calls, for one thread.
 """
 

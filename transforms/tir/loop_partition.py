@@ -26,15 +26,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects.tir.affine import Linear, linear, linear_range
-from ...dialects.tir.core import AllocBufferOp, BlockOp, ForOp, PrimFuncOp, Scope
+from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, Scope
 from ..infra import PrimFuncPass
 from .schedule.inline import accessing_blocks
 from .schedule.loops import bind_constant, drop_proved_conditions
-from .schedule.rebind import blocks_under, dimension_ranges, enclosing_loops, rebind
+from .schedule.rebind import ValueExpr, blocks_under, dimension_ranges, enclosing_loops, rebind
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def partition(loop: ForOp) -> list[ForOp]:
             drop_proved_conditions(block)
     nested = [op for op in rest.body.block.ops if isinstance(op, ForOp)]
     if rest.trip_count == 1:
-        bind_constant(rest)
+        _dissolve(rest)
         parts = [loop, *nested]
     else:
         parts = [loop, rest]
@@ -92,9 +93,24 @@ def partition(loop: ForOp) -> list[ForOp]:
             _shorten(inner)
     if loop.trip_count == 1:
         inner_loops = [op for op in loop.body.block.ops if isinstance(op, ForOp)]
-        bind_constant(loop)
+        _dissolve(loop)
         parts = [*inner_loops, *parts[1:]]
     return parts
+
+
+def _dissolve(loop: ForOp) -> None:
+    """Replace a loop of one iteration by its body.
+
+    At the top of a function, where each nest is a unit of its own, a body of several nests stays together in a loop
+    that does nothing else: they share private buffers.
+    """
+    if isinstance(loop.parent_op(), ForOp) or loop.body.block.first_op is loop.body.block.last_op:
+        bind_constant(loop)
+        return
+    for block in blocks_under(loop):
+        rebind(block, {loop.var: ValueExpr.constant(loop.start)})
+    loop.properties["min"] = IntegerAttr(0, IndexType())
+    loop.for_kind = ForKind.SERIAL
 
 
 def _form(block: BlockOp, condition: AffineExpr, var: SSAValue) -> tuple[int, Linear] | None:

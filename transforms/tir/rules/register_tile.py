@@ -137,7 +137,7 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
     extent = block.extents[vector]
     full = registers.lanes(memref_of(store.memref).element_type)
     lanes = choose_lanes(extent, full)
-    if lanes < min(4, full):
+    if lanes < max(2, min(4, full)):
         return None
     # The vector's iterator, as a split by `lanes` would give it: two more dimensions.
     outer, inner = (AffineExpr.dimension(len(block.iters) + i) for i in range(2))
@@ -332,12 +332,12 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     lanes = spatial[-1]
     if lanes.trip_count > tile.lanes:  # several registers along the vector's iterator
         spatial[-1:] = split(lanes, [tile.lanes])
+    spatial.sort(key=lambda loop: _rank(moved, loop, tile))
+    reorder(*reduce, *spatial)
+    for loop in spatial[:-1]:
+        set_kind(loop, ForKind.UNROLLED)
+    set_kind(spatial[-1], ForKind.VECTORIZED)
     if reduce:
-        spatial.sort(key=lambda loop: _rank(moved, loop, tile))
-        reorder(*reduce, *spatial)
-        for loop in spatial[:-1]:
-            set_kind(loop, ForKind.UNROLLED)
-        set_kind(spatial[-1], ForKind.VECTORIZED)
         decompose_reduction(moved, reduce[0])
 
 
