@@ -1,0 +1,62 @@
+"""The example in the docstring of every Relay operator is compiled to machine code, which gives what NumPy gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from relay_examples import OPERATORS, example, operation_under_test, parse, random_inputs
+from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
+from xdsl.ir import Operation
+
+from weft.dialects.relay.base import RelayOp, flatten_types, is_static
+from weft.dialects.relay.core import CallOp, FuncOp, ReturnOp
+from weft.dialects.relay.reference import evaluate_compute
+from weft.lowering.compiler import compile_graph
+from weft.lowering.target import Target
+from weft.runtime.executable import Executable
+
+NDArray = npt.NDArray[Any]
+
+TOLERANCE = 1e-5
+ROUGH = {"relay.fast_exp": 1e-2, "relay.fast_tanh": 1e-2, "relay.fast_erf": 1e-2, "relay.nn.fast_softmax": 1e-2}
+
+
+def is_compiled(op: type[RelayOp]) -> bool:
+    """Whether the operator becomes a kernel: it has a `compute`, and an example of static shape."""
+    if not op.has_compute():
+        return False
+    found = operation_under_test(parse(example(op)), op.name)
+    return all(is_static(value.type) for value in (*found.operands, *found.results))
+
+
+def as_kernel(op: Operation) -> ModuleOp:
+    """A module at phase `fuse` whose graph is one call of a kernel with nothing in it but `op`."""
+    inputs, outputs = [v.type for v in op.operands], [v.type for v in op.results]
+    type = FunctionType.from_lists(inputs, outputs)
+    main, kernel = FuncOp("main", type), FuncOp("kernel", type, private=True, attributes={"primitive": UnitAttr()})
+    call = CallOp("kernel", main.body.block.args, outputs)
+    main.body.block.add_ops([call, ReturnOp(*call.results)])
+    copy = op.clone()
+    copy.operands = kernel.body.block.args
+    kernel.body.block.add_ops([copy, ReturnOp(*copy.results)])
+    module = ModuleOp([main, kernel])
+    module.verify()
+    return module
+
+
+@pytest.mark.parametrize("name", [name for name, op in OPERATORS.items() if is_compiled(op)])
+def test_machine_code_gives_the_results_of_the_definition(name: str) -> None:
+    op = operation_under_test(parse(example(OPERATORS[name])), name)
+    inputs = random_inputs(op)
+    graph = compile_graph(as_kernel(op), Target(), start="fuse", jobs=1)
+    results = Executable(graph, threads=1)(*inputs)
+    found = [results] if isinstance(results, np.ndarray) else list(results)
+    expected = evaluate_compute(op, inputs)
+    assert len(found) == len(expected) == len(flatten_types([r.type for r in op.results]))
+    for a, b in zip(found, expected, strict=True):
+        assert a.dtype == b.dtype
+        rtol = ROUGH.get(name, TOLERANCE)
+        np.testing.assert_allclose(a.astype(np.float64), b.astype(np.float64), rtol=rtol, atol=rtol / 10)
