@@ -19,12 +19,12 @@ tir.prim_func @relu(%x: memref<4x16xf32>, %y: memref<4x16xf32>) {
     tir.for vectorized %j = 0 to 16 {
       tir.block @relu(...) = [%i, %j] ...
 
-func.func private @relu_0(%x: memref<64xf32>, %y: memref<64xf32>, %first: index, %last: index) {
+func.func private @relu.nest_0(%x: memref<64xf32>, %y: memref<64xf32>, %first: index, %last: index) {
   scf.for %i = %first to %last step %c1 {
     %0 = vector.load %x[%i * 16] : memref<64xf32>, vector<16xf32>
     ...
 func.func @relu(%x: memref<64xf32>, %y: memref<64xf32>, %slots: memref<128xi8>, %num_threads: index) {
-  scf.while { %share = func.call @weft_claim(%slot) ... } do { func.call @relu_0(%x, %y, %first, %last) ... }
+  scf.while { %share = func.call @weft_claim(%slot) ... } do { func.call @relu.nest_0(%x, %y, %first, %last) ... }
   func.call @weft_wait(%slot, %shares)
 ```
 
@@ -94,7 +94,7 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
     buffers, (slots, num_threads) = block.args[: len(types)], block.args[len(types) :]
     functions: list[func.FuncOp] = []
     for number, nest in enumerate(nests):
-        function = _lower_nest(f"{prim_func.sym_name.data}_{number}", nest, sources, types)
+        function = _lower_nest(f"{prim_func.sym_name.data}.nest_{number}", nest, sources, types)
         functions.append(function)
         parallel = nest.trip_count if isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL else None
         share_out(block, slots, number, num_threads, parallel, partial(_call, function, buffers))
