@@ -55,7 +55,10 @@ class ScheduleRulesPass(PrimFuncPass):
 
 
 def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters) -> None:
-    """Schedule one function in place."""
+    """Schedule one function in place. One without blocks, or with a block that never runs, is left alone."""
+    blocks = blocks_under(func)
+    if not blocks or any(0 in block.extents for block in blocks):
+        return
     inline_all(func)
     blocks = blocks_under(func)
     tiled = False

@@ -1,0 +1,193 @@
+"""Schedule rules on every kind of computation and many sizes: what they make computes what the expressions say."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from te_samples import (
+    batch_matmul,
+    blocked_conv,
+    concatenate,
+    conv,
+    dense,
+    depthwise,
+    gather,
+    layer_norm,
+    pool,
+    reduction,
+    softmax,
+    transpose,
+)
+from tir_run import Stage, assert_computes, prim_func
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, bf16, f64, i8, i32
+
+from weft.dialects import te
+from weft.dialects.tir.core import ForKind, ForOp, PrimFuncOp
+from weft.transforms.infra import PassContext
+from weft.transforms.tir.loop_partition import LoopPartitionPass
+from weft.transforms.tir.rules.registers import VectorRegisters
+from weft.transforms.tir.schedule_rules import ScheduleRulesPass, schedule_by_rules
+
+few = settings(max_examples=10, deadline=None, derandomize=True, database=None)
+small = st.integers(1, 9)
+wide = st.sampled_from([1, 3, 4, 7, 16, 17, 33, 50])
+
+
+def scheduled(stage: Stage, registers: VectorRegisters | None = None) -> PrimFuncOp:
+    """The function of a stage, scheduled and its loops cut."""
+    func = prim_func(stage)
+    schedule_by_rules(func, registers or VectorRegisters())
+    func.verify()
+    LoopPartitionPass().apply(Context(), ModuleOp([func]))
+    func.detach()
+    return func
+
+
+def check(stage: Stage, registers: VectorRegisters | None = None) -> None:
+    assert_computes(scheduled(stage, registers), stage)
+
+
+@few
+@given(
+    small, small, wide, st.integers(4, 9), st.integers(4, 9), st.integers(1, 3), st.integers(1, 2), st.integers(0, 1)
+)
+def test_a_convolution_of_any_size_is_right(
+    batch: int, channels: int, out: int, height: int, width: int, kernel: int, stride: int, pad: int
+) -> None:
+    check(conv(min(batch, 2), channels, out, height, width, kernel, stride, pad))
+
+
+@few
+@given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 5), st.integers(3, 9), st.integers(1, 3))
+def test_a_grouped_convolution_of_any_size_is_right(
+    groups: int, channels: int, out: int, size: int, dilation: int
+) -> None:
+    check(conv(1, groups * channels, groups * out, size, size + 2, 1 if size <= 2 * dilation else 3, groups=groups,
+               dilation=dilation, relu=size % 2 == 0))  # fmt: skip
+
+
+@few
+@given(
+    st.integers(1, 3), st.integers(1, 3), st.integers(3, 10), st.integers(3, 10), st.integers(1, 3),
+    st.sampled_from([4, 8, 16]), st.integers(1, 2),
+)  # fmt: skip
+def test_a_blocked_convolution_of_any_size_is_right(
+    channels: int, out: int, height: int, width: int, kernel: int, block: int, stride: int
+) -> None:
+    check(blocked_conv(1, channels, out, height, width, kernel, block, stride))
+
+
+@few
+@given(st.integers(1, 3), st.integers(3, 9), st.integers(3, 9), st.sampled_from([3, 8, 16]), st.integers(1, 2))
+def test_a_depthwise_convolution_of_any_size_is_right(
+    channels: int, height: int, width: int, block: int, stride: int
+) -> None:
+    check(depthwise(channels, height, width, 3, block, stride, pad=1))
+
+
+@few
+@given(wide, wide, wide, st.sampled_from([0, 8, 16]))
+def test_a_dense_layer_of_any_size_is_right(rows: int, columns: int, inner: int, packed: int) -> None:
+    check(dense(rows, columns, inner, packed))
+
+
+@few
+@given(st.integers(1, 3), wide, wide, wide, st.booleans())
+def test_a_product_of_matrices_of_any_size_is_right(
+    batch: int, rows: int, columns: int, inner: int, transposed: bool
+) -> None:
+    check(batch_matmul(batch, rows, columns, inner, transposed))
+
+
+@few
+@given(
+    st.integers(1, 3),
+    st.integers(3, 9),
+    st.integers(3, 9),
+    st.sampled_from([1, 5, 16]),
+    st.integers(1, 2),
+    st.booleans(),
+)
+def test_a_pooling_of_any_size_is_right(
+    channels: int, height: int, width: int, block: int, stride: int, average: bool
+) -> None:
+    check(pool(channels, height, width, 3, block, stride, average))
+
+
+@few
+@given(st.lists(small, max_size=2), wide)
+def test_softmax_of_any_shape_is_right(leading: list[int], columns: int) -> None:
+    check(softmax(*leading, columns))
+
+
+@few
+@given(small, wide)
+def test_layer_norm_of_any_shape_is_right(rows: int, columns: int) -> None:
+    check(layer_norm(rows, columns))
+
+
+@few
+@given(st.data(), st.lists(small, min_size=1, max_size=3), st.sampled_from(["sum", "max", "min", "prod"]))
+def test_a_reduction_over_any_axes_is_right(data: st.DataObject, shape: list[int], kind: te.ReduceKind) -> None:
+    axes = data.draw(st.sets(st.sampled_from(range(len(shape))), min_size=1))
+    type = data.draw(st.sampled_from([f64, i32, i8]))
+    check(reduction(tuple(shape), tuple(sorted(axes)), kind, type))
+
+
+@few
+@given(small, small, small)
+def test_moving_data_is_right(rows: int, first: int, second: int) -> None:
+    check(transpose(rows, first))
+    check(concatenate(rows, first, second))
+    check(gather(rows, first, second))
+
+
+@pytest.mark.parametrize("registers", [VectorRegisters(16, 32), VectorRegisters(16, 16), VectorRegisters(8, 4)])
+def test_other_vector_registers_give_the_same_results(registers: VectorRegisters) -> None:
+    check(blocked_conv(1, 2, 2, 6, 7, 3, 8), registers)
+    check(dense(13, 21, 10), registers)
+
+
+EMPTY = [
+    dense(0, 4, 3), dense(4, 0, 3), dense(4, 5, 0), dense(3, 16, 0, 16), softmax(0, 4), softmax(3, 0), layer_norm(0, 8),
+    conv(0, 3, 4, 6, 6, 3), conv(1, 3, 0, 6, 6, 3, pad=1), blocked_conv(1, 0, 2, 5, 5, 3, 16), pool(0, 6, 6, 3, 16, 1),
+    reduction((0, 4), (0,), "sum"), reduction((4, 0), (1,), "prod"), reduction((0,), (0,), "max"), transpose(0, 3),
+    concatenate(3, 0, 4), concatenate(0, 2, 4), gather(3, 4, 0), gather(3, 0, 4),
+]  # fmt: skip
+
+
+def name_of(stage: Stage) -> str:
+    (result,) = stage[1]
+    return f"{result.name}-{'x'.join(map(str, result.shape))}"
+
+
+@pytest.mark.parametrize("stage", EMPTY, ids=name_of)
+def test_empty_extents_are_right(stage: Stage) -> None:
+    assert_computes(prim_func(stage), stage)
+    check(stage)
+
+
+def test_bf16_is_computed_in_vectors_too() -> None:
+    x, y = te.placeholder((5, 40), bf16, "x"), te.placeholder((5, 40), bf16, "y")
+    stage = [x, y], [te.compute((5, 40), lambda i, j: te.maximum(x[i, j] + y[i, j], 0.0), "sum")]
+    assert_computes(scheduled(stage), stage, rtol=1e-2)
+
+
+def test_what_was_scheduled_by_hand_is_left_alone() -> None:
+    func = prim_func(dense(8, 16, 4))
+    loop = next(op for op in func.walk() if isinstance(op, ForOp))
+    loop.for_kind = ForKind.PARALLEL
+    text = str(func)
+    ScheduleRulesPass().apply(Context(), ModuleOp([func]))
+    assert str(func) == text
+
+
+def test_the_rules_run_twice_change_nothing_more() -> None:
+    func = scheduled(dense(64, 64, 64))
+    module = ModuleOp([func])
+    text = str(module)
+    with PassContext(3):
+        ScheduleRulesPass().apply(Context(), module)
+    assert str(module) == text
