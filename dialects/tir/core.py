@@ -113,7 +113,7 @@ class PrimFuncOp(IRDLOperation):
             printer.print_list(self.body.block.args, printer.print_block_argument)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
-        printer.print_region(self.body, False)
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
 def memref_of(buffer: SSAValue) -> MemRefType[Attribute]:
@@ -281,7 +281,7 @@ class ForOp(IRDLOperation):
             printer.print_attr_dict(self.annotations.data)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
 class IterKind(StrEnum):
@@ -440,6 +440,11 @@ class BlockOp(IRDLOperation):
             raise VerifyException(f"{count} iterators need as many kinds, extents and bindings")
         if any(kind.data not in tuple(IterKind) for kind in self.iter_kinds):
             raise VerifyException(f"unknown iterator kind; known: {', '.join(IterKind)}")
+        for number, extent in enumerate(self.extents):
+            if extent < 0:
+                raise VerifyException(f"iterator {number} has the negative extent {extent}")
+        if not all(isinstance(v.owner, Block) and isinstance(v.owner.parent_op(), ForOp) for v in self.loop_vars):
+            raise VerifyException("an iterator can only be bound to variables of the loops around the block")
         for map in (self.bindings, self.predicate):
             if map is not None and (map.data.num_dims != len(self.loop_vars) or map.data.num_symbols):
                 raise VerifyException("bindings and predicate are over the block's loop variables")
@@ -449,12 +454,26 @@ class BlockOp(IRDLOperation):
             raise VerifyException("init takes the same iterators as the body")
         if len(self.read_maps) != len(self.reads) or len(self.write_maps) != len(self.writes):
             raise VerifyException("each buffer read or written has one map")
+        for buffer, map in zip((*self.reads, *self.writes), (*self.read_maps, *self.write_maps), strict=True):
+            self._verify_map(memref_of(buffer), map)
         declared = set(self.reads) | set(self.writes)
         for access in self.accesses():
             if access.buffer not in declared:
                 raise VerifyException("the body touches a buffer that the block does not declare")
             if access.is_write and access.buffer not in self.writes:
                 raise VerifyException("the body writes a buffer that the block only reads")
+
+    def _verify_map(self, type: MemRefType[Attribute], map: Attribute) -> None:
+        if isinstance(map, UnitAttr):
+            return
+        if not isinstance(map, AffineMapAttr):
+            raise VerifyException(
+                f"a buffer's map is an affine map, or unit where the place depends on data, not {map}"
+            )
+        if map.data.num_dims != len(self.iters) or len(map.data.results) != len(type.get_shape()):
+            raise VerifyException(
+                f"the map {map.data} does not lead from the block's {len(self.iters)} iterators to an element of {type}"
+            )
 
     @classmethod
     def parse(cls, parser: Parser) -> BlockOp:
@@ -546,13 +565,13 @@ class BlockOp(IRDLOperation):
                 printer.print_list(zip(buffers, maps, strict=True), access)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
         if self.init is not None:
             printer.print_string(" init")
             with printer.in_parens():
                 printer.print_list(self.init.block.args, printer.print_ssa_value)
             printer.print_string(" ")
-            printer.print_region(self.init, print_entry_block_args=False)
+            printer.print_region(self.init, print_entry_block_args=False, print_empty_block=False)
 
     def _print_affine_list(self, printer: Printer, exprs: Sequence[AffineExpr]) -> None:
         with printer.in_square_brackets():

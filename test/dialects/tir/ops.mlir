@@ -1,0 +1,128 @@
+// RUN: %roundtrip
+// RUN: weft-opt %s --mlir-print-op-generic | weft-opt - | filecheck %s
+
+// CHECK-LABEL: tir.prim_func @a_function_takes_its_buffers_and_gives_nothing(%x: memref<4xf32>, %y: memref<4xf32>) {
+tir.prim_func @a_function_takes_its_buffers_and_gives_nothing(%x: memref<4xf32>, %y: memref<4xf32>) {
+}
+
+// CHECK-LABEL: tir.prim_func @a_function_without_arguments() {
+tir.prim_func @a_function_without_arguments() {
+}
+
+// CHECK-LABEL: tir.prim_func @a_function_has_attributes(%x: memref<f32>) attributes {concat_only, count = 3 : i64} {
+tir.prim_func @a_function_has_attributes(%x: memref<f32>) attributes {concat_only, count = 3 : i64} {
+}
+
+// CHECK-LABEL: tir.prim_func @a_buffer_has_a_scope
+tir.prim_func @a_buffer_has_a_scope() {
+  // CHECK-NEXT: %shared = tir.alloc_buffer "global" : memref<4x0xf32>
+  // CHECK-NEXT: %private = tir.alloc_buffer "local" {note = "tile"} : memref<7x2x16xbf16>
+  %shared = tir.alloc_buffer "global" : memref<4x0xf32>
+  %private = tir.alloc_buffer "local" {note = "tile"} : memref<7x2x16xbf16>
+}
+
+// CHECK-LABEL: tir.prim_func @a_loop_has_a_kind
+tir.prim_func @a_loop_has_a_kind() {
+  // CHECK-NEXT: tir.for %i = 0 to 4 {
+  // CHECK-NEXT:   tir.for parallel %j = 0 to 4 {
+  // CHECK-NEXT:     tir.for vectorized %k = 0 to 4 {
+  // CHECK-NEXT:       tir.for unrolled %l = 0 to 4 {
+  // CHECK-NEXT:         tir.for thread_binding "threadIdx.x" %m = 0 to 32 {
+  tir.for serial %i = 0 to 4 {
+    tir.for parallel %j = 0 to 4 {
+      tir.for vectorized %k = 0 to 4 {
+        tir.for unrolled %l = 0 to 4 {
+          tir.for thread_binding "threadIdx.x" %m = 0 to 32 {
+          }
+        }
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @a_loop_has_bounds_annotations_and_attributes
+tir.prim_func @a_loop_has_bounds_annotations_and_attributes() {
+  // CHECK-NEXT: tir.for %i = 3 to 3 {
+  tir.for %i = 3 to 3 {
+  }
+  // CHECK:      tir.for %j = -2 to 5 annotations {pragma = 1 : i64} attributes {note} {
+  tir.for %j = -2 to 5 annotations {pragma = 1 : i64} attributes {note} {
+  }
+  // CHECK:      tir.for vectorized %k = 0 to 1 annotations {scope = "outer"} {
+  tir.for vectorized %k = 0 to 1 annotations {scope = "outer"} {
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @a_block_binds_its_iterators_to_expressions
+tir.prim_func @a_block_binds_its_iterators_to_expressions(%x: memref<4x64xf32>, %y: memref<4xf32>) {
+  // CHECK:      tir.block @sum(%vi: spatial 4, %vk: reduce 64) = [%i, %k0 * 16 + %k1]
+  // CHECK-SAME:   reads(%x[(d0, d1) -> (d0, d1)] : memref<4x64xf32>) writes(%y[(d0, d1) -> (d0)] : memref<4xf32>) {
+  // CHECK:      } init(%wi, %wk) {
+  tir.for %i = 0 to 4 {
+    tir.for %k0 = 0 to 4 {
+      tir.for %k1 = 0 to 16 {
+        tir.block @sum(%vi: spatial 4, %vk: reduce 64) = [%i, %k0 * 16 + %k1]
+            reads(%x[(d0, d1) -> (d0, d1)] : memref<4x64xf32>) writes(%y[(d0, d1) -> (d0)] : memref<4xf32>) {
+          %0 = memref.load %y[%vi] : memref<4xf32>
+          %1 = memref.load %x[%vi, %vk] : memref<4x64xf32>
+          %2 = arith.addf %0, %1 : f32
+          memref.store %2, %y[%vi] : memref<4xf32>
+        } init(%wi, %wk) {
+          %3 = arith.constant 0.0 : f32
+          memref.store %3, %y[%wi] : memref<4xf32>
+        }
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @a_block_runs_where_its_conditions_hold
+tir.prim_func @a_block_runs_where_its_conditions_hold(%y: memref<50xf32>, %z: f32) {
+  // CHECK: tir.block @b(%v: spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49, %j + -1] reads() writes(%y
+  tir.for %o = 0 to 4 {
+    tir.for %i = 0 to 16 {
+      tir.for %j = 0 to 2 {
+        tir.block @b(%v: spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49, %j + -1]
+            reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+          memref.store %z, %y[%v] : memref<50xf32>
+        }
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @index_expressions_keep_their_structure
+tir.prim_func @index_expressions_keep_their_structure() {
+  // CHECK: tir.block @b(%a: spatial 9, %b: opaque 9, %c: spatial 9) =
+  // CHECK-SAME: [%i floordiv 2 + (%j mod 3) * 2, (%i + %j) ceildiv 4, ((%i * 2 + 1) floordiv 3) mod 2]
+  // CHECK-SAME: reads() writes() attributes {note} {
+  tir.for %i = 0 to 9 {
+    tir.for %j = 0 to 9 {
+      tir.block @b(%a: spatial 9, %b: opaque 9, %c: spatial 9) =
+          [%i floordiv 2 + (%j mod 3) * 2, (%i + %j) ceildiv 4, ((%i * 2 + 1) floordiv 3) mod 2]
+          reads() writes() attributes {note} {
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @a_block_may_have_no_iterators_and_no_loops
+tir.prim_func @a_block_may_have_no_iterators_and_no_loops(%y: memref<f32>, %z: f32) {
+  // CHECK-NEXT: tir.block @scalar() = [] reads() writes(%y[() -> ()] : memref<f32>) {
+  tir.block @scalar() = [] reads() writes(%y[() -> ()] : memref<f32>) {
+    memref.store %z, %y[] : memref<f32>
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @a_place_that_depends_on_data_has_no_map
+tir.prim_func @a_place_that_depends_on_data_has_no_map(%t: memref<8xf32>, %n: memref<4xindex>, %y: memref<4xf32>) {
+  // CHECK: tir.block @gather(%v: spatial 4) = [%i] reads(%n[(d0) -> (d0)] : memref<4xindex>, %t : memref<8xf32>) writes
+  tir.for %i = 0 to 4 {
+    tir.block @gather(%v: spatial 4) = [%i]
+        reads(%n[(d0) -> (d0)] : memref<4xindex>, %t : memref<8xf32>) writes(%y[(d0) -> (d0)] : memref<4xf32>) {
+      %0 = memref.load %n[%v] : memref<4xindex>
+      %1 = memref.load %t[%0] : memref<8xf32>
+      memref.store %1, %y[%v] : memref<4xf32>
+    }
+  }
+}
