@@ -9,7 +9,7 @@ llvm.func @weft_run(%inputs: !llvm.ptr, %outputs: !llvm.ptr, %arena: !llvm.ptr, 
   // one thread: weft_thread(context)
   // more:       GOMP_parallel(@weft_thread, context, num_threads, 0)
 llvm.func internal @weft_thread(%context: !llvm.ptr)
-  // @main(inputs[0], ..., outputs[0], ..., arena, num_threads)
+  // @weft_graph(inputs[0], ..., outputs[0], ..., arena, num_threads): what was @main
 ```
 
 Of several functions that carry a graph's signature (`weft.inputs`), `@main` or the first is run. Does nothing where
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, ModuleOp, SymbolRefAttr, i8, i32, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr, SymbolRefAttr, i8, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -34,6 +34,7 @@ from .convert_main_to_loops import COUNTER_BYTES, INPUTS, OUTPUTS
 
 ENTRY = "weft_run"
 THREAD = "weft_thread"
+GRAPH = "weft_graph"
 PTR = llvm.LLVMPointerType()
 VOID = llvm.LLVMVoidType()
 POINTER_BYTES = 8
@@ -52,6 +53,9 @@ class AddEntryPointPass(ModulePass):
         if not mains:
             return
         main = next((f for f in mains if f.sym_name.data == "main"), mains[0])
+        # Under its own name, `sin` say, it could be taken for the function of the C library that kernels call.
+        main.properties["sym_name"] = StringAttr(GRAPH)
+        main.properties["linkage"] = llvm.LinkageAttr("internal")
         declared = {f.sym_name.data for f in op.ops if isinstance(f, llvm.FuncOp)}
         for name, operands, result in (
             ("memset", [PTR, i32, i64], PTR),
