@@ -467,9 +467,7 @@ class BlockOp(IRDLOperation):
         if isinstance(map, UnitAttr):
             return
         if not isinstance(map, AffineMapAttr):
-            raise VerifyException(
-                f"a buffer's map is an affine map, or unit where the place depends on data, not {map}"
-            )
+            raise VerifyException(f"a buffer's map is an affine map, or unit where it depends on data, not {map}")
         if map.data.num_dims != len(self.iters) or len(map.data.results) != len(type.get_shape()):
             raise VerifyException(
                 f"the map {map.data} does not lead from the block's {len(self.iters)} iterators to an element of {type}"

@@ -173,7 +173,7 @@ tir.prim_func @map_of_another_rank(%x: memref<4x4xf32>) {
 // -----
 
 tir.prim_func @map_that_is_none(%x: memref<4xf32>) {
-  // expected-error @+1 {{a buffer's map is an affine map, or unit where the place depends on data, not 4 : i64}}
+  // expected-error @+1 {{a buffer's map is an affine map, or unit where it depends on data, not 4 : i64}}
   "tir.block"(%x) <{sym_name = "b", iter_kinds = [], iter_extents = array<i64>, bindings = affine_map<() -> ()>, read_maps = [4], write_maps = [], operandSegmentSizes = array<i32: 0, 1, 0>}> ({
   ^bb0():
   }) : (memref<4xf32>) -> ()
