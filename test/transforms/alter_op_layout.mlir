@@ -2,11 +2,11 @@
 
 // Vectors of 16 bytes: blocks of 4 floats. Constants are splats to keep the text short.
 
-// The graph's input and its result are plain; between them there is no border.
+// The graph's input and its result are plain; between them there is no border. Three channels are blocks of one.
 // CHECK-LABEL: relay.func @a_chain_of_convolutions_stays_in_blocks
-// CHECK-NEXT: relay.constant {{.*}} : tensor<2x1x3x3x3x4xf32>
-// CHECK-NEXT: relay.layout_transform %x {src_layout = "NCHW", dst_layout = "NCHW3c"}
-// CHECK-NEXT: relay.nn.contrib_conv2d_NCHWc {{.*}}padding = array<i64: 1, 1>, data_layout = "NCHW3c", kernel_layout = "OIHW3i4o", out_layout = "NCHW4c"
+// CHECK-NEXT: relay.constant {{.*}} : tensor<2x3x3x3x1x4xf32>
+// CHECK-NEXT: relay.reshape %x {newshape = array<i64: 1, 3, 6, 6, 1>}
+// CHECK-NEXT: relay.nn.contrib_conv2d_NCHWc {{.*}}padding = array<i64: 1, 1>, data_layout = "NCHW1c", kernel_layout = "OIHW1i4o", out_layout = "NCHW4c"
 // CHECK-NEXT: relay.constant {{.*}} : tensor<1x2x1x1x4xf32>
 // CHECK-NEXT: relay.add {{.*}} -> tensor<1x2x6x6x4xf32>
 // CHECK-NEXT: relay.nn.relu

@@ -1,7 +1,7 @@
 """Compute convolutions on channels in blocks, and what stands between them too.
 
-    %0 = relay.nn.conv2d %x, %w                 %x1 = relay.layout_transform %x {NCHW -> NCHW3c}
-    %1 = relay.add %0, %b                       %w1 = relay.layout_transform %w {OIHW -> OIHW3i16o}
+    %0 = relay.nn.conv2d %x, %w                 %x1 = relay.layout_transform %x {NCHW -> NCHW16c}
+    %1 = relay.add %0, %b                       %w1 = relay.layout_transform %w {OIHW -> OIHW16i16o}
     %2 = relay.nn.relu %1                 ->    %0 = relay.nn.contrib_conv2d_NCHWc %x1, %w1
     %3 = relay.nn.batch_flatten %2              %b1 = relay.reshape %b {1, C/16, 1, 1, 16}
                                                 %1 = relay.add %0, %b1
@@ -11,7 +11,8 @@
 
 In `NCHW16c` the 16 channels of a pixel are neighbours in memory and fill a vector, so a convolution needs no gathers,
 and its weights are read in the order in which they stand. The block is the largest power of two that divides the number
-of channels and fits a vector, so that all values with as many channels agree about it.
+of channels and fits a vector, so that all values with as many channels agree about it. Data with too few channels, such
+as images, are read as they are, in blocks of one.
 
 Convolutions with one group are computed in blocks. Arithmetic, pools, padding, concatenation and splits along channels,
 means over pixels, and depthwise convolutions can be (`layout_rules.py` is the table), and are where that makes for the

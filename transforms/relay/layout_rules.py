@@ -88,8 +88,7 @@ def _convolution(values: BlockedValues, op: Operation, block: int) -> None:
     if is_depthwise(op):
         new_type, in_block, kernel = DepthwiseConv2dNCHWcOp, block, f"OIHW1i{block}o"
     else:
-        channels = shape_of(op.data)[1]
-        in_block = values.channel_block(channels) or _largest_divisor(channels, values.lanes)
+        in_block = values.channel_block(shape_of(op.data)[1]) or 1  # plain data are blocks of one, by a reshape
         new_type, kernel = Conv2dNCHWcOp, f"OIHW{in_block}i{block}o"
     packed = values.insert(LayoutTransformOp(op.weight, src_layout="OIHW", dst_layout=kernel), op)
     packed.name_hint = op.weight.name_hint
@@ -97,10 +96,6 @@ def _convolution(values: BlockedValues, op: Operation, block: int) -> None:
     layouts = {"data_layout": layout_text(in_block), "kernel_layout": kernel, "out_layout": layout_text(block)}
     remarks.passed(NAME, op, f"{layout_text(in_block)} -> {layout_text(block)}")
     values.replace(op, new_type(values.get(op.data, in_block, op), packed, **kept, **layouts), block)
-
-
-def _largest_divisor(n: int, limit: int) -> int:
-    return max(d for d in range(1, min(n, limit) + 1) if n % d == 0)
 
 
 def _pointwise_block(values: BlockedValues, op: Operation) -> int:
