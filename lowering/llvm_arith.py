@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects import arith, llvm
@@ -31,14 +32,13 @@ from .llvm_types import LoweringError, value_type
 RULES = Rules()
 
 
+@lru_cache(maxsize=128)
 def flags(fastmath: arith.FastMathFlagsAttr) -> dict[str, Attribute]:
     """arith's fast-math flags as the llvm dialect keeps them."""
-    return _FLAGS.setdefault(fastmath, {"fastmathFlags": llvm.FastMathAttr(list(fastmath.data))})
+    return {"fastmathFlags": llvm.FastMathAttr(list(fastmath.data))}
 
 
-_FLAGS: dict[arith.FastMathFlagsAttr, dict[str, Attribute]] = {}
-
-
+@lru_cache(maxsize=32)
 def predicate(number: int) -> dict[str, Attribute]:
     return {"predicate": IntegerAttr(number, i64)}
 

@@ -7,6 +7,7 @@ operands with `lowering.get`, appends llvm operations with `lowering.add`, and r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeVar, cast
 
 from xdsl.dialects import arith, llvm
@@ -259,7 +260,7 @@ class FunctionLowering:
         stored = memory_type(type)
         properties: dict[str, Attribute] = {"ordering": _NOT_ATOMIC}
         if align is not None:
-            properties["alignment"] = IntegerAttr(align, i64)
+            properties["alignment"] = _i64_attr(align)
         value = self.add(llvm.LoadOp, (pointer,), stored, properties)
         return value if stored == value_type(type) else self.nonzero(value)
 
@@ -272,7 +273,7 @@ class FunctionLowering:
             value = self.add(llvm.ZExtOp, (value,), stored)
         properties: dict[str, Attribute] = {"ordering": _NOT_ATOMIC}
         if align is not None:
-            properties["alignment"] = IntegerAttr(align, i64)
+            properties["alignment"] = _i64_attr(align)
         if streaming:
             properties["nontemporal"] = UnitAttr()
         self.add_op(llvm.StoreOp.create(operands=(value, pointer), properties=properties))
@@ -304,7 +305,7 @@ class FunctionLowering:
         if not any(raw):
             return pointer
         properties: dict[str, Attribute] = {
-            "rawConstantIndices": DenseArrayBase.from_list(i32, raw),
+            "rawConstantIndices": _i32_array(tuple(raw)),
             "elem_type": stepped,
             "noWrapFlags": _INBOUNDS,
             "inbounds": UnitAttr(),
@@ -332,7 +333,7 @@ class FunctionLowering:
         otherwise: tuple[Block, Sequence[SSAValue]],
         attributes: Mapping[str, Attribute] | None = None,
     ) -> None:
-        sizes = DenseArrayBase.from_list(i32, [1, len(then[1]), len(otherwise[1])])
+        sizes = _i32_array((1, len(then[1]), len(otherwise[1])))
         self.add_op(
             llvm.CondBrOp.create(
                 operands=(condition, *then[1], *otherwise[1]),
@@ -364,7 +365,17 @@ def _keep(lowering: FunctionLowering, op: Operation) -> None:
         lowering.set(old, new)
 
 
-_NOT_ATOMIC = IntegerAttr(0, i64)
+@lru_cache(maxsize=256)
+def _i64_attr(number: int) -> IntegerAttr:
+    return IntegerAttr(number, i64)
+
+
+@lru_cache(maxsize=256)
+def _i32_array(numbers: tuple[int, ...]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i32, numbers)
+
+
+_NOT_ATOMIC = _i64_attr(0)
 _INBOUNDS = IntegerAttr(0, i32)
 
 
