@@ -16,16 +16,13 @@ from ..lowering.codegen import compile_module
 from ..lowering.llvm_binding import LLVMError, load_library
 from ..lowering.target import Target
 
-FUNCTIONS = ("GOMP_parallel", "GOMP_barrier", "omp_get_thread_num", "omp_get_num_threads")
+FUNCTIONS = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
 
 _NAMES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libomp.dylib")
 
 _ONE_THREAD = """
 define void @GOMP_parallel(ptr %body, ptr %context, i32 %threads, i32 %flags) {
   call void %body(ptr %context)
-  ret void
-}
-define void @GOMP_barrier() {
   ret void
 }
 define i32 @omp_get_thread_num() {
