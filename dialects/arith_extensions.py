@@ -1,4 +1,4 @@
-"""The arith operations whose xDSL classes take scalars only, for vectors too, and `arith.index_castui`.
+"""The arith operations whose xDSL classes take scalars only, for vectors too; `arith.index_castui`, `arith.remf`.
 
 Upstream's comparisons, selections and conversions work lane by lane on vectors; xDSL 0.74 declares them for scalars.
 The classes here have the same names and text. Where the operands are scalars the parser makes xDSL's own operation, so
@@ -343,6 +343,14 @@ class IndexCastUIOp(CastOp):
     result = result_def(_INTEGER | _INDEX)
 
 
+@irdl_op_definition
+class RemFOp(arith.FloatingPointLikeBinaryOperation):
+    """What is left of a division rounded towards zero, as C's `fmod`: `%0 = arith.remf %a, %b : vector<4xf32>`."""
+
+    name = "arith.remf"
+    traits = traits_def(Pure())
+
+
 OPERATIONS: list[type[Operation]] = [
     CmpiOp,
     CmpfOp,
@@ -356,6 +364,7 @@ OPERATIONS: list[type[Operation]] = [
     UIToFPOp,
     IndexCastOp,
     IndexCastUIOp,
+    RemFOp,
 ]
 
 _OURS = {op.name for op in OPERATIONS}

@@ -31,6 +31,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 from xdsl.utils.hints import isa
 
 from ..dialects import te
+from ..dialects.arith_extensions import RemFOp
 from ..dialects.te.expr import BinaryKind as B
 from ..dialects.te.expr import UnaryKind as U
 from ..dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, PrimFuncOp
@@ -309,10 +310,14 @@ class BodyEmitter:
                 return self.insert(math.PowFOp(lhs, rhs))
             case B.FLOORDIV:
                 return self.insert(math.FloorOp(self.insert(arith.DivfOp(lhs, rhs))))
-            case B.FLOORMOD | B.TRUNCMOD:
-                rounding = math.FloorOp if kind == B.FLOORMOD else math.TruncOp
-                quotient = self.insert(rounding(self.insert(arith.DivfOp(lhs, rhs))))
-                return self.insert(arith.SubfOp(lhs, self.insert(arith.MulfOp(quotient, rhs))))
+            case B.TRUNCMOD:
+                return self.insert(RemFOp(lhs, rhs))
+            case B.FLOORMOD:  # of the divisor's sign: where the remainder has the other one, a divisor more
+                rest = self.insert(RemFOp(lhs, rhs))
+                zero = self.constant(0, rest.type)
+                signs = arith.XOrIOp(self._compare(rest, "olt", zero), self._compare(rhs, "olt", zero))
+                opposite = arith.AndIOp(self.insert(signs), self._compare(rest, "one", zero))
+                return self.insert(arith.SelectOp(self.insert(opposite), self.insert(arith.AddfOp(rest, rhs)), rest))
             case _ if kind in _FLOAT_COMPARE:
                 return self._compare(lhs, _FLOAT_COMPARE[kind], rhs)
             case _:

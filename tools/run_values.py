@@ -65,14 +65,19 @@ def _malformed(text: str) -> UsageError:
 def _array(name: str, text: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> NDArray:
     spelled = re.sub(r"\binf\b", "Infinity", re.sub(r"\bnan\b", "NaN", text))
     try:
-        given = np.array(json.loads(spelled))
+        given = np.array(json.loads(spelled), object)  # integers of Python, of any size
+        if not all(isinstance(value, int | float) for value in given.flat):
+            raise ValueError("not numbers")
     except ValueError:
         raise UsageError(f"input '{name}': '{text}' is not a list of numbers", hint="as in [1, -2.5, inf]") from None
-    if given.dtype.kind not in "biuf" and given.size:
-        raise UsageError(f"input '{name}': '{text}' is not a list of numbers", hint="as in [1, -2.5, inf]")
-    with np.errstate(all="ignore"):
-        converted = given.astype(dtype)
-    if dtype.kind in "biu" and not np.array_equal(converted, given):
+    try:
+        with np.errstate(all="ignore"):
+            converted = given.astype(dtype)
+        exact = dtype.kind not in "biu" or bool(np.all(converted.astype(object) == given))
+    except (OverflowError, ValueError):
+        exact = False
+        converted = given
+    if not exact:
         raise UsageError(f"input '{name}': '{text}' holds what is not of type {dtype.name}")
     if given.ndim == 0:
         return np.full(shape, converted, dtype)

@@ -43,6 +43,7 @@ VALUES = '%v, %m, %i, %s = "test.op"() : () -> (vector<4xf32>, vector<4xi1>, vec
         "%0 = arith.trunci %i : vector<4xi32> to vector<4xi8>",
         "%0 = arith.index_cast %i : vector<4xi32> to vector<4xindex>",
         "%0 = arith.fptoui %s : f32 to i32",
+        "%0 = arith.remf %v, %v : vector<4xf32>",
         '%0 = llvm.fcmp "olt" %v, %v : vector<4xf32>',
         "%0 = llvm.select %m, %v, %v : vector<4xi1>, vector<4xf32>",
         "%0 = llvm.intr.maximum(%v, %v) : (vector<4xf32>, vector<4xf32>) -> vector<4xf32>",
