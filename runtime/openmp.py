@@ -1,7 +1,7 @@
 """The OpenMP runtime of the system, called through the GOMP ABI that libgomp and libomp share.
 
 The entry of a graph starts its threads with `GOMP_parallel`. Where there is no OpenMP
-runtime, `fallback_object` gives the four functions that compiled code calls, for one thread.
+runtime, `fallback_object` gives the functions that compiled code calls, for one thread.
 """
 
 from __future__ import annotations
