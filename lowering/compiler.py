@@ -6,7 +6,9 @@ ready: LLVM compiles one in another process while the next is being lowered here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -62,6 +64,17 @@ class CompiledGraph:
     kernels: tuple[str, ...] = field(default=())
 
 
+@contextmanager
+def rare_garbage_collection() -> Iterator[None]:
+    """Collect garbage seldom meanwhile: a compilation makes many objects that live long, and few circles."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+
+
 def run_passes(passes: Sequence[ModulePass], module: ModuleOp) -> None:
     """Run passes on `module`, in place, by the rules of the current `PassContext`."""
     Sequential(list(passes)).apply(Context(), module)
@@ -93,7 +106,7 @@ def compile_graph(
         Diagnostic: something in the module cannot be lowered, or a constant's data is missing.
     """
     position = PHASES.index(start)
-    with CodegenPool(target, jobs=jobs, opt_level=opt_level) as pool:
+    with rare_garbage_collection(), CodegenPool(target, jobs=jobs, opt_level=opt_level) as pool:
         names: list[str] = []
         if position < PHASES.index("tir"):
             lower(module, target, "tir", start)
