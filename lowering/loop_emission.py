@@ -241,7 +241,10 @@ class LoopEmitter:
         assert block.init is not None
         test: SSAValue | None = None
         for kind, binding in zip(block.kinds, bindings, strict=True):
-            if kind == IterKind.REDUCE and not isinstance(binding, AffineConstantExpr):
+            if isinstance(binding, AffineConstantExpr):
+                if kind == IterKind.REDUCE and binding.value != 0:
+                    return
+            elif kind == IterKind.REDUCE:
                 first = self.emit(arith.CmpiOp(self.index_value(linear(binding, self.ranges)), self.constant(0), "eq"))
                 test = first if test is None else self.emit(arith.AndIOp(test, first))
         init = block.init.block

@@ -17,8 +17,8 @@ tir.for vectorized %i = 0 to 2 {
   tir.block @b(%v: spatial 50) = [%i + 48] ...
 ```
 
-Does not: cut at lower bounds, or along a loop variable that a predicate uses in a quotient or remainder; those
-predicates stay, and become branches. Counterpart of TVM's LoopPartition.
+A block whose predicate never holds is erased. Does not: cut at lower bounds, or along a loop variable that a predicate
+uses in a quotient or remainder; those predicates stay, and become branches. Counterpart of TVM's LoopPartition.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IndexType, IntegerAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ...dialects.tir.affine import Linear, linear, linear_range
+from ...dialects.tir.affine import Linear, expr_range, linear, linear_range
 from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, Scope
 from ..infra import PrimFuncPass
-from .schedule.inline import accessing_blocks
+from .schedule.inline import accessing_blocks, erase_with_loops
 from .schedule.loops import bind_constant, drop_proved_conditions
 from .schedule.rebind import ValueExpr, blocks_under, dimension_ranges, enclosing_loops, rebind
 
@@ -46,56 +46,58 @@ class LoopPartitionPass(PrimFuncPass):
     tvm_name = "LoopPartition"
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
-        work = [op for op in func.body.block.ops if isinstance(op, ForOp)]
-        while work:
-            loop = work.pop()
-            parts = partition(loop)
-            for part in parts:
-                work += [op for op in part.body.block.ops if isinstance(op, ForOp)] if part.parent is not None else []
+        _partition_all(func.body.block)
+        for block in blocks_under(func):
+            ranges = dimension_ranges(block.loop_vars)
+            if any((found := expr_range(c, ranges)) is not None and found[1] < 0 for c in block.conditions):
+                erase_with_loops(block)
 
 
-def partition(loop: ForOp) -> list[ForOp]:
-    """Cut `loop` where the predicates beneath become true; the loops that now stand for it, main part first.
+def _partition_all(block: Block) -> None:
+    """Partition the loops in `block` and beneath, outer ones first."""
+    previous: Operation | None = None
+    while (op := block.first_op if previous is None else previous.next_op) is not None:
+        if isinstance(op, ForOp):
+            partition(op)
+            if op.parent is None:
+                continue  # dissolved: what stood in it stands here now
+            _partition_all(op.body.block)
+        previous = op
 
-    A rest of one iteration is no loop any more: then its inner loops are given.
+
+def partition(loop: ForOp) -> None:
+    """Cut `loop` where the predicates beneath become true: it becomes the part where they are, the rest follows it.
+
+    A part of one iteration is no loop any more: its body takes its place.
     """
     blocks = blocks_under(loop)
     if not any(block.conditions for block in blocks):
-        return [loop]
+        return
     for block in blocks:
         drop_proved_conditions(block)
     end = loop.start + loop.trip_count
-    cut = end
-    for block in blocks:
-        for condition in block.conditions:
-            cut = min(cut, _true_below(block, condition, loop.var, end))
+    cut = min(
+        (_true_below(block, condition, loop.var, end) for block in blocks for condition in block.conditions),
+        default=end,
+    )
     if not loop.start < cut < end:
         _shorten(loop)
-        return [loop]
+        return
     rest = _clone_with_buffers(loop)
     assert loop.parent is not None
     loop.parent.insert_op_after(rest, loop)
     loop.trip_count = cut - loop.start
-    rest.properties["min"] = type(rest.min)(cut, rest.min.type)
+    rest.properties["min"] = IntegerAttr(cut, IndexType())
     rest.trip_count = end - cut
     for part in (loop, rest):
         for block in blocks_under(part):
             rebind(block, {})
             drop_proved_conditions(block)
-    nested = [op for op in rest.body.block.ops if isinstance(op, ForOp)]
-    if rest.trip_count == 1:
-        _dissolve(rest)
-        parts = [loop, *nested]
-    else:
-        parts = [loop, rest]
-    for part in parts[1:]:
-        for inner in [op for op in part.walk() if isinstance(op, ForOp)]:
+        inner_loops = [op for op in part.body.walk() if isinstance(op, ForOp)]
+        if part.trip_count == 1:
+            _dissolve(part)
+        for inner in inner_loops:
             _shorten(inner)
-    if loop.trip_count == 1:
-        inner_loops = [op for op in loop.body.block.ops if isinstance(op, ForOp)]
-        _dissolve(loop)
-        parts = [*inner_loops, *parts[1:]]
-    return parts
 
 
 def _dissolve(loop: ForOp) -> None:
@@ -154,7 +156,7 @@ def _shorten(loop: ForOp) -> None:
         for block in blocks_under(loop):
             drop_proved_conditions(block)
         if loop.trip_count == 1:
-            bind_constant(loop)
+            _dissolve(loop)
 
 
 def _clone_with_buffers(loop: ForOp) -> ForOp:

@@ -52,6 +52,7 @@ def fuse_iters(block: BlockOp, first: int) -> None:
     bindings = list(block.bindings.data.results)
     bindings[first : second + 1] = [AffineExpr.dimension(loop_vars.index(fused.var))]
     block.set_bindings(bindings, loop_vars)
+    block.update_accesses()
 
 
 def _bound_to(block: BlockOp, iterator: int) -> set[SSAValue]:
