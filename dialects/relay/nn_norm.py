@@ -361,10 +361,23 @@ class LrnOp(RelayOp):
             return te.sum(te.select(inside, value * value, 0), k)
 
         total = te.compute(x.shape, squares, "square_sum")
-        bias, alpha, beta = (te.const(v.value.data, wide) for v in (self.bias, self.alpha, self.beta))
-        factor = te.const(alpha.value / size, wide)
-        result = te.compute(x.shape, lambda *i: te.cast(x[i], wide) / te.power(bias + factor * total[i], beta), "lrn")
-        return narrow(result, x.element_type)
+        bias, factor = self.bias.value.data, self.alpha.value.data / size
+
+        def normalized(*i: te.IterVar) -> te.Expr:
+            return te.cast(x[i], wide) / self.raised(total[i] * factor + bias)
+
+        return narrow(te.compute(x.shape, normalized, "lrn"), x.element_type)
+
+    def raised(self, base: te.Expr) -> te.Expr:
+        """A positive `base` to the power of `beta`; by roots, which vector units have, for the usual 0.75."""
+        match self.beta.value.data:
+            case 0.5:
+                return te.sqrt(base)
+            case 0.75:
+                root = te.sqrt(base)
+                return root * te.sqrt(root)
+            case beta:
+                return te.power(base, beta)
 
 
 OPS: list[type[Operation]] = [
