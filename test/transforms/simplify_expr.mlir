@@ -13,6 +13,17 @@ relay.func @neutral_elements_are_dropped(%x: tensor<?x4xf32>) -> tensor<?x4xf32>
   relay.return %4 : tensor<?x4xf32>
 }
 
+// CHECK-LABEL: relay.func @neutral_elements_may_be_whole_tensors
+// CHECK: relay.multiply %x, %b
+// CHECK-NEXT: relay.return
+relay.func @neutral_elements_may_be_whole_tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = relay.constant dense<1.0> : tensor<4xf32>
+  %b = relay.constant dense<[1.0, 1.0, 1.0, 2.0]> : tensor<4xf32>
+  %0 = relay.multiply %x, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = relay.multiply %0, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %1 : tensor<4xf32>
+}
+
 // CHECK-LABEL: relay.func @neutral_elements_that_widen_or_stand_on_the_left_stay
 // CHECK: relay.add %x, %zeros
 // CHECK: relay.subtract %zero, %x

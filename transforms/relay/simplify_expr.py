@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.dtypes import byte_width, dtype_name
+from ...dialects.relay.attributes import is_uniform
 from ...dialects.relay.base import DYNAMIC, ReshapeLike, shape_of, tensor
 from ...dialects.relay.broadcast import AddOp, BinaryFunction, DivideOp, MultiplyOp, SubtractOp
 from ...dialects.relay.core import ConstantOp, FuncOp
@@ -54,8 +55,7 @@ def is_filled_with(value: SSAValue, number: float) -> bool:
     match value.owner:
         case ConstantOp() as constant:
             array = constant.numpy()
-            uniform = array is not None and (array.size == 1 or (array.size > 0 and not any(array.strides)))
-            return array is not None and uniform and bool(array.flat[0] == number)
+            return array is not None and is_uniform(array) and bool(array.flat[0] == number)
         case ZerosOp():
             return number == 0
         case OnesOp():
