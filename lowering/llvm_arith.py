@@ -25,7 +25,7 @@ from ..dialects import arith_extensions
 from ..dialects import llvm_extensions as llvmx
 from ..dialects import llvm_intrinsics as intr
 from ..dialects.vector_types import as_vector, element_type, with_element_type
-from .llvm_bfloat import add_float, is_bfloat, narrowed, widened
+from .llvm_bfloat import add_float, halfway_to_short, is_bfloat, narrowed, widened
 from .llvm_function import FunctionLowering, Rules, overflow
 from .llvm_types import LoweringError, value_type
 
@@ -190,6 +190,8 @@ _CASTS: dict[type[Operation], type[Operation]] = {
 def cast_rule(lowering: FunctionLowering, op: Operation) -> None:
     result = value_type(op.results[0].type)
     source = widened(lowering, lowering.get(op.operands[0]))
+    if isinstance(op, arith.TruncFOp) and _width(source.type) == 64 and _width(result) == 16:
+        source = halfway_to_short(lowering, source)
     computed = with_element_type(result, f32) if is_bfloat(result) else result
     kind = _CASTS[type(op)]
     if isinstance(op, arith.ExtFOp | arith.TruncFOp):

@@ -1,4 +1,4 @@
-"""Arithmetic on bf16: in f32, rounded after every operation.
+"""Arithmetic on bf16: in f32, rounded after every operation. And f64 rounded to 16 bits, which calls a library too.
 
 Few processors compute in bf16, and LLVM calls library functions for conversions where a processor has none. On those
 that have one, it flushes denormal numbers. So the llvm dialect holds bf16 values only to load, store and move them; the
@@ -55,6 +55,25 @@ def narrowed(lowering: FunctionLowering, value: SSAValue, type: Attribute) -> SS
     chosen = lowering.add(llvmx.SelectOp, (is_nan, quiet, rounded), wide, {"fastmathFlags": NO_FLAGS})
     short = lowering.add(llvm.TruncOp, (chosen,), with_element_type(type, _I16))
     return lowering.add(llvm.BitcastOp, (short,), type)
+
+
+def halfway_to_short(lowering: FunctionLowering, value: SSAValue) -> SSAValue:
+    """An f64 value as an f32 that rounds to 16 bits as the f64 would: what f32 cannot hold sets its last bit.
+
+    Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd"
+    (2008).
+    """
+    wide = with_element_type(value.type, i64)
+    lost = (1 << 29) - 1  # bits of the mantissa that f32 has not
+    bits = lowering.add(llvm.BitcastOp, (value,), wide)
+    rest = lowering.add(llvm.AndOp, (bits, lowering.integer(lost, wide)), wide)
+    # Adding `lost` carries into the bit above where, and only where, something is lost.
+    sticky = lowering.add(llvm.AddOp, (rest, lowering.integer(lost, wide)), wide, OVERFLOW[0])
+    kept = lowering.add(
+        llvm.AndOp, (lowering.add(llvm.OrOp, (bits, sticky), wide), lowering.integer(~lost, wide)), wide
+    )
+    odd = lowering.add(llvm.BitcastOp, (kept,), value.type)
+    return lowering.add(llvm.FPTruncOp, (odd,), with_element_type(value.type, f32))
 
 
 def add_float(
