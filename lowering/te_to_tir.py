@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     Signedness,
     f32,
-    f64,
     i1,
     i64,
 )
@@ -35,6 +34,7 @@ from ..dialects.arith_extensions import RemFOp
 from ..dialects.te.expr import BinaryKind as B
 from ..dialects.te.expr import UnaryKind as U
 from ..dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, PrimFuncOp
+from . import te_integers
 
 CONTRACT = FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 """A multiplication and the addition of its product may become one fused operation."""
@@ -131,6 +131,8 @@ def _nest(tensor: te.Tensor, compute: te.Compute, name: str, buffers: dict[te.Te
         combined = emitter.binary(te.COMBINER[formula.kind], partial, step, formula.type, reduction=True)
         emitter.insert(memref.StoreOp.get(combined, target, indices))
         init_block = Block(arg_types=[IndexType()] * len(iters))
+        for argument, named in zip(init_block.args, body.args, strict=True):
+            argument.name_hint = named.name_hint
         init_emitter = BodyEmitter(init_block, {}, buffers)
         identity = init_emitter.value(te.reduce_identity(formula.kind, formula.type))
         init_emitter.insert(memref.StoreOp.get(identity, target, init_block.args[: len(compute.axes)]))
@@ -197,7 +199,7 @@ class BodyEmitter:
             case te.Unary(kind, operand, _):
                 return self.unary(kind, self.value(operand), operand.type)
             case te.Binary(kind, lhs, rhs, _):
-                if lhs.type == te.index and kind in (B.FLOORDIV, B.FLOORMOD) and _is_natural(lhs) and _is_natural(rhs):
+                if lhs.type == te.index and kind in (B.FLOORDIV, B.FLOORMOD) and _is_natural(lhs) and _is_positive(rhs):
                     op = arith.DivUIOp if kind == B.FLOORDIV else arith.RemUIOp
                     return self.insert(op(self.value(lhs), self.value(rhs)))
                 return self.binary(kind, self.value(lhs), self.value(rhs), lhs.type)
@@ -284,16 +286,12 @@ class BodyEmitter:
         if (ops := _INT_BINARY.get(kind)) is not None:
             return self.insert(ops[unsigned](lhs, rhs))
         match kind:
-            case B.FLOORDIV:
-                return self.insert((arith.DivUIOp if unsigned else arith.FloorDivSIOp)(lhs, rhs))
-            case B.FLOORMOD if unsigned:
-                return self.insert(arith.RemUIOp(lhs, rhs))
-            case B.FLOORMOD:
-                quotient = self.insert(arith.FloorDivSIOp(lhs, rhs))
-                return self.insert(arith.SubiOp(lhs, self.insert(arith.MuliOp(quotient, rhs))))
+            case B.DIV | B.FLOORDIV | B.TRUNCMOD | B.FLOORMOD:
+                return te_integers.divide(self, kind, lhs, rhs, unsigned)
+            case B.SHL | B.SHR:
+                return te_integers.shift(self, kind, lhs, rhs, unsigned)
             case B.POW:
-                power = math.PowFOp(self.cast(lhs, type, f64), self.cast(rhs, type, f64))
-                return self.cast(self.insert(power), f64, type)
+                return te_integers.power(self, lhs, rhs, unsigned)
             case _:
                 raise TypeError(f"te: {kind} of {type}")
 
@@ -379,10 +377,8 @@ _INT_COMPARE = {
 }  # fmt: skip
 _INT_BINARY: dict[B, tuple[_IntBinary, _IntBinary]] = {
     B.ADD: (arith.AddiOp, arith.AddiOp), B.SUB: (arith.SubiOp, arith.SubiOp), B.MUL: (arith.MuliOp, arith.MuliOp),
-    B.DIV: (arith.DivSIOp, arith.DivUIOp), B.TRUNCMOD: (arith.RemSIOp, arith.RemUIOp),
     B.MIN: (arith.MinSIOp, arith.MinUIOp), B.MAX: (arith.MaxSIOp, arith.MaxUIOp), B.AND: (arith.AndIOp, arith.AndIOp),
-    B.OR: (arith.OrIOp, arith.OrIOp), B.XOR: (arith.XOrIOp, arith.XOrIOp), B.SHL: (arith.ShLIOp, arith.ShLIOp),
-    B.SHR: (arith.ShRSIOp, arith.ShRUIOp),
+    B.OR: (arith.OrIOp, arith.OrIOp), B.XOR: (arith.XOrIOp, arith.XOrIOp),
 }  # fmt: skip
 
 
@@ -434,9 +430,13 @@ def _is_natural(expr: te.Expr) -> bool:
     return range is not None and range[0] >= 0
 
 
+def _is_positive(expr: te.Expr) -> bool:
+    range = bounds(expr)
+    return range is not None and range[0] > 0
+
+
 def is_speculatable(expr: te.Expr) -> bool:
-    """Whether `expr` may be evaluated where its value is not wanted: no read may lie outside its tensor, no integer
-    division may fail."""
+    """Whether `expr` may be evaluated where its value is not wanted: no read may lie outside its tensor."""
     stack, seen = [expr], set[te.Expr]()
     while stack:
         current = stack.pop()
@@ -449,9 +449,6 @@ def is_speculatable(expr: te.Expr) -> bool:
                     range = bounds(position)
                     if range is None or range[0] < 0 or range[1] >= size:
                         return False
-            case te.Binary(B.DIV | B.FLOORDIV | B.FLOORMOD | B.TRUNCMOD, lhs, rhs, _):
-                if not isinstance(lhs.type, AnyFloat) and not isinstance(rhs, te.Const):
-                    return False
             case _:
                 pass
         stack.extend(te.operands_of(current))

@@ -245,9 +245,9 @@ def _floored_quotient(a: _Array, b: _Array) -> _Array:
 
 
 def _integer_power(a: _Array, b: _Array) -> _Array:
-    """Exact for exponents from 0 on; below, the real power rounded towards zero."""
-    below = np.power(a.astype(np.float64), b.astype(np.float64))
-    return np.where(b < 0, np.nan_to_num(below).astype(a.dtype), np.power(a, np.maximum(b, 0)))
+    """Wraps for exponents from 0 on; below, the real power rounded towards zero, and 0 for powers of 0."""
+    below = np.where(a == -1, 1 - 2 * (b & 1), a == 1).astype(a.dtype)
+    return np.where(b < 0, below, np.power(a, np.maximum(b, 0)))
 
 
 def _never(x: _Array) -> _Array:

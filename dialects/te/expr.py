@@ -29,7 +29,9 @@ class BinaryKind(StrEnum):
     """Two-operand functions. Both operands have one type; comparisons give `i1`.
 
     `DIV` is true division on floats and truncating division on integers; `FLOORDIV`/`FLOORMOD` round towards minus
-    infinity (Python's `//` and `%`), `TRUNCMOD` is C's `%` and `fmod`.
+    infinity (Python's `//` and `%`), `TRUNCMOD` is C's `%` and `fmod`. Integers wrap. Divided by zero they give 0;
+    shifted by their width or more, or by a negative amount, they lose all bits; a power whose exponent is negative is
+    rounded towards zero, and 0 for powers of 0.
     """
 
     ADD = "add"

@@ -1,0 +1,70 @@
+"""Integer operators give the same by machine code and by NumPy evaluation for every pair of awkward operands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from tir_run import compiled, prim_func
+
+from weft.dialects import te
+from weft.dialects.dtypes import scalar_type
+from weft.dialects.te.evaluate import evaluate
+from weft.dialects.te.expr import BinaryKind as B
+
+NDArray = npt.NDArray[Any]
+
+KINDS = (B.DIV, B.FLOORDIV, B.FLOORMOD, B.TRUNCMOD, B.SHL, B.SHR, B.POW)
+DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+
+
+def awkward(dtype: str) -> NDArray:
+    """Small numbers, the ends of the range, and the width of the type and its neighbours."""
+    info = np.iinfo(dtype)
+    values = {0, 1, 2, 3, 7, info.bits - 1, info.bits, info.bits + 1, info.max, info.max - 1, info.min, info.min + 1}
+    if info.min:
+        values |= {-1, -2, -3, -7}
+    return np.array(sorted(values), dtype)
+
+
+def both(kinds: tuple[B, ...], a: NDArray, b: NDArray) -> tuple[list[NDArray], list[NDArray]]:
+    """What machine code and NumPy evaluation give for each of `kinds` and each pair of elements."""
+    x, y = (te.placeholder(v.shape, scalar_type(v.dtype)) for v in (a, b))
+
+    def table(kind: B) -> te.Tensor:
+        return te.compute((len(a), len(b)), lambda i, j: te.binary(kind, x[i], y[j]), str(kind))
+
+    outputs = [table(kind) for kind in kinds]
+    stage = ([x, y], outputs)
+    given = compiled(prim_func(stage), stage)(a, b)
+    results = [given] if isinstance(given, np.ndarray) else list(given)
+    return results, evaluate(outputs, {x: a, y: b})
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_machine_code_agrees_on_all_awkward_operands(dtype: str) -> None:
+    values = awkward(dtype)
+    for kind, found, expected in zip(KINDS, *both(KINDS, values, values), strict=True):
+        np.testing.assert_array_equal(found, expected, err_msg=kind)
+
+
+def test_powers_of_truth_values() -> None:
+    values = np.array([False, True])
+    (found,), (expected,) = both((B.POW,), values, values)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(found, [[True, False], [True, True]])
+
+
+def test_a_quotient_by_zero_is_zero_and_a_shift_out_of_the_word_leaves_the_sign() -> None:
+    a, b = np.array([-5], np.int32), np.array([0, 32, -1], np.int32)
+    results, _ = both((B.DIV, B.FLOORMOD, B.SHL, B.SHR), a, b)
+    assert [r[0].tolist() for r in results] == [[0, 0, 5], [0, 27, 0], [-5, 0, 0], [-5, -1, -1]]
+
+
+def test_negative_exponents_round_towards_zero() -> None:
+    a, b = np.array([0, 1, -1, 2], np.int64), np.array([-1, -2], np.int64)
+    (found,), (expected,) = both((B.POW,), a, b)
+    np.testing.assert_array_equal(found, [[0, 0], [1, 1], [-1, 1], [0, 0]])
+    np.testing.assert_array_equal(expected, found)
