@@ -1,0 +1,619 @@
+// RUN: weft-opt %s -p convert-tir-to-loops | filecheck %s
+
+// CHECK-LABEL: func.func private @one_thread_runs_what_is_not_parallel.nest_0(%x: memref<32xf32>, %y: memref<32xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c8 = arith.constant 8 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %i = %c0 to %c4 step %c1 {
+// CHECK-NEXT:      scf.for %j = %c0 to %c8 step %c1 {
+// CHECK-NEXT:        %0 = arith.muli %i, %c8 : index
+// CHECK-NEXT:        %1 = arith.addi %0, %j : index
+// CHECK-NEXT:        %2 = memref.load %x[%1] : memref<32xf32>
+// CHECK-NEXT:        %3 = arith.addf %2, %2 : f32
+// CHECK-NEXT:        %4 = arith.addi %0, %j : index
+// CHECK-NEXT:        memref.store %3, %y[%4] : memref<32xf32>
+// CHECK-NEXT:      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+// CHECK-LABEL: func.func @one_thread_runs_what_is_not_parallel(%x: memref<32xf32>, %y: memref<32xf32>, %slots: memref<128xi8>, %num_threads: index) {
+// CHECK-NEXT:    %0 = arith.constant 0 : index
+// CHECK-NEXT:    %1 = memref.view %slots[%0][] : memref<128xi8> to memref<16xi64>
+// CHECK-NEXT:    %2 = arith.constant 1 : index
+// CHECK-NEXT:    %3 = scf.while () : () -> index {
+// CHECK-NEXT:      %4 = func.call @weft_claim(%1) : (memref<16xi64>) -> index
+// CHECK-NEXT:      %5 = arith.cmpi ult, %4, %2 : index
+// CHECK-NEXT:      scf.condition(%5) %4 : index
+// CHECK-NEXT:    } do {
+// CHECK-NEXT:    ^bb0(%share: index):
+// CHECK-NEXT:      func.call @one_thread_runs_what_is_not_parallel.nest_0(%x, %y) : (memref<32xf32>, memref<32xf32>) -> ()
+// CHECK-NEXT:      func.call @weft_done(%1) : (memref<16xi64>) -> ()
+// CHECK-NEXT:      scf.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.call @weft_wait(%1, %2) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @one_thread_runs_what_is_not_parallel(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.for unrolled %j = 0 to 8 {
+      tir.block @double(%vi: spatial 4, %vj: spatial 8) = [%i, %j]
+          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<4x8xf32>
+        %1 = arith.addf %0, %0 : f32
+        memref.store %1, %y[%vi, %vj] : memref<4x8xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @threads_share_a_parallel_loop.nest_0(%y: memref<100xf32>, %first: index, %last: index) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    scf.for %i = %first to %last step %c1 {
+// CHECK-NEXT:      %c = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:      memref.store %c, %y[%i] : memref<100xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+// CHECK-LABEL: func.func @threads_share_a_parallel_loop(%y: memref<100xf32>, %slots: memref<128xi8>, %num_threads: index) {
+// CHECK-NEXT:    %0 = arith.constant 0 : index
+// CHECK-NEXT:    %1 = memref.view %slots[%0][] : memref<128xi8> to memref<16xi64>
+// CHECK-NEXT:    %2 = arith.constant 1 : index
+// CHECK-NEXT:    %3 = arith.constant 100 : index
+// CHECK-NEXT:    %4 = arith.constant 4 : index
+// CHECK-NEXT:    %5 = arith.muli %num_threads, %4 : index
+// CHECK-NEXT:    %6 = arith.minui %5, %3 : index
+// CHECK-NEXT:    %7 = scf.while () : () -> index {
+// CHECK-NEXT:      %8 = func.call @weft_claim(%1) : (memref<16xi64>) -> index
+// CHECK-NEXT:      %9 = arith.cmpi ult, %8, %6 : index
+// CHECK-NEXT:      scf.condition(%9) %8 : index
+// CHECK-NEXT:    } do {
+// CHECK-NEXT:    ^bb0(%share: index):
+// CHECK-NEXT:      %10 = arith.addi %share, %2 : index
+// CHECK-NEXT:      %11 = arith.muli %share, %3 : index
+// CHECK-NEXT:      %12 = arith.divui %11, %6 : index
+// CHECK-NEXT:      %13 = arith.muli %10, %3 : index
+// CHECK-NEXT:      %14 = arith.divui %13, %6 : index
+// CHECK-NEXT:      func.call @threads_share_a_parallel_loop.nest_0(%y, %12, %14) : (memref<100xf32>, index, index) -> ()
+// CHECK-NEXT:      func.call @weft_done(%1) : (memref<16xi64>) -> ()
+// CHECK-NEXT:      scf.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.call @weft_wait(%1, %6) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @threads_share_a_parallel_loop(%y: memref<100xf32>) {
+  tir.for parallel %i = 0 to 100 {
+    tir.block @fill(%v: spatial 100) = [%i] reads() writes(%y[(d0) -> (d0)] : memref<100xf32>) {
+      %c = arith.constant 1.0 : f32
+      memref.store %c, %y[%v] : memref<100xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @a_vectorized_loop_becomes_vectors.nest_0(%x: memref<64xf32>, %s: memref<4xf32>, %y: memref<64xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c16 = arith.constant 16 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %i = %c0 to %c4 step %c1 {
+// CHECK-NEXT:      %0 = arith.muli %i, %c16 : index
+// CHECK-NEXT:      %1 = vector.load %x[%0] : memref<64xf32>, vector<16xf32>
+// CHECK-NEXT:      %2 = memref.load %s[%i] : memref<4xf32>
+// CHECK-NEXT:      %3 = vector.broadcast %2 : f32 to vector<16xf32>
+// CHECK-NEXT:      %4 = arith.mulf %1, %3 : vector<16xf32>
+// CHECK-NEXT:      vector.store %4, %y[%0] : memref<64xf32>, vector<16xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @a_vectorized_loop_becomes_vectors(%x: memref<4x16xf32>, %s: memref<4xf32>, %y: memref<4x16xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.for vectorized %j = 0 to 16 {
+      tir.block @scale(%vi: spatial 4, %vj: spatial 16) = [%i, %j]
+          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x16xf32>, %s[(d0, d1) -> (d0)] : memref<4xf32>)
+          writes(%y[(d0, d1) -> (d0, d1)] : memref<4x16xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<4x16xf32>
+        %1 = memref.load %s[%vi] : memref<4xf32>
+        %2 = arith.mulf %0, %1 : f32
+        memref.store %2, %y[%vi, %vj] : memref<4x16xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @a_length_that_is_no_power_of_two_is_masked.nest_0(%x: memref<6xf32>, %y: memref<6xf32>) {
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    %0 = arith.constant dense<0.000000e+00> : vector<8xf32>
+// CHECK-NEXT:    %1 = arith.constant dense<[true, true, true, true, true, true, false, false]> : vector<8xi1>
+// CHECK-NEXT:    %2 = vector.maskedload %x[%c0], %1, %0 : memref<6xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+// CHECK-NEXT:    %3 = arith.constant dense<[true, true, true, true, true, true, false, false]> : vector<8xi1>
+// CHECK-NEXT:    vector.maskedstore %y[%c0], %3, %2 : memref<6xf32>, vector<8xi1>, vector<8xf32>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @a_length_that_is_no_power_of_two_is_masked(%x: memref<6xf32>, %y: memref<6xf32>) {
+  tir.for vectorized %j = 0 to 6 {
+    tir.block @copy(%v: spatial 6) = [%j] reads(%x[(d0) -> (d0)] : memref<6xf32>) writes(%y[(d0) -> (d0)] : memref<6xf32>) {
+      %0 = memref.load %x[%v] : memref<6xf32>
+      memref.store %0, %y[%v] : memref<6xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @elements_apart_are_put_together.nest_0(%x: memref<32xf32>, %y: memref<4xf32>) {
+// CHECK-NEXT:    %c24 = arith.constant 24 : index
+// CHECK-NEXT:    %c16 = arith.constant 16 : index
+// CHECK-NEXT:    %c8 = arith.constant 8 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    %0 = arith.constant dense<0.000000e+00> : vector<4xf32>
+// CHECK-NEXT:    %1 = memref.load %x[%c0] : memref<32xf32>
+// CHECK-NEXT:    %2 = vector.insert %1, %0 [0] : f32 into vector<4xf32>
+// CHECK-NEXT:    %3 = arith.addi %c0, %c8 : index
+// CHECK-NEXT:    %4 = memref.load %x[%3] : memref<32xf32>
+// CHECK-NEXT:    %5 = vector.insert %4, %2 [1] : f32 into vector<4xf32>
+// CHECK-NEXT:    %6 = arith.addi %c0, %c16 : index
+// CHECK-NEXT:    %7 = memref.load %x[%6] : memref<32xf32>
+// CHECK-NEXT:    %8 = vector.insert %7, %5 [2] : f32 into vector<4xf32>
+// CHECK-NEXT:    %9 = arith.addi %c0, %c24 : index
+// CHECK-NEXT:    %10 = memref.load %x[%9] : memref<32xf32>
+// CHECK-NEXT:    %11 = vector.insert %10, %8 [3] : f32 into vector<4xf32>
+// CHECK-NEXT:    vector.store %11, %y[%c0] : memref<4xf32>, vector<4xf32>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @elements_apart_are_put_together(%x: memref<32xf32>, %y: memref<4xf32>) {
+  tir.for vectorized %j = 0 to 4 {
+    tir.block @pick(%v: spatial 4) = [%j] reads(%x[(d0) -> (d0 * 8)] : memref<32xf32>) writes(%y[(d0) -> (d0)] : memref<4xf32>) {
+      %c8 = arith.constant 8 : index
+      %p = arith.muli %v, %c8 : index
+      %0 = memref.load %x[%p] : memref<32xf32>
+      memref.store %0, %y[%v] : memref<4xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @what_does_not_write_neighbours_stays_a_loop.nest_0(%x: memref<4xf32>, %y: memref<32xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c8 = arith.constant 8 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %j = %c0 to %c4 step %c1 {
+// CHECK-NEXT:      %0 = memref.load %x[%j] : memref<4xf32>
+// CHECK-NEXT:      %1 = arith.muli %j, %c8 : index
+// CHECK-NEXT:      memref.store %0, %y[%1] : memref<32xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @what_does_not_write_neighbours_stays_a_loop(%x: memref<4xf32>, %y: memref<32xf32>) {
+  tir.for vectorized %j = 0 to 4 {
+    tir.block @spread(%v: spatial 4) = [%j] reads(%x[(d0) -> (d0)] : memref<4xf32>) writes(%y[(d0) -> (d0 * 8)] : memref<32xf32>) {
+      %c8 = arith.constant 8 : index
+      %p = arith.muli %v, %c8 : index
+      %0 = memref.load %x[%v] : memref<4xf32>
+      memref.store %0, %y[%p] : memref<32xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @lanes_that_branch_apart_stay_a_loop.nest_0(%x: memref<4xf32>, %y: memref<4xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %j = %c0 to %c4 step %c1 {
+// CHECK-NEXT:      %c2 = arith.constant 2 : index
+// CHECK-NEXT:      %c = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:      %low = arith.cmpi slt, %j, %c2 : index
+// CHECK-NEXT:      %0 = scf.if %low -> (f32) {
+// CHECK-NEXT:        %1 = memref.load %x[%j] : memref<4xf32>
+// CHECK-NEXT:        scf.yield %1 : f32
+// CHECK-NEXT:      } else {
+// CHECK-NEXT:        scf.yield %c : f32
+// CHECK-NEXT:      }
+// CHECK-NEXT:      memref.store %0, %y[%j] : memref<4xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @lanes_that_branch_apart_stay_a_loop(%x: memref<4xf32>, %y: memref<4xf32>) {
+  tir.for vectorized %j = 0 to 4 {
+    tir.block @half(%v: spatial 4) = [%j] reads(%x[(d0) -> (d0)] : memref<4xf32>) writes(%y[(d0) -> (d0)] : memref<4xf32>) {
+      %c2 = arith.constant 2 : index
+      %c = arith.constant 0.0 : f32
+      %low = arith.cmpi slt, %v, %c2 : index
+      %0 = scf.if %low -> (f32) {
+        %1 = memref.load %x[%v] : memref<4xf32>
+        scf.yield %1 : f32
+      } else {
+        scf.yield %c : f32
+      }
+      memref.store %0, %y[%v] : memref<4xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @a_guarded_read_becomes_a_branch_around_vectors.nest_0(%x: memref<16xf32>, %y: memref<20xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %cm4 = arith.constant -4 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c5 = arith.constant 5 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %i = %c0 to %c5 step %c1 {
+// CHECK-NEXT:      %c1_1 = arith.constant 1 : index
+// CHECK-NEXT:      %c = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:      %inside = arith.cmpi sge, %i, %c1_1 : index
+// CHECK-NEXT:      %0 = scf.if %inside -> (vector<4xf32>) {
+// CHECK-NEXT:        %1 = arith.muli %i, %c4 : index
+// CHECK-NEXT:        %2 = arith.addi %1, %cm4 : index
+// CHECK-NEXT:        %3 = vector.load %x[%2] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:        scf.yield %3 : vector<4xf32>
+// CHECK-NEXT:      } else {
+// CHECK-NEXT:        %4 = vector.broadcast %c : f32 to vector<4xf32>
+// CHECK-NEXT:        scf.yield %4 : vector<4xf32>
+// CHECK-NEXT:      }
+// CHECK-NEXT:      %5 = arith.muli %i, %c4 : index
+// CHECK-NEXT:      vector.store %0, %y[%5] : memref<20xf32>, vector<4xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @a_guarded_read_becomes_a_branch_around_vectors(%x: memref<4x4xf32>, %y: memref<5x4xf32>) {
+  tir.for %i = 0 to 5 {
+    tir.for vectorized %j = 0 to 4 {
+      tir.block @pad(%v: spatial 5, %w: spatial 4) = [%i, %j]
+          reads(%x[(d0, d1) -> (d0 - 1, d1)] : memref<4x4xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<5x4xf32>) {
+        %c1 = arith.constant 1 : index
+        %c = arith.constant 0.0 : f32
+        %inside = arith.cmpi sge, %v, %c1 : index
+        %0 = scf.if %inside -> (f32) {
+          %row = arith.subi %v, %c1 : index
+          %1 = memref.load %x[%row, %w] : memref<4x4xf32>
+          scf.yield %1 : f32
+        } else {
+          scf.yield %c : f32
+        }
+        memref.store %0, %y[%v, %w] : memref<5x4xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @init_runs_at_the_first_step.nest_0(%x: memref<32xf32>, %y: memref<4xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c8 = arith.constant 8 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %i = %c0 to %c4 step %c1 {
+// CHECK-NEXT:      scf.for %k = %c0 to %c8 step %c1 {
+// CHECK-NEXT:        %0 = arith.cmpi eq, %k, %c0 : index
+// CHECK-NEXT:        scf.if %0 {
+// CHECK-NEXT:          %1 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:          memref.store %1, %y[%i] : memref<4xf32>
+// CHECK-NEXT:        }
+// CHECK-NEXT:        %2 = memref.load %y[%i] : memref<4xf32>
+// CHECK-NEXT:        %3 = arith.muli %i, %c8 : index
+// CHECK-NEXT:        %4 = arith.addi %3, %k : index
+// CHECK-NEXT:        %5 = memref.load %x[%4] : memref<32xf32>
+// CHECK-NEXT:        %6 = arith.addf %2, %5 : f32
+// CHECK-NEXT:        memref.store %6, %y[%i] : memref<4xf32>
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @init_runs_at_the_first_step(%x: memref<4x8xf32>, %y: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.for %k = 0 to 8 {
+      tir.block @sum(%vi: spatial 4, %vk: reduce 8) = [%i, %k]
+          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%y[(d0, d1) -> (d0)] : memref<4xf32>) {
+        %0 = memref.load %y[%vi] : memref<4xf32>
+        %1 = memref.load %x[%vi, %vk] : memref<4x8xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %y[%vi] : memref<4xf32>
+      } init(%wi, %wk) {
+        %3 = arith.constant 0.0 : f32
+        memref.store %3, %y[%wi] : memref<4xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @init_does_not_run_at_a_later_step.nest_0(%x: memref<32xf32>, %y: memref<4xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c7 = arith.constant 7 : index
+// CHECK-NEXT:    %c8 = arith.constant 8 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %i = %c0 to %c4 step %c1 {
+// CHECK-NEXT:      %0 = memref.load %y[%i] : memref<4xf32>
+// CHECK-NEXT:      %1 = arith.muli %i, %c8 : index
+// CHECK-NEXT:      %2 = arith.addi %1, %c7 : index
+// CHECK-NEXT:      %3 = memref.load %x[%2] : memref<32xf32>
+// CHECK-NEXT:      %4 = arith.addf %0, %3 : f32
+// CHECK-NEXT:      memref.store %4, %y[%i] : memref<4xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @init_does_not_run_at_a_later_step(%x: memref<4x8xf32>, %y: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.block @sum(%vi: spatial 4, %vk: reduce 8) = [%i, 7]
+        reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%y[(d0, d1) -> (d0)] : memref<4xf32>) {
+      %0 = memref.load %y[%vi] : memref<4xf32>
+      %1 = memref.load %x[%vi, %vk] : memref<4x8xf32>
+      %2 = arith.addf %0, %1 : f32
+      memref.store %2, %y[%vi] : memref<4xf32>
+    } init(%wi, %wk) {
+      %3 = arith.constant 0.0 : f32
+      memref.store %3, %y[%wi] : memref<4xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @a_predicate_becomes_a_branch.nest_0(%y: memref<50xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c49 = arith.constant 49 : index
+// CHECK-NEXT:    %cm1 = arith.constant -1 : index
+// CHECK-NEXT:    %cm16 = arith.constant -16 : index
+// CHECK-NEXT:    %c16 = arith.constant 16 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %o = %c0 to %c4 step %c1 {
+// CHECK-NEXT:      scf.for %i = %c0 to %c16 step %c1 {
+// CHECK-NEXT:        %0 = arith.muli %o, %cm16 : index
+// CHECK-NEXT:        %1 = arith.muli %i, %cm1 : index
+// CHECK-NEXT:        %2 = arith.addi %0, %1 : index
+// CHECK-NEXT:        %3 = arith.addi %2, %c49 : index
+// CHECK-NEXT:        %4 = arith.cmpi sge, %3, %c0 : index
+// CHECK-NEXT:        scf.if %4 {
+// CHECK-NEXT:          %c = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:          %5 = arith.muli %o, %c16 : index
+// CHECK-NEXT:          %6 = arith.addi %5, %i : index
+// CHECK-NEXT:          memref.store %c, %y[%6] : memref<50xf32>
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @a_predicate_becomes_a_branch(%y: memref<50xf32>) {
+  tir.for %o = 0 to 4 {
+    tir.for %i = 0 to 16 {
+      tir.block @b(%v: spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49]
+          reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+        %c = arith.constant 0.0 : f32
+        memref.store %c, %y[%v] : memref<50xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @a_shared_buffer_becomes_an_argument.nest_0(%x: memref<32xf32>, %y: memref<32xf32>, %0: memref<32xf32>, %first: index, %last: index) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c8 = arith.constant 8 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %i = %first to %last step %c1 {
+// CHECK-NEXT:      scf.for %j = %c0 to %c8 step %c1 {
+// CHECK-NEXT:        %1 = arith.muli %i, %c8 : index
+// CHECK-NEXT:        %2 = arith.addi %1, %j : index
+// CHECK-NEXT:        %3 = memref.load %x[%2] : memref<32xf32>
+// CHECK-NEXT:        %4 = arith.addi %1, %j : index
+// CHECK-NEXT:        memref.store %3, %0[%4] : memref<32xf32>
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+// CHECK-LABEL: func.func private @a_shared_buffer_becomes_an_argument.nest_1(%x: memref<32xf32>, %y: memref<32xf32>, %0: memref<32xf32>, %first: index, %last: index) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c8 = arith.constant 8 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %k = %first to %last step %c1 {
+// CHECK-NEXT:      scf.for %l = %c0 to %c8 step %c1 {
+// CHECK-NEXT:        %1 = arith.muli %k, %c8 : index
+// CHECK-NEXT:        %2 = arith.addi %1, %l : index
+// CHECK-NEXT:        %3 = memref.load %0[%2] : memref<32xf32>
+// CHECK-NEXT:        %4 = arith.addi %1, %l : index
+// CHECK-NEXT:        memref.store %3, %y[%4] : memref<32xf32>
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+// CHECK-LABEL: func.func @a_shared_buffer_becomes_an_argument(%x: memref<32xf32>, %y: memref<32xf32>, %0: memref<32xf32>, %slots: memref<256xi8>, %num_threads: index) attributes {weft.workspaces = 1 : i64} {
+// CHECK-NEXT:    %1 = arith.constant 0 : index
+// CHECK-NEXT:    %2 = memref.view %slots[%1][] : memref<256xi8> to memref<16xi64>
+// CHECK-NEXT:    %3 = arith.constant 1 : index
+// CHECK-NEXT:    %4 = arith.constant 4 : index
+// CHECK-NEXT:    %5 = arith.constant 4 : index
+// CHECK-NEXT:    %6 = arith.muli %num_threads, %5 : index
+// CHECK-NEXT:    %7 = arith.minui %6, %4 : index
+// CHECK-NEXT:    %8 = scf.while () : () -> index {
+// CHECK-NEXT:      %9 = func.call @weft_claim(%2) : (memref<16xi64>) -> index
+// CHECK-NEXT:      %10 = arith.cmpi ult, %9, %7 : index
+// CHECK-NEXT:      scf.condition(%10) %9 : index
+// CHECK-NEXT:    } do {
+// CHECK-NEXT:    ^bb0(%share: index):
+// CHECK-NEXT:      %11 = arith.addi %share, %3 : index
+// CHECK-NEXT:      %12 = arith.muli %share, %4 : index
+// CHECK-NEXT:      %13 = arith.divui %12, %7 : index
+// CHECK-NEXT:      %14 = arith.muli %11, %4 : index
+// CHECK-NEXT:      %15 = arith.divui %14, %7 : index
+// CHECK-NEXT:      func.call @a_shared_buffer_becomes_an_argument.nest_0(%x, %y, %0, %13, %15) : (memref<32xf32>, memref<32xf32>, memref<32xf32>, index, index) -> ()
+// CHECK-NEXT:      func.call @weft_done(%2) : (memref<16xi64>) -> ()
+// CHECK-NEXT:      scf.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.call @weft_wait(%2, %7) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    %16 = arith.constant 128 : index
+// CHECK-NEXT:    %17 = memref.view %slots[%16][] : memref<256xi8> to memref<16xi64>
+// CHECK-NEXT:    %18 = arith.constant 1 : index
+// CHECK-NEXT:    %19 = arith.constant 4 : index
+// CHECK-NEXT:    %20 = arith.constant 4 : index
+// CHECK-NEXT:    %21 = arith.muli %num_threads, %20 : index
+// CHECK-NEXT:    %22 = arith.minui %21, %19 : index
+// CHECK-NEXT:    %23 = scf.while () : () -> index {
+// CHECK-NEXT:      %24 = func.call @weft_claim(%17) : (memref<16xi64>) -> index
+// CHECK-NEXT:      %25 = arith.cmpi ult, %24, %22 : index
+// CHECK-NEXT:      scf.condition(%25) %24 : index
+// CHECK-NEXT:    } do {
+// CHECK-NEXT:    ^bb0(%share_1: index):
+// CHECK-NEXT:      %26 = arith.addi %share_1, %18 : index
+// CHECK-NEXT:      %27 = arith.muli %share_1, %19 : index
+// CHECK-NEXT:      %28 = arith.divui %27, %22 : index
+// CHECK-NEXT:      %29 = arith.muli %26, %19 : index
+// CHECK-NEXT:      %30 = arith.divui %29, %22 : index
+// CHECK-NEXT:      func.call @a_shared_buffer_becomes_an_argument.nest_1(%x, %y, %0, %28, %30) : (memref<32xf32>, memref<32xf32>, memref<32xf32>, index, index) -> ()
+// CHECK-NEXT:      func.call @weft_done(%17) : (memref<16xi64>) -> ()
+// CHECK-NEXT:      scf.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.call @weft_wait(%17, %22) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @a_shared_buffer_becomes_an_argument(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  %0 = tir.alloc_buffer "global" : memref<4x8xf32>
+  tir.for parallel %i = 0 to 4 {
+    tir.for %j = 0 to 8 {
+      tir.block @first(%vi: spatial 4, %vj: spatial 8) = [%i, %j]
+          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%0[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) {
+        %1 = memref.load %x[%vi, %vj] : memref<4x8xf32>
+        memref.store %1, %0[%vi, %vj] : memref<4x8xf32>
+      }
+    }
+  }
+  tir.for parallel %k = 0 to 4 {
+    tir.for %l = 0 to 8 {
+      tir.block @second(%vk: spatial 4, %vl: spatial 8) = [%k, %l]
+          reads(%0[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) {
+        %2 = memref.load %0[%vk, %vl] : memref<4x8xf32>
+        memref.store %2, %y[%vk, %vl] : memref<4x8xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @a_private_buffer_shrinks_to_what_one_iteration_needs.nest_0(%x: memref<24xf32>, %y: memref<24xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c6 = arith.constant 6 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    %0 = memref.alloca() {alignment = 64 : i64} : memref<8xf32>
+// CHECK-NEXT:    scf.for %i = %c0 to %c4 step %c1 {
+// CHECK-NEXT:      %1 = arith.muli %i, %c6 : index
+// CHECK-NEXT:      %2 = arith.constant dense<0.000000e+00> : vector<8xf32>
+// CHECK-NEXT:      %3 = arith.constant dense<[true, true, true, true, true, true, false, false]> : vector<8xi1>
+// CHECK-NEXT:      %4 = vector.maskedload %x[%1], %3, %2 : memref<24xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+// CHECK-NEXT:      vector.store %4, %0[%c0] : memref<8xf32>, vector<8xf32>
+// CHECK-NEXT:      scf.for %l = %c0 to %c6 step %c1 {
+// CHECK-NEXT:        %5 = memref.load %0[%l] : memref<8xf32>
+// CHECK-NEXT:        %6 = arith.addi %1, %l : index
+// CHECK-NEXT:        memref.store %5, %y[%6] : memref<24xf32>
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @a_private_buffer_shrinks_to_what_one_iteration_needs(%x: memref<4x6xf32>, %y: memref<4x6xf32>) {
+  %0 = tir.alloc_buffer "local" : memref<4x6xf32>
+  tir.for %i = 0 to 4 {
+    tir.for vectorized %j = 0 to 6 {
+      tir.block @first(%vi: spatial 4, %vj: spatial 6) = [%i, %j]
+          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x6xf32>) writes(%0[(d0, d1) -> (d0, d1)] : memref<4x6xf32>) {
+        %1 = memref.load %x[%vi, %vj] : memref<4x6xf32>
+        memref.store %1, %0[%vi, %vj] : memref<4x6xf32>
+      }
+    }
+    tir.for %l = 0 to 6 {
+      tir.block @second(%vk: spatial 4, %vl: spatial 6) = [%i, %l]
+          reads(%0[(d0, d1) -> (d0, d1)] : memref<4x6xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x6xf32>) {
+        %2 = memref.load %0[%vk, %vl] : memref<4x6xf32>
+        memref.store %2, %y[%vk, %vl] : memref<4x6xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @a_place_that_depends_on_data_is_computed.nest_0(%t: memref<24xf32>, %n: memref<4xindex>, %y: memref<12xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c3 = arith.constant 3 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %i = %c0 to %c4 step %c1 {
+// CHECK-NEXT:      scf.for %j = %c0 to %c3 step %c1 {
+// CHECK-NEXT:        %0 = memref.load %n[%i] : memref<4xindex>
+// CHECK-NEXT:        %1 = arith.muli %0, %c3 : index
+// CHECK-NEXT:        %2 = arith.addi %c0, %1 : index
+// CHECK-NEXT:        %3 = arith.addi %2, %j : index
+// CHECK-NEXT:        %4 = memref.load %t[%3] : memref<24xf32>
+// CHECK-NEXT:        %5 = arith.muli %i, %c3 : index
+// CHECK-NEXT:        %6 = arith.addi %5, %j : index
+// CHECK-NEXT:        memref.store %4, %y[%6] : memref<12xf32>
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @a_place_that_depends_on_data_is_computed(%t: memref<8x3xf32>, %n: memref<4xindex>, %y: memref<4x3xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.for %j = 0 to 3 {
+      tir.block @gather(%v: spatial 4, %w: spatial 3) = [%i, %j]
+          reads(%n[(d0, d1) -> (d0)] : memref<4xindex>, %t : memref<8x3xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x3xf32>) {
+        %0 = memref.load %n[%v] : memref<4xindex>
+        %1 = memref.load %t[%0, %w] : memref<8x3xf32>
+        memref.store %1, %y[%v, %w] : memref<4x3xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @quotients_are_computed_once.nest_0(%x: memref<32xf32>, %y: memref<32xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c8 = arith.constant 8 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c32 = arith.constant 32 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %i = %c0 to %c32 step %c1 {
+// CHECK-NEXT:      %0 = arith.remui %i, %c4 : index
+// CHECK-NEXT:      %1 = arith.muli %0, %c8 : index
+// CHECK-NEXT:      %2 = arith.divui %i, %c4 : index
+// CHECK-NEXT:      %3 = arith.addi %1, %2 : index
+// CHECK-NEXT:      %4 = memref.load %x[%3] : memref<32xf32>
+// CHECK-NEXT:      memref.store %4, %y[%i] : memref<32xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @quotients_are_computed_once(%x: memref<4x8xf32>, %y: memref<32xf32>) {
+  tir.for %i = 0 to 32 {
+    tir.block @flat(%v: spatial 32) = [%i]
+        reads(%x[(d0) -> (d0 mod 4, d0 floordiv 4)] : memref<4x8xf32>) writes(%y[(d0) -> (d0)] : memref<32xf32>) {
+      %c4 = arith.constant 4 : index
+      %q = arith.divui %v, %c4 : index
+      %r = arith.remui %v, %c4 : index
+      %0 = memref.load %x[%r, %q] : memref<4x8xf32>
+      memref.store %0, %y[%v] : memref<32xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: func.func @nothing_to_do_is_nothing_done(%x: memref<0xf32>, %slots: memref<128xi8>, %num_threads: index) attributes {note} {
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @nothing_to_do_is_nothing_done(%x: memref<0x3xf32>) attributes {note} {
+}
+
+// CHECK-LABEL: func.func private @a_loop_without_iterations_is_kept.nest_0(%y: memref<0xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %i = %c0 to %c0 step %c1 {
+// CHECK-NEXT:      %c = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:      memref.store %c, %y[%i] : memref<0xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @a_loop_without_iterations_is_kept(%y: memref<0xf32>) {
+  tir.for %i = 0 to 0 {
+    tir.block @b(%v: spatial 0) = [%i] reads() writes(%y[(d0) -> (d0)] : memref<0xf32>) {
+      %c = arith.constant 0.0 : f32
+      memref.store %c, %y[%v] : memref<0xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @a_scalar_needs_no_loop.nest_0(%x: memref<1xf32>, %y: memref<1xf32>) {
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    %0 = memref.load %x[%c0] : memref<1xf32>
+// CHECK-NEXT:    memref.store %0, %y[%c0] : memref<1xf32>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @a_scalar_needs_no_loop(%x: memref<f32>, %y: memref<f32>) {
+  tir.block @copy() = [] reads(%x[() -> ()] : memref<f32>) writes(%y[() -> ()] : memref<f32>) {
+    %0 = memref.load %x[] : memref<f32>
+    memref.store %0, %y[] : memref<f32>
+  }
+}
