@@ -166,8 +166,12 @@ def _processors() -> int:
 
 
 def _start_workers(jobs: int) -> ProcessPoolExecutor | None:
-    """Fork the workers now, before this process grows; the first task has the executor start them all."""
-    if jobs <= 1 or "fork" not in multiprocessing.get_all_start_methods():
+    """Fork the workers now, before this process grows; the first task has the executor start them all.
+
+    A worker of Python's own pools may not have children.
+    """
+    forks = "fork" in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
+    if jobs <= 1 or not forks:
         return None
     workers = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork"))
     workers.submit(_processors)

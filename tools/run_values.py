@@ -201,5 +201,6 @@ def report_arrays(specs: Iterable[TensorSpec], arrays: Mapping[str, NDArray]) ->
         array = arrays[spec.name]
         shown = array.astype(np.float32) if dtype_name(spec.type.element_type) == "bfloat16" else array
         body = np.array2string(shown, separator=", ", max_line_width=100, threshold=200, precision=6)
-        lines.append(f"{describe(spec)} = {body}")
+        separator = "\n" if "\n" in body else " "
+        lines.append(f"{describe(spec)} ={separator}{body}")
     return "\n".join(lines)

@@ -261,6 +261,7 @@ def warm_up() -> None:
         "weft.tools.weft_opt",
         "weft.tools.driver",
         "weft.dialects.relay",
+        "weft.tools.run_program",
     ):
         import_module(module)
 

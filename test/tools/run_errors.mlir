@@ -1,0 +1,48 @@
+// RUN: not weft-run %s --input 'z=2xf32=1' 2>&1 | filecheck %s --check-prefix=NAME
+// RUN: not weft-run %s --input 'xx=3xf32=1' 2>&1 | filecheck %s --check-prefix=MEANT
+// RUN: not weft-run %s --input 'x=4xf32=1' 2>&1 | filecheck %s --check-prefix=SHAPE
+// RUN: not weft-run %s --input 'x=3xf64=1' 2>&1 | filecheck %s --check-prefix=DTYPE
+// RUN: not weft-run %s --input 'x=3xg32=1' 2>&1 | filecheck %s --check-prefix=TYPE
+// RUN: not weft-run %s --input 'x=3xf32=[1, 2]' 2>&1 | filecheck %s --check-prefix=COUNT
+// RUN: not weft-run %s --input 'n=i8=300' 2>&1 | filecheck %s --check-prefix=RANGE
+// RUN: not weft-run %s --input 'x=@%t.missing.npy' 2>&1 | filecheck %s --check-prefix=FILE
+// RUN: not weft-run %s --executor graph 2>&1 | filecheck %s --check-prefix=GRAPH
+// RUN: not weft-run %s --compare intepreter 2>&1 | filecheck %s --check-prefix=COMPARE
+// RUN: not weft-run %s --compare onnxruntime 2>&1 | filecheck %s --check-prefix=PEER
+// RUN: not weft-run %s --function man 2>&1 | filecheck %s --check-prefix=FUNCTION
+// RUN: not weft-run %s --threads 0 2>&1 | filecheck %s --check-prefix=THREADS
+// RUN: not weft-run %s --target llvm22 2>&1 | filecheck %s --check-prefix=TARGET
+// RUN: not weft-run %s --treads 1 2>&1 | filecheck %s --check-prefix=FLAG
+// RUN: weft-opt %s --compile-to=llvm -o %t.llvm.mlir
+// RUN: not weft-run %t.llvm.mlir 2>&1 | filecheck %s --check-prefix=LLVM
+// RUN: weft-run %s --input 'x=3xf32=1' --input 'n=i8=1' --outputs %t.npz
+// RUN: not weft-run %s --input 'x=3xf32=2' --input 'n=i8=1' --expect %t.npz 2>&1 | filecheck %s --check-prefix=DIFFERS
+// RUN: not weft-bench %s --against onnxruntme 2>&1 | filecheck %s --check-prefix=BENCH
+
+// Mistakes on the command line are found before anything runs.
+
+// NAME: error: there is no input 'z'
+// NAME-NEXT: hint: inputs: x, n
+// MEANT: hint: did you mean 'x'?
+// SHAPE: error: input 'x' is tensor<3xf32>, not float32 of shape [4]
+// DTYPE: error: input 'x' is tensor<3xf32>, not float64 of shape [3]
+// TYPE: error: input 'x': '3xg32' is not a tensor type like 2x3xf32
+// COUNT: error: input 'x': the values have shape [2], the type [3]
+// RANGE: error: input 'n': '300' holds what is not of type int8
+// FILE: missing.npy: error: cannot be read: no such file or directory
+// GRAPH: error: there is no graph executor yet
+// COMPARE: hint: did you mean 'interpreter'?
+// PEER: error: onnxruntime runs .onnx files only
+// FUNCTION: error: there is no function @man to run
+// FUNCTION-NEXT: hint: did you mean 'main'?
+// THREADS: error: 0 threads: at least one is needed
+// TARGET: error: unknown target kind 'llvm22'; kinds are llvm, c
+// FLAG: hint: did you mean '--threads'?
+// LLVM: error: a module of the llvm dialect tells neither the shapes of its inputs nor its constants
+// DIFFERS: error: output 'out0' differs from {{.*}} in 3 of 3 elements; at [0] it is 7.38{{.*}}, not 2.71
+// BENCH: error: there is no peer 'onnxruntme'
+// BENCH-NEXT: hint: did you mean 'onnxruntime'?
+relay.func @main(%x: tensor<3xf32>, %n: tensor<i8>) -> (tensor<3xf32>, tensor<i8>) {
+  %0 = relay.exp %x : tensor<3xf32>
+  relay.return %0, %n : tensor<3xf32>, tensor<i8>
+}
