@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, memref_of
-from ..schedule.inline import compute_inline, consumers, written_buffer
+from ..schedule.inline import compute_inline, consumers, defining_block, written_buffer
 from ..schedule.rebind import blocks_under
 
 _EXPENSIVE = (
@@ -38,7 +38,8 @@ def should_inline(block: BlockOp) -> bool:
     if block.is_reduction or block.conditions or len(block.writes) != 1:
         return False
     buffer = written_buffer(block)
-    if not isinstance(buffer.owner, AllocBufferOp) or not _writes_its_iterators(block):
+    alone = defining_block(buffer) is block
+    if not alone or not isinstance(buffer.owner, AllocBufferOp) or not _writes_its_iterators(block):
         return False
     readers = consumers(block)
     if not readers:

@@ -39,7 +39,7 @@ def compute_inline(block: BlockOp) -> None:
 
     Raises:
         ScheduleError: `block` reduces, writes an argument of the function, writes its buffer at anything but its
-            own iterators in some order, or has a predicate.
+            own iterators in some order, has a predicate, or is not alone in writing its buffer.
     """
     buffer = written_buffer(block)
     store = next((a.op for a in block.accesses() if a.is_write), None)
@@ -48,6 +48,8 @@ def compute_inline(block: BlockOp) -> None:
         raise ScheduleError(f"block @{block.block_name} is a reduction or has a predicate: it cannot be inlined", block)
     if not isinstance(alloc, AllocBufferOp) or not isinstance(store, memref.StoreOp):
         raise ScheduleError(f"block @{block.block_name} writes an output: it cannot be inlined", block)
+    if defining_block(buffer) is not block:
+        raise ScheduleError(f"block @{block.block_name} is not alone in writing its buffer", block)
     iters = block.iters
     order = [iters.index(v) if v in iters else -1 for v in store.indices]
     unit = {p for p, extent in enumerate(block.extents) if extent == 1}
