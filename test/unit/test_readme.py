@@ -1,0 +1,58 @@
+"""What README.md shows runs: its Python in order, in one namespace, and its commands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from weft.lowering.phases import PHASES, phase_passes
+from weft.lowering.target import Target
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+COMMANDS = re.findall(r"^\$ (weft-.*)$", README, re.MULTILINE)
+
+
+@pytest.fixture(autouse=True)
+def in_a_copy_of_the_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text names files below the repository's root and writes to `build`."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "build").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_python_in_the_readme_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(blocks) == 2
+    namespace: dict[str, object] = {}
+    for block in blocks:
+        exec(block, namespace)
+
+
+def test_the_commands_in_the_readme_succeed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(COMMANDS) >= 7
+    for command in COMMANDS:
+        tool, *arguments = shlex.split(command)
+        main = import_module(f"weft.tools.{tool.replace('-', '_')}").main
+        assert main(arguments) == 0, command
+    shown = re.search(r"^out: .*$", README, re.MULTILINE)
+    assert shown is not None and shown[0] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"])
+def test_every_file_that_the_documentation_links_to_exists(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+        if "://" not in target:
+            assert (path.parent / target).exists(), target
+
+
+def test_the_table_of_phases_lists_their_passes() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|", (ROOT / "docs" / "architecture.md").read_text(), re.MULTILINE)
+    listed = {phase: {name for name in re.split(r"[,\s]+", passes) if name} for phase, passes in rows}
+    assert tuple(listed) == PHASES
+    for phase in PHASES[:-1]:
+        assert listed[phase] == {type(pass_).name for pass_ in phase_passes(phase, Target())}, phase
