@@ -77,7 +77,8 @@ class _ScanOp(RelayOp, ABC):
         element = self.element(tensor(self.data).element_type)
         x = widened(x.reshape(-1) if self.axis is None else x, element)
         axis = normalize_axis(self.axis.value.data if self.axis is not None else 0, x.ndim)
-        ufunc, identity = (np.add, 0) if self.KIND == "sum" else (np.multiply, 1)
+        add = np.logical_xor if x.dtype == np.bool_ else np.add
+        ufunc, identity = (add, 0) if self.KIND == "sum" else (np.multiply, 1)
         result = ufunc.accumulate(x, axis, dtype=x.dtype)
         if is_true(self.exclusive):
             lead = (slice(None),) * axis

@@ -148,7 +148,8 @@ class _ScatterOp(RelayOp, ABC):
         if self.how() == "update":
             result[target] = updates[valid]
         else:
-            combine = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}[self.how()]
+            add = np.logical_xor if data.dtype == np.bool_ else np.add
+            combine = {"add": add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}[self.how()]
             combine.at(result, target, updates[valid])
         return result
 

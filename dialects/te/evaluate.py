@@ -338,6 +338,11 @@ _BINARY_OF_KIND: dict[tuple[BinaryKind, str], _Function] = {
     (BinaryKind.ADD, "b"): np.logical_xor,
     (BinaryKind.SUB, "b"): np.logical_xor,
     (BinaryKind.MUL, "b"): np.logical_and,
+    (BinaryKind.DIV, "b"): np.logical_and,
+    (BinaryKind.FLOORDIV, "b"): np.logical_and,
+    (BinaryKind.POW, "b"): np.greater_equal,
+    (BinaryKind.SHL, "b"): np.greater,
+    (BinaryKind.SHR, "b"): np.greater,
 }
 
 _UNARY: dict[UnaryKind, _Function] = {

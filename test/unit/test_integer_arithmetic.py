@@ -50,11 +50,11 @@ def test_machine_code_agrees_on_all_awkward_operands(dtype: str) -> None:
         np.testing.assert_array_equal(found, expected, err_msg=kind)
 
 
-def test_powers_of_truth_values() -> None:
+def test_truth_values_are_integers_of_one_bit() -> None:
     values = np.array([False, True])
-    (found,), (expected,) = both((B.POW,), values, values)
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(found, [[True, False], [True, True]])
+    for kind, found, expected in zip(KINDS, *both(KINDS, values, values), strict=True):
+        assert expected.dtype == np.bool_
+        np.testing.assert_array_equal(found, expected, err_msg=kind)
 
 
 def test_a_quotient_by_zero_is_zero_and_a_shift_out_of_the_word_leaves_the_sign() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from native import parse
 from te_samples import (
     batch_matmul,
     blocked_conv,
@@ -21,7 +22,7 @@ from te_samples import (
 )
 from tir_run import Stage, assert_computes, prim_func
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, bf16, f64, i8, i32
+from xdsl.dialects.builtin import ModuleOp, bf16, f32, f64, i8, i32
 
 from weft.dialects import te
 from weft.dialects.tir.core import ForKind, ForOp, PrimFuncOp
@@ -191,3 +192,44 @@ def test_the_rules_run_twice_change_nothing_more() -> None:
     with PassContext(3):
         ScheduleRulesPass().apply(Context(), module)
     assert str(module) == text
+
+
+def test_a_stage_that_nothing_reads_is_no_row() -> None:
+    x = te.placeholder((4, 8), f32, "x")
+    k = te.reduce_axis(8)
+    unread = te.compute((4,), lambda i: te.reduce("max", x[i, k], k), "unread")
+    none = te.reduce_axis(0)
+    stage = [x], [te.compute((4,), lambda i: te.reduce("sum", x[i, 0] + unread[i + none], none), "empty")]
+    check(stage)
+
+
+def test_blocks_that_share_a_loop_are_left_alone() -> None:
+    func = parse(
+        """
+        tir.prim_func @shared(%x: memref<64xf32>, %y: memref<64xf32>, %z: memref<64xf32>) {
+          tir.for %i = 0 to 64 {
+            tir.block @first(%v: spatial 64) = [%i]
+                reads(%x[(d0) -> (d0)] : memref<64xf32>) writes(%y[(d0) -> (d0)] : memref<64xf32>) {
+              %0 = memref.load %x[%v] : memref<64xf32>
+              memref.store %0, %y[%v] : memref<64xf32>
+            }
+            tir.block @second(%w: spatial 64) = [%i]
+                reads(%x[(d0) -> (d0)] : memref<64xf32>) writes(%z[(d0) -> (d0)] : memref<64xf32>) {
+              %1 = memref.load %x[%w] : memref<64xf32>
+              memref.store %1, %z[%w] : memref<64xf32>
+            }
+          }
+        }
+        """
+    )
+    text = str(func)
+    ScheduleRulesPass().apply(Context(), func)
+    assert str(func) == text
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_a_product_over_one_term_is_scheduled_with_what_follows(depth: int) -> None:
+    x, w, b = (te.placeholder(s, f32) for s in ((3, 5, depth), (3, 7, depth), (3, 5, 7)))
+    k = te.reduce_axis(depth)
+    product = te.compute((3, 5, 7), lambda i, j, m: te.reduce("sum", x[i, j, k] * w[i, m, k], k), "product")
+    check(([x, w, b], [te.compute((3, 5, 7), lambda i, j, m: product[i, j, m] + b[i, j, m], "add")]))

@@ -24,8 +24,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.dialects import memref
+from xdsl.ir import BlockArgument, Operation
+from xdsl.ir.affine import AffineExpr
 
-from ...dialects.tir.core import BlockOp, ForKind, ForOp, PrimFuncOp
+from ...dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp
 from ..infra import PrimFuncPass
 from ..infra.remarks import missed
 from .rules.auto_inline import inline_all
@@ -55,10 +58,18 @@ class ScheduleRulesPass(PrimFuncPass):
 
 
 def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters) -> None:
-    """Schedule one function in place. One without blocks, or with a block that never runs, is left alone."""
+    """Schedule one function in place. One without blocks, or with a block that never runs, is left alone.
+
+    So is one in which a block does not stand in loops of its own, bound to its iterators, or writes anything but one
+    element of one buffer for each value of its spatial iterators: it has been scheduled already.
+    """
     blocks = blocks_under(func)
     if not blocks or any(0 in block.extents for block in blocks):
         return
+    for block in blocks:
+        if not _is_plain(block):
+            missed("schedule-rules", block, f"block @{block.block_name} does not stand in loops of its own")
+            return
     inline_all(func)
     blocks = blocks_under(func)
     tiled = False
@@ -74,6 +85,26 @@ def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters) -> None:
                 "schedule-rules", block, f"block @{block.block_name} is not tiled: its inputs cannot be read as vectors"
             )
         schedule_alone(block)
+
+
+def _is_plain(block: BlockOp) -> bool:
+    """Whether `block` is as `te` makes it: alone in its nest, one loop for each iterator, one element written."""
+    nest: Operation = block
+    for loop in reversed(enclosing_loops(block)):
+        if list(loop.body.block.ops) != [nest]:
+            return False
+        nest = loop
+    stores = [access.op for access in block.accesses() if access.is_write]
+    if block.conditions or len(block.writes) != 1 or not all(isinstance(op, memref.StoreOp) for op in stores):
+        return False
+    loop_vars, bindings = list(block.loop_vars), block.bindings.data.results
+    dims = [b for b, extent in zip(bindings, block.extents, strict=True) if extent > 1]
+    if [loop.var for loop in enclosing_loops(block)] != loop_vars or dims != [
+        AffineExpr.dimension(d) for d in range(len(loop_vars))
+    ]:
+        return False
+    spatial = [position for position, kind in enumerate(block.kinds) if kind == IterKind.SPATIAL]
+    return all([v.index if isinstance(v, BlockArgument) else None for v in op.indices] == spatial for op in stores)
 
 
 def _is_scheduled(block: BlockOp) -> bool:

@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineExpr
 from ....dialects.dtypes import byte_width
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, Scope, memref_of
 from ..schedule.compute_at import compute_at
-from ..schedule.inline import written_buffer
+from ..schedule.inline import consumers, written_buffer
 from ..schedule.loops import fuse, set_kind
 from ..schedule.rebind import enclosing_loops
 from ..schedule.reduction import cache_write, decompose_reduction, set_scope
@@ -32,7 +32,7 @@ def schedule_rows(blocks: list[BlockOp]) -> bool:
         return False
     if isinstance(written_buffer(output).owner, AllocBufferOp):
         return False
-    if any(not isinstance(written_buffer(b).owner, AllocBufferOp) for b in blocks[:-1]):
+    if any(not isinstance(written_buffer(b).owner, AllocBufferOp) or not consumers(b) for b in blocks[:-1]):
         return False
     depth = shared_rows(blocks)
     if depth is None:
