@@ -52,7 +52,9 @@ def test_every_file_that_the_documentation_links_to_exists(path: Path) -> None:
 
 def test_the_table_of_phases_lists_their_passes() -> None:
     rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|", (ROOT / "docs" / "architecture.md").read_text(), re.MULTILINE)
-    listed = {phase: {name for name in re.split(r"[,\s]+", passes) if name} for phase, passes in rows}
+    listed = {
+        phase: {name for name in re.split(r"[,\s]+", passes) if name} for phase, passes in rows if phase in PHASES
+    }
     assert tuple(listed) == PHASES
     for phase in PHASES[:-1]:
         assert listed[phase] == {type(pass_).name for pass_ in phase_passes(phase, Target())}, phase

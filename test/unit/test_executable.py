@@ -1,0 +1,239 @@
+"""Executables: what they take and refuse, threads, memory, files, and the text of their phases."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.parser import Parser
+
+import weft
+from weft.dialects.diagnostics import Diagnostic, UsageError
+from weft.dialects.relay import Relay
+from weft.dialects.relay.core import FuncOp
+from weft.runtime.executable import InputError
+
+NDArray = npt.NDArray[Any]
+
+GRAPH = """
+relay.func @main(%x: tensor<2x3xf32>, %n: tensor<3xf32>) -> (tensor<2x3xf32>, tensor<2xf32>) {
+  %c = relay.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %0 = relay.add %x, %n : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %1 = relay.multiply %0, %c : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %2 = relay.sum %1 {axis = array<i64: 1>} : (tensor<2x3xf32>) -> tensor<2xf32>
+  relay.return %1, %2 : tensor<2x3xf32>, tensor<2xf32>
+}
+relay.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.negative %x : tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+"""
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+N = np.full(3, 0.5, np.float32)
+EXPECTED = (X + N) * np.array([1, 2, 3], np.float32)
+
+
+def module() -> ModuleOp:
+    context = Context()
+    for dialect in (Builtin, Relay):
+        context.load_dialect(dialect)
+    return Parser(context, GRAPH).parse_module()
+
+
+@pytest.fixture(scope="module")
+def exe() -> weft.Executable:
+    return weft.compile(module(), threads=1)
+
+
+def assert_close(found: object, expected: npt.ArrayLike, rtol: float = 1e-6) -> None:
+    np.testing.assert_allclose(np.asarray(found, np.float64), np.asarray(expected, np.float64), rtol=rtol)
+
+
+def check(outputs: NDArray | tuple[NDArray, ...]) -> None:
+    assert isinstance(outputs, tuple)
+    assert_close(outputs[0], EXPECTED)
+    assert_close(outputs[1], EXPECTED.sum(1))
+
+
+def test_arrays_are_taken_in_order(exe: weft.Executable) -> None:
+    check(exe(X, N))
+
+
+def test_arrays_are_taken_and_given_by_name(exe: weft.Executable) -> None:
+    outputs = exe.run({"n": N, "x": X})
+    assert list(outputs) == ["out0", "out1"]
+    check(tuple(outputs.values()))
+
+
+def test_one_output_is_given_as_an_array() -> None:
+    result = weft.compile(module(), function="other")(np.ones(4, np.float32))
+    np.testing.assert_array_equal(result, np.full(4, -1, np.float32))
+
+
+def test_arrays_need_not_be_dense(exe: weft.Executable) -> None:
+    transposed = np.asfortranarray(X)
+    strided = np.repeat(N, 2)[::2]
+    check(exe(transposed, strided))
+
+
+class FromElsewhere:
+    """An array of another library: nothing but DLPack."""
+
+    def __init__(self, array: NDArray):
+        self._array = array
+
+    def __dlpack__(self, **options: Any) -> object:
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._array.__dlpack_device__()
+
+
+def test_anything_with_dlpack_is_an_input(exe: weft.Executable) -> None:
+    check(exe(FromElsewhere(X), FromElsewhere(N)))  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"x": X}, "1 input missing: n"),
+        ({}, "2 inputs missing: x, n"),
+        ({"x": X, "n": N, "m": N}, "there is no input 'm'; inputs: x: tensor<2x3xf32>, n: tensor<3xf32>"),
+        ({"x": X, "n": N.astype(np.float64)}, "input 'n' has dtype float64, the graph takes float32"),
+        ({"x": X.T, "n": N}, r"input 'x' has shape \[3, 2\], the graph takes \[2, 3\]"),
+        ({"x": X, "n": np.float32(1)}, r"input 'n' has shape \[\], the graph takes \[3\]"),
+    ],
+)
+def test_a_wrong_input_is_refused_before_anything_runs(
+    exe: weft.Executable, inputs: dict[str, NDArray], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        exe.run(inputs)
+
+
+def test_a_misspelt_name_has_a_hint(exe: weft.Executable) -> None:
+    with pytest.raises(InputError) as error:
+        exe.run({"X": X, "n": N})
+    assert error.value.hint == "did you mean 'x'?" or error.value.hint is None
+    assert "there is no input 'X'" in str(error.value)
+
+
+def test_too_few_arrays_are_refused(exe: weft.Executable) -> None:
+    with pytest.raises(InputError, match="the graph takes 2 inputs"):
+        exe(X)
+
+
+def test_threads_can_be_set_between_calls() -> None:
+    exe = weft.compile(module(), threads=2)
+    for threads in (2, 1, 3):
+        exe.threads = threads
+        check(exe(X, N))
+    assert exe.threads in (1, 3)  # 1 where there is no OpenMP runtime
+    with pytest.raises(InputError, match="at least one"):
+        exe.threads = 0
+
+
+def test_outputs_are_new_at_every_call(exe: weft.Executable) -> None:
+    first = exe.run({"x": X, "n": N})["out0"]
+    exe.run({"x": X + 1, "n": N})
+    assert_close(first, EXPECTED)
+
+
+def test_a_binding_reads_and_writes_the_same_memory(exe: weft.Executable) -> None:
+    x = X.copy()
+    bound = exe.bind([x, N])
+    bound()
+    check(bound.outputs)
+    x += 1
+    bound()
+    assert_close(bound.outputs[0], EXPECTED + np.array([1, 2, 3]))
+
+
+def test_a_saved_executable_gives_the_same(exe: weft.Executable, tmp_path: Path) -> None:
+    exe.save(tmp_path / "graph.weft")
+    assert [path.name for path in tmp_path.iterdir()] == ["graph.weft"]
+    loaded = weft.load(tmp_path / "graph.weft", threads=1)
+    assert loaded.inputs == exe.inputs and loaded.outputs == exe.outputs
+    check(loaded(X, N))
+    with pytest.raises(Diagnostic, match="holds no text"):
+        loaded.ir["graph"]
+
+
+def test_what_is_not_an_executable_is_not_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "text.weft"
+    path.write_text("not a ZIP archive")
+    with pytest.raises(Diagnostic, match="not a saved Weft executable"):
+        weft.load(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("manifest.json", '{"format": 0}')
+    with pytest.raises(Diagnostic, match="made by another version"):
+        weft.load(path)
+
+
+@pytest.mark.parametrize(
+    ("phase", "text"),
+    [
+        ("import", "relay.add"),
+        ("relay", "relay.multiply"),
+        ("fuse", "attributes {primitive}"),
+        ("tir", "tir.block"),
+        ("schedule", "tir.for"),
+        ("loops", "weft.inputs"),
+        ("llvm", "llvm.func @weft_run"),
+    ],
+)
+def test_the_text_of_every_phase_can_be_read(exe: weft.Executable, phase: str, text: str) -> None:
+    assert text in exe.ir[phase]
+
+
+def test_the_phases_are_those_after_the_import(exe: weft.Executable) -> None:
+    assert list(exe.ir) == ["import", "graph", "fuse", "tir", "schedule", "loops", "llvm"]
+    with pytest.raises(KeyError, match="no phase 'ast'"):
+        exe.ir["ast"]
+
+
+def test_the_assembly_has_the_entry(exe: weft.Executable) -> None:
+    assert "weft_run:" in exe.asm
+
+
+def test_parameters_become_constants() -> None:
+    exe = weft.compile(module(), params={"n": N}, function="main")
+    assert [spec.name for spec in exe.inputs] == ["x"]
+    check(exe(X))
+
+
+def test_the_given_module_stays_as_it_is() -> None:
+    given = module()
+    before = str(given)
+    weft.compile(given, function="main")
+    assert str(given) == before
+
+
+def test_a_function_is_compiled_on_its_own() -> None:
+    function = next(op for op in module().ops if isinstance(op, FuncOp) and op.sym_name.data == "other")
+    np.testing.assert_array_equal(weft.compile(function)(np.ones(4, np.float32)), np.full(4, -1, np.float32))
+
+
+def test_a_function_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UsageError, match="no function @min"):
+        weft.compile(module(), function="min")
+
+
+def test_a_function_may_have_the_name_of_one_of_the_c_library() -> None:
+    text = GRAPH.replace("@other", "@sin").replace("relay.negative", "relay.sin").replace("4xf32", "4xf64")
+    context = Context()
+    for dialect in (Builtin, Relay):
+        context.load_dialect(dialect)
+    exe = weft.compile(Parser(context, text).parse_module(), function="sin")
+    assert_close(exe(np.ones(4)), np.sin(np.ones(4)), rtol=1e-12)
+
+
+def test_the_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"unknown kind of model '\.txt'"):
+        weft.compile(tmp_path / "model.txt")
