@@ -1,9 +1,9 @@
 // RUN: weft-opt %s -O3 -p backward-fold-scale-axis | filecheck %s
 
 // CHECK-LABEL: relay.func @the_factors_climb_through_bias_and_relu_into_the_weights
-// CHECK: %[[W:.*]] = relay.multiply %w, %{{.*}} : (tensor<2x3x1x1xf32>, tensor<2x1x1x1xf32>)
+// CHECK: %[[W:.*]] = relay.constant dense<{{.*}}2.000000e+00]], {{\[\[}}4.000000e+00]], {{\[\[}}6.000000e+00]]], {{.*}}9.000000e+00
 // CHECK: %[[Y:.*]] = relay.nn.conv2d %x, %[[W]]
-// CHECK: %[[B:.*]] = relay.multiply %b, %{{.*}} : (tensor<2x1x1xf32>, tensor<2x1x1xf32>)
+// CHECK: %[[B:.*]] = relay.constant dense<[{{\[\[}}2.000000e+00]], {{\[\[}}-3.000000e+00]]]>
 // CHECK: %[[Z:.*]] = relay.add %[[Y]], %[[B]]
 // CHECK: relay.nn.relu %[[Z]]
 // CHECK-NEXT: relay.return
@@ -46,7 +46,7 @@ relay.func @both_sides_of_a_sum_take_the_factors(%x: tensor<1x2x4x4xf32>, %v: te
 }
 
 // CHECK-LABEL: relay.func @two_multiplications_in_a_row_become_one
-// CHECK: %[[S:.*]] = relay.multiply %s, %{{.*}} : (tensor<2x1x1xf32>, tensor<2x1x1xf32>)
+// CHECK: %[[S:.*]] = relay.constant dense<[{{\[\[}}4.000000e+00]], {{\[\[}}9.000000e+00]]]>
 // CHECK: relay.multiply %x, %[[S]]
 // CHECK: relay.nn.max_pool2d
 // CHECK-NEXT: relay.return

@@ -10,7 +10,9 @@ The factors are constants, one for each channel. They climb from the multiplicat
 through sums, differences and biases (both sides take them), through pools, and through what keeps the order of values
 (`relu`, `leaky_relu`, maxima) if all factors are positive. They end in the weights of a convolution or product, or in
 the constant of another multiplication or division. A value with several users takes no factors, nor does anything
-without a rule: there a multiplication is left, and if that is no smaller than the first one, nothing is changed.
+without a rule: there a multiplication is left, and if that is no smaller than the first one, nothing is changed. Later
+multiplications go first: they end in the constants of earlier ones, which take them along, so that no operation is
+climbed over twice.
 
 Counterpart of TVM's `BackwardFoldScaleAxis`. `fold-constant` should follow.
 """
@@ -26,14 +28,14 @@ from xdsl.ir import Operation
 
 from ...dialects.relay.base import normalize_axis, shape_of
 from ...dialects.relay.broadcast import AddOp, DivideOp, MultiplyOp, SubtractOp
-from ...dialects.relay.core import ConstantOp, FuncOp
+from ...dialects.relay.core import FuncOp
 from ...dialects.relay.elementwise import NegativeOp
 from ...dialects.relay.nn_activation import LeakyReluOp, ReluOp
 from ...dialects.relay.nn_convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from ...dialects.relay.nn_dense import BatchMatmulOp, BiasAddOp, DenseOp, MatmulOp
 from ...dialects.relay.nn_pool import AvgPool2dOp, GlobalAvgPool2dOp, GlobalMaxPool2dOp, MaxPool2dOp
 from ..infra import FunctionPass, remarks, report_changed
-from .scale_axis import AxisScale, Edit, elements, match_scale, move_scale, spread
+from .scale_axis import AxisScale, Edit, KnownValues, elements, match_scale, move_scale, smaller_operand, spread
 
 NAME = "backward-fold-scale-axis"
 
@@ -48,12 +50,12 @@ class BackwardFoldScaleAxisPass(FunctionPass):
     tvm_name: ClassVar[str | None] = "BackwardFoldScaleAxis"
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        changed = False
-        for op in list(func.body.block.ops):
-            if isinstance(op, MultiplyOp) and (matched := match_scale(op)) is not None:
+        changed, known = False, KnownValues()
+        for op in reversed(list(func.body.block.ops)):
+            if isinstance(op, MultiplyOp) and (matched := match_scale(op, known)) is not None:
                 index, scale = matched
-                if (edits := plan(op, index, scale)) is not None:
-                    move_scale(NAME, op, index, edits)
+                if (edits := plan(op, index, scale, known)) is not None:
+                    move_scale(NAME, op, index, edits, known)
                     changed = True
         report_changed(changed)
 
@@ -69,7 +71,7 @@ class Climb:
 Rule: TypeAlias = Callable[[Operation, AxisScale], Climb | None]
 
 
-def plan(root: MultiplyOp, index: int, scale: AxisScale) -> list[Edit] | None:
+def plan(root: MultiplyOp, index: int, scale: AxisScale, known: KnownValues) -> list[Edit] | None:
     """The multiplications that make `root` superfluous, or `None` if they cost as much as it does."""
     gain, cost = elements(root.result), 0
     edits: list[Edit] = []
@@ -83,7 +85,7 @@ def plan(root: MultiplyOp, index: int, scale: AxisScale) -> list[Edit] | None:
         if climb is None:
             climb = Climb([Edit(user, operand, scale.shaped())])
         edits += climb.edits
-        cost += sum(edit.cost for edit in climb.edits)
+        cost += known.cost(climb.edits)
         if cost >= gain:
             blocker = f"'{producer.name}'" if isinstance(producer, Operation) else "an argument"
             remarks.missed(NAME, root, f"the factors cannot move beyond {blocker}")
@@ -123,11 +125,8 @@ def _sum(op: Operation, scale: AxisScale) -> Climb | None:
 
 
 def _multiply(op: Operation, scale: AxisScale) -> Climb | None:
-    """`(x * c) * s` = `x * (c * s)` for a constant `c`"""
-    for index, operand in enumerate(op.operands):
-        if isinstance(operand.owner, ConstantOp):
-            return Climb([Edit(op, index, scale.shaped())])
-    return None
+    """`(x * y) * s` = `x * (y * s)`, `y` being the smaller one"""
+    return Climb([Edit(op, smaller_operand(op), scale.shaped())])
 
 
 def _linear(op: Operation, scale: AxisScale) -> Climb | None:

@@ -1,9 +1,9 @@
-"""Batch norm disappears into the weights of a convolution: three passes in a row.
+"""Batch norm disappears into the weights of a convolution: passes in a row.
 
 `backward-fold-scale-axis` moves multiplications up into the weights before them, `forward-fold-scale-axis` moves what
-is left down into the weights behind, `fold-constant` multiplies. Each runs where the context's level lets it.
+is left down into the weights behind. After each, `fold-constant` multiplies. All run where the context's level allows.
 
-Counterpart of TVM's `FoldScaleAxis`, a sequence too.
+Counterpart of TVM's `FoldScaleAxis`, a sequence too, which folds constants at the end alone.
 """
 
 from __future__ import annotations
@@ -29,5 +29,5 @@ class FoldScaleAxisPass(ModulePass):
     tvm_name: ClassVar[str | None] = "FoldScaleAxis"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for part in (BackwardFoldScaleAxisPass(), ForwardFoldScaleAxisPass(), FoldConstantPass()):
+        for part in (BackwardFoldScaleAxisPass(), FoldConstantPass(), ForwardFoldScaleAxisPass(), FoldConstantPass()):
             run(part, op, ctx)

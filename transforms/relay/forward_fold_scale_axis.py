@@ -8,7 +8,8 @@ The factors are constants, one for each channel. They go down from the multiplic
 through sums and differences (the other side is divided by them, or takes part if it carries the same factors), through
 pools, and through what keeps the order of values if all factors are positive. They end in the weights of a convolution
 or product, or in the constant of another multiplication. Users without a rule, the function's result among them, get a
-multiplication of their own; if that is no smaller than the first one, nothing is changed.
+multiplication of their own; if that is no smaller than the first one, nothing is changed. Earlier multiplications go
+first: they end in the constants of later ones, which take them along.
 
 Counterpart of TVM's `ForwardFoldScaleAxis`. `fold-constant` should follow.
 """
@@ -25,14 +26,14 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.base import normalize_axis, shape_of
 from ...dialects.relay.broadcast import AddOp, DivideOp, MultiplyOp, SubtractOp
-from ...dialects.relay.core import ConstantOp, FuncOp
+from ...dialects.relay.core import FuncOp
 from ...dialects.relay.elementwise import NegativeOp
 from ...dialects.relay.nn_activation import LeakyReluOp, ReluOp
 from ...dialects.relay.nn_convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from ...dialects.relay.nn_dense import BatchMatmulOp, BiasAddOp, DenseOp, MatmulOp
 from ...dialects.relay.nn_pool import AvgPool2dOp, GlobalAvgPool2dOp, GlobalMaxPool2dOp, MaxPool2dOp
 from ..infra import FunctionPass, remarks, report_changed
-from .scale_axis import AxisScale, Edit, elements, match_scale, move_scale, spread
+from .scale_axis import AxisScale, Edit, KnownValues, elements, match_scale, move_scale, smaller_operand, spread
 
 NAME = "forward-fold-scale-axis"
 
@@ -48,12 +49,12 @@ class ForwardFoldScaleAxisPass(FunctionPass):
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         positions = {op: i for i, op in enumerate(func.body.block.ops)}
-        changed = False
-        for op in reversed(list(positions)):
-            if isinstance(op, MultiplyOp) and (matched := match_scale(op)) is not None:
+        changed, known = False, KnownValues()
+        for op in list(positions):
+            if isinstance(op, MultiplyOp) and (matched := match_scale(op, known)) is not None:
                 index, scale = matched
-                if (edits := plan(op, scale, positions)) is not None:
-                    move_scale(NAME, op, index, edits)
+                if (edits := plan(op, scale, positions, known)) is not None:
+                    move_scale(NAME, op, index, edits, known)
                     changed = True
         report_changed(changed)
 
@@ -70,7 +71,7 @@ Rule: TypeAlias = Callable[[Operation, Sequence[int], AxisScale], Descent | None
 """Called with the operation, the operands that lack the factors, and the factors."""
 
 
-def plan(root: MultiplyOp, scale: AxisScale, positions: dict[Operation, int]) -> list[Edit] | None:
+def plan(root: MultiplyOp, scale: AxisScale, positions: dict[Operation, int], known: KnownValues) -> list[Edit] | None:
     """The multiplications that make `root` superfluous, or `None` if they cost as much as it does.
 
     Users are looked at in the order of the block, so that all the operands of one that lack the factors are known.
@@ -96,7 +97,7 @@ def plan(root: MultiplyOp, scale: AxisScale, positions: dict[Operation, int]) ->
         if descent is None:
             descent = Descent([Edit(user, i, scale.shaped()) for i in lacking])
         edits += descent.edits
-        cost += sum(edit.cost for edit in descent.edits)
+        cost += known.cost(descent.edits)
         if cost >= gain:
             remarks.missed(NAME, root, f"the factors cannot move beyond '{user.name}'")
             return None
@@ -157,11 +158,11 @@ def _sum(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | N
 
 
 def _multiply(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
-    """`(x * s) * c` = `x * (s * c)` for a constant `c`; `(x * s) * y` = `(x * y) * s`"""
+    """`(x * s) * y` = `x * (s * y)`, where `y` is smaller than `x`; else = `(x * y) * s`"""
     if len(lacking) > 1 or not _keeps_shape(op, lacking):
         return None
     other = 1 - lacking[0]
-    if isinstance(op.operands[other].owner, ConstantOp):
+    if smaller_operand(op) == other and elements(op.operands[other]) < elements(op.results[0]):
         return Descent([Edit(op, other, scale.shaped())])
     return Descent(goes_on=True)
 

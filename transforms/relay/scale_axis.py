@@ -8,9 +8,9 @@ value that is computed at run time. A fold pays if there are fewer multiplicatio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     NDArray: TypeAlias = npt.NDArray[np.floating]
+
+SMALL = 1 << 14
+"""Constants of up to so many elements are multiplied at once; larger ones, the weights, by `fold-constant`."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +78,19 @@ class Edit:
     def value(self) -> SSAValue:
         return self.user.operands[self.index]
 
-    @property
-    def cost(self) -> int:
+
+@dataclass
+class KnownValues:
+    """Which values are constants: those of constant operations, and the products that folds have made of such."""
+
+    products: set[SSAValue] = field(default_factory=set[SSAValue])
+
+    def __contains__(self, value: SSAValue) -> bool:
+        return isinstance(value.owner, ConstantOp) or value in self.products
+
+    def cost(self, edits: Sequence[Edit]) -> int:
         """How many elements are multiplied at run time."""
-        return 0 if isinstance(self.value.owner, ConstantOp) else elements(self.value)
+        return sum(elements(edit.value) for edit in edits if edit.value not in self)
 
 
 def elements(value: SSAValue) -> int:
@@ -86,8 +98,14 @@ def elements(value: SSAValue) -> int:
     return prod(1 if n == DYNAMIC else n for n in shape_of(value))
 
 
-def match_scale(op: MultiplyOp) -> tuple[int, AxisScale] | None:
-    """The operand that `op` scales, and by what: a float constant that varies along one axis at most."""
+def smaller_operand(op: Operation) -> int:
+    """The operand of a product with fewer elements; of two as large, the one that is a constant."""
+    sizes = [(elements(operand), not isinstance(operand.owner, ConstantOp)) for operand in op.operands]
+    return sizes.index(min(sizes))
+
+
+def match_scale(op: MultiplyOp, known: KnownValues) -> tuple[int, AxisScale] | None:
+    """The operand that `op` scales at run time, and by what: a float constant that varies along one axis at most."""
     import numpy as np
 
     result = tensor(op.result)
@@ -95,7 +113,7 @@ def match_scale(op: MultiplyOp) -> tuple[int, AxisScale] | None:
         return None
     for index, constant in ((0, op.operands[1].owner), (1, op.operands[0].owner)):
         data = op.operands[index]
-        if not isinstance(constant, ConstantOp) or isinstance(data.owner, ConstantOp) or data.type != result:
+        if not isinstance(constant, ConstantOp) or data in known or data.type != result:
             continue
         rank, shape = len(result.get_shape()), shape_of(constant.result)
         wide = [rank - len(shape) + d for d, n in enumerate(shape) if n != 1]
@@ -106,17 +124,29 @@ def match_scale(op: MultiplyOp) -> tuple[int, AxisScale] | None:
     return None
 
 
-def move_scale(pass_name: str, root: MultiplyOp, index: int, edits: Sequence[Edit]) -> None:
+def move_scale(pass_name: str, root: MultiplyOp, index: int, edits: Sequence[Edit], known: KnownValues) -> None:
     """Make `edits`, and take `root`, whose operand `index` they scale instead, out of the graph."""
     for edit in edits:
-        factors = ConstantOp.from_numpy(edit.factors, "scale")
-        product = MultiplyOp(edit.value, factors)
         block = edit.user.parent
         assert block is not None
-        block.insert_ops_before([factors, product], edit.user)
-        factors.location = product.location = root.location
-        edit.user.operands[edit.index] = product.result
+        for op in (made := _product(edit)):
+            op.location = root.location
+            block.insert_op_before(op, edit.user)
+        scaled = made[-1].results[0]
+        if edit.value in known:
+            known.products.add(scaled)
+        edit.user.operands[edit.index] = scaled
     remarks.passed(pass_name, root, f"moved into {len(edits)} operands: {', '.join(e.user.name for e in edits)}")
     root.result.replace_all_uses_with(root.operands[index])
     root.detach()
     root.erase()
+
+
+def _product(edit: Edit) -> list[ConstantOp | MultiplyOp]:
+    """What computes the scaled operand: a constant where that is small, so that the next fold can read it."""
+    owner = edit.value.owner
+    array = owner.numpy() if isinstance(owner, ConstantOp) and elements(edit.value) <= SMALL else None
+    if array is not None:
+        return [ConstantOp.from_numpy(cast("NDArray", array) * edit.factors, "scaled")]
+    factors = ConstantOp.from_numpy(edit.factors, "scale")
+    return [factors, MultiplyOp(edit.value, factors)]
