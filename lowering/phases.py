@@ -57,6 +57,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.fold_constant import FoldConstantPass
     from ..transforms.relay.fold_explicit_padding import FoldExplicitPaddingPass
     from ..transforms.relay.fold_scale_axis import FoldScaleAxisPass
+    from ..transforms.relay.inline import InlinePass
     from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
     from ..transforms.relay.simplify_expr import SimplifyExprPass
     from ..transforms.relay.simplify_inference import SimplifyInferencePass
@@ -64,6 +65,7 @@ def graph(target: Target) -> list[ModulePass]:
 
     return [
         RemoveUnusedFunctionsPass(),
+        InlinePass(),
         SimplifyInferencePass(),
         EliminateCommonSubexprPass(),
         FoldConstantPass(),

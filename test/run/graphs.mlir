@@ -93,6 +93,19 @@ relay.func @tuple_result(%x: tensor<2x3xf32>) -> (tuple<tensor<2x3xf32>, tensor<
   relay.return %1 : tuple<tensor<2x3xf32>, tensor<2x3xf32>>
 }
 
+// CHECK: @call
+// CHECK-NEXT: equal to interpreter
+relay.func @call(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>) {
+  %0 = relay.call @twice(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = relay.exp %0 : tensor<2x3xf32>
+  relay.return %1 : tensor<2x3xf32>
+}
+
+relay.func private @twice(%p: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = relay.add %p, %p : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  relay.return %0 : tensor<2x3xf32>
+}
+
 // CHECK: @diamond_and_chain
 // CHECK-NEXT: equal to interpreter
 relay.func @diamond_and_chain(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>) {

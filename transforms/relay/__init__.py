@@ -14,6 +14,7 @@ PASSES: dict[str, str] = {
     "forward-fold-scale-axis": "forward_fold_scale_axis:ForwardFoldScaleAxisPass",
     "fuse-ops": "fuse_ops:FuseOpsPass",
     "infer-type": "infer_type:InferTypePass",
+    "inline": "inline:InlinePass",
     "outline-primitives": "outline_primitives:OutlinePrimitivesPass",
     "remove-unused-functions": "remove_unused_functions:RemoveUnusedFunctionsPass",
     "simplify-expr": "simplify_expr:SimplifyExprPass",

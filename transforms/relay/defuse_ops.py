@@ -43,7 +43,7 @@ class DefuseOpsPass(ModulePass):
             if isinstance(use, PrimitiveOp):
                 inline_primitive(use)
             elif (kernel := kernels.get(use.callee.string_value())) is not None:
-                _inline_call(use, kernel)
+                inline_call(use, kernel)
                 inlined.add(kernel)
         for kernel in inlined:
             if kernel.sym_visibility is not None:
@@ -51,7 +51,8 @@ class DefuseOpsPass(ModulePass):
         report_changed(bool(inlined) or any(isinstance(use, PrimitiveOp) for use in used))
 
 
-def _inline_call(call: CallOp, kernel: FuncOp) -> None:
+def inline_call(call: CallOp, kernel: FuncOp) -> None:
+    """Put what a function does in the place of a call of it."""
     values: dict[SSAValue, SSAValue] = dict(zip(kernel.body.block.args, call.arguments, strict=True))
     block = call.parent
     assert block is not None
