@@ -6,5 +6,6 @@ PASSES: dict[str, str] = {
     "convert-main-to-loops": "convert_main_to_loops:ConvertMainToLoopsPass",
     "expand-math": "expand_math:ExpandMathPass",
     "convert-loops-to-llvm": "convert_loops_to_llvm:ConvertLoopsToLLVMPass",
+    "add-entry-point": "add_entry_point:AddEntryPointPass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""

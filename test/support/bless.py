@@ -3,7 +3,8 @@
 """Rewrite the CHECK lines of a test from what its tools print now: `make bless T=name`, `lit --update-tests`.
 
 Every line of the prefix at fault is replaced by the whole output, function by function, each before the function of
-the same name in the input. What is then in the file is what the tools do, not what they should: read the difference.
+the same name in the input, with those that it was taken apart into (`@name.part`).
+What is then in the file is what the tools do, not what they should: read the difference.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def rewrite(test: Path, filecheck: Sequence[str], output: str) -> str:
     blocks = _functions(output, prefix)
     for line in kept:
         if (match := _SYMBOL.match(line)) is not None and not line.lstrip().startswith("//"):
-            result += blocks.pop(match[1], [])
+            parts = [name for name in blocks if name == match[1] or name.startswith(f"{match[1]}.")]
+            result += [checked for name in parts for checked in blocks.pop(name)]
         result.append(line)
     for block in blocks.values():
         result += ["", *block]

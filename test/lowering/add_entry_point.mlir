@@ -1,0 +1,77 @@
+// RUN: weft-opt %s -p add-entry-point --split-input-file | filecheck %s
+
+// The threads share a context: addresses of the inputs', the outputs' and the arena's memory, and their own number. The
+// counters at the start of the arena are cleared. One thread runs without the OpenMP runtime.
+
+// CHECK-LABEL: llvm.func internal @weft_graph(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64)
+// CHECK:       llvm.func @GOMP_parallel(!llvm.ptr, !llvm.ptr, i32, i32)
+// CHECK-LABEL: llvm.func internal @weft_thread(%0: !llvm.ptr) {
+// CHECK:         %2 = llvm.load %1 : !llvm.ptr -> !llvm.ptr
+// CHECK-NEXT:    %3 = llvm.getelementptr %2[0] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK-NEXT:    %[[X:[0-9]+]] = llvm.load %3 : !llvm.ptr -> !llvm.ptr
+// CHECK-NEXT:    %5 = llvm.getelementptr %2[8] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK-NEXT:    %[[W:[0-9]+]] = llvm.load %5 : !llvm.ptr -> !llvm.ptr
+// CHECK:         %9 = llvm.getelementptr %8[0] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK-NEXT:    %[[Y:[0-9]+]] = llvm.load %9 : !llvm.ptr -> !llvm.ptr
+// CHECK:         llvm.getelementptr %0[16]
+// CHECK-NEXT:    %[[ARENA:[0-9]+]] = llvm.load
+// CHECK:         llvm.getelementptr %0[24]
+// CHECK-NEXT:    %[[THREADS:[0-9]+]] = llvm.load {{.*}} -> i64
+// CHECK-NEXT:    llvm.call @weft_graph(%[[X]], %[[W]], %[[Y]], %[[ARENA]], %[[THREADS]])
+// CHECK-NEXT:    llvm.return
+// CHECK-LABEL: llvm.func @weft_run(%15: !llvm.ptr, %16: !llvm.ptr, %17: !llvm.ptr, %18: i64) {
+// CHECK:         %[[CONTEXT:[0-9]+]] = llvm.alloca
+// CHECK:         %[[BYTES:[0-9]+]] = llvm.mlir.constant(256) : i64
+// CHECK-NEXT:    llvm.call @memset(%17, %{{[0-9]+}}, %[[BYTES]])
+// CHECK:         llvm.store %15
+// CHECK:         llvm.store %16
+// CHECK:         llvm.store %17
+// CHECK:         llvm.store %18
+// CHECK:         llvm.icmp "sgt" %18
+// CHECK-NEXT:    llvm.cond_br {{.*}}, ^bb2, ^bb1
+// CHECK-NEXT:  ^bb1:
+// CHECK-NEXT:    llvm.call @weft_thread(%[[CONTEXT]])
+// CHECK-NEXT:    llvm.br ^bb3
+// CHECK-NEXT:  ^bb2:
+// CHECK-NEXT:    %[[BODY:[0-9]+]] = llvm.mlir.addressof @weft_thread : !llvm.ptr
+// CHECK:         llvm.call @GOMP_parallel(%[[BODY]], %[[CONTEXT]],
+// CHECK-NEXT:    llvm.br ^bb3
+// CHECK-NEXT:  ^bb3:
+// CHECK-NEXT:    llvm.return
+llvm.func @main(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}, {name = "w", type = tensor<8xf32>}], weft.outputs = [{name = "y", type = tensor<8xf32>}], weft.counter_bytes = 256 : i64} {
+  llvm.return
+}
+
+// -----
+
+// Of several graphs, @main is run, wherever it stands.
+// CHECK-LABEL: llvm.func @other(
+// CHECK-LABEL: llvm.func internal @weft_graph(
+// CHECK-LABEL: llvm.func @weft_run(
+llvm.func @other(%arena: !llvm.ptr, %num_threads: i64) attributes {weft.inputs = [], weft.outputs = [], weft.counter_bytes = 128 : i64} {
+  llvm.return
+}
+llvm.func @main(%arena: !llvm.ptr, %num_threads: i64) attributes {weft.inputs = [], weft.outputs = [], weft.counter_bytes = 128 : i64} {
+  llvm.return
+}
+
+// -----
+
+// What is declared already is not declared again.
+// CHECK-LABEL: llvm.func internal @weft_graph(
+// CHECK:       llvm.func @GOMP_parallel
+// CHECK-NEXT:  llvm.func @memset
+// CHECK-NEXT:  llvm.func internal @weft_thread
+llvm.func @main(%arena: !llvm.ptr, %num_threads: i64) attributes {weft.inputs = [], weft.outputs = [], weft.counter_bytes = 128 : i64} {
+  llvm.return
+}
+llvm.func @GOMP_parallel(!llvm.ptr, !llvm.ptr, i32, i32)
+
+// -----
+
+// Without a graph there is nothing to enter.
+// CHECK-LABEL: llvm.func @kernel(
+// CHECK-NOT:   weft_run
+llvm.func @kernel(%x: !llvm.ptr) {
+  llvm.return
+}
