@@ -7,7 +7,7 @@ ready: LLVM compiles one in another process while the next is being lowered here
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
@@ -65,7 +65,7 @@ class CompiledGraph:
 
 
 @contextmanager
-def rare_garbage_collection() -> Iterator[None]:
+def rare_garbage_collection() -> Generator[None]:
     """Collect garbage seldom meanwhile: a compilation makes many objects that live long, and few circles."""
     thresholds = gc.get_threshold()
     gc.set_threshold(100_000, 50, 50)

@@ -66,8 +66,7 @@ def softmax(x: Array, axes: tuple[int, ...]) -> Array:
 
 
 def one_hot_of_maximum(x: Array) -> Array:
-    hot: Array = np.arange(x.shape[-1]) == x.argmax(-1)[..., None]
-    return hot.astype(x.dtype)
+    return np.equal(np.arange(x.shape[-1]), x.argmax(-1)[..., None]).astype(x.dtype)
 
 
 def normalized(x: Array, axes: tuple[int, ...]) -> Array:
