@@ -26,6 +26,7 @@ def test_a_pass_has_a_file_and_a_test_of_its_name(folder: str, name: str, where:
 @pytest.mark.parametrize("test", ["transforms", "lowering"])
 def test_every_test_file_belongs_to_a_pass(test: str) -> None:
     stems = {name.replace("-", "_") for folder, name, _ in ENTRIES if folder.startswith(test)}
+    stems |= {path.stem for path in (ROOT / test / "infra").glob("*.py")}
     orphans = [path.name for path in (ROOT / "test" / test).glob("*.mlir") if path.stem not in stems]
     assert not orphans, f"no pass is named like {', '.join(sorted(orphans))}"
 

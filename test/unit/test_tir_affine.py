@@ -1,0 +1,152 @@
+"""Index arithmetic held against direct evaluation, at every value in range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+from weft.dialects.tir.affine import Range, expr_range, linear, linear_range, simplify
+
+many = settings(max_examples=400, deadline=None, derandomize=True, database=None)
+DIMS = [AffineExpr.dimension(i) for i in range(3)]
+KINDS = AffineBinaryOpKind
+
+
+def constant(value: int) -> AffineExpr:
+    return AffineConstantExpr(value)
+
+
+def combined(inner: st.SearchStrategy[AffineExpr]) -> st.SearchStrategy[AffineExpr]:
+    factor = st.integers(-6, 6).map(constant)
+    divisor = st.integers(1, 8).map(constant)
+    return st.one_of(
+        st.builds(AffineBinaryOpExpr, st.just(KINDS.Add), inner, inner),
+        st.builds(AffineBinaryOpExpr, st.just(KINDS.Mul), inner, factor),
+        st.builds(AffineBinaryOpExpr, st.sampled_from([KINDS.FloorDiv, KINDS.Mod, KINDS.CeilDiv]), inner, divisor),
+    )
+
+
+leaves = st.sampled_from(DIMS) | st.integers(-9, 9).map(constant)
+exprs: st.SearchStrategy[AffineExpr] = st.recursive(leaves, combined, max_leaves=8)
+bounds = st.tuples(st.integers(-4, 6), st.integers(0, 5)).map(lambda t: (t[0], t[0] + t[1]))
+domains = st.tuples(bounds, bounds, bounds)
+
+
+def value(expr: AffineExpr, point: tuple[int, ...]) -> int:
+    """The expression's value; written anew, so that nothing is shared with what is tested."""
+    match expr:
+        case AffineConstantExpr(number):
+            return number
+        case AffineDimExpr(position):
+            return point[position]
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            a, b = value(lhs, point), value(rhs, point)
+            match kind:
+                case KINDS.Add:
+                    return a + b
+                case KINDS.Mul:
+                    return a * b
+                case KINDS.FloorDiv:
+                    return a // b
+                case KINDS.Mod:
+                    return a % b
+                case KINDS.CeilDiv:
+                    return -(-a // b)
+        case _:
+            pass
+    raise TypeError(expr)
+
+
+def points(domain: tuple[Range, ...]) -> Iterator[tuple[int, ...]]:
+    return product(*(range(low, high + 1) for low, high in domain))
+
+
+def ranges_of(domain: tuple[Range, ...]) -> Mapping[AffineExpr, Range]:
+    return dict(zip(DIMS, domain, strict=True))
+
+
+@many
+@given(exprs)
+def test_the_normal_form_without_ranges_has_the_same_value_everywhere(expr: AffineExpr) -> None:
+    simple = simplify(expr)
+    for point in points(((-5, 5), (-5, 5), (-2, 9))):
+        assert value(simple, point) == value(expr, point), f"{expr} became {simple}, wrong at {point}"
+
+
+@many
+@given(exprs, domains)
+def test_the_normal_form_has_the_same_value_everywhere_in_range(
+    expr: AffineExpr, domain: tuple[Range, Range, Range]
+) -> None:
+    simple = simplify(expr, ranges_of(domain))
+    for point in points(domain):
+        assert value(simple, point) == value(expr, point), f"{expr} became {simple}, wrong at {point}"
+
+
+@many
+@given(exprs, domains)
+def test_bounds_hold_everywhere_in_range(expr: AffineExpr, domain: tuple[Range, Range, Range]) -> None:
+    ranges = ranges_of(domain)
+    values = [value(expr, point) for point in points(domain)]
+    for found in (expr_range(expr, ranges), linear_range(linear(expr, ranges), ranges)):
+        if found is not None:
+            assert found[0] <= min(values) and max(values) <= found[1], f"{expr} leaves {found}"
+
+
+@many
+@given(exprs, st.integers(1, 8), domains)
+def test_quotients_and_remainders_hold_everywhere_in_range(
+    expr: AffineExpr, divisor: int, domain: tuple[Range, Range, Range]
+) -> None:
+    ranges = ranges_of(domain)
+    quotient, remainder = simplify(expr // divisor, ranges), simplify(expr % divisor, ranges)
+    for point in points(domain):
+        whole = value(expr, point)
+        assert (value(quotient, point), value(remainder, point)) == divmod(whole, divisor)
+
+
+i, j, k = DIMS
+
+
+@pytest.mark.parametrize(
+    ("expr", "domain", "simple"),
+    [
+        ((i * 4 + j) // 4, ((0, 9), (0, 3), (0, 0)), "d0"),
+        ((i * 4 + j) % 4, ((0, 9), (0, 3), (0, 0)), "d1"),
+        ((i * 4 + j) // 4, ((0, 9), (0, 4), (0, 0)), "((d1 floordiv 4) + d0)"),
+        ((i * 16 + j * 4 + k) // 16, ((0, 9), (0, 3), (0, 3)), "d0"),
+        ((i * 16 + j * 4 + k) % 16, ((0, 9), (0, 3), (0, 3)), "((d1 * 4) + d2)"),
+        ((i * 4 + j) // 12, ((0, 9), (0, 3), (0, 0)), "(d0 floordiv 3)"),
+        ((i * 4 + j) % 12, ((0, 9), (0, 3), (0, 0)), "(((d0 mod 3) * 4) + d1)"),
+        ((i // 7) * 7 + i % 7, ((0, 99), (0, 0), (0, 0)), "d0"),
+        (i - i, ((0, 9), (0, 0), (0, 0)), "0"),
+        (i * 2 + 3 - i, ((0, 9), (0, 0), (0, 0)), "(d0 + 3)"),
+        ((i + 16) // 16, ((0, 15), (0, 0), (0, 0)), "1"),
+    ],
+)
+def test_what_splits_and_fusions_leave_behind_is_resolved(
+    expr: AffineExpr, domain: tuple[Range, Range, Range], simple: str
+) -> None:
+    assert str(simplify(expr, ranges_of(domain))) == simple
+
+
+def test_an_unknown_range_is_no_range() -> None:
+    assert expr_range(i + j, {i: (0, 3)}) is None
+    assert expr_range(i // 2, {}) is None
+
+
+def test_a_product_of_dimensions_is_an_atom() -> None:
+    expr = AffineBinaryOpExpr(KINDS.Mul, i, j)
+    assert simplify(expr) == expr
+    assert expr_range(expr, {i: (0, 3), j: (0, 3)}) is None
