@@ -27,6 +27,7 @@ from ..dialects import llvm_intrinsics as intr
 from ..dialects.vector_types import as_vector, element_type, with_element_type
 from .llvm_bfloat import add_float, halfway_to_short, is_bfloat, narrowed, widened
 from .llvm_function import FunctionLowering, Rules, overflow
+from .llvm_ir_text import bfloat_bits
 from .llvm_types import LoweringError, value_type
 
 RULES = Rules()
@@ -59,7 +60,7 @@ def _lowered_constant(op: arith.ConstantOp, type: Attribute) -> Attribute:
     if isinstance(value, DenseIntOrFPElementsAttr) and vector is not None:
         return DenseIntOrFPElementsAttr(cast(VectorType[AnyDenseElement], vector), value.data)
     if isinstance(value, FloatAttr):
-        return value
+        return IntegerAttr(bfloat_bits(value.value.data), 16) if is_bfloat(op.result.type) else value
     raise LoweringError(op, f"a constant of type {op.result.type} given by {value} has no LLVM value")
 
 
@@ -130,13 +131,12 @@ _FLOAT: dict[type[Operation], type[Operation]] = {
     arith.MinnumfOp,
 )
 def float_rule(lowering: FunctionLowering, op: arith.FloatingPointLikeBinaryOperation) -> None:
-    lhs, rhs = lowering.get(op.lhs), lowering.get(op.rhs)
-    lowering.set(op.result, add_float(lowering, _FLOAT[type(op)], (lhs, rhs), flags(op.fastmath)))
+    lowering.set(op.result, add_float(lowering, _FLOAT[type(op)], (op.lhs, op.rhs), flags(op.fastmath)))
 
 
 @RULES.rule(arith.NegfOp)
 def negf_rule(lowering: FunctionLowering, op: arith.NegfOp) -> None:
-    lowering.set(op.result, add_float(lowering, llvm.FNegOp, (lowering.get(op.operand),), flags(op.fastmath)))
+    lowering.set(op.result, add_float(lowering, llvm.FNegOp, (op.operand,), flags(op.fastmath)))
 
 
 @RULES.rule(arith.CmpiOp, arith_extensions.CmpiOp)
@@ -148,7 +148,7 @@ def cmpi_rule(lowering: FunctionLowering, op: arith.CmpiOp | arith_extensions.Cm
 
 @RULES.rule(arith.CmpfOp, arith_extensions.CmpfOp)
 def cmpf_rule(lowering: FunctionLowering, op: arith.CmpfOp | arith_extensions.CmpfOp) -> None:
-    lhs, rhs = widened(lowering, lowering.get(op.lhs)), widened(lowering, lowering.get(op.rhs))
+    lhs, rhs = widened(lowering, op.lhs), widened(lowering, op.rhs)
     properties = predicate(op.predicate.value.data) | flags(op.fastmath)
     lowering.set(op.result, lowering.add(llvmx.FCmpOp, (lhs, rhs), with_element_type(lhs.type, i1), properties))
 
@@ -188,17 +188,18 @@ _CASTS: dict[type[Operation], type[Operation]] = {
 
 
 def cast_rule(lowering: FunctionLowering, op: Operation) -> None:
-    result = value_type(op.results[0].type)
-    source = widened(lowering, lowering.get(op.operands[0]))
+    type_of_result = op.results[0].type
+    result = value_type(type_of_result)
+    source = widened(lowering, op.operands[0])
     if isinstance(op, arith.TruncFOp) and _width(source.type) == 64 and _width(result) == 16:
         source = halfway_to_short(lowering, source)
-    computed = with_element_type(result, f32) if is_bfloat(result) else result
+    computed = with_element_type(result, f32) if is_bfloat(type_of_result) else result
     kind = _CASTS[type(op)]
     if isinstance(op, arith.ExtFOp | arith.TruncFOp):
         before, after = _width(source.type), _width(computed)
         kind = None if before == after else llvm.FPExtOp if before < after else llvm.FPTruncOp
     value = source if kind is None else lowering.add(kind, (source,), computed)
-    lowering.set(op.results[0], narrowed(lowering, value, result))
+    lowering.set(op.results[0], narrowed(lowering, value, type_of_result))
 
 
 RULES.rule(*_CASTS)(cast_rule)

@@ -1,8 +1,8 @@
 """Arithmetic on bf16: in f32, rounded after every operation. And f64 rounded to 16 bits, which calls a library too.
 
 Few processors compute in bf16, and LLVM calls library functions for conversions where a processor has none. On those
-that have one, it flushes denormal numbers. So the llvm dialect holds bf16 values only to load, store and move them; the
-conversions are integer arithmetic, exact and the same everywhere.
+that have one, it flushes denormal numbers; some vectors it cannot even move. So a bf16 value of the loops phase is the
+`i16` of its bits in the llvm dialect, and the conversions are integer arithmetic, exact and the same everywhere.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import BFloat16Type, IntegerAttr, IntegerType, f32, i1, i32, i64
+from xdsl.dialects.builtin import BFloat16Type, IntegerAttr, f32, i1, i16, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import llvm_extensions as llvmx
@@ -18,26 +18,25 @@ from ..dialects.llvm_intrinsics import NO_FLAGS
 from ..dialects.vector_types import element_type, with_element_type
 from .llvm_function import OVERFLOW, FunctionLowering
 
-_I16 = IntegerType(16)
-
 
 def is_bfloat(type: Attribute) -> bool:
     return isinstance(element_type(type), BFloat16Type)
 
 
-def widened(lowering: FunctionLowering, value: SSAValue) -> SSAValue:
-    """A bf16 value as f32; any other value as it is."""
-    if not is_bfloat(value.type):
+def widened(lowering: FunctionLowering, source: SSAValue) -> SSAValue:
+    """What a value of the source has become, where it is bf16 as f32."""
+    value = lowering.get(source)
+    if not is_bfloat(source.type):
         return value
-    short, wide = with_element_type(value.type, _I16), with_element_type(value.type, i32)
-    bits = lowering.add(llvm.ZExtOp, (lowering.add(llvm.BitcastOp, (value,), short),), wide)
+    wide = with_element_type(value.type, i32)
+    bits = lowering.add(llvm.ZExtOp, (value,), wide)
     shifted = lowering.add(llvm.ShlOp, (bits, lowering.integer(16, wide)), wide, OVERFLOW[2])
     return lowering.add(llvm.BitcastOp, (shifted,), with_element_type(value.type, f32))
 
 
 def narrowed(lowering: FunctionLowering, value: SSAValue, type: Attribute) -> SSAValue:
-    """An f32 value rounded to bf16, halves to even, if that is what `type` is; a NaN stays one."""
-    if not is_bfloat(type) or value.type == type:
+    """An f32 value rounded to bf16, halves to even, if that is what `type`, of the source, is; a NaN stays one."""
+    if not is_bfloat(type):
         return value
     wide = with_element_type(type, i32)
 
@@ -53,8 +52,7 @@ def narrowed(lowering: FunctionLowering, value: SSAValue, type: Attribute) -> SS
     unordered = {"predicate": IntegerAttr(llvm.FCmpPredicateFlag.UNO.to_int(), i64), "fastmathFlags": NO_FLAGS}
     is_nan = lowering.add(llvmx.FCmpOp, (value, value), with_element_type(type, i1), unordered)
     chosen = lowering.add(llvmx.SelectOp, (is_nan, quiet, rounded), wide, {"fastmathFlags": NO_FLAGS})
-    short = lowering.add(llvm.TruncOp, (chosen,), with_element_type(type, _I16))
-    return lowering.add(llvm.BitcastOp, (short,), type)
+    return lowering.add(llvm.TruncOp, (chosen,), with_element_type(type, i16))
 
 
 def halfway_to_short(lowering: FunctionLowering, value: SSAValue) -> SSAValue:
@@ -82,9 +80,6 @@ def add_float(
     operands: Sequence[SSAValue],
     properties: Mapping[str, Attribute],
 ) -> SSAValue:
-    """Append an operation on floats of one type, whose result has that type; in f32 for bf16."""
-    type = operands[0].type
-    if not is_bfloat(type):
-        return lowering.add(kind, operands, type, properties)
+    """Append an operation on floats of the source that have one type, as has the result; in f32 for bf16."""
     wide = [widened(lowering, operand) for operand in operands]
-    return narrowed(lowering, lowering.add(kind, wide, wide[0].type, properties), type)
+    return narrowed(lowering, lowering.add(kind, wide, wide[0].type, properties), operands[0].type)

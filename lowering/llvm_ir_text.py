@@ -109,7 +109,7 @@ def float_text(number: float, type: Attribute) -> str:
         case Float16Type():
             return f"0xH{_bits(number, 'e', 'H'):04X}"
         case BFloat16Type():
-            return f"0xR{_bfloat_bits(number):04X}"
+            return f"0xR{bfloat_bits(number):04X}"
         case Float32Type():
             return f"0x{_double_bits(_as_float32(number)):016X}"
         case Float64Type():
@@ -133,8 +133,8 @@ def _double_bits(number: float) -> int:
     return _bits(number, "d", "Q")
 
 
-def _bfloat_bits(number: float) -> int:
-    """Rounded to nearest, halves to even; a NaN stays one."""
+def bfloat_bits(number: float) -> int:
+    """A number as bf16 holds it: rounded to nearest, halves to even; a NaN stays one."""
     bits = _bits(number, "f", "I")
     if math.isnan(number):
         return bits >> 16 | 0x40

@@ -7,7 +7,7 @@ called in `f32` or `f64`; the shorter floats go through `f32`.
 from __future__ import annotations
 
 from xdsl.dialects import arith, llvm, math
-from xdsl.dialects.builtin import BoolAttr, Float64Type, f32
+from xdsl.dialects.builtin import BoolAttr, Float64Type, f32, f64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import llvm_extensions as llvmx
@@ -59,21 +59,18 @@ _LIBRARY: dict[type[Operation], str] = {
 
 
 def intrinsic_rule(lowering: FunctionLowering, op: Operation) -> None:
-    operands = lowering.get_all(op.operands)
-    lowering.set(op.results[0], add_float(lowering, _INTRINSICS[type(op)], operands, _flags(op)))
+    lowering.set(op.results[0], add_float(lowering, _INTRINSICS[type(op)], op.operands, _flags(op)))
 
 
 def library_rule(lowering: FunctionLowering, op: Operation) -> None:
-    source = lowering.get(op.operands[0])
-    result, element = source.type, element_type(source.type)
-    wide = element if isinstance(element, Float64Type) else f32
-    source = widened(lowering, source)
+    result, source = op.results[0].type, widened(lowering, op.operands[0])
+    wide = f64 if isinstance(element_type(result), Float64Type) else f32
     if element_type(source.type) != wide:
-        source = lowering.add(llvm.FPExtOp, (source,), with_element_type(result, wide))
+        source = lowering.add(llvm.FPExtOp, (source,), with_element_type(source.type, wide))
     name = _LIBRARY[type(op)] + ("f" if wide == f32 else "")
     value = _call_per_lane(lowering, name, source, wide)
-    value = narrowed(lowering, value, result)
-    lowering.set(op.results[0], value if value.type == result else lowering.add(llvm.FPTruncOp, (value,), result))
+    value, wanted = narrowed(lowering, value, result), value_type(result)
+    lowering.set(op.results[0], value if value.type == wanted else lowering.add(llvm.FPTruncOp, (value,), wanted))
 
 
 def _call_per_lane(lowering: FunctionLowering, name: str, source: SSAValue, element: Attribute) -> SSAValue:
@@ -101,17 +98,16 @@ RULES.rule(*_LIBRARY)(library_rule)
 
 @RULES.rule(math.FmaOp)
 def fma_rule(lowering: FunctionLowering, op: math.FmaOp) -> None:
-    operands = lowering.get_all(op.operands)
-    lowering.set(op.result, add_float(lowering, llvm.FMAOp, operands, _flags(op)))
+    lowering.set(op.result, add_float(lowering, llvm.FMAOp, op.operands, _flags(op)))
 
 
 @RULES.rule(math.RsqrtOp)
 def rsqrt_rule(lowering: FunctionLowering, op: math.RsqrtOp) -> None:
-    operand = widened(lowering, lowering.get(op.operand))
+    operand = widened(lowering, op.operand)
     root = lowering.add(llvm.FSqrtOp, (operand,), operand.type, _flags(op))
     one = lowering.float(1.0, operand.type)
     value = lowering.add(llvm.FDivOp, (one, root), operand.type, _flags(op))
-    lowering.set(op.result, narrowed(lowering, value, value_type(op.result.type)))
+    lowering.set(op.result, narrowed(lowering, value, op.result.type))
 
 
 _FALSE = BoolAttr.from_bool(False)

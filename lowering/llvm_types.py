@@ -5,7 +5,8 @@
 | `index`                | `i64`                 | `i64`                  |
 | `i1`                   | `i1`                  | `i8`, 0 or 1           |
 | `ui8`, `si32`, ...     | `i8`, `i32`, ...      | the same               |
-| `f32`, `bf16`, ...     | the same              | the same               |
+| `f32`, `f16`, `f64`    | the same              | the same               |
+| `bf16`                 | `i16`, its bits       | the same               |
 | `vector<16xi1>`        | `vector<16xi1>`       | `vector<16xi8>`        |
 | `memref<4x8xf32, ...>` | `!llvm.ptr`           |                        |
 
@@ -22,6 +23,7 @@ from typing import cast
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     AnyFloat,
+    BFloat16Type,
     FunctionType,
     IndexType,
     IntegerType,
@@ -29,6 +31,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i1,
     i8,
+    i16,
     i64,
 )
 from xdsl.ir import Attribute, Operation
@@ -66,6 +69,8 @@ def value_type(type: Attribute) -> Attribute:
     Raises:
         LoweringError: the type has no counterpart.
     """
+    if isinstance(type, BFloat16Type):
+        return i16
     if isinstance(type, AnyFloat | llvm.LLVMPointerType | llvm.LLVMArrayType | llvm.LLVMStructType):
         return type
     if isinstance(type, IndexType):

@@ -109,8 +109,7 @@ def shuffle_rule(lowering: FunctionLowering, op: vector.ShuffleOp) -> None:
 
 @RULES.rule(vector.FMAOp)
 def fma_rule(lowering: FunctionLowering, op: vector.FMAOp) -> None:
-    operands = lowering.get_all(op.operands)
-    lowering.set(op.res, add_float(lowering, llvm.FMAOp, operands, {"fastmathFlags": intr.NO_FLAGS}))
+    lowering.set(op.res, add_float(lowering, llvm.FMAOp, op.operands, {"fastmathFlags": intr.NO_FLAGS}))
 
 
 def _position(lowering: FunctionLowering, op: vector.ExtractOp | vector.InsertOp) -> SSAValue:
@@ -180,9 +179,9 @@ _STARTED: dict[CombiningKindFlag, tuple[type[Operation], float]] = {
 @RULES.rule(vector.ReductionOp)
 def reduction_rule(lowering: FunctionLowering, op: vector.ReductionOp) -> None:
     """In order from the first lane to the last, unless `fastmath<reassoc>` lets LLVM do it in a tree."""
-    source, type = widened(lowering, lowering.get(op.vector)), value_type(op.dest.type)
+    source, type = widened(lowering, op.vector), op.dest.type
     result = element_type(source.type)
-    acc = None if op.acc is None else widened(lowering, lowering.get(op.acc))
+    acc = None if op.acc is None else widened(lowering, op.acc)
     kind, is_float = op.kind.data, isinstance(result, AnyFloat)
     if is_float and kind in _STARTED:
         started, nothing = _STARTED[kind]

@@ -221,9 +221,9 @@ func.func @lanes_are_compared_and_selected(%x: vector<4xf32>, %y: vector<4xf32>)
 // -----
 
 // CHECK-LABEL: llvm.func @bf16_is_computed_in_f32
-// CHECK: llvm.bitcast %x : bf16 to i16
+// CHECK: llvm.zext %x : i16 to i32
 // CHECK: llvm.fadd %{{.*}}, %{{.*}} : f32
-// CHECK: %z = llvm.bitcast %{{.*}} : i16 to bf16
+// CHECK: %z = llvm.trunc %{{.*}} : i32 to i16
 func.func @bf16_is_computed_in_f32(%x: bf16, %y: bf16) -> bf16 {
   %z = arith.addf %x, %y : bf16
   func.return %z : bf16

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
+from operators import type_of
 from relay_examples import OPERATORS, example, operation_under_test, parse, random_inputs
 from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
 from weft.dialects.relay.base import RelayOp, flatten_types, is_static
 from weft.dialects.relay.core import CallOp, FuncOp, ReturnOp
+from weft.dialects.relay.image import Resize2dOp
 from weft.dialects.relay.reference import evaluate_compute
 from weft.lowering.compiler import compile_graph
 from weft.lowering.target import Target
@@ -60,3 +63,12 @@ def test_machine_code_gives_the_results_of_the_definition(name: str) -> None:
         assert a.dtype == b.dtype
         rtol = ROUGH.get(name, TOLERANCE)
         np.testing.assert_allclose(a.astype(np.float64), b.astype(np.float64), rtol=rtol, atol=rtol / 10)
+
+
+def test_bf16_elements_are_moved_by_their_bits() -> None:
+    """LLVM cannot select instructions for some vectors of bf16 that are only moved."""
+    x = np.arange(90).reshape(3, 3, 2, 5).astype(ml_dtypes.bfloat16)
+    properties = {"size": [5, 1], "method": "nearest_neighbor", "coordinate_transformation_mode": "asymmetric"}
+    op = Resize2dOp(*Block(arg_types=[type_of(x)]).args, **properties, layout="NCHW")
+    executable = Executable(compile_graph(as_kernel(op), Target.parse("llvm -mcpu=native"), start="fuse"), threads=1)
+    np.testing.assert_array_equal(executable(x), evaluate_compute(op, [x])[0])
