@@ -35,7 +35,7 @@ from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFun
 from ..infra import PrimFuncPass
 from .schedule.inline import accessing_blocks, erase_with_loops
 from .schedule.loops import bind_constant, drop_proved_conditions
-from .schedule.rebind import ValueExpr, blocks_under, dimension_ranges, enclosing_loops, rebind
+from .schedule.rebind import ValueExpr, blocks_under, dimension_ranges, enclosing_loops, function_of, rebind
 
 
 @dataclass(frozen=True)
@@ -162,11 +162,7 @@ def _shorten(loop: ForOp) -> None:
 def _clone_with_buffers(loop: ForOp) -> ForOp:
     """A copy of `loop` with copies of the private buffers that nothing outside uses."""
     mapping: dict[SSAValue, SSAValue] = {}
-    func = loop.parent_op()
-    while not isinstance(func, PrimFuncOp):
-        assert func is not None
-        func = func.parent_op()
-    for alloc in [op for op in func.walk() if isinstance(op, AllocBufferOp)]:
+    for alloc in [op for op in function_of(loop).walk() if isinstance(op, AllocBufferOp)]:
         if alloc.scope.data != Scope.LOCAL or alloc.parent is None:
             continue
         users = accessing_blocks(alloc.buffer)

@@ -10,7 +10,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ....dialects.tir.affine import expr_range
 from ....dialects.tir.core import BlockOp, ForKind, ForOp
 from .errors import ScheduleError
-from .rebind import ValueExpr, assign, blocks_under, dimension_ranges, loop_range, rebind
+from .rebind import ValueExpr, assign, blocks_under, dimension_ranges, rebind
 
 
 def split(loop: ForOp, factors: Sequence[int]) -> list[ForOp]:
@@ -180,6 +180,3 @@ def drop_proved_conditions(block: BlockOp) -> None:
     ]
     if len(kept) != len(block.conditions):
         assign(block, block.bindings.data.results, kept, list(block.loop_vars))
-
-
-__all__ = ["bind_constant", "drop_proved_conditions", "fuse", "loop_range", "reorder", "set_kind", "split"]

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.tir.affine import Range, simplify, substitute
-from ....dialects.tir.core import BlockOp, ForOp
+from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp
 
 
 @dataclass(frozen=True)
@@ -97,3 +97,12 @@ def enclosing_loops(op: Operation) -> list[ForOp]:
 def blocks_under(op: Operation) -> list[BlockOp]:
     """The blocks in `op`, in order, `op` itself included."""
     return [inner for inner in op.walk() if isinstance(inner, BlockOp)]
+
+
+def function_of(op: Operation) -> PrimFuncOp:
+    """The function that `op` stands in."""
+    parent = op.parent_op()
+    while not isinstance(parent, PrimFuncOp):
+        assert parent is not None
+        parent = parent.parent_op()
+    return parent

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, PrimFuncOp, Scope, memref_of
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, Scope, memref_of
 from .errors import ScheduleError
 from .inline import accessing_blocks, written_buffer
 from .rebind import assign, enclosing_loops
@@ -123,12 +123,3 @@ def set_scope(buffer: SSAValue, scope: Scope) -> None:
     if not isinstance(alloc, AllocBufferOp):
         raise ScheduleError("only an allocated buffer can change its scope", accessing_blocks(buffer)[0])
     alloc.properties["scope"] = StringAttr(scope.value)
-
-
-def function_of(op: Operation) -> PrimFuncOp:
-    """The function that `op` stands in."""
-    parent = op.parent_op()
-    while not isinstance(parent, PrimFuncOp):
-        assert parent is not None
-        parent = parent.parent_op()
-    return parent
