@@ -21,6 +21,9 @@ arena's start (`weft.counter_bytes`), and are zero when an inference begins. A r
 caller's buffer at once; a kernel that only reshapes is not called, its result is its argument's memory; and what a
 kernel would only lay one after the other is computed into its place there. The function carries what a caller must
 know (`weft.inputs`, `weft.outputs`: names and tensor types), so that this text alone can be run.
+
+Inputs, constants and concatenations that are returned are copied at the end. Does not: shapes that are not known, or
+control flow. Counterpart of TVM's GraphPlanMemory and of its AOT executor's code generator.
 """
 
 from __future__ import annotations
