@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.dialects.builtin import TensorType, TupleType, i1
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -142,10 +142,12 @@ class EinsumOp(RelayOp):
         shape = [extents[letter] for letter in equation.result]
         return narrow(te.compute(shape, body, "einsum"), element)
 
-    def numpy(self, *inputs: NDArray) -> NDArray:
+    def numpy(self, *inputs: NDArray) -> NDArray | None:
         import numpy as np
 
         element = flatten_types([self.data.type])[0].element_type
+        if element == i1:
+            return None  # NumPy takes the disjunction for a sum
         wide = [widened(x, element) for x in inputs]
         return np.asarray(np.einsum(self.equation.data, *wide, optimize=True)).astype(inputs[0].dtype)
 

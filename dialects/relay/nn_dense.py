@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import IntegerAttr, TensorType, i1, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -90,10 +90,12 @@ class _Product(RelayOp, ABC):
         name = self.name.removeprefix("relay.nn.")
         return narrow(te.compute(result.get_shape(), body, name), result.element_type)
 
-    def numpy(self, *inputs: NDArray) -> NDArray:
+    def numpy(self, *inputs: NDArray) -> NDArray | None:
         import numpy as np
 
         element = tensor(self.result_value()).element_type
+        if element == i1:
+            return None  # NumPy takes the disjunction for a sum
         a, b = (
             np.swapaxes(x, -1, -2) if transpose else x
             for x, transpose in zip((widened(x, element) for x in inputs), self.transposed(), strict=True)
@@ -256,11 +258,13 @@ class DensePackOp(RelayOp):
         )
         return narrow(product, result.element_type)
 
-    def numpy(self, *inputs: NDArray) -> NDArray:
+    def numpy(self, *inputs: NDArray) -> NDArray | None:
         import numpy as np
 
         data, weight = inputs
         result = tensor(self.result)
+        if result.element_type == i1:
+            return None  # NumPy takes the disjunction for a sum
         plain = transform_array(widened(weight, result.element_type), self.layout(), parse_layout("KN"))
         product = np.matmul(widened(data, result.element_type), plain[:, : result.get_shape()[1]])
         return product.astype(numpy_dtype(result.element_type), copy=False)
