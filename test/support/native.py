@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from weft.lowering.convert_loops_to_llvm import ConvertLoopsToLLVMPass
 from weft.lowering.expand_math import ExpandMathPass
 from weft.lowering.llvm_ir import emit_llvm_ir
 from weft.lowering.target import Target
+from weft.lowering.work_sharing import RUNTIME
 from weft.runtime.jit import LoadedObjects
 from weft.transforms.infra.registry import new_ir_context
 
@@ -41,12 +43,18 @@ def lower(text: str, *, expand: bool = True) -> ModuleOp:
     return module
 
 
+@cache
+def work_sharing() -> bytes:
+    """The functions by which threads share loops, as an object file."""
+    return compile_module(RUNTIME, Target())
+
+
 class Native:
     """The functions of a module, compiled."""
 
     def __init__(self, text: str, *, expand: bool = True, target: Target | None = None, opt_level: int = 3):
         self.llvm_ir = emit_llvm_ir(lower(text, expand=expand))
-        self._code = LoadedObjects([compile_module(self.llvm_ir, target or Target(), opt_level)])
+        self._code = LoadedObjects([compile_module(self.llvm_ir, target or Target(), opt_level), work_sharing()])
 
     def __call__(self, name: str, *arguments: NDArray | float, result: type | None = None) -> float | int | None:
         """Call a function on arrays, which are changed in place, and on `index` and `f64` scalars."""

@@ -34,14 +34,14 @@ def run_natively(op: RelayOp, inputs: list[NDArray]) -> list[NDArray]:
     ConvertTirToLoopsPass().apply(new_ir_context(), module)
     (kernel,) = [f for f in module.ops if isinstance(f, FuncOp) and f.sym_name.data == "kernel"]
     results = [aligned(t.shape, numpy_dtype(t.element_type)) for t in outputs]
-    workspaces = kernel.function_type.inputs.data[len(inputs) + len(results) : -2]
-    arguments = [np.ascontiguousarray(x) for x in inputs] + results + [workspace(type) for type in workspaces]
-    Native(str(module), opt_level=1)("kernel", *arguments, 0, 1)
+    own = kernel.function_type.inputs.data[len(inputs) + len(results) : -1]  # workspaces, and counters of work sharing
+    arguments = [np.ascontiguousarray(x) for x in inputs] + results + [memory(type) for type in own]
+    Native(str(module), opt_level=1)("kernel", *arguments, 1)
     return results
 
 
-def workspace(type: Attribute) -> NDArray:
-    """Memory for a stage of a kernel."""
+def memory(type: Attribute) -> NDArray:
+    """Zeroed memory for an argument that a kernel needs for itself."""
     assert isinstance(type, MemRefType)
     return aligned(type.get_shape(), numpy_dtype(type.element_type))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 
