@@ -122,7 +122,6 @@ class ConvertLoopsToLLVMPass(ModulePass):
         result.location = source.location
         if has_body:
             result.attributes |= {k: v for k, v in source.attributes.items() if k.startswith("weft.")}
-        if has_body:
             _lower_body(symbols, source, result)
         return result
 

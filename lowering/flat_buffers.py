@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, i64
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
@@ -99,7 +99,6 @@ def _compact(alloc: AllocBufferOp, emitter: LoopEmitter) -> FlatBuffer:
     type = MemRefType[Attribute](memref_of(alloc.buffer).element_type, [prod(shape)])
     memory = memref.AllocaOp.get(type.element_type, 64, type.get_shape())
     memory.memref.name_hint = alloc.buffer.name_hint
-    memory.properties["alignment"] = IntegerAttr(64, i64)
     emitter.insert(memory)
     offsets = tuple(substitute(offset, dims) for offset, _ in region)
     return FlatBuffer(memory.memref, row_major_strides(shape), offsets, has_room=masked)

@@ -2,8 +2,8 @@
 
 Every thread runs the whole graph. Where a kernel has a parallel loop, each claims one share of it after another until
 none is left, then waits until those that others claimed are done. Nobody waits for a thread that has claimed nothing:
-one that the system has put aside, or that comes late, finds the work done and passes on. So there are no barriers, and
-where other work holds the processors an inference is at worst as slow as on one thread.
+one that the system has put aside, or that comes late, finds the work done and passes on. So there are no barriers:
+where other work holds the processors, a thread that is put aside holds up the others only while it has a share.
 
 The state of a loop is one slot of counters: shares claimed, and shares done. The functions that work on it are LLVM IR
 (`RUNTIME`), linked to the kernels: the loops' dialects have no atomic operations that could say it.
