@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.parser import Parser
 
-from weft.lowering.codegen import compile_module
-from weft.lowering.convert_loops_to_llvm import ConvertLoopsToLLVMPass
-from weft.lowering.llvm_ir import emit_llvm_ir
-from weft.lowering.target import Target
+from weft.lowering.llvm_ir.module import emit_llvm_ir
+from weft.lowering.loops_to_llvm.convert_loops_to_llvm import ConvertLoopsToLLVMPass
+from weft.lowering.machine.codegen import compile_module
+from weft.lowering.machine.target import Target
 from weft.runtime.executable import aligned_empty
 from weft.runtime.jit import LoadedObjects
 from weft.transforms.infra.registry import new_ir_context

@@ -26,13 +26,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, f32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from weft.dialects.relay.broadcast import AddOp
 from weft.dialects.relay.core import FuncOp, PrimitiveOp, ReturnOp, TupleOp
-from weft.dialects.relay.nn_activation import ReluOp
-from weft.dialects.relay.nn_convolution import Conv2dOp
-from weft.dialects.relay.nn_dense import BiasAddOp
-from weft.dialects.relay.slicing import ConcatenateOp, StridedSliceOp
-from weft.dialects.relay.transcendental import ExpOp, TanhOp
+from weft.dialects.relay.ops.broadcast import AddOp
+from weft.dialects.relay.ops.nn.activation import ReluOp
+from weft.dialects.relay.ops.nn.convolution import Conv2dOp
+from weft.dialects.relay.ops.nn.dense import BiasAddOp
+from weft.dialects.relay.ops.slicing import ConcatenateOp, StridedSliceOp
+from weft.dialects.relay.ops.transcendental import ExpOp, TanhOp
 from weft.transforms.infra.walk import clone
 from weft.transforms.relay.fuse_ops import FuseOpsPass
 from weft.transforms.relay.outline_primitives import OutlinePrimitivesPass

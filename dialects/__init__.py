@@ -29,12 +29,12 @@ def get_extended_dialects() -> dict[str, Callable[[], Dialect]]:
     """Dialects of xDSL's with what they lack: contexts of Weft's tools register these in place of xDSL's."""
 
     def arith() -> Dialect:
-        from .arith_extensions import Arith
+        from .extensions.arith import Arith
 
         return Arith
 
     def llvm() -> Dialect:
-        from .llvm_extensions import Llvm
+        from .extensions.llvm import Llvm
 
         return Llvm
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.diagnostics import as_diagnostic
-from ..dialects.parser import LocatedParser
 from ..dialects.relay.weights import load_weights
-from ..dialects.verifier import verify
+from ..dialects.support.diagnostics import as_diagnostic
+from ..dialects.support.parser import LocatedParser
+from ..dialects.support.verifier import verify
 from ..transforms.infra.registry import new_ir_context
 
 

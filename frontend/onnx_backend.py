@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 from onnx.backend.base import Backend, BackendRep
 
-from ..dialects.diagnostics import Diagnostic
+from ..dialects.support.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -1,11 +1,11 @@
 """Passes that change dialect, the phases, targets, and the emission of machine code."""
 
 PASSES: dict[str, str] = {
-    "lower-te": "lower_te:LowerTEPass",
-    "convert-tir-to-loops": "convert_tir_to_loops:ConvertTirToLoopsPass",
-    "convert-main-to-loops": "convert_main_to_loops:ConvertMainToLoopsPass",
-    "expand-math": "expand_math:ExpandMathPass",
-    "convert-loops-to-llvm": "convert_loops_to_llvm:ConvertLoopsToLLVMPass",
-    "add-entry-point": "add_entry_point:AddEntryPointPass",
+    "lower-te": "relay_to_tir.lower_te:LowerTEPass",
+    "convert-tir-to-loops": "tir_to_loops.convert_tir_to_loops:ConvertTirToLoopsPass",
+    "convert-main-to-loops": "graph_to_loops.convert_main_to_loops:ConvertMainToLoopsPass",
+    "expand-math": "math.expand_math:ExpandMathPass",
+    "convert-loops-to-llvm": "loops_to_llvm.convert_loops_to_llvm:ConvertLoopsToLLVMPass",
+    "add-entry-point": "entry.add_entry_point:AddEntryPointPass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""

@@ -19,17 +19,17 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
-from ..dialects.diagnostics import Diagnostic
 from ..dialects.relay.attributes import attribute_to_array
 from ..dialects.relay.base import Tensor, flatten_types
+from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.tir.core import PrimFuncOp
 from ..transforms.infra import Sequential
-from .codegen import CodegenPool
-from .convert_main_to_loops import INPUTS, OUTPUTS
-from .llvm_ir import emit_llvm_ir
+from .graph_to_loops.convert_main_to_loops import INPUTS, OUTPUTS
+from .llvm_ir.module import emit_llvm_ir
+from .machine.codegen import CodegenPool
+from .machine.target import Target
 from .phases import PHASES, passes_between
-from .target import Target
-from .work_sharing import RUNTIME
+from .threads.work_sharing import RUNTIME
 
 if TYPE_CHECKING:
     import numpy as np

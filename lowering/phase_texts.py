@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..transforms.infra import PassContext
 from .compiler import lower
+from .machine.target import Target
 from .phases import PHASES
-from .target import Target
 
 _ALIASES = {"relay": "graph"}
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from xdsl.passes import ModulePass
 
 if TYPE_CHECKING:
-    from .target import Target
+    from .machine.target import Target
 
 PHASES: tuple[str, ...] = ("import", "graph", "fuse", "tir", "schedule", "loops", "llvm", "object")
 """In order. `import` is done by a frontend, `object` by the code generator; the others are passes."""
@@ -94,7 +94,7 @@ def fuse() -> list[ModulePass]:
 
 def tir() -> list[ModulePass]:
     """Kernels become loop nests over blocks, from their operators' `compute`."""
-    from .lower_te import LowerTEPass
+    from .relay_to_tir.lower_te import LowerTEPass
 
     return [LowerTEPass()]
 
@@ -112,17 +112,17 @@ def schedule(target: Target) -> list[ModulePass]:
 
 def loops() -> list[ModulePass]:
     """Blocks, loop kinds and buffers become scf, vector and flat memrefs; the graph becomes a sequence of calls."""
-    from .convert_main_to_loops import ConvertMainToLoopsPass
-    from .convert_tir_to_loops import ConvertTirToLoopsPass
+    from .graph_to_loops.convert_main_to_loops import ConvertMainToLoopsPass
+    from .tir_to_loops.convert_tir_to_loops import ConvertTirToLoopsPass
 
     return [ConvertTirToLoopsPass(), ConvertMainToLoopsPass()]
 
 
 def llvm() -> list[ModulePass]:
     """Complete conversion to the llvm dialect, and the entry point that the runtime calls."""
-    from .add_entry_point import AddEntryPointPass
-    from .convert_loops_to_llvm import ConvertLoopsToLLVMPass
-    from .expand_math import ExpandMathPass
+    from .entry.add_entry_point import AddEntryPointPass
+    from .loops_to_llvm.convert_loops_to_llvm import ConvertLoopsToLLVMPass
+    from .math.expand_math import ExpandMathPass
 
     return [
         ExpandMathPass(),

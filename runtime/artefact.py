@@ -14,8 +14,8 @@ from typing import Any, cast
 import numpy as np
 from xdsl.dialects.builtin import TensorType
 
-from ..dialects.diagnostics import Diagnostic
-from ..dialects.dtypes import dtype_name, numpy_dtype, scalar_type
+from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
 from ..lowering.compiler import CompiledGraph, TensorSpec
 
 FORMAT = 1

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from ..dialects.diagnostics import Diagnostic, did_you_mean
-from ..dialects.dtypes import dtype_name, numpy_dtype
-from ..lowering.add_entry_point import ENTRY
-from ..lowering.codegen import compile_to_assembly
+from ..dialects.support.diagnostics import Diagnostic, did_you_mean
+from ..dialects.support.dtypes import dtype_name, numpy_dtype
 from ..lowering.compiler import CompiledGraph, TensorSpec
-from ..lowering.llvm_symbols import CONSTANTS_TABLE
+from ..lowering.entry.add_entry_point import ENTRY
+from ..lowering.loops_to_llvm.symbols import CONSTANTS_TABLE
+from ..lowering.machine.codegen import compile_to_assembly
 from ..lowering.phase_texts import PhaseTexts
 from . import artefact, openmp
 from .jit import LoadedObjects

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..dialects.diagnostics import Diagnostic
-from ..lowering.llvm_binding import Linker, LLVMError
+from ..dialects.support.diagnostics import Diagnostic
+from ..lowering.machine.binding import Linker, LLVMError
 from . import openmp
 
 

@@ -10,11 +10,11 @@ import ctypes
 import ctypes.util
 from functools import lru_cache
 
-from ..dialects.diagnostics import Diagnostic, Severity
-from ..dialects.diagnostics import emit as emit_diagnostic
-from ..lowering.codegen import compile_module
-from ..lowering.llvm_binding import LLVMError, load_library
-from ..lowering.target import Target
+from ..dialects.support.diagnostics import Diagnostic, Severity
+from ..dialects.support.diagnostics import emit as emit_diagnostic
+from ..lowering.machine.binding import LLVMError, load_library
+from ..lowering.machine.codegen import compile_module
+from ..lowering.machine.target import Target
 
 FUNCTIONS = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
 

@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import NoReturn
 
-from ..dialects.diagnostics import Place, UsageError, did_you_mean
+from ..dialects.support.diagnostics import Place, UsageError, did_you_mean
 
 EXIT_STATUS = "exit status: 0 all went well, 1 diagnostics, 2 wrong usage, 70 an internal error"
 

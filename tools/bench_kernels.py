@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from weft.dialects.relay.core import CallOp, FuncOp, ReturnOp
 from weft.dialects.te.cost import Cost, cost
 from weft.lowering.compiler import compile_graph
-from weft.lowering.lower_te import compute_function
+from weft.lowering.relay_to_tir.lower_te import compute_function
 from weft.runtime.executable import Executable
 from weft.tools.bench_report import KernelResult
 from weft.tools.bench_timing import interleaved

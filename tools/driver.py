@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.diagnostics import Diagnostic, Handler, Note, as_diagnostic, handled_by, print_to
-from ..dialects.parser import LocatedParser
 from ..dialects.relay.weights import load_weights, resources, weights_path, write_weights
-from ..dialects.verifier import verify
+from ..dialects.support.diagnostics import Diagnostic, Handler, Note, as_diagnostic, handled_by, print_to
+from ..dialects.support.parser import LocatedParser
+from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.printing import module_text
 from ..transforms.infra.registry import new_ir_context

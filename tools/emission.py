@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.diagnostics import Place, UsageError, did_you_mean
+from ..dialects.support.diagnostics import Place, UsageError, did_you_mean
 
 
 def emit(module: ModuleOp, format: str, target: str) -> bytes:
@@ -14,8 +14,8 @@ def emit(module: ModuleOp, format: str, target: str) -> bytes:
         UsageError: there is no such format, or the target is malformed.
         Diagnostic: the module is not at the phase that the format needs.
     """
-    from ..lowering.emit import FORMATS
-    from ..lowering.emit import emit as emit_format
+    from ..lowering.machine.emit import FORMATS
+    from ..lowering.machine.emit import emit as emit_format
 
     formats = ("mlir", *FORMATS)
     if format not in formats:

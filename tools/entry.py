@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
-from ..dialects import knobs
-from ..dialects.diagnostics import Diagnostic, InternalError, as_diagnostic, print_to
+from ..dialects.support import knobs
+from ..dialects.support.diagnostics import Diagnostic, InternalError, as_diagnostic, print_to
 
 EX_INTERNAL = InternalError.exit_code
 

@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import type_repr
 
 from ..dialects import get_all_dialects
-from ..dialects.diagnostics import UsageError, did_you_mean
+from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..transforms.infra.registry import all_dialects, all_passes, canonical_name, get_pass_type, own_passes
 from .options import Options
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from xdsl.context import Context
 
-from ..dialects.diagnostics import Diagnostic, Note, Place, Severity, UsageError, did_you_mean, emit
+from ..dialects.support.diagnostics import Diagnostic, Note, Place, Severity, UsageError, did_you_mean, emit
 from ..transforms.infra.checking import PassStatistics, VerifyEach
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.instruments import PassInstrument

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from ..dialects.diagnostics import Place, UsageError, did_you_mean
-from ..dialects.knobs import KNOBS
+from ..dialects.support.diagnostics import Place, UsageError, did_you_mean
+from ..dialects.support.knobs import KNOBS
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ..dialects.diagnostics import Diagnostic, Place
+from ..dialects.support.diagnostics import Diagnostic, Place
 
 STDIN_NAME = "<stdin>"
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 import numpy as np
 
-from weft.dialects.diagnostics import Diagnostic, Place, UsageError, did_you_mean
+from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     import numpy.typing as npt

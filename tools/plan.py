@@ -11,9 +11,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..dialects.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 from ..dialects.relay.weights import resources, weights_path, write_weights
-from ..dialects.verifier import verify
+from ..dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
+from ..dialects.support.verifier import verify
 from ..transforms.infra.context import DEFAULT_OPT_LEVEL
 from ..transforms.infra.execution import run
 from ..transforms.infra.info import info_of
@@ -102,8 +102,8 @@ def plan_of(options: Options) -> Plan:
 
 
 def _phases(options: Options, last: str | None) -> Plan:
+    from ..lowering.machine.target import Target
     from ..lowering.phases import PHASES, phase_passes
-    from ..lowering.target import Target
 
     names = [name for name in PHASES if name != "object"]
     first = _index(names, options.compile_from or "import")

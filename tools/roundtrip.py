@@ -7,8 +7,8 @@ from functools import partial
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.diagnostics import Diagnostic, Note, Place
-from ..dialects.parser import parse_module
+from ..dialects.support.diagnostics import Diagnostic, Note, Place
+from ..dialects.support.parser import parse_module
 from ..transforms.infra.printing import module_text
 
 

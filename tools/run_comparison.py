@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from weft.dialects.diagnostics import Diagnostic
+from weft.dialects.support.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from weft.dialects.diagnostics import Diagnostic, Place, UsageError, did_you_mean
-from weft.dialects.dtypes import dtype_name, numpy_dtype, scalar_type
 from weft.dialects.relay.base import DYNAMIC
+from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
+from weft.dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
 from weft.lowering.compiler import TensorSpec
 
 if TYPE_CHECKING:

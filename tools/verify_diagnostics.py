@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..dialects.diagnostics import Diagnostic, Place, Severity
+from ..dialects.support.diagnostics import Diagnostic, Place, Severity
 from ..transforms.infra.remarks import Remark
 
 _COMMENT = re.compile(

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from weft.dialects.diagnostics import Place, UsageError
+from weft.dialects.support.diagnostics import Place, UsageError
 from weft.tools.arguments import ArgumentParser, parse_shape
 from weft.tools.entry import guarded, register_weft
 
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{arguments.rounds} rounds: at least one is needed", Place("--rounds"))
     peers = [name.strip() for name in arguments.against.split(",") if name.strip()]
     register_weft()
-    from weft.lowering.target import Target
+    from weft.lowering.machine.target import Target
     from weft.tools.bench_report import as_json, kernel_table, table
     from weft.tools.output import write_output
     from weft.tools.peers import find_peer

@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..dialects.diagnostics import UsageError
+from ..dialects.support.diagnostics import UsageError
 from .arguments import parse_shape
 from .entry import guarded
 from .output import write_output

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from weft.dialects.diagnostics import Place, UsageError, did_you_mean
+from weft.dialects.support.diagnostics import Place, UsageError, did_you_mean
 from weft.tools.arguments import ArgumentParser, parse_shape
 from weft.tools.entry import guarded, register_weft
 
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     _check_executor(arguments.executor)
     register_weft()
-    from weft.lowering.target import Target
+    from weft.lowering.machine.target import Target
     from weft.tools.run_program import Settings, programs
     from weft.tools.run_values import complete, read_input, read_npz
 

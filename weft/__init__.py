@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from . import frontend, instrument, transform
     from .compiler import compile, load
     from .dialects import te
-    from .dialects.diagnostics import Diagnostic
+    from .dialects.support.diagnostics import Diagnostic
     from .instrument import (
         DumpIR,
         PassInstrument,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         VerifyEach,
         pass_instrument,
     )
-    from .lowering.target import Target
+    from .lowering.machine.target import Target
     from .runtime.executable import Executable
     from .transform import PassContext
 
@@ -40,12 +40,12 @@ _MODULES = {"frontend": ".frontend", "instrument": ".instrument", "te": ".dialec
 
 _NAMES = {
     ".compiler": ("compile", "load"),
-    ".dialects.diagnostics": ("Diagnostic",),
+    ".dialects.support.diagnostics": ("Diagnostic",),
     ".instrument": (
         "DumpIR", "pass_instrument", "PassInstrument", "PassStatistics", "PassTimingInstrument", "PrintIRAfter",
         "PrintIRBefore", "VerifyEach",
     ),
-    ".lowering.target": ("Target",),
+    ".lowering.machine.target": ("Target",),
     ".runtime.executable": ("Executable",),
     ".transform": ("PassContext",),
 }  # fmt: skip

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
-from .dialects.diagnostics import UsageError
 from .dialects.relay.core import FuncOp
+from .dialects.support.diagnostics import UsageError
 from .lowering.compiler import compile_graph
+from .lowering.machine.target import Target
 from .lowering.module_phase import phase_of, select_entry
 from .lowering.phase_texts import PhaseTexts
-from .lowering.target import Target
 from .runtime import artefact
 from .runtime.executable import Executable
 from .transforms.infra import PassContext

@@ -17,7 +17,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ..dtypes import numpy_dtype, scalar_type
+from ..support.dtypes import numpy_dtype, scalar_type
 
 if TYPE_CHECKING:
     import numpy as np

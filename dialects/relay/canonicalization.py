@@ -14,7 +14,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from .base import Fusion, fusion_pattern, is_static, shape_of
 from .core import TupleGetOp, TupleOp
-from .transform import TransposeOp
+from .ops.transform import TransposeOp
 
 
 class DropIdentity(RewritePattern):

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
-from ..dtypes import scalar_type
+from ..support.dtypes import scalar_type
 from .base import DYNAMIC, Tensor
 
 if TYPE_CHECKING:
@@ -191,6 +191,6 @@ def pad_stage(
 
 def widened(array: NDArray, element: Attribute) -> npt.NDArray[Any]:
     """`array` in the dtype of `accumulator(element)`."""
-    from ..dtypes import numpy_dtype
+    from ..support.dtypes import numpy_dtype
 
     return array.astype(numpy_dtype(accumulator(element)), copy=False)

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.traits import SymbolTable
 
 from .. import te
-from ..dtypes import numpy_dtype, scalar_type
+from ..support.dtypes import numpy_dtype, scalar_type
 from ..te.evaluate import evaluate
 from .base import DYNAMIC, RelayOp, flatten_types, is_static, shape_of, tensor
 from .core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp

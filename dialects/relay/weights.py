@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
-from ..diagnostics import Diagnostic, Place
+from ..support.diagnostics import Diagnostic, Place
 from .attributes import Resource, ResourceAttr
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def bind_resources(module: ModuleOp, arrays: Mapping[str, NDArray]) -> None:
     Raises:
         Diagnostic: an array has not the shape or the element type of the constant that it is for.
     """
-    from ..dtypes import numpy_dtype
+    from ..support.dtypes import numpy_dtype
 
     for op, place, name, attribute in list(_uses(module)):
         if (array := arrays.get(attribute.data.key)) is None:

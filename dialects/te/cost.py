@@ -8,7 +8,7 @@ from math import prod
 
 from xdsl.dialects.builtin import i1
 
-from ..dtypes import byte_width
+from ..support.dtypes import byte_width
 from .expr import Binary, Expr, Reduce, Unary, index, operands_of
 from .tensor import Tensor, topological_order
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..dtypes import numpy_dtype
+from ..support.dtypes import numpy_dtype
 from .expr import (
     COMBINER,
     Binary,

@@ -7,8 +7,8 @@ import math
 from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import SSAValue
 
-from ...dialects.dtypes import numpy_dtype, scalar_type
 from ...dialects.relay.base import shape_of, tensor
+from ...dialects.support.dtypes import numpy_dtype, scalar_type
 from .node import Converter, Malformed, Node, Unsupported, Versions, rank_of
 
 

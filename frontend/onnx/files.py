@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...dialects.diagnostics import Diagnostic, Note, Place, UsageError
+from ...dialects.support.diagnostics import Diagnostic, Note, Place, UsageError
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -21,9 +21,9 @@ from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.diagnostics import Diagnostic, Note, Place, UsageError, did_you_mean
 from ...dialects.relay.base import DYNAMIC, compatible
 from ...dialects.relay.core import FuncOp
+from ...dialects.support.diagnostics import Diagnostic, Note, Place, UsageError, did_you_mean
 from .emitter import Emitter, identifier
 from .files import load
 from .node import Malformed, Node, Outputs, Unsupported

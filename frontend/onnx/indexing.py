@@ -5,8 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from ...dialects.dtypes import dtype_name
 from ...dialects.relay.base import shape_of, tensor
+from ...dialects.support.dtypes import dtype_name
 from .node import Malformed, Node, T, Unsupported, Versions, rank_of
 
 

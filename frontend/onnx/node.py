@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.dtypes import dtype_name, numpy_dtype
 from ...dialects.relay import Relay
 from ...dialects.relay.base import DYNAMIC, RelayOp, Value, shape_of, tensor
+from ...dialects.support.dtypes import dtype_name, numpy_dtype
 
 if TYPE_CHECKING:
     import numpy as np

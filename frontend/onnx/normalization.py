@@ -6,8 +6,8 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from ...dialects.dtypes import numpy_dtype
 from ...dialects.relay.base import shape_of, tensor
+from ...dialects.support.dtypes import numpy_dtype
 from .node import Malformed, Node, Unsupported, Versions, rank_of
 
 

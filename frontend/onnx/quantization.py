@@ -5,8 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
 
-from ...dialects.dtypes import dtype_name
 from ...dialects.relay.base import shape_of, tensor
+from ...dialects.support.dtypes import dtype_name
 from .node import Node, Unsupported, Versions, rank_of
 from .tensors import element_type
 

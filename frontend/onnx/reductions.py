@@ -8,8 +8,8 @@ from math import prod
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from ...dialects.dtypes import dtype_name
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.support.dtypes import dtype_name
 from .node import Converter, Node, Unsupported, Versions, rank_of
 
 Reduce = Callable[[Node, SSAValue, list[int], bool], SSAValue]

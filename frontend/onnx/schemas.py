@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from xdsl.ir import SSAValue
 
-from ...dialects.diagnostics import did_you_mean
 from ...dialects.relay.base import tensor
+from ...dialects.support.diagnostics import did_you_mean
 from .node import Malformed, Unsupported
 from .tensors import type_proto
 

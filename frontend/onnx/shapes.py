@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from ...dialects.dtypes import numpy_dtype
 from ...dialects.relay.base import DYNAMIC, broadcast_shapes, shape_of, tensor
+from ...dialects.support.dtypes import numpy_dtype
 from .node import Malformed, Node, Unsupported, Versions, rank_of
 from .tensors import element_type
 

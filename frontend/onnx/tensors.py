@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
-from ...dialects.dtypes import numpy_dtype, scalar_type
 from ...dialects.relay.base import DYNAMIC, Tensor
+from ...dialects.support.dtypes import numpy_dtype, scalar_type
 from .node import Malformed, Unsupported
 
 if TYPE_CHECKING:

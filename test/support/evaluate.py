@@ -10,10 +10,10 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute, Block, SSAValue
 
-from weft.dialects.dtypes import numpy_dtype
 from weft.dialects.relay.base import RelayOp, shape_of, tensor
 from weft.dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from weft.dialects.relay.reference import evaluate_op
+from weft.dialects.support.dtypes import numpy_dtype
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 Value: TypeAlias = "NDArray | tuple[Value, ...]"

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
-from weft.lowering.codegen import compile_module
-from weft.lowering.convert_loops_to_llvm import ConvertLoopsToLLVMPass
-from weft.lowering.expand_math import ExpandMathPass
-from weft.lowering.llvm_ir import emit_llvm_ir
-from weft.lowering.target import Target
-from weft.lowering.work_sharing import RUNTIME
+from weft.lowering.llvm_ir.module import emit_llvm_ir
+from weft.lowering.loops_to_llvm.convert_loops_to_llvm import ConvertLoopsToLLVMPass
+from weft.lowering.machine.codegen import compile_module
+from weft.lowering.machine.target import Target
+from weft.lowering.math.expand_math import ExpandMathPass
+from weft.lowering.threads.work_sharing import RUNTIME
 from weft.runtime.jit import LoadedObjects
 from weft.transforms.infra.registry import new_ir_context
 

@@ -10,10 +10,10 @@ from oracle_records import DType, Graph, Json, Node, Shape
 from xdsl.dialects.builtin import ArrayAttr, FloatAttr, FunctionType, IntegerAttr, ModuleOp, TensorType, TupleType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 
-from weft.dialects.dtypes import scalar_type
 from weft.dialects.relay import Relay
 from weft.dialects.relay.base import DYNAMIC, RelayOp, as_attribute
 from weft.dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
+from weft.dialects.support.dtypes import scalar_type
 
 FALSE, TRUE = as_attribute(False), as_attribute(True)
 

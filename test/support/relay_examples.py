@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import AnyFloat, Builtin, FunctionType, ModuleOp, Tup
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 
-from weft.dialects.dtypes import numpy_dtype
 from weft.dialects.relay import Relay
 from weft.dialects.relay.base import DYNAMIC, RelayOp, Tensor, shape_of, tensor
 from weft.dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleOp
+from weft.dialects.support.dtypes import numpy_dtype
 
 NDArray = npt.NDArray[Any]
 OPERATORS = {op.name: op for op in Relay.operations if issubclass(op, RelayOp)}

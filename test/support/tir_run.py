@@ -11,13 +11,13 @@ from xdsl.dialects.builtin import FunctionType, IndexType, ModuleOp, TensorType
 from xdsl.ir import Attribute
 
 from weft.dialects import te
-from weft.dialects.dtypes import numpy_dtype
 from weft.dialects.relay.core import CallLoweredOp, FuncOp, ReturnOp
+from weft.dialects.support.dtypes import numpy_dtype
 from weft.dialects.te.evaluate import evaluate
 from weft.dialects.tir.core import PrimFuncOp
 from weft.lowering.compiler import compile_graph
-from weft.lowering.target import Target
-from weft.lowering.te_to_tir import create_prim_func
+from weft.lowering.machine.target import Target
+from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
 from weft.runtime.executable import Executable
 
 NDArray: TypeAlias = npt.NDArray[np.generic]

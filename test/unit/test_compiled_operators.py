@@ -15,10 +15,10 @@ from xdsl.ir import Block, Operation
 
 from weft.dialects.relay.base import RelayOp, flatten_types, is_static
 from weft.dialects.relay.core import CallOp, FuncOp, ReturnOp
-from weft.dialects.relay.image import Resize2dOp
+from weft.dialects.relay.ops.image import Resize2dOp
 from weft.dialects.relay.reference import evaluate_compute
 from weft.lowering.compiler import compile_graph
-from weft.lowering.target import Target
+from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 
 NDArray = npt.NDArray[Any]

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, NameLoc, StringAttr, 
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
 
-from weft.dialects.diagnostics import (
+from weft.dialects.support.diagnostics import (
     Diagnostic,
     Diagnostics,
     InternalError,
@@ -25,8 +25,8 @@ from weft.dialects.diagnostics import (
     render,
     warn,
 )
-from weft.dialects.parser import parse_module
-from weft.dialects.verifier import find_failures, verify
+from weft.dialects.support.parser import parse_module
+from weft.dialects.support.verifier import find_failures, verify
 from weft.transforms.infra.registry import new_ir_context
 
 

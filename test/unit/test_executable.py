@@ -14,9 +14,9 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.parser import Parser
 
 import weft
-from weft.dialects.diagnostics import Diagnostic, UsageError
 from weft.dialects.relay import Relay
 from weft.dialects.relay.core import FuncOp
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.runtime.executable import InputError
 
 NDArray = npt.NDArray[Any]

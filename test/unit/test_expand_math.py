@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from native import Native, aligned, lower
 
-from weft.lowering import expand_math
+from weft.lowering.math import expand_math
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
 Singles: TypeAlias = npt.NDArray[np.float32]

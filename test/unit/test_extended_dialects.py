@@ -11,9 +11,9 @@ from xdsl.dialects.test import Test
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from weft.dialects.arith_extensions import Arith, SelectOp
-from weft.dialects.llvm_extensions import Llvm
-from weft.dialects.llvm_loop_annotation import LoopAnnotationAttr, LoopUnrollAttr, full_unroll
+from weft.dialects.extensions.arith import Arith, SelectOp
+from weft.dialects.extensions.llvm import Llvm
+from weft.dialects.extensions.llvm_loop_annotation import LoopAnnotationAttr, LoopUnrollAttr, full_unroll
 
 
 def context() -> Context:

@@ -11,11 +11,11 @@ import pytest
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import SSAValue
 
-from weft.dialects.relay.broadcast import AddOp, MultiplyOp
 from weft.dialects.relay.core import ConstantOp, FuncOp, ReturnOp
-from weft.dialects.relay.elementwise import AbsOp
 from weft.dialects.relay.layout import LayoutTransformOp
-from weft.dialects.relay.transform import TransposeOp
+from weft.dialects.relay.ops.broadcast import AddOp, MultiplyOp
+from weft.dialects.relay.ops.elementwise import AbsOp
+from weft.dialects.relay.ops.transform import TransposeOp
 from weft.transforms.infra import PassContext
 from weft.transforms.relay.fold_constant import FoldConstantPass
 

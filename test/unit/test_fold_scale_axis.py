@@ -7,10 +7,10 @@ import pytest
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, f32
 from xdsl.ir import Operation, SSAValue
 
-from weft.dialects.relay.broadcast import AddOp, MultiplyOp
 from weft.dialects.relay.core import ConstantOp, FuncOp, ReturnOp
-from weft.dialects.relay.nn_activation import ReluOp
-from weft.dialects.relay.nn_convolution import Conv2dOp
+from weft.dialects.relay.ops.broadcast import AddOp, MultiplyOp
+from weft.dialects.relay.ops.nn.activation import ReluOp
+from weft.dialects.relay.ops.nn.convolution import Conv2dOp
 from weft.transforms.infra import PassContext
 from weft.transforms.relay.fold_scale_axis import FoldScaleAxisPass
 

@@ -15,13 +15,13 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from weft import PassContext
 from weft.dialects.relay.base import Fusion, RelayOp
 from weft.dialects.relay.core import FuncOp, PrimitiveOp, ReturnOp, TupleOp
-from weft.dialects.relay.elementwise import CopyOp
-from weft.dialects.relay.nn_activation import ReluOp, SoftmaxOp
-from weft.dialects.relay.nn_dense import DenseOp
-from weft.dialects.relay.reduce import SumOp
-from weft.dialects.relay.slicing import ConcatenateOp
-from weft.dialects.relay.transcendental import ExpOp, TanhOp
-from weft.dialects.relay.transform import TransposeOp
+from weft.dialects.relay.ops.elementwise import CopyOp
+from weft.dialects.relay.ops.nn.activation import ReluOp, SoftmaxOp
+from weft.dialects.relay.ops.nn.dense import DenseOp
+from weft.dialects.relay.ops.reduce import SumOp
+from weft.dialects.relay.ops.slicing import ConcatenateOp
+from weft.dialects.relay.ops.transcendental import ExpOp, TanhOp
+from weft.dialects.relay.ops.transform import TransposeOp
 from weft.transforms.infra import remarks
 from weft.transforms.relay.fuse_ops import FuseOpsPass
 from weft.transforms.relay.fusion.dominators import post_dominators

@@ -10,7 +10,7 @@ import pytest
 from tir_run import compiled, prim_func
 
 from weft.dialects import te
-from weft.dialects.dtypes import scalar_type
+from weft.dialects.support.dtypes import scalar_type
 from weft.dialects.te.evaluate import evaluate
 from weft.dialects.te.expr import BinaryKind as B
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from weft.dialects import knobs
-from weft.dialects.diagnostics import UsageError
+from weft.dialects.support import knobs
+from weft.dialects.support.diagnostics import UsageError
 from weft.tools.weft_opt import main
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +44,7 @@ def test_nothing_else_reads_the_environment() -> None:
         for path in (ROOT / folder).rglob("*.py")
         if re.search(r"\bos\.(environ|getenv)\b", path.read_text())
     ]
-    assert readers == ["dialects/knobs.py"]
+    assert readers == ["dialects/support/knobs.py"]
 
 
 def test_every_knob_is_documented_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:

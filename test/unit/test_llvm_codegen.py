@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from weft.dialects import knobs
-from weft.lowering.codegen import CodegenError, CodegenPool, compile_many, compile_module
-from weft.lowering.emit import emit
-from weft.lowering.kernel_cache import KernelCache
-from weft.lowering.target import Target, TargetError
+from weft.dialects.support import knobs
+from weft.lowering.machine.codegen import CodegenError, CodegenPool, compile_many, compile_module
+from weft.lowering.machine.emit import emit
+from weft.lowering.machine.kernel_cache import KernelCache
+from weft.lowering.machine.target import Target, TargetError
 from weft.runtime.jit import LoadedObjects, LoadError
 
 TARGET = Target()

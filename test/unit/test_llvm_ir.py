@@ -8,10 +8,10 @@ import time
 import pytest
 from native import lower, parse
 
-from weft.lowering.codegen import compile_module
-from weft.lowering.llvm_ir import emit_llvm_ir
-from weft.lowering.llvm_types import LoweringError
-from weft.lowering.target import Target
+from weft.lowering.llvm_ir.module import emit_llvm_ir
+from weft.lowering.loops_to_llvm.types import LoweringError
+from weft.lowering.machine.codegen import compile_module
+from weft.lowering.machine.target import Target
 
 
 def emitted(body: str, signature: str = "") -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 from native import Native, NDArray, aligned, lower
 from xdsl.dialects.llvm import CallOp
 
-from weft.lowering.llvm_types import LoweringError
+from weft.lowering.loops_to_llvm.types import LoweringError
 
 COUNT = 64
 

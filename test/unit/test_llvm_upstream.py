@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from native import lower, parse
 
-from weft.lowering.codegen import compile_module
-from weft.lowering.target import Target
+from weft.lowering.machine.codegen import compile_module
+from weft.lowering.machine.target import Target
 
 MLIR_OPT = shutil.which("mlir-opt-22")
 LOWERING = Path(__file__).parents[1] / "lowering"

@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.lowering.memory_plan import ALIGNMENT, Lifetime, aligned, plan_memory
+from weft.lowering.graph_to_loops.memory_plan import ALIGNMENT, Lifetime, aligned, plan_memory
 
 
 def lasting(size: int, first: int, length: int) -> Lifetime:

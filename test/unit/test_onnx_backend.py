@@ -22,7 +22,7 @@ with warnings.catch_warnings():
 
     _tests = onnx.backend.test.BackendTest(backend, __name__)  # pyright: ignore[reportArgumentType]
 
-from weft.dialects.diagnostics import Diagnostic
+from weft.dialects.support.diagnostics import Diagnostic
 
 LIGHT_MODELS = (
     "bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet", "squeezenet", "vgg19",

@@ -15,9 +15,9 @@ onnx = pytest.importorskip("onnx")
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
-from weft.dialects.diagnostics import Diagnostic, UsageError  # noqa: E402
 from weft.dialects.relay.core import ConstantOp, FuncOp  # noqa: E402
 from weft.dialects.relay.reference import evaluate_function  # noqa: E402
+from weft.dialects.support.diagnostics import Diagnostic, UsageError  # noqa: E402
 from weft.frontend.onnx import from_onnx, supported_operators  # noqa: E402
 
 NDArray = npt.NDArray[np.generic]

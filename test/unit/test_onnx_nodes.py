@@ -18,9 +18,9 @@ onnx = pytest.importorskip("onnx")
 from onnx import ModelProto, TensorProto, numpy_helper  # noqa: E402
 from onnx.backend.test.loader import load_model_tests  # noqa: E402
 
-from weft.dialects.diagnostics import Diagnostic  # noqa: E402
 from weft.dialects.relay.core import FuncOp  # noqa: E402
 from weft.dialects.relay.reference import evaluate_function  # noqa: E402
+from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
 from weft.frontend.onnx import from_onnx, supported_operators  # noqa: E402
 
 if TYPE_CHECKING:

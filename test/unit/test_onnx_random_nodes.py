@@ -10,7 +10,7 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import AttributeProto, ModelProto, TensorProto, helper, numpy_helper  # noqa: E402
 
-from weft.dialects.diagnostics import Diagnostic  # noqa: E402
+from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
 from weft.frontend.onnx import FIRST_OPSET, LAST_OPSET, from_onnx, supported_operators  # noqa: E402
 
 SHAPES = [(), (1,), (3,), (0,), (2, 3), (0, 3), (2, 3, 4), (1, 3, 8, 8), ("N",), ("N", 3)]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from weft.dialects.diagnostics import Diagnostic, handled_by
-from weft.lowering.codegen import compile_module
-from weft.lowering.llvm_binding import Linker
-from weft.lowering.target import Target
+from weft.dialects.support.diagnostics import Diagnostic, handled_by
+from weft.lowering.machine.binding import Linker
+from weft.lowering.machine.codegen import compile_module
+from weft.lowering.machine.target import Target
 from weft.runtime import openmp
 from weft.runtime.jit import LoadedObjects
 

@@ -12,13 +12,13 @@ from xdsl.parser import Parser
 from xdsl.pattern_rewriter import PatternRewriter
 
 from weft.dialects.relay.base import Fusion
-from weft.dialects.relay.broadcast import AddOp, MultiplyOp, SubtractOp
 from weft.dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, ReturnOp
-from weft.dialects.relay.nn_activation import ReluOp
+from weft.dialects.relay.ops.broadcast import AddOp, MultiplyOp, SubtractOp
+from weft.dialects.relay.ops.nn.activation import ReluOp
 from weft.transforms.infra import remarks
 from weft.transforms.infra.context import PassContext
-from weft.transforms.infra.dataflow_match import Match
-from weft.transforms.infra.dataflow_pattern import (
+from weft.transforms.relay.dataflow.match import Match
+from weft.transforms.relay.dataflow.pattern import (
     DFPattern,
     dominates,
     has_attr,
@@ -33,7 +33,7 @@ from weft.transforms.infra.dataflow_pattern import (
     is_var,
     wildcard,
 )
-from weft.transforms.infra.dataflow_rewrite import DFPatternCallback, rewrite
+from weft.transforms.relay.dataflow.rewrite import DFPatternCallback, rewrite
 
 T = "tensor<4xf32>"
 

@@ -15,9 +15,9 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from weft.dialects.diagnostics import InternalError
-from weft.dialects.relay.elementwise import AbsOp
-from weft.dialects.relay.nn_activation import ReluOp
+from weft.dialects.relay.ops.elementwise import AbsOp
+from weft.dialects.relay.ops.nn.activation import ReluOp
+from weft.dialects.support.diagnostics import InternalError
 from weft.transforms.infra import PassContext, RewriteDriver, RewriteListener, active_run
 from weft.transforms.infra.checking import PassStatistics
 from weft.transforms.infra.driver import NonConvergenceError, observed_by

@@ -419,7 +419,7 @@ def test_a_pass_can_say_that_it_changed_nothing(module: ModuleOp):
 
 
 def test_errors_that_a_pass_emits_are_raised_together_when_it_ends(module: ModuleOp):
-    from weft.dialects.diagnostics import Diagnostic, Diagnostics, Severity, emit, handled_by
+    from weft.dialects.support.diagnostics import Diagnostic, Diagnostics, Severity, emit, handled_by
 
     @function_pass(opt_level=0)
     def complain(func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
@@ -435,7 +435,7 @@ def test_errors_that_a_pass_emits_are_raised_together_when_it_ends(module: Modul
 
 
 def test_errors_that_a_pass_emits_before_it_fails_are_shown(module: ModuleOp):
-    from weft.dialects.diagnostics import Diagnostic, emit, handled_by
+    from weft.dialects.support.diagnostics import Diagnostic, emit, handled_by
 
     @module_pass(opt_level=0)
     def complain_and_fail(mod: ModuleOp, ctx: PassContext) -> ModuleOp:

@@ -12,8 +12,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from weft import transform
-from weft.dialects.diagnostics import Diagnostic
 from weft.dialects.relay.core import FuncOp
+from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.tir.core import PrimFuncOp
 from weft.transforms.infra.config import register_config_option
 from weft.transforms.infra.context import PassContext

@@ -10,7 +10,7 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from weft.dialects.diagnostics import UsageError
+from weft.dialects.support.diagnostics import UsageError
 from weft.transforms.infra import remarks, report_changed
 from weft.transforms.infra.context import PassContext
 from weft.transforms.infra.errors import RequirementError, UnknownPassError

@@ -10,10 +10,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from weft.dialects.diagnostics import Diagnostic
-from weft.dialects.relay.broadcast import AddOp, BinaryFunction, MultiplyOp, SubtractOp
 from weft.dialects.relay.core import ConstantOp, FuncOp, ReturnOp
-from weft.dialects.relay.nn_activation import ReluOp
+from weft.dialects.relay.ops.broadcast import AddOp, BinaryFunction, MultiplyOp, SubtractOp
+from weft.dialects.relay.ops.nn.activation import ReluOp
+from weft.dialects.support.diagnostics import Diagnostic
 from weft.transforms.infra.context import PassContext
 from weft.transforms.infra.visitors import (
     DataflowVisitor,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from weft.lowering.machine.target import Target
 from weft.lowering.phases import PHASES, phase_passes
-from weft.lowering.target import Target
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

@@ -25,10 +25,10 @@ from relay_examples import (
 from xdsl.dialects.builtin import TupleType
 from xdsl.parser import Parser
 
-from weft.dialects.dtypes import numpy_dtype
 from weft.dialects.relay import Relay
 from weft.dialects.relay.base import DYNAMIC, RelayOp, flatten_types
 from weft.dialects.relay.reference import evaluate_compute, evaluate_directly
+from weft.dialects.support.dtypes import numpy_dtype
 
 NDArray = npt.NDArray[Any]
 

@@ -14,11 +14,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from weft.dialects import te
-from weft.dialects.dtypes import numpy_dtype, scalar_type
 from weft.dialects.relay.base import RelayOp
 from weft.dialects.relay.reference import evaluate_compute
-from weft.lowering.convert_tir_to_loops import ConvertTirToLoopsPass
-from weft.lowering.te_to_tir import create_prim_func
+from weft.dialects.support.dtypes import numpy_dtype, scalar_type
+from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
+from weft.lowering.tir_to_loops.convert_tir_to_loops import ConvertTirToLoopsPass
 from weft.transforms.infra.registry import new_ir_context
 
 NDArray = npt.NDArray[Any]

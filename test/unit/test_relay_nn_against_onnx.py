@@ -16,13 +16,13 @@ from onnx.reference import ReferenceEvaluator
 from operators import assert_close, random_floats, run_operator
 
 from weft.dialects.relay.base import RelayOp, Value
-from weft.dialects.relay.image import GridSampleOp, Resize2dOp
-from weft.dialects.relay.nn_activation import LeakyReluOp, LogSoftmaxOp, PreluOp, ReluOp, SoftmaxOp
-from weft.dialects.relay.nn_conv_transpose import Conv1dTransposeOp, Conv2dTransposeOp
-from weft.dialects.relay.nn_convolution import Conv1dOp, Conv2dOp, Conv3dOp
-from weft.dialects.relay.nn_dense import BatchMatmulOp, DenseOp, MatmulOp
-from weft.dialects.relay.nn_norm import BatchNormOp, GroupNormOp, InstanceNormOp, LayerNormOp, LrnOp
-from weft.dialects.relay.nn_pool import (
+from weft.dialects.relay.ops.image import GridSampleOp, Resize2dOp
+from weft.dialects.relay.ops.nn.activation import LeakyReluOp, LogSoftmaxOp, PreluOp, ReluOp, SoftmaxOp
+from weft.dialects.relay.ops.nn.conv_transpose import Conv1dTransposeOp, Conv2dTransposeOp
+from weft.dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
+from weft.dialects.relay.ops.nn.dense import BatchMatmulOp, DenseOp, MatmulOp
+from weft.dialects.relay.ops.nn.norm import BatchNormOp, GroupNormOp, InstanceNormOp, LayerNormOp, LrnOp
+from weft.dialects.relay.ops.nn.pool import (
     AvgPool1dOp,
     AvgPool2dOp,
     AvgPool3dOp,
@@ -32,8 +32,8 @@ from weft.dialects.relay.nn_pool import (
     MaxPool2dOp,
     MaxPool3dOp,
 )
-from weft.dialects.relay.nn_spatial import DepthToSpaceOp, PadOp, SpaceToDepthOp
-from weft.dialects.relay.vision import RoiAlignOp, RoiPoolOp
+from weft.dialects.relay.ops.nn.spatial import DepthToSpaceOp, PadOp, SpaceToDepthOp
+from weft.dialects.relay.ops.vision import RoiAlignOp, RoiPoolOp
 
 NDArray = npt.NDArray[Any]
 Properties = dict[str, Value]

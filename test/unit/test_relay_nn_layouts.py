@@ -13,15 +13,14 @@ from xdsl.dialects.builtin import TensorType, bf16, f16, f32
 from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
 
-from weft.dialects.dtypes import numpy_dtype
 from weft.dialects.relay.attributes import tensor_type_of
 from weft.dialects.relay.base import DYNAMIC, RelayOp, Value
 from weft.dialects.relay.layout import LayoutTransformOp, parse_layout
-from weft.dialects.relay.nn_activation import SoftmaxOp
-from weft.dialects.relay.nn_convolution import Conv2dNCHWcOp, Conv2dOp, DepthwiseConv2dNCHWcOp
-from weft.dialects.relay.nn_dense import DenseOp, DensePackOp
-from weft.dialects.relay.nn_norm import L2NormalizeOp, LayerNormOp
-from weft.dialects.relay.nn_pool import (
+from weft.dialects.relay.ops.nn.activation import SoftmaxOp
+from weft.dialects.relay.ops.nn.convolution import Conv2dNCHWcOp, Conv2dOp, DepthwiseConv2dNCHWcOp
+from weft.dialects.relay.ops.nn.dense import DenseOp, DensePackOp
+from weft.dialects.relay.ops.nn.norm import L2NormalizeOp, LayerNormOp
+from weft.dialects.relay.ops.nn.pool import (
     AdaptiveAvgPool2dOp,
     AdaptiveMaxPool2dOp,
     AvgPool2dOp,
@@ -29,14 +28,9 @@ from weft.dialects.relay.nn_pool import (
     GlobalMaxPool2dOp,
     MaxPool2dOp,
 )
-from weft.dialects.relay.nn_spatial import (
-    BatchToSpaceNdOp,
-    DilateOp,
-    MirrorPadOp,
-    SpaceToBatchNdOp,
-    UpsamplingOp,
-)
+from weft.dialects.relay.ops.nn.spatial import BatchToSpaceNdOp, DilateOp, MirrorPadOp, SpaceToBatchNdOp, UpsamplingOp
 from weft.dialects.relay.reference import evaluate_op
+from weft.dialects.support.dtypes import numpy_dtype
 
 NDArray = npt.NDArray[Any]
 

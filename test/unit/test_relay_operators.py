@@ -15,7 +15,8 @@ from xdsl.dialects.builtin import TensorType, f32, i64
 from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
 
-from weft.dialects.relay import (
+from weft.dialects.relay.base import DYNAMIC, RelayOp, Value
+from weft.dialects.relay.ops import (
     advanced_indexing,
     broadcast,
     creation,
@@ -34,10 +35,9 @@ from weft.dialects.relay import (
     transcendental,
     transform,
 )
-from weft.dialects.relay.base import DYNAMIC, RelayOp, Value
-from weft.dialects.relay.creation import ArangeOp
+from weft.dialects.relay.ops.creation import ArangeOp
+from weft.dialects.relay.ops.transform import infer_new_shape
 from weft.dialects.relay.reference import evaluate_compute, evaluate_op
-from weft.dialects.relay.transform import infer_new_shape
 
 X = random_floats(2, 3, 4)
 NAN, INF = np.nan, np.inf

@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 
 from weft.dialects.relay.core import CallOp, ConstantOp, FuncOp
-from weft.dialects.relay.nn_activation import DropoutOp
+from weft.dialects.relay.ops.nn.activation import DropoutOp
 from weft.transforms.infra import PassContext, get_pass
 from weft.transforms.infra.registry import new_ir_context
 

@@ -7,10 +7,10 @@ import pytest
 from operators import Input, run_operator
 
 from weft.dialects.relay.base import RelayOp, Value
-from weft.dialects.relay.einsum import EinsumOp
-from weft.dialects.relay.nn_dense import BatchMatmulOp, DenseOp
-from weft.dialects.relay.scan import CumsumOp
-from weft.dialects.relay.scatter import ScatterAddOp
+from weft.dialects.relay.ops.einsum import EinsumOp
+from weft.dialects.relay.ops.nn.dense import BatchMatmulOp, DenseOp
+from weft.dialects.relay.ops.scan import CumsumOp
+from weft.dialects.relay.ops.scatter import ScatterAddOp
 
 BITS = np.array([[True, True, False], [True, True, True]])
 

@@ -10,7 +10,7 @@ import pytest
 from xdsl.dialects.builtin import IntegerType, Signedness, f16, f32, f64, i1, i8, i32, i64
 
 from weft.dialects import te
-from weft.dialects.dtypes import numpy_dtype, scalar_type
+from weft.dialects.support.dtypes import numpy_dtype, scalar_type
 from weft.dialects.te import evaluate as evaluation
 from weft.dialects.te.cost import cost, operations
 from weft.dialects.te.evaluate import erf

@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.test import Test
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from weft.dialects.diagnostics import Diagnostic
 from weft.dialects.relay.core import FuncOp
+from weft.dialects.support.diagnostics import Diagnostic
 from weft.lowering.phases import PHASES
 from weft.tools.weft_opt import main
 from weft.transforms.infra import remarks

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pytest
 from xdsl.dialects.builtin import TensorType, f32
 
-from weft.dialects.diagnostics import Diagnostic, UsageError
-from weft.dialects.dtypes import scalar_type
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.dialects.support.dtypes import scalar_type
 from weft.lowering.compiler import TensorSpec
 from weft.tools.bench_report import Result, columns, table
 from weft.tools.bench_timing import Timing, interleaved

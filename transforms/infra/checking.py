@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from ...dialects.relay.base import tensor
 from ...dialects.relay.core import ConstantOp
-from ...dialects.verifier import verify
+from ...dialects.support.verifier import verify
 from .execution import active_run
 from .info import PassInfo
 from .instruments import PassInstrument

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast, get_args, get_type_hints
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa, type_repr
 
-from ...dialects.diagnostics import did_you_mean
+from ...dialects.support.diagnostics import did_you_mean
 from .errors import ConfigError
 from .registry import canonical_name, get_pass_type, own_passes
 

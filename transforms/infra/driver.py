@@ -35,7 +35,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import ConstantLike, HasFolder
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
-from ...dialects.diagnostics import InternalError, Place
+from ...dialects.support.diagnostics import InternalError, Place
 from . import execution, walk
 from .pattern_table import PatternTable
 

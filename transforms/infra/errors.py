@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...dialects.diagnostics import UsageError
+from ...dialects.support.diagnostics import UsageError
 
 
 class UnknownPassError(UsageError, LookupError):

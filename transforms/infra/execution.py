@@ -26,7 +26,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...dialects.diagnostics import Diagnostic, Diagnostics, Severity, emit, handled_by
+from ...dialects.support.diagnostics import Diagnostic, Diagnostics, Severity, emit, handled_by
 from . import remarks
 from .config import configured
 from .context import PassContext

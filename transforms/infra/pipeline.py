@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass as XdslPass
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from ...dialects.diagnostics import Place, did_you_mean
+from ...dialects.support.diagnostics import Place, did_you_mean
 from .errors import PipelineError, UnknownPassError
 from .passes import FunctionPass, PrimFuncPass
 from .registry import adapted, get_pass_type

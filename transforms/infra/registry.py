@@ -16,7 +16,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast, overload
 
-from ...dialects.diagnostics import did_you_mean
+from ...dialects.support.diagnostics import did_you_mean
 from .errors import UnknownPassError
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Operation
 
-from ...dialects.diagnostics import Diagnostic, Place, Severity
+from ...dialects.support.diagnostics import Diagnostic, Place, Severity
 
 
 class RemarkKind(Enum):

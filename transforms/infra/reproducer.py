@@ -14,8 +14,8 @@ from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.diagnostics import UsageError
 from ...dialects.relay.weights import save_weights
+from ...dialects.support.diagnostics import UsageError
 from .context import DEFAULT_OPT_LEVEL, PassContext
 from .info import PassInfo
 from .instruments import PassInstrument

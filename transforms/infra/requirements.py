@@ -12,7 +12,7 @@ from typing import cast
 
 from xdsl.passes import ModulePass
 
-from ...dialects.diagnostics import did_you_mean
+from ...dialects.support.diagnostics import did_you_mean
 from .errors import RequirementError, UnknownPassError
 from .info import PassInfo
 from .registry import all_passes, canonical_name, get_pass, get_pass_type, kebab_case

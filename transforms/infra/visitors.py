@@ -23,8 +23,8 @@ from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from ...dialects.diagnostics import Diagnostic
 from ...dialects.relay.core import FuncOp
+from ...dialects.support.diagnostics import Diagnostic
 from .driver import RewriteDriver
 from .walk import walk, walk_post_order
 

@@ -38,8 +38,8 @@ from xdsl.ir import Block
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.layout import LayoutTransformOp
-from ...dialects.relay.nn_dense import DenseOp, DensePackOp, MatmulOp
-from ...dialects.relay.transform import ReshapeOp
+from ...dialects.relay.ops.nn.dense import DenseOp, DensePackOp, MatmulOp
+from ...dialects.relay.ops.transform import ReshapeOp
 from ..infra import FunctionPass, remarks, report_changed
 from .blocked_values import PLAIN, BlockedValues
 from .layout_assignment import assign_blocks, joins_only

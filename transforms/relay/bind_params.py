@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from ...dialects.diagnostics import UsageError, did_you_mean
 from ...dialects.relay.attributes import tensor_type_of
 from ...dialects.relay.base import compatible
 from ...dialects.relay.core import ConstantOp, FuncOp
+from ...dialects.support.diagnostics import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.relay.layout import LayoutTransformOp
-from ...dialects.relay.transform import ReshapeOp
+from ...dialects.relay.ops.transform import ReshapeOp
 
 PLAIN = 0
 """The block size that stands for the layout without blocks."""

@@ -25,7 +25,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.base import Fusion, fusion_pattern, tensor
 from ...dialects.relay.core import FuncOp
-from ...dialects.relay.elementwise import CastLikeOp, CastOp
+from ...dialects.relay.ops.elementwise import CastLikeOp, CastOp
 from ..infra import FunctionPass, remarks, report_changed
 from ..infra.visitors import OpVisitor, visits
 

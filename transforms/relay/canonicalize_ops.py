@@ -15,9 +15,9 @@ from xdsl.context import Context
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.relay.base import normalize_axis, shape_of
-from ...dialects.relay.broadcast import AddOp
 from ...dialects.relay.core import FuncOp
-from ...dialects.relay.nn_dense import BiasAddOp
+from ...dialects.relay.ops.broadcast import AddOp
+from ...dialects.relay.ops.nn.dense import BiasAddOp
 from ..infra import FunctionPass, RewriteDriver, report_changed
 from .emitter import Emitter
 from .simplify_inference import along_axis

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ...dialects.dtypes import dtype_name
 from ...dialects.relay.base import is_static, shape_of, tensor
-from ...dialects.relay.creation import FullLikeOp, FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
-from ...dialects.relay.elementwise import CastLikeOp, CastOp
-from ...dialects.relay.reduce import CollapseSumLikeOp, CollapseSumToOp
-from ...dialects.relay.tiling import BroadcastToLikeOp, BroadcastToOp
-from ...dialects.relay.transform import ReshapeLikeOp, ReshapeOp
+from ...dialects.relay.ops.creation import FullLikeOp, FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
+from ...dialects.relay.ops.elementwise import CastLikeOp, CastOp
+from ...dialects.relay.ops.reduce import CollapseSumLikeOp, CollapseSumToOp
+from ...dialects.relay.ops.tiling import BroadcastToLikeOp, BroadcastToOp
+from ...dialects.relay.ops.transform import ReshapeLikeOp, ReshapeOp
+from ...dialects.support.dtypes import dtype_name
 
 
 class ConcretizeFillLike(RewritePattern):

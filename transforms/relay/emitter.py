@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.dtypes import numpy_dtype
 from ...dialects.relay.base import RelayOp
 from ...dialects.relay.core import ConstantOp
+from ...dialects.support.dtypes import numpy_dtype
 
 if TYPE_CHECKING:
     import numpy.typing as npt

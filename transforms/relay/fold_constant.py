@@ -28,13 +28,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...dialects.dtypes import numpy_dtype
 from ...dialects.relay.base import NonComputational, RelayOp, is_static, shape_of, tensor
-from ...dialects.relay.broadcast import BroadcastOp, WhereOp
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
-from ...dialects.relay.creation import NdarraySizeOp, ShapeOfOp
-from ...dialects.relay.elementwise import ElementwiseOp
 from ...dialects.relay.layout import LayoutTransformOp
+from ...dialects.relay.ops.broadcast import BroadcastOp, WhereOp
+from ...dialects.relay.ops.creation import NdarraySizeOp, ShapeOfOp
+from ...dialects.relay.ops.elementwise import ElementwiseOp
+from ...dialects.support.dtypes import numpy_dtype
 from ..infra import FunctionPass, report_changed
 from .dead_code_elimination import eliminate_dead_code
 from .purity import is_pure

@@ -19,14 +19,14 @@ from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ...dialects.dtypes import dtype_name
 from ...dialects.relay.base import as_attribute, ints, is_true, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.layout import Layout
 from ...dialects.relay.nn_common import normalize_padding
-from ...dialects.relay.nn_convolution import Conv1dOp, Conv2dOp, Conv3dOp
-from ...dialects.relay.nn_pool import AvgPool1dOp, AvgPool2dOp, AvgPool3dOp, MaxPool1dOp, MaxPool2dOp, MaxPool3dOp
-from ...dialects.relay.nn_spatial import PadOp
+from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
+from ...dialects.relay.ops.nn.pool import AvgPool1dOp, AvgPool2dOp, AvgPool3dOp, MaxPool1dOp, MaxPool2dOp, MaxPool3dOp
+from ...dialects.relay.ops.nn.spatial import PadOp
+from ...dialects.support.dtypes import dtype_name
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
 
 NAME = "fold-explicit-padding"

@@ -25,13 +25,13 @@ from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.base import normalize_axis, shape_of
-from ...dialects.relay.broadcast import AddOp, DivideOp, MultiplyOp, SubtractOp
 from ...dialects.relay.core import FuncOp
-from ...dialects.relay.elementwise import NegativeOp
-from ...dialects.relay.nn_activation import LeakyReluOp, ReluOp
-from ...dialects.relay.nn_convolution import Conv1dOp, Conv2dOp, Conv3dOp
-from ...dialects.relay.nn_dense import BatchMatmulOp, BiasAddOp, DenseOp, MatmulOp
-from ...dialects.relay.nn_pool import AvgPool2dOp, GlobalAvgPool2dOp, GlobalMaxPool2dOp, MaxPool2dOp
+from ...dialects.relay.ops.broadcast import AddOp, DivideOp, MultiplyOp, SubtractOp
+from ...dialects.relay.ops.elementwise import NegativeOp
+from ...dialects.relay.ops.nn.activation import LeakyReluOp, ReluOp
+from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
+from ...dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp, MatmulOp
+from ...dialects.relay.ops.nn.pool import AvgPool2dOp, GlobalAvgPool2dOp, GlobalMaxPool2dOp, MaxPool2dOp
 from ..infra import FunctionPass, remarks, report_changed
 from .scale_axis import AxisScale, Edit, KnownValues, elements, match_scale, move_scale, smaller_operand, spread
 

@@ -31,9 +31,9 @@ from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, NoneAttr, T
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from ...dialects.relay.annotation import StopFusionOp
 from ...dialects.relay.base import ReshapeLike
 from ...dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp, YieldOp
+from ...dialects.relay.ops.annotation import StopFusionOp
 from ..infra import FunctionPass, PassContext, PassInfo, remarks, report_changed
 from ..infra.walk import erase
 from .fusion.dataflow import block_dataflow, is_operator

@@ -21,10 +21,10 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.diagnostics import Diagnostic
 from ...dialects.relay.base import DYNAMIC, RelayOp, compatible, shape_of, tensor
 from ...dialects.relay.core import CallOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.nn_common import tuple_type
+from ...dialects.support.diagnostics import Diagnostic
 from ..infra import ModulePass, report_changed
 from ..infra.walk import walk
 

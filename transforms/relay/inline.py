@@ -21,8 +21,8 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.diagnostics import Diagnostic
 from ...dialects.relay.core import CallOp, FuncOp
+from ...dialects.support.diagnostics import Diagnostic
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
 from .defuse_ops import inline_call

@@ -17,9 +17,9 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
-from ...dialects.relay.nn_convolution import Conv2dOp
-from ...dialects.relay.nn_pool import AvgPool2dOp, MaxPool2dOp
-from ...dialects.relay.slicing import ConcatenateOp, SplitOp
+from ...dialects.relay.ops.nn.convolution import Conv2dOp
+from ...dialects.relay.ops.nn.pool import AvgPool2dOp, MaxPool2dOp
+from ...dialects.relay.ops.slicing import ConcatenateOp, SplitOp
 from .blocked_values import BlockedValues
 from .layout_rules import is_depthwise, rule_of, sources
 from .minimum_cut import INFINITE, MinimumCut

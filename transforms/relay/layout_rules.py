@@ -14,14 +14,14 @@ from xdsl.dialects.builtin import AnyFloat, DenseArrayBase
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, RelayOp, ints, is_static, is_true, normalize_axis, shape_of, tensor
-from ...dialects.relay.broadcast import AddOp, BroadcastOp, WhereOp
 from ...dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
-from ...dialects.relay.elementwise import CastOp, ElementwiseOp
 from ...dialects.relay.layout import LayoutTransformOp
-from ...dialects.relay.nn_activation import LeakyReluOp, ReluOp
-from ...dialects.relay.nn_convolution import Conv2dNCHWcOp, Conv2dOp, DepthwiseConv2dNCHWcOp
-from ...dialects.relay.nn_dense import BiasAddOp
-from ...dialects.relay.nn_pool import (
+from ...dialects.relay.ops.broadcast import AddOp, BroadcastOp, WhereOp
+from ...dialects.relay.ops.elementwise import CastOp, ElementwiseOp
+from ...dialects.relay.ops.nn.activation import LeakyReluOp, ReluOp
+from ...dialects.relay.ops.nn.convolution import Conv2dNCHWcOp, Conv2dOp, DepthwiseConv2dNCHWcOp
+from ...dialects.relay.ops.nn.dense import BiasAddOp
+from ...dialects.relay.ops.nn.pool import (
     AdaptiveAvgPool2dOp,
     AdaptiveMaxPool2dOp,
     AvgPool2dOp,
@@ -29,9 +29,9 @@ from ...dialects.relay.nn_pool import (
     GlobalMaxPool2dOp,
     MaxPool2dOp,
 )
-from ...dialects.relay.nn_spatial import PadOp, UpsamplingOp
-from ...dialects.relay.reduce import SimpleReduceOp
-from ...dialects.relay.slicing import ConcatenateOp, SplitOp
+from ...dialects.relay.ops.nn.spatial import PadOp, UpsamplingOp
+from ...dialects.relay.ops.reduce import SimpleReduceOp
+from ...dialects.relay.ops.slicing import ConcatenateOp, SplitOp
 from ..infra import remarks
 from .blocked_values import PLAIN, BlockedValues, fits, layout_text
 

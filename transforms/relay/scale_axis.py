@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
-from ...dialects.relay.broadcast import MultiplyOp
 from ...dialects.relay.core import ConstantOp
+from ...dialects.relay.ops.broadcast import MultiplyOp
 from ..infra import remarks
 
 if TYPE_CHECKING:

@@ -21,17 +21,17 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ...dialects.dtypes import byte_width, dtype_name
 from ...dialects.relay.attributes import is_uniform
 from ...dialects.relay.base import DYNAMIC, ReshapeLike, shape_of, tensor
-from ...dialects.relay.broadcast import AddOp, BinaryFunction, DivideOp, MultiplyOp, SubtractOp
 from ...dialects.relay.core import ConstantOp, FuncOp
-from ...dialects.relay.creation import FullOp, OnesOp, ZerosOp
-from ...dialects.relay.elementwise import CastOp
 from ...dialects.relay.layout import LayoutTransformOp
-from ...dialects.relay.nn_spatial import BatchFlattenOp
-from ...dialects.relay.transcendental import RsqrtOp, SqrtOp
-from ...dialects.relay.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
+from ...dialects.relay.ops.broadcast import AddOp, BinaryFunction, DivideOp, MultiplyOp, SubtractOp
+from ...dialects.relay.ops.creation import FullOp, OnesOp, ZerosOp
+from ...dialects.relay.ops.elementwise import CastOp
+from ...dialects.relay.ops.nn.spatial import BatchFlattenOp
+from ...dialects.relay.ops.transcendental import RsqrtOp, SqrtOp
+from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
+from ...dialects.support.dtypes import byte_width, dtype_name
 from ..infra import FunctionPass, RewriteDriver, report_changed
 from .concretize_like import CONCRETIZE
 from .emitter import Emitter

@@ -26,13 +26,13 @@ from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.relay.base import is_static, is_true, normalize_axis, shape_of, tensor
-from ...dialects.relay.broadcast import AddOp, DivideOp, MaximumOp, MultiplyOp, SubtractOp
 from ...dialects.relay.core import FuncOp, TupleGetOp
-from ...dialects.relay.nn_activation import DropoutOp
-from ...dialects.relay.nn_norm import BatchNormOp, GroupNormOp, InstanceNormOp, L2NormalizeOp, LayerNormOp
-from ...dialects.relay.reduce import MeanOp, SumOp, VarianceOp
-from ...dialects.relay.transcendental import SqrtOp
-from ...dialects.relay.transform import ExpandDimsOp, ReshapeOp
+from ...dialects.relay.ops.broadcast import AddOp, DivideOp, MaximumOp, MultiplyOp, SubtractOp
+from ...dialects.relay.ops.nn.activation import DropoutOp
+from ...dialects.relay.ops.nn.norm import BatchNormOp, GroupNormOp, InstanceNormOp, L2NormalizeOp, LayerNormOp
+from ...dialects.relay.ops.reduce import MeanOp, SumOp, VarianceOp
+from ...dialects.relay.ops.transcendental import SqrtOp
+from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
 from .emitter import Emitter
 

@@ -23,11 +23,11 @@ from xdsl.context import Context
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.relay.base import Fusion, RelayOp, ReshapeLike, fusion_pattern, is_static, shape_of
-from ...dialects.relay.broadcast import BroadcastOp, WhereOp
 from ...dialects.relay.core import FuncOp
-from ...dialects.relay.elementwise import CastOp, ElementwiseOp
-from ...dialects.relay.nn_activation import LeakyReluOp, ReluOp
-from ...dialects.relay.transform import ReshapeOp
+from ...dialects.relay.ops.broadcast import BroadcastOp, WhereOp
+from ...dialects.relay.ops.elementwise import CastOp, ElementwiseOp
+from ...dialects.relay.ops.nn.activation import LeakyReluOp, ReluOp
+from ...dialects.relay.ops.transform import ReshapeOp
 from ..infra import FunctionPass, report_changed
 
 POINTWISE = (ElementwiseOp, BroadcastOp, WhereOp, CastOp, ReluOp, LeakyReluOp)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ....dialects.relay.annotation import StopFusionOp
 from ....dialects.relay.base import Fusion, NonComputational, RelayOp
+from ....dialects.relay.ops.annotation import StopFusionOp
 from ...infra import remarks
 from .dataflow import Dataflow, is_operator
 from .partition import Partition, Refusal

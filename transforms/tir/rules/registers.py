@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute
 
-from ....dialects.dtypes import byte_width
+from ....dialects.support.dtypes import byte_width
 
 
 @dataclass(frozen=True)

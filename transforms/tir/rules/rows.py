@@ -10,7 +10,7 @@ from math import prod
 
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.dtypes import byte_width
+from ....dialects.support.dtypes import byte_width
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, Scope, memref_of
 from ..schedule.compute_at import compute_at
 from ..schedule.inline import consumers, written_buffer

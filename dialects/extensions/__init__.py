@@ -1,0 +1,1 @@
+"""Dialects of xDSL's with what they lack."""

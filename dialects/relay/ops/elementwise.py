@@ -1,0 +1,453 @@
+"""Operators that look at one element at a time: signs, rounding, tests, conversions. Base of the other such files."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType, i1
+from xdsl.interfaces import HasCanonicalizationPatternsInterface
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ... import te
+from ...support.dtypes import scalar_type
+from ..base import Fusion, FusionPattern, RelayOp, Tensor, real, string, tensor
+
+_SAME_TYPE = VarConstraint("T", TensorType.constr())
+
+
+class SameTypeOp(RelayOp, ABC):
+    """One operand, one result of the same type."""
+
+    data = operand_def(_SAME_TYPE)
+    result = result_def(_SAME_TYPE)
+
+    traits = traits_def(Pure())
+    assembly_format = "$data attr-dict `:` type($result)"
+
+    def infer(self) -> Sequence[Attribute]:
+        return [tensor(self.data)]
+
+
+class ElementwiseOp(SameTypeOp, ABC):
+    """An element of the result for each element of the operand, of the same type."""
+
+    traits = traits_def(FusionPattern(Fusion.ELEMWISE))
+
+
+class DropsIdentity(HasCanonicalizationPatternsInterface, ABC):
+    """An operator that is dropped where its result is its operand, which an equal type says."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from ..canonicalization import DropIdentity
+
+        return (DropIdentity(),)
+
+
+class UnaryFunction(ElementwiseOp, ABC):
+    """A function that tensor expressions have: `KIND`."""
+
+    KIND: ClassVar[te.UnaryKind]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        return te.compute(x.shape, lambda *i: te.unary(self.KIND, x[i]), self.KIND.value)
+
+
+class FloatFunction(UnaryFunction, ABC):
+    """A function of floats."""
+
+    def infer(self) -> Sequence[Attribute]:
+        return [floats(tensor(self.data))]
+
+
+class _IntegerFunction(UnaryFunction, ABC):
+    """A function of integers."""
+
+    def infer(self) -> Sequence[Attribute]:
+        return [integers(tensor(self.data))]
+
+
+class _BooleanFunction(UnaryFunction, ABC):
+    """A function of truth values."""
+
+    def infer(self) -> Sequence[Attribute]:
+        return [truth_values(tensor(self.data))]
+
+
+def floats(type: Tensor) -> Tensor:
+    """`type` itself, whose elements must be floats.
+
+    Raises:
+        VerifyException: they are not.
+    """
+    if not isinstance(type.element_type, AnyFloat):
+        raise VerifyException(f"expected a tensor of floats, got {type}")
+    return type
+
+
+def integers(type: Tensor) -> Tensor:
+    """`type` itself, whose elements must be integers.
+
+    Raises:
+        VerifyException: they are not.
+    """
+    if not isinstance(type.element_type, IntegerType):
+        raise VerifyException(f"expected a tensor of integers, got {type}")
+    return type
+
+
+def truth_values(type: Tensor) -> Tensor:
+    """`type` itself, whose elements must be `i1`.
+
+    Raises:
+        VerifyException: they are not.
+    """
+    if type.element_type != i1:
+        raise VerifyException(f"expected a tensor of truth values, got {type}")
+    return type
+
+
+@irdl_op_definition
+class AbsOp(UnaryFunction):
+    """The magnitude.
+
+    `y = np.abs(x)`
+
+    ```mlir
+    %y = relay.abs %x : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.abs"
+    KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ABS
+    ONNX: ClassVar[tuple[str, ...]] = ("Abs",)
+
+
+@irdl_op_definition
+class NegativeOp(UnaryFunction):
+    """The same with the other sign.
+
+    `y = -x`
+
+    ```mlir
+    %y = relay.negative %x : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.negative"
+    KIND: ClassVar[te.UnaryKind] = te.UnaryKind.NEG
+    ONNX: ClassVar[tuple[str, ...]] = ("Neg",)
+
+
+@irdl_op_definition
+class SignOp(UnaryFunction):
+    """Minus one, zero or one, as the element is below, at or above zero; NaN stays.
+
+    `y = np.sign(x)`
+
+    ```mlir
+    %y = relay.sign %x : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.sign"
+    KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SIGN
+    ONNX: ClassVar[tuple[str, ...]] = ("Sign",)
+
+
+@irdl_op_definition
+class FloorOp(UnaryFunction):
+    """The next integer below; integers stay.
+
+    `y = np.floor(x)`
+
+    ```mlir
+    %y = relay.floor %x : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.floor"
+    KIND: ClassVar[te.UnaryKind] = te.UnaryKind.FLOOR
+    ONNX: ClassVar[tuple[str, ...]] = ("Floor",)
+
+
+@irdl_op_definition
+class CeilOp(UnaryFunction):
+    """The next integer above; integers stay.
+
+    `y = np.ceil(x)`
+
+    ```mlir
+    %y = relay.ceil %x : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.ceil"
+    KIND: ClassVar[te.UnaryKind] = te.UnaryKind.CEIL
+    ONNX: ClassVar[tuple[str, ...]] = ("Ceil",)
+
+
+@irdl_op_definition
+class RoundOp(UnaryFunction):
+    """The nearest integer, halves to the even one; integers stay.
+
+    `y = np.rint(x)`
+
+    ```mlir
+    %y = relay.round %x : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.round"
+    KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ROUND
+    ONNX: ClassVar[tuple[str, ...]] = ("Round",)
+
+
+@irdl_op_definition
+class TruncOp(UnaryFunction):
+    """The next integer towards zero; integers stay.
+
+    `y = np.trunc(x)`
+
+    ```mlir
+    %y = relay.trunc %x : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.trunc"
+    KIND: ClassVar[te.UnaryKind] = te.UnaryKind.TRUNC
+
+
+@irdl_op_definition
+class LogicalNotOp(_BooleanFunction):
+    """Whether the element is false.
+
+    `y = np.logical_not(x)`
+
+    ```mlir
+    %y = relay.logical_not %x : tensor<2x4xi1>
+    ```
+    """
+
+    name = "relay.logical_not"
+    KIND: ClassVar[te.UnaryKind] = te.UnaryKind.NOT
+    ONNX: ClassVar[tuple[str, ...]] = ("Not",)
+
+
+@irdl_op_definition
+class BitwiseNotOp(_IntegerFunction):
+    """All bits inverted.
+
+    `y = np.invert(x)`
+
+    ```mlir
+    %y = relay.bitwise_not %x : tensor<2x4xi32>
+    ```
+    """
+
+    name = "relay.bitwise_not"
+    KIND: ClassVar[te.UnaryKind] = te.UnaryKind.NOT
+    ONNX: ClassVar[tuple[str, ...]] = ("BitwiseNot",)
+
+
+class _Test(RelayOp, ABC):
+    """A truth value for each element."""
+
+    KIND: ClassVar[te.UnaryKind]
+
+    data = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.ELEMWISE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        return [TensorType(i1, tensor(self.data).get_shape())]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        return te.compute(x.shape, lambda *i: te.unary(self.KIND, x[i]), self.KIND.value)
+
+
+@irdl_op_definition
+class IsnanOp(_Test):
+    """Whether the element is not a number.
+
+    `y = np.isnan(x)`
+
+    ```mlir
+    %y = relay.isnan %x : (tensor<2x4xf32>) -> tensor<2x4xi1>
+    ```
+    """
+
+    name = "relay.isnan"
+    KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ISNAN
+    ONNX: ClassVar[tuple[str, ...]] = ("IsNaN",)
+
+
+@irdl_op_definition
+class IsinfOp(_Test):
+    """Whether the element is an infinity of either sign.
+
+    `y = np.isinf(x)`
+
+    ```mlir
+    %y = relay.isinf %x : (tensor<2x4xf32>) -> tensor<2x4xi1>
+    ```
+    """
+
+    name = "relay.isinf"
+    KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ISINF
+
+
+@irdl_op_definition
+class IsfiniteOp(_Test):
+    """Whether the element is neither an infinity nor NaN.
+
+    `y = np.isfinite(x)`
+
+    ```mlir
+    %y = relay.isfinite %x : (tensor<2x4xf32>) -> tensor<2x4xi1>
+    ```
+    """
+
+    name = "relay.isfinite"
+    KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ISFINITE
+
+
+@irdl_op_definition
+class CopyOp(ElementwiseOp, DropsIdentity):
+    """The operand in memory of its own.
+
+    `y = np.copy(x)`
+
+    ```mlir
+    %y = relay.copy %x : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.copy"
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        return te.compute(x.shape, lambda *i: x[i], "copy")
+
+
+@irdl_op_definition
+class ClipOp(ElementwiseOp):
+    """Every element brought into the range from `a_min` to `a_max`.
+
+    `y = np.clip(x, 0.0, 6.0)`
+
+    ```mlir
+    %y = relay.clip %x {a_min = 0.0 : f64, a_max = 6.0 : f64} : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.clip"
+
+    a_min = real()
+    a_max = real()
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        low, high = self.a_min.value.data, self.a_max.value.data
+        element = x.element_type
+        if not isinstance(element, AnyFloat):
+            low, high = (
+                max(low, te.reduce_identity("max", element).value),
+                min(high, te.reduce_identity("min", element).value),
+            )
+        return te.compute(x.shape, lambda *i: te.minimum(te.maximum(x[i], low), high), "clip")
+
+
+class _Conversion(RelayOp, DropsIdentity, ABC):
+    """The elements of one operand in another type."""
+
+    data = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.ELEMWISE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def target(self) -> Attribute:
+        """The element type of the result.
+
+        Raises:
+            VerifyException: there is no such type.
+        """
+        raise NotImplementedError
+
+    def infer(self) -> Sequence[Attribute]:
+        return [TensorType(self.target(), tensor(self.data).get_shape())]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        target = self.target()
+        return te.compute(inputs[0].shape, lambda *i: te.cast(inputs[0][i], target), "cast")
+
+
+def named_type(dtype: str) -> Attribute:
+    """The element type that a `dtype` property names.
+
+    Raises:
+        VerifyException: there is no such type.
+    """
+    try:
+        return scalar_type(dtype)
+    except TypeError as error:
+        raise VerifyException(f"dtype: {error}") from None
+
+
+@irdl_op_definition
+class CastOp(_Conversion):
+    """Every element as another type: floats lose their fraction, and anything but zero becomes `true`.
+
+    `y = x.astype("int32")`
+
+    ```mlir
+    %y = relay.cast %x {dtype = "int32"} : (tensor<2x4xf32>) -> tensor<2x4xi32>
+    ```
+    """
+
+    name = "relay.cast"
+    ONNX: ClassVar[tuple[str, ...]] = ("Cast",)
+
+    dtype = string()
+
+    def target(self) -> Attribute:
+        return named_type(self.dtype.data)
+
+
+@irdl_op_definition
+class CastLikeOp(_Conversion):
+    """Every element as the element type of another tensor.
+
+    `y = x.astype(like.dtype)`
+
+    ```mlir
+    %y = relay.cast_like %x, %like : (tensor<2x4xi32>, tensor<3xf32>) -> tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.cast_like"
+    ONNX: ClassVar[tuple[str, ...]] = ("CastLike",)
+
+    data = operand_def(TensorType)
+    like = operand_def(TensorType)
+
+    def target(self) -> Attribute:
+        return tensor(self.like).element_type
+
+
+OPS: list[type[Operation]] = [
+    AbsOp, NegativeOp, SignOp, FloorOp, CeilOp, RoundOp, TruncOp, LogicalNotOp, BitwiseNotOp, IsnanOp, IsinfOp,
+    IsfiniteOp, CopyOp, ClipOp, CastOp, CastLikeOp,
+]  # fmt: skip
+"""The operators on single elements that are not transcendental."""

@@ -1,0 +1,387 @@
+"""Operators on images: resizing, cropping, sampling at computed places."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloat, TensorType, f32
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ... import te
+from ..base import (
+    DYNAMIC,
+    Fusion,
+    FusionPattern,
+    RelayOp,
+    flag,
+    int_list,
+    ints,
+    is_true,
+    real,
+    real_list,
+    shape_of,
+    string,
+    tensor,
+)
+from ..layout import Layout, unblocked
+from ..nn_common import accumulator, narrow, result_element
+from ..resample import Sampling, cubic_weights, one_of, resample
+
+
+class _Resize(RelayOp, ABC):
+    """What the resizing operators share. `SPATIAL` are the letters of the axes that change."""
+
+    SPATIAL: ClassVar[str] = "HW"
+
+    data = operand_def(TensorType)
+    result = result_def(TensorType)
+    size = int_list()
+    roi = real_list([])
+    layout = string("NCHW")
+    method = string("linear")
+    coordinate_transformation_mode = string("half_pixel")
+    rounding_method = string("")
+    cubic_alpha = real(-0.5)
+    cubic_exclude = flag(False)
+    extrapolation_value = real(0.0)
+    out_dtype = string("")
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def parsed_layout(self) -> Layout:
+        return unblocked(self.layout.data, "NC" + self.SPATIAL, "layout")
+
+    def sampling(self) -> Sampling:
+        return Sampling(
+            self.method.data,
+            self.coordinate_transformation_mode.data,
+            self.rounding_method.data,
+            self.cubic_alpha.value.data,
+            is_true(self.cubic_exclude),
+            self.extrapolation_value.value.data,
+        )
+
+    def infer(self) -> Sequence[Attribute]:
+        data, layout, rank = tensor(self.data), self.parsed_layout(), len(self.SPATIAL)
+        layout.check(data.get_shape(), "the data")
+        self.sampling().check()
+        if len(self.size) != rank or min(ints(self.size)) < 1:
+            raise VerifyException(f"'size' must have {rank} positive values, got {list(ints(self.size))}")
+        if len(self.roi) not in (0, 2 * rank):
+            raise VerifyException(f"'roi' has {len(self.roi)} values; expected {rank} begins and {rank} ends")
+        extents = layout.extents(data.get_shape()) | dict(zip(self.SPATIAL, ints(self.size), strict=True))
+        return [TensorType(result_element(data.element_type, self.out_dtype.data), layout.shape(extents))]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        layout, rank = self.parsed_layout(), len(self.SPATIAL)
+        roi = [float(v) for v in self.roi.get_values()] or [0.0] * rank + [1.0] * rank
+        for axis, letter in enumerate(self.SPATIAL):
+            part = roi[axis], roi[axis + rank]
+            x = resample(x, layout.position(letter), ints(self.size)[axis], self.sampling(), part)
+        return narrow(x, tensor(self.result).element_type)
+
+
+@irdl_op_definition
+class Resize1dOp(_Resize):
+    """Resample one spatial axis to `size`.
+
+    `y[n, c, w] = x[n, c, :]` interpolated at `coordinate_transformation_mode(w)`
+
+    ```mlir
+    %y = relay.image.resize1d %x {size = array<i64: 8>} : (tensor<1x2x4xf32>) -> tensor<1x2x8xf32>
+    ```
+    """
+
+    name = "relay.image.resize1d"
+    SPATIAL: ClassVar[str] = "W"
+    layout = string("NCW")
+
+
+@irdl_op_definition
+class Resize2dOp(_Resize):
+    """Resample two spatial axes to `size`: nearest neighbour, linear or cubic.
+
+    `y[n, c, h, w] = x[n, c, :, :]` interpolated at `coordinate_transformation_mode(h, w)`
+
+    ```mlir
+    %y = relay.image.resize2d %x {size = array<i64: 6, 8>} : (tensor<1x2x3x4xf32>) -> tensor<1x2x6x8xf32>
+    ```
+    """
+
+    name = "relay.image.resize2d"
+
+
+@irdl_op_definition
+class Resize3dOp(_Resize):
+    """Resample three spatial axes to `size`.
+
+    `y[n, c, d, h, w] = x[n, c, :, :, :]` interpolated at `coordinate_transformation_mode(d, h, w)`
+
+    ```mlir
+    %y = relay.image.resize3d %x {size = array<i64: 4, 4, 4>} : (tensor<1x1x2x2x2xf32>) -> tensor<1x1x4x4x4xf32>
+    ```
+    """
+
+    name = "relay.image.resize3d"
+    SPATIAL: ClassVar[str] = "DHW"
+    layout = string("NCDHW")
+
+
+def clamped_index(i: te.Expr, extent: int) -> te.Expr:
+    """The index `i` brought into an axis of `extent`."""
+    return te.minimum(te.maximum(i, 0), extent - 1)
+
+
+def interpolate(
+    read: Callable[..., te.Expr],
+    positions: Sequence[te.Expr],
+    weights: Callable[[te.Expr], Sequence[te.Expr]],
+    first: int,
+) -> te.Expr:
+    """The sum of `read` at the elements around the f32 `positions`, each with the product of its axes' weights.
+
+    `weights` gives those of the elements from `first` on (counted from the one at or below the position) for the
+    distance from the latter.
+    """
+    total: te.Expr = te.const(0, f32)
+    lows = [te.floor(p) for p in positions]
+    steps = [list(enumerate(weights(p - low), first)) for p, low in zip(positions, lows, strict=True)]
+    for taps in product(*steps):
+        at = [low + float(step) for low, (step, _) in zip(lows, taps, strict=True)]
+        value = read(*at)
+        for _, weight in taps:
+            value = value * weight
+        total = total + value
+    return total
+
+
+def linear_weights(t: te.Expr) -> tuple[te.Expr, ...]:
+    """The weights of the two elements around a position `t` above the first."""
+    return te.const(1, t.type) - t, t
+
+
+@irdl_op_definition
+class CropAndResizeOp(RelayOp):
+    """Cut boxes out of images and resize each to `crop_size`.
+
+    A box is (y1, x1, y2, x2), from 0 to 1 over the image; `box_indices` says from which image it is cut.
+
+    `y[b, c, i, j] = x[box_indices[b], c]` interpolated at `y1*(H-1) + i * (y2-y1)*(H-1) / (crop_h-1)`, and so for x
+
+    ```mlir
+    %y = relay.image.crop_and_resize %x, %boxes, %which {crop_size = array<i64: 2, 2>}
+       : (tensor<2x3x4x4xf32>, tensor<3x4xf32>, tensor<3xi32>) -> tensor<3x3x2x2xf32>
+    ```
+    """
+
+    name = "relay.image.crop_and_resize"
+
+    data = operand_def(TensorType)
+    boxes = operand_def(TensorType)
+    box_indices = operand_def(TensorType)
+    result = result_def(TensorType)
+    crop_size = int_list()
+    layout = string("NCHW")
+    method = string("bilinear")
+    extrapolation_value = real(0.0)
+    out_dtype = string("")
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data, boxes, which = tensor(self.data), shape_of(self.boxes), shape_of(self.box_indices)
+        layout = unblocked(self.layout.data, "NCHW", "layout")
+        layout.check(data.get_shape(), "the data")
+        one_of(self.method.data, ("bilinear", "nearest_neighbor"), "method")
+        if len(boxes) != 2 or boxes[1] not in (4, DYNAMIC) or len(which) != 1:
+            raise VerifyException(f"expected boxes [n, 4] and box indices [n], got {list(boxes)} and {list(which)}")
+        if len(self.crop_size) != 2:
+            raise VerifyException(f"'crop_size' must have 2 values, got {list(ints(self.crop_size))}")
+        extents = layout.extents(data.get_shape()) | {"N": boxes[0]}
+        extents |= dict(zip("HW", ints(self.crop_size), strict=True))
+        return [TensorType(result_element(data.element_type, self.out_dtype.data), layout.shape(extents))]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        x, boxes, which = inputs
+        layout = unblocked(self.layout.data, "NCHW", "layout")
+        extents, crop = layout.extents(x.shape), dict(zip("HW", ints(self.crop_size), strict=True))
+
+        def position(letter: str, box: te.Expr, i: te.Expr) -> te.Expr:
+            side = "HW".index(letter)
+            begin, end = (te.cast(boxes[box, side + k], f32) * float(extents[letter] - 1) for k in (0, 2))
+            if crop[letter] == 1:
+                return (begin + end) * 0.5
+            return begin + te.cast(i, f32) * ((end - begin) * (1.0 / (crop[letter] - 1)))
+
+        def body(*indices: te.IterVar) -> te.Expr:
+            out = dict(zip(layout.names, indices, strict=True))
+            places = [position(letter, out["N"], out[letter]) for letter in "HW"]
+            bounds = [te.const(extents[letter] - 1, f32) for letter in "HW"]
+            inside = te.all_of([c for p, bound in zip(places, bounds, strict=True) for c in (p >= 0, p <= bound)])
+
+            def read(*at: te.Expr) -> te.Expr:
+                h, w = (clamped_index(te.cast(p, te.index), extents[k]) for k, p in zip("HW", at, strict=True))
+                image = clamped_index(te.cast(which[out["N"]], te.index), extents["N"])
+                return te.cast(x[layout.arrange({"N": image, "C": out["C"], "H": h, "W": w})], f32)
+
+            if self.method.data == "nearest_neighbor":
+                value = read(*(te.floor(p + 0.5) for p in places))
+            else:
+                value = interpolate(read, places, linear_weights, 0)
+            return te.select(inside, value, self.extrapolation_value.value.data)
+
+        result = tensor(self.result)
+        return narrow(te.compute(result.get_shape(), body, "crop_and_resize"), result.element_type)
+
+
+@irdl_op_definition
+class AffineGridOp(RelayOp):
+    """The places that an affine map gives to the points of an even grid from -1 to 1, for `image.grid_sample`.
+
+    `y[n, d, i, j] = data[n, d, 0] * (2*j / (W-1) - 1) + data[n, d, 1] * (2*i / (H-1) - 1) + data[n, d, 2]`
+
+    ```mlir
+    %y = relay.image.affine_grid %x {target_shape = array<i64: 4, 3>} : (tensor<1x2x3xf32>) -> tensor<1x2x4x3xf32>
+    ```
+    """
+
+    name = "relay.image.affine_grid"
+
+    data = operand_def(TensorType)
+    result = result_def(TensorType)
+    target_shape = int_list()
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        shape = data.get_shape()
+        if len(shape) != 3 or shape[1:] != (2, 3) or not isinstance(data.element_type, AnyFloat):
+            raise VerifyException(f"expected matrices [n, 2, 3] of floats, got {data}")
+        if len(self.target_shape) != 2 or min(ints(self.target_shape)) < 2:
+            raise VerifyException(
+                f"'target_shape' must be two extents of at least 2, got {list(ints(self.target_shape))}"
+            )
+        return [TensorType(data.element_type, [shape[0], 2, *ints(self.target_shape)])]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        height, width = ints(self.target_shape)
+        wide = accumulator(x.element_type)
+
+        def body(n: te.IterVar, d: te.IterVar, i: te.IterVar, j: te.IterVar) -> te.Expr:
+            a, b, c = (te.cast(x[n, d, k], wide) for k in range(3))
+            across = te.cast(j, wide) * (2.0 / (width - 1)) - 1
+            down = te.cast(i, wide) * (2.0 / (height - 1)) - 1
+            return a * across + b * down + c
+
+        return narrow(te.compute(tensor(self.result).get_shape(), body, "affine_grid"), x.element_type)
+
+
+@irdl_op_definition
+class GridSampleOp(RelayOp):
+    """Sample images at the places that a grid names: (x, y) from -1 to 1 over the image.
+
+    `y[n, c, i, j] = data[n, c]` interpolated at `(grid[n, :, i, j] + 1) * (extent-1) / 2`; without `align_corners`, at
+    `((grid[n, :, i, j] + 1) * extent - 1) / 2`. Outside the image is zero, its border, or its reflection.
+
+    ```mlir
+    %y = relay.image.grid_sample %x, %grid : (tensor<1x2x4x4xf32>, tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+    ```
+    """
+
+    name = "relay.image.grid_sample"
+
+    data = operand_def(TensorType)
+    grid = operand_def(TensorType)
+    result = result_def(TensorType)
+    method = string("bilinear")
+    layout = string("NCHW")
+    padding_mode = string("zeros")
+    align_corners = flag(True)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data, grid = tensor(self.data), shape_of(self.grid)
+        layout = unblocked(self.layout.data, "NCHW", "layout")
+        layout.check(data.get_shape(), "the data")
+        one_of(self.method.data, ("bilinear", "nearest", "bicubic"), "method")
+        one_of(self.padding_mode.data, ("zeros", "border", "reflection"), "padding_mode")
+        if len(grid) != 4 or grid[1] not in (2, DYNAMIC):
+            raise VerifyException(f"expected a grid [n, 2, height, width], got {list(grid)}")
+        extents = layout.extents(data.get_shape())
+        if DYNAMIC not in (extents["N"], grid[0]) and extents["N"] != grid[0]:
+            raise VerifyException(f"there are {extents['N']} images, but {grid[0]} grids")
+        return [TensorType(data.element_type, layout.shape(extents | {"H": grid[2], "W": grid[3]}))]
+
+    def _reflected(self, p: te.Expr, extent: int) -> te.Expr:
+        """A position brought into the axis by mirrors at its ends."""
+        low, span = (0.0, extent - 1) if is_true(self.align_corners) else (-0.5, extent)
+        if span == 0:
+            return p * 0.0
+        away = te.abs(p - low)
+        turns = te.floor(away / float(span))
+        rest = away - turns * float(span)
+        even = (turns - te.floor(turns * 0.5) * 2.0).equal(0)
+        return te.select(even, rest, te.const(span, f32) - rest) + low
+
+    def _inside(self, p: te.Expr, extent: int) -> te.Expr:
+        """A position brought into the axis by the padding mode; `zeros` leaves it where it is."""
+        if self.padding_mode.data == "zeros":
+            return p
+        if self.padding_mode.data == "reflection":
+            p = self._reflected(p, extent)
+        return te.minimum(te.maximum(p, 0), float(extent - 1))
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        x, grid = inputs
+        layout = unblocked(self.layout.data, "NCHW", "layout")
+        extents = layout.extents(x.shape)
+
+        def position(letter: str, at: te.Expr) -> te.Expr:
+            if is_true(self.align_corners):
+                return (at + 1) * ((extents[letter] - 1) / 2)
+            return (at + 1) * (extents[letter] / 2) - 0.5
+
+        def body(*indices: te.IterVar) -> te.Expr:
+            out = dict(zip(layout.names, indices, strict=True))
+            places = [
+                position(letter, te.cast(grid[out["N"], "WH".index(letter), out["H"], out["W"]], f32))
+                for letter in "HW"
+            ]
+
+            def read(*at: te.Expr) -> te.Expr:
+                at = tuple(self._inside(p, extents[k]) for k, p in zip("HW", at, strict=True))
+                h, w = (clamped_index(te.cast(p, te.index), extents[k]) for k, p in zip("HW", at, strict=True))
+                value = te.cast(x[layout.arrange({"N": out["N"], "C": out["C"], "H": h, "W": w})], f32)
+                if self.padding_mode.data != "zeros":
+                    return value
+                ends = [c for k, p in zip("HW", at, strict=True) for c in (p >= 0, p <= float(extents[k] - 1))]
+                return te.select(te.all_of(ends), value, 0)
+
+            if self.method.data == "bicubic":
+                return interpolate(read, places, lambda t: cubic_weights(t, -0.75), -1)
+            places = [self._inside(p, extents[k]) for k, p in zip("HW", places, strict=True)]
+            if self.method.data == "nearest":
+                return read(*(te.round(p) for p in places))
+            return interpolate(read, places, linear_weights, 0)
+
+        return narrow(te.compute(tensor(self.result).get_shape(), body, "grid_sample"), x.element_type)
+
+
+OPS: list[type[Operation]] = [
+    Resize1dOp, Resize2dOp, Resize3dOp, CropAndResizeOp, AffineGridOp, GridSampleOp,
+]  # fmt: skip
+"""The operators on images."""

@@ -1,0 +1,13 @@
+"""Operators of neural networks: `relay.nn`."""
+
+from . import activation, conv_transpose, convolution, dense, norm, pool, spatial
+
+OPS = [
+    *activation.OPS,
+    *conv_transpose.OPS,
+    *convolution.OPS,
+    *dense.OPS,
+    *norm.OPS,
+    *pool.OPS,
+    *spatial.OPS,
+]

@@ -1,0 +1,259 @@
+"""Activations: `relu` and its kin, `softmax` and its kin, `dropout`."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from xdsl.dialects.builtin import AnyFloat, TensorType, TupleType
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from .... import te
+from ...base import Fusion, FusionPattern, RelayOp, Stateful, integer, normalize_axis, real, tensor
+from ...nn_common import accumulator, check_vector, narrow, tuple_type, widened
+
+if TYPE_CHECKING:
+    from ...base import NDArray
+
+_SameType = VarConstraint("T", TensorType.constr())
+
+
+class _ElementwiseActivation(RelayOp, ABC):
+    """One operand, one result of the same type, element by element."""
+
+    data = operand_def(_SameType)
+    result = result_def(_SameType)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.ELEMWISE))
+    assembly_format = "$data attr-dict `:` type($result)"
+
+    def infer(self) -> Sequence[Attribute]:
+        return [tensor(self.data)]
+
+
+@irdl_op_definition
+class ReluOp(_ElementwiseActivation):
+    """What is negative becomes zero.
+
+    `y = max(x, 0)`
+
+    ```mlir
+    %y = relay.nn.relu %x : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.nn.relu"
+    ONNX: ClassVar[tuple[str, ...]] = ("Relu",)
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        return te.compute(x.shape, lambda *i: te.maximum(x[i], 0), "relu")
+
+
+@irdl_op_definition
+class LeakyReluOp(_ElementwiseActivation):
+    """What is negative is made smaller by `alpha`.
+
+    `y = x if x > 0 else alpha * x`
+
+    ```mlir
+    %y = relay.nn.leaky_relu %x {alpha = 0.1 : f64} : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.nn.leaky_relu"
+    ONNX: ClassVar[tuple[str, ...]] = ("LeakyRelu",)
+
+    alpha = real(0.01)
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        alpha = self.alpha.value.data
+        return te.compute(x.shape, lambda *i: te.select(x[i] > 0, x[i], x[i] * alpha), "leaky_relu")
+
+
+@irdl_op_definition
+class PreluOp(RelayOp):
+    """What is negative is made smaller by a factor for each index of one axis.
+
+    `y = x if x > 0 else alpha[i_axis] * x`
+
+    ```mlir
+    %y = relay.nn.prelu %x, %alpha : (tensor<1x3x2x2xf32>, tensor<3xf32>) -> tensor<1x3x2x2xf32>
+    ```
+    """
+
+    name = "relay.nn.prelu"
+
+    data = operand_def(TensorType)
+    alpha = operand_def(TensorType)
+    result = result_def(TensorType)
+    axis = integer(1)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.BROADCAST))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
+        check_vector(tensor(self.alpha), data, axis, "alpha")
+        return [data]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        x, alpha = inputs
+        axis = normalize_axis(self.axis.value.data, x.rank)
+        return te.compute(x.shape, lambda *i: te.select(x[i] > 0, x[i], x[i] * alpha[i[axis]]), "prelu")
+
+
+class _Softmax(RelayOp, ABC):
+    """What the softmax operators share: they are computed from the data less its maximum, which cannot overflow."""
+
+    data = operand_def(_SameType)
+    result = result_def(_SameType)
+    axis = integer(-1)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
+    assembly_format = "$data attr-dict `:` type($result)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        if not isinstance(data.element_type, AnyFloat):
+            raise VerifyException(f"expected floating-point data, got {data}")
+        normalize_axis(self.axis.value.data, len(data.get_shape()))
+        return [data]
+
+    def reduced(
+        self, kind: te.ReduceKind, x: te.Tensor, name: str, element: Callable[..., te.Expr] | None = None
+    ) -> Callable[..., te.Expr]:
+        """The reduction of `element` (of `x` itself by default) along the axis, to be read with the indices of `x`."""
+        axis = normalize_axis(self.axis.value.data, x.rank)
+        k = te.reduce_axis(x.shape[axis], "k")
+        read: Callable[..., te.Expr] = element or (lambda *i: x[i])
+        shape = (*x.shape[:axis], *x.shape[axis + 1 :])
+        total = te.compute(shape, lambda *i: te.reduce(kind, read(*i[:axis], k, *i[axis:]), k), name)
+        return lambda *i: total[(*i[:axis], *i[axis + 1 :])]
+
+    def shifted(self, x: te.Tensor) -> Callable[..., te.Expr]:
+        """The data less its maximum along the axis, in the accumulator's type."""
+        maximum = self.reduced("max", x, "softmax_max")
+        sum_type = accumulator(x.element_type)
+        return lambda *i: te.cast(x[i], sum_type) - te.cast(maximum(*i), sum_type)
+
+    def shifted_array(self, x: NDArray) -> NDArray:
+        """`shifted` in NumPy."""
+        wide = widened(x, tensor(self.data).element_type)
+        return wide - wide.max(axis=self.axis.value.data, keepdims=True)
+
+
+class _ExpSoftmax(_Softmax, ABC):
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        shifted = self.shifted(x)
+        exp = te.compute(x.shape, lambda *i: te.exp(shifted(*i)), "softmax_exp")
+        total = self.reduced("sum", exp, "softmax_sum")
+        return narrow(te.compute(x.shape, lambda *i: exp[i] / total(*i), "softmax"), x.element_type)
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        import numpy as np
+
+        exp = np.exp(self.shifted_array(inputs[0]))
+        return (exp / exp.sum(axis=self.axis.value.data, keepdims=True)).astype(inputs[0].dtype)
+
+
+@irdl_op_definition
+class SoftmaxOp(_ExpSoftmax):
+    """Exponentials divided by their sum along an axis.
+
+    `y = exp(x - max(x, axis)) / sum(exp(x - max(x, axis)), axis)`
+
+    ```mlir
+    %y = relay.nn.softmax %x {axis = 1 : i64} : tensor<2x5xf32>
+    ```
+    """
+
+    name = "relay.nn.softmax"
+
+
+@irdl_op_definition
+class FastSoftmaxOp(_ExpSoftmax):
+    """`softmax` with leave to use an exponential of lower accuracy.
+
+    `y = exp(x - max(x, axis)) / sum(exp(x - max(x, axis)), axis)`
+
+    ```mlir
+    %y = relay.nn.fast_softmax %x : tensor<2x5xf32>
+    ```
+    """
+
+    name = "relay.nn.fast_softmax"
+
+
+@irdl_op_definition
+class LogSoftmaxOp(_Softmax):
+    """The logarithm of the softmax.
+
+    `y = x - max(x, axis) - log(sum(exp(x - max(x, axis)), axis))`
+
+    ```mlir
+    %y = relay.nn.log_softmax %x : tensor<2x5xf32>
+    ```
+    """
+
+    name = "relay.nn.log_softmax"
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        shifted = self.shifted(x)
+        total = self.reduced("sum", x, "softmax_sum", lambda *i: te.exp(shifted(*i)))
+        log = te.compute(x.shape, lambda *i: shifted(*i) - te.log(total(*i)), "log_softmax")
+        return narrow(log, x.element_type)
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        import numpy as np
+
+        shifted = self.shifted_array(inputs[0])
+        total = np.exp(shifted).sum(axis=self.axis.value.data, keepdims=True)
+        return (shifted - np.log(total)).astype(inputs[0].dtype)
+
+
+@irdl_op_definition
+class DropoutOp(RelayOp):
+    """Zero elements at random while training; in inference the data itself, and a mask of ones.
+
+    `(y, mask) = (x, ones_like(x))`
+
+    ```mlir
+    %t = relay.nn.dropout %x {rate = 0.5 : f64} : (tensor<2x4xf32>) -> tuple<tensor<2x4xf32>, tensor<2x4xf32>>
+    ```
+    """
+
+    name = "relay.nn.dropout"
+
+    data = operand_def(TensorType)
+    result = result_def(TupleType)
+    rate = real(0.5)
+
+    traits = traits_def(Stateful(), FusionPattern(Fusion.OPAQUE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        return [tuple_type(data, data)]
+
+    def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
+        (x,) = inputs
+        one = te.const(1, x.element_type)
+        return (
+            te.compute(x.shape, lambda *i: x[i], "dropout"),
+            te.compute(x.shape, lambda *i: one, "mask"),
+        )
+
+
+OPS: list[type[Operation]] = [
+    ReluOp, LeakyReluOp, PreluOp, SoftmaxOp, FastSoftmaxOp, LogSoftmaxOp, DropoutOp,
+]  # fmt: skip
+"""The activations."""

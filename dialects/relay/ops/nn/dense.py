@@ -1,0 +1,307 @@
+"""Matrix products: `dense`, `matmul`, `batch_matmul`, the packed `dense`, and `bias_add`."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import IntegerAttr, TensorType, i1, i64
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from .... import te
+from ....support.dtypes import numpy_dtype
+from ...base import (
+    DYNAMIC,
+    Fusion,
+    FusionPattern,
+    RelayOp,
+    broadcast_dims,
+    flag,
+    integer,
+    is_true,
+    normalize_axis,
+    shape_of,
+    string,
+    tensor,
+)
+from ...layout import Layout, parse_layout, transform_array
+from ...nn_common import accumulator, check_vector, narrow, optional_int, result_element, widened
+
+if TYPE_CHECKING:
+    from ...base import NDArray
+
+
+class _Product(RelayOp, ABC):
+    """What the matrix products share: `sum_k a[.., m, k] * b[.., k, n]`, each matrix possibly given transposed."""
+
+    out_dtype = string("")
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def transposed(self) -> tuple[bool, bool]:
+        """Whether the first operand is given as `[k, m]`, and the second as `[n, k]`."""
+        raise NotImplementedError
+
+    def rows_and_columns(self) -> tuple[int, int]:
+        """The extents of the product's last two dimensions.
+
+        Raises:
+            VerifyException: the extents to sum over differ.
+        """
+        a, b = (shape_of(operand) for operand in self.operands)
+        (rows, k), (k2, columns) = (s[:-3:-1] if t else s[-2:] for s, t in zip((a, b), self.transposed(), strict=True))
+        if DYNAMIC not in (k, k2) and k != k2:
+            raise VerifyException(f"operands {list(a)} and {list(b)} have {k} and {k2} elements to sum over")
+        return rows, columns
+
+    def product_type(self, shape: Sequence[int]) -> list[Attribute]:
+        """The result type, of the given shape.
+
+        Raises:
+            VerifyException: the operands' element types differ where no `out_dtype` settles the result's.
+        """
+        a, b = (tensor(operand).element_type for operand in self.operands)
+        if a != b and not self.out_dtype.data:
+            raise VerifyException(f"the operands have element types {a} and {b}")
+        return [TensorType(result_element(a, self.out_dtype.data), shape)]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        a, b = inputs
+        result = tensor(self.result_value())
+        sum_type = accumulator(result.element_type)
+        transpose_a, transpose_b = self.transposed()
+        k = te.reduce_axis(a.shape[-2 if transpose_a else -1], "k")
+
+        def element(x: te.Tensor, batch: Sequence[te.Expr], row: te.Expr, column: te.Expr, transpose: bool) -> te.Expr:
+            lead = [te.const(0, te.index) if n == 1 else i for n, i in zip(x.shape[:-2], batch, strict=True)]
+            return te.cast(x[(*lead, column, row) if transpose else (*lead, row, column)], sum_type)
+
+        def body(*i: te.IterVar) -> te.Expr:
+            batch, row, column = i[:-2], i[-2], i[-1]
+            lhs = element(a, batch[len(batch) - (a.rank - 2) :], row, k, transpose_a)
+            rhs = element(b, batch[len(batch) - (b.rank - 2) :], k, column, transpose_b)
+            return te.sum(lhs * rhs, k)
+
+        name = self.name.removeprefix("relay.nn.")
+        return narrow(te.compute(result.get_shape(), body, name), result.element_type)
+
+    def numpy(self, *inputs: NDArray) -> NDArray | None:
+        import numpy as np
+
+        element = tensor(self.result_value()).element_type
+        if element == i1:
+            return None  # NumPy takes the disjunction for a sum
+        a, b = (
+            np.swapaxes(x, -1, -2) if transpose else x
+            for x, transpose in zip((widened(x, element) for x in inputs), self.transposed(), strict=True)
+        )
+        return np.matmul(a, b).astype(numpy_dtype(element), copy=False)
+
+    def result_value(self) -> Attribute:
+        return self.results[0].type
+
+
+class _MatrixProduct(_Product, ABC):
+    """The product of data `[.., m, k]` and one matrix of weights."""
+
+    data = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    result = result_def(TensorType)
+    units = opt_prop_def(IntegerAttr.constr(i64))
+
+    def infer(self) -> Sequence[Attribute]:
+        data, weight = shape_of(self.data), shape_of(self.weight)
+        if len(data) < 2 or len(weight) != 2:
+            raise VerifyException(f"expected data of rank 2 or more and a weight of rank 2, got {data} and {weight}")
+        rows, columns = self.rows_and_columns()
+        units = optional_int(self.units)
+        if units is not None and columns not in (DYNAMIC, units):
+            raise VerifyException(f"'units' is {units}, but the weight {list(weight)} has {columns}")
+        return self.product_type([*data[:-2], rows, columns if units is None else units])
+
+
+@irdl_op_definition
+class DenseOp(_MatrixProduct):
+    """A fully connected layer: data times the transposed weight.
+
+    `y[.., m, n] = sum_k data[.., m, k] * weight[n, k]`
+
+    ```mlir
+    %y = relay.nn.dense %x, %w {units = 3 : i64} : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+    ```
+    """
+
+    name = "relay.nn.dense"
+
+    def transposed(self) -> tuple[bool, bool]:
+        return False, True
+
+
+@irdl_op_definition
+class MatmulOp(_MatrixProduct):
+    """Data times one matrix; either may be given transposed.
+
+    `y[.., m, n] = sum_k data[.., m, k] * weight[k, n]`
+
+    ```mlir
+    %y = relay.nn.matmul %x, %w {transpose_b = true} : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+    ```
+    """
+
+    name = "relay.nn.matmul"
+
+    transpose_a = flag(False)
+    transpose_b = flag(False)
+
+    def transposed(self) -> tuple[bool, bool]:
+        return is_true(self.transpose_a), is_true(self.transpose_b)
+
+
+@irdl_op_definition
+class BatchMatmulOp(_Product):
+    """One matrix product for each element of a batch; the second matrix is given transposed by default.
+
+    A batch of one stands for every element of the other batch.
+
+    `y[b, m, n] = sum_k x[b, m, k] * y[b, n, k]`
+
+    ```mlir
+    %z = relay.nn.batch_matmul %x, %y : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+    ```
+    """
+
+    name = "relay.nn.batch_matmul"
+
+    x = operand_def(TensorType)
+    y = operand_def(TensorType)
+    result = result_def(TensorType)
+    transpose_a = flag(False)
+    transpose_b = flag(True)
+
+    def transposed(self) -> tuple[bool, bool]:
+        return is_true(self.transpose_a), is_true(self.transpose_b)
+
+    def infer(self) -> Sequence[Attribute]:
+        x, y = shape_of(self.x), shape_of(self.y)
+        if len(x) != 3 or len(y) != 3:
+            raise VerifyException(f"expected two tensors of rank 3, got {list(x)} and {list(y)}")
+        return self.product_type([broadcast_dims(x[0], y[0]), *self.rows_and_columns()])
+
+
+@irdl_op_definition
+class DensePackOp(RelayOp):
+    """A fully connected layer whose weight stands in blocks of columns, for vector units.
+
+    The weight is `[N / x, K, x]` in layout `NK[x]n`; `units` is the true N, where the last block is not full.
+
+    `y[m, n] = sum_k data[m, k] * weight[n // x, k, n % x]`
+
+    ```mlir
+    %y = relay.nn.contrib_dense_pack %x, %w {weight_layout = "NK4n", units = 6 : i64}
+       : (tensor<2x3xf32>, tensor<2x3x4xf32>) -> tensor<2x6xf32>
+    ```
+    """
+
+    name = "relay.nn.contrib_dense_pack"
+
+    data = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    result = result_def(TensorType)
+    units = opt_prop_def(IntegerAttr.constr(i64))
+    weight_layout = string("NK8n")
+    out_dtype = string("")
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def layout(self) -> Layout:
+        """
+        Raises:
+            VerifyException: the weight's layout is not `NK[x]n`.
+        """
+        layout = parse_layout(self.weight_layout.data)
+        if layout.names != ("N", "K", "n"):
+            raise VerifyException(f"weight_layout {layout.text} is not NK with a block of n")
+        return layout
+
+    def infer(self) -> Sequence[Attribute]:
+        data, weight = tensor(self.data), tensor(self.weight)
+        layout, shape = self.layout(), data.get_shape()
+        layout.check(weight.get_shape(), "the weight")
+        if len(shape) != 2:
+            raise VerifyException(f"expected data of rank 2, got {list(shape)}")
+        blocks, k, block = weight.get_shape()
+        if DYNAMIC not in (shape[1], k) and shape[1] != k:
+            raise VerifyException(f"the data {list(shape)} has {shape[1]} elements to sum over, the weight has {k}")
+        units = optional_int(self.units)
+        if units is None:
+            units = DYNAMIC if blocks == DYNAMIC else blocks * block
+        elif blocks not in (DYNAMIC, -(-units // block)):
+            raise VerifyException(f"'units' is {units}, but the weight has {blocks} blocks of {block}")
+        return [TensorType(result_element(data.element_type, self.out_dtype.data), [shape[0], units])]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        data, weight = inputs
+        result = tensor(self.result)
+        sum_type = accumulator(result.element_type)
+        _, depth, block = weight.shape
+        k = te.reduce_axis(depth, "k")
+        product = te.compute(
+            result.get_shape(),
+            lambda i, j: te.sum(te.cast(data[i, k], sum_type) * te.cast(weight[j // block, k, j % block], sum_type), k),
+            "dense_pack",
+        )
+        return narrow(product, result.element_type)
+
+    def numpy(self, *inputs: NDArray) -> NDArray | None:
+        import numpy as np
+
+        data, weight = inputs
+        result = tensor(self.result)
+        if result.element_type == i1:
+            return None  # NumPy takes the disjunction for a sum
+        plain = transform_array(widened(weight, result.element_type), self.layout(), parse_layout("KN"))
+        product = np.matmul(widened(data, result.element_type), plain[:, : result.get_shape()[1]])
+        return product.astype(numpy_dtype(result.element_type), copy=False)
+
+
+@irdl_op_definition
+class BiasAddOp(RelayOp):
+    """Add a vector along one axis.
+
+    `y[i0, .., i_axis, ..] = data[i0, .., i_axis, ..] + bias[i_axis]`
+
+    ```mlir
+    %y = relay.nn.bias_add %x, %b : (tensor<1x3x2x2xf32>, tensor<3xf32>) -> tensor<1x3x2x2xf32>
+    ```
+    """
+
+    name = "relay.nn.bias_add"
+
+    data = operand_def(TensorType)
+    bias = operand_def(TensorType)
+    result = result_def(TensorType)
+    axis = integer(1)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.BROADCAST))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
+        check_vector(tensor(self.bias), data, axis, "bias")
+        return [data]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        data, bias = inputs
+        axis = normalize_axis(self.axis.value.data, data.rank)
+        return te.compute(data.shape, lambda *i: data[i] + bias[i[axis]], "bias_add")
+
+
+OPS: list[type[Operation]] = [DenseOp, MatmulOp, BatchMatmulOp, DensePackOp, BiasAddOp]
+"""The matrix products."""

@@ -1,0 +1,386 @@
+"""Normalisations: `batch_norm`, `layer_norm`, `instance_norm`, `group_norm`, `l2_normalize`, `lrn`.
+
+Means and variances are formed in two passes over the data (mean first), in f32 where the data is narrower.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Sequence
+from math import prod
+
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from .... import te
+from ...base import (
+    DYNAMIC,
+    Fusion,
+    FusionPattern,
+    RelayOp,
+    flag,
+    int_list,
+    integer,
+    ints,
+    is_true,
+    normalize_axis,
+    real,
+    tensor,
+)
+from ...nn_common import accumulator, check_vector, narrow, tuple_type
+
+_SameType = VarConstraint("T", TensorType.constr())
+
+
+def mean_over(
+    x: te.Tensor, axes: Sequence[int], element: Callable[[te.Expr, tuple[te.ExprLike, ...]], te.Expr], name: str
+) -> Callable[..., te.Expr]:
+    """The mean over `axes` of `element(x[i], i)`; the result reads it with the indices of `x`.
+
+    Two stages, the sum and its division; elements are widened to the accumulator's type first.
+    """
+    wide = accumulator(x.element_type)
+    kept = [d for d in range(x.rank) if d not in axes]
+    shape = [x.shape[d] for d in kept]
+
+    def body(*i: te.IterVar) -> te.Expr:
+        outer = iter(i)
+        taps = {d: te.reduce_axis(x.shape[d], f"k{n}") for n, d in enumerate(axes)}
+        at = tuple(taps[d] if d in taps else next(outer) for d in range(x.rank))
+        return te.sum(element(te.cast(x[at], wide), at), tuple(taps.values()))
+
+    count = te.const(prod(x.shape[d] for d in axes), wide)
+    total = te.compute(shape, body, f"{name}_sum")
+    mean = te.compute(shape, lambda *i: total[i] / count, name)
+    return lambda *i: mean[tuple(i[d] for d in kept)]
+
+
+def mean_and_variance(x: te.Tensor, axes: Sequence[int]) -> tuple[Callable[..., te.Expr], Callable[..., te.Expr]]:
+    """The mean over `axes`, and the mean of the squared distance from it, read with the indices of `x`."""
+    mean = mean_over(x, axes, lambda value, i: value, "mean")
+
+    def squared_distance(value: te.Expr, i: tuple[te.ExprLike, ...]) -> te.Expr:
+        distance = value - mean(*i)
+        return distance * distance
+
+    return mean, mean_over(x, axes, squared_distance, "variance")
+
+
+@irdl_op_definition
+class BatchNormOp(RelayOp):
+    """Normalise with a mean and a variance known for each channel. The statistics are handed through.
+
+    `y = (x - mean[c]) / sqrt(var[c] + epsilon) * gamma[c] + beta[c]`; without `scale` gamma counts as 1, without
+    `center` beta as 0.
+
+    ```mlir
+    %t = relay.nn.batch_norm %x, %gamma, %beta, %mean, %var
+       : (tensor<1x2x3x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+       -> tuple<tensor<1x2x3x3xf32>, tensor<2xf32>, tensor<2xf32>>
+    ```
+    """
+
+    name = "relay.nn.batch_norm"
+
+    data = operand_def(TensorType)
+    gamma = operand_def(TensorType)
+    beta = operand_def(TensorType)
+    moving_mean = operand_def(TensorType)
+    moving_var = operand_def(TensorType)
+    result = result_def(TupleType)
+    axis = integer(1)
+    epsilon = real(1e-5)
+    center = flag(True)
+    scale = flag(True)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
+        vectors = {
+            "gamma": self.gamma,
+            "beta": self.beta,
+            "moving_mean": self.moving_mean,
+            "moving_var": self.moving_var,
+        }
+        for what, vector in vectors.items():
+            check_vector(tensor(vector), data, axis, what)
+        return [tuple_type(data, tensor(self.moving_mean), tensor(self.moving_var))]
+
+    def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
+        x, gamma, beta, mean, var = inputs
+        axis = normalize_axis(self.axis.value.data, x.rank)
+        wide = accumulator(x.element_type)
+        epsilon = te.const(self.epsilon.value.data, wide)
+        deviation = te.compute(var.shape, lambda *i: te.sqrt(te.cast(var[i], wide) + epsilon), "deviation")
+
+        def normalized(*i: te.IterVar) -> te.Expr:
+            c = i[axis]
+            value = (te.cast(x[i], wide) - te.cast(mean[c], wide)) / deviation[c]
+            if is_true(self.scale):
+                value = value * te.cast(gamma[c], wide)
+            if is_true(self.center):
+                value = value + te.cast(beta[c], wide)
+            return value
+
+        return (
+            narrow(te.compute(x.shape, normalized, "batch_norm"), x.element_type),
+            te.compute(mean.shape, lambda *i: mean[i], "moving_mean"),
+            te.compute(var.shape, lambda *i: var[i], "moving_var"),
+        )
+
+
+class _ScaledNorm(RelayOp, ABC):
+    """A normalisation by statistics of the data itself, then a scale and an offset along `axis`."""
+
+    data = operand_def(TensorType)
+    gamma = operand_def(TensorType)
+    beta = operand_def(TensorType)
+    result = result_def(TensorType)
+    axis = integer(1)
+    epsilon = real(1e-5)
+    center = flag(True)
+    scale = flag(True)
+
+    traits = traits_def(Pure())
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
+        check_vector(tensor(self.gamma), data, axis, "gamma")
+        check_vector(tensor(self.beta), data, axis, "beta")
+        return [data]
+
+    def scaled(
+        self,
+        inputs: Sequence[te.Tensor],
+        mean: Callable[..., te.Expr],
+        variance: Callable[..., te.Expr],
+        name: str,
+    ) -> te.Tensor:
+        """`(x - mean) / sqrt(variance + epsilon) * gamma + beta`; the statistics are read with the indices of `x`."""
+        x, gamma, beta = inputs
+        axis = normalize_axis(self.axis.value.data, x.rank)
+        wide = accumulator(x.element_type)
+        epsilon = te.const(self.epsilon.value.data, wide)
+
+        def body(*i: te.IterVar) -> te.Expr:
+            value = (te.cast(x[i], wide) - mean(*i)) * te.rsqrt(variance(*i) + epsilon)
+            if is_true(self.scale):
+                value = value * te.cast(gamma[i[axis]], wide)
+            if is_true(self.center):
+                value = value + te.cast(beta[i[axis]], wide)
+            return value
+
+        return narrow(te.compute(x.shape, body, name), x.element_type)
+
+
+@irdl_op_definition
+class LayerNormOp(_ScaledNorm):
+    """Normalise along one axis by its own mean and variance.
+
+    `y = (x - mean(x, axis)) / sqrt(var(x, axis) + epsilon) * gamma + beta`
+
+    ```mlir
+    %y = relay.nn.layer_norm %x, %gamma, %beta : (tensor<2x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x3x4xf32>
+    ```
+    """
+
+    name = "relay.nn.layer_norm"
+
+    axis = integer(-1)
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        x = inputs[0]
+        axis = normalize_axis(self.axis.value.data, x.rank)
+        return self.scaled(inputs, *mean_and_variance(x, [axis]), "layer_norm")
+
+
+@irdl_op_definition
+class InstanceNormOp(_ScaledNorm):
+    """Normalise every channel of every image by its own mean and variance.
+
+    `y = (x - mean(x, others)) / sqrt(var(x, others) + epsilon) * gamma + beta`, `others` being all axes but the first
+    and `axis`.
+
+    ```mlir
+    %y = relay.nn.instance_norm %x, %gamma, %beta
+       : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
+    ```
+    """
+
+    name = "relay.nn.instance_norm"
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        x = inputs[0]
+        axis = normalize_axis(self.axis.value.data, x.rank)
+        others = [d for d in range(1, x.rank) if d != axis]
+        return self.scaled(inputs, *mean_and_variance(x, others), "instance_norm")
+
+
+@irdl_op_definition
+class GroupNormOp(_ScaledNorm):
+    """Normalise groups of channels of every image by their own mean and variance.
+
+    `y = (x - mean(x, group)) / sqrt(var(x, group) + epsilon) * gamma + beta`, `group` being all axes but the first,
+    with the channels of `axis` divided into `num_groups`.
+
+    ```mlir
+    %y = relay.nn.group_norm %x, %gamma, %beta {num_groups = 2 : i64}
+       : (tensor<2x4x3xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4x3xf32>
+    ```
+    """
+
+    name = "relay.nn.group_norm"
+
+    num_groups = integer()
+
+    def infer(self) -> Sequence[Attribute]:
+        types = super().infer()
+        data, groups = tensor(self.data), self.num_groups.value.data
+        channels = data.get_shape()[normalize_axis(self.axis.value.data, len(data.get_shape()))]
+        if groups < 1 or (channels != DYNAMIC and channels % groups):
+            raise VerifyException(f"{channels} channels do not divide into {groups} groups")
+        return types
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        x = inputs[0]
+        axis = normalize_axis(self.axis.value.data, x.rank)
+        size = x.shape[axis] // self.num_groups.value.data
+        # [.., C, ..] -> [.., G, C/G, ..]: a group is then all of the dimension after `axis`, and of the others
+        grouped = te.compute(
+            (*x.shape[:axis], x.shape[axis] // size, size, *x.shape[axis + 1 :]),
+            lambda *i: x[(*i[:axis], i[axis] * size + i[axis + 1], *i[axis + 2 :])],
+            "group",
+        )
+        mean, variance = mean_and_variance(grouped, [d for d in range(1, grouped.rank) if d != axis])
+
+        def read_by_channel(statistic: Callable[..., te.Expr]) -> Callable[..., te.Expr]:
+            return lambda *i: statistic(*i[:axis], i[axis] // size, i[axis] % size, *i[axis + 1 :])
+
+        return self.scaled(inputs, read_by_channel(mean), read_by_channel(variance), "group_norm")
+
+
+@irdl_op_definition
+class L2NormalizeOp(RelayOp):
+    """Divide by the Euclidean length along `axis`.
+
+    `y = x / sqrt(max(sum(x * x, axis), eps))`
+
+    ```mlir
+    %y = relay.nn.l2_normalize %x {eps = 1.0e-06 : f64, axis = array<i64: 1>} : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.nn.l2_normalize"
+
+    data = operand_def(_SameType)
+    result = result_def(_SameType)
+    eps = real()
+    axis = int_list([])
+
+    traits = traits_def(Pure())
+    assembly_format = "$data attr-dict `:` type($result)"
+
+    def axes(self, rank: int) -> list[int]:
+        """The axes along which lengths are taken; all, where none are given."""
+        return [normalize_axis(axis, rank) for axis in ints(self.axis)] or list(range(rank))
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        self.axes(len(data.get_shape()))
+        return [data]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        axes = self.axes(x.rank)
+        kept = [d for d in range(x.rank) if d not in axes]
+        wide = accumulator(x.element_type)
+        taps = {d: te.reduce_axis(x.shape[d], f"k{d}") for d in axes}
+
+        def squares(*i: te.IterVar) -> te.Expr:
+            outer = iter(i)
+            value = te.cast(x[tuple(taps[d] if d in taps else next(outer) for d in range(x.rank))], wide)
+            return te.sum(value * value, tuple(taps.values()))
+
+        total = te.compute([x.shape[d] for d in kept], squares, "square_sum")
+        eps = self.eps.value.data
+        length = te.compute(total.shape, lambda *i: te.sqrt(te.maximum(total[i], eps)), "length")
+        result = te.compute(x.shape, lambda *i: te.cast(x[i], wide) / length[tuple(i[d] for d in kept)], "l2_normalize")
+        return narrow(result, x.element_type)
+
+
+@irdl_op_definition
+class LrnOp(RelayOp):
+    """Local response normalisation: divide by the power of what stands around along `axis`.
+
+    `y = x / (bias + alpha / size * sum_{d} x[i_axis + d]^2)^beta` for `-(size // 2) <= d < size - size // 2`
+
+    ```mlir
+    %y = relay.nn.lrn %x {size = 3 : i64} : tensor<1x4x2x2xf32>
+    ```
+    """
+
+    name = "relay.nn.lrn"
+
+    data = operand_def(_SameType)
+    result = result_def(_SameType)
+    size = integer(5)
+    axis = integer(1)
+    bias = real(2.0)
+    alpha = real(1e-5)
+    beta = real(0.75)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
+    assembly_format = "$data attr-dict `:` type($result)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        normalize_axis(self.axis.value.data, len(data.get_shape()))
+        if self.size.value.data < 1:
+            raise VerifyException(f"'size' must be at least 1, got {self.size.value.data}")
+        return [data]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        axis = normalize_axis(self.axis.value.data, x.rank)
+        wide = accumulator(x.element_type)
+        size = self.size.value.data
+        k = te.reduce_axis(size, "k")
+
+        def squares(*i: te.IterVar) -> te.Expr:
+            position = i[axis] + k
+            inside = (position >= size // 2) & (position < size // 2 + x.shape[axis])
+            value = te.cast(x[(*i[:axis], position - size // 2, *i[axis + 1 :])], wide)
+            return te.sum(te.select(inside, value * value, 0), k)
+
+        total = te.compute(x.shape, squares, "square_sum")
+        bias, factor = self.bias.value.data, self.alpha.value.data / size
+
+        def normalized(*i: te.IterVar) -> te.Expr:
+            return te.cast(x[i], wide) / self.raised(total[i] * factor + bias)
+
+        return narrow(te.compute(x.shape, normalized, "lrn"), x.element_type)
+
+    def raised(self, base: te.Expr) -> te.Expr:
+        """A positive `base` to the power of `beta`; by roots, which vector units have, for the usual 0.75."""
+        match self.beta.value.data:
+            case 0.5:
+                return te.sqrt(base)
+            case 0.75:
+                root = te.sqrt(base)
+                return root * te.sqrt(root)
+            case beta:
+                return te.power(base, beta)
+
+
+OPS: list[type[Operation]] = [
+    BatchNormOp, LayerNormOp, InstanceNormOp, GroupNormOp, L2NormalizeOp, LrnOp,
+]  # fmt: skip
+"""The normalisations."""

@@ -1,0 +1,521 @@
+"""Pooling: the maximum or the mean over windows of the spatial axes, in any layout.
+
+A layout may hold channels in blocks (`NCHW16c`): pooling looks for its spatial letters and leaves all else as it is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from .... import te
+from ...base import Fusion, FusionPattern, RelayOp, flag, int_list, ints, is_true, string, tensor
+from ...layout import Layout, parse_layout
+from ...nn_common import Window, accumulator, narrow, normalize_padding, pad_stage, per_axis, widened
+
+if TYPE_CHECKING:
+    from ...base import NDArray
+
+
+class _Pool(RelayOp, ABC):
+    """What all pools share: `SPATIAL` are the letters over which the window slides."""
+
+    SPATIAL: ClassVar[str] = "HW"
+
+    data = operand_def(TensorType)
+    result = result_def(TensorType)
+    layout = string("NCHW")
+    out_layout = string("")
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def parsed_layout(self) -> Layout:
+        """
+        Raises:
+            VerifyException: the layout lacks a spatial axis, or splits one, or the result is to have another one.
+        """
+        layout = parse_layout(self.layout.data)
+        if self.out_layout.data not in ("", layout.text):
+            raise VerifyException(f"out_layout {self.out_layout.data} differs from layout {layout.text}")
+        for letter in self.SPATIAL:
+            if letter not in layout.names or layout.block(letter) != 1:
+                raise VerifyException(f"layout {layout.text} has no whole axis {letter}")
+        return layout
+
+    def positions(self) -> list[int]:
+        """The dimensions over which the window slides."""
+        layout = self.parsed_layout()
+        return [layout.position(letter) for letter in self.SPATIAL]
+
+    def with_spatial(self, shape: Sequence[int], extents: Sequence[int]) -> list[int]:
+        """`shape` with the spatial extents replaced."""
+        spatial = dict(zip(self.positions(), extents, strict=True))
+        return [spatial.get(d, n) for d, n in enumerate(shape)]
+
+    def places(self, extents: Sequence[int]) -> Sequence[int]:
+        """The spatial extents of the result for those of the data."""
+        raise NotImplementedError
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        shape = data.get_shape()
+        self.parsed_layout().check(shape, "the data")
+        places = self.places([shape[p] for p in self.positions()])
+        return [TensorType(data.element_type, self.with_spatial(shape, places))]
+
+
+class _WindowPool(_Pool, ABC):
+    """A pool with a window of fixed size."""
+
+    pool_size = int_list()
+    strides = int_list([1, 1])
+    dilation = int_list([1, 1])
+    padding = int_list([0, 0])
+    ceil_mode = flag(False)
+
+    def window(self) -> Window:
+        rank = len(self.SPATIAL)
+        return Window(
+            per_axis(ints(self.pool_size), rank, "pool_size"),
+            per_axis(ints(self.strides), rank, "strides"),
+            per_axis(ints(self.dilation), rank, "dilation"),
+            *normalize_padding(ints(self.padding), rank),
+            is_true(self.ceil_mode),
+        )
+
+    def places(self, extents: Sequence[int]) -> Sequence[int]:
+        return self.window().outputs(extents)
+
+    def pad_amounts(self, shape: Sequence[int]) -> tuple[dict[int, int], dict[int, int]]:
+        """What to pad before and after each dimension of the data."""
+        window, positions = self.window(), self.positions()
+        reach = window.reach([shape[p] for p in positions])
+        return dict(zip(positions, window.before, strict=True)), dict(zip(positions, reach, strict=True))
+
+    def reduced(self, kind: te.ReduceKind, x: te.Tensor, outside: float) -> te.Tensor:
+        """The reduction over each window of `x`, with `outside` around it, in the accumulator's type."""
+        window, positions = self.window(), self.positions()
+        padded = pad_stage(x, *self.pad_amounts(x.shape), outside)
+        taps = window.taps(self.SPATIAL)
+        sum_type = accumulator(x.element_type) if kind == "sum" else x.element_type
+
+        def body(*i: te.IterVar) -> te.Expr:
+            read: list[te.Expr] = list(i)
+            for axis, (p, k) in enumerate(zip(positions, taps, strict=True)):
+                read[p] = window.tap(axis, i[p], k)
+            return te.reduce(kind, te.cast(padded[tuple(read)], sum_type), taps)
+
+        return te.compute(tensor(self.result).get_shape(), body, f"pool_{kind}")
+
+    def views(self, x: NDArray, outside: float) -> NDArray:
+        """All windows of a NumPy array: `[..., *places, *taps]`, spatial axes moved to the end."""
+        import numpy as np
+
+        before, after = self.pad_amounts(x.shape)
+        amounts = [(before.get(d, 0), after.get(d, 0)) for d in range(x.ndim)]
+        padded = np.pad(x, amounts, constant_values=outside)
+        return self.window().views(np.moveaxis(padded, self.positions(), range(-len(self.SPATIAL), 0)))
+
+    def tap_axes(self) -> tuple[int, ...]:
+        return tuple(range(-len(self.SPATIAL), 0))
+
+
+class _MaxPool(_WindowPool, ABC):
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        return self.reduced("max", x, te.reduce_identity("max", x.element_type).value)
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        import numpy as np
+
+        outside = te.reduce_identity("max", tensor(self.data).element_type).value
+        pooled = self.views(inputs[0], outside).max(axis=self.tap_axes())
+        return np.moveaxis(pooled, range(-len(self.SPATIAL), 0), self.positions())
+
+
+class _AvgPool(_WindowPool, ABC):
+    """The mean of what lies in the window: of the data alone, or with `count_include_pad` of the padding too.
+
+    What a window in ceil mode covers beyond the padding is never counted (as in PyTorch and ONNX).
+    """
+
+    count_include_pad = flag(False)
+
+    def taps_inside(self, axis: int, place: te.Expr, extent: int) -> te.Expr:
+        """How many taps of the window at `place` count along one spatial axis."""
+        window = self.window()
+        kernel, step = window.kernel[axis], window.dilation[axis]
+        begin = place * window.strides[axis]
+        lower, upper = 0, window.before[axis] + extent + window.after[axis]
+        if not is_true(self.count_include_pad):
+            lower, upper = window.before[axis], window.before[axis] + extent
+        furthest = (window.output(axis, extent) - 1) * window.strides[axis]
+        count: te.Expr = te.const(kernel, te.index)
+        if furthest + window.spans[axis] > upper:  # the first tap beyond the end
+            count = te.minimum(_ceil_div(te.const(upper, te.index) - begin, step), kernel)
+        if lower > 0:  # less the taps before the beginning
+            count = count - te.maximum(_ceil_div(te.const(lower, te.index) - begin, step), 0)
+        return count
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        total = self.reduced("sum", x, 0)
+        positions = self.positions()
+
+        def mean(*i: te.IterVar) -> te.Expr:
+            count: te.Expr = te.const(1, te.index)
+            for axis, p in enumerate(positions):
+                count = count * self.taps_inside(axis, i[p], x.shape[p])
+            return _divided(total[i], te.maximum(count, 1))
+
+        return narrow(te.compute(total.shape, mean, "pool_mean"), x.element_type)
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        import numpy as np
+
+        (x,) = inputs
+        element = tensor(self.data).element_type
+        total = self.views(widened(x, element), 0).sum(axis=self.tap_axes())
+        counted = np.ones([x.shape[p] for p in self.positions()], total.dtype)
+        window = self.window()
+        if is_true(self.count_include_pad):
+            counted = np.pad(counted, list(zip(window.before, window.after, strict=True)), constant_values=1)
+        else:
+            counted = np.pad(counted, list(zip(window.before, window.after, strict=True)))
+        _, reach = self.pad_amounts(x.shape)
+        beyond = [(0, max(0, reach[p] - q)) for p, q in zip(self.positions(), window.after, strict=True)]
+        count = window.views(np.pad(counted, beyond)).sum(axis=self.tap_axes())
+        places = tuple(slice(0, n) for n in total.shape[-len(self.SPATIAL) :])
+        mean = total / np.maximum(count[places], 1)
+        if not np.issubdtype(total.dtype, np.inexact):
+            mean = np.trunc(mean)
+        return np.moveaxis(mean, range(-len(self.SPATIAL), 0), self.positions()).astype(x.dtype)
+
+
+def _divided(total: te.Expr, count: te.Expr) -> te.Expr:
+    """`total / count`, in the type of `total`; a count that is known becomes a literal."""
+    return total / (te.const(count.value, total.type) if isinstance(count, te.Const) else te.cast(count, total.type))
+
+
+def _ceil_div(value: te.Expr, step: int) -> te.Expr:
+    return (value + (step - 1)) // step
+
+
+@irdl_op_definition
+class MaxPool1dOp(_MaxPool):
+    """The maximum of each window along one spatial axis.
+
+    `y[n, c, w] = max_k x[n, c, w*strides + k*dilation - padding]`
+
+    ```mlir
+    %y = relay.nn.max_pool1d %x {pool_size = array<i64: 2>, strides = array<i64: 2>} : (tensor<1x2x6xf32>) -> tensor<1x2x3xf32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.nn.max_pool1d"
+    SPATIAL: ClassVar[str] = "W"
+    strides = int_list([1])
+    dilation = int_list([1])
+    padding = int_list([0])
+    layout = string("NCW")
+
+
+@irdl_op_definition
+class MaxPool2dOp(_MaxPool):
+    """The maximum of each window along two spatial axes.
+
+    `y[n, c, h, w] = max_{kh, kw} x[n, c, h*sh + kh*dh - ph, w*sw + kw*dw - pw]`
+
+    ```mlir
+    %y = relay.nn.max_pool2d %x {pool_size = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 1, 1>}
+       : (tensor<1x2x6x6xf32>) -> tensor<1x2x3x3xf32>
+    ```
+    """
+
+    name = "relay.nn.max_pool2d"
+
+
+@irdl_op_definition
+class MaxPool3dOp(_MaxPool):
+    """The maximum of each window along three spatial axes.
+
+    `y[n, c, d, h, w] = max_{kd, kh, kw} x[n, c, d*sd + kd*dd - pd, h*sh + kh*dh - ph, w*sw + kw*dw - pw]`
+
+    ```mlir
+    %y = relay.nn.max_pool3d %x {pool_size = array<i64: 2, 2, 2>} : (tensor<1x1x3x3x3xf32>) -> tensor<1x1x2x2x2xf32>
+    ```
+    """
+
+    name = "relay.nn.max_pool3d"
+    SPATIAL: ClassVar[str] = "DHW"
+    strides = int_list([1, 1, 1])
+    dilation = int_list([1, 1, 1])
+    padding = int_list([0, 0, 0])
+    layout = string("NCDHW")
+
+
+@irdl_op_definition
+class AvgPool1dOp(_AvgPool):
+    """The mean of each window along one spatial axis.
+
+    `y[n, c, w] = mean_k x[n, c, w*strides + k*dilation - padding]`
+
+    ```mlir
+    %y = relay.nn.avg_pool1d %x {pool_size = array<i64: 3>, padding = array<i64: 1>} : (tensor<1x2x6xf32>) -> tensor<1x2x6xf32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.nn.avg_pool1d"
+    SPATIAL: ClassVar[str] = "W"
+    strides = int_list([1])
+    dilation = int_list([1])
+    padding = int_list([0])
+    layout = string("NCW")
+
+
+@irdl_op_definition
+class AvgPool2dOp(_AvgPool):
+    """The mean of each window along two spatial axes.
+
+    `y[n, c, h, w] = mean_{kh, kw} x[n, c, h*sh + kh*dh - ph, w*sw + kw*dw - pw]`
+
+    ```mlir
+    %y = relay.nn.avg_pool2d %x {pool_size = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 1, 1>}
+       : (tensor<1x2x6x6xf32>) -> tensor<1x2x3x3xf32>
+    ```
+    """
+
+    name = "relay.nn.avg_pool2d"
+
+
+@irdl_op_definition
+class AvgPool3dOp(_AvgPool):
+    """The mean of each window along three spatial axes.
+
+    `y[n, c, d, h, w] = mean_{kd, kh, kw} x[n, c, d*sd + kd*dd - pd, h*sh + kh*dh - ph, w*sw + kw*dw - pw]`
+
+    ```mlir
+    %y = relay.nn.avg_pool3d %x {pool_size = array<i64: 2, 2, 2>} : (tensor<1x1x3x3x3xf32>) -> tensor<1x1x2x2x2xf32>
+    ```
+    """
+
+    name = "relay.nn.avg_pool3d"
+    SPATIAL: ClassVar[str] = "DHW"
+    strides = int_list([1, 1, 1])
+    dilation = int_list([1, 1, 1])
+    padding = int_list([0, 0, 0])
+    layout = string("NCDHW")
+
+
+class _AdaptivePool(_Pool, ABC):
+    """A pool whose windows divide each spatial axis into `output_size` parts, as equal as can be.
+
+    Part `o` of `O` along an axis of extent `n` is `o*n // O <= i < ceil((o+1)*n / O)`. A single output size stands for
+    all axes; without one, the spatial axes keep their extents.
+    """
+
+    KIND: ClassVar[te.ReduceKind] = "sum"
+
+    output_size = int_list([])
+
+    def places(self, extents: Sequence[int]) -> Sequence[int]:
+        wanted = ints(self.output_size)
+        return per_axis(wanted, len(extents), "output_size") if wanted else extents
+
+    def part(self, place: te.Expr, extent: int, parts: int) -> tuple[te.Expr, te.Expr]:
+        """The first index of part `place` of an axis, and how many there are in it."""
+        if parts == 1:
+            return te.const(0, te.index), te.const(extent, te.index)
+        if extent % parts == 0:
+            return place * (extent // parts), te.const(extent // parts, te.index)
+        begin = (place * extent) // parts
+        return begin, ((place + 1) * extent + (parts - 1)) // parts - begin
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        positions, shape = self.positions(), tensor(self.result).get_shape()
+        parts = {p: shape[p] for p in positions}
+        taps = {
+            p: te.reduce_axis(_longest_part(x.shape[p], parts[p]), f"k{letter.lower()}")
+            for p, letter in zip(positions, self.SPATIAL, strict=True)
+        }
+        uneven = [p for p in positions if x.shape[p] % parts[p]]
+        sum_type = accumulator(x.element_type) if self.KIND == "sum" else x.element_type
+
+        def reduced(*i: te.IterVar) -> te.Expr:
+            spans = {p: self.part(i[p], x.shape[p], parts[p]) for p in positions}
+            read = [spans[d][0] + taps[d] if d in spans else i[d] for d in range(x.rank)]
+            value: te.Expr = te.cast(x[tuple(read)], sum_type)
+            if uneven:
+                inside = te.all_of([taps[p] < spans[p][1] for p in uneven])
+                value = te.select(inside, value, te.reduce_identity(self.KIND, sum_type))
+            return te.reduce(self.KIND, value, tuple(taps.values()))
+
+        total = te.compute(shape, reduced, f"pool_{self.KIND}")
+        return narrow(self.finish(total, x.shape, parts), x.element_type)
+
+    def finish(self, total: te.Tensor, extents: Sequence[int], parts: Mapping[int, int]) -> te.Tensor:
+        """The result from the reduced windows; `parts` is the number of windows along each spatial dimension."""
+        return total
+
+
+class _AdaptiveAvgPool(_AdaptivePool, ABC):
+    def finish(self, total: te.Tensor, extents: Sequence[int], parts: Mapping[int, int]) -> te.Tensor:
+        def mean(*i: te.IterVar) -> te.Expr:
+            count: te.Expr = te.const(1, te.index)
+            for p, n in parts.items():
+                count = self.part(i[p], extents[p], n)[1] * count
+            return _divided(total[i], count)
+
+        return te.compute(total.shape, mean, "pool_mean")
+
+
+class _AdaptiveMaxPool(_AdaptivePool, ABC):
+    KIND: ClassVar[te.ReduceKind] = "max"
+
+
+def _longest_part(extent: int, parts: int) -> int:
+    return max(-(-((o + 1) * extent) // parts) - o * extent // parts for o in range(parts))
+
+
+@irdl_op_definition
+class AdaptiveAvgPool1dOp(_AdaptiveAvgPool):
+    """The mean of each of `output_size` parts of one spatial axis.
+
+    `y[n, c, o] = mean(x[n, c, o*W // O : ceil((o+1)*W / O)])`
+
+    ```mlir
+    %y = relay.nn.adaptive_avg_pool1d %x {output_size = array<i64: 3>, layout = "NCW"} : (tensor<1x2x7xf32>) -> tensor<1x2x3xf32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.nn.adaptive_avg_pool1d"
+    SPATIAL: ClassVar[str] = "W"
+    layout = string("NCW")
+
+
+@irdl_op_definition
+class AdaptiveAvgPool2dOp(_AdaptiveAvgPool):
+    """The mean of each part of two spatial axes, divided into `output_size`.
+
+    `y[n, c, p, q] = mean(x[n, c, p*H // P : ceil((p+1)*H / P), q*W // Q : ceil((q+1)*W / Q)])`
+
+    ```mlir
+    %y = relay.nn.adaptive_avg_pool2d %x {output_size = array<i64: 2, 3>} : (tensor<1x2x5x6xf32>) -> tensor<1x2x2x3xf32>
+    ```
+    """
+
+    name = "relay.nn.adaptive_avg_pool2d"
+
+
+@irdl_op_definition
+class AdaptiveAvgPool3dOp(_AdaptiveAvgPool):
+    """The mean of each part of three spatial axes, divided into `output_size`.
+
+    `y[n, c, o, p, q] = mean(x[n, c, part(o, D), part(p, H), part(q, W)])`
+
+    ```mlir
+    %y = relay.nn.adaptive_avg_pool3d %x {output_size = array<i64: 2>}
+       : (tensor<1x1x4x4x5xf32>) -> tensor<1x1x2x2x2xf32>
+    ```
+    """
+
+    name = "relay.nn.adaptive_avg_pool3d"
+    SPATIAL: ClassVar[str] = "DHW"
+    layout = string("NCDHW")
+
+
+@irdl_op_definition
+class AdaptiveMaxPool1dOp(_AdaptiveMaxPool):
+    """The maximum of each of `output_size` parts of one spatial axis.
+
+    `y[n, c, o] = max(x[n, c, o*W // O : ceil((o+1)*W / O)])`
+
+    ```mlir
+    %y = relay.nn.adaptive_max_pool1d %x {output_size = array<i64: 3>} : (tensor<1x2x7xf32>) -> tensor<1x2x3xf32>
+    ```
+    """
+
+    name = "relay.nn.adaptive_max_pool1d"
+    SPATIAL: ClassVar[str] = "W"
+    layout = string("NCW")
+
+
+@irdl_op_definition
+class AdaptiveMaxPool2dOp(_AdaptiveMaxPool):
+    """The maximum of each part of two spatial axes, divided into `output_size`.
+
+    `y[n, c, p, q] = max(x[n, c, p*H // P : ceil((p+1)*H / P), q*W // Q : ceil((q+1)*W / Q)])`
+
+    ```mlir
+    %y = relay.nn.adaptive_max_pool2d %x {output_size = array<i64: 2, 3>} : (tensor<1x2x5x6xf32>) -> tensor<1x2x2x3xf32>
+    ```
+    """
+
+    name = "relay.nn.adaptive_max_pool2d"
+
+
+@irdl_op_definition
+class AdaptiveMaxPool3dOp(_AdaptiveMaxPool):
+    """The maximum of each part of three spatial axes, divided into `output_size`.
+
+    `y[n, c, o, p, q] = max(x[n, c, part(o, D), part(p, H), part(q, W)])`
+
+    ```mlir
+    %y = relay.nn.adaptive_max_pool3d %x {output_size = array<i64: 2>}
+       : (tensor<1x1x4x4x5xf32>) -> tensor<1x1x2x2x2xf32>
+    ```
+    """
+
+    name = "relay.nn.adaptive_max_pool3d"
+    SPATIAL: ClassVar[str] = "DHW"
+    layout = string("NCDHW")
+
+
+@irdl_op_definition
+class GlobalMaxPool2dOp(_AdaptiveMaxPool):
+    """The maximum over both spatial axes.
+
+    `y[n, c, 0, 0] = max_{h, w} x[n, c, h, w]`
+
+    ```mlir
+    %y = relay.nn.global_max_pool2d %x : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
+    ```
+    """
+
+    name = "relay.nn.global_max_pool2d"
+
+    output_size = int_list([1])
+
+
+@irdl_op_definition
+class GlobalAvgPool2dOp(_AdaptiveAvgPool):
+    """The mean over both spatial axes.
+
+    `y[n, c, 0, 0] = sum_{h, w} x[n, c, h, w] / (H * W)`
+
+    ```mlir
+    %y = relay.nn.global_avg_pool2d %x : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
+    ```
+    """
+
+    name = "relay.nn.global_avg_pool2d"
+
+    output_size = int_list([1])
+
+
+OPS: list[type[Operation]] = [
+    MaxPool1dOp, MaxPool2dOp, MaxPool3dOp, AvgPool1dOp, AvgPool2dOp, AvgPool3dOp,
+    AdaptiveAvgPool1dOp, AdaptiveAvgPool2dOp, AdaptiveAvgPool3dOp,
+    AdaptiveMaxPool1dOp, AdaptiveMaxPool2dOp, AdaptiveMaxPool3dOp,
+    GlobalMaxPool2dOp, GlobalAvgPool2dOp,
+]  # fmt: skip
+"""The pools."""

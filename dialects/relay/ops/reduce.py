@@ -1,0 +1,451 @@
+"""Reductions: sums, products, extrema and their places along axes.
+
+An operator is given `axis`, a list (empty: all axes), `keepdims`, by which a reduced axis stays with extent one, and
+`exclude`, by which it is all the other axes that are reduced.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloat, TensorType, i32
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ... import te
+from ..base import (
+    Fusion,
+    FusionPattern,
+    RelayOp,
+    Tensor,
+    broadcast_shapes,
+    compatible,
+    flag,
+    int_list,
+    ints,
+    is_true,
+    normalize_axis,
+    shape_of,
+    shape_text,
+    tensor,
+)
+from ..indexing import row_major
+from ..nn_common import accumulator, narrow
+from .elementwise import truth_values
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Which axes of a tensor of rank `rank` are reduced, and whether they stay with extent one."""
+
+    rank: int
+    axes: tuple[int, ...]
+    keepdims: bool
+
+    def shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The shape of the result."""
+        if self.keepdims:
+            return tuple(1 if d in self.axes else n for d, n in enumerate(shape))
+        return tuple(n for d, n in enumerate(shape) if d not in self.axes)
+
+    def reduce_axes(self, shape: Sequence[int]) -> tuple[te.IterVar, ...]:
+        """A variable for each reduced axis."""
+        return tuple(te.reduce_axis(shape[d], f"k{d}") for d in self.axes)
+
+    def indices(self, kept: Sequence[te.Expr], reduced: Sequence[te.Expr]) -> tuple[te.Expr, ...]:
+        """The index into the operand, for an index into the result and one along each reduced axis."""
+        outer = [i for d, i in enumerate(kept) if d not in self.axes] if self.keepdims else list(kept)
+        along = dict(zip(self.axes, reduced, strict=True))
+        others = iter(outer)
+        return tuple(along[d] if d in along else next(others) for d in range(self.rank))
+
+    def kept(self, indices: Sequence[te.Expr]) -> tuple[te.Expr, ...]:
+        """The index into the result for an index into the operand."""
+        if self.keepdims:
+            return tuple(te.const(0, te.index) if d in self.axes else i for d, i in enumerate(indices))
+        return tuple(i for d, i in enumerate(indices) if d not in self.axes)
+
+
+class ReduceOp(RelayOp, ABC):
+    """What the reductions of one tensor share."""
+
+    data = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    axis = int_list([])
+    keepdims = flag(False)
+    exclude = flag(False)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.COMM_REDUCE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def reduction(self, rank: int) -> Reduction:
+        """
+        Raises:
+            VerifyException: an axis is out of range, or listed twice.
+        """
+        axes = [normalize_axis(a, rank) for a in ints(self.axis)]
+        if len(set(axes)) != len(axes):
+            raise VerifyException(f"'axis' lists an axis twice: {list(ints(self.axis))}")
+        if not axes:
+            axes = list(range(rank))
+        elif is_true(self.exclude):
+            axes = [d for d in range(rank) if d not in axes]
+        return Reduction(rank, tuple(sorted(axes)), is_true(self.keepdims))
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        shape = data.get_shape()
+        return [TensorType(self.result_element(data), self.reduction(len(shape)).shape(shape))]
+
+    def result_element(self, data: Tensor) -> Attribute:
+        """The element type of the result."""
+        return data.element_type
+
+
+class SimpleReduceOp(ReduceOp, ABC):
+    """A reduction by one of the combiners of tensor expressions: `KIND`.
+
+    Sums and products of half-width floats are formed in f32.
+    """
+
+    KIND: ClassVar[te.ReduceKind]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        return narrow(self.reduced(x), x.element_type)
+
+    def reduced(self, x: te.Tensor) -> te.Tensor:
+        """The reduction in the type of the accumulator."""
+        reduction = self.reduction(x.rank)
+        axes = reduction.reduce_axes(x.shape)
+        element = accumulator(x.element_type) if self.KIND in ("sum", "prod") else x.element_type
+        return te.compute(
+            reduction.shape(x.shape),
+            lambda *i: te.reduce(self.KIND, te.cast(x[reduction.indices(i, axes)], element), axes),
+            self.name.removeprefix("relay."),
+        )
+
+
+class _TruthReduceOp(SimpleReduceOp, ABC):
+    """A reduction of truth values."""
+
+    def result_element(self, data: Tensor) -> Attribute:
+        return truth_values(data).element_type
+
+
+@irdl_op_definition
+class SumOp(SimpleReduceOp):
+    """The sum of the elements along the axes; 0 of none.
+
+    `y = np.sum(x, axis=(0, 2))`
+
+    ```mlir
+    %y = relay.sum %x {axis = array<i64: 0, 2>} : (tensor<2x3x4xf32>) -> tensor<3xf32>
+    ```
+    """
+
+    name = "relay.sum"
+    KIND: ClassVar[te.ReduceKind] = "sum"
+
+
+@irdl_op_definition
+class ProdOp(SimpleReduceOp):
+    """The product of the elements along the axes; 1 of none.
+
+    `y = np.prod(x, axis=(0, 2))`
+
+    ```mlir
+    %y = relay.prod %x {axis = array<i64: 0, 2>} : (tensor<2x3x4xf32>) -> tensor<3xf32>
+    ```
+    """
+
+    name = "relay.prod"
+    KIND: ClassVar[te.ReduceKind] = "prod"
+
+
+@irdl_op_definition
+class MaxOp(SimpleReduceOp):
+    """The largest element along the axes; NaN where there is one.
+
+    `y = np.max(x, axis=1)`
+
+    ```mlir
+    %y = relay.max %x {axis = array<i64: 1>} : (tensor<2x3x4xf32>) -> tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.max"
+    KIND: ClassVar[te.ReduceKind] = "max"
+
+
+@irdl_op_definition
+class MinOp(SimpleReduceOp):
+    """The smallest element along the axes; NaN where there is one.
+
+    `y = np.min(x, axis=1)`
+
+    ```mlir
+    %y = relay.min %x {axis = array<i64: 1>} : (tensor<2x3x4xf32>) -> tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.min"
+    KIND: ClassVar[te.ReduceKind] = "min"
+
+
+@irdl_op_definition
+class AllOp(_TruthReduceOp):
+    """Whether all elements along the axes are true.
+
+    `y = np.all(x, axis=1)`
+
+    ```mlir
+    %y = relay.all %x {axis = array<i64: 1>} : (tensor<2x3x4xi1>) -> tensor<2x4xi1>
+    ```
+    """
+
+    name = "relay.all"
+    KIND: ClassVar[te.ReduceKind] = "and"
+
+
+@irdl_op_definition
+class AnyOp(_TruthReduceOp):
+    """Whether one element along the axes is true.
+
+    `y = np.any(x, axis=1)`
+
+    ```mlir
+    %y = relay.any %x {axis = array<i64: 1>} : (tensor<2x3x4xi1>) -> tensor<2x4xi1>
+    ```
+    """
+
+    name = "relay.any"
+    KIND: ClassVar[te.ReduceKind] = "or"
+
+
+@irdl_op_definition
+class MeanOp(SimpleReduceOp):
+    """The mean of the elements along the axes; of integers, rounded towards zero.
+
+    `y = np.mean(x, axis=(1, 2), keepdims=True)`
+
+    ```mlir
+    %y = relay.mean %x {axis = array<i64: 1, 2>, keepdims = true} : (tensor<2x3x4xf32>) -> tensor<2x1x1xf32>
+    ```
+    """
+
+    name = "relay.mean"
+    KIND: ClassVar[te.ReduceKind] = "sum"
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        total = self.reduced(x)
+        count = prod(x.shape[d] for d in self.reduction(x.rank).axes)
+        mean = te.compute(total.shape, lambda *i: total[i] / count, "mean")
+        return narrow(mean, x.element_type)
+
+
+@irdl_op_definition
+class VarianceOp(ReduceOp):
+    """The mean squared distance from `mean`, which is the mean along the axes with `keepdims`.
+
+    With `unbiased`, the sum of squares is divided by one less than the count.
+
+    `y = np.mean((x - m) ** 2, axis=1)`
+
+    ```mlir
+    %y = relay.variance %x, %m {axis = array<i64: 1>} : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2xf32>
+    ```
+    """
+
+    name = "relay.variance"
+
+    data = operand_def(TensorType)
+    mean = operand_def(TensorType)
+
+    unbiased = flag(False)
+
+    def infer(self) -> Sequence[Attribute]:
+        data, mean = tensor(self.data), tensor(self.mean)
+        reduction = self.reduction(len(data.get_shape()))
+        kept = Reduction(reduction.rank, reduction.axes, keepdims=True).shape(data.get_shape())
+        if not compatible(TensorType(data.element_type, kept), mean):
+            raise VerifyException(f"the mean of {data} along {list(reduction.axes)} is not {mean}")
+        return super().infer()
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        x, mean = inputs
+        reduction = self.reduction(x.rank)
+        axes = reduction.reduce_axes(x.shape)
+        element = accumulator(x.element_type)
+        kept = Reduction(x.rank, reduction.axes, keepdims=True)
+
+        def square(*i: te.IterVar) -> te.Expr:
+            distance = te.cast(x[i], element) - te.cast(mean[kept.kept(i)], element)
+            return distance * distance
+
+        squares = te.compute(x.shape, square, "squared_distance")
+        total = te.compute(
+            reduction.shape(x.shape), lambda *i: te.sum(squares[reduction.indices(i, axes)], axes), "variance_sum"
+        )
+        count = prod(axis.extent for axis in axes) - is_true(self.unbiased)
+        return narrow(te.compute(total.shape, lambda *i: total[i] / count, "variance"), x.element_type)
+
+
+class _ArgReduceOp(ReduceOp, ABC):
+    """The place of an extremum, counted row by row over the reduced axes. NaN counts as the extremum."""
+
+    KIND: ClassVar[te.ReduceKind]
+
+    select_last_index = flag(False)
+
+    def result_element(self, data: Tensor) -> Attribute:
+        return i32
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        reduction = self.reduction(x.rank)
+        shape = reduction.shape(x.shape)
+        axes = reduction.reduce_axes(x.shape)
+        best = te.compute(shape, lambda *i: te.reduce(self.KIND, x[reduction.indices(i, axes)], axes), self.KIND)
+        again = reduction.reduce_axes(x.shape)
+        last = is_true(self.select_last_index)
+        count = prod(axis.extent for axis in again)
+
+        def place(*i: te.IterVar) -> te.Expr:
+            element = x[reduction.indices(i, again)]
+            found = element.equal(best[i])
+            if isinstance(x.element_type, AnyFloat):
+                found = found | te.unary(te.UnaryKind.ISNAN, element)
+            at = te.cast(row_major(again, [axis.extent for axis in again]), i32)
+            return te.reduce("max" if last else "min", te.select(found, at, 0 if last else max(count - 1, 0)), again)
+
+        return te.compute(shape, place, self.name.removeprefix("relay."))
+
+
+@irdl_op_definition
+class ArgmaxOp(_ArgReduceOp):
+    """The place of the largest element along the axes: the first of equal ones, or the last.
+
+    `y = np.argmax(x, axis=1)`
+
+    ```mlir
+    %y = relay.argmax %x {axis = array<i64: 1>} : (tensor<2x3x4xf32>) -> tensor<2x4xi32>
+    ```
+    """
+
+    name = "relay.argmax"
+    KIND: ClassVar[te.ReduceKind] = "max"
+
+
+@irdl_op_definition
+class ArgminOp(_ArgReduceOp):
+    """The place of the smallest element along the axes: the first of equal ones, or the last.
+
+    `y = np.argmin(x, axis=1)`
+
+    ```mlir
+    %y = relay.argmin %x {axis = array<i64: 1>} : (tensor<2x3x4xf32>) -> tensor<2x4xi32>
+    ```
+    """
+
+    name = "relay.argmin"
+    KIND: ClassVar[te.ReduceKind] = "min"
+
+
+class _CollapseOp(RelayOp, ABC):
+    """A sum that undoes a broadcast."""
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.COMM_REDUCE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def collapsed(self, data: Tensor, shape: Sequence[int]) -> Tensor:
+        """The result's type.
+
+        Raises:
+            VerifyException: a tensor of `shape` does not broadcast to the data's shape.
+        """
+        if len(shape) > len(data.get_shape()) or not compatible(
+            data, TensorType(data.element_type, broadcast_shapes(shape, data.get_shape()))
+        ):
+            raise VerifyException(
+                f"{data} cannot be collapsed to shape {shape_text(shape)}, which does not broadcast to it"
+            )
+        return TensorType(data.element_type, shape)
+
+    def collapse(self, x: te.Tensor, shape: Sequence[int]) -> te.Tensor:
+        """The sum of `x` over the axes along which a tensor of `shape` would be repeated."""
+        lead = x.rank - len(shape)
+        summed = [d for d in range(x.rank) if d < lead or (shape[d - lead] == 1 and x.shape[d] != 1)]
+        reduction = Reduction(x.rank, tuple(summed), keepdims=True)
+        axes = reduction.reduce_axes(x.shape)
+        element = accumulator(x.element_type)
+
+        def body(*i: te.IterVar) -> te.Expr:
+            kept = (*(te.const(0, te.index),) * lead, *i)
+            return te.sum(te.cast(x[reduction.indices(kept, axes)], element), axes)
+
+        return narrow(te.compute(shape, body, "collapse_sum"), x.element_type)
+
+
+@irdl_op_definition
+class CollapseSumToOp(_CollapseOp):
+    """The sum over what a broadcast from `shape` has repeated.
+
+    `y = np.sum(x, axis=(0, 1), keepdims=True)[0]`
+
+    ```mlir
+    %y = relay.collapse_sum_to %x {shape = array<i64: 1, 4>} : (tensor<2x3x4xf32>) -> tensor<1x4xf32>
+    ```
+    """
+
+    name = "relay.collapse_sum_to"
+
+    data = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    shape = int_list()
+
+    def infer(self) -> Sequence[Attribute]:
+        return [self.collapsed(tensor(self.data), ints(self.shape))]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        return self.collapse(inputs[0], ints(self.shape))
+
+
+@irdl_op_definition
+class CollapseSumLikeOp(_CollapseOp):
+    """The sum over what a broadcast from the shape of another tensor has repeated.
+
+    `y = np.sum(x, axis=(0, 1), keepdims=True)[0]`
+
+    ```mlir
+    %y = relay.collapse_sum_like %x, %like : (tensor<2x3x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32>
+    ```
+    """
+
+    name = "relay.collapse_sum_like"
+
+    data = operand_def(TensorType)
+    like = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    def infer(self) -> Sequence[Attribute]:
+        return [self.collapsed(tensor(self.data), shape_of(self.like))]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        return self.collapse(inputs[0], inputs[1].shape)
+
+
+OPS: list[type[Operation]] = [
+    SumOp, ProdOp, MaxOp, MinOp, AllOp, AnyOp, MeanOp, VarianceOp, ArgmaxOp, ArgminOp, CollapseSumToOp,
+    CollapseSumLikeOp,
+]  # fmt: skip
+"""The reductions."""

@@ -1,0 +1,123 @@
+"""Running sums and products."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, ClassVar
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from ... import te
+from ...support.dtypes import numpy_dtype
+from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, normalize_axis, opt_integer, string, tensor
+from ..indexing import reshaped
+from ..nn_common import accumulator, narrow, widened
+from .elementwise import named_type
+
+if TYPE_CHECKING:
+    from ..base import NDArray
+
+
+class _ScanOp(RelayOp, ABC):
+    """All elements up to each one combined: `KIND`.
+
+    Along `axis`; without it, of the tensor seen as one row. With `exclusive`, without the element itself. `dtype` is
+    the type of the result, if it is another.
+    """
+
+    KIND: ClassVar[te.ReduceKind]
+
+    data = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    axis = opt_integer()
+    dtype = string("")
+    exclusive = flag(False)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def element(self, data: Attribute) -> Attribute:
+        """The result's element type."""
+        return named_type(self.dtype.data) if self.dtype.data else data
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        shape = data.get_shape()
+        if self.axis is None:
+            shape = [DYNAMIC if DYNAMIC in shape else prod(shape)]
+        else:
+            normalize_axis(self.axis.value.data, len(shape))
+        return [TensorType(self.element(data.element_type), shape)]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        element = self.element(x.element_type)
+        x = reshaped(x, [prod(x.shape)]) if self.axis is None else x
+        axis = normalize_axis(self.axis.value.data if self.axis is not None else 0, x.rank)
+        k = te.reduce_axis(x.shape[axis])
+        identity = te.reduce_identity(self.KIND, accumulator(element))
+
+        def body(*i: te.IterVar) -> te.Expr:
+            value = te.cast(x[(*i[:axis], k, *i[axis + 1 :])], identity.type)
+            taken = k < i[axis] if is_true(self.exclusive) else k <= i[axis]
+            return te.reduce(self.KIND, te.select(taken, value, identity), k)
+
+        return narrow(te.compute(x.shape, body, self.name.removeprefix("relay.")), element)
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        import numpy as np
+
+        (x,) = inputs
+        element = self.element(tensor(self.data).element_type)
+        x = widened(x.reshape(-1) if self.axis is None else x, element)
+        axis = normalize_axis(self.axis.value.data if self.axis is not None else 0, x.ndim)
+        add = np.logical_xor if x.dtype == np.bool_ else np.add
+        ufunc, identity = (add, 0) if self.KIND == "sum" else (np.multiply, 1)
+        result = ufunc.accumulate(x, axis, dtype=x.dtype)
+        if is_true(self.exclusive):
+            lead = (slice(None),) * axis
+            shifted = np.full_like(result, identity)
+            shifted[(*lead, slice(1, None))] = result[(*lead, slice(None, -1))]
+            result = shifted
+        return result.astype(numpy_dtype(element))
+
+
+@irdl_op_definition
+class CumsumOp(_ScanOp):
+    """The sum of all elements up to each one.
+
+    `y = np.cumsum(x, axis=1)`
+
+    ```mlir
+    %y = relay.cumsum %x {axis = 1 : i64} : (tensor<2x5xf32>) -> tensor<2x5xf32>
+    ```
+    """
+
+    name = "relay.cumsum"
+    ONNX: ClassVar[tuple[str, ...]] = ("CumSum",)
+    KIND: ClassVar[te.ReduceKind] = "sum"
+
+
+@irdl_op_definition
+class CumprodOp(_ScanOp):
+    """The product of all elements up to each one.
+
+    `y = np.cumprod(x, axis=1)`
+
+    ```mlir
+    %y = relay.cumprod %x {axis = 1 : i64} : (tensor<2x5xf32>) -> tensor<2x5xf32>
+    ```
+    """
+
+    name = "relay.cumprod"
+    KIND: ClassVar[te.ReduceKind] = "prod"
+
+
+OPS: list[type[Operation]] = [CumsumOp, CumprodOp]
+"""The running sums and products."""

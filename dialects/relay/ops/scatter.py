@@ -1,0 +1,309 @@
+"""Operators that write at indices which are data: scatter and its kin.
+
+A negative index counts from the end; an update whose index lies outside the data is lost. By definition, every element
+of the data looks for the updates that name it, which needs no order of writes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from xdsl.dialects.builtin import StringAttr, TensorType, i32
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ... import te
+from ..base import (
+    DYNAMIC,
+    Fusion,
+    FusionPattern,
+    RelayOp,
+    compatible,
+    integer,
+    normalize_axis,
+    shape_text,
+    string,
+    tensor,
+)
+from ..indexing import from_the_end, row_major, unravel
+from .elementwise import integers
+from .slicing import merge_dims
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ..base import NDArray
+
+    Indices: TypeAlias = npt.NDArray[np.int64]
+
+
+_REDUCTIONS: dict[str, te.ReduceKind] = {"add": "sum", "mul": "prod", "min": "min", "max": "max"}
+_WAYS = ("update", *_REDUCTIONS)
+
+
+def _way(given: StringAttr, name: str) -> str:
+    """
+    Raises:
+        VerifyException: `given` is not one of the ways in which updates are brought in.
+    """
+    if given.data not in _WAYS:
+        raise VerifyException(f"'{name}' is one of {', '.join(_WAYS)}, not {given}")
+    return given.data
+
+
+class _ScatterOp(RelayOp, ABC):
+    """`data` with `updates` written, or added, at `indices`. Of several updates of one element, the last is written."""
+
+    data = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    updates = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    @abstractmethod
+    def how(self) -> str:
+        """What happens to an element and its updates: "update", "add", "mul", "min" or "max"."""
+
+    @abstractmethod
+    def check(self, data: Sequence[int], indices: Sequence[int], updates: Sequence[int]) -> None:
+        """
+        Raises:
+            VerifyException: the three shapes do not go together.
+        """
+
+    @abstractmethod
+    def candidates(self, indices: te.Tensor) -> list[te.IterVar]:
+        """Axes over the updates that may go to one element of the data."""
+
+    @abstractmethod
+    def bounds(self, indices: te.Tensor, place: Sequence[te.Expr]) -> te.Expr:
+        """Whether there are any for the element at `place`."""
+
+    @abstractmethod
+    def names(
+        self, data: te.Tensor, indices: te.Tensor, place: Sequence[te.Expr], candidate: Sequence[te.Expr]
+    ) -> te.Expr:
+        """Whether the candidate goes to the element at `place`."""
+
+    @abstractmethod
+    def source(self, place: Sequence[te.Expr], candidate: Sequence[te.Expr]) -> tuple[te.Expr, ...]:
+        """The index, among the updates, of the candidate for the element at `place`."""
+
+    def infer(self) -> Sequence[Attribute]:
+        data, indices, updates = tensor(self.data), integers(tensor(self.indices)), tensor(self.updates)
+        if data.element_type != updates.element_type:
+            raise VerifyException(f"{data} cannot be updated from {updates}: the element types differ")
+        self.how()
+        self.check(data.get_shape(), indices.get_shape(), updates.get_shape())
+        return [data]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        data, indices, updates = inputs
+        candidates = self.candidates(indices)
+        extents = [axis.extent for axis in candidates]
+
+        def where_named(place: Sequence[te.Expr], value: te.Expr, otherwise: te.Expr) -> te.Expr:
+            found = te.select(self.names(data, indices, place, candidates), value, otherwise)
+            return te.select(self.bounds(indices, place), found, otherwise)
+
+        if (kind := _REDUCTIONS.get(self.how())) is not None:
+            identity = te.reduce_identity(kind, data.element_type)
+            total = te.compute(
+                data.shape,
+                lambda *i: te.reduce(kind, where_named(i, updates[self.source(i, candidates)], identity), candidates),
+                "scatter_updates",
+            )
+            return te.compute(data.shape, lambda *i: te.binary(te.COMBINER[kind], data[i], total[i]), "scatter")
+
+        def last(*i: te.IterVar) -> te.Expr:
+            count = te.cast(row_major(candidates, extents) + 1, i32)
+            return te.max(where_named(i, count, te.const(0, i32)), candidates)
+
+        number = te.compute(data.shape, last, "scatter_last")
+
+        def body(*i: te.IterVar) -> te.Expr:
+            candidate = unravel(te.cast(number[i], te.index) - 1, extents)
+            return te.select(number[i] > 0, updates[self.source(i, candidate)], data[i])
+
+        return te.compute(data.shape, body, "scatter")
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        import numpy as np
+
+        data, indices, updates = inputs
+        where = self.where(indices.astype(np.int64))
+        valid = np.ones(where[0].shape, np.bool_)
+        for d, at in enumerate(where):
+            at = where[d] = np.where(at < 0, at + data.shape[d], at)
+            valid &= (at >= 0) & (at < data.shape[d])
+        result: npt.NDArray[Any] = data.copy()
+        target = tuple(at[valid] for at in where)
+        if self.how() == "update":
+            result[target] = updates[valid]
+        else:
+            add = np.logical_xor if data.dtype == np.bool_ else np.add
+            combine = {"add": add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}[self.how()]
+            combine.at(result, target, updates[valid])
+        return result
+
+    @abstractmethod
+    def where(self, indices: Indices) -> list[Indices]:
+        """For every update, or slice of updates, the index into each of the first dimensions of the data."""
+
+
+class _ScatterAlongAxis(_ScatterOp, ABC):
+    """Each update goes to its own place in the data, but for `axis`, where its index stands."""
+
+    axis = integer(0)
+
+    def check(self, data: Sequence[int], indices: Sequence[int], updates: Sequence[int]) -> None:
+        axis = normalize_axis(self.axis.value.data, len(data))
+        if len(indices) != len(updates) or len(indices) != len(data):
+            raise VerifyException(
+                f"data of rank {len(data)} is updated with indices of rank {len(indices)} and updates of rank "
+                f"{len(updates)}"
+            )
+        for d, (m, n, k) in enumerate(zip(data, indices, updates, strict=True)):
+            merge_dims(n, k, f"dimension {d} of indices and updates")
+            if d != axis and DYNAMIC not in (m, n) and n > m:
+                raise VerifyException(f"the indices reach beyond the data in dimension {d}: {n} > {m}")
+
+    def candidates(self, indices: te.Tensor) -> list[te.IterVar]:
+        return [te.reduce_axis(indices.shape[normalize_axis(self.axis.value.data, indices.rank)])]
+
+    def bounds(self, indices: te.Tensor, place: Sequence[te.Expr]) -> te.Expr:
+        axis = normalize_axis(self.axis.value.data, indices.rank)
+        return te.all_of([i < n for d, (i, n) in enumerate(zip(place, indices.shape, strict=True)) if d != axis])
+
+    def names(
+        self, data: te.Tensor, indices: te.Tensor, place: Sequence[te.Expr], candidate: Sequence[te.Expr]
+    ) -> te.Expr:
+        axis = normalize_axis(self.axis.value.data, data.rank)
+        return from_the_end(indices[self.source(place, candidate)], data.shape[axis]).equal(place[axis])
+
+    def source(self, place: Sequence[te.Expr], candidate: Sequence[te.Expr]) -> tuple[te.Expr, ...]:
+        axis = normalize_axis(self.axis.value.data, len(place))
+        return (*place[:axis], *candidate, *place[axis + 1 :])
+
+    def where(self, indices: Indices) -> list[Indices]:
+        import numpy as np
+
+        grid: npt.NDArray[Any] = np.indices(indices.shape)
+        places: list[Indices] = [grid[d] for d in range(indices.ndim)]
+        places[normalize_axis(self.axis.value.data, indices.ndim)] = indices
+        return places
+
+
+@irdl_op_definition
+class ScatterOp(_ScatterAlongAxis):
+    """The data with each update written in its own place but for `axis`, where its index stands.
+
+    ```mlir
+    %y = relay.scatter %x, %i, %u {axis = 1 : i64} : (tensor<2x5xf32>, tensor<2x3xi64>, tensor<2x3xf32>) -> tensor<2x5xf32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.scatter"
+
+    def how(self) -> str:
+        return "update"
+
+
+@irdl_op_definition
+class ScatterAddOp(_ScatterAlongAxis):
+    """The data with each update added in its own place but for `axis`, where its index stands.
+
+    ```mlir
+    %y = relay.scatter_add %x, %i, %u {axis = 1 : i64} : (tensor<2x5xf32>, tensor<2x3xi64>, tensor<2x3xf32>) -> tensor<2x5xf32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.scatter_add"
+
+    def how(self) -> str:
+        return "add"
+
+
+@irdl_op_definition
+class ScatterElementsOp(_ScatterAlongAxis):
+    """The data with each update brought in in its own place but for `axis`, where its index stands.
+
+    `reduction` says how: written ("update"), added ("add"), multiplied ("mul"), or where it is smaller ("min") or
+    larger ("max"). TVM has this operator from v0.11 on, in place of `scatter` and `scatter_add`.
+
+    ```mlir
+    %y = relay.scatter_elements %x, %i, %u {axis = 1 : i64, reduction = "mul"} : (tensor<2x5xf32>, tensor<2x3xi64>, tensor<2x3xf32>) -> tensor<2x5xf32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.scatter_elements"
+    ONNX: ClassVar[tuple[str, ...]] = ("ScatterElements",)
+
+    reduction = string("update")
+
+    def how(self) -> str:
+        return _way(self.reduction, "reduction")
+
+
+@irdl_op_definition
+class ScatterNdOp(_ScatterOp):
+    """The data with slices brought in at index vectors: "update", "add", "mul", "min" or "max" in `mode`.
+
+    The vectors stand along the first dimension of the indices: `[m, *places]`; updates are `[*places, *slice]`.
+
+    ```mlir
+    %y = relay.scatter_nd %x, %i, %u {mode = "add"} : (tensor<4x5x3xf32>, tensor<2x6xi64>, tensor<6x3xf32>) -> tensor<4x5x3xf32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.scatter_nd"
+    ONNX: ClassVar[tuple[str, ...]] = ("ScatterND",)
+
+    mode = string("update")
+
+    def how(self) -> str:
+        return _way(self.mode, "mode")
+
+    def check(self, data: Sequence[int], indices: Sequence[int], updates: Sequence[int]) -> None:
+        if self.mode.data not in ("update", "add"):
+            raise VerifyException(f'\'mode\' is "update" or "add", not {self.mode}')
+        if not indices or indices[0] == DYNAMIC or indices[0] > len(data):
+            raise VerifyException(
+                f"indices of shape {shape_text(indices)} do not name dimensions of data of rank {len(data)}"
+            )
+        element = tensor(self.data).element_type
+        wanted = TensorType(element, [*indices[1:], *data[indices[0] :]])
+        if not compatible(wanted, TensorType(element, updates)):
+            raise VerifyException(
+                f"updates of shape {shape_text(updates)} do not fit; expected {shape_text(wanted.get_shape())}"
+            )
+
+    def candidates(self, indices: te.Tensor) -> list[te.IterVar]:
+        return [te.reduce_axis(n, f"k{d}") for d, n in enumerate(indices.shape[1:])]
+
+    def bounds(self, indices: te.Tensor, place: Sequence[te.Expr]) -> te.Expr:
+        return te.all_of([])
+
+    def names(
+        self, data: te.Tensor, indices: te.Tensor, place: Sequence[te.Expr], candidate: Sequence[te.Expr]
+    ) -> te.Expr:
+        count = indices.shape[0]
+        return te.all_of([from_the_end(indices[(m, *candidate)], data.shape[m]).equal(place[m]) for m in range(count)])
+
+    def source(self, place: Sequence[te.Expr], candidate: Sequence[te.Expr]) -> tuple[te.Expr, ...]:
+        indexed = tensor(self.indices).get_shape()[0]
+        return (*candidate, *place[indexed:])
+
+    def where(self, indices: Indices) -> list[Indices]:
+        return [*indices]
+
+
+OPS: list[type[Operation]] = [ScatterOp, ScatterAddOp, ScatterElementsOp, ScatterNdOp]
+"""The operators that write at indices which are data."""

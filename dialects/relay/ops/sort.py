@@ -1,0 +1,282 @@
+"""Operators that order elements: argsort, sort, topk, searchsorted.
+
+The order is that of NumPy's stable sort: equal elements keep theirs, and NaN comes after every number. The descending
+order is its mirror: NaN comes first, and equal elements keep theirs still.
+
+By definition, the place of an element is how many elements come before it: quadratic work, but free of order. The
+direct evaluation sorts.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from xdsl.dialects.builtin import AnyFloat, TensorType, i32
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ... import te
+from ...support.dtypes import numpy_dtype
+from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, integer, is_true, normalize_axis, string, tensor
+from ..nn_common import tuple_type
+from .elementwise import named_type
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ..base import NDArray
+
+_T = TypeVar("_T")
+
+
+def below(a: te.Expr, b: te.Expr) -> te.Expr:
+    """Whether `a` comes before `b` in ascending order."""
+    if not isinstance(a.type, AnyFloat):
+        return a < b
+    nan_a, nan_b = te.unary(te.UnaryKind.ISNAN, a), te.unary(te.UnaryKind.ISNAN, b)
+    return (a < b) | (nan_b & ~nan_a)
+
+
+def order(x: te.Tensor, axis: int, count: int, ascending: bool) -> te.Tensor:
+    """The indices along `axis` of the first `count` elements in order, as an i32 tensor."""
+    extent = x.shape[axis]
+    other, source = te.reduce_axis(extent, "j"), te.reduce_axis(extent, "s")
+
+    def rank(*i: te.IterVar) -> te.Expr:
+        mine, its = x[i], x[(*i[:axis], other, *i[axis + 1 :])]
+        first, second = (its, mine) if ascending else (mine, its)
+        tie = ~below(first, second) & ~below(second, first) & (other < i[axis])
+        return te.sum(te.cast(below(first, second) | tie, i32), other)
+
+    ranks = te.compute(x.shape, rank, "rank")
+
+    def index_at(*i: te.IterVar) -> te.Expr:
+        here = ranks[(*i[:axis], source, *i[axis + 1 :])].equal(te.cast(i[axis], i32))
+        return te.max(te.select(here, te.cast(source, i32), 0), source)
+
+    return te.compute((*x.shape[:axis], count, *x.shape[axis + 1 :]), index_at, "order")
+
+
+def order_of(x: NDArray, axis: int, ascending: bool) -> npt.NDArray[np.int64]:
+    """The indices along `axis` of all elements in order."""
+    import numpy as np
+
+    if ascending:
+        return np.argsort(x, axis=axis, kind="stable")
+    mirrored = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(mirrored, axis)
+
+
+class _OrderOp(RelayOp, ABC):
+    """An operator on the order of elements along `axis`."""
+
+    data = operand_def(TensorType)
+    result = result_def()
+
+    axis = integer(-1)
+    is_ascend = flag(True)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def place(self, rank: int) -> int:
+        return normalize_axis(self.axis.value.data, rank)
+
+
+@irdl_op_definition
+class ArgsortOp(_OrderOp):
+    """The indices along `axis` that put the elements in order.
+
+    `y = np.argsort(x, axis=1, kind="stable")`
+
+    ```mlir
+    %y = relay.argsort %x {axis = 1 : i64, dtype = "int64"} : (tensor<2x5xf32>) -> tensor<2x5xi64>
+    ```
+    """
+
+    name = "relay.argsort"
+
+    dtype = string("int32")
+
+    def infer(self) -> Sequence[Attribute]:
+        shape = tensor(self.data).get_shape()
+        self.place(len(shape))
+        return [TensorType(named_type(self.dtype.data), shape)]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        axis = self.place(x.rank)
+        indices = order(x, axis, x.shape[axis], is_true(self.is_ascend))
+        element = named_type(self.dtype.data)
+        return te.compute(indices.shape, lambda *i: te.cast(indices[i], element), "argsort")
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        (x,) = inputs
+        indices = order_of(x, self.place(x.ndim), is_true(self.is_ascend))
+        return indices.astype(numpy_dtype(named_type(self.dtype.data)))
+
+
+def taken(x: te.Tensor, indices: te.Tensor, axis: int) -> te.Tensor:
+    """The elements of `x` at `indices` along `axis`."""
+    return te.compute(indices.shape, lambda *i: x[(*i[:axis], te.cast(indices[i], te.index), *i[axis + 1 :])], "sorted")
+
+
+@irdl_op_definition
+class SortOp(_OrderOp):
+    """The elements along `axis` in order.
+
+    `y = np.sort(x, axis=1)`
+
+    ```mlir
+    %y = relay.sort %x {axis = 1 : i64} : (tensor<2x5xf32>) -> tensor<2x5xf32>
+    ```
+    """
+
+    name = "relay.sort"
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        self.place(len(data.get_shape()))
+        return [data]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        axis = self.place(x.rank)
+        return taken(x, order(x, axis, x.shape[axis], is_true(self.is_ascend)), axis)
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        import numpy as np
+
+        (x,) = inputs
+        axis = self.place(x.ndim)
+        return np.take_along_axis(x, order_of(x, axis, is_true(self.is_ascend)), axis)
+
+
+@irdl_op_definition
+class TopkOp(_OrderOp):
+    """The first `k` elements along `axis` in order (all of them for a `k` below one), their indices, or both.
+
+    `ret_type` is "both", "values" or "indices"; `dtype` is the type of the indices.
+
+    `y = np.sort(x, axis=1)[:, ::-1][:, :3], np.argsort(-x, axis=1)[:, :3]`
+
+    ```mlir
+    %y = relay.topk %x {k = 3 : i64, axis = 1 : i64, ret_type = "both", is_ascend = false, dtype = "int32"} : (tensor<2x5xf32>) -> tuple<tensor<2x3xf32>, tensor<2x3xi32>>
+    ```
+    """  # noqa: E501
+
+    name = "relay.topk"
+
+    k = integer(1)
+    ret_type = string("both")
+    is_ascend = flag(False)
+    dtype = string("int32")
+
+    def count(self, extent: int) -> int:
+        """How many elements are taken.
+
+        Raises:
+            VerifyException: there are not as many.
+        """
+        k = self.k.value.data
+        if k < 1:
+            return extent
+        if extent != DYNAMIC and k > extent:
+            raise VerifyException(f"there are no {k} elements along an axis of extent {extent}")
+        return k
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        shape = list(data.get_shape())
+        axis = self.place(len(shape))
+        shape[axis] = self.count(shape[axis])
+        values, indices = TensorType(data.element_type, shape), TensorType(named_type(self.dtype.data), shape)
+        match self.ret_type.data:
+            case "both":
+                return [tuple_type(values, indices)]
+            case "values":
+                return [values]
+            case "indices":
+                return [indices]
+            case _:
+                raise VerifyException(f'\'ret_type\' is "both", "values" or "indices", not {self.ret_type}')
+
+    def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
+        (x,) = inputs
+        axis = self.place(x.rank)
+        indices = order(x, axis, self.count(x.shape[axis]), is_true(self.is_ascend))
+        element = named_type(self.dtype.data)
+        values = taken(x, indices, axis)
+        return self.chosen(values, te.compute(indices.shape, lambda *i: te.cast(indices[i], element), "indices"))
+
+    def numpy(self, *inputs: NDArray) -> Sequence[NDArray]:
+        import numpy as np
+
+        (x,) = inputs
+        axis = self.place(x.ndim)
+        indices = order_of(x, axis, is_true(self.is_ascend))
+        first = np.take(indices, range(self.count(x.shape[axis])), axis)
+        found = first.astype(numpy_dtype(named_type(self.dtype.data)))
+        return self.chosen(np.take_along_axis(x, first, axis), found)
+
+    def chosen(self, values: _T, indices: _T) -> list[_T]:
+        """The results that `ret_type` asks for."""
+        return {"both": [values, indices], "values": [values], "indices": [indices]}[self.ret_type.data]
+
+
+@irdl_op_definition
+class SearchsortedOp(RelayOp):
+    """For every value, how many elements of an ascending sequence are below it; with `right`, at most it.
+
+    The sequences run along the last dimension: one for all values, or one for each row of values.
+
+    `y = np.searchsorted(x, v)`
+
+    ```mlir
+    %x = relay.constant dense<[0.2, 0.4, 0.6, 0.8]> : tensor<4xf32>
+    %y = relay.searchsorted %x, %v {right = false, dtype = "int32"} : (tensor<4xf32>, tensor<2x3xf32>) -> tensor<2x3xi32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.searchsorted"
+
+    sorted_sequence = operand_def(TensorType)
+    values = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    right = flag(False)
+    dtype = string("int32")
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        sequence, values = tensor(self.sorted_sequence), tensor(self.values)
+        rows = sequence.get_shape()[:-1]
+        if sequence.element_type != values.element_type:
+            raise VerifyException(f"{values} cannot be searched in {sequence}: the element types differ")
+        if not sequence.get_shape() or (rows and rows != values.get_shape()[:-1]):
+            raise VerifyException(f"{sequence} has no row for each row of {values}")
+        return [TensorType(named_type(self.dtype.data), values.get_shape())]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        sequence, values = inputs
+        element = named_type(self.dtype.data)
+        k = te.reduce_axis(sequence.shape[-1])
+
+        def body(*i: te.IterVar) -> te.Expr:
+            row = i[:-1] if sequence.rank > 1 else ()
+            item, value = sequence[(*row, k)], values[i]
+            before = ~below(value, item) if is_true(self.right) else below(item, value)
+            return te.sum(te.cast(before, element), k)
+
+        return te.compute(values.shape, body, "searchsorted")
+
+
+OPS: list[type[Operation]] = [ArgsortOp, SortOp, TopkOp, SearchsortedOp]
+"""The operators on the order of elements."""

@@ -1,0 +1,372 @@
+"""Operators that give the elements of a tensor another shape or order: reshape, transpose, and their kin."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, ClassVar
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.interfaces import HasCanonicalizationPatternsInterface
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ... import te
+from ..base import (
+    DYNAMIC,
+    Fusion,
+    FusionPattern,
+    RelayOp,
+    ReshapeLike,
+    flag,
+    int_list,
+    integer,
+    ints,
+    is_true,
+    normalize_axis,
+    opt_int_list,
+    opt_integer,
+    shape_of,
+    shape_text,
+    tensor,
+)
+from ..indexing import reshaped
+from ..nn_common import optional_int
+from .elementwise import DropsIdentity
+
+if TYPE_CHECKING:
+    from ..base import NDArray
+
+
+class InjectiveOp(RelayOp, ABC):
+    """An operator whose result consists of elements of its first operand, at other indices."""
+
+    data = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure())
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data = tensor(self.data)
+        return [TensorType(data.element_type, self.result_shape(data.get_shape()))]
+
+    def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        """The shape of the result, for data of `shape`.
+
+        Raises:
+            VerifyException: the data does not fit the properties.
+        """
+        raise NotImplementedError
+
+
+class _ReshapeOp(InjectiveOp, DropsIdentity, ABC):
+    """A result that holds the data's elements in their order."""
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        x = inputs[0]
+        return reshaped(x, self.result_shape(x.shape), self.name.removeprefix("relay."))
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        return inputs[0].reshape(tuple(self.result_shape(inputs[0].shape)))
+
+
+def infer_new_shape(newshape: Sequence[int], shape: Sequence[int], allowzero: bool = False) -> tuple[int, ...]:
+    """The shape that Relay's `newshape` names for data of `shape`.
+
+    Beside extents, `newshape` may hold: 0, the data's extent in this place (with `allowzero`, just zero); -1, once,
+    what is left over; -2, all remaining extents of the data; -3, the product of two of them; -4, one of them split
+    into the two numbers that follow, of which one may be -1. Source: TVM v0.10, `ReshapeRel`.
+
+    Raises:
+        VerifyException: the data does not have as many elements as the new shape.
+    """
+    old = list(shape)
+    new: list[int] = []
+    given = list(newshape)
+    unknown: int | None = None
+    copied = 0
+
+    def take() -> int:
+        if not old:
+            raise VerifyException(f"'newshape' {list(newshape)} asks for more dimensions than {shape_text(shape)} has")
+        return old.pop(0)
+
+    while given:
+        match given.pop(0):
+            case -1:
+                if unknown is not None:
+                    raise VerifyException(f"'newshape' {list(newshape)} has -1 twice")
+                unknown = len(new)
+                new.append(DYNAMIC)
+                del old[:1]
+            case 0 if not allowzero:
+                new.append(take())
+                copied += new[-1] == DYNAMIC
+            case -2:
+                new += old
+                copied += old.count(DYNAMIC)
+                old = []
+            case -3:
+                a, b = take(), take()
+                new.append(DYNAMIC if DYNAMIC in (a, b) else a * b)
+            case -4:
+                if len(given) < 2:
+                    raise VerifyException(f"'newshape' {list(newshape)} has no two numbers after -4")
+                new += _split(take(), given.pop(0), given.pop(0))
+            case n if n >= 0:
+                new.append(n)
+                del old[:1]
+            case n:
+                raise VerifyException(f"'newshape' has {n}, which means nothing")
+    return _fill_in(shape, new, unknown, copied)
+
+
+def _split(extent: int, first: int, second: int) -> tuple[int, int]:
+    if extent == DYNAMIC:
+        return (DYNAMIC if first == -1 else first), (DYNAMIC if second == -1 else second)
+    first = extent // second if first == -1 and second > 0 else first
+    second = extent // first if second == -1 and first > 0 else second
+    if first * second != extent:
+        raise VerifyException(f"extent {extent} cannot be split into {first} and {second}")
+    return first, second
+
+
+def _fill_in(shape: Sequence[int], new: list[int], unknown: int | None, copied: int) -> tuple[int, ...]:
+    """`new` with the extent at `unknown`, where it follows: where all dynamic extents are copies, which cancel out."""
+    rest = [n for d, n in enumerate(new) if d != unknown]
+    if not list(shape).count(DYNAMIC) == rest.count(DYNAMIC) == copied:
+        return tuple(new)
+    have, want = prod(n for n in shape if n != DYNAMIC), prod(n for n in rest if n != DYNAMIC)
+    if unknown is None and have != want:
+        raise VerifyException(
+            f"a tensor of shape {shape_text(shape)} ({have} elements) cannot be reshaped to {shape_text(new)} "
+            f"({want} elements)"
+        )
+    if unknown is not None:
+        if want == 0 or have % want:
+            raise VerifyException(f"a tensor of shape {shape_text(shape)} cannot be reshaped to {shape_text(new)}")
+        new[unknown] = have // want
+    return tuple(new)
+
+
+@irdl_op_definition
+class ReshapeOp(_ReshapeOp):
+    """The same elements in the same order under another shape; `infer_new_shape` says what `newshape` may hold.
+
+    `y = x.reshape(2, 12)`
+
+    ```mlir
+    %y = relay.reshape %x {newshape = array<i64: 0, -1>} : (tensor<2x3x4xf32>) -> tensor<2x12xf32>
+    ```
+    """
+
+    name = "relay.reshape"
+    ONNX: ClassVar[tuple[str, ...]] = ("Reshape",)
+
+    newshape = int_list()
+    allowzero = flag(False)
+
+    traits = traits_def(FusionPattern(Fusion.INJECTIVE), ReshapeLike())
+
+    def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        return infer_new_shape(ints(self.newshape), shape, is_true(self.allowzero))
+
+
+@irdl_op_definition
+class ReshapeLikeOp(InjectiveOp):
+    """Dimensions `lhs_begin` to `lhs_end` of the data replaced by `rhs_begin` to `rhs_end` of another tensor.
+
+    `y = x.reshape(like.shape)`
+
+    ```mlir
+    %y = relay.reshape_like %x, %like : (tensor<2x3x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+    ```
+    """
+
+    name = "relay.reshape_like"
+
+    data = operand_def(TensorType)
+    like = operand_def(TensorType)
+
+    lhs_begin = integer(0)
+    lhs_end = opt_integer()
+    rhs_begin = integer(0)
+    rhs_end = opt_integer()
+
+    traits = traits_def(FusionPattern(Fusion.INJECTIVE))
+
+    def merged(self, data: Sequence[int], like: Sequence[int]) -> tuple[int, ...]:
+        """The shape of the result.
+
+        Raises:
+            VerifyException: it has another number of elements than the data.
+        """
+        lhs = _bounds(self.lhs_begin.value.data, optional_int(self.lhs_end), len(data), "lhs")
+        rhs = _bounds(self.rhs_begin.value.data, optional_int(self.rhs_end), len(like), "rhs")
+        before, after = data[: lhs[0]], data[lhs[1] :]
+        copied = [*before, *after].count(DYNAMIC)
+        return _fill_in(data, [*before, *like[rhs[0] : rhs[1]], *after], None, copied)
+
+    def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        return self.merged(shape, shape_of(self.like))
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        x, like = inputs
+        return reshaped(x, self.merged(x.shape, like.shape), "reshape_like")
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        x, like = inputs
+        return x.reshape(self.merged(x.shape, like.shape))
+
+
+def _bounds(begin: int, end: int | None, rank: int, side: str) -> tuple[int, int]:
+    first = begin + rank if begin < 0 else begin
+    last = rank if end is None else end + rank if end < 0 else end
+    if not 0 <= first <= last <= rank:
+        raise VerifyException(f"'{side}_begin' {begin} and '{side}_end' {end} do not fit a tensor of rank {rank}")
+    return first, last
+
+
+@irdl_op_definition
+class SqueezeOp(_ReshapeOp):
+    """Without the dimensions of extent one that `axis` lists; without `axis`, all of them.
+
+    `y = np.squeeze(x, axis=(0, 2))`
+
+    ```mlir
+    %y = relay.squeeze %x {axis = array<i64: 0, -2>} : (tensor<1x3x1x4xf32>) -> tensor<3x4xf32>
+    ```
+    """
+
+    name = "relay.squeeze"
+
+    axis = opt_int_list()
+
+    traits = traits_def(FusionPattern(Fusion.INJECTIVE), ReshapeLike())
+
+    def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        if self.axis is None:
+            return [n for n in shape if n != 1]
+        dropped = {normalize_axis(a, len(shape)) for a in ints(self.axis)}
+        for d in sorted(dropped):
+            if shape[d] not in (1, DYNAMIC):
+                raise VerifyException(
+                    f"dimension {d} of shape {shape_text(shape)} cannot be dropped: its extent is not one"
+                )
+        return [n for d, n in enumerate(shape) if d not in dropped]
+
+
+@irdl_op_definition
+class ExpandDimsOp(_ReshapeOp):
+    """With `num_newaxis` dimensions of extent one put in front of dimension `axis`; -1 is behind the last.
+
+    `y = np.expand_dims(x, (1, 2))`
+
+    ```mlir
+    %y = relay.expand_dims %x {axis = 1 : i64, num_newaxis = 2 : i64} : (tensor<3x4xf32>) -> tensor<3x1x1x4xf32>
+    ```
+    """
+
+    name = "relay.expand_dims"
+
+    axis = integer()
+    num_newaxis = integer(1)
+
+    traits = traits_def(FusionPattern(Fusion.BROADCAST), ReshapeLike())
+
+    def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        axis, count = normalize_axis(self.axis.value.data, len(shape) + 1), self.num_newaxis.value.data
+        if count < 0:
+            raise VerifyException(f"'num_newaxis' must not be negative, got {count}")
+        return [*shape[:axis], *[1] * count, *shape[axis:]]
+
+
+@irdl_op_definition
+class TransposeOp(InjectiveOp, HasCanonicalizationPatternsInterface):
+    """With the dimensions in the order `axes`; without `axes`, in reverse.
+
+    `y = np.transpose(x, (0, 2, 1))`
+
+    ```mlir
+    %y = relay.transpose %x {axes = array<i64: 0, 2, 1>} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
+    ```
+    """
+
+    name = "relay.transpose"
+    ONNX: ClassVar[tuple[str, ...]] = ("Transpose",)
+
+    axes = opt_int_list()
+
+    traits = traits_def(FusionPattern(Fusion.INJECTIVE))
+
+    def permutation(self, rank: int) -> tuple[int, ...]:
+        """For each dimension of the result, the dimension of the data that it is.
+
+        Raises:
+            VerifyException: `axes` is not a permutation.
+        """
+        if self.axes is None:
+            return tuple(reversed(range(rank)))
+        axes = tuple(normalize_axis(a, rank) for a in ints(self.axes))
+        if sorted(axes) != list(range(rank)):
+            raise VerifyException(f"'axes' {list(ints(self.axes))} is not an order of {rank} dimensions")
+        return axes
+
+    def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        return [shape[d] for d in self.permutation(len(shape))]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        order = self.permutation(x.rank)
+        place = [order.index(d) for d in range(x.rank)]
+        return te.compute(self.result_shape(x.shape), lambda *i: x[tuple(i[p] for p in place)], "transpose")
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        return inputs[0].transpose(self.permutation(inputs[0].ndim))
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from ..canonicalization import DropIdentityTranspose
+
+        return (DropIdentityTranspose(),)
+
+
+@irdl_op_definition
+class ReverseOp(InjectiveOp):
+    """With the elements along one axis in reverse.
+
+    `y = np.flip(x, 1)`
+
+    ```mlir
+    %y = relay.reverse %x {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    ```
+    """
+
+    name = "relay.reverse"
+
+    axis = integer()
+
+    traits = traits_def(FusionPattern(Fusion.INJECTIVE))
+
+    def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        normalize_axis(self.axis.value.data, len(shape))
+        return shape
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (x,) = inputs
+        axis = normalize_axis(self.axis.value.data, x.rank)
+        last = te.const(x.shape[axis] - 1, te.index)
+        return te.compute(
+            x.shape, lambda *i: x[tuple(last - v if d == axis else v for d, v in enumerate(i))], "reverse"
+        )
+
+
+OPS: list[type[Operation]] = [
+    ReshapeOp, ReshapeLikeOp, SqueezeOp, ExpandDimsOp, TransposeOp, ReverseOp,
+]  # fmt: skip
+"""The operators that reshape and reorder."""

@@ -1,0 +1,174 @@
+"""Operators of object detection: features pooled over regions of interest."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import AnyFloat, TensorType, f32
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ... import te
+from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, integer, ints, real, string, tensor
+from ..nn_common import narrow
+from ..resample import one_of
+from .image import clamped_index, interpolate, linear_weights
+
+
+class _RegionPool(RelayOp, ABC):
+    """What the two share: images `[n, c, h, w]` and regions `[r, 5]`, each (image, x1, y1, x2, y2)."""
+
+    data = operand_def(TensorType)
+    rois = operand_def(TensorType)
+    result = result_def(TensorType)
+    pooled_size = int_list()
+    spatial_scale = real()
+    layout = string("NCHW")
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data, rois, pooled = tensor(self.data), tensor(self.rois), ints(self.pooled_size)
+        one_of(self.layout.data, ("NCHW",), "layout")
+        if len(data.get_shape()) != 4 or not isinstance(data.element_type, AnyFloat):
+            raise VerifyException(f"expected images [n, c, h, w] of floats, got {data}")
+        if len(rois.get_shape()) != 2 or rois.get_shape()[1] not in (5, DYNAMIC):
+            raise VerifyException(f"expected regions [r, 5], got {rois}")
+        if len(pooled) != 2 or min(pooled) < 1:
+            raise VerifyException(f"'pooled_size' must be two positive values, got {list(pooled)}")
+        return [TensorType(data.element_type, [rois.get_shape()[0], data.get_shape()[1], *pooled])]
+
+    def image_of(self, rois: te.Tensor, r: te.Expr, images: int) -> te.Expr:
+        """The image that region `r` lies in."""
+        return clamped_index(te.cast(te.cast(rois[r, 0], f32), te.index), images)
+
+    def scaled(self, rois: te.Tensor, r: te.Expr, side: int) -> te.Expr:
+        """One side of region `r` (0 to 3: x1, y1, x2, y2) in the images' pixels, as an f32."""
+        return te.cast(rois[r, side + 1], f32) * self.spatial_scale.value.data
+
+
+@irdl_op_definition
+class RoiAlignOp(_RegionPool):
+    """Divide each region into `pooled_size` bins and take the mean (or maximum) of points interpolated in each.
+
+    Without `sample_ratio` a bin of `b` pixels has `ceil(b)` points along an axis, as many as a region has that is not
+    larger than the image. Points more than one pixel outside of the image count as zero.
+
+    `y[r, c, i, j] = mean_{u, v} x[image(r), c]` interpolated at `y1 + (i + (u + 0.5) / points) * (y2 - y1) / bins`, ...
+
+    ```mlir
+    %y = relay.vision.roi_align %x, %rois {pooled_size = array<i64: 2, 2>, spatial_scale = 1.0 : f64, sample_ratio = 2 : i64}
+       : (tensor<1x2x6x6xf32>, tensor<3x5xf32>) -> tensor<3x2x2x2xf32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.vision.roi_align"
+
+    sample_ratio = integer(-1)
+    mode = string("avg")
+
+    def infer(self) -> Sequence[Attribute]:
+        one_of(self.mode.data, ("avg", "max"), "mode")
+        return super().infer()
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        x, rois = inputs
+        images, _, *extents = x.shape
+        pooled, ratio = ints(self.pooled_size), self.sample_ratio.value.data
+        kind: te.ReduceKind = "sum" if self.mode.data == "avg" else "max"
+        taps = [
+            te.reduce_axis(ratio if ratio > 0 else -(-n // bins), name)
+            for n, bins, name in zip(extents, pooled, ("kh", "kw"), strict=True)
+        ]
+
+        def bin_size(r: te.Expr, axis: int) -> te.Expr:
+            begin, end = self.scaled(rois, r, 1 - axis), self.scaled(rois, r, 3 - axis)
+            return te.maximum(end - begin, 1) * (1.0 / pooled[axis])
+
+        def points(r: te.Expr, axis: int) -> te.Expr:
+            """How many points a bin has along an axis."""
+            if ratio > 0:
+                return te.const(ratio, f32)
+            return te.minimum(te.ceil(bin_size(r, axis)), float(taps[axis].extent))
+
+        def body(r: te.IterVar, c: te.IterVar, i: te.IterVar, j: te.IterVar) -> te.Expr:
+            places: list[te.Expr] = []
+            conditions: list[te.Expr] = []
+            for axis, place in enumerate((i, j)):
+                step = (te.cast(taps[axis], f32) + 0.5) / points(r, axis)
+                at = self.scaled(rois, r, 1 - axis) + (te.cast(place, f32) + step) * bin_size(r, axis)
+                conditions += [at >= -1.0, at <= float(extents[axis])]
+                places.append(te.minimum(te.maximum(at, 0), float(extents[axis] - 1)))
+
+            def read(*at: te.Expr) -> te.Expr:
+                h, w = (clamped_index(te.cast(p, te.index), n) for p, n in zip(at, extents, strict=True))
+                return te.cast(x[self.image_of(rois, r, images), c, h, w], f32)
+
+            value = te.select(te.all_of(conditions), interpolate(read, places, linear_weights, 0), 0)
+            if ratio <= 0:  # there are taps for the largest bin
+                used = [te.cast(taps[axis], f32) < points(r, axis) for axis in (0, 1)]
+                value = te.select(te.all_of(used), value, te.reduce_identity(kind, f32))
+            return te.reduce(kind, value, taps)
+
+        reduced = te.compute(tensor(self.result).get_shape(), body, f"roi_{kind}")
+        if kind == "sum":
+            total = reduced
+            reduced = te.compute(
+                total.shape, lambda r, c, i, j: total[r, c, i, j] / (points(r, 0) * points(r, 1)), "roi_mean"
+            )
+        return narrow(reduced, x.element_type)
+
+
+@irdl_op_definition
+class RoiPoolOp(_RegionPool):
+    """Divide each region, rounded to whole pixels, into `pooled_size` bins and take the maximum of each.
+
+    `y[r, c, i, j] = max(x[image(r), c, y1 + floor(i*h / bins) : y1 + ceil((i+1)*h / bins), ...])`, 0 for an empty bin
+
+    ```mlir
+    %y = relay.vision.roi_pool %x, %rois {pooled_size = array<i64: 2, 2>, spatial_scale = 1.0 : f64}
+       : (tensor<1x2x6x6xf32>, tensor<3x5xf32>) -> tensor<3x2x2x2xf32>
+    ```
+    """
+
+    name = "relay.vision.roi_pool"
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        x, rois = inputs
+        images, _, *extents = x.shape
+        pooled = ints(self.pooled_size)
+        taps = [te.reduce_axis(n, name) for n, name in zip(extents, ("kh", "kw"), strict=True)]
+        lowest = te.reduce_identity("max", x.element_type)
+
+        def ends(r: te.Expr, place: te.Expr, axis: int) -> tuple[te.Expr, te.Expr]:
+            """The first pixel of a bin, and the one after the last, as f32."""
+            begin, end = (te.round(self.scaled(rois, r, side - axis)) for side in (1, 3))
+            size = te.maximum(end - begin + 1.0, 1) * (1.0 / pooled[axis])
+            at = te.cast(place, f32)
+            return te.floor(at * size) + begin, te.ceil((at + 1) * size) + begin
+
+        def body(r: te.IterVar, c: te.IterVar, i: te.IterVar, j: te.IterVar) -> te.Expr:
+            inside: list[te.Expr] = []
+            for axis, place in enumerate((i, j)):
+                begin, end = ends(r, place, axis)
+                inside += [te.cast(taps[axis], f32) >= begin, te.cast(taps[axis], f32) < end]
+            value = x[self.image_of(rois, r, images), c, taps[0], taps[1]]
+            return te.max(te.select(te.all_of(inside), value, lowest), taps)
+
+        def filled(r: te.IterVar, c: te.IterVar, i: te.IterVar, j: te.IterVar) -> te.Expr:
+            conditions: list[te.Expr] = []
+            for axis, place in enumerate((i, j)):
+                begin, end = ends(r, place, axis)
+                conditions.append(te.maximum(begin, 0) < te.minimum(end, float(extents[axis])))
+            return te.select(te.all_of(conditions), largest[r, c, i, j], 0)
+
+        largest = te.compute(tensor(self.result).get_shape(), body, "roi_max")
+        return te.compute(largest.shape, filled, "roi_pool")
+
+
+OPS: list[type[Operation]] = [RoiAlignOp, RoiPoolOp]
+"""The operators of object detection."""

@@ -1,0 +1,137 @@
+"""Give the graph the entry point that the runtime calls: `weft_run(inputs, outputs, arena, num_threads)`.
+
+`inputs` and `outputs` are arrays of pointers, one for each of the graph's tensors. The whole inference is one parallel
+region of the OpenMP runtime, entered through the GOMP ABI that libgomp and libomp share:
+
+```mlir
+llvm.func @weft_run(%inputs: !llvm.ptr, %outputs: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64)
+  // zero the counters of work sharing at the arena's start, then
+  // one thread: weft_thread(context)
+  // more:       GOMP_parallel(@weft_thread, context, num_threads, 0)
+llvm.func internal @weft_thread(%context: !llvm.ptr)
+  // @weft_graph(inputs[0], ..., outputs[0], ..., arena, num_threads): what was @main
+```
+
+Of several functions that carry a graph's signature (`weft.inputs`), `@main` or the first is run. Does nothing where
+there is none. TVM has no counterpart: its graph executor calls kernels one by one, and each enters a parallel region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr, SymbolRefAttr, i8, i32, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
+
+from ...transforms.infra import ModulePass
+from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES, INPUTS, OUTPUTS
+
+ENTRY = "weft_run"
+THREAD = "weft_thread"
+GRAPH = "weft_graph"
+PTR = llvm.LLVMPointerType()
+VOID = llvm.LLVMVoidType()
+POINTER_BYTES = 8
+# The context that the threads share: pointers to inputs, outputs and arena, and the number of threads.
+CONTEXT_BYTES = 4 * POINTER_BYTES
+
+
+@dataclass(frozen=True)
+class AddEntryPointPass(ModulePass):
+    """Add `@weft_run`, which runs the graph's function, an `llvm.func`, on several threads."""
+
+    name = "add-entry-point"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        mains = [f for f in op.ops if isinstance(f, llvm.FuncOp) and INPUTS in f.attributes]
+        if not mains:
+            return
+        main = next((f for f in mains if f.sym_name.data == "main"), mains[0])
+        # Under its own name, `sin` say, it could be taken for the function of the C library that kernels call.
+        main.properties["sym_name"] = StringAttr(GRAPH)
+        main.properties["linkage"] = llvm.LinkageAttr("internal")
+        declared = {f.sym_name.data for f in op.ops if isinstance(f, llvm.FuncOp)}
+        for name, operands, result in (
+            ("memset", [PTR, i32, i64], PTR),
+            ("GOMP_parallel", [PTR, PTR, i32, i32], VOID),
+        ):
+            if name not in declared:
+                op.body.block.add_op(_declare(name, operands, result))
+        op.body.block.add_ops([_thread(main), _run(main)])
+
+
+def _declare(name: str, operands: Sequence[Attribute], result: Attribute) -> llvm.FuncOp:
+    return llvm.FuncOp(name, llvm.LLVMFunctionType(list(operands), result), linkage=llvm.LinkageAttr("external"))
+
+
+def _define(name: str, operands: Sequence[Attribute], linkage: str) -> tuple[llvm.FuncOp, Builder, list[SSAValue]]:
+    block = Block(arg_types=operands)
+    function = llvm.FuncOp(
+        name, llvm.LLVMFunctionType(list(operands), VOID), linkage=llvm.LinkageAttr(linkage), body=Region(block)
+    )
+    return function, Builder(InsertPoint.at_end(block)), list(block.args)
+
+
+def _integer(builder: Builder, value: int, type: IntegerType = i64) -> SSAValue:
+    return builder.insert(llvm.ConstantOp(IntegerAttr(value, type), type)).result
+
+
+def _field(builder: Builder, base: SSAValue, number: int) -> SSAValue:
+    """The address of pointer `number` of the array at `base`."""
+    return builder.insert(llvm.GEPOp(base, [number * POINTER_BYTES], i8)).result
+
+
+def _load(builder: Builder, base: SSAValue, number: int) -> SSAValue:
+    return builder.insert(llvm.LoadOp(_field(builder, base, number), PTR)).dereferenced_value
+
+
+def _call(builder: Builder, name: str, arguments: Sequence[SSAValue], result: Attribute | None = None) -> Operation:
+    return builder.insert(llvm.CallOp(SymbolRefAttr(name), *arguments, return_type=result))
+
+
+def _thread(main: llvm.FuncOp) -> llvm.FuncOp:
+    """What every thread runs: the graph, its arguments read from the context."""
+    function, builder, (context,) = _define(THREAD, [PTR], "internal")
+    arguments: list[SSAValue] = []
+    for number, key in enumerate((INPUTS, OUTPUTS)):
+        entries = main.attributes[key]
+        assert isa(entries, ArrayAttr[Attribute])
+        table = _load(builder, context, number)
+        arguments += [_load(builder, table, position) for position in range(len(entries))]
+    arena = _load(builder, context, 2)
+    num_threads = builder.insert(llvm.LoadOp(_field(builder, context, 3), i64)).dereferenced_value
+    _call(builder, main.sym_name.data, [*arguments, arena, num_threads])
+    builder.insert(llvm.ReturnOp())
+    return function
+
+
+def _run(main: llvm.FuncOp) -> llvm.FuncOp:
+    """The entry: clear the counters, gather the context, start the threads."""
+    function, builder, (inputs, outputs, arena, num_threads) = _define(ENTRY, [PTR, PTR, PTR, i64], "external")
+    context = builder.insert(llvm.AllocaOp(_integer(builder, CONTEXT_BYTES), i8, alignment=POINTER_BYTES)).res
+    counters = main.attributes[COUNTER_BYTES]
+    assert isa(counters, IntegerAttr[IntegerType])
+    _call(builder, "memset", [arena, _integer(builder, 0, i32), _integer(builder, counters.value.data)], PTR)
+    for number, value in enumerate((inputs, outputs, arena, num_threads)):
+        builder.insert(llvm.StoreOp(value, _field(builder, context, number)))
+    alone, together, end = Block(), Block(), Block()
+    function.body.add_block([alone, together, end])
+    one = _integer(builder, 1)
+    several = builder.insert(llvm.ICmpOp(num_threads, one, IntegerAttr(4, i64))).res  # 4: sgt
+    builder.insert(llvm.CondBrOp(several, together, [], alone, []))
+    builder = Builder(InsertPoint.at_end(alone))
+    _call(builder, THREAD, [context])
+    builder.insert(llvm.BrOp(end))
+    builder = Builder(InsertPoint.at_end(together))
+    body = builder.insert(llvm.AddressOfOp(THREAD, PTR)).result
+    threads = builder.insert(llvm.TruncOp(num_threads, i32)).res
+    _call(builder, "GOMP_parallel", [body, context, threads, _integer(builder, 0, i32)])
+    builder.insert(llvm.BrOp(end))
+    Builder(InsertPoint.at_end(end)).insert(llvm.ReturnOp())
+    return function

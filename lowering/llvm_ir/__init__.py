@@ -1,0 +1,1 @@
+"""The `llvm` dialect as the text of LLVM IR."""

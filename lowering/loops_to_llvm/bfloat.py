@@ -1,0 +1,85 @@
+"""Arithmetic on bf16: in f32, rounded after every operation. And f64 rounded to 16 bits, which calls a library too.
+
+Few processors compute in bf16, and LLVM calls library functions for conversions where a processor has none. On those
+that have one, it flushes denormal numbers; some vectors it cannot even move. So a bf16 value of the loops phase is the
+`i16` of its bits in the llvm dialect, and the conversions are integer arithmetic, exact and the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import BFloat16Type, IntegerAttr, f32, i1, i16, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.extensions import llvm as llvmx
+from ...dialects.extensions.llvm_intrinsics import NO_FLAGS
+from ...dialects.support.vector_types import element_type, with_element_type
+from .function import OVERFLOW, FunctionLowering
+
+
+def is_bfloat(type: Attribute) -> bool:
+    return isinstance(element_type(type), BFloat16Type)
+
+
+def widened(lowering: FunctionLowering, source: SSAValue) -> SSAValue:
+    """What a value of the source has become, where it is bf16 as f32."""
+    value = lowering.get(source)
+    if not is_bfloat(source.type):
+        return value
+    wide = with_element_type(value.type, i32)
+    bits = lowering.add(llvm.ZExtOp, (value,), wide)
+    shifted = lowering.add(llvm.ShlOp, (bits, lowering.integer(16, wide)), wide, OVERFLOW[2])
+    return lowering.add(llvm.BitcastOp, (shifted,), with_element_type(value.type, f32))
+
+
+def narrowed(lowering: FunctionLowering, value: SSAValue, type: Attribute) -> SSAValue:
+    """An f32 value rounded to bf16, halves to even, if that is what `type`, of the source, is; a NaN stays one."""
+    if not is_bfloat(type):
+        return value
+    wide = with_element_type(type, i32)
+
+    def shifted(bits: SSAValue) -> SSAValue:
+        return lowering.add(llvm.LShrOp, (bits, lowering.integer(16, wide)), wide)
+
+    bits = lowering.add(llvm.BitcastOp, (value,), wide)
+    top = shifted(bits)
+    odd = lowering.add(llvm.AndOp, (top, lowering.integer(1, wide)), wide)
+    half = lowering.add(llvm.AddOp, (odd, lowering.integer(0x7FFF, wide)), wide, OVERFLOW[0])
+    rounded = shifted(lowering.add(llvm.AddOp, (bits, half), wide, OVERFLOW[0]))
+    quiet = lowering.add(llvm.OrOp, (top, lowering.integer(0x40, wide)), wide)
+    unordered = {"predicate": IntegerAttr(llvm.FCmpPredicateFlag.UNO.to_int(), i64), "fastmathFlags": NO_FLAGS}
+    is_nan = lowering.add(llvmx.FCmpOp, (value, value), with_element_type(type, i1), unordered)
+    chosen = lowering.add(llvmx.SelectOp, (is_nan, quiet, rounded), wide, {"fastmathFlags": NO_FLAGS})
+    return lowering.add(llvm.TruncOp, (chosen,), with_element_type(type, i16))
+
+
+def halfway_to_short(lowering: FunctionLowering, value: SSAValue) -> SSAValue:
+    """An f64 value as an f32 that rounds to 16 bits as the f64 would: what f32 cannot hold sets its last bit.
+
+    Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd"
+    (2008).
+    """
+    wide = with_element_type(value.type, i64)
+    lost = (1 << 29) - 1  # bits of the mantissa that f32 has not
+    bits = lowering.add(llvm.BitcastOp, (value,), wide)
+    rest = lowering.add(llvm.AndOp, (bits, lowering.integer(lost, wide)), wide)
+    # Adding `lost` carries into the bit above where, and only where, something is lost.
+    sticky = lowering.add(llvm.AddOp, (rest, lowering.integer(lost, wide)), wide, OVERFLOW[0])
+    kept = lowering.add(
+        llvm.AndOp, (lowering.add(llvm.OrOp, (bits, sticky), wide), lowering.integer(~lost, wide)), wide
+    )
+    odd = lowering.add(llvm.BitcastOp, (kept,), value.type)
+    return lowering.add(llvm.FPTruncOp, (odd,), with_element_type(value.type, f32))
+
+
+def add_float(
+    lowering: FunctionLowering,
+    kind: type[Operation],
+    operands: Sequence[SSAValue],
+    properties: Mapping[str, Attribute],
+) -> SSAValue:
+    """Append an operation on floats of the source that have one type, as has the result; in f32 for bf16."""
+    wide = [widened(lowering, operand) for operand in operands]
+    return narrowed(lowering, lowering.add(kind, wide, wide[0].type, properties), operands[0].type)

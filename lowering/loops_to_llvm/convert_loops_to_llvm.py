@@ -1,0 +1,202 @@
+"""From loops to the llvm dialect: a complete conversion, one walk per function.
+
+    func.func @scale(%x: memref<64xf32>, %s: f32) {        llvm.func @scale(%x: !llvm.ptr {llvm.noalias, ...}, %s: f32)
+      scf.for %i = %c0 to %c64 step %c1 {                  attributes {no_unwind} {
+        %0 = memref.load %x[%i] : memref<64xf32>     ->      llvm.br ^1(%c0 : i64)
+        %1 = arith.mulf %0, %s : f32                       ^1(%i: i64):
+        memref.store %1, %x[%i] : memref<64xf32>             %p = llvm.getelementptr inbounds %x[%i] : ... , f32
+      }                                                      ...
+      return                                                 llvm.cond_br %more, ^1(%next : i64), ^2
+    }                                                      ^2: llvm.return }
+
+Every operation class has one rule, in `llvm_control`, `llvm_arith`, `llvm_math`, `llvm_memref` and `llvm_vector`. An
+operation without one is an error that names it; the module is then left as it was.
+
+Memref arguments are bare pointers to the first element that the memref reaches, and are `llvm.noalias` unless
+
+* the argument has the attribute `weft.may_alias`, or
+* other threads may write what the function reads of it, while it runs (`thread_sharing`).
+
+An argument with `weft.align = N` is known to be aligned to N bytes. A `memref.global` without value that has
+`weft.constant_index = N` is found at run time at place N of the array `@weft_constants`, which the loader fills. What
+else the attributes `weft.*` of a function say (`weft.inputs`: what a graph takes) stays on it.
+
+What it does not do: n-dimensional vectors, dynamic strides, unranked memrefs. TVM's counterpart is `CodeGenLLVM`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects import func, llvm, memref
+from xdsl.dialects.builtin import (
+    AnyDenseElement,
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region
+
+from ...transforms.infra import remarks
+from ...transforms.infra.passes import ModulePass
+from ..threads.thread_sharing import changing_arguments
+from . import (
+    arith as llvm_arith,
+)
+from . import (
+    control as llvm_control,
+)
+from . import (
+    math as llvm_math,
+)
+from . import (
+    memref as llvm_memref,
+)
+from . import (
+    vector as llvm_vector,
+)
+from .function import FunctionLowering, Rules
+from .symbols import ALIGNMENT, CONSTANT_INDEX, Symbols, zeroed_global
+from .types import LoweringError, array_type, as_memref, byte_size, memory_type, num_elements, value_type
+
+RULES = Rules(llvm_arith.RULES, llvm_control.RULES, llvm_math.RULES, llvm_memref.RULES, llvm_vector.RULES)
+
+MAY_ALIAS = "weft.may_alias"
+ALIGN = "weft.align"
+
+
+@dataclass(frozen=True)
+class ConvertLoopsToLLVMPass(ModulePass):
+    """Lower func, scf, memref, vector, arith and math to the llvm dialect."""
+
+    name = "convert-loops-to-llvm"
+
+    cpu: str = ""
+    """The processor that functions are marked for; none marks them for the target they are compiled for."""
+
+    features: str = ""
+    """The processor's features, as in `+avx2,-avx512f`."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        lowered = self.lower(op)
+        block = op.body.block
+        for old in list(block.ops):
+            old.detach()
+            old.erase(safe_erase=False)
+        block.add_ops(lowered)
+
+    def lower(self, module: ModuleOp) -> list[Operation]:
+        """The operations of the lowered module; `module` stays as it is.
+
+        Raises:
+            LoweringError: an operation or a type has no translation.
+        """
+        symbols = Symbols(module)
+        changing = changing_arguments(module)
+        lowered: list[Operation] = []
+        for op in module.ops:
+            if isinstance(op, memref.GlobalOp):
+                lowered += _lower_global(symbols, op)
+        for op in module.ops:
+            if isinstance(op, func.FuncOp):
+                lowered.append(self._lower_function(symbols, op, changing.get(op.sym_name.data, set())))
+            elif op.dialect_name() == "llvm":
+                lowered.append(op.clone())
+            elif not isinstance(op, memref.GlobalOp):
+                raise LoweringError(op, "stands at module level, where only functions and globals can be lowered")
+        return [*symbols.made(), *lowered]
+
+    def _lower_function(self, symbols: Symbols, source: func.FuncOp, changing: set[int]) -> llvm.FuncOp:
+        name, type = source.sym_name.data, source.function_type
+        private = source.sym_visibility is not None and source.sym_visibility.data == "private"
+        has_body = bool(source.body.blocks)
+        properties: dict[str, Attribute | None] = {"arg_attrs": _argument_attributes(source, changing)}
+        if has_body:
+            properties["no_unwind"] = UnitAttr()
+            properties["target_cpu"] = StringAttr(self.cpu) if self.cpu else None
+            features = [StringAttr(feature) for feature in self.features.split(",") if feature]
+            properties["target_features"] = llvm.TargetFeaturesAttr(ArrayAttr(features)) if features else None
+        inputs = [value_type(input) for input in type.inputs]
+        result = llvm.FuncOp(
+            name,
+            llvm.LLVMFunctionType(inputs, llvm_control.result_type(type.outputs.data)),
+            linkage=llvm.LinkageAttr("internal" if private and has_body else "external"),
+            other_props=properties,
+            body=Region(),
+        )
+        result.location = source.location
+        if has_body:
+            result.attributes |= {k: v for k, v in source.attributes.items() if k.startswith("weft.")}
+            _lower_body(symbols, source, result)
+        return result
+
+
+def _lower_body(symbols: Symbols, source: func.FuncOp, result: llvm.FuncOp) -> None:
+    blocks = [Block(arg_types=[value_type(type) for type in block.arg_types]) for block in source.body.blocks]
+    lowering = FunctionLowering(symbols, result.body, blocks[0], RULES.table)
+    lowering.blocks = dict(zip(source.body.blocks, blocks, strict=True))
+    for old, new in lowering.blocks.items():
+        for argument, lowered in zip(old.args, new.args, strict=True):
+            lowering.set(argument, lowered)
+    for old, new in lowering.blocks.items():
+        lowering.start(new)
+        for op in old.ops:
+            lowering.lower_op(op)
+    lowering.finish()
+
+
+def _argument_attributes(source: func.FuncOp, changing: set[int]) -> ArrayAttr[DictionaryAttr]:
+    given = source.arg_attrs or ArrayAttr([DictionaryAttr({})] * len(source.function_type.inputs))
+    result: list[DictionaryAttr] = []
+    for number, (type, attributes) in enumerate(zip(source.function_type.inputs, given, strict=True)):
+        kept = {key: value for key, value in attributes.data.items() if key.startswith("llvm.")}
+        if isinstance(type, MemRefType):
+            if number not in changing and MAY_ALIAS not in attributes.data:
+                kept["llvm.noalias"] = UnitAttr()
+            align = attributes.data.get(ALIGN)
+            if align is not None:
+                kept["llvm.align"] = IntegerAttr(align.value.data if isinstance(align, IntegerAttr) else ALIGNMENT, i64)
+        result.append(DictionaryAttr(kept))
+    if changing:
+        arguments = ", ".join(map(str, sorted(changing)))
+        reason = f"arguments {arguments} are not noalias: other threads write them while the function runs"
+        remarks.missed("convert-loops-to-llvm", source, reason)
+    return ArrayAttr(result)
+
+
+def _lower_global(symbols: Symbols, source: memref.GlobalOp) -> list[Operation]:
+    """A global with its value, a zeroed one, or none where the data is found through the constants' table."""
+    name, type = source.sym_name.data, as_memref(source.type)
+    index = source.attributes.get(CONSTANT_INDEX)
+    if isinstance(index, IntegerAttr):
+        symbols.constant_index[name] = index.value.data
+        return []
+    stored = array_type(type)
+    private = source.sym_visibility.data == "private"
+    linkage = "internal" if private else "external"
+    if isinstance(source.initial_value, UnitAttr):
+        return [zeroed_global(name, stored, linkage)]
+    constant = source.constant is not None
+    result = llvm.GlobalOp(
+        stored, name, linkage, constant=constant, alignment=ALIGNMENT, value=_stored_value(type, source.initial_value)
+    )
+    result.location = source.location
+    return [result]
+
+
+def _stored_value(type: MemRefType, value: DenseIntOrFPElementsAttr) -> Attribute:
+    """The initial value with the element type it has in memory; bits, which xDSL packs into bytes, become `i8`."""
+    element = memory_type(type.element_type)
+    if num_elements(type) * byte_size(type.element_type) != len(value.data.data):
+        raise LoweringError(None, f"the initial value does not fill {type}")
+    tensor = TensorType(cast(AnyDenseElement, element), type.get_shape())
+    return DenseIntOrFPElementsAttr(tensor, value.data)

@@ -1,0 +1,68 @@
+"""Module-level symbols that rules need beside the functions being lowered: run-time functions, strings, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp, StringAttr, i8
+from xdsl.ir import Attribute, Block, Operation, Region
+
+from .types import PTR
+
+CONSTANT_INDEX = "weft.constant_index"
+"""Attribute of a `memref.global` without value: its data is found at this place of the constants' table."""
+
+CONSTANTS_TABLE = "weft_constants"
+"""The global array of pointers that is filled in when the object is loaded."""
+
+ALIGNMENT = 64
+"""Bytes to which Weft aligns the memory it makes: a cache line, and the widest vector."""
+
+
+class Symbols:
+    """The symbols of a module, those found in it and those made on demand."""
+
+    def __init__(self, module: ModuleOp):
+        self.constant_index: dict[str, int] = {}
+        """Globals whose data is found through the constants' table, and their places in it."""
+        self._taken = {name.data for op in module.ops if isinstance(name := op.properties.get("sym_name"), StringAttr)}
+        self._made: dict[str, Operation] = {}
+        self._strings: dict[str, str] = {}
+
+    def made(self) -> list[Operation]:
+        """The declarations and strings made on demand."""
+        return list(self._made.values())
+
+    def declare(self, name: str, operands: Sequence[Attribute], result: Attribute | None) -> None:
+        """Declare a function of the run-time library, unless the module has one of that name."""
+        if name not in self._taken and name not in self._made:
+            type = llvm.LLVMFunctionType(operands, result)
+            self._made[name] = llvm.FuncOp(name, type, linkage=llvm.LinkageAttr("external"))
+
+    def string(self, text: str) -> str:
+        """The name of a global that holds `text`, ended by a zero."""
+        name = self._strings.get(text)
+        if name is None:
+            number = len(self._strings)
+            while f"weft_string_{number}" in self._taken:
+                number += 1
+            name = self._strings[text] = f"weft_string_{number}"
+            self._taken.add(name)
+            zero_ended = text + "\0"
+            type = llvm.LLVMArrayType(len(zero_ended.encode()), i8)
+            self._made[name] = llvm.GlobalOp(type, name, "private", constant=True, value=StringAttr(zero_ended))
+        return name
+
+    def use_constants_table(self) -> None:
+        """Make the table of pointers to constants, large enough for every constant of the module."""
+        if CONSTANTS_TABLE not in self._made:
+            type = llvm.LLVMArrayType(1 + max(self.constant_index.values()), PTR)
+            self._made[CONSTANTS_TABLE] = zeroed_global(CONSTANTS_TABLE, type, "external")
+
+
+def zeroed_global(name: str, type: Attribute, linkage: str) -> llvm.GlobalOp:
+    """A variable that starts as zeros."""
+    zero = llvm.ZeroOp.create(result_types=(type,))
+    body = Region(Block([zero, llvm.ReturnOp(zero.res)]))
+    return llvm.GlobalOp(type, name, linkage, alignment=ALIGNMENT, body=body)

@@ -1,0 +1,183 @@
+"""How the types of the `loops` phase look in LLVM: as values, and in memory.
+
+| loops                  | value                 | in memory              |
+|------------------------|-----------------------|------------------------|
+| `index`                | `i64`                 | `i64`                  |
+| `i1`                   | `i1`                  | `i8`, 0 or 1           |
+| `ui8`, `si32`, ...     | `i8`, `i32`, ...      | the same               |
+| `f32`, `f16`, `f64`    | the same              | the same               |
+| `bf16`                 | `i16`, its bits       | the same               |
+| `vector<16xi1>`        | `vector<16xi1>`       | `vector<16xi8>`        |
+| `memref<4x8xf32, ...>` | `!llvm.ptr`           |                        |
+
+A memref value is the address of the first element it can reach, whatever the offset in its type says: strides must be
+static, offsets and the outermost extent need not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import cast
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    FunctionType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    VectorType,
+    i1,
+    i8,
+    i16,
+    i64,
+)
+from xdsl.ir import Attribute, Operation
+
+from ...dialects.support.diagnostics import Diagnostic, Place
+from ...dialects.support.vector_types import as_vector
+
+PTR = llvm.LLVMPointerType()
+
+
+class LoweringError(Diagnostic):
+    """An operation or type that has no translation. Where a type is asked about, the operation is not yet known."""
+
+    def __init__(self, op: Operation | None, message: str):
+        place = None if op is None else Place.of_location(op.location)
+        super().__init__(message if op is None else f"'{op.name}': {message}", place)
+        self.op = op
+
+
+def as_memref(type: Attribute) -> MemRefType:
+    """`type`, which the operation's verifier has found to be a memref.
+
+    Raises:
+        LoweringError: an unranked memref.
+    """
+    if isinstance(type, MemRefType):
+        return cast(MemRefType, type)
+    raise LoweringError(None, f"{type} has no rank; only ranked memrefs can be lowered")
+
+
+@lru_cache(maxsize=4096)
+def value_type(type: Attribute) -> Attribute:
+    """The type of an SSA value after lowering.
+
+    Raises:
+        LoweringError: the type has no counterpart.
+    """
+    if isinstance(type, BFloat16Type):
+        return i16
+    if isinstance(type, AnyFloat | llvm.LLVMPointerType | llvm.LLVMArrayType | llvm.LLVMStructType):
+        return type
+    if isinstance(type, IndexType):
+        return i64
+    if isinstance(type, IntegerType):
+        return IntegerType(type.bitwidth)
+    if isinstance(type, MemRefType | FunctionType):
+        return PTR
+    vector = as_vector(type)
+    if vector is None:
+        raise LoweringError(None, f"{type} has no LLVM type")
+    if len(vector.get_shape()) != 1 or vector.get_num_scalable_dims():
+        raise LoweringError(None, f"{type} is not a vector of one fixed dimension")
+    return VectorType(value_type(vector.element_type), vector.get_shape())
+
+
+@lru_cache(maxsize=4096)
+def memory_type(type: Attribute) -> Attribute:
+    """The type of an element in memory: as a value, but bits are bytes."""
+    value = value_type(type)
+    if value == i1:
+        return i8
+    vector = as_vector(value)
+    return VectorType(i8, vector.get_shape()) if vector and vector.element_type == i1 else value
+
+
+@lru_cache(maxsize=4096)
+def byte_size(type: Attribute) -> int:
+    """Bytes of one element in memory.
+
+    Raises:
+        LoweringError: the type is not a whole number of bytes.
+    """
+    stored = memory_type(type)
+    vector = as_vector(stored)
+    if vector is not None:
+        return byte_size(vector.element_type) * vector.get_shape()[0]
+    if isinstance(stored, llvm.LLVMPointerType):
+        return 8
+    bits = stored.bitwidth if isinstance(stored, IntegerType | AnyFloat) else 0
+    if bits % 8 or not bits:
+        raise LoweringError(None, f"elements of type {type} are not a whole number of bytes")
+    return bits // 8
+
+
+def alignment(type: Attribute) -> int:
+    """Bytes to which an access of this type is known to be aligned: an element's size."""
+    vector = as_vector(memory_type(type))
+    return byte_size(type if vector is None else vector.element_type)
+
+
+@lru_cache(maxsize=4096)
+def static_strides(type: MemRefType) -> tuple[int, ...]:
+    """Elements between neighbours along each dimension.
+
+    Raises:
+        LoweringError: a stride is dynamic, or the layout is not strided.
+    """
+    strides = type.get_strides()
+    if strides is None:
+        raise LoweringError(None, f"the layout of {type} is not strided")
+    known = [stride for stride in strides if stride is not None and stride >= 0]
+    if len(known) != len(strides):
+        raise LoweringError(None, f"{type} has a dynamic stride")
+    return tuple(known)
+
+
+def num_elements(type: MemRefType) -> int:
+    """Elements from the first to the last that a static memref reaches, both included.
+
+    Raises:
+        LoweringError: an extent is dynamic.
+    """
+    shape = type.get_shape()
+    if any(extent < 0 for extent in shape):
+        raise LoweringError(None, f"{type} has a dynamic extent")
+    if not all(shape):
+        return 0
+    return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, static_strides(type), strict=True))
+
+
+@lru_cache(maxsize=4096)
+def stepped_type(type: MemRefType) -> Attribute | None:
+    """The nested array type over which one `getelementptr` with all indices of the memref walks.
+
+    `memref<4x8x16xf32>` gives `!llvm.array<8 x array<16 x f32>>`. None where the strides do not nest, as in a
+    transpose.
+    """
+    strides = static_strides(type)
+    sizes: list[int] = []
+    for outer, inner in zip(strides, (*strides[1:], 1), strict=True):
+        if inner == 0 or outer % inner or outer == 0:
+            return None
+        sizes.append(outer // inner)
+    stepped = memory_type(type.element_type)
+    for position, size in enumerate(reversed(sizes)):
+        if position or size != 1:
+            stepped = llvm.LLVMArrayType(size, stepped)
+    return stepped
+
+
+def array_type(type: MemRefType) -> Attribute:
+    """The type of the storage of a static memref: nested arrays for a dense one, a flat array for a strided one."""
+    element = memory_type(type.element_type)
+    shape: Sequence[int] = type.get_shape()
+    if static_strides(type) != tuple(MemRefType.strides_for_shape(shape)):
+        shape = [num_elements(type)]
+    for extent in reversed(shape):
+        element = llvm.LLVMArrayType(extent, element)
+    return element

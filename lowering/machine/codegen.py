@@ -1,0 +1,178 @@
+"""From LLVM IR text to machine code, one module at a time or many at once.
+
+The text names no target: the target brings triple, data layout, processor and features. LLVM's standard pipeline runs
+with loop and SLP vectorisation. llvmlite makes one call at a time in a process, so many modules are compiled in
+workers:
+
+    with CodegenPool(target, jobs=2) as pool:       # workers are forked here, while the process is still small
+        pool.submit("k0", text)                     # compiled while the next text is being made
+        objects = pool.result("k0")
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from types import TracebackType
+from typing import Self
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.support.diagnostics import Diagnostic
+from ..llvm_ir.module import emit_llvm_ir
+from .binding import LLVMError
+from .kernel_cache import KernelCache
+from .target import Target
+
+
+class CodegenError(Diagnostic):
+    """LLVM refused a module: the message says why, and shows the line where there is one."""
+
+
+def compile_module(module: ModuleOp | str, target: Target, opt_level: int = 3) -> bytes:
+    """Compile a module of the llvm dialect, or the text of LLVM IR, to an object file's bytes.
+
+    Raises:
+        CodegenError: LLVM does not accept the module.
+        LoweringError: an operation of the module has no LLVM IR.
+    """
+    text = module if isinstance(module, str) else emit_llvm_ir(module)
+    try:
+        return target.machine(opt_level).object(text)
+    except LLVMError as error:
+        raise _explained(error, text) from None
+
+
+def compile_to_assembly(module: ModuleOp | str, target: Target, opt_level: int = 3) -> str:
+    """The same, as assembly text."""
+    text = module if isinstance(module, str) else emit_llvm_ir(module)
+    try:
+        return target.machine(opt_level).assembly(text)
+    except LLVMError as error:
+        raise _explained(error, text) from None
+
+
+def _explained(error: LLVMError, text: str) -> CodegenError:
+    """LLVM's message, with the line of the text it speaks of."""
+    message = str(error)
+    place = re.search(r"<string>:(\d+):(\d+): ", message)
+    if place is None:
+        return CodegenError(f"LLVM does not accept the module: {message.strip()}")
+    line = text.splitlines()[int(place[1]) - 1]
+    reason = message[place.end() :].splitlines()[0]
+    caret = " " * (int(place[2]) - 1) + "^"
+    return CodegenError(f"LLVM does not accept line {place[1]} of the module: {reason}\n  {line}\n  {caret}")
+
+
+class CodegenPool:
+    """Modules go in by key, objects come out by key, in any order; equal texts are compiled once.
+
+    Where processes cannot be forked, or one job is asked for, a module is compiled here when its result is asked for.
+
+    Args:
+        target: what code is made for.
+        jobs: worker processes; as many as there are processors, unless given.
+        opt_level: LLVM's level, 0 to 3.
+        cache: where compiled objects are kept; what `$WEFT_CACHE_DIR` says, unless given.
+    """
+
+    def __init__(self, target: Target, jobs: int | None = None, opt_level: int = 3, cache: KernelCache | None = None):
+        self._target = target.resolved()
+        self._opt_level = opt_level
+        self._cache = cache or KernelCache.from_environment()
+        self._contents: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
+        self._objects: dict[str, bytes] = {}
+        self._running: dict[str, Future[bytes]] = {}
+        self._workers = _start_workers(_processors() if jobs is None else jobs)
+
+    def submit(self, key: str, text: str) -> None:
+        """Have a module compiled.
+
+        Raises:
+            ValueError: another module has this key.
+        """
+        content = KernelCache.key(text, self._target, self._opt_level)
+        if self._contents.setdefault(key, content) != content:
+            raise ValueError(f"two different modules are submitted as '{key}'")
+        if content in self._objects or content in self._texts:
+            return
+        cached = self._cache.get(content) if self._cache else None
+        if cached is not None:
+            self._objects[content] = cached
+            return
+        self._texts[content] = text
+        if self._workers is not None:
+            self._running[content] = self._workers.submit(compile_module, text, self._target, self._opt_level)
+
+    def result(self, key: str) -> bytes:
+        """The object of a module, waited for.
+
+        Raises:
+            KeyError: no module was submitted under this key.
+            CodegenError: LLVM does not accept the module, or the process that compiled it died.
+        """
+        content = self._contents[key]
+        if content not in self._objects:
+            self._objects[content] = self._compiled(key, content)
+            if self._cache:
+                self._cache.put(content, self._objects[content])
+        return self._objects[content]
+
+    def _compiled(self, key: str, content: str) -> bytes:
+        running = self._running.get(content)
+        if running is None:
+            return compile_module(self._texts[content], self._target, self._opt_level)
+        try:
+            return running.result()
+        except BrokenProcessPool:
+            raise CodegenError(f"the process that compiled '{key}' died: LLVM crashed, or memory ran out") from None
+
+    def close(self) -> None:
+        """Stop the workers; modules whose result nobody asked for are dropped."""
+        if self._workers is not None:
+            self._workers.shutdown(wait=True, cancel_futures=True)
+            self._workers = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def compile_many(texts: Sequence[str], target: Target, jobs: int | None = None, opt_level: int = 3) -> Iterator[bytes]:
+    """The objects of several modules, in their order.
+
+    Raises:
+        CodegenError: LLVM does not accept one of them.
+    """
+    with CodegenPool(target, jobs, opt_level) as pool:
+        for number, text in enumerate(texts):
+            pool.submit(str(number), text)
+        for number in range(len(texts)):
+            yield pool.result(str(number))
+
+
+def _processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _start_workers(jobs: int) -> ProcessPoolExecutor | None:
+    """Fork the workers now, before this process grows; the first task has the executor start them all.
+
+    A worker of Python's own pools may not have children.
+    """
+    forks = "fork" in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
+    if jobs <= 1 or not forks:
+        return None
+    workers = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork"))
+    workers.submit(_processors)
+    return workers

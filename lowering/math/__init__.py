@@ -1,0 +1,1 @@
+"""exp, tanh, erf and their like as polynomials over vectors."""

@@ -1,0 +1,167 @@
+"""Expand transcendental functions into arithmetic, so that loops over them vectorise.
+
+    %1 = math.exp %0 : vector<16xf32>    ->    some 20 arith operations on vector<16xf32>, without calls or branches
+
+| element     | functions                                                       | how                                  |
+|-------------|-----------------------------------------------------------------|--------------------------------------|
+| f32         | exp, log, tanh, erf                                             | in f32 (`math_f32`), within 2 ulp    |
+| f32         | exp2, expm1, log1p, log2, log10, sin, cos, tan, asin, acos,     | in f64 (`math_f64`), within 1 ulp    |
+|             | atan, atan2, sinh, cosh, asinh, acosh, atanh, cbrt, powf, fpowi |                                      |
+| f16, bf16   | all of these                                                    | in f32 or f64, as for f32            |
+| f64         | exp, expm1, log, tanh                                           | in f64, within 3 ulp                 |
+| integers    | ipowi                                                           | squaring, in a loop over the bits    |
+
+Results hold for all arguments: overflow, denormal numbers, infinities, NaN, signed zeros. What the table does not have
+stays, and becomes an LLVM intrinsic (roundings, square root, fma, copysign) or a call of the C library (the rest of
+f64). TVM's counterpart is the fast-math rules of `LowerIntrin`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects import math, scf
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    f32,
+    f64,
+)
+from xdsl.ir import Block, Operation, Region
+
+from ...dialects.support.vector_types import element_type
+from ...transforms.infra.passes import ModulePass
+from . import f32 as math_f32
+from . import f64 as math_f64
+from .expression import Expr, Scope
+
+Expansion = Callable[..., Expr]
+
+IN_F32: dict[type[Operation], Expansion] = {
+    math.ExpOp: math_f32.exp,
+    math.LogOp: math_f32.log,
+    math.TanhOp: math_f32.tanh,
+    math.ErfOp: math_f32.erf,
+}
+"""Functions of f32 that are computed in f32."""
+
+IN_F64: dict[type[Operation], Expansion] = {
+    math.Exp2Op: math_f64.exp2,
+    math.ExpM1Op: math_f64.expm1,
+    math.Log1pOp: math_f64.log1p,
+    math.Log2Op: math_f64.log2,
+    math.Log10Op: math_f64.log10,
+    math.SinOp: math_f64.sin,
+    math.CosOp: math_f64.cos,
+    math.TanOp: math_f64.tan,
+    math.AsinOp: math_f64.asin,
+    math.AcosOp: math_f64.acos,
+    math.AtanOp: math_f64.atan,
+    math.Atan2Op: math_f64.atan2,
+    math.SinhOp: math_f64.sinh,
+    math.CoshOp: math_f64.cosh,
+    math.AsinhOp: math_f64.asinh,
+    math.AcoshOp: math_f64.acosh,
+    math.AtanhOp: math_f64.atanh,
+    math.CbrtOp: math_f64.cbrt,
+    math.PowFOp: math_f64.power,
+}
+"""Functions of f32 that are computed in f64."""
+
+OF_F64: dict[type[Operation], Expansion] = {
+    math.ExpOp: math_f64.exp,
+    math.ExpM1Op: math_f64.expm1,
+    math.LogOp: math_f64.log,
+    math.TanhOp: math_f64.tanh,
+}
+"""Functions of f64."""
+
+
+@dataclass(frozen=True)
+class ExpandMathPass(ModulePass):
+    """Replace math operations by arithmetic."""
+
+    name = "expand-math"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for found in [inner for inner in op.walk() if type(inner) in _RULES]:
+            _RULES[type(found)](found)
+
+
+def _expand_float(op: Operation) -> None:
+    element = element_type(op.results[0].type)
+    scope = Scope(op)
+    operands = [Expr(scope, operand) for operand in op.operands]
+    if isinstance(element, Float64Type):
+        function = OF_F64.get(type(op))
+        if function is not None:
+            _replace(op, function(*operands))
+        return
+    if not isinstance(element, Float32Type | Float16Type | BFloat16Type):
+        return
+    function, computed = (IN_F32[type(op)], f32) if type(op) in IN_F32 else (IN_F64[type(op)], f64)
+    singles = [operand.convert(f32) for operand in operands]
+    # Straight to f16: LLVM folds two conversions into one, and then calls a library function that need not exist.
+    result = function(*(operand.convert(computed) for operand in singles))
+    _replace(op, result.convert(element))
+
+
+def _replace(op: Operation, result: Expr) -> None:
+    if result.value.name_hint is None:
+        result.value.name_hint = op.results[0].name_hint
+    op.results[0].replace_all_uses_with(result.value)
+    op.detach()
+    op.erase()
+
+
+def _expand_fpowi(op: Operation) -> None:
+    scope = Scope(op)
+    base, exponent = (Expr(scope, operand) for operand in op.operands)
+    element = element_type(base.type)
+    power = exponent.to_float(f64)
+    if isinstance(element, Float64Type):
+        _replace(op, base.power(power))
+    else:
+        single = math_f64.power(base.convert(f32).convert(f64), power).convert(f32)
+        _replace(op, single.convert(cast(AnyFloat, element)))
+
+
+def _expand_ipowi(op: Operation) -> None:
+    """Squaring, once for each bit of the exponent; of negative exponents, what integer division gives."""
+    scope = Scope(op)
+    base, exponent = (Expr(scope, operand) for operand in op.operands)
+    width = cast(IntegerType, element_type(base.type)).bitwidth
+    first, end, step = (scope.constant(IntegerAttr(n, IndexType()), IndexType()) for n in (0, width, 1))
+    one = base.like(1)
+    body = Block(arg_types=[IndexType(), *(base.type,) * 3])
+    loop = scf.ForOp(first, end, step, [one.value, base.value, exponent.value], Region(body))
+    scope.insert(loop)
+    closing = scf.YieldOp()
+    body.add_op(closing)
+    inner = Scope(closing)
+    product, square, rest = (Expr(inner, argument) for argument in body.args[1:])
+    product = (rest & 1).equals(0).select(product, product * square)
+    yielded = [product.value, (square * square).value, (rest >> 1).value]
+    body.insert_op_before(scf.YieldOp(*yielded), closing)
+    body.erase_op(closing)
+    result = Expr(scope, loop.results[0])
+    alternating = (exponent & 1).equals(0).select(one, base.like(-1))
+    inverse = base.equals(-1).select(alternating, base.equals(1).select(one, base.like(0)))
+    _replace(op, (exponent < 0).select(inverse, result))
+
+
+_RULES: dict[type[Operation], Callable[[Operation], None]] = {
+    **dict.fromkeys([*IN_F32, *IN_F64], _expand_float),
+    math.FPowIOp: _expand_fpowi,
+    math.IPowIOp: _expand_ipowi,
+}

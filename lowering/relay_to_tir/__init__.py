@@ -1,0 +1,1 @@
+"""`relay` to `tir`: kernels become loop nests over blocks."""

@@ -1,0 +1,193 @@
+"""Lower fused functions to TIR: each primitive `relay.func` becomes a `tir.prim_func` by its operators' `compute`.
+
+Before -> after:
+
+```mlir
+relay.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %y = relay.call @fused_nn_relu(%x) : (tensor<8xf32>) -> tensor<8xf32>
+relay.func private @fused_nn_relu(%p0: tensor<8xf32>) -> tensor<8xf32> attributes {primitive} { ...
+
+relay.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %y = relay.call_lowered @fused_nn_relu(%x) : (tensor<8xf32>) -> tensor<8xf32>
+tir.prim_func @fused_nn_relu(%p0: memref<8xf32>, %out: memref<8xf32>) { ... one tir.block for each stage ...
+```
+
+Tuples are opened: a tuple operand becomes several buffers. Does not: schedule anything; functions that are not
+primitive stay. Counterpart of TVM's LowerTE (TECompiler, LowerToTECompute).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TupleType, UnitAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects import te
+from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static
+from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
+from ...dialects.relay.ops.slicing import ConcatenateOp
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.tir.core import PrimFuncOp
+from ...transforms.infra import ModulePass
+from ..graph_to_loops.convert_main_to_loops import CONCAT_ONLY
+from .te_to_tir import create_prim_func
+
+
+@dataclass(frozen=True)
+class LowerTEPass(ModulePass):
+    """Primitive `relay.func`s -> `tir.prim_func`s; calls of them -> `relay.call_lowered`."""
+
+    name = "lower-te"
+    tvm_name = "LowerTE"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        lowered: dict[str, PrimFuncOp] = {}
+        for function in [f for f in op.ops if isinstance(f, FuncOp) and f.is_primitive]:
+            prim_func = lower_function(function)
+            op.body.block.insert_op_before(prim_func, function)
+            lowered[function.sym_name.data] = prim_func
+            function.detach()
+            function.erase()
+        for call in [c for c in op.walk() if isinstance(c, CallOp)]:
+            if call.callee.root_reference.data in lowered:
+                _lower_call(call)
+
+
+def lower_function(function: FuncOp) -> PrimFuncOp:
+    """The `tir.prim_func` that computes what the primitive `function` says, from its operators' `compute`.
+
+    Raises:
+        Diagnostic: a shape is dynamic, or an operator has no `compute`.
+    """
+    inputs, outputs = compute_function(function)
+    prim_func = create_prim_func(function.sym_name.data, inputs, outputs)
+    prim_func.location = function.location
+    prim_func.attributes |= {k: v for k, v in function.attributes.items() if k != "primitive"}
+    if _is_concatenation(function):
+        prim_func.attributes[CONCAT_ONLY] = UnitAttr()
+    return prim_func
+
+
+def compute_function(function: FuncOp) -> tuple[list[te.Tensor], list[te.Tensor]]:
+    """Placeholders for the function's inputs, and its outputs as tensor expressions of them; tuples are opened.
+
+    Raises:
+        Diagnostic: a shape is dynamic, or an operator has no `compute`.
+    """
+    tensors: dict[SSAValue, list[te.Tensor]] = {}
+    inputs: list[te.Tensor] = []
+    for argument in function.body.block.args:
+        tensors[argument] = [
+            te.placeholder(type.get_shape(), type.element_type, argument.name_hint or "p")
+            for type in _static_tensors(argument.type, function)
+        ]
+        inputs += tensors[argument]
+    for op in function.body.block.ops:
+        if op is function.return_op:
+            break
+        tensors.update(zip(op.results, _compute(op, tensors), strict=True))
+    return inputs, [t for value in function.return_op.arguments for t in tensors[value]]
+
+
+def _is_concatenation(function: FuncOp) -> bool:
+    """Whether `function` lays its arguments, in order, one after the other in memory, and does nothing else."""
+    ops = list(function.body.block.ops)
+    if len(ops) != 3:
+        return False
+    gather, concatenate, _ = ops
+    if not isinstance(gather, TupleOp) or not isinstance(concatenate, ConcatenateOp):
+        return False
+    shape = flatten_types([concatenate.result.type])[0].get_shape()
+    axis = concatenate.axis.value.data % len(shape)
+    arguments = list(function.body.block.args)
+    return list(gather.operands) == arguments and all(n == 1 for n in shape[:axis])
+
+
+def _compute(op: Operation, tensors: dict[SSAValue, list[te.Tensor]]) -> Iterator[list[te.Tensor]]:
+    """The tensors of each result of one operation."""
+    match op:
+        case TupleOp():
+            yield [t for field in op.fields for t in tensors[field]]
+        case TupleGetOp():
+            assert isinstance(op.tuple.type, TupleType)
+            widths = [len(flatten_types([type])) for type in op.tuple.type.types]
+            start = sum(widths[: op.index.value.data])
+            yield tensors[op.tuple][start : start + widths[op.index.value.data]]
+        case ConstantOp():
+            yield [_constant(op)]
+        case RelayOp() if op.has_compute():
+            for result in op.results:
+                _static_tensors(result.type, op)
+            computed = op.compute(*(t for operand in op.operands for t in tensors[operand]))
+            flat = [computed] if isinstance(computed, te.Tensor) else list(computed)
+            position = 0
+            for result in op.results:
+                width = len(flatten_types([result.type]))
+                yield flat[position : position + width]
+                position += width
+        case _:
+            raise Diagnostic.at(op, f"'{op.name}' cannot become a loop nest: it has no compute")
+
+
+def _static_tensors(type: Attribute, where: Operation) -> Sequence[Tensor]:
+    if not is_static(type):
+        raise Diagnostic.at(
+            where,
+            f"cannot lower {type} to a loop nest: it has a dynamic dimension",
+            hint="give the inputs static shapes, as in --shape x=1x3x224x224",
+        )
+    return flatten_types([type])
+
+
+def _constant(op: ConstantOp) -> te.Tensor:
+    """A constant inside a fused function: a literal for each element, chosen by its index."""
+    array = op.numpy()
+    if array is None:
+        raise Diagnostic.at(op, "the data of this constant was not loaded")
+    type = flatten_types([op.result.type])[0].element_type
+    if array.size != 1:
+        raise Diagnostic.at(
+            op,
+            f"a constant of shape {list(array.shape)} stands inside a fused function",
+            hint="run fuse-ops with link-params=false: then constants are arguments of the fused functions",
+        )
+    value = array.reshape(-1)[0].item()
+    return te.compute(array.shape, lambda *_: te.const(value, type), "constant")
+
+
+def _lower_call(call: CallOp) -> None:
+    """Replace a call by one on tensors: tuples are taken apart before it and put together after it."""
+    assert call.parent is not None
+    block = call.parent
+
+    def insert(op: Operation) -> Operation:
+        op.location = call.location
+        block.insert_op_before(op, call)
+        return op
+
+    def opened(value: SSAValue) -> list[SSAValue]:
+        if not isinstance(value.type, TupleType):
+            return [value]
+        fields = [insert(TupleGetOp(value, i)).results[0] for i in range(len(value.type.types))]
+        return [v for field in fields for v in opened(field)]
+
+    arguments = [v for argument in call.arguments for v in opened(argument)]
+    types = flatten_types([r.type for r in call.results])
+    lowered = insert(CallLoweredOp(call.callee.root_reference.data, arguments, types))
+    lowered.attributes |= call.attributes
+    flat = iter(lowered.results)
+
+    def closed(type: Attribute) -> SSAValue:
+        if not isinstance(type, TupleType):
+            return next(flat)
+        return insert(TupleOp(*(closed(t) for t in type.types))).results[0]
+
+    for old in call.results:
+        new = closed(old.type)
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    call.detach()
+    call.erase()

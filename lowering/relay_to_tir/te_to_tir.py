@@ -1,0 +1,455 @@
+"""From tensor expressions to TIR: each `compute` becomes one `tir.block` in a loop nest over its axes.
+
+Counterpart of TVM's `te.create_prim_func`. The expression becomes the block's body: `arith`, `math`, and loads of the
+tensors it reads; a reduction becomes a block with an `init` and a body that combines one step. Loops of extent one are
+left out. Signed and unsigned integers are both signless in memory; the operations chosen keep them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects import arith, math, memref, scf
+from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    Signedness,
+    f32,
+    i1,
+    i64,
+)
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
+from xdsl.utils.hints import isa
+
+from ...dialects import te
+from ...dialects.extensions.arith import RemFOp
+from ...dialects.te.expr import BinaryKind as B
+from ...dialects.te.expr import UnaryKind as U
+from ...dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, PrimFuncOp
+from . import te_integers
+
+CONTRACT = FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
+"""A multiplication and the addition of its product may become one fused operation."""
+REASSOCIATE = FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT, FastMathFlag.REASSOC])
+"""Also: the terms of a sum may be added in any order."""
+NO_SIGNED_ZERO = FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
+
+
+def signless(type: Attribute) -> Attribute:
+    """The type that `arith` works on: an unsigned integer's bits without the sign."""
+    return IntegerType(type.width.data) if isa(type, IntegerType) else type
+
+
+def buffer_type(tensor: te.Tensor) -> MemRefType[Attribute]:
+    """The memref that holds `tensor`: same shape, signless elements, row-major."""
+    return MemRefType(signless(tensor.element_type), tensor.shape)
+
+
+def is_unsigned(type: Attribute) -> bool:
+    """Whether values of `type` are compared and widened as unsigned; `i1` is."""
+    return isa(type, IntegerType) and (type.signedness.data == Signedness.UNSIGNED or type.width.data == 1)
+
+
+def create_prim_func(name: str, inputs: Sequence[te.Tensor], outputs: Sequence[te.Tensor]) -> PrimFuncOp:
+    """The function `name(inputs..., outputs...)` that computes `outputs`.
+
+    An output that is an input, or that stands twice in the list, is copied. Nothing is done for a tensor without
+    elements.
+    """
+    results: list[te.Tensor] = []
+    for output in outputs:
+        results.append(_identity(output) if output.producer is None or output in results else output)
+    func = PrimFuncOp(name, [buffer_type(t) for t in [*inputs, *results]])
+    block = func.body.block
+    buffers: dict[te.Tensor, SSAValue] = {}
+    for position, tensor in enumerate([*inputs, *results]):
+        argument = block.args[position]
+        argument.name_hint = f"p{position}" if position < len(inputs) else f"out{position - len(inputs) or ''}"
+        buffers[tensor] = argument
+    names: set[str] = set()
+    for tensor in te.topological_order(results):
+        if tensor.producer is None:
+            if tensor not in buffers:
+                raise ValueError(f"te: '{tensor.name}' is read but is not an input of @{name}")
+            continue
+        if tensor not in buffers:
+            alloc = AllocBufferOp(buffer_type(tensor))
+            alloc.buffer.name_hint = tensor.name
+            block.add_op(alloc)
+            buffers[tensor] = alloc.buffer
+        if 0 not in tensor.shape:
+            block.add_op(_nest(tensor, tensor.producer, _unique(tensor.name, names), buffers))
+    return func
+
+
+def _identity(tensor: te.Tensor) -> te.Tensor:
+    return te.compute(tensor.shape, lambda *i: tensor[i], "copy")
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    candidate, count = name, 0
+    while candidate in taken:
+        count += 1
+        candidate = f"{name}_{count}"
+    taken.add(candidate)
+    return candidate
+
+
+def _nest(tensor: te.Tensor, compute: te.Compute, name: str, buffers: dict[te.Tensor, SSAValue]) -> Operation:
+    """The loops over a compute's axes with its block inside; only the block where all extents are one."""
+    formula = compute.body
+    if isinstance(formula, te.Reduce) and any(axis.extent == 0 for axis in formula.axes):
+        formula = te.reduce_identity(formula.kind, formula.type)  # of no terms
+    axes = (*compute.axes, *(formula.axes if isinstance(formula, te.Reduce) else ()))
+    iters = [(axis, IterKind.REDUCE if axis.reduce else IterKind.SPATIAL) for axis in axes]
+    loops: list[ForOp] = []
+    bindings: list[AffineExpr] = []
+    for axis, _ in iters:
+        if axis.extent == 1:
+            bindings.append(AffineConstantExpr(0))
+        else:
+            bindings.append(AffineExpr.dimension(len(loops)))
+            loops.append(ForOp(axis.extent, name_hint=axis.name))
+    body = Block(arg_types=[IndexType()] * len(iters))
+    for argument, (axis, _) in zip(body.args, iters, strict=True):
+        argument.name_hint = f"v{axis.name}"
+    emitter = BodyEmitter(body, dict(zip((a for a, _ in iters), body.args, strict=True)), buffers)
+    target = buffers[tensor]
+    indices = body.args[: len(compute.axes)]
+    init: Region | None = None
+    if isinstance(formula, te.Reduce):
+        step = emitter.value(formula.operand)
+        partial = emitter.insert(memref.LoadOp.get(target, indices))
+        combined = emitter.binary(te.COMBINER[formula.kind], partial, step, formula.type, reduction=True)
+        emitter.insert(memref.StoreOp.get(combined, target, indices))
+        init_block = Block(arg_types=[IndexType()] * len(iters))
+        for argument, named in zip(init_block.args, body.args, strict=True):
+            argument.name_hint = named.name_hint
+        init_emitter = BodyEmitter(init_block, {}, buffers)
+        identity = init_emitter.value(te.reduce_identity(formula.kind, formula.type))
+        init_emitter.insert(memref.StoreOp.get(identity, target, init_block.args[: len(compute.axes)]))
+        init = Region(init_block)
+    else:
+        emitter.insert(memref.StoreOp.get(emitter.value(formula), target, indices))
+    block = BlockOp(
+        name,
+        [(kind, axis.extent) for axis, kind in iters],
+        AffineMap(len(loops), 0, tuple(bindings)),
+        [loop.var for loop in loops],
+        Region(body),
+        init,
+    )
+    nest: Operation = block
+    for loop in reversed(loops):
+        loop.body.block.add_op(nest)
+        nest = loop
+    return nest
+
+
+class BodyEmitter:
+    """Emits scalar expressions at the end of a block, each shared subexpression once."""
+
+    def __init__(self, block: Block, axes: dict[te.IterVar, SSAValue], buffers: dict[te.Tensor, SSAValue]):
+        self.block = block
+        self.axes = axes
+        self.buffers = buffers
+        self.memo: dict[te.Expr, SSAValue] = {**axes}
+        self.constants: dict[tuple[float, Attribute], SSAValue] = {}
+
+    def insert(self, op: Operation) -> SSAValue:
+        """Append `op`; its result, if it has one (a store has none, and gives its operand)."""
+        self.block.add_op(op)
+        return op.results[0] if op.results else op.operands[0]
+
+    def value(self, expr: te.Expr) -> SSAValue:
+        """The SSA value of `expr`."""
+        if (known := self.memo.get(expr)) is None:
+            known = self.memo[expr] = self._emit(expr)
+        return known
+
+    def constant(self, value: float, type: Attribute) -> SSAValue:
+        """A literal of the signless scalar `type`."""
+        key = (value, type)
+        if (known := self.constants.get(key)) is None or value != value:
+            attribute = (
+                FloatAttr(float(value), type) if isinstance(type, AnyFloat) else _integer_attribute(int(value), type)
+            )
+            op = arith.ConstantOp(attribute)
+            if (first := self.block.first_op) is not None:
+                self.block.insert_op_before(op, first)  # before every use, also one inside an earlier region
+            else:
+                self.block.add_op(op)
+            known = self.constants[key] = op.result
+        return known
+
+    def _emit(self, expr: te.Expr) -> SSAValue:
+        match expr:
+            case te.Const(value, element):
+                return self.constant(value, signless(element))
+            case te.Read(tensor, indices):
+                return self.insert(memref.LoadOp.get(self.buffers[tensor], [self.value(i) for i in indices]))
+            case te.Unary(kind, operand, _):
+                return self.unary(kind, self.value(operand), operand.type)
+            case te.Binary(kind, lhs, rhs, _):
+                if lhs.type == te.index and kind in (B.FLOORDIV, B.FLOORMOD) and _is_natural(lhs) and _is_positive(rhs):
+                    op = arith.DivUIOp if kind == B.FLOORDIV else arith.RemUIOp
+                    return self.insert(op(self.value(lhs), self.value(rhs)))
+                return self.binary(kind, self.value(lhs), self.value(rhs), lhs.type)
+            case te.Select(condition, then, otherwise, _):
+                return self._select(condition, then, otherwise)
+            case te.Cast(operand, element):
+                return self.cast(self.value(operand), operand.type, element)
+            case _:
+                raise TypeError(f"te: {type(expr).__name__} cannot stand inside an expression")
+
+    def _select(self, condition: te.Expr, then: te.Expr, otherwise: te.Expr) -> SSAValue:
+        test = self.value(condition)
+        if is_speculatable(then) and is_speculatable(otherwise):
+            return self.insert(arith.SelectOp(test, self.value(then), self.value(otherwise)))
+        regions: list[Region] = []
+        for side in (then, otherwise):
+            block = Block()
+            inner = BodyEmitter(block, self.axes, self.buffers)
+            inner.memo = dict(self.memo)
+            block.add_op(scf.YieldOp(inner.value(side)))
+            regions.append(Region(block))
+        return self.insert(scf.IfOp(test, [signless(then.type)], regions[0], regions[1]))
+
+    def unary(self, kind: U, x: SSAValue, type: Attribute) -> SSAValue:
+        """`kind(x)`, where `x` is of the (signed or unsigned) scalar `type`."""
+        if isinstance(type, AnyFloat):
+            return self._unary_float(kind, x)
+        match kind:
+            case U.NEG:
+                return self.insert(arith.SubiOp(self.constant(0, x.type), x))
+            case U.NOT:
+                return self.insert(arith.XOrIOp(x, self.constant(1 if x.type == i1 else -1, x.type)))
+            case U.ABS:
+                return x if is_unsigned(type) else self.insert(math.AbsIOp(x))
+            case U.SIGN:
+                zero, one = self.constant(0, x.type), self.constant(1, x.type)
+                positive = self.binary(B.GT, x, zero, type)
+                if is_unsigned(type):
+                    return self.insert(arith.SelectOp(positive, one, zero))
+                below = self.insert(arith.SelectOp(self.binary(B.LT, x, zero, type), self.constant(-1, x.type), zero))
+                return self.insert(arith.SelectOp(positive, one, below))
+            case U.FLOOR | U.CEIL | U.ROUND | U.TRUNC:
+                return x
+            case U.ISNAN | U.ISINF:
+                return self.constant(0, i1)
+            case U.ISFINITE:
+                return self.constant(1, i1)
+            case _:
+                raise TypeError(f"te: {kind} of {type}")
+
+    def _unary_float(self, kind: U, x: SSAValue) -> SSAValue:
+        if (op := _FLOAT_UNARY.get(kind)) is not None:
+            return self.insert(op(x))
+        match kind:
+            case U.NEG:
+                return self.insert(arith.NegfOp(x))
+            case U.SIGN:
+                zero = self.constant(0.0, x.type)
+                below = self.insert(arith.SelectOp(self._compare(x, "olt", zero), self.constant(-1.0, x.type), x))
+                return self.insert(arith.SelectOp(self._compare(x, "ogt", zero), self.constant(1.0, x.type), below))
+            case U.SIGMOID:
+                one = self.constant(1.0, x.type)
+                exponential = self.insert(math.ExpOp(self.insert(arith.NegfOp(x))))
+                return self.insert(arith.DivfOp(one, self.insert(arith.AddfOp(one, exponential))))
+            case U.ISNAN:
+                return self._compare(x, "uno", x)
+            case U.ISINF:
+                return self._compare(self.insert(math.AbsFOp(x)), "oeq", self.constant(float("inf"), x.type))
+            case U.ISFINITE:
+                return self._compare(self.insert(math.AbsFOp(x)), "olt", self.constant(float("inf"), x.type))
+            case _:
+                raise TypeError(f"te: {kind} of {x.type}")
+
+    def _compare(self, lhs: SSAValue, predicate: str, rhs: SSAValue) -> SSAValue:
+        return self.insert(arith.CmpfOp(lhs, rhs, predicate))
+
+    def binary(self, kind: B, lhs: SSAValue, rhs: SSAValue, type: Attribute, *, reduction: bool = False) -> SSAValue:
+        """`kind(lhs, rhs)`, operands of the (signed or unsigned) scalar `type`."""
+        if isinstance(type, AnyFloat):
+            return self._binary_float(kind, lhs, rhs, reduction)
+        unsigned = is_unsigned(type)
+        if kind in _INT_COMPARE:
+            return self.insert(arith.CmpiOp(lhs, rhs, _INT_COMPARE[kind][unsigned]))
+        if (ops := _INT_BINARY.get(kind)) is not None:
+            return self.insert(ops[unsigned](lhs, rhs))
+        match kind:
+            case B.DIV | B.FLOORDIV | B.TRUNCMOD | B.FLOORMOD:
+                return te_integers.divide(self, kind, lhs, rhs, unsigned)
+            case B.SHL | B.SHR:
+                return te_integers.shift(self, kind, lhs, rhs, unsigned)
+            case B.POW:
+                return te_integers.power(self, lhs, rhs, unsigned)
+            case _:
+                raise TypeError(f"te: {kind} of {type}")
+
+    def _binary_float(self, kind: B, lhs: SSAValue, rhs: SSAValue, reduction: bool) -> SSAValue:
+        match kind:
+            case B.ADD | B.MUL | B.SUB:
+                op = {B.ADD: arith.AddfOp, B.MUL: arith.MulfOp, B.SUB: arith.SubfOp}[kind]
+                return self.insert(op(lhs, rhs, REASSOCIATE if reduction else CONTRACT))
+            case B.DIV:
+                return self.insert(arith.DivfOp(lhs, rhs))
+            case B.MAX | B.MIN:
+                return self._extremum(kind, lhs, rhs)
+            case B.POW:
+                return self.insert(math.PowFOp(lhs, rhs))
+            case B.FLOORDIV:
+                return self.insert(math.FloorOp(self.insert(arith.DivfOp(lhs, rhs))))
+            case B.TRUNCMOD:
+                return self.insert(RemFOp(lhs, rhs))
+            case B.FLOORMOD:  # of the divisor's sign: where the remainder has the other one, a divisor more
+                rest = self.insert(RemFOp(lhs, rhs))
+                zero = self.constant(0, rest.type)
+                signs = arith.XOrIOp(self._compare(rest, "olt", zero), self._compare(rhs, "olt", zero))
+                opposite = arith.AndIOp(self.insert(signs), self._compare(rest, "one", zero))
+                return self.insert(arith.SelectOp(self.insert(opposite), self.insert(arith.AddfOp(rest, rhs)), rest))
+            case _ if kind in _FLOAT_COMPARE:
+                return self._compare(lhs, _FLOAT_COMPARE[kind], rhs)
+            case _:
+                raise TypeError(f"te: {kind} of {lhs.type}")
+
+    def _extremum(self, kind: B, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """NaN goes through, as in NumPy. Against a literal, one compare-and-select does it (`maxps` in one step)."""
+        for x, bound in ((lhs, rhs), (rhs, lhs)):
+            if isinstance(bound.owner, arith.ConstantOp):
+                beyond = self._compare(bound, "ogt" if kind == B.MAX else "olt", x)
+                return self.insert(arith.SelectOp(beyond, bound, x))
+        op = arith.MaximumfOp if kind == B.MAX else arith.MinimumfOp
+        return self.insert(op(lhs, rhs, NO_SIGNED_ZERO))
+
+    def cast(self, x: SSAValue, source: Attribute, target: Attribute) -> SSAValue:
+        """`x` of type `source` as `target`: to `i1` is `!= 0`, float to integer truncates, integers wrap."""
+        to = signless(target)
+        if x.type == to:
+            return x
+        if to == i1:
+            zero = self.constant(0, x.type)
+            return self._compare(x, "une", zero) if isinstance(source, AnyFloat) else self.binary(B.NE, x, zero, source)
+        if isinstance(source, IndexType) or isinstance(to, IndexType):
+            if isinstance(source, AnyFloat) or isinstance(to, AnyFloat):
+                return self.cast(self.cast(x, source, i64), i64, target)
+            if is_unsigned(source):
+                return self.insert(arith.IndexCastOp(self.cast(x, source, i64), to))
+            return self.insert(arith.IndexCastOp(x, to))
+        if isinstance(source, AnyFloat) and isinstance(to, AnyFloat):
+            if source.bitwidth == to.bitwidth:  # f16 <-> bf16
+                return self.insert(arith.TruncFOp(self.insert(arith.ExtFOp(x, f32)), to))
+            return self.insert((arith.ExtFOp if to.bitwidth > source.bitwidth else arith.TruncFOp)(x, to))
+        if isinstance(source, AnyFloat):
+            assert isa(to, IntegerType)
+            return self.insert((arith.FPToUIOp if is_unsigned(target) else arith.FPToSIOp)(x, to))
+        if isinstance(to, AnyFloat):
+            return self.insert((arith.UIToFPOp if is_unsigned(source) else arith.SIToFPOp)(x, to))
+        assert isa(source, IntegerType) and isa(to, IntegerType)
+        if to.width.data < source.width.data:
+            return self.insert(arith.TruncIOp(x, to))
+        return self.insert((arith.ExtUIOp if is_unsigned(source) else arith.ExtSIOp)(x, to))
+
+
+_FLOAT_UNARY: dict[U, Callable[[SSAValue], Operation]] = {
+    U.ABS: math.AbsFOp, U.EXP: math.ExpOp, U.LOG: math.LogOp, U.LOG2: math.Log2Op, U.LOG10: math.Log10Op,
+    U.SQRT: math.SqrtOp, U.RSQRT: math.RsqrtOp, U.ERF: math.ErfOp, U.TANH: math.TanhOp, U.SIN: math.SinOp,
+    U.COS: math.CosOp, U.TAN: math.TanOp, U.SINH: math.SinhOp, U.COSH: math.CoshOp, U.ASIN: math.AsinOp,
+    U.ACOS: math.AcosOp, U.ATAN: math.AtanOp, U.ASINH: math.AsinhOp, U.ACOSH: math.AcoshOp, U.ATANH: math.AtanhOp,
+    U.FLOOR: math.FloorOp, U.CEIL: math.CeilOp, U.ROUND: math.RoundEvenOp, U.TRUNC: math.TruncOp,
+}  # fmt: skip
+
+_FLOAT_COMPARE = {B.EQ: "oeq", B.NE: "une", B.LT: "olt", B.LE: "ole", B.GT: "ogt", B.GE: "oge"}
+
+_IntBinary: TypeAlias = Callable[[SSAValue, SSAValue], Operation]
+# Each pair: for signed, for unsigned integers.
+_INT_COMPARE = {
+    B.EQ: ("eq", "eq"), B.NE: ("ne", "ne"), B.LT: ("slt", "ult"), B.LE: ("sle", "ule"), B.GT: ("sgt", "ugt"),
+    B.GE: ("sge", "uge"),
+}  # fmt: skip
+_INT_BINARY: dict[B, tuple[_IntBinary, _IntBinary]] = {
+    B.ADD: (arith.AddiOp, arith.AddiOp), B.SUB: (arith.SubiOp, arith.SubiOp), B.MUL: (arith.MuliOp, arith.MuliOp),
+    B.MIN: (arith.MinSIOp, arith.MinUIOp), B.MAX: (arith.MaxSIOp, arith.MaxUIOp), B.AND: (arith.AndIOp, arith.AndIOp),
+    B.OR: (arith.OrIOp, arith.OrIOp), B.XOR: (arith.XOrIOp, arith.XOrIOp),
+}  # fmt: skip
+
+
+def _integer_attribute(value: int, type: Attribute) -> IntegerAttr[IntegerType | IndexType]:
+    assert isa(type, IntegerType | IndexType)
+    if isinstance(type, IntegerType) and type.width.data > 1 and value >= 1 << (type.width.data - 1):
+        value -= 1 << type.width.data  # the bits of an unsigned literal
+    return IntegerAttr(value, type)
+
+
+def bounds(expr: te.Expr) -> tuple[int, int] | None:
+    """Least and greatest value of an index expression, both included; `None` where it depends on data."""
+    match expr:
+        case te.IterVar(_, extent, _):
+            return 0, extent - 1
+        case te.Const(value, _) if not isinstance(value, float):
+            return int(value), int(value)
+        case te.Binary(kind, lhs, rhs, _):
+            a, b = bounds(lhs), bounds(rhs)
+            if a is None or b is None:
+                return None
+            match kind:
+                case B.ADD:
+                    return a[0] + b[0], a[1] + b[1]
+                case B.SUB:
+                    return a[0] - b[1], a[1] - b[0]
+                case B.MUL:
+                    products = [x * y for x in a for y in b]
+                    return min(products), max(products)
+                case B.FLOORDIV if b[0] == b[1] > 0:
+                    return a[0] // b[0], a[1] // b[0]
+                case B.FLOORMOD if b[0] == b[1] > 0:
+                    return a if 0 <= a[0] and a[1] < b[0] else (0, b[0] - 1)
+                case B.MIN:
+                    return min(a[0], b[0]), min(a[1], b[1])
+                case B.MAX:
+                    return max(a[0], b[0]), max(a[1], b[1])
+                case _:
+                    return None
+        case te.Select(_, then, otherwise, _):
+            a, b = bounds(then), bounds(otherwise)
+            return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
+        case _:
+            return None
+
+
+def _is_natural(expr: te.Expr) -> bool:
+    range = bounds(expr)
+    return range is not None and range[0] >= 0
+
+
+def _is_positive(expr: te.Expr) -> bool:
+    range = bounds(expr)
+    return range is not None and range[0] > 0
+
+
+def is_speculatable(expr: te.Expr) -> bool:
+    """Whether `expr` may be evaluated where its value is not wanted: no read may lie outside its tensor."""
+    stack, seen = [expr], set[te.Expr]()
+    while stack:
+        current = stack.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        match current:
+            case te.Read(tensor, indices):
+                for position, size in zip(indices, tensor.shape, strict=True):
+                    range = bounds(position)
+                    if range is None or range[0] < 0 or range[1] >= size:
+                        return False
+            case _:
+                pass
+        stack.extend(te.operands_of(current))
+    return True

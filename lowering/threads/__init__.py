@@ -1,0 +1,1 @@
+"""How threads share the work of a loop."""

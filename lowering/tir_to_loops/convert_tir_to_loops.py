@@ -1,0 +1,143 @@
+"""Lower `tir.prim_func`s to functions of `scf` loops over flat buffers.
+
+What happens, function by function:
+
+* **blocks** disappear: an iterator becomes the index expression it is bound to; what is left of a reduction's `init`
+  and of predicates becomes `scf.if`;
+* **buffers** become one-dimensional; those of scope `local` shrink to what one iteration of the loops around their
+  uses touches, and live on the thread's stack; those of scope `global` become arguments, for the planner of memory to
+  place (`weft.workspaces` counts them);
+* **loops** become `scf.for`: `unrolled` ones carry an annotation for LLVM, `vectorized` ones become `vector`
+  operations, and an outermost `parallel` one is divided into shares that threads claim (`work_sharing`). What stands
+  outside parallel loops is one share; each nest of a function is finished before the next begins.
+
+Before -> after:
+
+```mlir
+tir.prim_func @relu(%x: memref<4x16xf32>, %y: memref<4x16xf32>) {
+  tir.for parallel %i = 0 to 4 {
+    tir.for vectorized %j = 0 to 16 {
+      tir.block @relu(...) = [%i, %j] ...
+
+func.func private @relu.nest_0(%x: memref<64xf32>, %y: memref<64xf32>, %first: index, %last: index) {
+  scf.for %i = %first to %last step %c1 {
+    %0 = vector.load %x[%i * 16] : memref<64xf32>, vector<16xf32>
+    ...
+func.func @relu(%x: memref<64xf32>, %y: memref<64xf32>, %slots: memref<128xi8>, %num_threads: index) {
+  scf.while { %share = func.call @weft_claim(%slot) ... } do { func.call @relu.nest_0(%x, %y, %first, %last) ... }
+  func.call @weft_wait(%slot, %shares)
+```
+
+Does not: choose any of this; a schedule did. Counterpart of TVM's LowerInitBlock, ConvertBlocksToOpaque,
+CompactBufferAllocation, FlattenBuffer and VectorizeLoop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, ModuleOp, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, Scope, memref_of
+from ...transforms.infra import ModulePass
+from ..threads.work_sharing import declare_functions, share_out, slots_type
+from .flat_buffers import FlatBuffer, flatten_type, plan_buffers
+from .loop_emission import LoopEmitter
+
+index = IndexType()
+
+
+@dataclass(frozen=True)
+class ConvertTirToLoopsPass(ModulePass):
+    """`tir.prim_func` -> `func.func` on flat memrefs, with two more arguments: `%slots` and `%num_threads`."""
+
+    name = "convert-tir-to-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for prim_func in [f for f in op.ops if isinstance(f, PrimFuncOp)]:
+            for new in lower_prim_func(prim_func):
+                op.body.block.insert_op_before(new, prim_func)
+            prim_func.detach()
+            prim_func.erase(safe_erase=False)
+        declare_functions(op)
+
+
+def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
+    """The functions on flat buffers that do what `prim_func` does: one private function for each nest, which runs a
+    share of it, and last the kernel itself, which every thread calls and which divides the nests among them.
+
+    The kernel's arguments are those of `prim_func` flattened, the `global` buffers that it allocates, a slot of work
+    sharing for each nest, and the number of threads. (A nest has a function of its own because within it no other
+    thread touches what it touches, so that its buffers are known not to alias; around it they do.)
+    """
+    body = prim_func.body.block
+    allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
+    shared = [alloc for alloc in allocs if alloc.scope.data == Scope.GLOBAL]
+    sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in shared)]
+    types: list[Attribute] = [flatten_type(memref_of(value)) for value in sources]
+    names = [value.name_hint for value in sources]
+    nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
+    kernel = func.FuncOp(
+        prim_func.sym_name.data, FunctionType.from_lists([*types, slots_type(max(1, len(nests))), index], [])
+    )
+    kernel.location = prim_func.location
+    kernel.attributes |= prim_func.attributes
+    if shared:
+        kernel.attributes["weft.workspaces"] = IntegerAttr(len(shared), i64)
+    block = kernel.body.block
+    _name(block.args, [*names, "slots", "num_threads"])
+    buffers, (slots, num_threads) = block.args[: len(types)], block.args[len(types) :]
+    functions: list[func.FuncOp] = []
+    for number, nest in enumerate(nests):
+        function = _lower_nest(f"{prim_func.sym_name.data}.nest_{number}", nest, sources, types)
+        functions.append(function)
+        parallel = nest.trip_count if isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL else None
+        share_out(block, slots, number, num_threads, parallel, partial(_call, function, buffers))
+    block.add_op(func.ReturnOp())
+    return [*functions, kernel]
+
+
+def _lower_nest(name: str, nest: Operation, sources: Sequence[SSAValue], types: Sequence[Attribute]) -> func.FuncOp:
+    """The private function that runs iterations `%first` to `%last` of a parallel nest, or all of another."""
+    parallel = isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL
+    bounds = [index, index] if parallel else []
+    function = func.FuncOp(name, FunctionType.from_lists([*types, *bounds], []), visibility="private")
+    block = function.body.block
+    _name(block.args, [*(value.name_hint for value in sources), *(("first", "last") if parallel else ())])
+    buffers = {
+        source: FlatBuffer.whole(argument, memref_of(source))
+        for source, argument in zip(sources, block.args, strict=False)
+    }
+    emitter = LoopEmitter(block, buffers)
+    buffers.update(plan_buffers(_private_buffers(nest), emitter))
+    if isinstance(nest, ForOp) and parallel:
+        emitter.loop(nest, block.args[-2], block.args[-1])
+    else:
+        emitter.statement(nest)
+    emitter.insert(func.ReturnOp())
+    return function
+
+
+def _private_buffers(nest: Operation) -> list[AllocBufferOp]:
+    """The thread-private buffers that the blocks of `nest` touch, each once."""
+    found: dict[AllocBufferOp, None] = {}
+    for block in nest.walk():
+        if isinstance(block, BlockOp):
+            for buffer in (*block.reads, *block.writes):
+                if isinstance(buffer.owner, AllocBufferOp) and buffer.owner.scope.data != Scope.GLOBAL:
+                    found[buffer.owner] = None
+    return list(found)
+
+
+def _call(function: func.FuncOp, buffers: Sequence[SSAValue], block: Block, bounds: Sequence[SSAValue]) -> None:
+    block.add_op(func.CallOp(function.sym_name.data, [*buffers, *bounds], []))
+
+
+def _name(values: Sequence[SSAValue], names: Sequence[str | None]) -> None:
+    for value, name in zip(values, names, strict=True):
+        value.name_hint = name

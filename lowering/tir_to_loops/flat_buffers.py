@@ -1,0 +1,117 @@
+"""One-dimensional buffers: how an element of a `tir` buffer is addressed after compaction and flattening."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
+
+from ...dialects.tir.affine import Linear, linear, substitute
+from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, memref_of
+from ...transforms.tir.schedule.compute_at import required_region
+from ...transforms.tir.schedule.inline import accessing_blocks
+from ...transforms.tir.schedule.rebind import enclosing_loops
+
+if TYPE_CHECKING:
+    from .loop_emission import LoopEmitter
+
+
+def flatten_type(type: MemRefType[Attribute]) -> MemRefType[Attribute]:
+    """The one-dimensional memref of as many elements."""
+    return MemRefType(type.element_type, [prod(type.get_shape())])
+
+
+def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Elements between neighbours along each dimension of a dense row-major buffer."""
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+@dataclass(frozen=True)
+class FlatBuffer:
+    """A buffer's flat memory: element `i` of dimension `d` lies `(i - offsets[d]) * strides[d]` from its start.
+
+    `offsets` are expressions over the function's loop variables, zero but for compacted buffers.
+    """
+
+    memory: SSAValue
+    strides: tuple[int, ...]
+    offsets: tuple[AffineExpr, ...]
+    has_room: bool = False
+    """Rows are long enough for whole vectors: lanes beyond a row's end may be read and written, and mean nothing."""
+
+    @staticmethod
+    def whole(memory: SSAValue, type: MemRefType[Attribute]) -> FlatBuffer:
+        strides = row_major_strides(type.get_shape())
+        return FlatBuffer(memory, strides, (AffineConstantExpr(0),) * len(strides))
+
+    @property
+    def element_type(self) -> Attribute:
+        return memref_of(self.memory).element_type
+
+    def position(
+        self, map: AffineMap, iters: Sequence[AffineExpr], ranges: Mapping[AffineExpr, tuple[int, int]]
+    ) -> Linear:
+        """Where the element that `map` gives for iterator values `iters` lies in the flat memory, in normal form."""
+        total: AffineExpr = AffineConstantExpr(0)
+        for result, stride, offset in zip(map.results, self.strides, self.offsets, strict=True):
+            # Each dimension is joined with its own offset before it is scaled, so that an offset cancels.
+            total = total + (substitute(result, iters) + offset * -1) * stride
+        return linear(total, ranges)
+
+
+def plan_buffers(allocs: Sequence[AllocBufferOp], emitter: LoopEmitter) -> dict[SSAValue, FlatBuffer]:
+    """Give each thread-private buffer its compacted memory on the stack."""
+    return {alloc.buffer: _compact(alloc, emitter) for alloc in allocs}
+
+
+def _compact(alloc: AllocBufferOp, emitter: LoopEmitter) -> FlatBuffer:
+    """Shrink a buffer to the region touched while the loops around all its uses stand still.
+
+    Counterpart of TVM's CompactBufferAllocation.
+    """
+    blocks = accessing_blocks(alloc.buffer)
+    chains = [enclosing_loops(block) for block in blocks]
+    common: list[ForOp] = []
+    for level in zip(*chains, strict=False):
+        if any(loop is not level[0] for loop in level):
+            break
+        common.append(level[0])
+    if len(blocks) == 1:
+        common = common[: len(enclosing_loops(alloc))]
+    outer = [loop.var for loop in common]
+    region = required_region(alloc.buffer, blocks, outer)
+    dims = [emitter.dim(var) for var in outer]
+    shape = [size for _, size in region]
+    masked = any(_has_masked_lanes(block) for block in blocks)
+    if masked:
+        shape[-1] = next_power_of_two(shape[-1])
+    type = MemRefType[Attribute](memref_of(alloc.buffer).element_type, [prod(shape)])
+    memory = memref.AllocaOp.get(type.element_type, 64, type.get_shape())
+    memory.memref.name_hint = alloc.buffer.name_hint
+    emitter.insert(memory)
+    offsets = tuple(substitute(offset, dims) for offset, _ in region)
+    return FlatBuffer(memory.memref, row_major_strides(shape), offsets, has_room=masked)
+
+
+def next_power_of_two(n: int) -> int:
+    """The least power of two that is at least `n`."""
+    return 1 << (n - 1).bit_length()
+
+
+def _has_masked_lanes(block: BlockOp) -> bool:
+    """Whether `block` runs as vectors of which some lanes are masked off."""
+    loops = enclosing_loops(block)
+    if not loops or loops[-1].for_kind != ForKind.VECTORIZED:
+        return False
+    return next_power_of_two(loops[-1].trip_count) != loops[-1].trip_count

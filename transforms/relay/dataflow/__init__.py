@@ -1,0 +1,1 @@
+"""Relay's data-flow patterns: TVM's `DFPattern` language."""

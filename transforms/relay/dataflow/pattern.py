@@ -1,0 +1,424 @@
+"""Patterns over data flow, with the names of TVM's `tvm.relay.dataflow_pattern`.
+
+    x, w = wildcard(), wildcard()
+    conv = is_op("nn.conv2d")(x, w).has_attr({"groups": 1})
+    pattern = is_op("nn.relu")(conv | is_op("add")(conv, is_constant()))
+    if (match := pattern.match(value)) is not None:
+        data = match[x]
+
+A pattern is matched against a value: what computes it, what computes the operands of that, and so on. A pattern object
+that stands at several places of a pattern must match the same value at all of them. Alternatives are tried until the
+whole pattern matches. `add` and `multiply` match with their operands in either order.
+
+`rewrite` and `partition`, and callbacks, are in `dataflow_rewrite.py`.
+
+Not here, since SSA has no such expressions: patterns of `let` (a value is one) and of functions as values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeGuard
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+
+from ....dialects.relay.base import Value, as_attribute, fusion_pattern
+from ....dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
+from ....dialects.support.dtypes import scalar_type
+from .match import Goal, Match, find_match
+
+if TYPE_CHECKING:
+    from .rewrite import Check
+
+COMMUTATIVE = frozenset({"relay.add", "relay.multiply"})
+"""Operations whose two operands may be exchanged for a match; TVM's matcher has the same two."""
+
+
+class DFPattern:
+    """Base of patterns. A pattern is equal to itself only: where it stands twice, it means the same value."""
+
+    root_ops: frozenset[str] | None = None
+    """The names of the operations whose results can match; `None` if any value can."""
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        """The ways in which `value` can match, each as what else must match then: `[[]]` at once, `[]` not at all."""
+        raise NotImplementedError
+
+    def match(self, value: SSAValue) -> Match | None:
+        """How `value` matches this pattern, or `None`."""
+        return find_match(self, value)
+
+    def matches(self, value: SSAValue) -> bool:
+        """Whether `value` matches this pattern."""
+        return find_match(self, value) is not None
+
+    def partition(
+        self, root: Operation, attributes: Mapping[str, Value] | None = None, check: Check | None = None
+    ) -> bool:
+        """Put each match in `root` into a region of its own; see `dataflow_rewrite.partition`."""
+        from .rewrite import partition
+
+        return partition(self, root, attributes, check)
+
+    def __call__(self, *arguments: DFPattern) -> CallPattern:
+        """An operation whose result matches this pattern, on operands that match `arguments`."""
+        return CallPattern(self, arguments)
+
+    def __or__(self, other: DFPattern) -> AltPattern:
+        return AltPattern(self, other)
+
+    def __add__(self, other: DFPattern) -> CallPattern:
+        return is_op("add")(self, other)
+
+    def __sub__(self, other: DFPattern) -> CallPattern:
+        return is_op("subtract")(self, other)
+
+    def __mul__(self, other: DFPattern) -> CallPattern:
+        return is_op("multiply")(self, other)
+
+    def __truediv__(self, other: DFPattern) -> CallPattern:
+        return is_op("divide")(self, other)
+
+    def has_attr(self, attributes: Mapping[str, Value]) -> AttrPattern:
+        """This pattern, on an operation with these attributes or properties. `"TOpPattern"` is its fusion pattern."""
+        return AttrPattern(self, attributes)
+
+    def has_type(self, type: Attribute) -> TypePattern:
+        """This pattern, on a value of this type."""
+        return TypePattern(self, type)
+
+    def has_shape(self, shape: Sequence[int]) -> ShapePattern:
+        """This pattern, on a tensor of this shape."""
+        return ShapePattern(self, tuple(shape))
+
+    def has_dtype(self, dtype: str) -> DataTypePattern:
+        """This pattern, on a tensor with elements of this type, as in `"float32"`."""
+        return DataTypePattern(self, dtype)
+
+    def optional(self, option: Callable[[DFPattern], DFPattern]) -> AltPattern:
+        """This pattern, or what `option` makes of it: `conv.optional(lambda x: is_op("nn.relu")(x))`."""
+        return option(self) | self
+
+    def dominates(self, parent: DFPattern, path: DFPattern | None = None) -> DominatorPattern:
+        """This pattern, on a value that is computed from one that matches `parent`, through values that all match
+        `path`, with no way around: see `DominatorPattern`."""
+        return DominatorPattern(parent, wildcard() if path is None else path, self)
+
+
+_YES: Sequence[Sequence[Goal]] = ((),)
+_NO: Sequence[Sequence[Goal]] = ()
+
+
+def _if(condition: bool) -> Sequence[Sequence[Goal]]:
+    return _YES if condition else _NO
+
+
+def defining_op(value: SSAValue) -> Operation | None:
+    """The operation that a value is a result of."""
+    return value.op if isinstance(value, OpResult) else None
+
+
+def is_tensor(type: Attribute) -> TypeGuard[TensorType[Attribute]]:
+    """Whether a type is that of tensors."""
+    return isinstance(type, TensorType)
+
+
+class WildcardPattern(DFPattern):
+    """Any value."""
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        return _YES
+
+
+class ExprPattern(DFPattern):
+    """One value, or a constant equal to it."""
+
+    def __init__(self, value: SSAValue):
+        self.value = value
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        mine, theirs = defining_op(self.value), defining_op(value)
+        return _if(
+            value is self.value
+            or (isinstance(mine, ConstantOp) and isinstance(theirs, ConstantOp) and mine.value == theirs.value)
+        )
+
+
+class VarPattern(DFPattern):
+    """A parameter of a function or block, of this name if one is given."""
+
+    def __init__(self, name: str = ""):
+        self.name = name
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        return _if(isinstance(value, BlockArgument) and self.name in ("", value.name_hint))
+
+
+class ConstantPattern(DFPattern):
+    """A constant."""
+
+    root_ops = frozenset({ConstantOp.name})
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        return _if(isinstance(defining_op(value), ConstantOp))
+
+
+class OpPattern(DFPattern):
+    """A result of the operation of this name, whatever its operands; `relay.` may be left out."""
+
+    def __init__(self, name: str):
+        self.names = self.root_ops = frozenset({name, f"relay.{name}"})
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        return _if((op := defining_op(value)) is not None and op.name in self.names)
+
+
+class CallPattern(DFPattern):
+    """A value that matches a pattern and is computed from operands that match others."""
+
+    def __init__(self, op: DFPattern, arguments: Sequence[DFPattern]):
+        self.op = op
+        self.arguments = tuple(arguments)
+        self.root_ops = op.root_ops
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        op = defining_op(value)
+        # What stands for the operator says nothing of one value: `relu(relu(x))` is about two of them.
+        if op is None or len(op.operands) != len(self.arguments) or not self.op.matches(value):
+            return
+        yield tuple(zip(self.arguments, op.operands, strict=True))
+        if op.name in COMMUTATIVE:
+            yield tuple(zip(self.arguments, reversed(op.operands), strict=True))
+
+
+class TuplePattern(DFPattern):
+    """A tuple, with fields that match `fields` if any are given."""
+
+    root_ops = frozenset({TupleOp.name})
+
+    def __init__(self, fields: Sequence[DFPattern] | None = None):
+        self.fields = None if fields is None else tuple(fields)
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        op = defining_op(value)
+        if not isinstance(op, TupleOp):
+            return _NO
+        if self.fields is None:
+            return _YES
+        return [tuple(zip(self.fields, op.fields, strict=True))] if len(self.fields) == len(op.fields) else _NO
+
+
+class TupleGetItemPattern(DFPattern):
+    """A field of a tuple that matches `tuple`; of this index if one is given."""
+
+    root_ops = frozenset({TupleGetOp.name})
+
+    def __init__(self, tuple: DFPattern, index: int | None = None):
+        self.tuple = tuple
+        self.index = index
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        op = defining_op(value)
+        if not isinstance(op, TupleGetOp) or self.index not in (None, op.index.value.data):
+            return _NO
+        return [((self.tuple, op.tuple),)]
+
+
+class AltPattern(DFPattern):
+    """What matches one of two patterns; the left one is tried first."""
+
+    def __init__(self, left: DFPattern, right: DFPattern):
+        self.left = left
+        self.right = right
+        if left.root_ops is not None and right.root_ops is not None:
+            self.root_ops = left.root_ops | right.root_ops
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        return [((self.left, value),), ((self.right, value),)]
+
+
+class AttrPattern(DFPattern):
+    """What matches a pattern and is computed by an operation with these attributes."""
+
+    def __init__(self, pattern: DFPattern, attributes: Mapping[str, Value]):
+        self.pattern = pattern
+        self.attributes = dict(attributes)
+        self.root_ops = pattern.root_ops
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        op = defining_op(value)
+        has = op is not None and all(_has_attribute(op, name, wanted) for name, wanted in self.attributes.items())
+        return [((self.pattern, value),)] if has else _NO
+
+
+def _has_attribute(op: Operation, name: str, wanted: Value) -> bool:
+    if name == "TOpPattern":
+        return fusion_pattern(type(op)) == wanted
+    actual = op.get_attr_or_prop(name)
+    return actual is None if wanted is None else actual == as_attribute(wanted)
+
+
+class TypePattern(DFPattern):
+    """What matches a pattern and has this type."""
+
+    def __init__(self, pattern: DFPattern, type: Attribute):
+        self.pattern = pattern
+        self.type = type
+        self.root_ops = pattern.root_ops
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        return [((self.pattern, value),)] if value.type == self.type else _NO
+
+
+class ShapePattern(DFPattern):
+    """What matches a pattern and is a tensor of this shape."""
+
+    def __init__(self, pattern: DFPattern, shape: tuple[int, ...]):
+        self.pattern = pattern
+        self.shape = shape
+        self.root_ops = pattern.root_ops
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        has = is_tensor(type := value.type) and type.get_shape() == self.shape
+        return [((self.pattern, value),)] if has else _NO
+
+
+class DataTypePattern(DFPattern):
+    """What matches a pattern and is a tensor with elements of this type."""
+
+    def __init__(self, pattern: DFPattern, dtype: str):
+        self.pattern = pattern
+        self.element_type = scalar_type(dtype)
+        self.root_ops = pattern.root_ops
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        has = is_tensor(type := value.type) and type.element_type == self.element_type
+        return [((self.pattern, value),)] if has else _NO
+
+
+class DominatorPattern(DFPattern):
+    """A value that matches `child`, with exactly one value above it that matches `parent`, such that
+
+    * going up from the child, every operand is the parent or matches `path`, whose operands are again so;
+    * whatever uses the parent, directly or not, is in between and leads to the child.
+
+    So the child is where everything that begins at the parent comes together: a diamond, of any shape.
+    """
+
+    def __init__(self, parent: DFPattern, path: DFPattern, child: DFPattern):
+        self.parent = parent
+        self.path = path
+        self.child = child
+        self.root_ops = child.root_ops
+        self._way = _DominatorWay(self)
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        return [((self.child, value), (self._way, value))]
+
+
+class _DominatorWay(DFPattern):
+    """The second part of a dominator pattern, when the child has been matched."""
+
+    def __init__(self, whole: DominatorPattern):
+        self._whole = whole
+
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        child = defining_op(value)
+        if child is None:
+            return _NO
+        parents: set[SSAValue] = set()
+        seen: set[SSAValue] = set()
+        inside = {child: None}  # in the order in which they are found
+        stack = [child]
+        while stack:
+            for operand in stack.pop().operands:
+                if operand in seen:
+                    continue
+                seen.add(operand)
+                if find_match(self._whole.parent, operand, match) is not None:
+                    parents.add(operand)
+                elif find_match(self._whole.path, operand, match) is None:
+                    return _NO
+                elif (op := defining_op(operand)) is not None:
+                    inside[op] = None
+                    stack.append(op)
+        if len(parents) != 1 or not _all_uses_lead_to(child, parent := parents.pop(), inside):
+            return _NO
+        match.path.extend(op for op in inside if op is not child)
+        return [((self._whole.parent, parent),)]
+
+
+def _all_uses_lead_to(child: Operation, parent: SSAValue, inside: Mapping[Operation, None]) -> bool:
+    """Whether whoever goes from `parent` along uses stays among the operations `inside` until `child`."""
+    stack: list[SSAValue] = [parent]
+    seen: set[Operation] = {child}
+    while stack:
+        for use in stack.pop().uses:
+            if (op := use.operation) in seen:
+                continue
+            if op not in inside:
+                return False
+            seen.add(op)
+            stack.extend(op.results)
+    return True
+
+
+def wildcard() -> WildcardPattern:
+    """Any value."""
+    return WildcardPattern()
+
+
+def is_expr(value: SSAValue) -> ExprPattern:
+    """This value, or a constant equal to it."""
+    return ExprPattern(value)
+
+
+def is_var(name: str = "") -> VarPattern:
+    """A parameter, of this name if one is given."""
+    return VarPattern(name)
+
+
+def is_constant() -> ConstantPattern:
+    """A constant."""
+    return ConstantPattern()
+
+
+def is_op(name: str) -> OpPattern:
+    """A result of the operation of this name; `is_op("add")(a, b)` also says what its operands match."""
+    return OpPattern(name)
+
+
+def is_tuple(fields: Sequence[DFPattern] | None = None) -> TuplePattern:
+    """A tuple of these fields, or any."""
+    return TuplePattern(fields)
+
+
+def is_tuple_get_item(tuple: DFPattern, index: int | None = None) -> TupleGetItemPattern:
+    """A field of a tuple; of this index if one is given."""
+    return TupleGetItemPattern(tuple, index)
+
+
+def has_attr(attributes: Mapping[str, Value], pattern: DFPattern | None = None) -> AttrPattern:
+    """A value computed by an operation with these attributes."""
+    return AttrPattern(pattern or wildcard(), attributes)
+
+
+def has_type(type: Attribute, pattern: DFPattern | None = None) -> TypePattern:
+    """A value of this type."""
+    return TypePattern(pattern or wildcard(), type)
+
+
+def has_shape(shape: Sequence[int], pattern: DFPattern | None = None) -> ShapePattern:
+    """A tensor of this shape."""
+    return ShapePattern(pattern or wildcard(), tuple(shape))
+
+
+def has_dtype(dtype: str, pattern: DFPattern | None = None) -> DataTypePattern:
+    """A tensor with elements of this type, as in `"float32"`."""
+    return DataTypePattern(pattern or wildcard(), dtype)
+
+
+def dominates(parent: DFPattern, path: DFPattern, child: DFPattern) -> DominatorPattern:
+    """A value that matches `child` and is dominated by one that matches `parent`; see `DominatorPattern`."""
+    return DominatorPattern(parent, path, child)
