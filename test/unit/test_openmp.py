@@ -71,8 +71,8 @@ def test_a_system_without_openmp_uses_one_thread_and_says_so_once(monkeypatch: p
 def test_a_process_that_ends_right_after_a_parallel_region_ends_well() -> None:
     code = f"""
 import ctypes
-from weft.lowering.codegen import compile_module
-from weft.lowering.target import Target
+from weft.lowering.machine.codegen import compile_module
+from weft.lowering.machine.target import Target
 from weft.runtime.jit import LoadedObjects
 code = LoadedObjects([compile_module({COUNTING!r}, Target())])
 counts = (ctypes.c_int32 * 8)()
