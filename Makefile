@@ -9,12 +9,12 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo            compile and run a model that ships with the onnx package"
+	@echo "make demo            compile and run SqueezeNet, beside ONNX Runtime"
 	@echo "make test            every check: ruff, pyright, lit, pytest"
 	@echo "make bless T=NAME    rewrite the CHECK lines of the lit test NAME from what the tools print now"
 	@echo "make clean           remove .venv and what was built"
 
-demo: $(VENV)/with-onnx
+demo: $(VENV)/with-demo
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/with-dev
@@ -34,10 +34,10 @@ clean:
 # Stamps: an extra is installed again where pyproject.toml has changed.
 $(VENV)/with-dev: $(VENV)/created pyproject.toml
 	@.ci/timed "install [dev]" $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
-	@touch $(VENV)/with-onnx $@
+	@touch $(VENV)/with-demo $@
 
-$(VENV)/with-onnx: $(VENV)/created pyproject.toml
-	@.ci/timed "install [onnx]" $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[onnx]"
+$(VENV)/with-demo: $(VENV)/created pyproject.toml
+	@.ci/timed "install [demo]" $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[demo]"
 	@touch $@
 
 $(VENV)/created:

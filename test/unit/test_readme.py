@@ -39,8 +39,11 @@ def test_the_commands_in_the_readme_succeed(capsys: pytest.CaptureFixture[str]) 
         tool, *arguments = shlex.split(command)
         main = import_module(f"weft.tools.{tool.replace('-', '_')}").main
         assert main(arguments) == 0, command
-    shown = re.search(r"^out: .*$", README, re.MULTILINE)
-    assert shown is not None and shown[0] in capsys.readouterr().out
+    shown = re.search(r"^out: [^=]*=\n(\[\[[^]]*\]\])", README, re.MULTILINE)
+    printed = re.search(r"^out: [^=]*=\n(\[\[[^]]*\]\])", capsys.readouterr().out, re.MULTILINE)
+    assert shown is not None and printed is not None
+    numbers = [[float(n) for n in re.findall(r"[\d.]+", text[1])] for text in (shown, printed)]
+    assert numbers[0] == pytest.approx(numbers[1], rel=1e-4)
 
 
 @pytest.mark.parametrize("path", [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"])
