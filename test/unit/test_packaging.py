@@ -24,7 +24,7 @@ def test_a_folder_with_python_files_is_a_package_that_is_installed(folder: Path)
 
 def test_every_installed_package_has_a_folder() -> None:
     packages = {".".join(("weft", *folder.parts)) for folder in folders_with_python()}
-    assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages | {"weft"}
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages | {"weft", "weft.testing"}
 
 
 def test_every_root_is_linked_and_mapped() -> None:
