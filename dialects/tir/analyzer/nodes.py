@@ -1,0 +1,393 @@
+"""Integer expressions: immutable, interned, and in normal form from the moment they are built.
+
+An expression over the unbounded integers is a polynomial: `constant + sum(coefficient * atom)`, where an atom is a
+variable, a product of atoms, or what no polynomial can say: division, remainder, minimum, maximum, choice, condition.
+The builders keep this form, so that `x - x`, `2 * (x + y) - y` and `x + y < x + z` need no rules:
+
+* `Sum` collects equal atoms; products of sums are multiplied out;
+* every comparison is `e >= 0` or `e == 0`, divided by the common factor of its coefficients; a condition is 0 or 1;
+* a ceiling division is a floor division, a constant divisor is positive, a shift is a multiplication or a division by
+  a power of two, `x & (2**k - 1)` is `x mod 2**k`;
+* a fixed-width integer is the remainder that it is: `wrap(x, 8)` is `(x + 128) mod 256 - 128`. Only there do widths
+  exist: all other arithmetic is exact.
+
+Division by zero has no value: an expression that holds one may be built, and evaluating it raises `ZeroDivisionError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from threading import Lock
+from typing import Any, TypeAlias
+from weakref import WeakValueDictionary
+
+from typing_extensions import override
+
+ExprLike: TypeAlias = "IntExpr | int"
+OrderKey: TypeAlias = tuple[Any, ...]
+
+_INTERNED: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
+"""Every expression that is alive, by its form."""
+_LOCK = Lock()
+
+
+class IntExpr:
+    """An integer expression. Equal expressions are one object: `==` compares identity, and conditions are built by `<`,
+    `<=`, `>`, `>=`, `equal` and `differs`."""
+
+    __slots__ = ("__weakref__", "memo")
+    memo: dict[str, Any]
+
+    def _order(self) -> OrderKey:
+        raise NotImplementedError
+
+    @property
+    def order(self) -> OrderKey:
+        """A key that orders expressions by structure, whatever was built before."""
+        if (known := self.memo.get("order")) is None:
+            known = self.memo["order"] = self._order()
+        return known
+
+    @property
+    def measure(self) -> tuple[int, int]:
+        """What simplification makes smaller: the work to evaluate, then the magnitude of constants."""
+        if (known := self.memo.get("measure")) is None:
+            known = self.memo["measure"] = self._measure()
+        return known
+
+    def _measure(self) -> tuple[int, int]:
+        raise NotImplementedError
+
+    @property
+    def variables(self) -> frozenset[Var]:
+        """The variables that occur in the expression."""
+        if (known := self.memo.get("variables")) is None:
+            found: frozenset[Var] = (
+                frozenset((self,))
+                if isinstance(self, Var)
+                else frozenset[Var]().union(*(arg.variables for arg in children(self)))
+            )
+            known = self.memo["variables"] = found
+        return known
+
+    def __bool__(self) -> bool:
+        if type(self) is Const:
+            return self.value != 0
+        raise TypeError(f"the truth of {self} is not known here: ask an Analyzer, or combine with all_of and any_of")
+
+    def __add__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["+"](self, as_expr(other))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> IntExpr:
+        return OPERATORS["-"](const(0), self)
+
+    def __sub__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["-"](self, as_expr(other))
+
+    def __rsub__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["-"](as_expr(other), self)
+
+    def __mul__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["*"](self, as_expr(other))
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["//"](self, as_expr(other))
+
+    def __rfloordiv__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["//"](as_expr(other), self)
+
+    def __mod__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["%"](self, as_expr(other))
+
+    def __rmod__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["%"](as_expr(other), self)
+
+    def __lshift__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["<<"](self, as_expr(other))
+
+    def __rshift__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS[">>"](self, as_expr(other))
+
+    def __and__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["&"](self, as_expr(other))
+
+    def __lt__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["<="](self, OPERATORS["-"](as_expr(other), const(1)))
+
+    def __le__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["<="](self, as_expr(other))
+
+    def __gt__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["<="](as_expr(other), OPERATORS["-"](self, const(1)))
+
+    def __ge__(self, other: ExprLike) -> IntExpr:
+        return OPERATORS["<="](as_expr(other), self)
+
+    def equal(self, other: ExprLike) -> IntExpr:
+        """The condition `self == other`."""
+        return OPERATORS["=="](self, as_expr(other))
+
+    def differs(self, other: ExprLike) -> IntExpr:
+        """The condition `self != other`."""
+        return OPERATORS["!="](self, as_expr(other))
+
+    @override
+    def __repr__(self) -> str:
+        return PRINTERS[0](self)
+
+
+OPERATORS: dict[str, Callable[[IntExpr, IntExpr], IntExpr]] = {}
+"""The builders of normal forms, by operator: `build` fills it."""
+PRINTERS: list[Callable[[IntExpr], str]] = []
+"""How an expression is shown: `text` fills it."""
+
+
+class Const(IntExpr):
+    __slots__ = ("value",)
+    value: int
+
+    @override
+    def _order(self) -> OrderKey:
+        return (0, self.value)
+
+    @override
+    def _measure(self) -> tuple[int, int]:
+        return (1, abs(self.value))
+
+
+class Var(IntExpr):
+    """A variable. `key` tells it from others: a name, an affine dimension or symbol, an axis, an SSA value."""
+
+    __slots__ = ("key", "name")
+    key: Hashable
+    name: str
+
+    @override
+    def _order(self) -> OrderKey:
+        return (1, len(self.name), self.name)
+
+    @override
+    def _measure(self) -> tuple[int, int]:
+        return (2, 0)
+
+
+class Flag(Var):
+    """A variable that is 0 or 1."""
+
+    __slots__ = ()
+
+
+class Sum(IntExpr):
+    """`constant + sum(coefficient * atom)`: no coefficient is zero; neither a constant alone nor one atom alone."""
+
+    __slots__ = ("constant", "terms")
+    constant: int
+    terms: dict[IntExpr, int]
+
+    @property
+    def sorted_terms(self) -> tuple[tuple[IntExpr, int], ...]:
+        if (known := self.memo.get("sorted")) is None:
+            known = self.memo["sorted"] = tuple(sorted(self.terms.items(), key=lambda t: t[0].order))
+        return known
+
+    @override
+    def _order(self) -> OrderKey:
+        return (2, len(self.terms), tuple((a.order, c) for a, c in self.sorted_terms), self.constant)
+
+    @override
+    def _measure(self) -> tuple[int, int]:
+        work, size = len(self.terms) - (not self.constant), abs(self.constant)
+        for atom, factor in self.terms.items():
+            inner = atom.measure
+            work += inner[0] + (abs(factor) != 1)
+            size += inner[1] + 2 * abs(factor) + (factor < 0)
+        return work, size
+
+
+class Op(IntExpr):
+    """An operation on other expressions. `weight` is what it costs in `measure`."""
+
+    __slots__ = ("args",)
+    args: tuple[IntExpr, ...]
+    rank = 3
+    weight = 4
+
+    @override
+    def _order(self) -> OrderKey:
+        return (self.rank, len(self.args), *(a.order for a in self.args))
+
+    @override
+    def _measure(self) -> tuple[int, int]:
+        work, size = self.weight * max(1, len(self.args) - 1), 0
+        for arg in self.args:
+            inner = arg.measure
+            work, size = work + inner[0], size + inner[1]
+        return work, size
+
+
+class Product(Op):
+    """A product of two or more atoms."""
+
+    __slots__ = ()
+    rank, weight = 3, 5
+
+
+class FloorDiv(Op):
+    __slots__ = ()
+    rank, weight = 4, 8
+
+
+class FloorMod(Op):
+    __slots__ = ()
+    rank, weight = 5, 8
+
+
+class TruncDiv(Op):
+    __slots__ = ()
+    rank, weight = 6, 12
+
+
+class TruncMod(Op):
+    __slots__ = ()
+    rank, weight = 7, 12
+
+
+class Min(Op):
+    __slots__ = ()
+    rank, weight = 8, 4
+
+
+class Max(Op):
+    __slots__ = ()
+    rank, weight = 9, 4
+
+
+class Select(Op):
+    """`args[1]` where the condition `args[0]` holds, else `args[2]`."""
+
+    __slots__ = ()
+    rank, weight = 10, 4
+
+
+class NonNegative(Op):
+    """The condition `args[0] >= 0`."""
+
+    __slots__ = ()
+    rank, weight = 11, 2
+
+
+class Zero(Op):
+    """The condition `args[0] == 0`."""
+
+    __slots__ = ()
+    rank, weight = 12, 2
+
+
+class Not(Op):
+    __slots__ = ()
+    rank, weight = 13, 1
+
+
+class All(Op):
+    """The conjunction of conditions."""
+
+    __slots__ = ()
+    rank, weight = 14, 2
+
+
+class Any_(Op):
+    """The disjunction of conditions."""
+
+    __slots__ = ()
+    rank, weight = 15, 2
+
+
+class BitAnd(Op):
+    """Bitwise and of two's complement numbers of unbounded length."""
+
+    __slots__ = ()
+    rank, weight = 16, 4
+
+
+class PowerOfTwo(Op):
+    """`2 ** args[0]`, for an exponent that is not negative."""
+
+    __slots__ = ()
+    rank, weight = 17, 2
+
+
+CONDITIONS = (NonNegative, Zero, Not, All, Any_)
+
+
+def is_condition(expr: IntExpr) -> bool:
+    """Whether `expr` is 0 or 1 by its form."""
+    return type(expr) in CONDITIONS or isinstance(expr, Flag) or (type(expr) is Const and expr.value in (0, 1))
+
+
+def _intern(key: Hashable, made: IntExpr) -> Any:
+    made.memo = {}
+    with _LOCK:
+        return _INTERNED.setdefault(key, made)
+
+
+_SMALL: dict[int, Const] = {}
+
+
+def const(value: int) -> Const:
+    """The integer `value`."""
+    if (known := _SMALL.get(value)) is not None:
+        return known
+    if (known := _INTERNED.get(value)) is not None:
+        return known
+    made = Const()
+    made.value = int(value)
+    return _intern(int(value), made)
+
+
+def var(key: Hashable, name: str | None = None, kind: type[Var] = Var) -> Var:
+    """The variable with identity `key`."""
+    made = kind()
+    made.key, made.name = key, str(key) if name is None else name
+    return _intern((kind, key), made)
+
+
+def op(cls: type[Op], *args: IntExpr) -> IntExpr:
+    """An operation as it is, without folding."""
+    key = (cls, args)
+    if (known := _INTERNED.get(key)) is not None:
+        return known
+
+    made = cls()
+    made.args = args
+    return _intern(key, made)
+
+
+_SMALL.update((value, const(value)) for value in range(-16, 257))
+TRUE, FALSE = const(1), const(0)
+
+
+def as_expr(value: ExprLike) -> IntExpr:
+    return value if isinstance(value, IntExpr) else const(value)
+
+
+def intern_sum(constant: int, terms: dict[IntExpr, int]) -> Sum:
+    """The sum as it is; `terms` is given away."""
+    key = (constant, frozenset(terms.items()))
+    if (known := _INTERNED.get(key)) is not None:
+        return known
+
+    made = Sum()
+    made.constant, made.terms = constant, terms
+    return _intern(key, made)
+
+
+def children(expr: IntExpr) -> Iterator[IntExpr]:
+    """The expressions directly in `expr`."""
+    if isinstance(expr, Op):
+        yield from expr.args
+    elif isinstance(expr, Sum):
+        yield from expr.terms

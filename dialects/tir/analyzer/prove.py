@@ -1,0 +1,119 @@
+"""Proving that a linear expression is never negative, from what is assumed and from what atoms say of themselves.
+
+An assumption `a >= 0` that has an atom with the same sign as the goal takes that atom out of it: the goal follows from
+`m * goal - k * a >= 0`, `m` and `k` positive (elimination after Fourier and Motzkin). A quotient, a remainder, a
+minimum and a maximum bring inequalities of their own; a product by what is not negative brings those of its other
+factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import gcd
+from typing import Protocol
+
+from .build import add, multiply, parts, scale
+from .facts import Facts, Range
+from .nodes import Const, FloorDiv, FloorMod, IntExpr, Max, Min, Op, Product, const, op
+
+MAX_DEPTH = 4
+MAX_STEPS = 60
+
+_SPEAKING = (FloorDiv, FloorMod, Min, Max)
+
+
+class Known(Protocol):
+    """What the proof asks."""
+
+    @property
+    def facts(self) -> Facts: ...
+    def range(self, expr: IntExpr) -> Range: ...
+
+
+class Proof:
+    """One proof, of bounded length."""
+
+    def __init__(self, known: Known):
+        self.known = known
+        self.steps = 0
+
+    def non_negative(self, goal: IntExpr, depth: int = MAX_DEPTH) -> bool:
+        """Whether `goal >= 0` was shown."""
+        low = self.known.range(goal)[0]
+        if low is not None and low >= 0:
+            return True
+        if not depth or type(goal) is Const:
+            return False
+        for premise, number, factor in self._premises(goal):
+            self.steps += 1
+            if self.steps > MAX_STEPS:
+                return False
+            common = gcd(number, factor)
+            rest = add(scale(goal, abs(factor) // common), premise, -(abs(number) // common))
+            if self.non_negative(rest, depth - 1):
+                return True
+        return False
+
+    def _premises(self, goal: IntExpr) -> Iterator[tuple[IntExpr, int, int]]:
+        """Expressions that are never negative and share an atom of equal sign with the goal; its two coefficients."""
+        for atom, number in parts(goal)[1].items():
+            for premise in (*self.known.facts.assumed, *self._own(atom), *self._multiplied(atom)):
+                factor = parts(premise)[1].get(atom, 0)
+                if factor * number > 0:
+                    yield premise, number, factor
+
+    def _positive(self, expr: IntExpr) -> bool:
+        return self._at_least(expr, 1)
+
+    def _at_least(self, expr: IntExpr, least: int) -> bool:
+        """Whether `expr` is shown to be no less, by its bounds or by one assumption."""
+        low = self.known.range(expr)[0]
+        return self.non_negative(add(expr, const(-least)), 1) if low is None else low >= least
+
+    def _own(self, atom: IntExpr) -> Iterator[IntExpr]:
+        """What the atom says of itself."""
+        if isinstance(atom, Min | Max):
+            for arg in atom.args:
+                yield add(arg, atom, -1) if isinstance(atom, Min) else add(atom, arg, -1)
+        elif isinstance(atom, FloorDiv | FloorMod):
+            number, divisor = atom.args
+            if not self._positive(divisor):
+                return
+            if isinstance(atom, FloorDiv):
+                product = multiply(divisor, atom)
+                yield add(number, product, -1)
+                yield add(add(product, divisor), add(number, const(1)), -1)
+            else:
+                yield atom
+                yield add(divisor, add(atom, const(1)), -1)
+                low = self.known.range(number)[0]
+                if low is not None and low >= 0:
+                    yield add(number, atom, -1)
+        elif isinstance(atom, Product):
+            for i, inner in enumerate(atom.args):  # a quotient or remainder times what is positive
+                others = atom.args[:i] + atom.args[i + 1 :]
+                if isinstance(inner, FloorDiv) and len(others) == 1 and others[0] == inner.args[1]:
+                    yield from self._own(inner) if self._positive(others[0]) else ()
+
+    def _multiplied(self, atom: IntExpr) -> Iterator[IntExpr]:
+        """Assumptions about one factor of a product, times the others where these are not negative."""
+        if not isinstance(atom, Product):
+            return
+        for i, inner in enumerate(atom.args):
+            others = atom.args[:i] + atom.args[i + 1 :]
+            rest = others[0] if len(others) == 1 else op(Product, *others)
+            if not self._at_least(rest, 0):
+                continue
+            least, most = self.known.range(inner)
+            if least is not None:
+                yield multiply(add(inner, const(-least)), rest)
+            if most is not None:
+                yield multiply(add(const(most), inner, -1), rest)
+            for premise in self.known.facts.assumed:
+                if inner in parts(premise)[1]:
+                    yield multiply(premise, rest)
+
+
+def worth_proving(goal: IntExpr, facts: Facts) -> bool:
+    """Whether more than the bounds of its atoms may say something about `goal`."""
+    return bool(facts.assumed) or any(isinstance(a, Op) and isinstance(a, _SPEAKING) for a in parts(goal)[1])

@@ -1,0 +1,137 @@
+"""Rules of division and remainder. A constant divisor that is negative never occurs: the builders turn it."""
+
+from __future__ import annotations
+
+from ..build import truncdiv, truncmod
+from ..pattern import Q_, A, B, C, D, K, X, Y, Z, lower, row
+
+DIVISIONS = (
+    # multiples of the divisor leave the division
+    row("(c*x + y) floordiv c = x + y floordiv c", (C * X + Y) // C, X + Y // C, C > 0),
+    row("(c*x + y) mod c = y mod c", (C * X + Y) % C, Y % C, C > 0),
+    row("(k*x*y + z) floordiv y = k*x + z floordiv y", (K * X * Y + Z) // Y, K * X + Z // Y, Y.differs(0)),
+    row("(k*x*y + z) mod y = z mod y", (K * X * Y + Z) % Y, Z % Y, Y.differs(0)),
+    row("(k*y + z) floordiv y = k + z floordiv y", (K * Y + Z) // Y, K + Z // Y, Y.differs(0)),
+    row("(k*y + z) mod y = z mod y", (K * Y + Z) % Y, Z % Y, Y.differs(0)),
+    row("x floordiv x = 1", X // X, 1, X.differs(0)),
+    row("x mod x = 0", X % X, 0, X.differs(0)),
+    # what stays within one multiple of the divisor
+    row(
+        "x floordiv c = q for c*q <= x < c*q + c",
+        X // C,
+        Q_,
+        C > 0,
+        X >= Q_ * C,
+        X < Q_ * C + C,
+        let={Q_: lower(X) // C},
+    ),
+    row(
+        "x mod c = x - c*q for c*q <= x < c*q + c",
+        X % C,
+        X - Q_ * C,
+        C > 0,
+        X >= Q_ * C,
+        X < Q_ * C + C,
+        let={Q_: lower(X) // C},
+    ),
+    row("x floordiv y = 0 for 0 <= x < y", X // Y, 0, X >= 0, X < Y),
+    row("x floordiv y = -1 for -y <= x < 0", X // Y, -1, X < 0, X >= -Y),
+    row("x mod y = x for 0 <= x < y", X % Y, X, X >= 0, X < Y),
+    row("x mod y = x + y for -y <= x < 0", X % Y, X + Y, X < 0, X >= -Y),
+    # what stays within a part of the divisor: a tile within a row
+    row(
+        "(a*x + y) floordiv (a*d) = x floordiv d for 0 <= y < a",
+        (A * X + Y) // C,
+        X // D,
+        A > 0,
+        C > 0,
+        C.equal(A * D),
+        Y >= 0,
+        Y < A,
+        let={D: C // A},
+    ),
+    row(
+        "(a*x + y) mod (a*d) = a*(x mod d) + y for 0 <= y < a",
+        (A * X + Y) % C,
+        A * (X % D) + Y,
+        A > 0,
+        C > 0,
+        C.equal(A * D),
+        Y >= 0,
+        Y < A,
+        let={D: C // A},
+    ),
+    # divisions in divisions
+    row(
+        "(x floordiv a + k) floordiv b = (x + a*k) floordiv (a*b)",
+        (X // A + K) // B,
+        (X + A * K) // D,
+        A > 0,
+        B > 0,
+        let={D: A * B},
+    ),
+    row(
+        "x mod a floordiv b = x floordiv b mod (a / b)",
+        (X % A) // B,
+        (X // B) % D,
+        A > 0,
+        B > 0,
+        A.equal(B * D),
+        let={D: A // B},
+    ),
+    row(
+        "(k*(x mod a) + y) mod b = (k*x + y) mod b for b | k*a",
+        (K * (X % A) + Y) % B,
+        (K * X + Y) % B,
+        A > 0,
+        B > 0,
+        (K * A % B).equal(0),
+    ),
+    row("(a*x) mod (a*d) = a*(x mod d)", (A * X) % C, A * (X % D), A > 0, C > 0, C.equal(A * D), let={D: C // A}),
+    # truncating division, where the sign is known
+    row("x truncdiv y = x floordiv y for x >= 0, y > 0", truncdiv(X, Y), X // Y, X >= 0, Y > 0),
+    row("x truncmod y = x mod y for x >= 0, y > 0", truncmod(X, Y), X % Y, X >= 0, Y > 0),
+    row("x truncdiv y = -(-x floordiv y) for x <= 0, y > 0", truncdiv(X, Y), -(-X // Y), X <= 0, Y > 0),
+    row("x truncmod y = -(-x mod y) for x <= 0, y > 0", truncmod(X, Y), -(-X % Y), X <= 0, Y > 0),
+    # truncating division of any sign
+    row("(c*x) truncdiv c = x", truncdiv(C * X, C), X, C > 0),
+    row("(c*x) truncmod c = 0", truncmod(C * X, C), 0, C > 0),
+    row("x truncdiv x = 1", truncdiv(X, X), 1, X.differs(0)),
+    row("x truncmod x = 0", truncmod(X, X), 0, X.differs(0)),
+    row("x truncdiv c = 0 for -c < x < c", truncdiv(X, C), 0, X < C, X > -C),
+    row("x truncmod c = x for -c < x < c", truncmod(X, C), X, X < C, X > -C),
+    row(
+        "x truncdiv a truncdiv b = x truncdiv (a*b)",
+        truncdiv(truncdiv(X, A), B),
+        truncdiv(X, D),
+        A > 0,
+        B > 0,
+        let={D: A * B},
+    ),
+    row(
+        "(a*x) truncdiv (a*d) = x truncdiv d",
+        truncdiv(A * X, C),
+        truncdiv(X, D),
+        A > 0,
+        C > 0,
+        C.equal(A * D),
+        let={D: C // A},
+    ),
+    row(
+        "(a*x) truncmod (a*d) = a*(x truncmod d)",
+        truncmod(A * X, C),
+        A * truncmod(X, D),
+        A > 0,
+        C > 0,
+        C.equal(A * D),
+        let={D: C // A},
+    ),
+    row(
+        "x truncmod a truncmod b = x truncmod b for b | a",
+        truncmod(truncmod(X, A), B),
+        truncmod(X, B),
+        A > 0,
+        B > 0,
+        (A % B).equal(0),
+    ),
+)

@@ -1,0 +1,72 @@
+"""Rules of sums: quotient and remainder of one number are put together again, and choices take in what cancels there.
+
+`K * f(X) + Z` takes one term of a sum and all others; a row whose result is not smaller is not applied, so that `Z`
+moves in where it cancels and stays outside where it does not.
+"""
+
+from __future__ import annotations
+
+from ..build import maximum, minimum, select, truncdiv, truncmod
+from ..pattern import C, D, E, K, M, P, V, W, X, Y, Z, row
+
+SUMS = (
+    # x = y*(x floordiv y) + x mod y
+    row("k*(x mod y) = k*x - k*y*(x floordiv y)", K * (X % Y) + Z, K * X + Z - K * Y * (X // Y), Y.differs(0)),
+    row(
+        "-k*c*(x floordiv c) = k*(x mod c) - k*x",
+        M * (X // C) + Z,
+        K * (X % C) + Z - K * X,
+        C > 0,
+        M.equal(-K * C),
+        let={K: -M // C},
+    ),
+    row(
+        "k*(x floordiv d mod c) = k*(x floordiv d) - k*c*(x floordiv (c*d))",
+        K * ((X // D) % C) + Z,
+        K * (X // D) + Z - K * C * (X // E),
+        C > 0,
+        D > 0,
+        let={E: C * D},
+    ),
+    row(
+        "l*d*(x floordiv d mod c) + l*(x mod d) = l*(x mod (c*d))",
+        K * ((X // D) % C) + M * (X % D) + Z,
+        M * (X % E) + Z,
+        C > 0,
+        D > 0,
+        K.equal(M * D),
+        let={E: C * D},
+    ),
+    row(
+        "(x mod c + y) floordiv c + x floordiv c = (x + y) floordiv c",
+        K * ((X % C + Y) // C) + K * (X // C) + Z,
+        K * ((X + Y) // C) + Z,
+        C > 0,
+    ),
+    row(
+        "k*(x truncmod y) = k*x - k*y*(x truncdiv y)",
+        K * truncmod(X, Y) + Z,
+        K * X + Z - K * Y * truncdiv(X, Y),
+        Y.differs(0),
+    ),
+    # sums of choices
+    row("min(x, y) + max(x, y) = x + y", K * minimum(X, Y) + K * maximum(X, Y) + Z, K * X + K * Y + Z),
+    row(
+        "k*min(x, y) + z = min(k*x + z, k*y + z) for k > 0", K * minimum(X, Y) + Z, minimum(K * X + Z, K * Y + Z), K > 0
+    ),
+    row(
+        "k*min(x, y) + z = max(k*x + z, k*y + z) for k < 0", K * minimum(X, Y) + Z, maximum(K * X + Z, K * Y + Z), K < 0
+    ),
+    row(
+        "k*max(x, y) + z = max(k*x + z, k*y + z) for k > 0", K * maximum(X, Y) + Z, maximum(K * X + Z, K * Y + Z), K > 0
+    ),
+    row(
+        "k*max(x, y) + z = min(k*x + z, k*y + z) for k < 0", K * maximum(X, Y) + Z, minimum(K * X + Z, K * Y + Z), K < 0
+    ),
+    row("k*(x if p else y) + z = k*x + z if p else k*y + z", K * select(P, X, Y) + Z, select(P, K * X + Z, K * Y + Z)),
+    row(
+        "k*(x if p else y) + m*(v if p else w) = k*x + m*v if p else k*y + m*w",
+        K * select(P, X, Y) + M * select(P, V, W) + Z,
+        select(P, K * X + M * V, K * Y + M * W) + Z,
+    ),
+)
