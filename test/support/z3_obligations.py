@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from itertools import product
 from typing import Any
-
-import z3
 
 from weft.dialects.tir.analyzer.convert import substitute
 from weft.dialects.tir.analyzer.nodes import (
@@ -32,6 +31,8 @@ from weft.dialects.tir.analyzer.nodes import (
     const,
 )
 from weft.dialects.tir.analyzer.pattern import Common, Literal, Lower, Row
+
+z3: Any = import_module("z3")  # its functions have no complete types
 
 SMALL = (-3, -2, -1, 0, 1, 2, 3, 4, 6)
 """The constants that a row is proved for one by one, where the proof for all does not come."""

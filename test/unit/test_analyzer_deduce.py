@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from weft.dialects.tir.analyzer import Analyzer, IntExpr, all_of, const, evaluate, maximum, minimum, var
 from weft.dialects.tir.analyzer.deduce import deduce_bound, detect_clip_bound, detect_linear_equation
 

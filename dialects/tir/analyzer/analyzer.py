@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 
 from .bounds import Bounds
@@ -82,7 +82,7 @@ class Analyzer:
         self._forget()
 
     @contextmanager
-    def assuming(self, *conditions: IntExpr) -> Iterator[None]:
+    def assuming(self, *conditions: IntExpr) -> Generator[None]:
         """Take `conditions` for true within the `with` block."""
         saved = (self.facts, self._bindings, self._bounds, self._remainders, self._simple, self._answers)
         self.facts = self.facts.copy()
@@ -176,6 +176,10 @@ class Analyzer:
         low, high = self._bounds.of(expr)
         if low is not None and low == high:
             return const(low)
+        if self.facts.modular:
+            coefficient, base = self._remainders.of(expr)
+            if not coefficient:
+                return const(base)
         for row, _, rewrite in _applicable(expr):
             if (result := rewrite(expr, self)) is not None:
                 self.applied(row.name, expr, result)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import gcd
-from typing import cast
 
 from .nodes import (
     FALSE,
@@ -365,7 +364,7 @@ OPERATORS.update(
 )
 
 
-_REBUILD = {
+_REBUILD: dict[type[IntExpr], Callable[..., IntExpr]] = {
     FloorDiv: floordiv,
     FloorMod: floormod,
     TruncDiv: truncdiv,
@@ -390,4 +389,4 @@ def rebuild(cls: type[IntExpr], args: Iterable[IntExpr]) -> IntExpr:
         for arg in args:
             result = multiply(result, arg)
         return result
-    return cast(IntExpr, _REBUILD[cast("type[Op]", cls)](*args))  # pyright: ignore[reportArgumentType]
+    return _REBUILD[cls](*args)

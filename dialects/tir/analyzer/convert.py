@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
 
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -189,25 +189,45 @@ def _truncated(a: int, b: int) -> int:
     return quotient if (a >= 0) == (b > 0) else -quotient
 
 
+def _rest(a: int, b: int) -> int:
+    return a - b * _truncated(a, b)
+
+
+def _is_natural(a: int) -> int:
+    return int(a >= 0)
+
+
+def _is_zero(a: int) -> int:
+    return int(a == 0)
+
+
+def _every(*conditions: int) -> int:
+    return int(all(conditions))
+
+
+def _some(*conditions: int) -> int:
+    return int(any(conditions))
+
+
 def _power(exponent: int) -> int:
     if exponent < 0:
         raise ValueError(f"2 ** {exponent} is no integer")
     return 1 << exponent
 
 
-_EVALUATE: dict[type[IntExpr], Callable[..., Any]] = {
-    FloorDiv: lambda a, b: a // b,
-    FloorMod: lambda a, b: a % b,
+_EVALUATE: dict[type[IntExpr], Callable[..., int]] = {
+    FloorDiv: operator.floordiv,
+    FloorMod: operator.mod,
     TruncDiv: _truncated,
-    TruncMod: lambda a, b: a - b * _truncated(a, b),
+    TruncMod: _rest,
     Min: min,
     Max: max,
-    NonNegative: lambda a: int(a >= 0),
-    Zero: lambda a: int(a == 0),
-    Not: lambda a: int(not a),
-    All: lambda *c: int(all(c)),
-    Any_: lambda *c: int(any(c)),
-    BitAnd: lambda a, b: a & b,
+    NonNegative: _is_natural,
+    Zero: _is_zero,
+    Not: _is_zero,
+    All: _every,
+    Any_: _some,
+    BitAnd: operator.and_,
     PowerOfTwo: _power,
 }
 

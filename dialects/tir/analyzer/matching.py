@@ -134,14 +134,14 @@ class _Compiler:
     def _sum(self, pattern: tuple[tuple[IntExpr, int], ...], shift: int) -> Matcher:
         atoms: list[tuple[tuple[Var, ...], int, IntExpr]] = []
         multiples: list[tuple[tuple[Var, ...], int, Var]] = []
-        constants: list[Var] = []
+        constants: list[tuple[Var, int]] = []
         rest: list[Var] = []
         for atom, factor in pattern:
             factors = atom.args if isinstance(atom, Product) else (atom,)
             literals = tuple(f for f in factors if isinstance(f, Literal))
             others = [f for f in factors if not isinstance(f, Literal)]
             if not others:
-                constants.extend(literals)
+                constants.extend((literal, factor) for literal in literals)
             elif len(others) > 1 or not isinstance(others[0], Wild) or others[0] in self.bound:
                 atoms.append((literals, factor, others[0] if len(others) == 1 else op(Product, *others)))
             elif literals or factor != 1:
@@ -152,10 +152,9 @@ class _Compiler:
         atoms.sort(key=lambda a: len(a[0]))
         steps = [self._term(*a) for a in atoms]
         steps += [self._multiple(*m) for m in multiples]
-        tail: list[Var] = rest or constants
-        if rest and constants:
-            steps.append(self._constant(constants[0]))
-        finish = self._variable(tail[0]) if tail else None
+        if constants:
+            steps.append(self._constant(*constants[0]))
+        finish = self._variable(rest[0]) if rest else None
 
         def match(expr: IntExpr, env: Env, then: Next) -> IntExpr | None:
             def step(n: int, left: IntExpr, env: Env) -> IntExpr | None:
@@ -208,12 +207,14 @@ class _Compiler:
 
         return take
 
-    def _constant(self, literal: Var) -> _Step:
+    def _constant(self, literal: Var, sign: int) -> _Step:
+        """The constant of a sum is `sign` times a literal."""
+        assert abs(sign) == 1, literal
         matcher = self._variable(literal)
 
         def take(left: IntExpr, env: Env, then: _Continue) -> IntExpr | None:
-            constant = const(parts(left)[0])
-            return matcher(constant, env, lambda e: then(add(left, constant, -1), e))
+            constant = parts(left)[0]
+            return matcher(const(sign * constant), env, lambda e: then(add(left, const(-constant)), e))
 
         return take
 
@@ -387,6 +388,7 @@ def compile_row(row: Row) -> Rewriter:
             late.append(_constant_builder(guard))
     lets = [_let(variable, formula) for variable, formula in row.let.items()]
     build = _builder(row.replacement)
+    cancels = None if row.cancels is None else tuple(map(_builder, row.cancels))
 
     def rewrite(expr: IntExpr, ask: Questions) -> IntExpr | None:
         def finish(env: Env) -> IntExpr | None:
@@ -399,6 +401,8 @@ def compile_row(row: Row) -> Rewriter:
             for guard in late:
                 if not guard(env):
                     return None
+            if cancels is not None and cancels[1](env).measure[0] >= cancels[0](env).measure[0]:
+                return None
             result = build(env)
             if open_ended and (rest := env.get(_REST)) is not None:
                 result = rebuild(kind, (result, rest))

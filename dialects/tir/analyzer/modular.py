@@ -35,8 +35,13 @@ class Remainders:
         """`(m, b)`, such that the value is `m * k + b` for some `k`."""
         if type(expr) is Const:
             return 0, expr.value
-        if (found := self.known.get(expr)) is None:
-            found = self._sum(expr) if type(expr) is Sum else self._op(expr) if isinstance(expr, Op) else ANY_INTEGER
+        found: Modular | None = self.known.get(expr)
+        if found is None:
+            found = ANY_INTEGER
+            if isinstance(expr, Sum):
+                found = self._sum(expr)
+            elif isinstance(expr, Op):
+                found = self._op(expr)
             if (given := self.facts.modular.get(expr)) is not None:
                 found = meet(found, given)
             self.known[expr] = found

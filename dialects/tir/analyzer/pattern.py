@@ -79,13 +79,14 @@ class Questions(Protocol):
 
 @dataclass(frozen=True)
 class Row:
-    """One rule."""
+    """One rule. `cancels`: applied only where the second of these needs less work than the first."""
 
     name: str
     pattern: IntExpr
     replacement: IntExpr
     guards: tuple[IntExpr, ...]
     let: Mapping[Var, IntExpr] = field(default_factory=dict[Var, IntExpr])
+    cancels: tuple[IntExpr, IntExpr] | None = None
 
 
 def row(
@@ -94,7 +95,8 @@ def row(
     replacement: IntExpr | int,
     *guards: IntExpr,
     let: Mapping[IntExpr, IntExpr] | None = None,
+    cancels: tuple[IntExpr, IntExpr] | None = None,
 ) -> Row:
     """A row of a table of rules."""
     given = {key: value for key, value in (let or {}).items() if isinstance(key, Var)}
-    return Row(name, pattern, as_expr(replacement), guards, given)
+    return Row(name, pattern, as_expr(replacement), guards, given, cancels)

@@ -11,22 +11,37 @@ from ..pattern import C, D, E, K, M, P, V, W, X, Y, Z, row
 
 SUMS = (
     # x = y*(x floordiv y) + x mod y
-    row("k*(x mod y) = k*x - k*y*(x floordiv y)", K * (X % Y) + Z, K * X + Z - K * Y * (X // Y), Y.differs(0)),
     row(
-        "-k*c*(x floordiv c) = k*(x mod c) - k*x",
+        "k*y*(x floordiv y) + k*(x mod y) = k*x",
+        K * (X % Y) + Z,
+        K * X + Z - K * Y * (X // Y),
+        Y.differs(0),
+        cancels=(Z, Z - K * Y * (X // Y)),
+    ),
+    row(
+        "k*x - k*(x mod y) = k*y*(x floordiv y)",
+        -K * (X % Y) + Z,
+        K * Y * (X // Y) + Z - K * X,
+        Y.differs(0),
+        cancels=(Z, Z - K * X),
+    ),
+    row(
+        "k*x - k*c*(x floordiv c) = k*(x mod c)",
         M * (X // C) + Z,
         K * (X % C) + Z - K * X,
         C > 0,
         M.equal(-K * C),
         let={K: -M // C},
+        cancels=(Z, Z - K * X),
     ),
     row(
-        "k*(x floordiv d mod c) = k*(x floordiv d) - k*c*(x floordiv (c*d))",
+        "k*(x floordiv d mod c) + k*c*(x floordiv (c*d)) = k*(x floordiv d)",
         K * ((X // D) % C) + Z,
         K * (X // D) + Z - K * C * (X // E),
         C > 0,
         D > 0,
         let={E: C * D},
+        cancels=(Z, Z - K * C * (X // E)),
     ),
     row(
         "l*d*(x floordiv d mod c) + l*(x mod d) = l*(x mod (c*d))",
@@ -44,10 +59,11 @@ SUMS = (
         C > 0,
     ),
     row(
-        "k*(x truncmod y) = k*x - k*y*(x truncdiv y)",
+        "k*y*(x truncdiv y) + k*(x truncmod y) = k*x",
         K * truncmod(X, Y) + Z,
         K * X + Z - K * Y * truncdiv(X, Y),
         Y.differs(0),
+        cancels=(Z, Z - K * Y * truncdiv(X, Y)),
     ),
     # sums of choices
     row("min(x, y) + max(x, y) = x + y", K * minimum(X, Y) + K * maximum(X, Y) + Z, K * X + K * Y + Z),

@@ -1,0 +1,406 @@
+"""Index maps as splits and fusions of iterators: whether loops' variables reach each index exactly once.
+
+An index is a sum `base + sum(scale * digit)`, where a digit is a part of an iterator, `(source floordiv lower) mod
+extent`: as a number written in mixed radix has digits. The map is
+
+* *surjective* if each index takes every value of its range, for any values of the others: the digits of an index follow
+  each other without gaps (each scale is the scale times the extent of the next), and no digit is used twice;
+* *bijective* if besides no digit of any iterator is left out, so that no index is reached twice.
+
+A condition on a fused iterator (`4 * i + j < 10`) shortens it; parts of it can no longer be taken apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .analyzer import Analyzer
+from .build import add, floordiv, multiply, parts, scale
+from .facts import single
+from .nodes import (
+    FALSE,
+    TRUE,
+    All,
+    Const,
+    FloorDiv,
+    FloorMod,
+    IntExpr,
+    NonNegative,
+    Product,
+    Zero,
+    const,
+    op,
+)
+
+
+@dataclass(eq=False)
+class Iterator:
+    """What digits are taken of: a variable, or a fusion of digits; its values are `0 .. extent - 1`."""
+
+    source: IntExpr
+    extent: IntExpr
+    digits: tuple[Digit, ...] = ()
+
+
+@dataclass(frozen=True)
+class Digit:
+    """`scale * ((iterator floordiv lower) mod extent)`."""
+
+    iterator: Iterator
+    lower: IntExpr
+    extent: IntExpr
+    scale: IntExpr
+
+    def times(self, factor: IntExpr) -> Digit:
+        return Digit(self.iterator, self.lower, self.extent, multiply(self.scale, factor))
+
+    def to_expr(self) -> IntExpr:
+        expr = self.iterator.source
+        if self.lower != TRUE:
+            expr = op(FloorDiv, expr, self.lower)
+        if multiply(self.lower, self.extent) != self.iterator.extent:
+            expr = op(FloorMod, expr, self.extent)
+        return multiply(expr, self.scale)
+
+
+@dataclass(frozen=True)
+class IndexSum:
+    """One index: `base + digit`, or `base` alone where it has one value."""
+
+    base: IntExpr
+    digit: Digit | None
+
+    @property
+    def extent(self) -> IntExpr:
+        return TRUE if self.digit is None else self.digit.extent
+
+    @property
+    def scale(self) -> IntExpr:
+        return TRUE if self.digit is None else self.digit.scale
+
+    def to_expr(self) -> IntExpr:
+        """The index as an expression of its iterators (TVM: `normalize_iter_map_to_expr`)."""
+        return self.base if self.digit is None else add(self.base, self.digit.to_expr())
+
+
+@dataclass(frozen=True)
+class IterMap:
+    """What was found of a map: its indices, or the first reason why it is none."""
+
+    indices: tuple[IndexSum, ...] = ()
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.reason
+
+
+class _NoMap(Exception):
+    """Not a map of splits and fusions; the message says why."""
+
+
+@dataclass
+class _Bound:
+    """A condition `low <= expr <= high` on a sum of variables."""
+
+    expr: IntExpr
+    low: int | None = None
+    high: int | None = None
+    used: bool = False
+
+
+@dataclass
+class _Detection:
+    analyzer: Analyzer
+    domains: Mapping[IntExpr, tuple[IntExpr, IntExpr]]
+    bounds: list[_Bound]
+    iterators: dict[IntExpr, tuple[Iterator, IntExpr]] = field(
+        default_factory=dict["IntExpr", "tuple[Iterator, IntExpr]"]
+    )
+    used: dict[Iterator, list[Digit]] = field(default_factory=dict["Iterator", "list[Digit]"])
+
+    def equal(self, a: IntExpr, b: IntExpr) -> bool:
+        return a is b or self.analyzer.can_prove_equal(a, b)
+
+    def parse(self, expr: IntExpr) -> tuple[list[Digit], IntExpr]:
+        """The digits of `expr` and what is left."""
+        constant, terms = parts(expr)
+        digits: list[Digit] = []
+        base: IntExpr = const(constant)
+        for atom, factor in terms.items():
+            if atom.variables.isdisjoint(self.domains):
+                base = add(base, atom, factor)
+                continue
+            inner, rest = self._atom(atom)
+            digits += [d.times(const(factor)) for d in inner]
+            base = add(base, rest, factor)
+        return digits, base
+
+    def _atom(self, atom: IntExpr) -> tuple[list[Digit], IntExpr]:
+        if atom in self.domains:
+            iterator, low = self._variable(atom)
+            return ([] if iterator.extent == TRUE else [Digit(iterator, TRUE, iterator.extent, TRUE)]), low
+        if isinstance(atom, Product):
+            inside = [f for f in atom.args if not f.variables.isdisjoint(self.domains)]
+            factor: IntExpr = TRUE
+            for other in atom.args:
+                if other not in inside:
+                    factor = multiply(factor, other)
+            if len(inside) != 1:
+                raise _NoMap(f"{atom} is a product of iterators")
+            digits, base = self._atom(inside[0])
+            return [d.times(factor) for d in digits], multiply(base, factor)
+        if not isinstance(atom, FloorDiv | FloorMod):
+            raise _NoMap(f"{atom} is neither a split nor a fusion")
+        number, divisor = atom.args
+        if not divisor.variables.isdisjoint(self.domains) or not self.analyzer.can_prove(divisor > 0):
+            raise _NoMap(f"{divisor} does not divide iterators into equal parts")
+        digits, base = self.parse(number)
+        whole = self.fuse(digits, base, number)
+        if whole.digit is None:
+            return [], self.analyzer.simplify(op(type(atom), whole.base, divisor))
+        digit = whole.digit
+        if whole.base != FALSE:
+            raise _NoMap(f"{number} does not start at 0")
+        if digit.scale != TRUE:
+            return self._scaled(atom, digit, divisor)
+        return self._split(isinstance(atom, FloorDiv), digit, divisor), FALSE
+
+    def _scaled(self, atom: IntExpr, digit: Digit, divisor: IntExpr) -> tuple[list[Digit], IntExpr]:
+        """`(s * d) floordiv c`, where `s` divides `c`."""
+        if not self.analyzer.divides(digit.scale, divisor):
+            raise _NoMap(f"{divisor} is no multiple of {digit.scale}")
+        one = Digit(digit.iterator, digit.lower, digit.extent, TRUE)
+        by = self.analyzer.simplify(floordiv(divisor, digit.scale))
+        found = self._split(isinstance(atom, FloorDiv), one, by)
+        return (found if isinstance(atom, FloorDiv) else [d.times(digit.scale) for d in found]), FALSE
+
+    def _split(self, is_quotient: bool, digit: Digit, divisor: IntExpr) -> list[Digit]:
+        """Quotient or remainder of a digit."""
+        if divisor == TRUE:
+            return [digit] if is_quotient else []
+        if self.analyzer.can_prove(digit.extent <= divisor):
+            return [] if is_quotient else [digit]
+        if not self.analyzer.divides(divisor, digit.extent):
+            raise _NoMap(f"{divisor} does not divide the extent {digit.extent}")
+        if is_quotient:
+            lower = self.analyzer.simplify(multiply(digit.lower, divisor))
+            return [Digit(digit.iterator, lower, self.analyzer.simplify(floordiv(digit.extent, divisor)), TRUE)]
+        return [Digit(digit.iterator, digit.lower, divisor, TRUE)]
+
+    def _variable(self, variable: IntExpr) -> tuple[Iterator, IntExpr]:
+        if (known := self.iterators.get(variable)) is None:
+            low, extent = self.domains[variable]
+            for bound in self.bounds:
+                if bound.expr is variable and isinstance(low, Const) and isinstance(extent, Const):
+                    first, last = _narrow(low.value, low.value + extent.value - 1, bound)
+                    low, extent = const(first), const(last - first + 1)
+            source = add(variable, low, -1)
+            known = self.iterators[variable] = (Iterator(source, extent), low)
+        return known
+
+    def fuse(self, digits: list[Digit], base: IntExpr, expr: IntExpr) -> IndexSum:
+        """One digit that is the fusion of `digits`."""
+        merged: dict[tuple[int, IntExpr, IntExpr], Digit] = {}
+        for digit in digits:
+            key = (id(digit.iterator), digit.lower, digit.extent)
+            old = merged.get(key)
+            factor = digit.scale if old is None else add(old.scale, digit.scale)
+            merged[key] = Digit(digit.iterator, digit.lower, digit.extent, factor)
+        digits = [d for d in merged.values() if d.scale != FALSE and d.extent != TRUE]
+        turned: list[Digit] = []
+        for digit in digits:  # a digit that counts down counts up from its other end
+            if self.analyzer.can_prove(digit.scale < 0):
+                raise _NoMap(f"{expr} counts down")
+            turned.append(digit)
+        for bound in sorted(self.bounds, key=lambda b: len(parts(b.expr)[1])):
+            turned, base = self._constrain(turned, base, bound)
+        if not turned:
+            return IndexSum(self.analyzer.simplify(base), None)
+        if len(turned) == 1:
+            return IndexSum(self.analyzer.simplify(base), turned[0])
+        return IndexSum(self.analyzer.simplify(base), self._chain(turned, expr))
+
+    def _chain(self, digits: list[Digit], expr: IntExpr) -> Digit:
+        """Digits whose scales follow each other, as one."""
+        remaining = list(digits)
+        first = next((d for d in remaining if self._is_smallest(d, remaining)), None)
+        if first is None:
+            raise _NoMap(f"the scales in {expr} cannot be ordered")
+        ordered = [first]
+        remaining.remove(first)
+        expected = multiply(first.scale, first.extent)
+        while remaining:
+            following = next((d for d in remaining if self.equal(d.scale, expected)), None)
+            if following is None:
+                raise _NoMap(f"no part of {expr} goes on with a scale of {self.analyzer.simplify(expected)}")
+            remaining.remove(following)
+            ordered.append(following)
+            expected = multiply(expected, following.extent)
+        unit = first.scale
+        source: IntExpr = FALSE
+        extent: IntExpr = TRUE
+        for digit in ordered:
+            source = add(source, Digit(digit.iterator, digit.lower, digit.extent, extent).to_expr())
+            extent = multiply(extent, digit.extent)
+        inside = tuple(ordered)
+        known = next((i for i in self.used if i.digits and i.source is source), None)
+        iterator = known or Iterator(source, extent, inside)
+        return Digit(iterator, TRUE, extent, unit)
+
+    def _is_smallest(self, digit: Digit, others: Sequence[Digit]) -> bool:
+        if isinstance(digit.scale, Const):
+            sizes = [d.scale.value for d in others if isinstance(d.scale, Const)]
+            if len(sizes) == len(others):
+                return digit.scale.value == min(sizes)
+        return all(self.analyzer.divides(digit.scale, d.scale) for d in others)
+
+    def _constrain(self, digits: list[Digit], base: IntExpr, bound: _Bound) -> tuple[list[Digit], IntExpr]:
+        """Digits that `bound` is on as one shorter digit."""
+        _, terms = parts(bound.expr)
+        if len(terms) < 2:
+            return digits, base
+        inner, rest = self.parse(bound.expr)
+        if rest != FALSE or not inner:
+            return digits, base
+        by_part = {(id(d.iterator), d.lower, d.extent): d for d in digits}
+        matched = [by_part.get((id(d.iterator), d.lower, d.extent)) for d in inner]
+        if any(m is None for m in matched):
+            return digits, base
+        unit = min(inner, key=lambda d: d.scale.value if isinstance(d.scale, Const) else 0)
+        found = [m for m in matched if m is not None]
+        anchor = found[inner.index(unit)]
+        if not self.analyzer.divides(unit.scale, anchor.scale) or not isinstance(unit.scale, Const):
+            return digits, base
+        factor = self.analyzer.simplify(floordiv(anchor.scale, unit.scale))
+        if any(not self.equal(multiply(d.scale, factor), m.scale) for d, m in zip(inner, found, strict=True)):
+            return digits, base
+        whole = self._chain(inner, bound.expr)
+        if not isinstance(whole.extent, Const) or unit.scale != TRUE:
+            raise _NoMap(f"the condition on {bound.expr} has no constant extent")
+        low, high = _narrow(0, whole.extent.value - 1, bound)
+        bound.used = True
+        shorter = Iterator(add(whole.iterator.source, const(-low)), const(high - low + 1), whole.iterator.digits)
+        known = next(
+            (i for i in self.used if i.digits and i.source is shorter.source and i.extent is shorter.extent), None
+        )
+        digit = Digit(known or shorter, TRUE, shorter.extent, factor)
+        left = [d for d in digits if d not in found]
+        return [*left, digit], add(base, scale(factor, low))
+
+    def claim(self, digit: Digit) -> None:
+        """Note that `digit` is used; a part may be used once."""
+        iterator = digit.iterator
+        taken = self.used.setdefault(iterator, [])
+        end = multiply(digit.lower, digit.extent)
+        for other in taken:
+            other_end = multiply(other.lower, other.extent)
+            if not (self.analyzer.can_prove(end <= other.lower) or self.analyzer.can_prove(other_end <= digit.lower)):
+                raise _NoMap(f"{iterator.source} is used twice")
+        taken.append(digit)
+        if len(taken) == 1:
+            for inner in iterator.digits:
+                self.claim(inner)
+
+    def is_covered(self, iterator: Iterator) -> bool:
+        """Whether the digits that are used make up the whole iterator."""
+        expected: IntExpr = TRUE
+        remaining = list(self.used.get(iterator, ()))
+        while remaining:
+            following = next((d for d in remaining if self.equal(d.lower, expected)), None)
+            if following is None:
+                return False
+            remaining.remove(following)
+            expected = multiply(following.lower, following.extent)
+        return self.equal(expected, iterator.extent)
+
+
+def _narrow(low: int, high: int, bound: _Bound) -> tuple[int, int]:
+    bound.used = True
+    low = low if bound.low is None else max(low, bound.low)
+    high = high if bound.high is None else min(high, bound.high)
+    if low > high:
+        raise _NoMap(f"the condition on {bound.expr} is never fulfilled")
+    return low, high
+
+
+def _bounds_of(condition: IntExpr, analyzer: Analyzer, variables: set[IntExpr]) -> list[_Bound]:
+    """The conditions on sums of variables, those on one sum together."""
+    found: dict[IntExpr, _Bound] = {}
+    for part in condition.args if isinstance(condition, All) else (condition,):
+        if analyzer.can_prove(part) or part.variables.isdisjoint(variables):
+            continue
+        if not isinstance(part, NonNegative | Zero):
+            raise _NoMap(f"{part} is no bound of an iterator")
+        atom, factor, constant = single(part.args[0])
+        if factor == 1 and all(c < 0 for c in parts(atom)[1].values()):
+            atom, factor = scale(atom, -1), -1
+        if isinstance(part, Zero):
+            raise _NoMap(f"{part} is no range of an iterator")
+        bound = found.setdefault(atom, _Bound(atom))
+        if factor > 0:
+            low = -(constant // factor)
+            bound.low = low if bound.low is None else max(bound.low, low)
+        else:
+            high = constant // -factor
+            bound.high = high if bound.high is None else min(bound.high, high)
+    return list(found.values())
+
+
+def detect_iter_map(
+    indices: Sequence[IntExpr],
+    domains: Mapping[IntExpr, int | IntExpr | range],
+    predicate: IntExpr = TRUE,
+    *,
+    bijective: bool = False,
+    analyzer: Analyzer | None = None,
+) -> IterMap:
+    """`indices` as sums of independent digits of the variables of `domains` (each an extent, or a `range`), where
+    `predicate` holds; an `IterMap` that is false and says why where they are none."""
+    analyzer = analyzer or Analyzer()
+    ranges: dict[IntExpr, tuple[IntExpr, IntExpr]] = {}
+    for variable, domain in domains.items():
+        if isinstance(domain, range):
+            ranges[variable] = (const(domain.start), const(len(domain)))
+        else:
+            ranges[variable] = (FALSE, const(domain) if isinstance(domain, int) else domain)
+    known = [c for v, (low, extent) in ranges.items() for c in (v >= low, v < add(low, extent))]
+    with analyzer.assuming(*known):
+        try:
+            return _detect(indices, ranges, predicate, bijective, analyzer)
+        except _NoMap as reason:
+            return IterMap(reason=str(reason))
+
+
+def _detect(
+    indices: Sequence[IntExpr],
+    ranges: Mapping[IntExpr, tuple[IntExpr, IntExpr]],
+    predicate: IntExpr,
+    bijective: bool,
+    analyzer: Analyzer,
+) -> IterMap:
+    detection = _Detection(analyzer, ranges, _bounds_of(predicate, analyzer, set(ranges)))
+    found: list[IndexSum] = []
+    for index in indices:
+        simple = analyzer.simplify(index)
+        digits, base = detection.parse(simple)
+        whole = detection.fuse(digits, base, index)
+        if whole.digit is not None:
+            detection.claim(whole.digit)
+        found.append(whole)
+    for bound in detection.bounds:
+        if not bound.used:
+            raise _NoMap(f"the condition on {bound.expr} cuts indices apart")
+    if bijective:
+        for variable, (_, extent) in ranges.items():
+            if extent != TRUE and variable not in detection.iterators:
+                raise _NoMap(f"{variable} is not used")
+        for iterator in [*detection.used, *(i for i, _ in detection.iterators.values())]:
+            if iterator.extent != TRUE and not detection.is_covered(iterator):
+                raise _NoMap(f"{iterator.source} is used in part")
+    return IterMap(tuple(found))
+
+
+def normalize_iter_map_to_expr(index: IndexSum) -> IntExpr:
+    """The index as an expression of its iterators."""
+    return index.to_expr()

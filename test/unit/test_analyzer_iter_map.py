@@ -1,0 +1,103 @@
+"""Index maps as splits and fusions: what is found is checked against all points of the domain."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from weft.dialects.tir.analyzer import Analyzer, IntExpr, all_of, evaluate, var
+from weft.dialects.tir.analyzer.iter_map import detect_iter_map, normalize_iter_map_to_expr
+from weft.dialects.tir.analyzer.nodes import TRUE
+
+i, j, k, x, y, z = map(var, "ijkxyz")
+
+Domains = dict[IntExpr, int]
+
+
+def _points(domains: Domains, predicate: IntExpr) -> list[dict[IntExpr, int]]:
+    points = [dict(zip(domains, v, strict=True)) for v in product(*(range(n) for n in domains.values()))]
+    return [p for p in points if evaluate(predicate, p)]
+
+
+def _images(indices: list[IntExpr], domains: Domains, predicate: IntExpr) -> list[tuple[int, ...]]:
+    return [tuple(evaluate(index, p) for index in indices) for p in _points(domains, predicate)]
+
+
+MAPS: list[tuple[list[IntExpr], Domains, IntExpr, list[tuple[int, int, int]]]] = [
+    ([x, y], {x: 3, y: 4}, TRUE, [(3, 0, 1), (4, 0, 1)]),
+    ([x + 5], {x: 3}, TRUE, [(3, 5, 1)]),
+    ([y * 3 + x + 1], {x: 3, y: 4}, TRUE, [(12, 1, 1)]),
+    ([x * 4 + y * 2], {x: 3, y: 2}, TRUE, [(6, 0, 2)]),
+    ([x // 3, x % 3 * 2 + 7], {x: 24}, TRUE, [(8, 0, 1), (3, 7, 2)]),
+    ([x // 6, x % 6 // 2, x % 2], {x: 24}, TRUE, [(4, 0, 1), (3, 0, 1), (2, 0, 1)]),
+    ([x * 2 // 4, x * 2 % 4], {x: 8}, TRUE, [(4, 0, 1), (2, 0, 2)]),
+    ([(x * 10 + y) // 5, (x * 10 + y) % 5], {x: 3, y: 10}, TRUE, [(6, 0, 1), (5, 0, 1)]),
+    ([(x * 3 + y) // 4, (x * 3 + y) % 4], {x: 8, y: 3}, TRUE, [(6, 0, 1), (4, 0, 1)]),
+    ([y // 3 * 6 + x // 5 * 3 + y % 3, x % 5], {x: 10, y: 9}, TRUE, [(18, 0, 1), (5, 0, 1)]),
+    ([x * 10 + y], {x: 13, y: 10}, x * 10 + y < 128, [(128, 0, 1)]),
+    ([x * 10 + y], {x: 13, y: 10}, x * 10 + y > 5, [(124, 6, 1)]),
+    ([x * 10 + y], {x: 13, y: 10}, all_of(x * 10 + y > 5, x * 10 + y < 128), [(122, 6, 1)]),
+    ([i * 8 + j * 2 + k], {i: 11, j: 5, k: 2}, all_of(1 <= j * 2 + k, j * 2 + k < 9), [(88, 1, 1)]),
+    ([i], {i: 48}, i < 10, [(10, 0, 1)]),
+    ([i + j], {i: 1, j: 9}, j <= 24, [(9, 0, 1)]),
+]
+
+
+@pytest.mark.parametrize("indices, domains, predicate, expected", MAPS, ids=str)
+def test_a_map_is_found_and_takes_each_value(
+    indices: list[IntExpr], domains: Domains, predicate: IntExpr, expected: list[tuple[int, int, int]]
+):
+    found = detect_iter_map(indices, domains, predicate, bijective=True)
+    assert found, found.reason
+    numbers = [tuple(evaluate(e, {}) for e in (f.extent, f.base, f.scale)) for f in found.indices]
+    assert numbers == expected
+    images = _images(indices, domains, predicate)
+    boxes = product(*(range(base, base + extent * step, step) for extent, base, step in expected))
+    assert sorted(images) == sorted(boxes)
+    for index, sum_ in zip(indices, found.indices, strict=True):
+        normalized = normalize_iter_map_to_expr(sum_)
+        assert all(evaluate(normalized, p) == evaluate(index, p) for p in _points(domains, predicate))
+
+
+NO_MAPS: list[tuple[list[IntExpr], Domains, IntExpr]] = [
+    ([x, x], {x: 3}, TRUE),
+    ([y * 3 + x, y], {x: 3, y: 4}, TRUE),
+    ([y, x + 1, y], {x: 3, y: 4}, TRUE),
+    ([y * 4 + x], {x: 3, y: 4}, TRUE),
+    ([x * y], {x: 3, y: 4}, TRUE),
+    ([x // 4, x % 4], {x: 10}, TRUE),
+    ([x // (y + 1)], {x: 10, y: 3}, TRUE),
+    ([i, j, k], {i: 8, j: 8, k: 8}, i * 64 + j * 8 + k < 100),
+    ([i * 8 + j, k], {i: 8, j: 8, k: 8}, i * 64 + j * 8 + k < 100),
+    ([x + y], {x: 3, y: 4}, TRUE),
+    ([x % 6, x // 2], {x: 24}, TRUE),
+]
+
+
+@pytest.mark.parametrize("indices, domains, predicate", NO_MAPS, ids=str)
+def test_what_is_no_map_says_why(indices: list[IntExpr], domains: Domains, predicate: IntExpr):
+    found = detect_iter_map(indices, domains, predicate)
+    assert not found and found.reason and not found.indices
+
+
+def test_a_part_that_is_left_out_makes_a_map_surjective_only():
+    assert detect_iter_map([x // 4], {x: 16})
+    assert not detect_iter_map([x // 4], {x: 16}, bijective=True)
+    assert detect_iter_map([x], {x: 4, y: 5})
+    assert not detect_iter_map([x], {x: 4, y: 5}, bijective=True)
+    assert not detect_iter_map([x, z], {x: 3, y: 4, z: 1}, bijective=True)
+    assert not detect_iter_map([(x * 8 + y) % 4], {x: 4, y: 8}, bijective=True)
+
+
+def test_extents_may_be_symbols():
+    m, n = var("m"), var("n")
+    analyzer = Analyzer()
+    analyzer.assume(m >= 1, n >= 1)
+    fused = detect_iter_map([x * n + y], {x: m, y: n}, bijective=True, analyzer=analyzer)
+    assert fused, fused.reason
+    assert analyzer.can_prove_equal(fused.indices[0].extent, m * n)
+    split = detect_iter_map([x // n, x % n], {x: m * n}, bijective=True, analyzer=analyzer)
+    assert split, split.reason
+    assert [s.extent for s in split.indices] == [m, n]
+    assert not detect_iter_map([x // n, x % n], {x: m}, analyzer=analyzer)
