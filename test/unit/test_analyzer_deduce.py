@@ -43,20 +43,20 @@ def test_a_condition_on_two_variables_is_no_clip_bound():
     assert detect_clip_bound(a.differs(3), [a]) is None
 
 
+CONDITIONS: list[Callable[[IntExpr], IntExpr]] = [
+    lambda e: e < 17,
+    lambda e: e > 17,
+    lambda e: e <= 17,
+    lambda e: e >= 17,
+    lambda e: e * 4 < 63,
+    lambda e: e // 8 > 3,
+    lambda e: e // 8 <= -3,
+]
+
+
 @pytest.mark.parametrize("factor", [4, -4])
 @pytest.mark.parametrize("low, high", [(0, 4), (1, 5), (2, 6)])
-@pytest.mark.parametrize(
-    "condition",
-    [
-        lambda e: e < 17,
-        lambda e: e > 17,
-        lambda e: e <= 17,
-        lambda e: e >= 17,
-        lambda e: e * 4 < 63,
-        lambda e: e // 8 > 3,
-        lambda e: e // 8 <= -3,
-    ],
-)
+@pytest.mark.parametrize("condition", CONDITIONS)
 def test_a_deduced_bound_is_exact_for_what_holds_for_all_relaxed_values(
     factor: int, low: int, high: int, condition: Callable[[IntExpr], IntExpr]
 ):

@@ -79,7 +79,7 @@ def _instances(rule: Row) -> Iterator[dict[IntExpr, IntExpr]]:
             if rule.replacement.variables <= chosen.keys():
                 others = substitute(rule.replacement - Z, chosen)
                 chosen[Z] = rng.choice([-1, 1]) * (others if rng.random() < 0.5 else chosen[rng.choice(wild)])
-                chosen = {v: chosen[v] for v in rule.pattern.variables}
+                chosen = {v: value for v, value in chosen.items() if v in rule.pattern.variables}
         yield chosen
 
 
@@ -91,7 +91,7 @@ def test_the_row_is_applied_and_keeps_the_value(name: str):
     for chosen in _instances(rule):
         expr = substitute(rule.pattern, chosen)
         analyzer = Analyzer()
-        ranged = {v for e in chosen.values() for v in e.variables}
+        ranged: set[IntExpr] = {v for e in chosen.values() for v in e.variables}
         low = 12 if rule.let and "Lower" in {type(e).__name__ for f in rule.let.values() for e in _walk(f)} else None
         if low is not None:
             analyzer.assume(*(condition for v in ranged for condition in (v >= low, v <= low)))

@@ -54,8 +54,8 @@ class Analyzer:
         self._forget()
 
     def _forget(self) -> None:
-        self._bounds = Bounds(self.facts)
-        self._remainders = Remainders(self.facts, self._bounds)
+        self._bounds: Bounds = Bounds(self.facts)
+        self._remainders: Remainders = Remainders(self.facts, self._bounds)
         self._simple: dict[IntExpr, IntExpr] = {}
         self._answers: dict[IntExpr, bool] = {}
 

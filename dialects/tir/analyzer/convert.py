@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from functools import cache
 
@@ -184,6 +183,18 @@ def map_children(expr: IntExpr, function: Callable[[IntExpr], IntExpr]) -> IntEx
     return expr
 
 
+def _floored(a: int, b: int) -> int:
+    return a // b
+
+
+def _modulo(a: int, b: int) -> int:
+    return a % b
+
+
+def _both_bits(a: int, b: int) -> int:
+    return a & b
+
+
 def _truncated(a: int, b: int) -> int:
     quotient = abs(a) // abs(b)
     return quotient if (a >= 0) == (b > 0) else -quotient
@@ -216,8 +227,8 @@ def _power(exponent: int) -> int:
 
 
 _EVALUATE: dict[type[IntExpr], Callable[..., int]] = {
-    FloorDiv: operator.floordiv,
-    FloorMod: operator.mod,
+    FloorDiv: _floored,
+    FloorMod: _modulo,
     TruncDiv: _truncated,
     TruncMod: _rest,
     Min: min,
@@ -227,7 +238,7 @@ _EVALUATE: dict[type[IntExpr], Callable[..., int]] = {
     Not: _is_zero,
     All: _every,
     Any_: _some,
-    BitAnd: operator.and_,
+    BitAnd: _both_bits,
     PowerOfTwo: _power,
 }
 

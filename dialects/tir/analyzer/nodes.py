@@ -348,7 +348,7 @@ def const(value: int) -> Const:
     return _intern(int(value), made)
 
 
-def var(key: Hashable, name: str | None = None, kind: type[Var] = Var) -> Var:
+def var(key: Hashable, name: str | None = None, kind: type[Var] = Var) -> IntExpr:
     """The variable with identity `key`."""
     made = kind()
     made.key, made.name = key, str(key) if name is None else name
