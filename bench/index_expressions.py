@@ -60,9 +60,7 @@ def main() -> None:
         before, after = from_affine(simplify(expr, ranges)).measure[0], Analyzer(bounds).simplify(same).measure[0]
         work[0 if after < before else 1 if after == before else 2] += 1
     scale = 1e6 / len(asked)
-    print(
-        f"{len(asked)} expressions: affine {affine_time * scale:.1f} us, analyzer {analyzer_time * scale:.1f} us each"
-    )
+    print(f"{len(asked)} expressions: affine {affine_time * scale:.1f} us, analyzer {analyzer_time * scale:.1f} us")
     print(f"the analyzer's form needs less work for {work[0]}, as much for {work[1]}, more for {work[2]}")
 
 

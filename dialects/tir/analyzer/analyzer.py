@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
 from .bounds import Bounds
@@ -27,7 +27,7 @@ from .nodes import (
     const,
 )
 from .prove import Proof, worth_proving
-from .rules import Compiled, rewriters
+from .rules import applicable
 
 MAX_ROUNDS = 100
 """Simplification makes expressions smaller in each round; more rounds than this are an error in a rule."""
@@ -180,7 +180,7 @@ class Analyzer:
             coefficient, base = self._remainders.of(expr)
             if not coefficient:
                 return const(base)
-        for row, _, rewrite in _applicable(expr):
+        for row, rewrite in applicable(expr):
             if (result := rewrite(expr, self)) is not None:
                 self.applied(row.name, expr, result)
                 return result
@@ -293,12 +293,3 @@ def depends_only_on(expr: IntExpr, variables: frozenset[Var] | set[Var]) -> bool
 def is_sum_of_variables(expr: IntExpr) -> bool:
     """Whether `expr` is linear in each of its variables."""
     return all(isinstance(atom, Var) for atom in parts(expr)[1])
-
-
-def _applicable(expr: IntExpr) -> Iterable[Compiled]:
-    """The rows that may apply at the root of `expr`."""
-    rows = rewriters().get(type(expr), ())
-    if type(expr) is not Sum:
-        return rows
-    present = {type(atom) for atom in expr.terms}
-    return [compiled for compiled in rows if compiled[1] <= present]
