@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from math import gcd
 from typing import TypeAlias
 
-from .build import add, linear, multiply, parts, rebuild, scale
-from .convert import evaluate, substitute
+from .build import add, linear, parts, rebuild
+from .instantiate import Builder, Env, binder, builder, constant_builder, value_of
 from .nodes import (
     All,
     Any_,
@@ -29,9 +29,8 @@ from .nodes import (
     op,
     var,
 )
-from .pattern import Common, Condition, L, Literal, Lower, Questions, Row, Wild
+from .pattern import Condition, Literal, Questions, Row, Wild
 
-Env: TypeAlias = "dict[IntExpr, IntExpr]"
 Next: TypeAlias = "Callable[[Env], IntExpr | None]"
 Matcher: TypeAlias = "Callable[[IntExpr, Env, Next], IntExpr | None]"
 Rewriter: TypeAlias = "Callable[[IntExpr, Questions], IntExpr | None]"
@@ -178,7 +177,7 @@ class _Compiler:
         def check(number: int, env: Env) -> bool:
             product = factor
             for variable in known:
-                product *= _value(env[variable])
+                product *= value_of(env[variable])
             if not unknown:
                 return number == product
             if not product or number % product:
@@ -228,7 +227,7 @@ class _Compiler:
         def take(left: IntExpr, env: Env, then: _Continue) -> IntExpr | None:
             product = factor
             for variable in known:
-                product *= _value(env[variable])
+                product *= value_of(env[variable])
             if not product:
                 return None
             constant, terms = parts(left)
@@ -274,87 +273,6 @@ def _split(constant: int, terms: Mapping[IntExpr, int], number: int) -> tuple[In
     return linear(quotient, taken), linear(rest, remaining)
 
 
-def _value(expr: IntExpr) -> int:
-    assert isinstance(expr, Const)
-    return expr.value
-
-
-Builder: TypeAlias = "Callable[[Env], IntExpr]"
-
-
-def _builder(expr: IntExpr) -> Builder:
-    """A function that builds `expr` with its variables replaced."""
-    if isinstance(expr, Var):
-        return lambda env: env[expr]
-    if isinstance(expr, Const):
-        return lambda env: expr
-    if isinstance(expr, Sum):
-        pieces = [(_builder(atom), factor) for atom, factor in expr.sorted_terms]
-        start = const(expr.constant)
-        (first, number), *others = pieces
-
-        def build(env: Env) -> IntExpr:
-            result = scale(first(env), number)
-            for piece, factor in others:
-                result = add(result, piece(env), factor)
-            return add(result, start) if start.value else result
-
-        return build
-    assert isinstance(expr, Op)
-    kind, args = type(expr), [_builder(arg) for arg in expr.args]
-    if kind is Product and len(args) == 2:
-        left, right = args
-        return lambda env: multiply(left(env), right(env))
-    return lambda env: rebuild(kind, [arg(env) for arg in args])
-
-
-def _constant_builder(expr: IntExpr) -> Callable[[Env], int]:
-    return lambda env: evaluate(expr, {v: _value(env[v]) for v in expr.variables})
-
-
-def _let(variable: Var, formula: IntExpr) -> Callable[[Env, Questions], bool]:
-    """A function that binds `variable`; false where it has no value."""
-    if isinstance(formula, Common):
-        lhs, rhs = (_builder(arg) for arg in formula.args)
-
-        def bind_common(env: Env, ask: Questions) -> bool:
-            (a, terms), (b, more) = parts(lhs(env)), parts(rhs(env))
-            shared = {x: c for x, c in terms.items() if more.get(x) == c}
-            env[variable] = linear(a if a == b else 0, shared)
-            return bool(shared)
-
-        return bind_common
-    inner = next((e for e in _walk(formula) if isinstance(e, Lower)), None)
-    if inner is None:
-        compute = _builder(formula)
-
-        def bind(env: Env, ask: Questions) -> bool:
-            env[variable] = compute(env)
-            return True
-
-        return bind
-    argument, stand_in = _builder(inner.args[0]), L
-    whole = _builder(_replace(formula, inner, stand_in))
-
-    def bind_lower(env: Env, ask: Questions) -> bool:
-        if (bound := ask.low(argument(env))) is None:
-            return False
-        env[stand_in] = const(bound)
-        env[variable] = whole(env)
-        return True
-
-    return bind_lower
-
-
-def _walk(expr: IntExpr) -> list[IntExpr]:
-    args = expr.args if isinstance(expr, Op) else tuple(expr.terms) if isinstance(expr, Sum) else ()
-    return [expr, *(e for arg in args for e in _walk(arg))]
-
-
-def _replace(expr: IntExpr, old: IntExpr, new: IntExpr) -> IntExpr:
-    return substitute(expr, {old: new})
-
-
 _REST = var("rest of the operands")
 
 
@@ -381,14 +299,14 @@ def compile_row(row: Row) -> Rewriter:
     asked: list[Builder] = []
     for guard in row.guards:
         if not all(isinstance(v, Literal) for v in guard.variables):
-            asked.append(_builder(guard))
+            asked.append(builder(guard))
         elif guard.variables <= compiler.bound:
-            early.append(_constant_builder(guard))
+            early.append(constant_builder(guard))
         else:
-            late.append(_constant_builder(guard))
-    lets = [_let(variable, formula) for variable, formula in row.let.items()]
-    build = _builder(row.replacement)
-    cancels = None if row.cancels is None else tuple(map(_builder, row.cancels))
+            late.append(constant_builder(guard))
+    lets = [binder(variable, formula) for variable, formula in row.let.items()]
+    build = builder(row.replacement)
+    cancels = None if row.cancels is None else tuple(map(builder, row.cancels))
 
     def rewrite(expr: IntExpr, ask: Questions) -> IntExpr | None:
         def finish(env: Env) -> IntExpr | None:
