@@ -7,11 +7,12 @@ from typing import TypeAlias
 
 from .build import add, linear, multiply, parts, rebuild, scale
 from .convert import evaluate, substitute
-from .nodes import Const, IntExpr, NonNegative, Op, Product, Sum, Var, Zero, const
-from .pattern import Common, L, Lower, Questions
+from .nodes import Const, IntExpr, NonNegative, Op, Product, Sum, Var, Zero, const, var
+from .pattern import Common, Literal, Lower, Questions
 
 Env: TypeAlias = "dict[IntExpr, IntExpr]"
 """What each variable of a pattern matched."""
+_BOUND = var("the lower bound", kind=Literal)
 
 
 def value_of(expr: IntExpr) -> int:
@@ -93,7 +94,7 @@ def binder(variable: Var, formula: IntExpr) -> Callable[[Env, Questions], bool]:
             return True
 
         return bind
-    argument, stand_in = builder(inner.args[0]), L
+    argument, stand_in = builder(inner.args[0]), _BOUND
     whole = builder(_replace(formula, inner, stand_in))
 
     def bind_lower(env: Env, ask: Questions) -> bool:

@@ -7,7 +7,7 @@ moves in where it cancels and stays outside where it does not.
 from __future__ import annotations
 
 from ..build import maximum, minimum, select, truncdiv, truncmod
-from ..pattern import C, D, E, K, M, P, V, W, X, Y, Z, row
+from ..pattern import C, D, E, K, L, M, P, V, W, X, Y, Z, lower, row
 
 SUMS = (
     # x = y*(x floordiv y) + x mod y
@@ -64,6 +64,15 @@ SUMS = (
         K * X + Z - K * Y * truncdiv(X, Y),
         Y.differs(0),
         cancels=(Z, Z - K * Y * truncdiv(X, Y)),
+    ),
+    row(
+        "k*(x floordiv c) - k*(y floordiv c) = k*m for x - y == c*m",
+        K * (X // C) + L * (Y // C) + Z,
+        K * M + Z,
+        C > 0,
+        L.equal(-K),
+        (X - Y).equal(C * M),
+        let={M: lower(X - Y) // C},
     ),
     # sums of choices
     row("min(x, y) + max(x, y) = x + y", K * minimum(X, Y) + K * maximum(X, Y) + Z, K * X + K * Y + Z),
