@@ -74,7 +74,7 @@ def _instances(rule: Row) -> Iterator[dict[IntExpr, IntExpr]]:
             chosen[a] = const(rng.choice([0, 2, 3, 5])) - chosen[b]
         elif kind == 3 and Z in chosen:  # what the other terms of the result cancel
             for name, formula in rule.let.items():
-                if formula.variables <= chosen.keys() and const(0) not in [chosen[v] for v in formula.variables]:
+                if formula.variables <= set(literals) and const(0) not in [chosen[v] for v in formula.variables]:
                     chosen[name] = substitute(formula, chosen)
             if rule.replacement.variables <= chosen.keys():
                 others = substitute(rule.replacement - Z, chosen)
