@@ -11,11 +11,9 @@ workers:
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
 from typing import Self
@@ -27,6 +25,7 @@ from ..llvm_ir.module import emit_llvm_ir
 from .binding import LLVMError
 from .kernel_cache import KernelCache
 from .target import Target
+from .workers import start_workers
 
 
 class CodegenError(Diagnostic):
@@ -88,7 +87,7 @@ class CodegenPool:
         self._texts: dict[str, str] = {}
         self._objects: dict[str, bytes] = {}
         self._running: dict[str, Future[bytes]] = {}
-        self._workers = _start_workers(_processors() if jobs is None else jobs)
+        self._workers = start_workers(jobs)
 
     def submit(self, key: str, text: str) -> None:
         """Have a module compiled.
@@ -107,7 +106,7 @@ class CodegenPool:
             return
         self._texts[content] = text
         if self._workers is not None:
-            self._running[content] = self._workers.submit(compile_module, text, self._target, self._opt_level)
+            self._running[content] = self._workers.pool.submit(compile_module, text, self._target, self._opt_level)
 
     def result(self, key: str) -> bytes:
         """The object of a module, waited for.
@@ -135,7 +134,7 @@ class CodegenPool:
     def close(self) -> None:
         """Stop the workers; modules whose result nobody asked for are dropped."""
         if self._workers is not None:
-            self._workers.shutdown(wait=True, cancel_futures=True)
+            self._workers.close()
             self._workers = None
 
     def __enter__(self) -> Self:
@@ -158,21 +157,3 @@ def compile_many(texts: Sequence[str], target: Target, jobs: int | None = None, 
             pool.submit(str(number), text)
         for number in range(len(texts)):
             yield pool.result(str(number))
-
-
-def _processors() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _start_workers(jobs: int) -> ProcessPoolExecutor | None:
-    """Fork the workers now, before this process grows; the first task has the executor start them all.
-
-    A worker of Python's own pools may not have children.
-    """
-    forks = "fork" in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
-    if jobs <= 1 or not forks:
-        return None
-    workers = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork"))
-    workers.submit(_processors)
-    return workers

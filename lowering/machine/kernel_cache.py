@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ...dialects.support import knobs
+from ...dialects.support.diagnostics import UsageError
 from .binding import version
 from .target import Target
 
@@ -26,9 +27,19 @@ class KernelCache:
 
     @staticmethod
     def from_environment() -> KernelCache | None:
-        """The cache in `$WEFT_CACHE_DIR`; none where that is not set."""
+        """The cache in `$WEFT_CACHE_DIR`; none where that is not set.
+
+        Raises:
+            UsageError: it begins with the home directory of a user whom there is not.
+        """
         directory = knobs.CACHE_DIR.get()
-        return KernelCache(Path(directory).expanduser() / "kernels") if directory else None
+        if not directory:
+            return None
+        try:
+            return KernelCache(Path(directory).expanduser() / "kernels")
+        except RuntimeError as error:
+            variable = knobs.CACHE_DIR.variable
+            raise UsageError(f"${variable} is '{directory}', which is no directory: {error}".rstrip(".")) from None
 
     @staticmethod
     def key(text: str, target: Target, opt_level: int) -> str:
@@ -51,8 +62,13 @@ class KernelCache:
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-                file.write(hashlib.sha256(object_file).digest() + object_file)
-            os.replace(file.name, path)
+                try:
+                    file.write(hashlib.sha256(object_file).digest() + object_file)
+                    file.flush()
+                    os.replace(file.name, path)
+                except BaseException:
+                    os.unlink(file.name)
+                    raise
 
     def _path(self, key: str) -> Path:
         return self._directory / key[:2] / key[2:]

@@ -1,0 +1,92 @@
+"""Worker processes that generate code, and that end when the process which needs them does.
+
+However that process ends, nothing of it may stay behind: not a worker, and not a pipe that a worker holds open for
+those who read what the process prints. A worker therefore ends when it is told to, when the system says that its parent
+died (Linux), and when the pipe closes whose other end is only the parent's. It does not answer an interrupt from the
+keyboard, which goes to the whole group: the parent does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Generator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+
+from ...dialects.support.processors import available_processors
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Workers:
+    """Processes that were forked now, before this one grows.
+
+    Args:
+        jobs: how many.
+    """
+
+    def __init__(self, jobs: int):
+        lifeline, self._end = os.pipe()
+        context = multiprocessing.get_context("fork")
+        self.pool = ProcessPoolExecutor(
+            jobs, mp_context=context, initializer=_begin, initargs=(os.getpid(), lifeline, self._end)
+        )
+        try:
+            with _no_interrupts():
+                self.pool.submit(available_processors)  # the first task has the executor start them all
+        finally:
+            os.close(lifeline)
+
+    def close(self) -> None:
+        """Stop them; tasks that have not begun are dropped."""
+        self.pool.shutdown(wait=True, cancel_futures=True)
+        os.close(self._end)
+
+
+def start_workers(jobs: int | None = None) -> Workers | None:
+    """Workers, as many as there are processors unless given; none where there is no use or no way.
+
+    A worker of Python's own pools may not have children.
+    """
+    jobs = available_processors() if jobs is None else jobs
+    forks = "fork" in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
+    return Workers(jobs) if jobs > 1 and forks else None
+
+
+@contextmanager
+def _no_interrupts() -> Generator[None]:
+    """Keep an interrupt waiting while workers are forked, until they have said that they ignore it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # interrupts are handled by the main thread alone
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(parent: int, lifeline: int, end: int) -> None:
+    """What a worker does first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    os.close(end)
+    threading.Thread(target=_end_with_parent, args=(lifeline,), daemon=True).start()
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _end_with_parent(lifeline: int) -> None:
+    """Wait until nobody holds the other end of the pipe, or writes to it, which nobody does."""
+    with suppress(OSError):
+        os.read(lifeline, 1)
+    os._exit(1)

@@ -1,0 +1,123 @@
+"""Workers end with the process that needs them, however it ends, and leave nothing open."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from weft.lowering.machine.codegen import CodegenPool
+from weft.lowering.machine.target import Target
+from weft.lowering.machine.workers import start_workers
+
+ROOT = Path(__file__).parents[2]
+
+PARENT = """
+import os, signal, sys, time, threading
+from weft.lowering.machine.codegen import CodegenPool
+from weft.lowering.machine.target import Target
+pool = CodegenPool(Target(), 2)
+pool.submit("k", "define void @f() {\\n  ret void\\n}\\n")
+pool.result("k")
+def ready():
+    print(*pool._workers.pool._processes, flush=True)
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+"""
+"""A process with a pool. `ready()` tells the processes of its workers."""
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked")
+
+
+def ended(process: int) -> bool:
+    """Whether a process ends within ten seconds."""
+    for _ in range(1000):
+        try:
+            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def start(code: str) -> tuple[subprocess.Popen[str], list[int]]:
+    """A process that has a pool and does `code`, and its workers, when it has said that it is ready."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT + code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
+    )
+    assert parent.stdout is not None
+    workers = [int(word) for word in parent.stdout.readline().split()]
+    assert len(workers) == 2
+    return parent, workers
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGABRT])
+def test_workers_end_when_their_parent_is_killed(number: signal.Signals) -> None:
+    parent, workers = start("ready()\ntime.sleep(60)")
+    parent.send_signal(number)
+    output, _ = parent.communicate(timeout=10)  # a pipe that a worker held would keep this waiting
+    assert output == "" and parent.returncode == -number
+    assert all(ended(worker) for worker in workers)
+
+
+def test_the_end_of_the_pipe_is_enough() -> None:
+    """Where the system does not say that a parent died, the pipe that it held does."""
+    parent, workers = start("ready()\nos.close(pool._workers._end)\ntime.sleep(60)")
+    assert all(ended(worker) for worker in workers)
+    parent.kill()
+    parent.communicate(timeout=10)
+
+
+def test_an_interrupt_of_the_group_is_answered_by_the_parent_alone() -> None:
+    parent, workers = start(
+        "try:\n  ready()\n  time.sleep(60)\nexcept KeyboardInterrupt:\n  say('interrupted')\npool.close()"
+    )
+    os.killpg(parent.pid, signal.SIGINT)
+    output, errors = parent.communicate(timeout=10)
+    assert (output, errors, parent.returncode) == ("", "interrupted\n", 0)
+    assert all(ended(worker) for worker in workers)
+
+
+@pytest.mark.parametrize("code", ["", "sys.exit(3)", "os._exit(3)", "raise SystemExit"])
+def test_workers_end_with_the_interpreter(code: str) -> None:
+    parent, workers = start(f"ready()\n{code}")
+    _, errors = parent.communicate(timeout=20)
+    assert "Traceback" not in errors
+    assert all(ended(worker) for worker in workers)
+
+
+def test_a_handler_of_the_parent_is_not_the_workers() -> None:
+    handler = "signal.signal(signal.SIGTERM, lambda *_: say('mine'))\n"
+    parent, workers = start(f"{handler}ready()\nos.killpg(0, signal.SIGTERM)\ntime.sleep(1)\nos._exit(0)")
+    _, errors = parent.communicate(timeout=20)
+    assert errors == "mine\n"
+    assert all(ended(worker) for worker in workers)
+
+
+def test_a_closed_pool_leaves_no_file_open() -> None:
+    def count() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    with CodegenPool(Target(), 2):
+        pass
+    before = count()
+    for _ in range(3):
+        with CodegenPool(Target(), 2):
+            pass
+    assert count() == before
+
+
+def test_one_job_needs_no_workers() -> None:
+    assert start_workers(1) is None
