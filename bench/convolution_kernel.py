@@ -22,8 +22,8 @@ from weft.lowering.llvm_ir.module import emit_llvm_ir
 from weft.lowering.loops_to_llvm.convert_loops_to_llvm import ConvertLoopsToLLVMPass
 from weft.lowering.machine.codegen import compile_module
 from weft.lowering.machine.target import Target
-from weft.runtime.executable import aligned_empty
 from weft.runtime.jit import LoadedObjects
+from weft.runtime.memory import aligned_empty
 from weft.transforms.infra.registry import new_ir_context
 
 LANES = Target().vector_bytes() // 4

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.context import Context
@@ -20,10 +19,12 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from ..dialects.relay.attributes import attribute_to_array
-from ..dialects.relay.base import Tensor, flatten_types
+from ..dialects.relay.base import flatten_types
 from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.dtypes import dtype_name
 from ..dialects.tir.core import PrimFuncOp
 from ..transforms.infra import Sequential
+from .abi import CompiledGraph, TensorSpec
 from .graph_to_loops.convert_main_to_loops import INPUTS, OUTPUTS
 from .llvm_ir.module import emit_llvm_ir
 from .machine.codegen import CodegenPool
@@ -41,27 +42,6 @@ MAIN = "main"
 SHARING = "work_sharing"
 PhaseListener: TypeAlias = Callable[[str, ModuleOp], None]
 """Called after each phase with its name and the module."""
-
-
-@dataclass(frozen=True)
-class TensorSpec:
-    """A tensor that the compiled graph takes or gives."""
-
-    name: str
-    type: Tensor
-
-
-@dataclass(frozen=True)
-class CompiledGraph:
-    """Object code with what is needed to run it: the constants in the order of the constants' table, inputs, outputs,
-    and the arena's size in bytes."""
-
-    objects: tuple[bytes, ...]
-    constants: tuple[NDArray, ...]
-    inputs: tuple[TensorSpec, ...]
-    outputs: tuple[TensorSpec, ...]
-    arena_bytes: int
-    kernels: tuple[str, ...] = field(default=())
 
 
 @contextmanager
@@ -126,7 +106,7 @@ def compile_graph(
         pool.submit(SHARING, RUNTIME)
         objects = tuple(pool.result(name) for name in [*names, MAIN, SHARING])
     inputs, outputs, arena = signature
-    return CompiledGraph(objects, constants, inputs, outputs, arena, tuple(names))
+    return CompiledGraph(objects, constants, inputs, outputs, arena, tuple(names), target.platform())
 
 
 def _compile_kernel(module: ModuleOp, prim_func: PrimFuncOp, target: Target, start: str, pool: CodegenPool) -> None:
@@ -177,7 +157,8 @@ def _spec(entry: Attribute) -> TensorSpec:
     assert isinstance(entry, DictionaryAttr)
     name = entry.data["name"]
     assert isinstance(name, StringAttr)
-    return TensorSpec(name.data, flatten_types([entry.data["type"]])[0])
+    type = flatten_types([entry.data["type"]])[0]
+    return TensorSpec(name.data, dtype_name(type.element_type), tuple(type.get_shape()))
 
 
 def _constants(module: ModuleOp) -> tuple[NDArray, ...]:

@@ -11,7 +11,8 @@ from ..dialects.relay.core import FuncOp, PrimitiveOp
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.tir.core import PrimFuncOp
 from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
-from .compiler import TensorSpec, read_signature
+from .abi import TensorSpec
+from .compiler import read_signature
 from .graph_to_loops.convert_main_to_loops import INPUTS, graph_signature
 
 ENTRY_NAME = "main"

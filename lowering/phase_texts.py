@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..transforms.infra import PassContext
 from .compiler import lower
+from .machine.codegen import compile_to_assembly
 from .machine.target import Target
 from .phases import PHASES
 
@@ -43,6 +44,10 @@ class PhaseTexts(Mapping[str, str]):
         with PassContext(level, required, disabled, config=config):
             lower(module, self.target, phase, self._start)
         return module
+
+    def assembly(self) -> str:
+        """The assembly of all of it, compiled again."""
+        return compile_to_assembly(self.module("llvm"), self.target)
 
     def __iter__(self) -> Iterator[str]:
         return iter(PHASES[PHASES.index(self._start) : -1])

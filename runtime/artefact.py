@@ -1,91 +1,304 @@
 """Compiled graphs on disk: one file with object code, constants, and what a caller must know.
 
-The file is a ZIP archive without compression: `manifest.json`, `objects/0.o`, ..., `constants/0`, ... (raw bytes).
+The file is a ZIP archive without compression: `manifest.json`, `digest` (SHA-256 of the manifest), `objects/0.o`, ...,
+and `constants`, all of them one after another, each at a multiple of 64 bytes. The manifest holds the digests of the
+others, so that whatever was changed is found. It is not signed: a file is machine code, to be loaded only where its
+maker is trusted.
+
+Constants are read into memory of their own rather than mapped from the file: huge pages are not to be had for a file,
+and what is written over a file that is mapped would change, or end, the program that runs.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import stat
+import struct
+import threading
 import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from math import prod
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType
 
-from ..dialects.support.diagnostics import Diagnostic
-from ..dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
-from ..lowering.compiler import CompiledGraph, TensorSpec
+from ..dialects.support.diagnostics import Diagnostic, Place, did_you_mean
+from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
+from ..lowering.abi import ABI_VERSION, ALIGNMENT, CompiledGraph, Platform, TensorSpec
+from .memory import aligned_bytes
 
-FORMAT = 1
+if TYPE_CHECKING:
+    from ..lowering.abi import NDArray
+
+FORMAT = 2
+MANIFEST, DIGEST, CONSTANTS = "manifest.json", "digest", "constants"
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+class ArtefactError(Diagnostic):
+    """A file is not a saved executable, is damaged, or is of another version."""
+
+
+def digest(graph: CompiledGraph) -> str:
+    """SHA-256 of all that a graph is: equal digests mean the same code, constants and description."""
+    return sha256(_manifest_text(graph)).hexdigest()
 
 
 def save(graph: CompiledGraph, path: str | os.PathLike[str]) -> None:
-    """Write `graph` to `path`: first beside it, then under its name, so that no half-written file is left."""
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write `graph` to `path`: first beside it, then under its name, so that no half-written file is left.
+
+    What a symbolic link points to is replaced, not the link; what is no regular file, a pipe or a device, is written
+    to as it is.
+
+    Raises:
+        Diagnostic: the file cannot be written.
+    """
+    try:
+        real = Path(os.path.realpath(path))
+        if real.exists() and not stat.S_ISREG(real.stat().st_mode):
+            with open(real, "wb") as file:
+                _write(graph, file)
+            return
+        partial = real.with_name(f".{real.name}.{os.getpid()}.{threading.get_ident()}")
+        try:
+            with open(partial, "wb") as file:
+                _write(graph, file)
+            os.replace(partial, real)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        reason = "there is no such folder" if missing else (error.strerror or str(error)).lower()
+        raise Diagnostic(f"cannot be written: {reason}", Place(os.fspath(path))) from error
+
+
+def _write(graph: CompiledGraph, file: IO[bytes]) -> None:
+    manifest = _manifest_text(graph)
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(MANIFEST), manifest)
+        archive.writestr(zipfile.ZipInfo(DIGEST), sha256(manifest).hexdigest())
+        for number, data in enumerate(graph.objects):
+            archive.writestr(zipfile.ZipInfo(_object(number)), data)
+        with archive.open(zipfile.ZipInfo(CONSTANTS), "w", force_zip64=True) as member:
+            for piece in _pieces(graph.constants):
+                member.write(piece)
+
+
+def _object(number: int) -> str:
+    return f"objects/{number}.o"
+
+
+def _pieces(constants: Sequence[NDArray]) -> Iterator[bytes | memoryview]:
+    """The bytes of all constants, with those that lie between them."""
+    for array in constants:
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+        yield data
+        yield bytes(-data.nbytes % ALIGNMENT)
+
+
+def _manifest_text(graph: CompiledGraph) -> bytes:
+    constants = sha256()
+    for piece in _pieces(graph.constants):
+        constants.update(piece)
     manifest = {
         "format": FORMAT,
-        "inputs": [_describe(spec) for spec in graph.inputs],
-        "outputs": [_describe(spec) for spec in graph.outputs],
+        "abi": ABI_VERSION,
+        "platform": {
+            "triple": graph.platform.triple,
+            "cpu": graph.platform.cpu,
+            "features": list(graph.platform.features),
+        },
+        "inputs": [_described(spec) for spec in graph.inputs],
+        "outputs": [_described(spec) for spec in graph.outputs],
         "arena_bytes": graph.arena_bytes,
         "kernels": list(graph.kernels),
+        "objects": [sha256(data).hexdigest() for data in graph.objects],
         "constants": [{"dtype": array.dtype.name, "shape": list(array.shape)} for array in graph.constants],
-        "objects": len(graph.objects),
+        "constants_digest": constants.hexdigest(),
     }
-    try:
-        with zipfile.ZipFile(partial, "w") as archive:
-            archive.writestr("manifest.json", json.dumps(manifest, indent=1))
-            for number, data in enumerate(graph.objects):
-                archive.writestr(f"objects/{number}.o", data)
-            for number, array in enumerate(graph.constants):
-                with archive.open(f"constants/{number}", "w", force_zip64=True) as file:
-                    file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    return json.dumps(manifest, indent=1).encode()
+
+
+def _described(spec: TensorSpec) -> dict[str, object]:
+    return {"name": spec.name, "dtype": spec.dtype, "shape": list(spec.shape)}
 
 
 def load(path: str | os.PathLike[str]) -> CompiledGraph:
-    """Read what `save` wrote.
+    """Read what `save` wrote, for whatever machine it is.
 
     Raises:
-        Diagnostic: the file is not one of Weft's artefacts, or of another format.
-        OSError: it cannot be read.
+        Diagnostic: the file cannot be read.
+        ArtefactError: it is not one of Weft's, or it is of another version, or damaged.
     """
+    place = Place(os.fspath(path))
     try:
-        with zipfile.ZipFile(path) as archive:
-            manifest = cast("dict[str, Any]", json.loads(archive.read("manifest.json")))
-            if manifest.get("format") != FORMAT:
-                made = manifest.get("format")
-                raise Diagnostic(
-                    f"{path}: made by another version of Weft (format {made}, this one reads {FORMAT})",
-                    hint="compile the model again",
-                )
-            constants = [
-                np.frombuffer(
-                    archive.read(f"constants/{number}"), numpy_dtype(scalar_type(str(entry["dtype"])))
-                ).reshape(cast("list[int]", entry["shape"]))
-                for number, entry in enumerate(cast("list[dict[str, Any]]", manifest["constants"]))
-            ]
-            return CompiledGraph(
-                tuple(archive.read(f"objects/{number}.o") for number in range(int(manifest["objects"]))),
-                tuple(constants),
-                tuple(map(_spec, manifest["inputs"])),
-                tuple(map(_spec, manifest["outputs"])),
-                int(manifest["arena_bytes"]),
-                tuple(cast("list[str]", manifest["kernels"])),
-            )
-    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError) as error:
-        raise Diagnostic(f"{path}: not a saved Weft executable ({error})") from None
+        with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+            return _read(archive, file)
+    except OSError as error:
+        raise Diagnostic(f"cannot be read: {(error.strerror or str(error)).lower()}", place) from error
+    except ArtefactError as error:
+        raise ArtefactError(error.message, place, hint=error.hint) from None
+    except (zipfile.BadZipFile, KeyError, struct.error, EOFError, RuntimeError, ValueError, OverflowError) as error:
+        # What `zipfile` raises of what is no archive, or a damaged, encrypted or exotic one.
+        raise ArtefactError(f"not a saved Weft executable ({error})", place) from None
 
 
-def _describe(spec: TensorSpec) -> dict[str, object]:
-    return {"name": spec.name, "dtype": dtype_name(spec.type.element_type), "shape": list(spec.type.get_shape())}
-
-
-def _spec(entry: dict[str, Any]) -> TensorSpec:
-    return TensorSpec(
-        str(entry["name"]), TensorType(scalar_type(str(entry["dtype"])), cast("list[int]", entry["shape"]))
+def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
+    text = _member(archive, file, MANIFEST)
+    fields = _Fields(_parsed(bytes(text)), "")
+    made = fields.integer("format")
+    if made != FORMAT:
+        raise ArtefactError(
+            f"made by another version of Weft (format {made}, this one reads {FORMAT})", hint="compile the model again"
+        )
+    abi = fields.integer("abi")
+    if abi != ABI_VERSION:
+        raise ArtefactError(
+            f"made for another version of the runtime (ABI {abi}, this one has {ABI_VERSION})",
+            hint="compile the model again",
+        )
+    _check(text, bytes(_member(archive, file, DIGEST)).decode(), "the manifest")
+    platform = fields.inner("platform")
+    objects: list[bytes] = []
+    for number, expected in enumerate(fields.strings("objects")):
+        data = bytes(_member(archive, file, _object(number)))
+        _check(data, expected, f"object {number}")
+        objects.append(data)
+    blob = _member(archive, file, CONSTANTS)
+    _check(blob, fields.string("constants_digest"), "a constant")
+    return CompiledGraph(
+        tuple(objects),
+        tuple(_constants(fields, blob)),
+        tuple(_spec(entry) for entry in fields.each("inputs")),
+        tuple(_spec(entry) for entry in fields.each("outputs")),
+        fields.size("arena_bytes"),
+        tuple(fields.strings("kernels")),
+        Platform(platform.string("triple"), platform.string("cpu"), tuple(platform.strings("features"))),
     )
+
+
+def _member(archive: zipfile.ZipFile, file: IO[bytes], name: str) -> memoryview:
+    """The bytes of a member, in aligned memory; they are read at once, since they are not compressed."""
+    info = archive.getinfo(name)
+    if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
+        raise ArtefactError(f"'{name}' is compressed or encrypted, which Weft does not write")
+    if info.file_size > os.fstat(file.fileno()).st_size:
+        raise ArtefactError(f"'{name}' is longer than the file")
+    file.seek(info.header_offset)
+    header = struct.unpack("<4s22xHH", file.read(30))
+    if header[0] != b"PK\3\4":
+        raise ArtefactError(f"'{name}' is not where the archive says")
+    file.seek(header[1] + header[2], os.SEEK_CUR)
+    memory = aligned_bytes(info.file_size).data
+    if cast("int", file.readinto(memory)) != info.file_size:  # type: ignore[attr-defined]
+        raise ArtefactError(f"'{name}' is cut off")
+    return memory
+
+
+def _check(data: bytes | memoryview, expected: str, what: str) -> None:
+    if sha256(data).hexdigest() != expected:
+        raise ArtefactError(f"{what} was changed since it was written: the digest is another")
+
+
+def _parsed(text: bytes) -> Json:
+    try:
+        return cast("Json", json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise ArtefactError(f"not a saved Weft executable ({MANIFEST}: {error})") from None
+
+
+def _constants(fields: _Fields, blob: memoryview) -> Iterator[NDArray]:
+    position = 0
+    for entry in fields.each("constants"):
+        dtype, shape = entry.dtype(), entry.shape()
+        size = prod(shape) * item_bytes(dtype)
+        if position + size > len(blob):
+            raise ArtefactError("the constants are fewer bytes than their types say")
+        yield np.frombuffer(blob[position : position + size], numpy_dtype_of(dtype)).reshape(shape)
+        position += size + -size % ALIGNMENT
+    if position != len(blob):
+        raise ArtefactError("the constants are more bytes than their types say")
+
+
+def _spec(entry: _Fields) -> TensorSpec:
+    return TensorSpec(entry.string("name"), entry.dtype(), entry.shape())
+
+
+class _Fields:
+    """An object of the manifest, whose fields are read with their types. `where` is its place: `inputs[0].`."""
+
+    def __init__(self, value: Json, where: str):
+        if not isinstance(value, dict):
+            raise ArtefactError(f"not a saved Weft executable ('{where.rstrip('.') or MANIFEST}' is no object)")
+        self._value: Mapping[str, Json] = value
+        self._where = where
+
+    def _wrong(self, name: str, wanted: str) -> ArtefactError:
+        if name not in self._value:
+            return ArtefactError(f"not a saved Weft executable (its manifest has no '{self._where}{name}')")
+        return ArtefactError(f"not a saved Weft executable ('{self._where}{name}' in its manifest is not {wanted})")
+
+    def integer(self, name: str) -> int:
+        value = self._value.get(name)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self._wrong(name, "an integer")
+        return value
+
+    def size(self, name: str) -> int:
+        value = self.integer(name)
+        if not 0 <= value < _TOO_MUCH:
+            raise self._wrong(name, "a number of bytes")
+        return value
+
+    def string(self, name: str) -> str:
+        value = self._value.get(name)
+        if not isinstance(value, str):
+            raise self._wrong(name, "a string")
+        return value
+
+    def _list(self, name: str, wanted: str) -> list[Json]:
+        value = self._value.get(name)
+        if not isinstance(value, list):
+            raise self._wrong(name, wanted)
+        return value
+
+    def strings(self, name: str) -> list[str]:
+        values = self._list(name, "a list of strings")
+        if not all(isinstance(value, str) for value in values):
+            raise self._wrong(name, "a list of strings")
+        return cast("list[str]", values)
+
+    def inner(self, name: str) -> _Fields:
+        if name not in self._value:
+            raise self._wrong(name, "an object")
+        return _Fields(self._value[name], f"{self._where}{name}.")
+
+    def each(self, name: str) -> list[_Fields]:
+        values = self._list(name, "a list of objects")
+        return [_Fields(value, f"{self._where}{name}[{number}].") for number, value in enumerate(values)]
+
+    def dtype(self) -> str:
+        name = self.string("dtype")
+        if name not in MLIR_NAMES:
+            raise ArtefactError(
+                f"'{self._where}dtype' in its manifest is '{name}', which is no element type",
+                hint=did_you_mean(name, MLIR_NAMES),
+            )
+        return name
+
+    def shape(self) -> tuple[int, ...]:
+        values = self._list("shape", "a list of extents")
+        if not all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in values):
+            raise self._wrong("shape", "a list of extents")
+        shape = tuple(cast("list[int]", values))
+        if prod(shape) >= _TOO_MUCH:
+            raise self._wrong("shape", "that of a tensor which fits in memory")
+        return shape
+
+
+_TOO_MUCH = 1 << 48
+"""Bytes that no machine has."""

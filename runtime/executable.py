@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias, cast
+from struct import Struct
+from typing import TYPE_CHECKING, Self
+from weakref import WeakSet
 
 import numpy as np
 
-from ..dialects.support.diagnostics import Diagnostic, did_you_mean
-from ..dialects.support.dtypes import dtype_name, numpy_dtype
-from ..lowering.compiler import CompiledGraph, TensorSpec
-from ..lowering.entry.add_entry_point import ENTRY
-from ..lowering.loops_to_llvm.symbols import CONSTANTS_TABLE
-from ..lowering.machine.codegen import compile_to_assembly
-from ..lowering.phase_texts import PhaseTexts
+from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
+from ..dialects.support.processors import available_processors
+from ..lowering.abi import ALIGNMENT, CompiledGraph, Platform, TensorSpec
 from . import artefact, openmp
-from .jit import LoadedObjects
+from .host import why_not_here
+from .memory import NotEnoughMemory, address
+from .program import Program
+from .tensors import Input, InputError, Output
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    NDArray: TypeAlias = npt.NDArray[np.generic]
-
-ALIGNMENT = 64
-
-
-class InputError(Diagnostic):
-    """An input is missing, unknown, or of the wrong shape or dtype. Nothing has run."""
+    from ..lowering.abi import NDArray
+    from ..lowering.phase_texts import PhaseTexts
 
 
 class Executable:
-    """A compiled graph in memory.
+    """A compiled graph, with the number of threads that its calls use.
 
     Call it with one array for each input, or use `run` with names:
 
@@ -40,33 +35,35 @@ class Executable:
         y = exe(x)
         y = exe.run({"data": x})["prob"]
 
-    `threads` may be set between calls. An executable runs one inference at a time: it owns one arena.
+    Any number of threads may call it at once. `inputs` and `outputs` say what it takes and gives. What was compiled
+    for another machine can be saved; a call says why it cannot run.
     """
 
     def __init__(self, graph: CompiledGraph, threads: int | None = None, phases: PhaseTexts | None = None):
         """
         Args:
             graph: what the compiler made.
-            threads: threads for an inference; the number of processors, unless given.
+            threads: threads for an inference; as many as there are processors for this process, unless given.
             phases: the text of the phases, where it can be made.
         """
-        self._phases = phases
         self.graph = graph
         self.inputs: tuple[TensorSpec, ...] = graph.inputs
         self.outputs: tuple[TensorSpec, ...] = graph.outputs
-        openmp.load()
-        self._code = LoadedObjects(graph.objects)
-        self._constants = [aligned_copy(array) for array in graph.constants]
-        self._arena = aligned_empty((graph.arena_bytes,), np.dtype(np.uint8))
-        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(
-            self._code.address(ENTRY)
-        )
-        if self._constants:
-            table = (ctypes.c_void_p * len(self._constants)).from_address(self._code.address(CONSTANTS_TABLE))
-            for place, array in enumerate(self._constants):
-                table[place] = array.ctypes.data
+        self._phases = phases
+        self._refusal = why_not_here(graph.platform)
+        self._program = Program(graph) if self._refusal is None else None
+        self._takes = tuple(Input(spec) for spec in graph.inputs)
+        self._gives = tuple(Output(spec) for spec in graph.outputs)
+        self._input_table = Struct(f"={len(graph.inputs)}Q").pack
+        self._output_table = Struct(f"={len(graph.outputs)}Q").pack
         self._threads = 1
-        self.threads = os.cpu_count() or 1 if threads is None else threads
+        self.threads = threads
+        _EXECUTABLES.add(self)
+
+    @property
+    def target(self) -> Platform:
+        """The machine that the code is for."""
+        return self.graph.platform
 
     @property
     def ir(self) -> PhaseTexts:
@@ -82,30 +79,89 @@ class Executable:
     @property
     def asm(self) -> str:
         """The assembly of all of it, compiled again."""
-        return compile_to_assembly(self.ir.module("llvm"), self.ir.target)
+        return self.ir.assembly()
+
+    @property
+    def program(self) -> Program:
+        """The linked code.
+
+        Raises:
+            PlatformError: it is for another machine.
+        """
+        if self._program is None:
+            assert self._refusal is not None
+            raise type(self._refusal)(self._refusal.message, hint=self._refusal.hint)
+        return self._program
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write code and constants to one file, for `weft.load`."""
+        """Write code and constants to one file, for `weft.load`, whatever machine they are for.
+
+        Raises:
+            Diagnostic: the file cannot be written.
+        """
         artefact.save(self.graph, path)
 
     @property
     def threads(self) -> int:
-        """Threads that share an inference. More than one needs an OpenMP runtime; without it there is one."""
+        """Threads that share an inference. More than one needs an OpenMP runtime; without it there is one.
+
+        It may be set while calls are running; they go on as they began. `None` stands for the processors that this
+        process may use.
+        """
         return self._threads
 
     @threads.setter
-    def threads(self, count: int) -> None:
+    def threads(self, count: int | None) -> None:
+        if count is None:
+            count = available_processors()
+        if not isinstance(count, int | np.integer) or isinstance(count, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"the number of threads is an integer, not {count!r}")
         if count < 1:
             raise InputError(f"{count} threads: at least one is needed")
-        self._threads = openmp.usable_threads(count)
+        self._threads = openmp.usable_threads(int(count))
 
     def __call__(self, *arrays: npt.ArrayLike) -> NDArray | tuple[NDArray, ...]:
         """Run the graph on its inputs in order. One output is given as an array, several as a tuple.
 
         Raises:
             InputError: the number of arrays, a shape or a dtype does not fit.
+            PlatformError: the code is for another machine.
         """
-        outputs = self._invoke(self._in_order(arrays))
+        # Everything here counts: a small graph takes a microsecond.
+        program = self._program or self.program
+        takes = self._takes
+        if len(arrays) != len(takes):
+            raise self._wrong_number(len(arrays))
+        held: list[NDArray] = []
+        places: list[int] = []
+        for array, wanted in zip(arrays, takes, strict=True):
+            if (
+                type(array) is not np.ndarray
+                or array.dtype is not wanted.dtype
+                or array.shape != wanted.shape
+                or not array.flags.c_contiguous
+            ):
+                array = wanted.checked(array)
+                held.append(array)
+            places.append(address(array))
+        outputs: list[NDArray] = []
+        results: list[int] = []
+        try:
+            for given in self._gives:
+                memory = np.empty(given.bytes + ALIGNMENT, np.uint8)
+                start = address(memory)
+                offset = -start % ALIGNMENT
+                results.append(start + offset)
+                outputs.append(np.ndarray(given.shape, given.dtype, memory, offset))
+        except (MemoryError, ValueError):
+            raise NotEnoughMemory("there is no memory for the outputs") from None
+        free = program.free
+        try:
+            context = free.pop()
+        except IndexError:
+            context = program.new_context()
+        program.entry(self._input_table(*places), self._output_table(*results), context.address, self._threads)
+        free.append(context)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def run(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, NDArray]:
@@ -113,66 +169,66 @@ class Executable:
 
         Raises:
             InputError: a name is missing or unknown, or a shape or dtype does not fit.
+            PlatformError: the code is for another machine.
         """
+        if not isinstance(inputs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(
+                f"run takes a mapping from names to arrays, not {type(inputs).__name__}",
+                hint=f"exe.run({{{self.inputs[0].name!r}: x}})" if self.inputs else None,
+            )
         known = {spec.name for spec in self.inputs}
         for name in inputs:
             if name not in known:
-                raise InputError(f"there is no input '{name}'; inputs: {self._names()}", hint=did_you_mean(name, known))
+                hint = did_you_mean(name, known) if isinstance(name, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise InputError(f"there is no input '{name}'; inputs: {self._names()}", hint=hint)
         missing = [spec.name for spec in self.inputs if spec.name not in inputs]
         if missing:
             raise InputError(f"{_count(len(missing), 'input')} missing: {', '.join(missing)}")
-        outputs = self._invoke([self._checked(inputs[spec.name], spec) for spec in self.inputs])
-        return {spec.name: array for spec, array in zip(self.outputs, outputs, strict=True)}
+        outputs = self(*(inputs[spec.name] for spec in self.inputs))
+        arrays = outputs if isinstance(outputs, tuple) else (outputs,)
+        return {spec.name: array for spec, array in zip(self.outputs, arrays, strict=True)}
 
     def bind(self, arrays: Sequence[npt.ArrayLike]) -> Binding:
         """The graph with its inputs, in order, and outputs in place: to be run many times on the same memory.
 
         Raises:
             InputError: the number of arrays, a shape or a dtype does not fit.
+            PlatformError: the code is for another machine.
         """
-        inputs = self._in_order(arrays)
-        return Binding(self, inputs, self._new_outputs())
+        if isinstance(arrays, np.ndarray) or not isinstance(arrays, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"bind takes a list of arrays, not {type(arrays).__name__}", hint="exe.bind([x])")
+        if len(arrays) != len(self._takes):
+            raise self._wrong_number(len(arrays))
+        inputs = [wanted.checked(array) for array, wanted in zip(arrays, self._takes, strict=True)]
+        return Binding(self, inputs, [given.new() for given in self._gives])
 
-    def _in_order(self, arrays: Sequence[npt.ArrayLike]) -> list[NDArray]:
-        if len(arrays) != len(self.inputs):
-            raise InputError(
-                f"the graph takes {_count(len(self.inputs), 'input')} ({self._names()}), got {len(arrays)}"
-            )
-        return [self._checked(array, spec) for array, spec in zip(arrays, self.inputs, strict=True)]
+    def _wrong_number(self, given: int) -> InputError:
+        return InputError(f"the graph takes {_count(len(self.inputs), 'input')} ({self._names()}), got {given}")
 
     def _names(self) -> str:
-        return ", ".join(f"{spec.name}: {spec.type}" for spec in self.inputs)
+        return ", ".join(map(str, self.inputs))
 
-    def _checked(self, value: npt.ArrayLike, spec: TensorSpec) -> NDArray:
-        """`value` as a dense array of the input's dtype and shape."""
-        if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
-            array = cast("NDArray", np.from_dlpack(value))  # pyright: ignore[reportArgumentType]
-        else:
-            array = cast("NDArray", np.asarray(value))
-        wanted = numpy_dtype(spec.type.element_type)
-        if array.dtype != wanted:
-            name = dtype_name(spec.type.element_type)
-            raise InputError(
-                f"input '{spec.name}' has dtype {array.dtype.name}, the graph takes {name}",
-                hint=f"convert it: x.astype('{name}')",
-            )
-        if array.shape != spec.type.get_shape():
-            raise InputError(
-                f"input '{spec.name}' has shape {list(array.shape)}, the graph takes {list(spec.type.get_shape())}"
-            )
-        return np.ascontiguousarray(array)
+    def __repr__(self) -> str:
+        """Inputs, outputs, target and threads, in one line each."""
+        outputs = ", ".join(map(str, self.outputs))
+        return (
+            f"weft.Executable\n  inputs:  {self._names()}\n  outputs: {outputs}\n"
+            f"  target:  {self.target}\n  threads: {self._threads}"
+        )
 
-    def _invoke(self, arrays: Sequence[NDArray]) -> list[NDArray]:
-        outputs = self._new_outputs()
-        self.invoke(_pointers(arrays), _pointers(outputs))
-        return outputs
+    def __copy__(self) -> Self:
+        """Another executable on the same code, with a number of threads of its own."""
+        copy = type(self).__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        _EXECUTABLES.add(copy)
+        return copy
 
-    def _new_outputs(self) -> list[NDArray]:
-        return [aligned_empty(spec.type.get_shape(), numpy_dtype(spec.type.element_type)) for spec in self.outputs]
+    def __deepcopy__(self, memo: object) -> Self:
+        """The same: code and constants never change, so that nothing else is there to copy."""
+        return self.__copy__()
 
-    def invoke(self, inputs: ctypes.Array[ctypes.c_void_p], outputs: ctypes.Array[ctypes.c_void_p]) -> None:
-        """Run the graph on addresses of dense arrays; nothing is checked."""
-        self._run(inputs, outputs, self._arena.ctypes.data, self._threads)
+    def __reduce__(self) -> str:
+        raise UsageError("an executable cannot be pickled", hint="use exe.save(path) and weft.load(path)")
 
 
 class Binding:
@@ -182,32 +238,35 @@ class Binding:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
         self._executable = executable
-        self._pointers = _pointers(inputs), _pointers(outputs)
+        self._program = executable.program
+        self._tables = tuple(
+            Struct(f"={len(arrays)}Q").pack(*map(address, arrays)) for arrays in (self.inputs, self.outputs)
+        )
 
     def __call__(self) -> None:
-        self._executable.invoke(*self._pointers)
-
-
-def _pointers(arrays: Sequence[NDArray]) -> ctypes.Array[ctypes.c_void_p]:
-    return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
+        """Run the graph. What the inputs hold now is read, and the outputs are written over."""
+        inputs, outputs = self._tables
+        program = self._program
+        free = program.free
+        try:
+            context = free.pop()
+        except IndexError:
+            context = program.new_context()
+        program.entry(inputs, outputs, context.address, self._executable.threads)
+        free.append(context)
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def aligned_empty(shape: Sequence[int], dtype: np.dtype[np.generic]) -> NDArray:
-    """An uninitialised array whose data starts at a multiple of 64 bytes, as wide vectors like it."""
-    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    memory = np.empty(size + ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % ALIGNMENT
-    return memory[start : start + size].view(dtype).reshape(tuple(shape))
+_EXECUTABLES: WeakSet[Executable] = WeakSet()
 
 
-def aligned_copy(array: NDArray) -> NDArray:
-    """A dense copy of `array` in aligned memory; the array itself where it already is."""
-    if array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0:
-        return array
-    copy = aligned_empty(array.shape, array.dtype)
-    copy[...] = array
-    return copy
+def _after_fork_in_child() -> None:
+    for executable in list(_EXECUTABLES):
+        executable.threads = executable.threads
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

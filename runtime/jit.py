@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..dialects.support.diagnostics import Diagnostic
-from ..lowering.machine.binding import Linker, LLVMError
 from . import openmp
+from .linker import Linker, LoadError
 
-
-class LoadError(Diagnostic):
-    """Object code cannot be linked: a symbol is missing, or defined twice."""
+__all__ = ["LoadedObjects", "LoadError"]
 
 
 class LoadedObjects:
@@ -21,20 +18,15 @@ class LoadedObjects:
     Args:
         objects: the bytes of object files, which may refer to one another.
         symbols: addresses of functions and variables that they refer to besides.
+        serial: link the stand-in even where there is an OpenMP runtime.
 
     Raises:
         LoadError: an object cannot be read, or a symbol is defined twice.
     """
 
-    def __init__(self, objects: Sequence[bytes], symbols: Mapping[str, int] | None = None):
-        images = list(objects)
-        if openmp.load() is None:
-            images.append(openmp.fallback_object())
-        self._addresses: dict[str, int] = {}
-        try:
-            self._linker = Linker(images, symbols or {})
-        except LLVMError as error:
-            raise LoadError(f"the object code cannot be linked: {error}") from None
+    def __init__(self, objects: Sequence[bytes], symbols: Mapping[str, int] | None = None, *, serial: bool = False):
+        alone = serial or openmp.load() is None
+        self._linker = Linker(objects, symbols, [openmp.ONE_THREAD] if alone else [])
 
     def address(self, name: str) -> int:
         """The address of a function or variable. LLVM names missing symbols on standard error.
@@ -42,9 +34,4 @@ class LoadedObjects:
         Raises:
             LoadError: there is none of that name, or it refers to something that is defined nowhere.
         """
-        if name not in self._addresses:
-            try:
-                self._addresses[name] = self._linker.address(name)
-            except LLVMError as error:
-                raise LoadError(f"there is no address of '{name}': {error}") from None
-        return self._addresses[name]
+        return self._linker.address(name)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from weft.compiler import compile, load, load_module
+from weft.compiler import compile, load_module
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.reference import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
-from weft.lowering.compiler import TensorSpec
+from weft.loading import load
+from weft.lowering.abi import TensorSpec
 from weft.lowering.machine.target import Target
 from weft.lowering.module_phase import entry_names, phase_of, select_entry, signature_of
 from weft.runtime.executable import Executable

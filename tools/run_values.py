@@ -13,19 +13,15 @@ import numpy as np
 
 from weft.dialects.relay.base import DYNAMIC
 from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
-from weft.dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
-from weft.lowering.compiler import TensorSpec
+from weft.dialects.support.element_types import MLIR_NAMES, numpy_dtype_of
+from weft.lowering.abi import TensorSpec
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
-DTYPES = {
-    "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i1": "bool", "i8": "int8",
-    "i16": "int16", "i32": "int32", "i64": "int64", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32",
-    "ui64": "uint64",
-}  # fmt: skip
+DTYPES = {mlir: name for name, mlir in MLIR_NAMES.items()}
 """Element types as MLIR writes them, by their names in NumPy."""
 
 RANDOM_INTEGERS = 10
@@ -55,7 +51,7 @@ def read_input(text: str) -> tuple[str, NDArray]:
         hint = did_you_mean(element, DTYPES) or f"element types are {', '.join(DTYPES)}"
         raise UsageError(f"input '{name}': '{type}' is not a tensor type like 2x3xf32", hint=hint)
     shape = tuple(map(int, dimensions))
-    return name, _array(name, numbers, shape, numpy_dtype(scalar_type(DTYPES[element])))
+    return name, _array(name, numbers, shape, numpy_dtype_of(DTYPES[element]))
 
 
 def _malformed(text: str) -> UsageError:
@@ -148,7 +144,7 @@ def complete(
     for spec in specs:
         if spec.name in given:
             arrays[spec.name] = check_input(spec, given[spec.name])
-        elif DYNAMIC in spec.type.get_shape():
+        elif DYNAMIC in spec.shape:
             raise UsageError(
                 f"input '{spec.name}' is {spec.type}",
                 hint=f"give it by --input or --inputs, or its shape: --shape {spec.name}=...",
@@ -165,22 +161,22 @@ def check_input(spec: TensorSpec, array: NDArray) -> NDArray:
         Diagnostic: it has another shape or dtype.
     """
     array = restored(spec, array)
-    shape = spec.type.get_shape()
+    shape = spec.shape
     fits = len(shape) == array.ndim and all(n in (DYNAMIC, m) for n, m in zip(shape, array.shape, strict=True))
-    if array.dtype != numpy_dtype(spec.type.element_type) or not fits:
+    if array.dtype != numpy_dtype_of(spec.dtype) or not fits:
         raise Diagnostic(f"input '{spec.name}' is {spec.type}, not {array.dtype.name} of shape {list(array.shape)}")
     return array
 
 
 def restored(spec: TensorSpec, array: NDArray) -> NDArray:
     """`bfloat16` comes out of a file as pairs of bytes."""
-    dtype = numpy_dtype(spec.type.element_type)
+    dtype = numpy_dtype_of(spec.dtype)
     return array.view(dtype) if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize else array
 
 
 def random_array(spec: TensorSpec, generator: np.random.Generator, integers: int = RANDOM_INTEGERS) -> NDArray:
     """Random elements: floats of a normal distribution, integers from 0 to `integers`, 8-bit ones of all values."""
-    shape, dtype = spec.type.get_shape(), numpy_dtype(spec.type.element_type)
+    shape, dtype = spec.shape, numpy_dtype_of(spec.dtype)
     if dtype.kind == "b":
         return generator.integers(0, 2, shape).astype(dtype)
     if dtype.kind in "iu":
@@ -191,7 +187,7 @@ def random_array(spec: TensorSpec, generator: np.random.Generator, integers: int
 
 def describe(spec: TensorSpec) -> str:
     """`x: tensor<2x3xf32>`."""
-    return f"{spec.name}: {spec.type}"
+    return str(spec)
 
 
 def report_arrays(specs: Iterable[TensorSpec], arrays: Mapping[str, NDArray]) -> str:
@@ -199,7 +195,7 @@ def report_arrays(specs: Iterable[TensorSpec], arrays: Mapping[str, NDArray]) ->
     lines: list[str] = []
     for spec in specs:
         array = arrays[spec.name]
-        shown = array.astype(np.float32) if dtype_name(spec.type.element_type) == "bfloat16" else array
+        shown = array.astype(np.float32) if spec.dtype == "bfloat16" else array
         body = np.array2string(shown, separator=", ", max_line_width=100, threshold=200, precision=6)
         separator = "\n" if "\n" in body else " "
         lines.append(f"{describe(spec)} ={separator}{body}")

@@ -13,7 +13,7 @@ from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import frontend, instrument, transform
-    from .compiler import compile, load
+    from .compiler import compile
     from .dialects import te
     from .dialects.support.diagnostics import Diagnostic
     from .instrument import (
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         VerifyEach,
         pass_instrument,
     )
+    from .loading import load
     from .lowering.machine.target import Target
     from .runtime.executable import Executable
     from .transform import PassContext
@@ -39,12 +40,13 @@ __all__ = [
 _MODULES = {"frontend": ".frontend", "instrument": ".instrument", "te": ".dialects.te", "transform": ".transform"}
 
 _NAMES = {
-    ".compiler": ("compile", "load"),
+    ".compiler": ("compile",),
     ".dialects.support.diagnostics": ("Diagnostic",),
     ".instrument": (
         "DumpIR", "pass_instrument", "PassInstrument", "PassStatistics", "PassTimingInstrument", "PrintIRAfter",
         "PrintIRBefore", "VerifyEach",
     ),
+    ".loading": ("load",),
     ".lowering.machine.target": ("Target",),
     ".runtime.executable": ("Executable",),
     ".transform": ("PassContext",),

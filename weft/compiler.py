@@ -1,4 +1,4 @@
-"""`weft.compile` and `weft.load`: the importers, the compiler and the runtime put together."""
+"""`weft.compile`: the importers, the compiler and the runtime put together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from .lowering.compiler import compile_graph
 from .lowering.machine.target import Target
 from .lowering.module_phase import phase_of, select_entry
 from .lowering.phase_texts import PhaseTexts
-from .runtime import artefact
 from .runtime.executable import Executable
 from .transforms.infra import PassContext
 from .transforms.relay.bind_params import bind_params
@@ -39,7 +38,7 @@ def compile(
     function: str | None = None,
     phase: str | None = None,
 ) -> Executable:
-    """Compile a model for this machine.
+    """Compile a model, for this machine unless `target` says otherwise.
 
     Args:
         model: the path of an `.onnx` or `.mlir` file, an ONNX model in memory, an xDSL module, or a `relay.func`. A
@@ -56,6 +55,8 @@ def compile(
         Diagnostic: the model cannot be read, imported or lowered; the message says where and why.
     """
     resolved = Target.parse(target)
+    if opt_level is not None and opt_level not in range(4):
+        raise UsageError(f"opt_level is {opt_level!r}; levels are 0 to 3")
     module = load_module(model, shapes)
     start = phase or phase_of(module)
     select_entry(module, function)
@@ -77,16 +78,6 @@ def compile(
     return Executable(graph, threads, texts)
 
 
-def load(path: str | os.PathLike[str], threads: int | None = None) -> Executable:
-    """An executable that `Executable.save` wrote.
-
-    Raises:
-        Diagnostic: the file is not one of Weft's artefacts.
-        OSError: it cannot be read.
-    """
-    return Executable(artefact.load(path), threads)
-
-
 def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
     """The model as a module of its own.
 
@@ -105,6 +96,10 @@ def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None)
             return from_mlir(model)
         if suffix != ".onnx":
             raise UsageError(f"{model}: unknown kind of model '{suffix}'", hint="give an .onnx or .mlir file")
+    elif not hasattr(model, "SerializeToString"):
+        raise UsageError(
+            f"a model cannot be a {type(model).__name__}", hint="give a path, an ONNX model, a module or a relay.func"
+        )
     from .frontend.onnx import from_onnx
 
     return from_onnx(model, shapes)

@@ -15,6 +15,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from .element_types import numpy_dtype_of
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -50,14 +52,7 @@ def dtype_name(type: Attribute) -> str:
 
 def numpy_dtype(type: Attribute) -> np.dtype[np.generic]:
     """The NumPy dtype that holds elements of the scalar type `type`."""
-    import numpy as np
-
-    name = dtype_name(type)
-    if name == "bfloat16":
-        import ml_dtypes
-
-        return np.dtype(ml_dtypes.bfloat16)
-    return np.dtype(name)
+    return numpy_dtype_of(dtype_name(type))
 
 
 def scalar_type(dtype: npt.DTypeLike | str) -> Attribute:

@@ -30,9 +30,9 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from ...transforms.infra import ModulePass
+from ..abi import ENTRY
 from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES, INPUTS, OUTPUTS
 
-ENTRY = "weft_run"
 THREAD = "weft_thread"
 GRAPH = "weft_graph"
 PTR = llvm.LLVMPointerType()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-ALIGNMENT = 64
+from ..abi import ALIGNMENT
 
 
 @dataclass(frozen=True)

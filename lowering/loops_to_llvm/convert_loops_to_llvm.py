@@ -48,6 +48,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from ...transforms.infra import remarks
 from ...transforms.infra.passes import ModulePass
+from ..abi import ALIGNMENT
 from ..threads.thread_sharing import changing_arguments
 from . import (
     arith as llvm_arith,
@@ -65,7 +66,7 @@ from . import (
     vector as llvm_vector,
 )
 from .function import FunctionLowering, Rules
-from .symbols import ALIGNMENT, CONSTANT_INDEX, Symbols, zeroed_global
+from .symbols import CONSTANT_INDEX, Symbols, zeroed_global
 from .types import LoweringError, array_type, as_memref, byte_size, memory_type, num_elements, value_type
 
 RULES = Rules(llvm_arith.RULES, llvm_control.RULES, llvm_math.RULES, llvm_memref.RULES, llvm_vector.RULES)

@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IntegerAttr, MemRefTy
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.extensions.llvm import MemcpyOp
+from ..abi import ALIGNMENT, CONSTANTS_TABLE
 from .function import OVERFLOW, FunctionLowering, Rules
-from .symbols import ALIGNMENT, CONSTANTS_TABLE
 from .types import (
     PTR,
     LoweringError,

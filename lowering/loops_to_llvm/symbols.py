@@ -8,16 +8,11 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, i8
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from ..abi import ALIGNMENT, CONSTANTS_TABLE
 from .types import PTR
 
 CONSTANT_INDEX = "weft.constant_index"
 """Attribute of a `memref.global` without value: its data is found at this place of the constants' table."""
-
-CONSTANTS_TABLE = "weft_constants"
-"""The global array of pointers that is filled in when the object is loaded."""
-
-ALIGNMENT = 64
-"""Bytes to which Weft aligns the memory it makes: a cache line, and the widest vector."""
 
 
 class Symbols:

@@ -1,4 +1,4 @@
-"""LLVM through llvmlite: the only module that calls it, with types that llvmlite does not have.
+"""LLVM's optimiser and code generators through llvmlite, with types that llvmlite does not have.
 
 Importing this module does not load llvmlite; the first call does.
 """
@@ -6,7 +6,6 @@ Importing this module does not load llvmlite; the first call does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class LLVMError(Exception):
-    """What LLVM has to say against a triple, a module, or a link."""
+    """What LLVM has to say against a triple or a module."""
 
 
 @lru_cache(maxsize=1)
 def initialize() -> None:
-    """Prepare LLVM for the machine it runs on, once."""
+    """Prepare all of LLVM's code generators, once."""
     import llvmlite.binding as binding
 
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
 
 
 @lru_cache(maxsize=1)
@@ -89,62 +88,3 @@ class Machine:
         builder = binding.create_pass_builder(self._machine, tuning)
         builder.getModulePassManager().run(module, builder)
         return module
-
-
-class Linker:
-    """Object files in memory, linked with each other and with this process. Code stays as long as this object does:
-    LLVM unloads it when what a link or a lookup gave back is dropped.
-
-    Args:
-        objects: the bytes of object files.
-        imported: symbols that are defined by address.
-
-    Raises:
-        LLVMError: an object file cannot be read, or a symbol is defined twice.
-    """
-
-    def __init__(self, objects: Sequence[bytes], imported: Mapping[str, int]):
-        import llvmlite.binding as binding
-
-        initialize()
-        machine = binding.Target.from_default_triple().create_target_machine(jit=True)
-        self._jit = binding.create_lljit_compiler(machine)
-        builder = binding.JITLibraryBuilder()
-        for image in objects:
-            builder.add_object_img(image)
-        for name, address in imported.items():
-            builder.import_symbol(name, address)
-        try:
-            self._held = [builder.add_current_process().link(self._jit, _LIBRARY)]
-        except RuntimeError as error:
-            raise LLVMError(str(error)) from None
-
-    def address(self, name: str) -> int:
-        """The address of a symbol.
-
-        Raises:
-            LLVMError: there is none of that name, or what it needs is nowhere defined.
-        """
-        try:
-            found = self._jit.lookup(_LIBRARY, name)
-        except RuntimeError as error:
-            raise LLVMError(str(error)) from None
-        self._held.append(found)
-        return int(found[name])
-
-
-_LIBRARY = "weft"
-
-
-def load_library(path: str) -> None:
-    """Load a shared library for good, so that loaded code finds its symbols.
-
-    Raises:
-        LLVMError: there is no such library.
-    """
-    import llvmlite.binding as binding
-
-    try:
-        binding.load_library_permanently(path)
-    except RuntimeError as error:
-        raise LLVMError(str(error)) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,10 @@ from xdsl.parser import Parser
 import weft
 from weft.dialects.relay import Relay
 from weft.dialects.relay.core import FuncOp
-from weft.dialects.support.diagnostics import Diagnostic, UsageError
-from weft.runtime.executable import InputError
+from weft.dialects.support.diagnostics import Diagnostic, UsageError, handled_by
+from weft.dialects.support.processors import available_processors
+from weft.runtime.host import host_platform
+from weft.runtime.tensors import InputError
 
 NDArray = npt.NDArray[Any]
 
@@ -137,6 +139,122 @@ def test_threads_can_be_set_between_calls() -> None:
     assert exe.threads in (1, 3)  # 1 where there is no OpenMP runtime
     with pytest.raises(InputError, match="at least one"):
         exe.threads = 0
+
+
+@pytest.mark.parametrize("count", [2.5, "2", 1.0, True, [2]])
+def test_a_number_of_threads_is_an_integer(exe: weft.Executable, count: Any) -> None:
+    before = exe.threads
+    with pytest.raises(InputError, match="the number of threads is an integer, not"):
+        exe.threads = count
+    assert exe.threads == before
+
+
+def test_threads_are_as_many_as_there_are_processors_unless_given() -> None:
+    exe = weft.compile(module(), function="other", threads=None)
+    assert exe.threads in (1, available_processors())
+    exe.threads = 1
+    exe.threads = None
+    assert exe.threads in (1, available_processors())
+    exe.threads = cast("int", np.int64(1))
+    assert exe.threads == 1
+
+
+def test_more_threads_than_a_system_bears_are_fewer_and_a_warning_says_so() -> None:
+    exe = weft.compile(module(), function="other", threads=1)
+    said: list[Diagnostic] = []
+    with handled_by(said.append):
+        exe.threads = 100_000
+    assert exe.threads in (1, available_processors())
+    assert len(said) == 1 and "100000 threads are more than" in said[0].message
+    np.testing.assert_array_equal(exe(np.ones(4, np.float32)), np.full(4, -1, np.float32))
+
+
+class Unwilling:
+    """An array of another library that cannot be had."""
+
+    def __dlpack__(self, **options: Any) -> object:
+        raise BufferError("it is on another device")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (X.astype(">f4"), "input 'x' has dtype float32 in big-endian order, the graph takes float32"),
+        (None, "input 'x' has dtype object"),
+        ([[1.0, 2.0], [3.0]], "input 'x' cannot be read as an array: ValueError"),
+        (Unwilling(), "input 'x' cannot be read as an array: BufferError: it is on another device"),
+        ("abc", "input 'x' has dtype str"),
+        (X.tolist(), "input 'x' has dtype float64"),
+    ],
+)
+def test_what_is_no_such_array_is_refused(exe: weft.Executable, value: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        exe(value, N)
+    with pytest.raises(InputError, match=message):
+        exe.run({"x": value, "n": N})
+    with pytest.raises(InputError, match=message):
+        exe.bind([value, N])
+
+
+@pytest.mark.parametrize("inputs", [[X, N], None, 3, X])
+def test_run_takes_names(exe: weft.Executable, inputs: Any) -> None:
+    with pytest.raises(InputError, match="run takes a mapping from names to arrays, not") as error:
+        exe.run(inputs)
+    assert error.value.hint == "exe.run({'x': x})"
+
+
+def test_a_name_that_is_no_string_is_unknown(exe: weft.Executable) -> None:
+    with pytest.raises(InputError, match="there is no input '1'"):
+        exe.run({1: X, "n": N})  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("arrays", [X, None, {"x": X}])
+def test_bind_takes_a_list(exe: weft.Executable, arrays: Any) -> None:
+    with pytest.raises(InputError, match="bind takes a list of arrays, not"):
+        exe.bind(arrays)
+
+
+@pytest.mark.parametrize("model", [123, None, [1], b"relay"])
+def test_what_is_no_model_is_refused(model: Any) -> None:
+    with pytest.raises(UsageError, match="a model cannot be a"):
+        weft.compile(model)
+
+
+@pytest.mark.parametrize("level", [-1, 4, 9, "2"])
+def test_there_are_four_levels(level: Any) -> None:
+    with pytest.raises(UsageError, match="levels are 0 to 3"):
+        weft.compile(module(), opt_level=level, function="other")
+
+
+def test_an_executable_shows_what_it_is(exe: weft.Executable) -> None:
+    lines = repr(exe).splitlines()
+    assert lines[:3] == [
+        "weft.Executable",
+        "  inputs:  x: tensor<2x3xf32>, n: tensor<3xf32>",
+        "  outputs: out0: tensor<2x3xf32>, out1: tensor<2xf32>",
+    ]
+    assert lines[3] == f"  target:  {host_platform().cpu} ({host_platform().triple})"
+    assert lines[4:] == ["  threads: 1"]
+    assert repr(exe.inputs[1]) == "TensorSpec(name='n', dtype='float32', shape=(3,))"
+
+
+def test_outputs_are_aligned(exe: weft.Executable) -> None:
+    for _ in range(20):
+        assert all(array.ctypes.data % 64 == 0 for array in exe.run({"x": X, "n": N}).values())
+    assert all(array.ctypes.data % 64 == 0 for array in exe.bind([X, N]).outputs)
+
+
+def test_arrays_of_every_kind_of_memory_are_read(exe: weft.Executable) -> None:
+    read_only = X.copy()
+    read_only.flags.writeable = False
+    unaligned = np.zeros(X.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(2, 3)
+    unaligned[...] = X
+    masked = np.ma.masked_array(X)
+    for x in (read_only, unaligned, masked, X[::-1][::-1], np.broadcast_to(N, (2, 3)) * 0 + X):
+        check(exe(x, np.broadcast_to(np.float32(0.5), 3)))
 
 
 def test_outputs_are_new_at_every_call(exe: weft.Executable) -> None:

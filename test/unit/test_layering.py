@@ -98,6 +98,30 @@ def test_nothing_imports_upward(folder: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+RUNTIME_MAY_USE = (("runtime",), ("dialects", "support"), ("lowering", "abi"))
+"""What runs saved graphs needs no compiler. (What it imports for type checkers only, it does not need.)"""
+
+
+def test_the_runtime_imports_no_compiler() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {'.'.join(module)}"
+        for path in sources()
+        if module_of(path)[0] == "runtime"
+        for module, line in [*imports(path, at_load=True), *imports_in_functions(path)]
+        if not any(module[: len(allowed)] == allowed for allowed in RUNTIME_MAY_USE)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def imports_in_functions(path: Path) -> Iterator[tuple[tuple[str, ...], int]]:
+    """What a file imports of Weft while its functions run."""
+    functions = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef))
+    for function in functions:
+        for node in ast.walk(function):
+            if isinstance(node, ast.ImportFrom) and (base := absolute(path, node)) is not None:
+                yield base, node.lineno
+
+
 def test_no_modules_import_one_another_in_a_circle() -> None:
     graph = {module_of(path): {m for m, _ in imports(path, at_load=True)} for path in sources()}
     done: set[tuple[str, ...]] = set()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from weft.dialects.support import knobs
+from weft.dialects.support.diagnostics import UsageError
 from weft.lowering.machine.codegen import CodegenError, CodegenPool, compile_many, compile_module
 from weft.lowering.machine.emit import emit
 from weft.lowering.machine.kernel_cache import KernelCache
@@ -86,7 +87,7 @@ def test_a_target_prints_as_it_is_read() -> None:
 def test_an_unknown_target_option_is_refused_with_a_hint() -> None:
     with pytest.raises(TargetError, match="did you mean '-mcpu'"):
         Target.parse("llvm -cpu=native")
-    with pytest.raises(TargetError, match="kinds are llvm, c"):
+    with pytest.raises(TargetError, match="the kind is llvm"):
         Target.parse("cuda")
 
 
@@ -182,3 +183,15 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     cache = KernelCache(tmp_path / "file")
     cache.put("abcd", b"object")
     assert cache.get("abcd") is None
+
+
+def test_a_store_that_fails_leaves_no_file(tmp_path: Path) -> None:
+    cache = KernelCache(tmp_path)
+    (tmp_path / "ab" / "cd").mkdir(parents=True)  # the entry is a directory
+    cache.put("abcd", b"object")
+    assert [path.name for path in tmp_path.rglob("*")] == ["ab", "cd"]
+
+
+def test_a_home_that_is_not_there_is_refused() -> None:
+    with knobs.CACHE_DIR.set("~no-such-user/cache"), pytest.raises(UsageError, match=r"\$WEFT_CACHE_DIR is '~no-such"):
+        KernelCache.from_environment()

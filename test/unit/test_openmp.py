@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from weft.dialects.support.diagnostics import Diagnostic, handled_by
-from weft.lowering.machine.binding import Linker
 from weft.lowering.machine.codegen import compile_module
 from weft.lowering.machine.target import Target
 from weft.runtime import openmp
@@ -52,13 +51,13 @@ def test_every_thread_runs_the_body() -> None:
 
 
 def test_the_stand_in_runs_the_body_on_one_thread() -> None:
-    linker = Linker([compile_module(COUNTING, Target()), openmp.fallback_object()], {})
-    assert run(linker.address("run"), 4) == [1, 0, 0, 0]
+    code = LoadedObjects([compile_module(COUNTING, Target())], serial=True)
+    assert run(code.address("run"), 4) == [1, 0, 0, 0]
 
 
 def test_a_system_without_openmp_uses_one_thread_and_says_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openmp, "load", lambda: None)
-    openmp.usable_threads.__globals__["_warn"].cache_clear()
+    openmp.usable_threads.__globals__["_warn_of_one_thread"].cache_clear()
     said: list[Diagnostic] = []
     with handled_by(said.append):
         assert [openmp.usable_threads(count) for count in (1, 4, 8)] == [1, 1, 1]

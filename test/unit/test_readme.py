@@ -33,6 +33,16 @@ def test_the_python_in_the_readme_runs() -> None:
         exec(block, namespace)
 
 
+def test_the_python_of_running_compiled_graphs_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    namespace: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "running.md").read_text(), re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, namespace)
+    assert "weft.Executable\n  inputs:  x: tensor<1x64xf32>" in capsys.readouterr().out
+    assert Path("build/perceptron-arm.weft").is_file()
+
+
 def test_the_commands_in_the_readme_succeed(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(COMMANDS) >= 7
     for command in COMMANDS:

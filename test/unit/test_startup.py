@@ -38,3 +38,38 @@ def test_a_module_without_resources_is_processed_without_numpy() -> None:
     code = f"import io; sys.stdin = io.TextIOWrapper(io.BytesIO({module.encode()!r}))\n"
     loaded = modules_loaded_by(f"{code}from weft.tools.weft_opt import main\nassert main(['-']) == 0")
     assert not loaded & {"numpy", "llvmlite", "onnx"}
+
+
+def test_a_saved_executable_runs_without_the_compiler(tmp_path: Path) -> None:
+    path = tmp_path / "graph.weft"
+    compiling = f"""
+import weft
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin
+from xdsl.parser import Parser
+from weft.dialects.relay import Relay
+context = Context()
+context.load_dialect(Builtin)
+context.load_dialect(Relay)
+body = "%y = relay.exp %x : tensor<2xf32> relay.return %y : tensor<2xf32>"
+text = "relay.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{" + body + "}}"
+weft.compile(Parser(context, text).parse_module()).save({str(path)!r})
+"""
+    assert "weft.compiler" in modules_loaded_by(compiling)
+    running = f"""
+import numpy, weft
+exe = weft.load({str(path)!r})
+assert numpy.allclose(exe(numpy.ones(2, numpy.float32)), numpy.e)
+"""
+    loaded = modules_loaded_by(running)
+    weft_itself = {name for name in loaded if name.startswith("weft.")}
+    runtime = {name for name in weft_itself if name.startswith("weft.runtime")}
+    beside = {
+        "weft.dialects", "weft.dialects.support", "weft.dialects.support.diagnostics",
+        "weft.dialects.support.element_types", "weft.dialects.support.processors", "weft.loading", "weft.lowering",
+        "weft.lowering.abi", "weft.transforms", "weft.transforms.infra", "weft.transforms.infra.lazy",
+    }  # fmt: skip
+    assert weft_itself - runtime == beside
+    # Diagnostics are xDSL's exceptions too, whose module imports nothing else of it.
+    assert {name for name in loaded if name.startswith("xdsl")} <= {"xdsl", "xdsl.utils", "xdsl.utils.exceptions"}
+    assert not loaded & {"onnx", "multiprocessing", "subprocess", "concurrent.futures"}

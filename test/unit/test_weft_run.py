@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from xdsl.dialects.builtin import TensorType, f32
 
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
-from weft.dialects.support.dtypes import scalar_type
-from weft.lowering.compiler import TensorSpec
+from weft.lowering.abi import TensorSpec
 from weft.tools.bench_report import Result, columns, table
 from weft.tools.bench_timing import Timing, interleaved
 from weft.tools.run_comparison import Tolerance, compare
@@ -40,7 +38,7 @@ def graph(tmp_path: Path) -> str:
 
 
 def spec(dtype: str, *shape: int) -> TensorSpec:
-    return TensorSpec("x", TensorType(scalar_type(dtype), shape))
+    return TensorSpec("x", dtype, shape)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +88,7 @@ def test_a_malformed_value_is_refused(text: str, message: str) -> None:
 
 
 def test_what_is_not_given_is_random_and_the_same_for_a_seed() -> None:
-    specs = [TensorSpec("a", TensorType(f32, [3])), TensorSpec("b", TensorType(f32, [3]))]
+    specs = [TensorSpec("a", "float32", (3,)), TensorSpec("b", "float32", (3,))]
     first, again, other = (complete(specs, {}, seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first["a"], again["a"])
     assert not np.array_equal(first["a"], other["a"])

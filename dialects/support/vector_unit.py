@@ -1,0 +1,85 @@
+"""What passes must know of a target's vectors, and how it stands on a module.
+
+```mlir
+builtin.module attributes {weft.target = {vector_bytes = 32 : i64, vector_registers = 16 : i64, fma, masked}} { ... }
+```
+
+A pass asks `vector_unit_of(op)`, which looks at the module around the operation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i64
+from xdsl.ir import Attribute, Operation
+
+from .diagnostics import Diagnostic
+
+ATTRIBUTE = "weft.target"
+
+
+@dataclass(frozen=True)
+class VectorUnit:
+    """The vector registers that code is made for."""
+
+    bytes: int = 16
+    """Of one register; of one whose length is found out when the code runs, the least that it can be."""
+    registers: int = 16
+    fma: bool = False
+    """Whether a product and a sum are one instruction."""
+    masked: bool = False
+    """Whether loads, stores and arithmetic can leave lanes out."""
+    scalable: bool = False
+    """Whether the length is found out when the code runs."""
+
+    def attribute(self) -> DictionaryAttr:
+        """The unit as an attribute."""
+        fields: dict[str, Attribute] = {
+            "vector_bytes": IntegerAttr(self.bytes, i64),
+            "vector_registers": IntegerAttr(self.registers, i64),
+        }
+        for name in _FLAGS:
+            if getattr(self, name):
+                fields[name] = UnitAttr()
+        return DictionaryAttr(fields)
+
+
+_FLAGS = ("fma", "masked", "scalable")
+
+
+def set_vector_unit(module: ModuleOp, unit: VectorUnit) -> None:
+    """Have `module` say what it is compiled for."""
+    module.attributes[ATTRIBUTE] = unit.attribute()
+
+
+def vector_unit_of(op: Operation) -> VectorUnit:
+    """What the module around `op` says of its target; where it says nothing, the least that vectors are: 16 bytes.
+
+    Raises:
+        Diagnostic: it says what cannot be read.
+    """
+    root: Operation | None = op
+    while root is not None:
+        if ATTRIBUTE in root.attributes:
+            return _read(root)
+        root = root.parent_op()
+    return VectorUnit()
+
+
+def _read(op: Operation) -> VectorUnit:
+    value = op.attributes[ATTRIBUTE]
+    if not isinstance(value, DictionaryAttr):
+        raise Diagnostic.at(op, f"{ATTRIBUTE} is {value}, not a dictionary")
+    unknown = set(value.data) - {"vector_bytes", "vector_registers", *_FLAGS}
+    if unknown:
+        raise Diagnostic.at(op, f"{ATTRIBUTE} has no '{min(unknown)}'")
+
+    def number(name: str) -> int:
+        attribute = value.data.get(name)
+        if not isinstance(attribute, IntegerAttr) or attribute.value.data < 1:
+            raise Diagnostic.at(op, f"{ATTRIBUTE} needs a positive integer '{name}'")
+        return attribute.value.data
+
+    has = value.data.__contains__
+    return VectorUnit(number("vector_bytes"), number("vector_registers"), has("fma"), has("masked"), has("scalable"))

@@ -1,0 +1,114 @@
+"""What compiled code and the runtime agree on: names, layouts, and what a compilation gives.
+
+Nothing here needs the compiler: a program that only runs saved graphs imports this file and no pass, dialect or xDSL.
+
+The entry is `weft_run(inputs, outputs, arena, num_threads)`. `inputs` and `outputs` are tables of addresses, one for
+each tensor in the graph's order; the arena holds what lies between, and counters that the entry clears itself. All
+state of a call is in its arena: calls on different arenas may run at once. `weft_constants` is a table of addresses
+that the runtime fills in once, after linking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..dialects.support.element_types import MLIR_NAMES, item_bytes
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
+ABI_VERSION = 1
+"""Raised whenever code made before could not be called by the runtime after."""
+
+ENTRY = "weft_run"
+"""The function that the runtime calls."""
+
+CONSTANTS_TABLE = "weft_constants"
+"""The global array of pointers that is filled in when the object is loaded."""
+
+ALIGNMENT = 64
+"""Bytes to which Weft aligns the memory it makes: a cache line, and the widest vector."""
+
+DYNAMIC = -1
+"""An extent that is not known, as xDSL has it."""
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """A tensor that a graph takes or gives: its name, NumPy's name of its element type, its shape."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def type(self) -> str:
+        """The type as MLIR writes it: `tensor<2x3xf32>`."""
+        extents = ["?" if extent == DYNAMIC else str(extent) for extent in self.shape]
+        return f"tensor<{'x'.join([*extents, MLIR_NAMES[self.dtype]])}>"
+
+    @property
+    def bytes(self) -> int:
+        """The room that the tensor takes."""
+        return prod(self.shape) * item_bytes(self.dtype)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.type}"
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A machine that code is for: LLVM's triple and processor, and the features that the code may use."""
+
+    triple: str
+    cpu: str
+    features: tuple[str, ...]
+
+    @property
+    def architecture(self) -> str:
+        """`x86_64`, `aarch64`, ...: the first part of the triple, by its common name."""
+        name = self.triple.split("-")[0]
+        return _SAME_ARCHITECTURE.get(name, name)
+
+    @property
+    def system(self) -> str:
+        """`linux`, `darwin`, ...: the operating system that the triple names, or nothing."""
+        parts = self.triple.split("-")[1:]
+        return next((system for part in parts for word, system in _SYSTEMS.items() if part.startswith(word)), "")
+
+    def missing_features(self, available: Iterable[str]) -> list[str]:
+        """The features that the code may use and a machine with those `available` has not."""
+        return sorted(set(self.features) - set(available))
+
+    def __str__(self) -> str:
+        return f"{self.cpu} ({self.triple})"
+
+
+_SAME_ARCHITECTURE = {"amd64": "x86_64", "arm64": "aarch64"}
+_SYSTEMS = {
+    "linux": "linux", "darwin": "darwin", "macos": "darwin", "windows": "windows", "win32": "windows",
+    "freebsd": "freebsd", "wasi": "wasi",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CompiledGraph:
+    """The artefact of a compilation, for whatever machine: object code with what is needed to run it.
+
+    That is the constants in the order of the constants' table, inputs, outputs, the arena's size in bytes, the names of
+    the kernels, and the machine it is for.
+    """
+
+    objects: tuple[bytes, ...]
+    constants: tuple[NDArray, ...]
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    arena_bytes: int
+    kernels: tuple[str, ...]
+    platform: Platform

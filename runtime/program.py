@@ -1,0 +1,66 @@
+"""A compiled graph that is linked and ready, and what a call of it needs for itself.
+
+A `Program` is immutable: code, and constants that were put in place once. A `Context` is what one running call writes
+to beside its outputs. Calls take a context from the program's pool and give it back, so that there are as many as calls
+have run at once, and no call waits for another. The pool is a list, whose `pop` and `append` are atomic in Python:
+there is no lock that a fork could leave closed. A context that another thread had at the time of a fork is not in the
+child's pool, and nobody there misses it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from ..lowering.abi import CONSTANTS_TABLE, ENTRY, CompiledGraph
+from . import openmp
+from .host import why_not_here
+from .jit import LoadedObjects
+from .memory import address, aligned_bytes, aligned_copy
+
+
+class Context:
+    """The memory of one running call: the arena, with what lies between inputs and outputs, and counters."""
+
+    __slots__ = ("address", "arena")
+
+    def __init__(self, arena_bytes: int):
+        """
+        Raises:
+            NotEnoughMemory: the system has not so much.
+        """
+        self.arena = aligned_bytes(arena_bytes)
+        self.address = address(self.arena)
+
+
+class Program:
+    """The code of a graph in memory, with its constants. Any number of threads may call it at once.
+
+    Raises:
+        PlatformError: the graph was compiled for another machine.
+        LoadError: its code cannot be linked.
+        NotEnoughMemory: there is no room for its constants.
+    """
+
+    def __init__(self, graph: CompiledGraph):
+        refusal = why_not_here(graph.platform)
+        if refusal is not None:
+            raise refusal
+        openmp.load()
+        self._code = LoadedObjects(graph.objects)
+        self._constants = [aligned_copy(array) for array in graph.constants]
+        if self._constants:
+            table = (ctypes.c_void_p * len(self._constants)).from_address(self._code.address(CONSTANTS_TABLE))
+            for place, array in enumerate(self._constants):
+                table[place] = array.ctypes.data
+        self.arena_bytes = graph.arena_bytes
+        self.entry = _ENTRY(self._code.address(ENTRY))
+        """The function `(table of inputs, table of outputs, arena, threads)`; tables are addresses as bytes."""
+        self.free: list[Context] = []
+        """Contexts that no call has at the moment."""
+
+    def new_context(self) -> Context:
+        """A context for a call that has found none in `free`, where it is put afterwards."""
+        return Context(self.arena_bytes)
+
+
+_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64)

@@ -1,0 +1,83 @@
+"""What a call takes and gives: the checks of an input, and the memory of an output, prepared once for each."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.element_types import numpy_dtype_of
+from ..lowering.abi import TensorSpec
+from .memory import aligned_bytes
+
+if TYPE_CHECKING:
+    from ..lowering.abi import NDArray
+
+
+class InputError(Diagnostic):
+    """An input is missing, unknown, or of the wrong shape or dtype. Nothing has run."""
+
+
+class Input:
+    """One input of a graph."""
+
+    __slots__ = ("dtype", "name", "shape")
+
+    def __init__(self, spec: TensorSpec):
+        self.name = spec.name
+        self.shape = spec.shape
+        self.dtype = numpy_dtype_of(spec.dtype)
+
+    def checked(self, value: object) -> NDArray:
+        """`value` as a dense array of the input's dtype and shape.
+
+        Raises:
+            InputError: it is no array, or one of another dtype or shape.
+        """
+        array = self._array(value)
+        if array.dtype != self.dtype:
+            found = _dtype_text(array.dtype)
+            raise InputError(
+                f"input '{self.name}' has dtype {found}, the graph takes {self.dtype.name}",
+                hint=f"convert it: x.astype('{self.dtype.name}')",
+            )
+        if array.shape != self.shape:
+            raise InputError(f"input '{self.name}' has shape {list(array.shape)}, the graph takes {list(self.shape)}")
+        # `ascontiguousarray` would make a scalar an array of one element.
+        return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+    def _array(self, value: object) -> NDArray:
+        if isinstance(value, np.ndarray):
+            return cast("NDArray", value)
+        try:
+            if hasattr(value, "__dlpack__"):
+                return cast("NDArray", np.from_dlpack(value))  # pyright: ignore[reportArgumentType]
+            return cast("NDArray", np.asarray(value))
+        except Exception as error:  # whatever the object's own methods raise
+            raise InputError(
+                f"input '{self.name}' cannot be read as an array: {type(error).__name__}: {error}"
+            ) from error
+
+
+def _dtype_text(dtype: np.dtype[np.generic]) -> str:
+    """A dtype by name, with its byte order where that is not this machine's."""
+    if dtype.isnative:
+        return dtype.name
+    return f"{dtype.name} in {'big' if sys.byteorder == 'little' else 'little'}-endian order"
+
+
+class Output:
+    """One output of a graph."""
+
+    __slots__ = ("bytes", "dtype", "shape")
+
+    def __init__(self, spec: TensorSpec):
+        self.shape = spec.shape
+        self.dtype = numpy_dtype_of(spec.dtype)
+        self.bytes = spec.bytes
+
+    def new(self) -> NDArray:
+        """An uninitialised array in aligned memory."""
+        return np.ndarray(self.shape, self.dtype, aligned_bytes(self.bytes))

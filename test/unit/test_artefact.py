@@ -1,0 +1,220 @@
+"""Saved executables: what is read back, what is refused and how, and where they are written."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import stat
+import zipfile
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.lowering.abi import ALIGNMENT, CompiledGraph, Platform, TensorSpec
+from weft.runtime import artefact
+from weft.runtime.artefact import ArtefactError
+from weft.runtime.memory import NotEnoughMemory
+from weft.runtime.program import Context
+
+
+def graph() -> CompiledGraph:
+    """A graph that can be saved and loaded, with nothing in it that runs."""
+    constants = (np.arange(6, dtype=np.float32).reshape(2, 3), np.array([True, False]), np.zeros((0, 4), np.int8))
+    return CompiledGraph(
+        (b"object one", b"object two"),
+        constants,
+        (TensorSpec("x", "float32", (2, 3)),),
+        (TensorSpec("y", "bfloat16", ()), TensorSpec("z", "uint8", (4, 0))),
+        128,
+        ("fused_add",),
+        Platform("x86_64-unknown-linux-gnu", "haswell", ("avx", "avx2")),
+    )
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "graph.weft"
+    artefact.save(graph(), path)
+    return path
+
+
+def rewrite(path: Path, change: Callable[[dict[str, Any]], object], *, sign: bool = True) -> None:
+    """Edit the manifest of a saved graph; `sign`: give it the digest that it should have."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(members["manifest.json"])
+    changed = change(manifest)
+    members["manifest.json"] = json.dumps(manifest if changed is None else changed).encode()
+    if sign:
+        members["digest"] = sha256(members["manifest.json"]).hexdigest().encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+def test_what_is_saved_is_loaded(saved: Path) -> None:
+    loaded, made = artefact.load(saved), graph()
+    for name in ("objects", "inputs", "outputs", "arena_bytes", "kernels", "platform"):
+        assert getattr(loaded, name) == getattr(made, name)
+    for found, expected in zip(loaded.constants, made.constants, strict=True):
+        assert found.dtype == expected.dtype and found.shape == expected.shape
+        np.testing.assert_array_equal(found, expected)
+        assert found.ctypes.data % ALIGNMENT == 0
+    assert artefact.digest(loaded) == artefact.digest(made)
+
+
+def test_the_same_graph_gives_the_same_file(saved: Path, tmp_path: Path) -> None:
+    artefact.save(graph(), tmp_path / "again.weft")
+    assert (tmp_path / "again.weft").read_bytes() == saved.read_bytes()
+
+
+EDITS: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
+    ("is no object", lambda m: []),
+    ("no 'objects'", lambda m: m.pop("objects") and None),
+    ("'objects' in its manifest is not a list of strings", lambda m: m.update(objects="x")),
+    ("'objects' in its manifest is not a list of strings", lambda m: m.update(objects=[1])),
+    ("'arena_bytes' in its manifest is not an integer", lambda m: m.update(arena_bytes=None)),
+    ("'arena_bytes' in its manifest is not an integer", lambda m: m.update(arena_bytes=True)),
+    ("'arena_bytes' in its manifest is not a number of bytes", lambda m: m.update(arena_bytes=-1)),
+    ("'arena_bytes' in its manifest is not a number of bytes", lambda m: m.update(arena_bytes=1 << 50)),
+    (r"'inputs\[0\].dtype' in its manifest is 'zzz'", lambda m: m["inputs"][0].update(dtype="zzz")),
+    (r"'inputs\[0\].dtype' in its manifest is not a string", lambda m: m["inputs"][0].update(dtype=3)),
+    (r"'inputs\[0\].name' in its manifest is not a string", lambda m: m["inputs"][0].update(name=None)),
+    (r"'inputs\[0\].shape' in its manifest is not a list of extents", lambda m: m["inputs"][0].update(shape=[-1])),
+    (r"'outputs\[1\].shape' in its manifest is not a list of extents", lambda m: m["outputs"][1].update(shape="4")),
+    (r"'outputs\[1\].shape' .* fits in memory", lambda m: m["outputs"][1].update(shape=[1 << 40, 1 << 40])),
+    (r"'outputs\[0\]' is no object", lambda m: m["outputs"].__setitem__(0, 7)),
+    ("'constants' in its manifest is not a list of objects", lambda m: m.update(constants=None)),
+    (r"'constants\[0\].dtype'", lambda m: m["constants"][0].update(dtype="float33")),
+    ("fewer bytes than their types say", lambda m: m["constants"][0].update(shape=[2000, 3])),
+    ("more bytes than their types say", lambda m: m["constants"].pop(0) and None),
+    ("a constant was changed", lambda m: m.update(constants_digest="0")),
+    ("object 1 was changed", lambda m: m["objects"].__setitem__(1, "0" * 64)),
+    ("not a saved Weft executable", lambda m: m["objects"].append("0" * 64)),
+    ("'kernels' in its manifest is not a list of strings", lambda m: m.update(kernels={})),
+    ("'platform.triple' in its manifest is not a string", lambda m: m["platform"].update(triple=3)),
+    ("no 'platform'", lambda m: m.pop("platform") and None),
+    ("'platform' is no object", lambda m: m.update(platform="linux")),
+    ("made by another version of Weft", lambda m: m.update(format=1)),
+    ("'format' in its manifest is not an integer", lambda m: m.update(format="2")),
+    ("made for another version of the runtime", lambda m: m.update(abi=99)),
+]
+
+
+@pytest.mark.parametrize(("message", "change"), EDITS)
+def test_every_field_is_checked(saved: Path, message: str, change: Callable[[dict[str, Any]], object]) -> None:
+    rewrite(saved, change)
+    with pytest.raises(ArtefactError, match=message) as error:
+        artefact.load(saved)
+    assert error.value.place is not None and error.value.place.file == str(saved)
+
+
+def test_a_change_that_makes_sense_is_found_by_the_digest(saved: Path) -> None:
+    rewrite(saved, lambda m: m["inputs"][0].update(shape=[1, 3]), sign=False)
+    with pytest.raises(ArtefactError, match="the manifest was changed"):
+        artefact.load(saved)
+
+
+def test_a_flipped_bit_is_found_wherever_it_matters(saved: Path) -> None:
+    whole = saved.read_bytes()
+    generator = random.Random(3)
+    harmless = 0
+    for _ in range(300):
+        data = bytearray(whole)
+        data[generator.randrange(len(data))] ^= 1 << generator.randrange(8)
+        saved.write_bytes(data)
+        try:
+            loaded = artefact.load(saved)
+        except Diagnostic:
+            continue
+        harmless += 1  # in what the archive says of dates and attributes
+        assert artefact.digest(loaded) == artefact.digest(graph())
+    assert harmless < 200
+
+
+def test_a_file_that_was_cut_off_is_refused(saved: Path) -> None:
+    whole = saved.read_bytes()
+    for length in range(0, len(whole), 37):
+        saved.write_bytes(whole[:length])
+        with pytest.raises(ArtefactError, match="not a saved Weft executable"):
+            artefact.load(saved)
+
+
+def test_a_compressed_archive_is_refused(saved: Path) -> None:
+    with zipfile.ZipFile(saved) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    with pytest.raises(ArtefactError, match="compressed"):
+        artefact.load(saved)
+
+
+@pytest.mark.parametrize("text", ["not an archive", "", "PK"])
+def test_what_is_no_archive_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.weft").write_text(text)
+    with pytest.raises(ArtefactError, match=r"x\.weft: error: not a saved Weft executable"):
+        weft.load(tmp_path / "x.weft")
+
+
+@pytest.mark.parametrize("manifest", [b"\xff\xfe", b"{", b"[" * 100_000, b"1e999999", b"null"])
+def test_a_manifest_that_is_no_json_object_is_refused(saved: Path, manifest: bytes) -> None:
+    with zipfile.ZipFile(saved, "w") as archive:
+        archive.writestr("manifest.json", manifest)
+    with pytest.raises(ArtefactError, match="not a saved Weft executable"):
+        artefact.load(saved)
+
+
+def test_a_file_that_is_not_there_is_a_diagnostic(tmp_path: Path) -> None:
+    with pytest.raises(Diagnostic, match="no such file"):
+        weft.load(tmp_path / "missing.weft")
+    with pytest.raises(Diagnostic, match="is a directory"):
+        weft.load(tmp_path)
+
+
+def test_saving_replaces_what_a_link_points_to(saved: Path, tmp_path: Path) -> None:
+    target, link = tmp_path / "target.weft", tmp_path / "link.weft"
+    target.write_text("old")
+    link.symlink_to(target)
+    artefact.save(graph(), link)
+    assert link.is_symlink() and target.read_bytes() == saved.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["graph.weft", "link.weft", "target.weft"]
+
+
+def test_saving_to_a_pipe_writes_into_it(saved: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    artefact.save(graph(), pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    data = os.read(reader, 1 << 16)
+    os.close(reader)
+    (tmp_path / "copy.weft").write_bytes(data)
+    assert artefact.digest(artefact.load(tmp_path / "copy.weft")) == artefact.digest(graph())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_saving_to_a_full_device_leaves_the_device() -> None:
+    with pytest.raises(Diagnostic, match="/dev/full: error: cannot be written: no space left"):
+        artefact.save(graph(), "/dev/full")
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Diagnostic, match=r"missing/x\.weft: error: cannot be written: there is no such folder"):
+        artefact.save(graph(), tmp_path / "missing" / "x.weft")
+    with pytest.raises(Diagnostic, match="is a directory"):
+        artefact.save(graph(), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_arena_that_the_system_has_no_room_for_is_a_diagnostic() -> None:
+    with pytest.raises(NotEnoughMemory, match="no memory for"):
+        Context(1 << 60)
