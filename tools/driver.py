@@ -27,7 +27,7 @@ from .entry import internal_error, trace_if_debugging, use_color
 from .instrumentation import Instrumentation
 from .options import Options
 from .output import read_text, write_output
-from .plan import Plan, plan_of
+from .plan import DEFAULT_TARGET, Plan, plan_of
 from .roundtrip import check_roundtrip
 from .verify_diagnostics import Expectations
 
@@ -204,6 +204,6 @@ class Job:
         if options.emit != "mlir":
             from .emission import emit
 
-            return emit(module, options.emit, options.target)
+            return emit(module, options.emit, options.target or DEFAULT_TARGET)
         self.arrays = resources(module)
         return module_text(module, generic=options.print_op_generic, debuginfo=options.print_debuginfo)

@@ -20,7 +20,7 @@ class Options:
     input: str
     output: str
     emit: str
-    target: str
+    target: str | None
     split_input_file: bool
     verify_diagnostics: bool
     verify_roundtrip: bool
@@ -235,7 +235,10 @@ def _add_phases(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repo
     add("--compile-to", metavar="PHASE", help="run all phases up to this one")
     add("--compile-from", metavar="PHASE", help="the input has been through this phase (default: import)")
     add("--dump-phases-to", metavar="DIR", help="write the module after each phase to DIR/PHASE.mlir")
-    add("--target", default="llvm -mcpu=native", help="what to compile for (default: 'llvm -mcpu=native')")
+    add(
+        "--target",
+        help="what to compile for (default: 'llvm -mcpu=native'); a pipeline finds its vectors on the module",
+    )
 
 
 def _add_reports(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]

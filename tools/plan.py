@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.relay.weights import resources, weights_path, write_weights
 from ..dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
+from ..dialects.support.vector_unit import VectorUnit, set_vector_unit
 from ..dialects.support.verifier import verify
 from ..transforms.infra.context import DEFAULT_OPT_LEVEL
 from ..transforms.infra.execution import run
@@ -22,6 +23,8 @@ from ..transforms.infra.printing import module_text
 from ..transforms.infra.sequential import Sequential
 from .options import Options
 from .output import write_output
+
+DEFAULT_TARGET = "llvm -mcpu=native"
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class Plan:
     steps: tuple[Step, ...] = ()
     dump_to: Path | None = None
     default_opt_level: int = DEFAULT_OPT_LEVEL
+    vectors: VectorUnit | None = None
+    """What the module is made to say of its target before anything runs."""
 
     @property
     def spec(self) -> str:
@@ -53,6 +58,8 @@ class Plan:
             Exception: whatever a pass raises.
         """
         written: tuple[set[str], Path] | None = None
+        if self.vectors is not None:
+            set_vector_unit(module, self.vectors)
         for step in self.steps:
             run(step.passes, module, context)
             verify(module)
@@ -95,10 +102,19 @@ def plan_of(options: Options) -> Plan:
     if options.pipeline is not None:
         if phases:
             raise UsageError("a pipeline and phases cannot both be asked for", Place("weft-opt"))
-        return Plan((Step(parse_pipeline(options.pipeline)),))
+        return Plan((Step(parse_pipeline(options.pipeline)),), vectors=_vectors(options.target))
     if phases or options.opt_level is not None:
         return _phases(options, "graph" if not phases else options.compile_to)
     return Plan()
+
+
+def _vectors(target: str | None) -> VectorUnit | None:
+    """The vectors of the target that the user names."""
+    if target is None:
+        return None
+    from ..lowering.machine.target import Target
+
+    return Target.parse(target).vector_unit()
 
 
 def _phases(options: Options, last: str | None) -> Plan:
@@ -110,7 +126,7 @@ def _phases(options: Options, last: str | None) -> Plan:
     end = _index(names, last) if last is not None else len(names) - 1
     if end < first:
         raise UsageError(f"the phase '{last}' comes before '{options.compile_from}'", Place("weft-opt"))
-    target = Target.parse(options.target)
+    target = Target.parse(options.target or DEFAULT_TARGET)
     directory = None
     if options.dump_phases_to is not None:
         directory = Path(options.dump_phases_to)

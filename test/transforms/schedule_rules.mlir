@@ -1,4 +1,4 @@
-// RUN: weft-opt %s -p schedule-rules | filecheck %s
+// RUN: weft-opt %s -p 'schedule-rules{vector-bytes=64 vector-registers=32}' | filecheck %s
 
 // CHECK-LABEL: tir.prim_func @small_elementwise_loops_become_one_serial_loop(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
 // CHECK-NEXT:    tir.for %i_j = 0 to 32 {

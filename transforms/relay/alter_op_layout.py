@@ -40,6 +40,7 @@ from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.layout import LayoutTransformOp
 from ...dialects.relay.ops.nn.dense import DenseOp, DensePackOp, MatmulOp
 from ...dialects.relay.ops.transform import ReshapeOp
+from ...dialects.support.vector_unit import vector_unit_of
 from ..infra import FunctionPass, remarks, report_changed
 from .blocked_values import PLAIN, BlockedValues
 from .layout_assignment import assign_blocks, joins_only
@@ -48,17 +49,18 @@ from .layout_rules import NAME, rule_of
 
 @dataclass(frozen=True)
 class AlterOpLayoutPass(FunctionPass):
-    """Options: `vector-bytes` is the width of the target's vectors (64 for AVX-512, 32 for AVX2)."""
+    """Options: `vector-bytes` is the width of the target's vectors (64 for AVX-512, 32 for AVX2); without it, the
+    module's `weft.target` says it."""
 
     name = NAME
     opt_level: ClassVar[int] = 3
     required: ClassVar[tuple[str, ...]] = ("infer-type",)
     tvm_name: ClassVar[str | None] = "AlterOpLayout"
 
-    vector_bytes: int = 64
+    vector_bytes: int | None = None
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        report_changed(alter_layouts(func.body.block, self.vector_bytes))
+        report_changed(alter_layouts(func.body.block, self.vector_bytes or vector_unit_of(func).bytes))
 
 
 def alter_layouts(block: Block, vector_bytes: int) -> bool:

@@ -28,6 +28,7 @@ from xdsl.dialects import memref
 from xdsl.ir import BlockArgument, Operation
 from xdsl.ir.affine import AffineExpr
 
+from ...dialects.support.vector_unit import vector_unit_of
 from ...dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp
 from ..infra import PrimFuncPass
 from ..infra.remarks import missed
@@ -43,18 +44,21 @@ from .schedule.rebind import blocks_under, enclosing_loops
 class ScheduleRulesPass(PrimFuncPass):
     """Choose loop order, tiles, vectors and threads for every `tir.prim_func`.
 
-    `vector-bytes` and `vector-registers` describe the target's vector registers.
+    `vector-bytes` and `vector-registers` describe the target's vector registers; without them, the module's
+    `weft.target` does.
     """
 
     name = "schedule-rules"
 
-    vector_bytes: int = 64
-    vector_registers: int = 32
+    vector_bytes: int | None = None
+    vector_registers: int | None = None
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         if any(op.for_kind != ForKind.SERIAL for op in func.walk() if isinstance(op, ForOp)):
             return
-        schedule_by_rules(func, VectorRegisters(self.vector_registers, self.vector_bytes))
+        unit = vector_unit_of(func)
+        registers = unit.registers if self.vector_registers is None else self.vector_registers
+        schedule_by_rules(func, VectorRegisters(registers, self.vector_bytes or unit.bytes))
 
 
 def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters) -> None:
