@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from weft.compiler import compile, load_module
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.reference import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
+from weft.dialects.support.processors import available_processors
 from weft.loading import load
 from weft.lowering.abi import TensorSpec
 from weft.lowering.machine.target import Target
@@ -71,7 +71,7 @@ class Program:
             case "interpreter":
                 return Interpreter(self)
             case _ if name in PEERS:
-                return open_peer(name, self.path, settings.threads or os.cpu_count() or 1)
+                return open_peer(name, self.path, settings.threads or available_processors())
             case _:
                 hint = did_you_mean(name, REFERENCES) or f"they are: {', '.join(REFERENCES)}"
                 raise UsageError(f"there is no executor '{name}'", hint=hint)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,6 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from weft.dialects.support.diagnostics import Place, UsageError
+from weft.dialects.support.processors import available_processors
 from weft.tools.arguments import ArgumentParser, parse_shape
 from weft.tools.entry import guarded, register_weft
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: the options are wrong, or a peer is not installed.
         Diagnostic: a model cannot be read, compiled or loaded.
     """
-    threads = _numbers(arguments.threads) or [os.cpu_count() or 1]
+    threads = _numbers(arguments.threads) or [available_processors()]
     if arguments.rounds < 1:
         raise UsageError(f"{arguments.rounds} rounds: at least one is needed", Place("--rounds"))
     peers = [name.strip() for name in arguments.against.split(",") if name.strip()]

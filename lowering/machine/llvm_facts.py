@@ -62,7 +62,7 @@ def ask(triple: str, cpu: str, attributes: str) -> Facts:
     """
     used = USED.get(triple.split("-")[0], [])
     done = subprocess.run(
-        [sys.executable, "-P", __file__, triple, cpu, attributes, ",".join(used)],
+        [sys.executable or "python3", "-P", __file__, triple, cpu, attributes, ",".join(used)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
