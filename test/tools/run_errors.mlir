@@ -36,7 +36,7 @@
 // FUNCTION: error: there is no function @man to run
 // FUNCTION-NEXT: hint: did you mean 'main'?
 // THREADS: error: 0 threads: at least one is needed
-// TARGET: error: unknown target kind 'llvm22'; kinds are llvm, c
+// TARGET: error: unknown target kind 'llvm22'; the kind is llvm
 // FLAG: hint: did you mean '--threads'?
 // LLVM: error: a module of the llvm dialect tells neither the shapes of its inputs nor its constants
 // DIFFERS: error: output 'out0' differs from {{.*}} in 3 of 3 elements; at [0] it is 7.38{{.*}}, not 2.71

@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,20 @@ def ended(process: int) -> bool:
     return False
 
 
+_STARTED: list[int] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """End what a test that fails leaves behind."""
+    yield
+    for process in _STARTED:
+        with suppress(OSError):
+            if "pool._workers" in Path(f"/proc/{process}/cmdline").read_text():  # not another one of that number
+                os.kill(process, signal.SIGKILL)
+    _STARTED.clear()
+
+
 def start(code: str) -> tuple[subprocess.Popen[str], list[int]]:
     """A process that has a pool and does `code`, and its workers, when it has said that it is ready."""
     parent = subprocess.Popen(
@@ -60,6 +76,7 @@ def start(code: str) -> tuple[subprocess.Popen[str], list[int]]:
     assert parent.stdout is not None
     workers = [int(word) for word in parent.stdout.readline().split()]
     assert len(workers) == 2
+    _STARTED.extend([parent.pid, *workers])
     return parent, workers
 
 
