@@ -1,4 +1,5 @@
-"""Run one `tir.prim_func` as machine code, and compare it with what the tensor expressions say."""
+"""Run one `tir.prim_func` on the interpreter of `tir` and as machine code, and compare both with what the tensor
+expressions say."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from weft.dialects.relay.core import CallLoweredOp, FuncOp, ReturnOp
 from weft.dialects.support.dtypes import numpy_dtype
 from weft.dialects.te.evaluate import evaluate
 from weft.dialects.tir.core import PrimFuncOp
+from weft.dialects.tir.interpreter import Interpreter
 from weft.lowering.compiler import compile_graph
 from weft.lowering.machine.target import Target
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
@@ -64,14 +66,29 @@ def _random(type: Attribute, shape: Sequence[int], generator: np.random.Generato
 
 
 def assert_computes(func: PrimFuncOp, stage: Stage, threads: Sequence[int] = (1, 3), rtol: float = 1e-4) -> None:
-    """`func` gives what its tensor expressions do, on random inputs, for each number of threads."""
+    """`func` gives what its tensor expressions do, on random inputs: on the interpreter, with the iterations of its
+    parallel loops in order and in another one, and as machine code on each number of threads. So does what it was
+    before it was scheduled, on the interpreter."""
     func.verify()
     arrays = inputs_of(stage)
     expected = evaluate(stage[1], dict(zip(stage[0], arrays, strict=True)))
+    assert_interprets(prim_func(stage), arrays, expected, rtol)
+    assert_interprets(func, arrays, expected, rtol)
     executable = compiled(func, stage)
     for count in threads:
         executable.threads = count
         given = executable(*arrays)
-        for want, got in zip(expected, given if isinstance(given, tuple) else (given,), strict=True):
-            wide = got.astype(np.float64), want.astype(np.float64)
-            np.testing.assert_allclose(*wide, rtol=rtol, atol=1e-4, err_msg=f"{count} threads")
+        _assert_equal(given if isinstance(given, tuple) else (given,), expected, rtol, f"{count} threads")
+
+
+def assert_interprets(func: PrimFuncOp, arrays: Sequence[NDArray], expected: Sequence[NDArray], rtol: float) -> None:
+    """`func` gives `expected` on the interpreter, in whatever order its parallel iterations run."""
+    interpreter = Interpreter(func)
+    for seed in (None, 0):
+        _assert_equal(interpreter(arrays, seed), expected, rtol, f"interpreter, seed {seed}")
+
+
+def _assert_equal(given: Sequence[NDArray], expected: Sequence[NDArray], rtol: float, what: str) -> None:
+    for want, got in zip(expected, given, strict=True):
+        wide = got.astype(np.float64), want.astype(np.float64)
+        np.testing.assert_allclose(*wide, rtol=rtol, atol=1e-4, err_msg=what)

@@ -1,0 +1,343 @@
+"""Run a `tir.prim_func` on NumPy arrays, scheduled or not: the meaning of `tir`, and the oracle of schedules.
+
+The function is written as Python, loop for loop and operation for operation, and called. It runs what stands there and
+trusts nothing: every access is checked against its buffer and every iterator against its extent; an element that is
+read must have been written; at the end, every element of an output must have been.
+
+    tir.for parallel %i = 0 to 8 {              for v3 in unordered(range(0, 8)):
+      tir.block @double(%vi: spatial 8) = [%i]    v4 = v3
+                                                  if not 0 <= v4 < 8: ...
+        %0 = memref.load %x[%vi]                  v5 = v1[v4] ...
+
+Loops run in their order. With a `seed`, those whose iterations are not ordered (parallel, vectorized, thread_binding)
+run in a random one, so that a race gives another result. A `local` buffer is each thread's own: what stands in it is
+lost where a nest of the function, or an iteration of a parallel loop around its uses, begins.
+
+Slow (about two million scalar operations a second): for tests and for small graphs. It shares nothing with
+`te.evaluate`, nor with the lowering to loops.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from math import prod
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects import memref, scf
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from ..support.diagnostics import Diagnostic
+from ..support.dtypes import numpy_dtype
+from .core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind, PrimFuncOp, Scope, memref_of
+from .scalar_python import RAISING, Namespace, expression
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
+UNORDERED = (ForKind.PARALLEL, ForKind.VECTORIZED, ForKind.THREAD_BINDING)
+"""Loops whose iterations may run in any order."""
+THREADS = (ForKind.PARALLEL, ForKind.THREAD_BINDING)
+"""Loops whose iterations may run on different threads."""
+LOOPS_IN_A_FUNCTION = 12
+"""Python nests no more than 20 loops in one function; what is deeper is written as functions within functions."""
+
+
+class Interpreter:
+    """A `tir.prim_func`, ready to run: call it with its inputs, as often as wanted."""
+
+    def __init__(self, func: PrimFuncOp):
+        """
+        Raises:
+            Diagnostic: there is an operation in `func` that the interpreter does not know.
+        """
+        self.func = func
+        writer = _Writer(func)
+        self.source = writer.write()
+        """The Python that is run."""
+        names = writer.names
+        exec(compile(self.source, f"<tir @{func.sym_name.data}>", "exec"), names)
+        self._run = cast("Callable[..., None]", names["run"])
+
+    def __call__(self, inputs: Sequence[NDArray], seed: int | None = None) -> list[NDArray]:
+        """The buffers after the first `len(inputs)`, which `inputs` fill; their elements start without a value.
+
+        Raises:
+            Diagnostic: an access lies outside its buffer or reads what was not written, an iterator leaves its extent,
+                an output is not written, an integer is divided by zero, or an input does not fit.
+        """
+        arguments = self.func.body.block.args
+        if len(inputs) > len(arguments):
+            raise Diagnostic.at(self.func, f"{len(inputs)} inputs for {len(arguments)} buffers")
+        memories: list[list[Any]] = []
+        for position, argument in enumerate(arguments):
+            if position >= len(inputs):
+                memories.append([None] * prod(memref_of(argument).get_shape()))
+                continue
+            memories.append(_elements(self.func, argument, inputs[position]))
+        shuffle = random.Random(seed) if seed is not None else None
+
+        def unordered(steps: range) -> Iterable[int]:
+            return steps if shuffle is None else shuffle.sample(steps, len(steps))
+
+        with np.errstate(all="ignore"):
+            self._run(unordered, *memories)
+        outputs = zip(arguments[len(inputs) :], memories[len(inputs) :], strict=True)
+        return [_array(self.func, argument, memory) for argument, memory in outputs]
+
+
+def _buffer_name(buffer: SSAValue) -> str:
+    return f"%{buffer.name_hint}" if buffer.name_hint else "a buffer"
+
+
+def _dtype(buffer: SSAValue) -> np.dtype[np.generic]:
+    return numpy_dtype(memref_of(buffer).element_type)
+
+
+def _elements(func: PrimFuncOp, buffer: SSAValue, array: NDArray) -> list[Any]:
+    """The elements of an array, row by row; unsigned integers are taken as the signed ones of their bits."""
+    type, dtype = memref_of(buffer), _dtype(buffer)
+    fits = array.dtype == dtype or (array.dtype.kind == "u" and dtype.kind == "i" and array.itemsize == dtype.itemsize)
+    if array.shape != type.get_shape() or not fits:
+        raise Diagnostic.at(func, f"{_buffer_name(buffer)} is {type}, not {array.dtype.name}{list(array.shape)}")
+    flat = np.ascontiguousarray(array).reshape(-1).view(dtype)
+    return [int(x) for x in flat] if dtype.kind in "biu" else list(flat)
+
+
+def _array(func: PrimFuncOp, buffer: SSAValue, memory: list[Any]) -> NDArray:
+    """An output as an array."""
+    shape = memref_of(buffer).get_shape()
+    for position, value in enumerate(memory):
+        if value is None:
+            place = [int(i) for i in np.unravel_index(position, shape)]
+            raise Diagnostic.at(func, f"@{func.sym_name.data} does not write {_buffer_name(buffer)}{place}")
+    array = np.empty(len(memory), _dtype(buffer))
+    array[:] = memory
+    return array.reshape(shape)
+
+
+class _Writer:
+    """Writes one function as Python. Every SSA value is a variable; a buffer is a list of its elements, row by row, in
+    which `None` is what was not written."""
+
+    def __init__(self, func: PrimFuncOp):
+        self.func = func
+        self.names = Namespace()
+        self.names |= {"fail": _fail, "placed": Diagnostic.at}
+        self.lines: list[str] = []
+        self.indent = 0
+        self.variables: dict[SSAValue, str] = {}
+        self.loops = 0
+        self.parts = 0
+        self.private: list[AllocBufferOp] = []
+        """The thread-private buffers that are alive here."""
+
+    def write(self) -> str:
+        block = self.func.body.block
+        arguments = ", ".join(self.variable(argument) for argument in block.args)
+        self.line(f"def run(unordered, {arguments}):")
+        with self.indented():
+            for op in block.ops:
+                if not isinstance(op, AllocBufferOp):
+                    self.forget(self.private, op)
+                self.statement(op)
+        return "\n".join(self.lines) + "\n"
+
+    # Text.
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.indent + text)
+
+    @contextmanager
+    def indented(self) -> Generator[None]:
+        """A suite; `pass` where nothing is written."""
+        self.indent += 1
+        before = len(self.lines)
+        yield
+        if len(self.lines) == before:
+            self.line("pass")
+        self.indent -= 1
+
+    def variable(self, value: SSAValue) -> str:
+        return self.variables.setdefault(value, f"v{len(self.variables)}")
+
+    def values(self, values: Iterable[SSAValue]) -> list[str]:
+        return [self.variable(value) for value in values]
+
+    def failing(self, op: Operation, kind: str, *values: str) -> str:
+        return f"fail({', '.join((repr(kind), self.names.name(op), *values))})"
+
+    # Statements.
+
+    def statement(self, op: Operation) -> None:
+        match op:
+            case AllocBufferOp():
+                self.allocate(op)
+            case ForOp():
+                self.loop(op)
+            case BlockOp():
+                self.block(op)
+            case _:
+                raise Diagnostic.at(op, "the interpreter does not know this operation outside of a block")
+
+    def allocate(self, op: AllocBufferOp) -> None:
+        if op.scope.data != Scope.GLOBAL:
+            self.private.append(op)
+        self.line(f"{self.variable(op.buffer)} = [None] * {prod(memref_of(op.buffer).get_shape())}")
+
+    def forget(self, buffers: Sequence[AllocBufferOp], under: Operation) -> None:
+        """Those of the thread-private `buffers` that are used in `under` lose what stands in them."""
+        for alloc in buffers:
+            if any(under.is_ancestor(use.operation) for use in alloc.buffer.uses):
+                name = self.variable(alloc.buffer)
+                self.line(f"{name}[:] = [None] * len({name})")
+
+    def loop(self, op: ForOp) -> None:
+        kind, saved, alive = op.for_kind, self.loops, len(self.private)
+        part = self.loops == LOOPS_IN_A_FUNCTION
+        if part:
+            self.parts += 1
+            self.line(f"def part{self.parts}():")
+            self.loops = 0
+        name = f"part{self.parts}"
+        self.indent += part
+        self.loops += 1
+        steps = f"range({op.start}, {op.start + op.trip_count})"
+        self.line(f"for {self.variable(op.var)} in {f'unordered({steps})' if kind in UNORDERED else steps}:")
+        with self.indented():
+            if kind in THREADS:
+                self.forget(self.private, op)
+            for inner in op.body.block.ops:
+                self.statement(inner)
+        self.indent -= part
+        self.loops = saved
+        del self.private[alive:]
+        if part:
+            self.line(f"{name}()")
+
+    def block(self, op: BlockOp) -> None:
+        loop_vars = self.values(op.loop_vars)
+        conditions = [f"{_affine(condition, loop_vars)} >= 0" for condition in op.conditions]
+        self.line(f"if {' and '.join(conditions) or 'True'}:")
+        with self.indented():
+            firsts: list[str] = []
+            for number, (iterator, binding) in enumerate(zip(op.iters, op.bindings.data.results, strict=True)):
+                name, extent = self.variable(iterator), op.extents[number]
+                self.line(f"{name} = {_affine(binding, loop_vars)}")
+                self.line(f"if not 0 <= {name} < {extent}: {self.failing(op, 'iterator', str(number), name)}")
+                if op.kinds[number] == IterKind.REDUCE:
+                    firsts.append(f"{name} == 0")
+            if op.init is not None:
+                self.line(f"if {' and '.join(firsts)}:")
+                with self.indented():
+                    for argument, iterator in zip(op.init.block.args, op.iters, strict=True):
+                        self.line(f"{self.variable(argument)} = {self.variable(iterator)}")
+                    self.operations(op.init.block)
+            self.operations(op.body.block)
+
+    # Bodies of blocks.
+
+    def operations(self, block: Block) -> None:
+        for op in block.ops:
+            match op:
+                case memref.LoadOp():
+                    self.load(op)
+                case memref.StoreOp():
+                    place = self.place(op, op.memref, op.indices)
+                    self.line(f"{self.variable(op.memref)}[{place}] = {self.variable(op.value)}")
+                case scf.IfOp():
+                    self.choice(op)
+                case scf.YieldOp():
+                    parent = op.parent_op()
+                    assert parent is not None
+                    for result, value in zip(parent.results, op.operands, strict=True):
+                        self.line(f"{self.variable(result)} = {self.variable(value)}")
+                case _:
+                    self.scalar(op)
+
+    def scalar(self, op: Operation) -> None:
+        text = expression(op, self.values(op.operands), self.names)
+        if text is None:
+            raise Diagnostic.at(op, "the interpreter does not know this operation")
+        name = self.variable(op.results[0])
+        if op.name not in RAISING:
+            self.line(f"{name} = {text}")
+            return
+        self.line("try:")
+        self.line(f"    {name} = {text}")
+        self.line("except ZeroDivisionError as error:")
+        self.line(f"    raise placed({self.names.name(op)}, str(error))")
+
+    def load(self, op: memref.LoadOp) -> None:
+        place, name = self.place(op, op.memref, op.indices), self.variable(op.res)
+        self.line(f"{name} = {self.variable(op.memref)}[{place}]")
+        self.line(f"if {name} is None: {self.failing(op, 'unwritten', *self.values(op.indices))}")
+
+    def place(self, op: Operation, buffer: SSAValue, indices: Sequence[SSAValue]) -> str:
+        """Check the indices of an access; the place of the element among those of its buffer."""
+        shape, names = memref_of(buffer).get_shape(), self.values(indices)
+        for number, (name, extent) in enumerate(zip(names, shape, strict=True)):
+            self.line(f"if not 0 <= {name} < {extent}: {self.failing(op, 'outside', str(number), name)}")
+        terms = [f"{name} * {prod(shape[d + 1 :])}" for d, name in enumerate(names)]
+        return " + ".join(terms) or "0"
+
+    def choice(self, op: scf.IfOp) -> None:
+        self.line(f"if {self.variable(op.cond)}:")
+        self.region(op.true_region)
+        if op.false_region.blocks:
+            self.line("else:")
+            self.region(op.false_region)
+
+    def region(self, region: Region) -> None:
+        with self.indented():
+            self.operations(region.block)
+
+
+_OPERATORS = {
+    AffineBinaryOpKind.Add: "({0} + {1})",
+    AffineBinaryOpKind.Mul: "({0} * {1})",
+    AffineBinaryOpKind.FloorDiv: "({0} // {1})",
+    AffineBinaryOpKind.CeilDiv: "(-(-{0} // {1}))",
+    AffineBinaryOpKind.Mod: "({0} % {1})",
+}
+
+
+def _affine(expr: AffineExpr, dims: Sequence[str]) -> str:
+    """An affine expression as Python."""
+    match expr:
+        case AffineConstantExpr(value):
+            return str(value) if value >= 0 else f"({value})"
+        case AffineDimExpr(position):
+            return dims[position]
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            return _OPERATORS[kind].format(_affine(lhs, dims), _affine(rhs, dims))
+        case _:
+            raise ValueError(f"not over dimensions: {expr}")
+
+
+def _fail(kind: str, op: Operation, *values: int) -> NoReturn:
+    """What a check in the written Python has found.
+
+    Raises:
+        Diagnostic: always.
+    """
+    number, value = (*values, 0, 0)[:2]
+    if kind == "iterator":
+        assert isinstance(op, BlockOp)
+        name = op.iters[number].name_hint or number
+        raise Diagnostic.at(
+            op, f"iterator %{name} of block @{op.block_name} is {value}, but its extent is {op.extents[number]}"
+        )
+    assert isinstance(op, memref.LoadOp | memref.StoreOp)
+    buffer = _buffer_name(op.memref)
+    if kind == "outside":
+        extent = memref_of(op.memref).get_shape()[number]
+        raise Diagnostic.at(
+            op, f"index {value} lies outside of dimension {number} of {buffer}, whose extent is {extent}"
+        )
+    raise Diagnostic.at(op, f"{buffer}{list(values)} is read before it is written")
