@@ -22,12 +22,22 @@ def from_mlir(path: str | os.PathLike[str]) -> ModuleOp:
         OSError: the file cannot be read.
     """
     path = Path(path)
+    module = parse_mlir(path.read_text(), str(path))
+    load_weights(module, path)
+    return module
+
+
+def parse_mlir(text: str, name: str) -> ModuleOp:
+    """The module that `text` is, verified; `name` is what messages call it.
+
+    Raises:
+        Diagnostic: the text cannot be parsed or does not verify.
+    """
     try:
-        module = LocatedParser(new_ir_context(), path.read_text(), str(path)).parse_module()
+        module = LocatedParser(new_ir_context(), text, name).parse_module()
         verify(module)
     except Exception as error:
         if (diagnostic := as_diagnostic(error)) is None:
             raise
         raise diagnostic from None
-    load_weights(module, path)
     return module

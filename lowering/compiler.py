@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.context import Context
-from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.dialects import func, llvm
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
@@ -21,12 +21,15 @@ from xdsl.utils.hints import isa
 from ..dialects.relay.attributes import attribute_to_array
 from ..dialects.relay.base import flatten_types
 from ..dialects.support.diagnostics import Diagnostic
-from ..dialects.support.dtypes import dtype_name
+from ..dialects.support.dtypes import dtype_name, numpy_dtype
 from ..dialects.tir.core import PrimFuncOp
 from ..transforms.infra import Sequential
-from .abi import CompiledGraph, TensorSpec
+from .abi import CONSTANTS_TABLE, CompiledGraph, TensorSpec
+from .entry.add_entry_point import GRAPH
 from .graph_to_loops.convert_main_to_loops import INPUTS, OUTPUTS
 from .llvm_ir.module import emit_llvm_ir
+from .loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
+from .loops_to_llvm.symbols import CONSTANT_TYPES, CONSTANT_VALUES
 from .machine.codegen import CodegenPool
 from .machine.target import Target
 from .phases import PHASES, passes_between
@@ -98,12 +101,12 @@ def compile_graph(
         if PHASES.index(start) < PHASES.index("loops"):
             lower(module, target, "loops", "schedule")
             start = "loops"
-        signature = _signature(module)
-        constants = _constants(module)
         if PHASES.index(start) < PHASES.index("llvm"):
             lower(module, target, "llvm", start)
         pool.submit(MAIN, emit_llvm_ir(module))
         pool.submit(SHARING, RUNTIME)
+        signature = _signature(module)
+        constants = _constants(module)
         objects = tuple(pool.result(name) for name in [*names, MAIN, SHARING])
     inputs, outputs, arena = signature
     return CompiledGraph(objects, constants, inputs, outputs, arena, tuple(names), target.platform())
@@ -127,20 +130,26 @@ def _compile_kernel(module: ModuleOp, prim_func: PrimFuncOp, target: Target, sta
     pool.submit(name, emit_llvm_ir(kernel))
 
 
-def _entry(module: ModuleOp) -> func.FuncOp:
-    mains = [f for f in module.ops if isinstance(f, func.FuncOp) and INPUTS in f.attributes]
+def entry_of(module: ModuleOp) -> llvm.FuncOp:
+    """The function of an `llvm` module that the entry point runs.
+
+    Raises:
+        Diagnostic: there is none.
+    """
+    mains = [f for f in module.ops if isinstance(f, llvm.FuncOp) and INPUTS in f.attributes]
     if not mains:
         raise Diagnostic("there is no function to run: none carries the signature of a graph (weft.inputs)")
-    return next((f for f in mains if f.sym_name.data == MAIN), mains[0])
+    return next((f for f in mains if f.sym_name.data == GRAPH), mains[0])
 
 
 def _signature(module: ModuleOp) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...], int]:
-    """Inputs, outputs, and bytes of the arena, from the attributes and the type of the graph's function."""
-    main = _entry(module)
+    """Inputs, outputs, and bytes of the arena, from the attributes of the graph's function."""
+    main = entry_of(module)
     inputs, outputs = read_signature(main.attributes)
-    arena = main.function_type.inputs.data[-2]
-    assert isinstance(arena, MemRefType)
-    return inputs, outputs, arena.get_shape()[0]
+    arena = main.attributes.get(ARENA_BYTES)
+    if not isinstance(arena, IntegerAttr):
+        raise Diagnostic.at(main, f"it does not say how many bytes of memory it works in ({ARENA_BYTES})")
+    return inputs, outputs, arena.value.data
 
 
 def read_signature(attributes: Mapping[str, Attribute]) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
@@ -163,20 +172,26 @@ def _spec(entry: Attribute) -> TensorSpec:
 
 def _constants(module: ModuleOp) -> tuple[NDArray, ...]:
     """The constants' data, by place in the constants' table."""
-    table: dict[int, NDArray] = {}
     for op in module.ops:
-        if isinstance(op, memref.GlobalOp) and "weft.value" in op.attributes:
-            place = op.attributes["weft.constant_index"]
-            assert isinstance(place, IntegerAttr)
-            table[place.value.data] = _data(op)
-    return tuple(table[place] for place in range(len(table)))
+        if isinstance(op, llvm.GlobalOp) and op.sym_name.data == CONSTANTS_TABLE:
+            values, types = op.attributes.get(CONSTANT_VALUES), op.attributes.get(CONSTANT_TYPES)
+            if (
+                not isa(values, ArrayAttr[Attribute])
+                or not isa(types, ArrayAttr[Attribute])
+                or len(values) != len(types)
+            ):
+                raise Diagnostic.at(op, f"it does not say what the constants are ({CONSTANT_VALUES}, {CONSTANT_TYPES})")
+            return tuple(_data(op, value, type) for value, type in zip(values, types, strict=True))
+    return ()
 
 
-def _data(op: Operation) -> NDArray:
-    value, type = op.attributes["weft.value"], op.attributes["weft.type"]
-    array = attribute_to_array(value, flatten_types([type])[0])
+def _data(op: Operation, value: Attribute, type: Attribute) -> NDArray:
+    described = flatten_types([type])[0]
+    array = attribute_to_array(value, described)
     if array is None:
         raise Diagnostic.at(
             op, f"the data of {value} was not loaded", hint="keep the .weights.npz file beside the .mlir file"
         )
+    if array.shape != described.get_shape() or array.dtype != numpy_dtype(described.element_type):
+        raise Diagnostic.at(op, f"the weights hold {array.dtype}{list(array.shape)} for {value}, which is {described}")
     return array

@@ -13,6 +13,7 @@ from ..dialects.tir.core import PrimFuncOp
 from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
 from .abi import TensorSpec
 from .compiler import read_signature
+from .entry.add_entry_point import GRAPH
 from .graph_to_loops.convert_main_to_loops import INPUTS, graph_signature
 
 ENTRY_NAME = "main"
@@ -24,7 +25,7 @@ def phase_of(module: ModuleOp) -> str:
     A module of `tir` functions is at `tir`, scheduled or not: rules leave alone what is scheduled already.
 
     Raises:
-        UsageError: it is of no phase: there is no `relay.func` in it, nor a function that `loops` has made.
+        UsageError: it is of no phase: there is no `relay.func` in it, nor a function that `loops` or `llvm` has made.
     """
     ops = list(module.ops)
     if any(isinstance(op, PrimFuncOp) for op in ops):
@@ -38,11 +39,8 @@ def phase_of(module: ModuleOp) -> str:
         return "import"
     if any(isinstance(op, func.FuncOp) and INPUTS in op.attributes for op in ops):
         return "loops"
-    if any(isinstance(op, llvm.FuncOp) for op in ops):
-        raise UsageError(
-            "a module of the llvm dialect tells neither the shapes of its inputs nor its constants",
-            hint="run what it was made from: weft-opt --compile-to=loops",
-        )
+    if any(isinstance(op, llvm.FuncOp) and INPUTS in op.attributes for op in ops):
+        return "llvm"
     raise UsageError("there is no function to run in this module", hint="a graph is a relay.func")
 
 
@@ -67,7 +65,7 @@ def select_entry(module: ModuleOp, name: str | None = None) -> str:
         given = ", ".join(f"@{each}" for each in names)
         hint = did_you_mean(name, names) or (f"say which one is meant: {given}" if names else None)
         raise UsageError(f"there is no function @{name} to run", hint=hint)
-    if len(names) > 1:
+    if len(names) > 1 and phase_of(module) != "llvm":
         RemoveUnusedFunctionsPass(entry=(name,)).apply(Context(), module)
     return name
 
@@ -83,4 +81,6 @@ def _entry_name(op: Operation) -> str | None:
         return op.sym_name.data
     if isinstance(op, func.FuncOp) and INPUTS in op.attributes:
         return op.sym_name.data
+    if isinstance(op, llvm.FuncOp) and op.sym_name.data == GRAPH and INPUTS in op.attributes:
+        return op.sym_name.data  # the one that the entry point of a module of the llvm dialect runs
     return None

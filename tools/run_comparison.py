@@ -38,9 +38,12 @@ def compare(got: Mapping[str, NDArray], wanted: Mapping[str, NDArray], what: str
         The greatest absolute difference of finite elements.
 
     Raises:
-        Diagnostic: an output is missing, or has another shape, dtype or value than `wanted`, which is of `what`.
+        Diagnostic: an output is missing on either side, or has another shape, dtype or value than `wanted`, which is
+            of `what`.
     """
     greatest = 0.0
+    if extra := [name for name in got if name not in wanted]:
+        raise Diagnostic(f"{what} has no output '{extra[0]}'; its outputs: {', '.join(wanted)}")
     for name, expected in wanted.items():
         if name not in got:
             raise Diagnostic(f"there is no output '{name}', which {what} has; outputs: {', '.join(got)}")

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from weft.compiler import compile, load_module
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.reference import evaluate_function
+from weft.dialects.relay.weights import missing_resources
 from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 from weft.dialects.support.processors import available_processors
 from weft.loading import load
@@ -20,6 +21,7 @@ from weft.lowering.abi import TensorSpec
 from weft.lowering.machine.target import Target
 from weft.lowering.module_phase import entry_names, phase_of, select_entry, signature_of
 from weft.runtime.executable import Executable
+from weft.tools.output import STDIN_NAME, read_text
 from weft.tools.peers import PEERS, open_peer
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 EXECUTORS = ("aot", "interpreter")
 REFERENCES = (*EXECUTORS, *PEERS)
 ARTEFACT_SUFFIX = ".weft"
+STDIN = "-"
+INTERPRETED = ("import", "graph", "fuse", "tir", "schedule")
+"""The phases whose modules the interpreter runs."""
 
 
 class Executor(Protocol):
@@ -101,7 +106,18 @@ def programs(path: str, functions: Sequence[str], shapes: Mapping[str, Sequence[
         return [Program(path, "main", exe.inputs, exe.outputs, saved=exe)]
     if shapes and Path(path).suffix != ".onnx":
         raise UsageError("shapes can be given for ONNX models only", Place("--shape"))
-    module = load_module(path, shapes)
+    if path == STDIN:
+        from weft.frontend.mlir import parse_mlir
+
+        module = parse_mlir(*read_text(path))
+        if missing := missing_resources(module):
+            raise Diagnostic(
+                f"the data of {', '.join(sorted(missing)[:3])} does not come with the text",
+                Place(STDIN_NAME),
+                hint="write the module to a file, which has its weights beside it: weft-opt ... -o FILE.mlir",
+            )
+    else:
+        module = load_module(path, shapes)
     phase_of(module)
     names = entry_names(module) if "*" in functions else [*functions]
     found: list[Program] = []
@@ -113,15 +129,20 @@ def programs(path: str, functions: Sequence[str], shapes: Mapping[str, Sequence[
 
 
 class Interpreter:
-    """Operator by operator, by the operators' own definitions in NumPy."""
+    """Operator by operator, by the operators' own definitions in NumPy; kernels in `tir` operation by operation."""
 
     def __init__(self, program: Program):
         if program.module is None:
-            raise UsageError("a saved executable holds no graph to interpret", Place("--executor"))
+            raise UsageError("a saved executable holds no graph to interpret", Place(program.path))
+        phase = phase_of(program.module)
         functions = [op for op in program.module.ops if isinstance(op, FuncOp)]
         named = [function for function in functions if function.sym_name.data == program.function]
-        if not named or phase_of(program.module) not in ("import", "graph", "fuse"):
-            raise UsageError("the interpreter runs relay, which this module no longer is", Place("--executor"))
+        if not named or phase not in INTERPRETED:
+            raise UsageError(
+                f"the interpreter runs relay and tir, but this module is at the phase '{phase}'",
+                Place(program.path),
+                hint=f"interpret what it was made from; the phases are: {', '.join(INTERPRETED)}",
+            )
         self._function = named[0]
         self._program = program
 

@@ -29,7 +29,11 @@ def argument_parser() -> argparse.ArgumentParser:
         description="Run a model and print its outputs. Inputs that are not given are random.",
         epilog="example: weft-run model.onnx --input x=@x.npy --compare onnxruntime --threads 2",
     )
-    parser.add_argument("file", metavar="FILE", help="an .onnx model, a .mlir module at any phase, a saved .weft file")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="an .onnx model, a .mlir module at any phase (- for stdin), a saved .weft file",
+    )
     what = parser.add_argument_group("what is run")
     what.add_argument(
         "--function",
@@ -49,7 +53,9 @@ def argument_parser() -> argparse.ArgumentParser:
     what.add_argument(
         "-O", dest="opt_level", type=int, choices=range(4), metavar="N", help="optimisation level, 0 to 3"
     )
-    what.add_argument("--executor", default="aot", help="aot: machine code (default); interpreter: NumPy, op by op")
+    what.add_argument(
+        "--executor", default="aot", help="aot: machine code (default); interpreter: op by op, of relay or tir"
+    )
     what.add_argument("--threads", type=int, metavar="N", help="threads for an inference; as many as processors")
     what.add_argument("--save", metavar="FILE.weft", help="write the compiled program to a file")
     values = parser.add_argument_group("inputs and outputs")
@@ -131,9 +137,16 @@ def _run_one(
 ) -> None:
     """Run a program and do with its outputs what is asked for."""
     from weft.tools.run_comparison import Tolerance, compare
+    from weft.tools.run_program import REFERENCES
     from weft.tools.run_values import report_arrays, restored, write_npz
 
     names = [name.strip() for name in (arguments.compare or "").split(",") if name.strip()]
+    if arguments.executor in names:
+        raise UsageError(
+            f"'{arguments.executor}' is what runs already: a comparison with itself proves nothing",
+            Place("--compare"),
+            hint=f"compare with another: {', '.join(name for name in REFERENCES if name != arguments.executor)}",
+        )
     others = {name: program.executor(name, settings) for name in names}
     executor = program.executor(arguments.executor, settings)
     if arguments.save:

@@ -14,8 +14,10 @@ from xdsl.traits import SymbolTable
 from .. import te
 from ..support.dtypes import numpy_dtype, scalar_type
 from ..te.evaluate import evaluate
+from ..tir.core import PrimFuncOp
+from ..tir.interpreter import Interpreter
 from .base import DYNAMIC, RelayOp, flatten_types, is_static, shape_of, tensor
-from .core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
+from .core import CallLoweredOp, CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 
@@ -85,7 +87,7 @@ def evaluate_compute(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
 
 def evaluate_function(function: FuncOp, inputs: Sequence[NDArray]) -> list[NDArray]:
     """The results of a function on `inputs`, operator by operator; tuples flattened. Calls of other functions of its
-    module and the regions that fusion makes are followed.
+    module and the regions that fusion makes are followed; kernels, scheduled or not, run on the interpreter of `tir`.
 
     Raises:
         NotImplementedError: it has an operation that `evaluate_op` cannot evaluate.
@@ -121,12 +123,24 @@ def _evaluate_block(block: Block, inputs: Sequence[NDArray]) -> list[NDArray]:
                 if not isinstance(callee, FuncOp):
                     raise NotImplementedError(f"{op.callee} has no reference evaluation")
                 results = evaluate_function(callee, flat)
+            case CallLoweredOp():
+                results = _evaluate_kernel(op, flat)
             case RelayOp():
                 results = evaluate_op(op, flat)
             case _:
                 raise NotImplementedError(f"'{op.name}' has no reference evaluation")
         values |= _distribute(op.results, results)
     return []
+
+
+def _evaluate_kernel(call: CallLoweredOp, inputs: Sequence[NDArray]) -> list[NDArray]:
+    """What a kernel, a `tir.prim_func`, writes on `inputs`."""
+    callee = SymbolTable.lookup_symbol(call, call.callee)
+    if not isinstance(callee, PrimFuncOp):
+        raise NotImplementedError(f"{call.callee} has no reference evaluation")
+    dtypes = [numpy_dtype(tensor(result).element_type) for result in call.results]
+    results = Interpreter(callee)(inputs)
+    return [array.view(dtype) for array, dtype in zip(results, dtypes, strict=True)]
 
 
 def _distribute(values: Sequence[SSAValue], arrays: Sequence[NDArray]) -> dict[SSAValue, list[NDArray]]:

@@ -12,9 +12,9 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
@@ -36,7 +36,7 @@ def weights_path(mlir_path: Path) -> Path:
 def resources(module: ModuleOp) -> dict[str, NDArray]:
     """The arrays of all resources of `module` that are in memory."""
     found: dict[str, NDArray] = {}
-    for _, _, _, attribute in _uses(module):
+    for attribute in _all(module):
         if attribute.data.array is not None:
             found[attribute.data.key] = attribute.data.array
     return found
@@ -44,7 +44,7 @@ def resources(module: ModuleOp) -> dict[str, NDArray]:
 
 def missing_resources(module: ModuleOp) -> set[str]:
     """The keys of resources whose arrays are not in memory."""
-    return {attribute.data.key for _, _, _, attribute in _uses(module) if attribute.data.array is None}
+    return {attribute.data.key for attribute in _all(module) if attribute.data.array is None}
 
 
 def bind_resources(module: ModuleOp, arrays: Mapping[str, NDArray]) -> None:
@@ -56,14 +56,23 @@ def bind_resources(module: ModuleOp, arrays: Mapping[str, NDArray]) -> None:
     from ..support.dtypes import numpy_dtype
 
     for op, place, name, attribute in list(_uses(module)):
-        if (array := arrays.get(attribute.data.key)) is None:
-            continue
         type = op.results[0].type if op.results else None
-        if isa(type, TensorType[Attribute]) and type.has_static_shape():
-            if array.shape != type.get_shape() or array.dtype != numpy_dtype(type.element_type):
+        if isa(type, TensorType[Attribute]) and type.has_static_shape() and isinstance(attribute, ResourceAttr):
+            array = arrays.get(attribute.data.key)
+            if array is not None and (array.shape != type.get_shape() or array.dtype != numpy_dtype(type.element_type)):
                 raise Diagnostic.at(op, f"the weights hold {array.dtype}{list(array.shape)} for "
                     f"'{attribute.data.key}', but the type is {type}")  # fmt: skip
-        place[name] = ResourceAttr(Resource(attribute.data.key, array))
+        place[name] = _bound(attribute, arrays)
+
+
+def _bound(attribute: Attribute, arrays: Mapping[str, NDArray]) -> Attribute:
+    """`attribute` with those of its resources whose keys are in `arrays` given their arrays."""
+    if isinstance(attribute, ResourceAttr):
+        key = attribute.data.key
+        return ResourceAttr(Resource(key, arrays[key])) if key in arrays else attribute
+    if isinstance(attribute, ArrayAttr):
+        return ArrayAttr([_bound(element, arrays) for element in cast("ArrayAttr[Attribute]", attribute)])
+    return attribute
 
 
 def load_weights(module: ModuleOp, mlir_path: Path) -> None:
@@ -142,10 +151,25 @@ def _restored(key: str, file: Mapping[str, NDArray]) -> NDArray:
     return np.broadcast_to(array, tuple(file[key + _SHAPE])) if key + _SHAPE in file else array
 
 
-def _uses(module: ModuleOp) -> Iterator[tuple[Operation, dict[str, Attribute], str, ResourceAttr]]:
-    """Every resource: the operation, the dictionary that holds it, its name there, the attribute."""
+def _uses(module: ModuleOp) -> Iterator[tuple[Operation, dict[str, Attribute], str, Attribute]]:
+    """Every attribute that is a resource, or an array with one: the operation, the dictionary that holds it, its name
+    there, the attribute."""
     for op in module.walk():
         for place in (op.properties, op.attributes):
             for name, attribute in place.items():
-                if isinstance(attribute, ResourceAttr):
+                if next(_resources_in(attribute), None) is not None:
                     yield op, place, name, attribute
+
+
+def _resources_in(attribute: Attribute) -> Iterator[ResourceAttr]:
+    if isinstance(attribute, ResourceAttr):
+        yield attribute
+    elif isinstance(attribute, ArrayAttr):
+        for element in cast("ArrayAttr[Attribute]", attribute):
+            yield from _resources_in(element)
+
+
+def _all(module: ModuleOp) -> Iterator[ResourceAttr]:
+    """Every resource."""
+    for _, _, _, attribute in _uses(module):
+        yield from _resources_in(attribute)

@@ -18,7 +18,8 @@ Memref arguments are bare pointers to the first element that the memref reaches,
 * other threads may write what the function reads of it, while it runs (`thread_sharing`).
 
 An argument with `weft.align = N` is known to be aligned to N bytes. A `memref.global` without value that has
-`weft.constant_index = N` is found at run time at place N of the array `@weft_constants`, which the loader fills. What
+`weft.constant_index = N` is found at run time at place N of the array `@weft_constants`, which the loader fills (what
+the globals say of their data, `weft.value` and `weft.type`, the array says by place: `weft.values`, `weft.types`). What
 else the attributes `weft.*` of a function say (`weft.inputs`: what a graph takes) stays on it.
 
 What it does not do: n-dimensional vectors, dynamic strides, unranked memrefs. TVM's counterpart is `CodeGenLLVM`.
@@ -49,6 +50,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from ...transforms.infra import remarks
 from ...transforms.infra.passes import ModulePass
 from ..abi import ALIGNMENT
+from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES
 from ..threads.thread_sharing import changing_arguments
 from . import (
     arith as llvm_arith,
@@ -73,6 +75,8 @@ RULES = Rules(llvm_arith.RULES, llvm_control.RULES, llvm_math.RULES, llvm_memref
 
 MAY_ALIAS = "weft.may_alias"
 ALIGN = "weft.align"
+ARENA_BYTES = "weft.arena_bytes"
+"""Attribute of a graph's function: the bytes of memory that it works in."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +141,18 @@ class ConvertLoopsToLLVMPass(ModulePass):
         result.location = source.location
         if has_body:
             result.attributes |= {k: v for k, v in source.attributes.items() if k.startswith("weft.")}
+            if (size := _arena_bytes(source)) is not None:
+                result.attributes[ARENA_BYTES] = IntegerAttr(size, i64)
             _lower_body(symbols, source, result)
         return result
+
+
+def _arena_bytes(source: func.FuncOp) -> int | None:
+    """The bytes of memory that a graph's function works in, which the type of its argument before the last says."""
+    if COUNTER_BYTES not in source.attributes:
+        return None
+    arena = source.function_type.inputs.data[-2]
+    return as_memref(arena).get_shape()[0]
 
 
 def _lower_body(symbols: Symbols, source: func.FuncOp, result: llvm.FuncOp) -> None:
@@ -180,6 +194,8 @@ def _lower_global(symbols: Symbols, source: memref.GlobalOp) -> list[Operation]:
     index = source.attributes.get(CONSTANT_INDEX)
     if isinstance(index, IntegerAttr):
         symbols.constant_index[name] = index.value.data
+        if "weft.value" in source.attributes and "weft.type" in source.attributes:
+            symbols.constants[index.value.data] = source.attributes["weft.value"], source.attributes["weft.type"]
         return []
     stored = array_type(type)
     private = source.sym_visibility.data == "private"

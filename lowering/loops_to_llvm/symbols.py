@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ModuleOp, StringAttr, i8
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, i8
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from ..abi import ALIGNMENT, CONSTANTS_TABLE
@@ -14,6 +14,9 @@ from .types import PTR
 CONSTANT_INDEX = "weft.constant_index"
 """Attribute of a `memref.global` without value: its data is found at this place of the constants' table."""
 
+CONSTANT_VALUES, CONSTANT_TYPES = "weft.values", "weft.types"
+"""Attributes of the table: the data that its pointers lead to, and the tensor types, by place."""
+
 
 class Symbols:
     """The symbols of a module, those found in it and those made on demand."""
@@ -21,6 +24,8 @@ class Symbols:
     def __init__(self, module: ModuleOp):
         self.constant_index: dict[str, int] = {}
         """Globals whose data is found through the constants' table, and their places in it."""
+        self.constants: dict[int, tuple[Attribute, Attribute]] = {}
+        """The data and the tensor types of those that say them, by place."""
         self._taken = {name.data for op in module.ops if isinstance(name := op.properties.get("sym_name"), StringAttr)}
         self._made: dict[str, Operation] = {}
         self._strings: dict[str, str] = {}
@@ -53,7 +58,11 @@ class Symbols:
         """Make the table of pointers to constants, large enough for every constant of the module."""
         if CONSTANTS_TABLE not in self._made:
             type = llvm.LLVMArrayType(1 + max(self.constant_index.values()), PTR)
-            self._made[CONSTANTS_TABLE] = zeroed_global(CONSTANTS_TABLE, type, "external")
+            table = self._made[CONSTANTS_TABLE] = zeroed_global(CONSTANTS_TABLE, type, "external")
+            described = [self.constants.get(place) for place in range(type.size.data)]
+            if all(described):
+                table.attributes[CONSTANT_VALUES] = ArrayAttr([each[0] for each in described if each])
+                table.attributes[CONSTANT_TYPES] = ArrayAttr([each[1] for each in described if each])
 
 
 def zeroed_global(name: str, type: Attribute, linkage: str) -> llvm.GlobalOp:

@@ -14,7 +14,9 @@
 // RUN: not weft-run %s --target llvm22 2>&1 | filecheck %s --check-prefix=TARGET
 // RUN: not weft-run %s --treads 1 2>&1 | filecheck %s --check-prefix=FLAG
 // RUN: weft-opt %s --compile-to=llvm -o %t.llvm.mlir
-// RUN: not weft-run %t.llvm.mlir 2>&1 | filecheck %s --check-prefix=LLVM
+// RUN: not weft-run %t.llvm.mlir --compare interpreter 2>&1 | filecheck %s --check-prefix=LLVM
+// RUN: not weft-run %s --compare interpreter,aot 2>&1 | filecheck %s --check-prefix=SELF
+// RUN: not weft-run %s --executor interpreter --compare interpreter 2>&1 | filecheck %s --check-prefix=INTERPRETED
 // RUN: weft-run %s --input 'x=3xf32=1' --input 'n=i8=1' --outputs %t.npz
 // RUN: not weft-run %s --input 'x=3xf32=2' --input 'n=i8=1' --expect %t.npz 2>&1 | filecheck %s --check-prefix=DIFFERS
 // RUN: not weft-bench %s --against onnxruntme 2>&1 | filecheck %s --check-prefix=BENCH
@@ -38,7 +40,10 @@
 // THREADS: error: 0 threads: at least one is needed
 // TARGET: error: unknown target kind 'llvm22'; the kind is llvm
 // FLAG: hint: did you mean '--threads'?
-// LLVM: error: a module of the llvm dialect tells neither the shapes of its inputs nor its constants
+// LLVM: error: the interpreter runs relay and tir, but this module is at the phase 'llvm'
+// SELF: --compare: error: 'aot' is what runs already: a comparison with itself proves nothing
+// SELF-NEXT: hint: compare with another: interpreter, onnxruntime, openvino
+// INTERPRETED: --compare: error: 'interpreter' is what runs already
 // DIFFERS: error: output 'out0' differs from {{.*}} in 3 of 3 elements; at [0] it is 7.38{{.*}}, not 2.71
 // BENCH: error: there is no peer 'onnxruntme'
 // BENCH-NEXT: hint: did you mean 'onnxruntime'?
