@@ -17,6 +17,7 @@ from ..te.evaluate import evaluate
 from ..tir.core import PrimFuncOp
 from ..tir.interpreter import Interpreter
 from .base import DYNAMIC, RelayOp, flatten_types, is_static, shape_of, tensor
+from .computing import compute_results
 from .core import CallLoweredOp, CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
@@ -78,11 +79,10 @@ def evaluate_compute(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
 
     Raises:
         NotImplementedError: it has none.
+        Diagnostic: it does not give what the operator declares.
     """
     tensors = [te.placeholder(array.shape, scalar_type(array.dtype)) for array in inputs]
-    outputs = op.compute(*tensors)
-    outputs = [outputs] if isinstance(outputs, te.Tensor) else list(outputs)
-    return evaluate(outputs, dict(zip(tensors, inputs, strict=True)))
+    return evaluate(compute_results(op, tensors), dict(zip(tensors, inputs, strict=True)))
 
 
 def evaluate_function(function: FuncOp, inputs: Sequence[NDArray]) -> list[NDArray]:

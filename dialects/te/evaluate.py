@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..support.dtypes import numpy_dtype
+from .bounds import affine
 from .expr import (
     COMBINER,
     Binary,
@@ -29,7 +30,6 @@ from .expr import (
     Select,
     Unary,
     UnaryKind,
-    index,
     reduce_identity,
 )
 from .tensor import Compute, Tensor, topological_order
@@ -143,7 +143,8 @@ class _Domain:
                 return np.asarray(value, numpy_dtype(element))
             case IterVar():
                 d = self.position[expr]
-                return np.arange(*self.ranges[d]).reshape([-1 if d == e else 1 for e in range(len(self.axes))])
+                steps = np.arange(*self.ranges[d]) + expr.start
+                return steps.reshape([-1 if d == e else 1 for e in range(len(self.axes))])
             case Unary(kind, operand):
                 x = self.value(operand, guarded)
                 return _unary_function(kind, x.dtype.kind)(x)
@@ -179,7 +180,7 @@ class _Domain:
         shape = [1] * len(self.axes)
         first: list[int] = []
         for i, extent, stride in zip(indices, array.shape, array.strides, strict=True):
-            if (form := _affine(i)) is None:
+            if (form := affine(i)) is None:
                 return None
             terms, start = form
             low = high = start
@@ -196,32 +197,6 @@ class _Domain:
             first.append(start)
         origin = array[tuple(slice(f, None) for f in first)]
         return np.lib.stride_tricks.as_strided(origin, shape, strides, writeable=False)
-
-
-def _affine(expr: Expr) -> tuple[dict[IterVar, int], int] | None:
-    """`expr` as a sum of axes times integers and an integer; `None` where it is not of this form."""
-    match expr:
-        case Const(value) if expr.type == index:
-            return {}, int(value)
-        case IterVar():
-            return {expr: 1}, 0
-        case Binary(BinaryKind.ADD | BinaryKind.SUB as kind, lhs, rhs):
-            if (a := _affine(lhs)) is None or (b := _affine(rhs)) is None:
-                return None
-            sign = 1 if kind == BinaryKind.ADD else -1
-            terms = dict(a[0])
-            for axis, factor in b[0].items():
-                terms[axis] = terms.get(axis, 0) + sign * factor
-            return terms, a[1] + sign * b[1]
-        case Binary(BinaryKind.MUL, lhs, rhs):
-            if (a := _affine(lhs)) is None or (b := _affine(rhs)) is None:
-                return None
-            if a[0] and b[0]:
-                return None
-            (terms, start), factor = (a, b[1]) if a[0] else (b, a[1])
-            return {axis: n * factor for axis, n in terms.items()}, start * factor
-        case _:
-            return None
 
 
 def _cast(x: _Array, dtype: np.dtype[Any]) -> _Array:

@@ -113,6 +113,12 @@ class Expr:
 
     type: Attribute
 
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "te: an expression has no truth value before it runs: instead of `a if c else b` write te.select(c, a, b), "
+            "instead of `c and d` write `c & d` or te.all_of([c, d]), instead of `not c` write `~c`"
+        )
+
     def __add__(self, other: ExprLike) -> Expr:
         return binary(BinaryKind.ADD, self, other)
 
@@ -187,11 +193,12 @@ ExprLike: TypeAlias = Expr | int | float | bool
 
 @dataclass(frozen=True, eq=False)
 class IterVar(Expr):
-    """An index variable that runs over `0 <= v < extent`; `reduce` variables belong to a `Reduce`."""
+    """An index variable of `extent` values from `start` on; `reduce` variables belong to a `Reduce`."""
 
     name: str
     extent: int
     reduce: bool = False
+    start: int = 0
 
     @property
     def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -336,7 +343,7 @@ def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
                 return Const(0, index)
             if rhs.value == 0 and kind == BinaryKind.MUL:
                 return rhs
-            if isinstance(lhs, IterVar) and isinstance(rhs.value, int) and 0 < lhs.extent <= rhs.value:
+            if isinstance(lhs, IterVar) and lhs.start == 0 < lhs.extent <= rhs.value:
                 if kind == BinaryKind.FLOORDIV:
                     return Const(0, index)
                 if kind == BinaryKind.FLOORMOD:

@@ -8,7 +8,8 @@ from typing import Protocol, TypeAlias, cast, overload
 
 from xdsl.ir import Attribute
 
-from .expr import Expr, ExprLike, IterVar, Read, Reduce, ReduceKind, as_expr, index, operands_of
+from .bounds import affine, affine_range
+from .expr import Expr, ExprLike, IterVar, Read, Reduce, ReduceKind, Select, as_expr, index, operands_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +118,55 @@ def compute(shape: Sequence[int], body: FixedRankBody | AnyRankBody, name: str =
     for read in producer.reads():
         if any(isinstance(i, Reduce) for i in read.indices):
             raise TypeError(f"te: '{name}' has a reduction inside an index; reductions stand at the top of a body")
+    check_reads(producer, name)
     return Tensor(tuple(shape), value.type, name, producer)
 
 
-def reduce_axis(extent: int, name: str = "k") -> IterVar:
-    """A variable to reduce over: `0 <= k < extent`."""
-    return IterVar(name, extent, reduce=True)
+def check_reads(compute: Compute, name: str) -> None:
+    """Refuse a read that surely leaves its tensor: no `Select` guards it, and an affine index does for some element.
+
+    Raises:
+        IndexError: there is one.
+    """
+    if any(axis.extent == 0 for axis in (*compute.axes, *compute.reduce_axes)):
+        return
+    stack, seen = [compute.body], set[Expr]()
+    while stack:
+        expr = stack.pop()
+        if expr in seen:
+            continue
+        seen.add(expr)
+        if isinstance(expr, Read):
+            for d, (position, extent) in enumerate(zip(expr.indices, expr.tensor.shape, strict=True)):
+                form = affine(position)
+                if form is None:
+                    continue
+                low, high = affine_range(form)
+                if low < 0 or high >= extent:
+                    raise IndexError(
+                        f"te: '{name}' reads '{expr.tensor.name}' outside of dimension {d}, whose extent is {extent}: "
+                        f"its index there runs from {low} to {high}"
+                    )
+        stack.extend((expr.condition,) if isinstance(expr, Select) else operands_of(expr))
+
+
+def reduce_axis(extent: int | tuple[int, int], name: str = "k") -> IterVar:
+    """A variable to reduce over: `0 <= k < extent`, or `low <= k < high` where `extent` is `(low, high)`, as in TVM.
+
+    Raises:
+        TypeError: `extent` is neither.
+        ValueError: it is negative, or `high` below `low`.
+    """
+    given: object = extent
+    if not isinstance(given, tuple):
+        given = (0, given)
+    match given:
+        case (int() as low, int() as high) if not isinstance(low, bool) and not isinstance(high, bool):
+            if high < low:
+                raise ValueError(f"te: reduce_axis({extent}) ends before it begins")
+            return IterVar(name, high - low, reduce=True, start=low)
+        case _:
+            raise TypeError(f"te: reduce_axis takes an extent or a pair (low, high) of integers, not {extent!r}")
 
 
 def reduce(kind: ReduceKind, operand: Expr, axes: Sequence[IterVar] | IterVar) -> Expr:

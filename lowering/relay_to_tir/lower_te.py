@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import te
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static
+from ...dialects.relay.computing import compute_results
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.ops.slicing import ConcatenateOp
 from ...dialects.support.diagnostics import Diagnostic
@@ -121,8 +122,7 @@ def _compute(op: Operation, tensors: dict[SSAValue, list[te.Tensor]]) -> Iterato
         case RelayOp() if op.has_compute():
             for result in op.results:
                 _static_tensors(result.type, op)
-            computed = op.compute(*(t for operand in op.operands for t in tensors[operand]))
-            flat = [computed] if isinstance(computed, te.Tensor) else list(computed)
+            flat = compute_results(op, [t for operand in op.operands for t in tensors[operand]])
             position = 0
             for result in op.results:
                 width = len(flatten_types([result.type]))

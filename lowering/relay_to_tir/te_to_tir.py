@@ -31,6 +31,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects import te
 from ...dialects.extensions.arith import RemFOp
+from ...dialects.te.bounds import bounds
 from ...dialects.te.expr import BinaryKind as B
 from ...dialects.te.expr import UnaryKind as U
 from ...dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, PrimFuncOp
@@ -122,6 +123,9 @@ def _nest(tensor: te.Tensor, compute: te.Compute, name: str, buffers: dict[te.Te
     for argument, (axis, _) in zip(body.args, iters, strict=True):
         argument.name_hint = f"v{axis.name}"
     emitter = BodyEmitter(body, dict(zip((a for a, _ in iters), body.args, strict=True)), buffers)
+    for axis, argument in zip((a for a, _ in iters), body.args, strict=True):
+        if axis.start:
+            emitter.memo[axis] = emitter.insert(arith.AddiOp(argument, emitter.constant(axis.start, te.index)))
     target = buffers[tensor]
     indices = body.args[: len(compute.axes)]
     init: Region | None = None
@@ -387,42 +391,6 @@ def _integer_attribute(value: int, type: Attribute) -> IntegerAttr[IntegerType |
     if isinstance(type, IntegerType) and type.width.data > 1 and value >= 1 << (type.width.data - 1):
         value -= 1 << type.width.data  # the bits of an unsigned literal
     return IntegerAttr(value, type)
-
-
-def bounds(expr: te.Expr) -> tuple[int, int] | None:
-    """Least and greatest value of an index expression, both included; `None` where it depends on data."""
-    match expr:
-        case te.IterVar(_, extent, _):
-            return 0, extent - 1
-        case te.Const(value, _) if not isinstance(value, float):
-            return int(value), int(value)
-        case te.Binary(kind, lhs, rhs, _):
-            a, b = bounds(lhs), bounds(rhs)
-            if a is None or b is None:
-                return None
-            match kind:
-                case B.ADD:
-                    return a[0] + b[0], a[1] + b[1]
-                case B.SUB:
-                    return a[0] - b[1], a[1] - b[0]
-                case B.MUL:
-                    products = [x * y for x in a for y in b]
-                    return min(products), max(products)
-                case B.FLOORDIV if b[0] == b[1] > 0:
-                    return a[0] // b[0], a[1] // b[0]
-                case B.FLOORMOD if b[0] == b[1] > 0:
-                    return a if 0 <= a[0] and a[1] < b[0] else (0, b[0] - 1)
-                case B.MIN:
-                    return min(a[0], b[0]), min(a[1], b[1])
-                case B.MAX:
-                    return max(a[0], b[0]), max(a[1], b[1])
-                case _:
-                    return None
-        case te.Select(_, then, otherwise, _):
-            a, b = bounds(then), bounds(otherwise)
-            return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
-        case _:
-            return None
 
 
 def _is_natural(expr: te.Expr) -> bool:

@@ -1,12 +1,13 @@
 """Tensor expressions: their NumPy evaluation and their cost."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tir_run import assert_computes, prim_func
 from xdsl.dialects.builtin import IntegerType, Signedness, f16, f32, f64, i1, i8, i32, i64
 
 from weft.dialects import te
@@ -82,10 +83,72 @@ def test_a_guarded_read_of_an_empty_tensor_is_never_chosen():
 
 
 def test_an_unguarded_read_outside_its_tensor_is_an_error():
-    x = te.placeholder((4,), f32)
-    y = te.compute((4,), lambda i: x[i + 1])
+    x, at = te.placeholder((4,), f32), te.placeholder((4,), i64)
+    y = te.compute((4,), lambda i: x[te.cast(at[i], te.index)])
     with pytest.raises(IndexError, match="leaves dimension 0 of extent 4"):
-        evaluate([y], {x: uniform(4)})
+        evaluate([y], {x: uniform(4), at: np.array([0, 1, 2, 4])})
+
+
+BEYOND: list[tuple[Callable[[te.Expr, te.Expr], te.Expr], str]] = [
+    (lambda i, j: i + 1, "1 to 4"),
+    (lambda i, j: i - 1, "-1 to 2"),
+    (lambda i, j: j + 5000, "5000 to 5002"),
+    (lambda i, j: i * 2 - j, "-2 to 6"),
+    (lambda i, j: i - i + 4, "4 to 4"),
+    (lambda i, j: te.const(-1, te.index), "-1 to -1"),
+]
+
+
+@pytest.mark.parametrize(("index", "reach"), BEYOND)
+def test_a_read_that_surely_leaves_its_tensor_is_refused(
+    index: Callable[[te.Expr, te.Expr], te.Expr], reach: str
+) -> None:
+    x = te.placeholder((4,), f32, "x")
+    with pytest.raises(IndexError, match=f"reads 'x' outside of dimension 0, whose extent is 4: .* from {reach}$"):
+        te.compute((4, 3), lambda i, j: x[index(i, j)])
+
+
+def test_a_read_that_may_stay_inside_is_left() -> None:
+    x = te.placeholder((4,), f32, "x")
+    te.compute((4, 3), lambda i, j: x[i * 2 - j - (i - j)])
+    te.compute((4, 3), lambda i, j: x[(i + j) % 4])
+    te.compute((4,), lambda i: te.select(i < 3, x[i + 1], 0.0))
+    te.compute((0, 3), lambda i, j: x[j + 5])
+    with pytest.raises(IndexError, match="outside of dimension 0"):
+        te.compute((4,), lambda i: te.select(x[i + 1] > 0, x[i], 0.0))
+
+
+def test_an_expression_has_no_truth_value() -> None:
+    x = te.placeholder((4,), f32, "x")
+    with pytest.raises(TypeError, match=r"te\.select\(c, a, b\)"):
+        te.compute((4,), lambda i: x[i] if x[i] > 0 else te.const(0, f32))
+    with pytest.raises(TypeError, match=r"te\.all_of"):
+        te.compute((4,), lambda i: te.select((i > 0) and (i < 3), x[i], 0.0))
+
+
+@pytest.mark.parametrize("low", [0, 1, -2])
+def test_a_reduction_runs_from_its_low_to_its_high_end(low: int) -> None:
+    x = te.placeholder((4, 6), f32, "x")
+    k = te.reduce_axis((low, 4))
+    y = te.compute((4,), lambda i: te.sum(x[i, k + 2] * te.cast(k, f32), k))
+    array = uniform(4, 6)
+    expected = sum(array[:, n + 2] * n for n in range(low, 4))
+    np.testing.assert_allclose(evaluate([y], {x: array})[0], expected, rtol=1e-5)
+    assert_computes(prim_func(([x], [y])), ([x], [y]))
+    with pytest.raises(IndexError, match=r"from .* to 6"):
+        te.compute((4,), lambda i: te.sum(x[i, k + 3], k))
+
+
+@pytest.mark.parametrize("extent", [(3, 1), -1])
+def test_a_reduction_that_ends_before_it_begins_is_refused(extent: int | tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="ends before it begins"):
+        te.reduce_axis(extent)
+
+
+@pytest.mark.parametrize("extent", [(1, 2, 3), 2.0, (0, 2.0), None, True])
+def test_a_reduction_over_what_is_no_range_is_refused(extent: Any) -> None:
+    with pytest.raises(TypeError, match="an extent or a pair"):
+        te.reduce_axis(extent)
 
 
 def test_affine_reads_are_views():

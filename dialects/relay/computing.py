@@ -1,0 +1,55 @@
+"""An operator's `compute`, called and held to what its type relation declares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import TensorType
+
+from .. import te
+from ..support.diagnostics import Diagnostic
+from .base import RelayOp, Tensor, compatible, flatten_types, shape_text
+
+
+def compute_results(op: RelayOp, inputs: Sequence[te.Tensor]) -> list[te.Tensor]:
+    """The tensors that `op` computes from `inputs`, one for each tensor of its results (tuples are opened).
+
+    Raises:
+        Diagnostic: they are not as many as the operator declares, or one has another shape or element type; or the
+            definition is no tensor expression: it reads outside of a tensor, or mixes types.
+        NotImplementedError: the operator has no `compute`.
+    """
+    try:
+        computed: object = op.compute(*inputs)
+    except (TypeError, ValueError, IndexError) as error:
+        if not str(error).startswith("te: "):
+            raise
+        raise Diagnostic.at(op, f"its compute is not sound: {str(error).removeprefix('te: ')}") from error
+    results = _sequence(op, computed)
+    declared = flatten_types([result.type for result in op.results])
+    if len(results) != len(declared):
+        raise Diagnostic.at(op, f"its compute gives {len(results)} tensors, but it declares {len(declared)} results")
+    for number, (result, type) in enumerate(zip(results, declared, strict=True)):
+        if result.element_type != type.element_type or not _fits(result, type):
+            which = f"result {number} of its compute" if len(results) > 1 else "its compute"
+            raise Diagnostic.at(
+                op,
+                f"{which} has shape {shape_text(result.shape)} and elements of type {result.element_type}, but it "
+                f"declares {type}",
+                hint="compute must give what infer says",
+            )
+    return results
+
+
+def _sequence(op: RelayOp, computed: object) -> list[te.Tensor]:
+    given = cast("Sequence[object]", computed) if isinstance(computed, list | tuple) else [computed]
+    tensors = [each for each in given if isinstance(each, te.Tensor)]
+    if len(tensors) != len(given):
+        wrong = next(each for each in given if not isinstance(each, te.Tensor))
+        raise Diagnostic.at(op, f"its compute gives {type(wrong).__name__}, not tensors: return te.compute(...)")
+    return tensors
+
+
+def _fits(result: te.Tensor, type: Tensor) -> bool:
+    return compatible(type, TensorType(type.element_type, result.shape))
