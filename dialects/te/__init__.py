@@ -34,6 +34,7 @@ from .expr import (
     unary,
 )
 from .tensor import (
+    AnyRankBody,
     Compute,
     Tensor,
     compute,
@@ -48,11 +49,11 @@ from .tensor import (
 )
 
 __all__ = [
-    "COMBINER", "Binary", "BinaryKind", "Cast", "Compute", "Const", "Expr", "ExprLike", "IterVar", "Read", "Reduce",
-    "ReduceKind", "Select", "Tensor", "Unary", "UnaryKind", "abs", "all_of", "as_expr", "binary", "cast", "ceil",
-    "compute", "const", "cos", "erf", "exp", "floor", "index", "log", "max", "maximum", "min", "minimum", "operands_of",
-    "placeholder", "power", "prod", "reduce", "reduce_axis", "reduce_identity", "round", "rsqrt", "select", "sigmoid",
-    "sin", "sqrt", "sum", "tanh", "topological_order", "trunc", "unary",
+    "COMBINER", "AnyRankBody", "Binary", "BinaryKind", "Cast", "Compute", "Const", "Expr", "ExprLike", "IterVar",
+    "Read", "Reduce", "ReduceKind", "Select", "Tensor", "Unary", "UnaryKind", "abs", "all_of", "as_expr", "binary",
+    "cast", "ceil", "compute", "const", "cos", "erf", "exp", "floor", "index", "log", "max", "maximum", "min",
+    "minimum", "operands_of", "placeholder", "power", "prod", "reduce", "reduce_axis", "reduce_identity", "round",
+    "rsqrt", "select", "sigmoid", "sin", "sqrt", "sum", "tanh", "topological_order", "trunc", "unary",
 ]  # fmt: skip
 
 

@@ -49,6 +49,8 @@ def bounds(expr: Expr) -> tuple[int, int] | None:
             return int(value), int(value)
         case Binary(kind, lhs, rhs, _):
             a, b = bounds(lhs), bounds(rhs)
+            if a is None and b is not None:
+                return _bounds_whatever(kind, lhs, b)
             if a is None or b is None:
                 return None
             match kind:
@@ -72,5 +74,16 @@ def bounds(expr: Expr) -> tuple[int, int] | None:
         case Select(_, then, otherwise, _):
             a, b = bounds(then), bounds(otherwise)
             return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
+        case _:
+            return None
+
+
+def _bounds_whatever(kind: BinaryKind, lhs: Expr, rhs: tuple[int, int]) -> tuple[int, int] | None:
+    """Where `kind(lhs, rhs)` lies although `lhs` may be any integer: a remainder, or `max(min(_, high), low)`."""
+    match kind, lhs:
+        case BinaryKind.FLOORMOD, _ if rhs[0] > 0:
+            return 0, rhs[1] - 1
+        case BinaryKind.MAX, Binary(BinaryKind.MIN, _, most, _) if (high := bounds(most)) is not None:
+            return rhs[0], max(high[1], rhs[1])
         case _:
             return None

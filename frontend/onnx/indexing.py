@@ -34,10 +34,9 @@ def gather(node: Node) -> SSAValue:
 
 
 def gather_elements(node: Node) -> SSAValue:
-    """`numpy.take_along_axis`."""
-    x = node.input(0)
-    axis = node.axis(node.integer("axis", 0), rank_of(x))
-    return node.emit("gather", x, from_front(node, node.input(1), shape_of(x)[axis]), axis=axis)
+    """`numpy.take_along_axis`; Relay's operator counts negative indices from the end."""
+    x, indices = node.input(0), node.input(1)
+    return node.emit("gather", x, indices, axis=node.axis(node.integer("axis", 0), rank_of(x)))
 
 
 def leading_tuples(node: Node, indices: SSAValue) -> SSAValue:
@@ -46,26 +45,10 @@ def leading_tuples(node: Node, indices: SSAValue) -> SSAValue:
     return node.emit("transpose", indices, axes=[rank - 1, *range(rank - 1)])
 
 
-def tuples_from_front(node: Node, indices: SSAValue, sizes: tuple[int, ...]) -> SSAValue:
-    """Index tuples in the last dimension with negative components counted from the front."""
-    import numpy as np
-
-    known = node.emitter.evaluate(indices)
-    if known is not None and (known >= 0).all():  # pyright: ignore[reportOperatorIssue, reportUnknownArgumentType, reportUnknownMemberType]
-        return indices
-    if min(sizes, default=0) < 0:
-        raise Unsupported("indices into a dynamic dimension", "give the input's shape with `--shape`")
-    bounds = node.constant(np.asarray(sizes, np.int64))
-    negative = node.emit("less", indices, node.scalar(0, indices))
-    shifted = node.emit("add", indices, node.cast(bounds, tensor(indices).element_type))
-    return node.emit("where", negative, shifted, indices)
-
-
 def gather_nd(node: Node) -> SSAValue:
     x, indices = node.input(0), node.input(1, at_least=1)
     batch = node.integer("batch_dims", 0)
     components = node.static_shape(indices)[-1]
-    indices = tuples_from_front(node, indices, shape_of(x)[batch : batch + components])
     return node.emit("gather_nd", x, leading_tuples(node, indices), batch_dims=batch, index_rank=components)
 
 
@@ -75,15 +58,12 @@ _REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "min": "min", "max"
 def scatter_elements(node: Node) -> SSAValue:
     x, indices, updates = (node.input(i) for i in range(3))
     axis = node.axis(node.integer("axis", 0), rank_of(x))
-    indices = from_front(node, indices, shape_of(x)[axis])
     reduction = node.choice("reduction", _REDUCTIONS, "none")
     return node.emit("scatter_elements", x, indices, updates, axis=axis, reduction=reduction)
 
 
 def scatter_nd(node: Node) -> SSAValue:
     x, indices, updates = node.input(0), node.input(1, at_least=1), node.input(2)
-    components = node.static_shape(indices)[-1]
-    indices = tuples_from_front(node, indices, shape_of(x)[:components])
     mode = node.choice("reduction", _REDUCTIONS, "none")
     return node.emit("scatter_nd", x, leading_tuples(node, indices), updates, mode=mode)
 
@@ -105,20 +85,10 @@ def one_hot(node: Node) -> SSAValue:
 
 
 def reverse_sequence(node: Node) -> SSAValue:
-    """Along the time axis, element `t` of a sequence of `n` is taken from `n - 1 - t`, and from `t` beyond its end."""
-    import numpy as np
-
+    """Sequences of different lengths, each reversed up to its length."""
     x, lengths = node.input(0, at_least=2), node.input(1, rank=1)
-    shape = node.static_shape(x)
-    time, batch = (node.axis(node.integer(f"{what}_axis", i), len(shape)) for i, what in enumerate(("time", "batch")))
-    aligned = [1] * len(shape)
-    aligned[time] = shape[time]
-    position = node.constant(np.arange(shape[time]).reshape(aligned))
-    aligned[time], aligned[batch] = 1, shape[batch]
-    length = node.reshape(node.cast(lengths, i64), aligned)
-    mirrored = node.emit("subtract", node.emit("subtract", length, node.scalar(1, length)), position)
-    source = node.emit("where", node.emit("less", position, length), mirrored, position)
-    return node.emit("gather", x, node.emit("broadcast_to", source, shape=list(shape)), axis=time)
+    time, batch = (node.axis(node.integer(f"{what}_axis", i), rank_of(x)) for i, what in enumerate(("time", "batch")))
+    return node.emit("reverse_sequence", x, lengths, seq_axis=time, batch_axis=batch)
 
 
 # Resampling

@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ..base import Fusion, FusionPattern, RelayOp, broadcast_read, broadcast_shapes, flatten_types, tensor
-from ..indexing import from_the_end
+from ..indexing import OutOfRange, as_index, gathered, inside
 from .elementwise import integers
 
 
@@ -20,7 +20,8 @@ from .elementwise import integers
 class AdvIndexOp(RelayOp):
     """NumPy's indexing with arrays: the first tensor of the tuple at the indices that the others give.
 
-    The index tensors are broadcast; they name the first dimensions. A negative index counts from the end.
+    The index tensors are broadcast; they name the first dimensions. A negative index counts from the end; one that is
+    outside of its axis even so is brought to the nearest end.
 
     `y = x[i, j]`
 
@@ -52,10 +53,10 @@ class AdvIndexOp(RelayOp):
 
         def body(*i: te.IterVar) -> te.Expr:
             place = i[: len(places)]
-            at = [from_the_end(broadcast_read(v, place), x.shape[d]) for d, v in enumerate(indices)]
+            at = [inside(broadcast_read(v, place), x.shape[d], OutOfRange.CLIP) for d, v in enumerate(indices)]
             return x[(*at, *i[len(places) :])]
 
-        return te.compute([*places, *x.shape[len(indices) :]], body, "adv_index")
+        return gathered(x, [*places, *x.shape[len(indices) :]], body, "adv_index")
 
 
 @irdl_op_definition
@@ -88,7 +89,7 @@ class InvertPermutationOp(RelayOp):
         k = te.reduce_axis(x.shape[0])
 
         def body(i: te.IterVar) -> te.Expr:
-            here = te.cast(x[k], te.index).equal(i)
+            here = as_index(x[k]).equal(i)
             return te.max(te.select(here, te.cast(k, x.element_type), 0), k)
 
         return te.compute(x.shape, body, "invert_permutation")

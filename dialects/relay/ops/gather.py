@@ -1,6 +1,7 @@
 """Operators that read at indices which are data: take, gather, one_hot.
 
-A negative index counts from the end where an operator says so; one outside the axis has no meaning.
+A negative index counts from the end where an operator says so. What one outside of the axis reads, `mode` says; no
+index reads outside of the data, and from data without elements zeros are read. docs/indices.md has the whole table.
 """
 
 from __future__ import annotations
@@ -29,13 +30,16 @@ from ..base import (
     string,
     tensor,
 )
-from ..indexing import from_the_end, reshaped
+from ..indexing import OutOfRange, as_index, as_indices, gathered, inside, out_of_range, reshaped
 from ..nn_common import optional_int
 from .elementwise import integers, named_type
 from .slicing import merge_dims
 
 if TYPE_CHECKING:
     from ..base import NDArray
+
+
+TAKE_MODES = ("clip", "wrap", "fast")
 
 
 class _GatherOp(RelayOp):
@@ -61,9 +65,9 @@ class _GatherOp(RelayOp):
 class TakeOp(_GatherOp):
     """The slices of the data along `axis` that the indices name; without `axis`, elements of the data seen as one row.
 
-    An index outside the axis is brought to its nearest end in `mode` "clip", taken modulo the extent in "wrap" (so that
-    -1 is the last), and must not be in "fast". With `batch_dims`, that many first dimensions of both tensors run along
-    together.
+    An index outside the axis is brought to its nearest end in `mode` "clip", and taken modulo the extent in "wrap" (so
+    that -1 is the last). "fast", by which TVM leaves the check out, is "clip". With `batch_dims`, that many first
+    dimensions of both tensors run along together.
 
     `y = np.take(x, i, axis=1, mode="clip")`
 
@@ -94,8 +98,7 @@ class TakeOp(_GatherOp):
 
     def infer(self) -> Sequence[Attribute]:
         data, indices = tensor(self.data), self.index_type().get_shape()
-        if self.mode.data not in ("clip", "wrap", "fast"):
-            raise VerifyException(f'\'mode\' is "clip", "wrap" or "fast", not {self.mode}')
+        out_of_range(self.mode, TAKE_MODES)
         if self.axis is None:
             return [TensorType(data.element_type, indices)]
         shape = data.get_shape()
@@ -113,31 +116,32 @@ class TakeOp(_GatherOp):
         rest = axis + indices.rank - batch
         extent = x.shape[axis]
 
+        mode = out_of_range(self.mode, TAKE_MODES)
+
         def body(*i: te.IterVar) -> te.Expr:
-            at: te.Expr = te.cast(indices[(*i[:batch], *i[axis:rest])], te.index)
-            if self.mode.data == "clip":
-                at = te.maximum(te.minimum(at, extent - 1), 0)
-            elif self.mode.data == "wrap":
-                at = at % extent
+            at = inside(indices[(*i[:batch], *i[axis:rest])], extent, mode, negative_from_the_end=False)
             return x[(*i[:axis], at, *i[rest:])]
 
-        return te.compute((*x.shape[:axis], *indices.shape[batch:], *x.shape[axis + 1 :]), body, "take")
+        return gathered(x, (*x.shape[:axis], *indices.shape[batch:], *x.shape[axis + 1 :]), body, "take")
 
     def numpy(self, *inputs: NDArray) -> NDArray | None:
         import numpy as np
 
-        if self.batch_dims.value.data or self.mode.data == "fast":
-            return None
         x, indices = inputs
-        at = indices.astype(np.int64)
-        return np.take(x, at, optional_int(self.axis), mode="clip" if self.mode.data == "clip" else "wrap")
+        if self.batch_dims.value.data or not x.size:
+            return None
+        mode, axis = out_of_range(self.mode, TAKE_MODES), optional_int(self.axis)
+        if mode == OutOfRange.WRAP and indices.dtype.kind == "u":
+            indices = indices.astype(np.uint64) % (x.size if axis is None else x.shape[axis])
+        return np.take(x, as_indices(indices), axis, mode=mode.value)
 
 
 @irdl_op_definition
 class GatherOp(_GatherOp):
     """For every index, the element of the data in the same place but for `axis`, where the index stands.
 
-    A negative index counts from the end.
+    A negative index counts from the end. What then is still outside of the axis is brought to its nearest end in `mode`
+    "clip", and taken modulo the extent in "wrap".
 
     `y = np.take_along_axis(x, i, axis=1)`
 
@@ -150,9 +154,11 @@ class GatherOp(_GatherOp):
     ONNX: ClassVar[tuple[str, ...]] = ("GatherElements",)
 
     axis = integer()
+    mode = string("clip")
 
     def infer(self) -> Sequence[Attribute]:
         data, indices = tensor(self.data), self.index_type().get_shape()
+        out_of_range(self.mode)
         shape = data.get_shape()
         axis = normalize_axis(self.axis.value.data, len(shape))
         if len(indices) != len(shape):
@@ -165,9 +171,11 @@ class GatherOp(_GatherOp):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, indices = inputs
         axis = normalize_axis(self.axis.value.data, x.rank)
-        return te.compute(
+        mode = out_of_range(self.mode)
+        return gathered(
+            x,
             indices.shape,
-            lambda *i: x[(*i[:axis], from_the_end(indices[i], x.shape[axis]), *i[axis + 1 :])],
+            lambda *i: x[(*i[:axis], inside(indices[i], x.shape[axis], mode), *i[axis + 1 :])],
             "gather",
         )
 
@@ -177,7 +185,8 @@ class GatherNdOp(_GatherOp):
     """The slices of the data at index vectors, which stand along the first dimension of the indices.
 
     Indices of shape `[m, *places]` name the first `m` dimensions of the data, after `batch_dims` dimensions which run
-    along with the first ones of `places`. A negative index counts from the end.
+    along with the first ones of `places`. A negative index counts from the end. What then is still outside of its axis
+    is brought to the nearest end in `mode` "clip", and taken modulo the extent in "wrap".
 
     `y = x[tuple(i)]`
 
@@ -190,6 +199,7 @@ class GatherNdOp(_GatherOp):
 
     batch_dims = integer(0)
     index_rank = opt_integer()
+    mode = string("clip")
 
     def indexed(self, indices: Sequence[int]) -> int:
         """How many dimensions the index vectors name.
@@ -219,23 +229,26 @@ class GatherNdOp(_GatherOp):
 
     def infer(self) -> Sequence[Attribute]:
         data, indices = tensor(self.data), self.index_type()
+        out_of_range(self.mode)
         return [TensorType(data.element_type, self.gathered(data.get_shape(), indices.get_shape()))]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, indices = inputs
         batch, places = self.batch_dims.value.data, indices.rank - 1
-        count = self.indexed(indices.shape)
+        count, mode = self.indexed(indices.shape), out_of_range(self.mode)
 
         def body(*i: te.IterVar) -> te.Expr:
-            at = [from_the_end(indices[(k, *i[:places])], x.shape[batch + k]) for k in range(count)]
+            at = [inside(indices[(k, *i[:places])], x.shape[batch + k], mode) for k in range(count)]
             return x[(*i[:batch], *at, *i[places:])]
 
-        return te.compute(self.gathered(x.shape, indices.shape), body, "gather_nd")
+        return gathered(x, self.gathered(x.shape, indices.shape), body, "gather_nd")
 
 
 @irdl_op_definition
 class OneHotOp(RelayOp):
     """`on_value` where the index along a new dimension `axis` of extent `depth` is the one given, else `off_value`.
+
+    An index that is negative, or not below `depth`, is nowhere: there is `off_value` only.
 
     `y = np.where(np.arange(4) == i[..., None], on, off)`
 
@@ -277,7 +290,7 @@ class OneHotOp(RelayOp):
         return te.compute(
             shape,
             lambda *i: te.select(
-                te.cast(indices[(*i[:axis], *i[axis + 1 :])], te.index).equal(i[axis]),
+                as_index(indices[(*i[:axis], *i[axis + 1 :])]).equal(i[axis]),
                 te.cast(on_value[()], element),
                 te.cast(off_value[()], element),
             ),

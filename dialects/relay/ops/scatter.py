@@ -1,7 +1,7 @@
 """Operators that write at indices which are data: scatter and its kin.
 
-A negative index counts from the end; an update whose index lies outside the data is lost. By definition, every element
-of the data looks for the updates that name it, which needs no order of writes.
+A negative index counts from the end, once; an update whose index lies outside the data even so is lost. By definition,
+every element of the data looks for the updates that name it, which needs no order of writes, and writes nowhere else.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..base import (
     string,
     tensor,
 )
-from ..indexing import from_the_end, row_major, unravel
+from ..indexing import as_indices, from_the_end, row_major, unravel
 from .elementwise import integers
 from .slicing import merge_dims
 
@@ -138,7 +138,7 @@ class _ScatterOp(RelayOp, ABC):
         import numpy as np
 
         data, indices, updates = inputs
-        where = self.where(indices.astype(np.int64))
+        where = self.where(as_indices(indices))
         valid = np.ones(where[0].shape, np.bool_)
         for d, at in enumerate(where):
             at = where[d] = np.where(at < 0, at + data.shape[d], at)

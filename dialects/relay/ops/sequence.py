@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ..base import Fusion, FusionPattern, RelayOp, compatible, integer, normalize_axis, real, tensor
+from ..indexing import as_index
 from .elementwise import integers
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class _OnSequences(RelayOp, ABC):
 
 @irdl_op_definition
 class SequenceMaskOp(_OnSequences):
-    """Sequences with `mask_value` behind their lengths.
+    """Sequences with `mask_value` behind their lengths: all of a sequence whose length is negative, nothing of one whose
+    length reaches its extent.
 
     Time runs along `axis`, which is 0 or 1, sequences along the other of the two.
 
@@ -80,7 +82,7 @@ class SequenceMaskOp(_OnSequences):
         axis, value = self.place(x.rank), self.mask_value.value.data
         return te.compute(
             x.shape,
-            lambda *i: te.select(i[axis] < te.cast(lengths[i[1 - axis]], te.index), x[i], value),
+            lambda *i: te.select(i[axis] < as_index(lengths[i[1 - axis]]), x[i], value),
             "sequence_mask",
         )
 
@@ -88,6 +90,8 @@ class SequenceMaskOp(_OnSequences):
 @irdl_op_definition
 class ReverseSequenceOp(_OnSequences):
     """Sequences with their first elements, as many as their lengths say, in reverse.
+
+    A length below 0 is taken as 0, one beyond the extent of time as that extent.
 
     Time runs along `seq_axis`, sequences along `batch_axis`.
 
@@ -126,7 +130,7 @@ class ReverseSequenceOp(_OnSequences):
         time, batch = self.places(x.rank)
 
         def body(*i: te.IterVar) -> te.Expr:
-            length = te.cast(lengths[i[batch]], te.index)
+            length = te.minimum(as_index(lengths[i[batch]]), x.shape[time])
             at = te.select(i[time] < length, length - 1 - i[time], i[time])
             return x[(*i[:time], at, *i[time + 1 :])]
 
