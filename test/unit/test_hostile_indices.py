@@ -1,0 +1,243 @@
+"""Indices that are data never read or write outside of memory, whatever they are, and mean the same everywhere.
+
+Expected values are computed here with Python's integers. Each graph runs on the relay interpreter, by its operators'
+`compute`, on the interpreter of `tir` (which checks every access), and as machine code on arrays between guards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import weft
+from weft.dialects.relay.base import RelayOp
+from weft.dialects.relay.core import FuncOp, ReturnOp, TupleOp
+from weft.dialects.relay.reference import evaluate_compute, evaluate_function
+from weft.dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
+from weft.frontend.mlir import from_mlir, parse_mlir
+from weft.tools.weft_opt import main as weft_opt
+
+NDArray = npt.NDArray[Any]
+ROWS, COLUMNS = 5, 3
+DTYPES = ["int64", "int32", "int8", "uint8", "uint64"]
+GUARD = 4096
+
+
+def hostile(dtype: str, extent: int = ROWS) -> list[int]:
+    """Integers around both ends of an axis, far beyond them, and at the ends of their type."""
+    n, limits = extent, np.iinfo(dtype)
+    wanted = [
+        0, n - 1, n, n + 1, 2 * n, -1, -n, -n - 1, -2 * n, -2 * n - 1, 100, -100, 2**31 - 1, -(2**31), 2**31, 2**40,
+        -(2**40), 2**63 - 1, -(2**63), 2**63, 2**64 - 1, limits.min, limits.max, limits.max - 1,
+    ]  # fmt: skip
+    return sorted({i for i in wanted if limits.min <= i <= limits.max})
+
+
+def clip(i: int, n: int) -> int:
+    """Negative ones from the end, then the nearer end."""
+    return min(max(i + n if i < 0 else i, 0), n - 1)
+
+
+def drop(i: int, n: int) -> int | None:
+    """Negative ones from the end, once; none where that is outside."""
+    i = i + n if i < 0 else i
+    return i if 0 <= i < n else None
+
+
+def guarded(array: NDArray) -> NDArray:
+    """A copy of `array` between values that no result may show."""
+    size = GUARD // array.itemsize
+    memory = np.full(array.size + 2 * size, 77, array.dtype)
+    inner = memory[size : size + array.size]
+    inner[:] = array.reshape(-1)
+    return inner.reshape(array.shape)
+
+
+class Graph:
+    """Operators on the same inputs, as many outputs as operators, and what those should be."""
+
+    def __init__(self, **inputs: NDArray):
+        self.inputs = inputs
+        self.lines: list[str] = []
+        self.expected: list[NDArray] = []
+
+    def type_of(self, array: NDArray) -> str:
+        element = "i1" if array.dtype == np.bool_ else str(scalar_type(array.dtype))
+        return f"tensor<{''.join(f'{n}x' for n in array.shape)}{element}>"
+
+    def add(self, op: str, operands: Sequence[str], attributes: str, expected: NDArray) -> None:
+        names = ", ".join(f"%{name}" for name in operands)
+        types = ", ".join(self.type_of(self.inputs[name]) for name in operands)
+        if op == "adv_index":
+            fields, tuple_type = f"({names})", f"tuple<{types}>"
+            self.lines.append(f"%t = relay.tuple{fields} : ({types}) -> {tuple_type}".replace("(%", "(%"))
+            names, types = "%t", tuple_type
+        result = self.type_of(expected)
+        self.lines.append(f"%r{len(self.expected)} = relay.{op} {names} {{{attributes}}} : ({types}) -> {result}")
+        self.expected.append(expected)
+
+    def text(self) -> str:
+        arguments = ", ".join(f"%{name}: {self.type_of(array)}" for name, array in self.inputs.items())
+        types = ", ".join(map(self.type_of, self.expected))
+        names = ", ".join(f"%r{number}" for number in range(len(self.expected)))
+        body = "\n  ".join(self.lines)
+        return f"relay.func @main({arguments}) -> ({types}) {{\n  {body}\n  relay.return {names} : {types}\n}}\n"
+
+
+X = np.arange(1, ROWS * COLUMNS + 1, dtype=np.float32).reshape(ROWS, COLUMNS)
+
+
+@cache
+def graph_of(dtype: str) -> Graph:
+    """Every operator that takes indices, on hostile ones of a dtype."""
+    values = hostile(dtype)
+    count = len(values)
+    other = [values[(k * 7 + 3) % count] for k in range(count)]
+    v, w = np.array(values, dtype), np.array(other, dtype)
+    matrix = np.stack([v, w, v[::-1]], axis=1)
+    updates = np.arange(100, 100 + count * COLUMNS, dtype=np.float32).reshape(count, COLUMNS)
+    s = np.arange(4 * count, dtype=np.float32).reshape(4, count)
+    graph = Graph(x=X, v=v, w=w, m=matrix, g=np.stack([v, w]), u=updates, uv=updates[:, 0].copy(), s=s,
+                  on=np.float32(1).reshape(()), off=np.float32(-1).reshape(()))  # fmt: skip
+
+    ends = [min(max(i, 0), ROWS - 1) for i in values]
+    graph.add("take", ["x", "v"], 'axis = 0 : i64, mode = "clip"', X[ends])
+    graph.add("take", ["x", "v"], 'axis = 0 : i64, mode = "fast"', X[ends])
+    graph.add("take", ["x", "v"], 'axis = 0 : i64, mode = "wrap"', X[[i % ROWS for i in values]])
+    graph.add("take", ["x", "m"], 'axis = 1 : i64, mode = "wrap"', X[:, np.vectorize(lambda i: int(i) % 3)(matrix)])
+    graph.add("take", ["x", "v"], 'mode = "clip"', X.reshape(-1)[[min(max(i, 0), X.size - 1) for i in values]])
+    for mode, place in (("clip", clip), ("wrap", lambda i, n: i % n)):
+        rows = [[place(int(i), ROWS) for i in row] for row in matrix]
+        graph.add("gather", ["x", "m"], f'axis = 0 : i64, mode = "{mode}"', np.take_along_axis(X, np.array(rows), 0))
+        at = [place(i, ROWS) for i in values], [place(i, COLUMNS) for i in other]
+        graph.add("gather_nd", ["x", "g"], f'mode = "{mode}"', X[at])
+    graph.add("adv_index", ["x", "v", "w"], "", X[[clip(i, ROWS) for i in values], [clip(i, COLUMNS) for i in other]])
+
+    combine: dict[str, Callable[[Any, Any], Any]] = {
+        "update": lambda a, b: b, "add": lambda a, b: a + b, "mul": lambda a, b: a * b, "max": max, "min": min,
+    }  # fmt: skip
+    for op, attributes, how in (
+        ("scatter", "axis = 0 : i64", "update"),
+        ("scatter_add", "axis = 0 : i64", "add"),
+        *(("scatter_elements", f'axis = 0 : i64, reduction = "{how}"', how) for how in combine if how != "mul"),
+    ):
+        expected = X.copy()
+        for k, column in np.ndindex(matrix.shape):
+            if (row := drop(int(matrix[k, column]), ROWS)) is not None:
+                expected[row, column] = combine[how](expected[row, column], updates[k, column])
+        graph.add(op, ["x", "m", "u"], attributes, expected)
+    for how in ("update", "add"):
+        expected = X.copy()
+        for k, (i, j) in enumerate(zip(values, other, strict=True)):
+            row, column = drop(i, ROWS), drop(j, COLUMNS)
+            if row is not None and column is not None:
+                expected[row, column] = combine[how](expected[row, column], updates[k, 0])
+        graph.add("scatter_nd", ["x", "g", "uv"], f'mode = "{how}"', expected)
+
+    hot = np.array([[1 if i == k else -1 for k in range(ROWS)] for i in values], np.float32)
+    graph.add("one_hot", ["v", "on", "off"], f'depth = {ROWS} : i64, axis = -1 : i64, dtype = "float32"', hot)
+    backwards = np.stack(
+        [[*s[: max(0, min(n, 4)), b][::-1], *s[max(0, min(n, 4)) :, b]] for b, n in enumerate(values)], 1
+    ).astype(np.float32)
+    graph.add("reverse_sequence", ["s", "v"], "seq_axis = 0 : i64, batch_axis = 1 : i64", backwards)
+    masked = np.array([[s[t, b] if t < n else -5 for b, n in enumerate(values)] for t in range(4)], np.float32)
+    graph.add("sequence_mask", ["s", "v"], "mask_value = -5.0 : f64, axis = 0 : i64", masked)
+    inverse = [max([k for k, i in enumerate(values) if i == place] or [0]) for place in range(count)]
+    graph.add("invert_permutation", ["v"], "", np.array(inverse, dtype))
+    return graph
+
+
+@cache
+def empty_graph() -> Graph:
+    """Operators that read from a tensor without elements: there, zeros stand."""
+    x, v = np.zeros((0, 3), np.float32), np.array([0, -1, 7, -(2**63)])
+    zeros = np.zeros((4, 3), np.float32)
+    graph = Graph(x=x, v=v, m=np.stack([v] * 3, 1), g=v.reshape(1, 4))
+    for mode in ("clip", "wrap"):
+        graph.add("take", ["x", "v"], f'axis = 0 : i64, mode = "{mode}"', zeros)
+        graph.add("take", ["x", "v"], f'mode = "{mode}"', zeros[:, 0].copy())
+        graph.add("gather", ["x", "m"], f'axis = 0 : i64, mode = "{mode}"', zeros)
+        graph.add("gather_nd", ["x", "g"], f'mode = "{mode}"', zeros)
+    graph.add("adv_index", ["x", "v"], "", zeros)
+    return graph
+
+
+GRAPHS = [*DTYPES, "empty"]
+
+
+def of(name: str) -> Graph:
+    return empty_graph() if name == "empty" else graph_of(name)
+
+
+def assert_expected(graph: Graph, results: Sequence[NDArray]) -> None:
+    operations = [line for line in graph.lines if "relay.tuple" not in line]
+    for operation, got, want in zip(operations, results, graph.expected, strict=True):
+        np.testing.assert_array_equal(got, want, err_msg=operation)
+
+
+def module_of(graph: Graph) -> tuple[ModuleOp, FuncOp]:
+    module = parse_mlir(graph.text(), "graph.mlir")
+    (main,) = module.ops
+    assert isinstance(main, FuncOp)
+    return module, main
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_hostile_indices_on_the_interpreter(name: str) -> None:
+    _, main = module_of(of(name))
+    assert_expected(of(name), evaluate_function(main, [*of(name).inputs.values()]))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_hostile_indices_by_compute(name: str) -> None:
+    graph = of(name)
+    _, main = module_of(graph)
+    values = dict(zip(main.body.block.args, ([array] for array in graph.inputs.values()), strict=True))
+    for op in main.body.block.ops:
+        flat = [array for operand in op.operands for array in values[operand]]
+        if isinstance(op, ReturnOp):
+            assert_expected(graph, flat)
+        elif isinstance(op, TupleOp):
+            values[op.results[0]] = flat
+        else:
+            assert isinstance(op, RelayOp)
+            values[op.results[0]] = [np.asarray(each) for each in evaluate_compute(op, flat)]
+
+
+@pytest.mark.parametrize("phase", ["tir", "schedule"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_hostile_indices_with_every_access_checked(name: str, phase: str, tmp_path: Path) -> None:
+    (tmp_path / "graph.mlir").write_text(of(name).text())
+    lowered = tmp_path / "lowered.mlir"
+    assert weft_opt([str(tmp_path / "graph.mlir"), f"--compile-to={phase}", "-o", str(lowered)]) == 0
+    main = next(op for op in from_mlir(lowered).ops if isinstance(op, FuncOp))
+    assert_expected(of(name), evaluate_function(main, [*of(name).inputs.values()]))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_hostile_indices_in_machine_code(name: str) -> None:
+    graph = of(name)
+    executable = weft.compile(module_of(graph)[0], threads=1)
+    results = executable(*(guarded(array) for array in graph.inputs.values()))
+    assert_expected(graph, results if isinstance(results, tuple) else (results,))
+
+
+@pytest.mark.parametrize("op", ["take", "gather", "gather_nd"])
+def test_an_unknown_policy_is_refused(op: str) -> None:
+    text = graph_of("int64").text().replace(f"relay.{op} ", f"relay.{op} ").replace('mode = "wrap"', 'mode = "error"')
+    with pytest.raises(weft.Diagnostic, match="'mode' is one of clip, wrap"):
+        parse_mlir(text, "graph.mlir").verify()
+
+
+def test_the_table_names_every_operator_that_takes_indices() -> None:
+    table = (Path(__file__).parents[2] / "docs" / "indices.md").read_text()
+    for operation in {line.split()[2] for line in graph_of("int64").lines if "relay.tuple" not in line}:
+        assert f"`{operation.removeprefix('relay.')}`" in table, operation
+    assert all(dtype_name(scalar_type(name)) == name and numpy_dtype(scalar_type(name)) for name in DTYPES)
