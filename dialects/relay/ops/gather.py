@@ -130,10 +130,13 @@ class TakeOp(_GatherOp):
         x, indices = inputs
         if self.batch_dims.value.data or not x.size:
             return None
-        mode, axis = out_of_range(self.mode, TAKE_MODES), optional_int(self.axis)
-        if mode == OutOfRange.WRAP and indices.dtype.kind == "u":
-            indices = indices.astype(np.uint64) % (x.size if axis is None else x.shape[axis])
-        return np.take(x, as_indices(indices), axis, mode=mode.value)
+        axis = optional_int(self.axis)
+        extent = x.size if axis is None else x.shape[axis]
+        if out_of_range(self.mode, TAKE_MODES) == OutOfRange.CLIP:
+            return np.take(x, np.clip(as_indices(indices), 0, extent - 1), axis)
+        if indices.dtype.kind == "u":
+            indices = indices.astype(np.uint64) % extent
+        return np.take(x, as_indices(indices) % extent, axis)  # NumPy's own "wrap" takes time of the index's size
 
 
 @irdl_op_definition
