@@ -107,13 +107,15 @@ def graph_of(dtype: str) -> Graph:
     updates = np.arange(100, 100 + count * COLUMNS, dtype=np.float32).reshape(count, COLUMNS)
     s = np.arange(4 * count, dtype=np.float32).reshape(4, count)
     graph = Graph(x=X, v=v, w=w, m=matrix, g=np.stack([v, w]), u=updates, uv=updates[:, 0].copy(), s=s,
-                  on=np.float32(1).reshape(()), off=np.float32(-1).reshape(()))  # fmt: skip
+                  on=np.array(1, np.float32), off=np.array(-1, np.float32))  # fmt: skip
 
     ends = [min(max(i, 0), ROWS - 1) for i in values]
     graph.add("take", ["x", "v"], 'axis = 0 : i64, mode = "clip"', X[ends])
     graph.add("take", ["x", "v"], 'axis = 0 : i64, mode = "fast"', X[ends])
     graph.add("take", ["x", "v"], 'axis = 0 : i64, mode = "wrap"', X[[i % ROWS for i in values]])
-    graph.add("take", ["x", "m"], 'axis = 1 : i64, mode = "wrap"', X[:, np.vectorize(lambda i: int(i) % 3)(matrix)])
+    graph.add(
+        "take", ["x", "m"], 'axis = 1 : i64, mode = "wrap"', X[:, [[int(i) % COLUMNS for i in row] for row in matrix]]
+    )
     graph.add("take", ["x", "v"], 'mode = "clip"', X.reshape(-1)[[min(max(i, 0), X.size - 1) for i in values]])
     policies: dict[str, Callable[[int, int], int]] = {"clip": clip, "wrap": lambda i, n: i % n}
     for mode, place in policies.items():
