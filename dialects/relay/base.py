@@ -3,8 +3,12 @@
 An operator is one class. It declares operands, properties and result with xDSL's IRDL, and says
 
 * `infer`    its type relation: the result types that follow from operand types and properties,
-* `traits`   among them `FusionPattern`, TVM's `TOpPattern`, which FuseOps reads,
-* `compute`  its meaning, as a tensor expression.
+* `traits`   among them `FusionPattern`, TVM's `TOpPattern`, which FuseOps reads, and `Pointwise`,
+* `compute`  its meaning, as a tensor expression,
+* `channel_block`, `to_blocks`   its layout rule,
+* `ONNX`     the ONNX operators that it is, one to one.
+
+No table elsewhere lists operators by these: an operator of another package has all of them.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -36,6 +40,7 @@ from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
+from .blocking import PLAIN, Blocks, Wish
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,6 +83,13 @@ class ReshapeLike(OpTrait):
     """TVM's `TReshapeOp`: the result is the operand's memory seen under another shape."""
 
 
+class Pointwise(OpTrait):
+    """One function of the elements, wherever they stand: operands broadcast, and nothing depends on an index.
+
+    So the operator is the same on tensors of any shape and layout, and uniform operands give a uniform result.
+    """
+
+
 @cache
 def fusion_pattern(op_type: type[Operation]) -> Fusion | None:
     """The fusion pattern that an operator is declared with, or `None`."""
@@ -118,6 +130,11 @@ class RelayOp(IRDLOperation, ABC):
 
     irdl_options = (ParsePropInAttrDict(),)
 
+    ONNX: ClassVar[tuple[str, ...]] = ()
+    """The ONNX operators that this is, one to one: inputs are the operands, attributes the properties of their names.
+    Those of other domains than ONNX's own are written with it: `"com.example.Softcap"`. What is not one to one has a
+    converter, found by `weft.frontend.onnx.registry`."""
+
     def __init__(self, *operands: SSAValue | Operation | Sequence[SSAValue], **properties: Value):
         segments = [operand.results[0] if isinstance(operand, Operation) else operand for operand in operands]
         definition = type(self).get_irdl_definition()
@@ -157,6 +174,42 @@ class RelayOp(IRDLOperation, ABC):
         An addition, never the definition: a test holds it equal to `compute`.
         """
         return None
+
+    def channel_block(self, blocks: Blocks) -> int:
+        """Layout: the block in which this operator can be computed where its `NCHW` operands are in channel blocks.
+
+        `PLAIN` where it cannot, which a rule that declines says by `blocks.missed`. A `Pointwise` operator can.
+        """
+        if not self.has_trait(Pointwise):
+            return PLAIN
+        shape = shape_of(self.results[0])
+        return blocks.channel_block(shape[1]) if len(shape) == 4 and all(map(fits_blocks, self.operands)) else PLAIN
+
+    def to_blocks(self, blocks: Blocks, block: int) -> None:
+        """Layout: put what computes this operator in blocks of `block`, which `channel_block` gave, in its place."""
+        operands = [blocks.fit(operand, block, self) for operand in self.operands]
+        blocks.replace(self, type(self)(*operands, **self.properties), block)
+
+    def wish(self) -> Wish:
+        """Layout: how much blocks are wanted where `channel_block` allows them."""
+        return Wish.EITHER
+
+    def layout_sources(self) -> Sequence[SSAValue]:
+        """Layout: the values whose layout matters."""
+        return self.operands
+
+    def pack(self, blocks: Blocks) -> bool:
+        """Layout: replace an operator that stays plain by one with its constant operands in another layout.
+
+        Returns whether that was done.
+        """
+        return False
+
+    @classmethod
+    def has_layout_rule(cls) -> bool:
+        """Whether it can be computed on channels in blocks, or with its weights packed."""
+        own = cls.channel_block is not RelayOp.channel_block or cls.pack is not RelayOp.pack
+        return own or cls.has_trait(Pointwise)
 
     def verify_(self) -> None:
         for result, inferred in zip(self.results, self.infer(), strict=True):
@@ -214,6 +267,12 @@ def is_static(type: Attribute) -> bool:
     if isinstance(type, TupleType):
         return all(is_static(t) for t in type.types)
     return isinstance(type, TensorType) and DYNAMIC not in type.get_shape()
+
+
+def fits_blocks(value: SSAValue) -> bool:
+    """Whether `Blocks.fit` knows the shape of `value`: it is static, or that of a whole tensor."""
+    shape = shape_of(value)
+    return DYNAMIC not in shape or (len(shape) == 4 and shape[1] > 1 and shape[2:] != (1, 1))
 
 
 def flatten_types(types: Sequence[Attribute]) -> list[Tensor]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, Float16Type, IntegerAttr, TupleType, f32
+from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, Float16Type, IntegerAttr, TensorType, TupleType, f32
 from xdsl.ir import Attribute
+from xdsl.irdl import operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
 from ..support.dtypes import scalar_type
-from .base import DYNAMIC, Tensor
+from .base import DYNAMIC, RelayOp, Tensor, shape_of, string
+from .blocking import PLAIN, Blocks, layout_text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -20,6 +23,21 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .base import NDArray
+
+
+class ToldLayoutOp(RelayOp, ABC):
+    """An operator on `data` that is told its layout by a property, and does nothing along the channels."""
+
+    data = operand_def(TensorType)
+    layout = string("NCHW")
+
+    def channel_block(self, blocks: Blocks) -> int:
+        return blocks.channel_block(shape_of(self.data)[1]) if self.layout.data == "NCHW" else PLAIN
+
+    def to_blocks(self, blocks: Blocks, block: int) -> None:
+        kept = {name: value for name, value in self.properties.items() if not name.endswith("layout")}
+        new = type(self)(blocks.get(self.data, block, self), **kept, layout=layout_text(block))
+        blocks.replace(self, new, block)
 
 
 def accumulator(element: Attribute) -> Attribute:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from weft.dialects.relay import Relay
-from weft.dialects.relay.base import RelayOp, fusion_pattern
+from weft.dialects.relay.base import Fusion, Pointwise, RelayOp, fusion_pattern
 from weft.frontend.onnx.registry import CONVERTERS
 
 OPERATORS = {op.name: op for op in Relay.operations if issubclass(op, RelayOp)}
@@ -39,6 +39,61 @@ TOTAL_TYPE_RELATIONS = {
     "relay.on_device": "any value will do",
 }
 """Operators which no operand can fail to fit; that the declared result fits is checked for all of them alike."""
+
+
+def for_each(reason: str, *names: str) -> dict[str, str]:
+    """One reason for several operators."""
+    return {f"relay.{name}": reason for name in names}
+
+
+WITHOUT_LAYOUT_RULE = {
+    **for_each("its result has as many rows as the data says", "argwhere", "unique"),
+    **for_each(
+        "it looks across channels, or along an axis that may be theirs",
+        "adv_index", "argmax", "argmin", "argsort", "collapse_sum_like", "collapse_sum_to", "cumprod", "cumsum",
+        "einsum", "gather", "gather_nd", "invert_permutation", "matrix_set_diag", "nn.fast_softmax", "nn.log_softmax",
+        "nn.lrn", "nn.softmax", "one_hot", "repeat", "reverse", "reverse_sequence", "scatter", "scatter_add",
+        "scatter_elements", "scatter_nd", "searchsorted", "sequence_mask", "slice_like", "sort", "stack",
+        "strided_slice", "take", "tile", "topk", "trilu", "unravel_index", "variance",
+    ),
+    **for_each(
+        "it gives the data another shape",
+        "broadcast_to", "broadcast_to_like", "expand_dims", "nn.batch_flatten", "nn.batch_to_space_nd",
+        "nn.depth_to_space", "nn.space_to_batch_nd", "nn.space_to_depth", "reshape", "reshape_like", "squeeze",
+        "transpose",
+    ),
+    **for_each(
+        "it makes its data, or only measures it",
+        "arange", "full", "full_like", "meshgrid", "ndarray_size", "ones", "shape_of", "zeros",
+    ),
+    **for_each("a note, or a copy as it is", "annotation.stop_fusion", "device_copy", "on_device"),
+    **for_each("the type is told by an operand that does not broadcast", "cast_like"),
+    **for_each("its data has not four dimensions", "nn.batch_matmul", "nn.conv1d", "nn.conv3d"),
+    **for_each(
+        "the result of such a rule",
+        "layout_transform", "nn.contrib_conv2d_NCHWc", "nn.contrib_dense_pack", "nn.contrib_depthwise_conv2d_NCHWc",
+    ),
+    **for_each(
+        "decomposed before",
+        "nn.batch_norm", "nn.dropout", "nn.group_norm", "nn.instance_norm", "nn.l2_normalize", "nn.layer_norm",
+    ),
+    **for_each(
+        "not worth it so far: rare between convolutions",
+        "image.affine_grid", "image.crop_and_resize", "image.grid_sample", "image.resize1d", "image.resize2d",
+        "image.resize3d", "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose", "nn.dilate",
+        "nn.mirror_pad", "nn.prelu", "vision.roi_align", "vision.roi_pool",
+    ),
+}  # fmt: skip
+"""Operators that `alter-op-layout` gives their operands in the plain layout."""
+
+
+NOT_POINTWISE = {
+    **for_each("the type is told by an operand that does not broadcast", "cast_like"),
+    **for_each("it depends on an index", "nn.bias_add", "nn.prelu", "repeat", "tile", "trilu"),
+    **for_each("it is told the result's shape", "broadcast_to", "broadcast_to_like", "expand_dims"),
+    **for_each("it has no tensor to look at", "full", "full_like", "ones", "zeros"),
+}
+"""Operators that are fused as pointwise ones are, and are none."""
 
 
 def invalid_tests() -> str:
@@ -72,6 +127,20 @@ def test_an_operator_has_a_fusion_pattern(name: str):
 
 
 @pytest.mark.parametrize("name", OPERATORS)
+def test_an_operator_has_a_layout_rule(name: str):
+    assert OPERATORS[name].has_layout_rule() != (name in WITHOUT_LAYOUT_RULE)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_an_operator_that_is_fused_element_by_element_is_pointwise(name: str):
+    """`ELEMWISE` and `BROADCAST` say how it is fused, `Pointwise` that nothing depends on where an element stands."""
+    of_elements = fusion_pattern(OPERATORS[name]) in (Fusion.ELEMWISE, Fusion.BROADCAST)
+    assert not OPERATORS[name].has_trait(Pointwise) or of_elements
+    if of_elements and not OPERATORS[name].has_trait(Pointwise):
+        assert name in NOT_POINTWISE
+
+
+@pytest.mark.parametrize("name", OPERATORS)
 def test_an_operator_is_described(name: str):
     """A docstring of its own that begins with a sentence."""
     own = OPERATORS[name].__dict__.get("__doc__")
@@ -87,7 +156,9 @@ def test_every_type_relation_has_a_negative_test():
     assert not missing, f"no *invalid.mlir has a negative test of the type relation of: {', '.join(missing)}"
 
 
-@pytest.mark.parametrize("allowed", [WITHOUT_COMPUTE, WITHOUT_FUSION_PATTERN, TOTAL_TYPE_RELATIONS])
+@pytest.mark.parametrize(
+    "allowed", [WITHOUT_COMPUTE, WITHOUT_FUSION_PATTERN, WITHOUT_LAYOUT_RULE, NOT_POINTWISE, TOTAL_TYPE_RELATIONS]
+)
 def test_the_lists_of_gaps_name_operators(allowed: dict[str, str]):
     assert allowed.keys() <= OPERATORS.keys()
 

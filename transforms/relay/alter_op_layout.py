@@ -15,7 +15,7 @@ of channels and fits a vector, so that all values with as many channels agree ab
 as images, are read as they are, in blocks of one.
 
 Convolutions with one group are computed in blocks. Arithmetic, pools, padding, concatenation and splits along channels,
-means over pixels, and depthwise convolutions can be (`layout_rules.py` is the table), and are where that makes for the
+means over pixels, and depthwise convolutions can be (each operator's class says how), and are where that makes for the
 least to be transformed (`layout_assignment.py`). All else gets plain values. A `layout_transform` is made where the
 layouts of producer and consumer differ, once for each value and layout (`blocked_values.py`), so that they stand only
 at the borders, and no two of them cancel. Dense layers with constant weights get their weights in blocks of columns.
@@ -32,19 +32,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Block
 
-from ...dialects.relay.base import DYNAMIC, shape_of, tensor
-from ...dialects.relay.core import ConstantOp, FuncOp
-from ...dialects.relay.layout import LayoutTransformOp
-from ...dialects.relay.ops.nn.dense import DenseOp, DensePackOp, MatmulOp
-from ...dialects.relay.ops.transform import ReshapeOp
+from ...dialects.relay.base import RelayOp
+from ...dialects.relay.blocking import PLAIN
+from ...dialects.relay.core import FuncOp
 from ...dialects.support.vector_unit import vector_unit_of
-from ..infra import FunctionPass, remarks, report_changed
-from .blocked_values import PLAIN, BlockedValues
+from ..infra import FunctionPass, report_changed
+from .blocked_values import NAME, BlockedValues
 from .layout_assignment import assign_blocks, joins_only
-from .layout_rules import NAME, rule_of
 
 
 @dataclass(frozen=True)
@@ -68,13 +64,11 @@ def alter_layouts(block: Block, vector_bytes: int) -> bool:
     values = BlockedValues(vector_bytes)
     blocks = assign_blocks(block, values)
     for op in list(block.ops):
-        if op in blocks:
-            rule = rule_of(type(op))
-            assert rule is not None
-            rule.rewrite(values, op, blocks[op])
+        if isinstance(op, RelayOp) and op in blocks:
+            op.to_blocks(values, blocks[op])
         elif joins_only(op) and all(use.operation in blocks for use in op.results[0].uses):
-            values.replaced.append(op)
-        elif not (isinstance(op, DenseOp | MatmulOp) and pack_dense(values, op)):
+            values.drop(op)
+        elif not (isinstance(op, RelayOp) and op.pack(values)):
             for index, operand in enumerate(op.operands):
                 if values.block_of(operand) != PLAIN:
                     op.operands[index] = values.get(operand, PLAIN, op)
@@ -82,34 +76,3 @@ def alter_layouts(block: Block, vector_bytes: int) -> bool:
         op.detach()
         op.erase()
     return bool(values.replaced)
-
-
-def pack_dense(values: BlockedValues, op: DenseOp | MatmulOp) -> bool:
-    """`dense` -> `contrib_dense_pack`, columns in blocks of a vector, the last one filled up with zeros.
-
-    Returns whether that was done.
-    """
-    shape, columns = shape_of(op.data), shape_of(op.results[0])[-1]
-    transpose_data, transpose_weight = op.transposed()
-    if not isinstance(op.weight.owner, ConstantOp):
-        remarks.missed(NAME, op, "its weight is not a constant", "bind the parameters")
-        return False
-    if transpose_data or not isinstance(tensor(op.data).element_type, AnyFloat):
-        remarks.missed(NAME, op, "its data is transposed, or not of floats")
-        return False
-    if DYNAMIC in shape[1:] or (len(shape) > 2 and DYNAMIC in shape) or 4 * columns < values.lanes:
-        remarks.missed(NAME, op, f"{columns} columns do not fill vectors of {values.lanes}, or its shape is dynamic")
-        return False
-    data = values.get(op.data, PLAIN, op)
-    if len(shape) > 2:
-        data = values.insert(ReshapeOp(data, newshape=[-1, shape[-1]]), op)
-    layout = f"NK{values.lanes}n"
-    source = "NK" if transpose_weight else "KN"
-    packed = values.insert(LayoutTransformOp(op.weight, src_layout=source, dst_layout=layout), op)
-    packed.name_hint = op.weight.name_hint
-    product = DensePackOp(data, packed, units=columns, weight_layout=layout, out_dtype=op.out_dtype)
-    result = values.insert(product, op)
-    if len(shape) > 2:
-        result = values.insert(ReshapeOp(result, newshape=shape_of(op.results[0])), op)
-    values.replace_plain(op, result)
-    return True

@@ -14,16 +14,12 @@ from dataclasses import dataclass, field
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of
+from ...dialects.relay.blocking import PLAIN, layout_text
 from ...dialects.relay.layout import LayoutTransformOp
 from ...dialects.relay.ops.transform import ReshapeOp
+from ..infra import remarks
 
-PLAIN = 0
-"""The block size that stands for the layout without blocks."""
-
-
-def layout_text(block: int) -> str:
-    """`"NCHW16c"` for 16."""
-    return f"NCHW{block}c" if block else "NCHW"
+NAME = "alter-op-layout"
 
 
 def largest_power_of_two(n: int, limit: int) -> int:
@@ -36,7 +32,10 @@ def largest_power_of_two(n: int, limit: int) -> int:
 
 @dataclass
 class BlockedValues:
-    """The values of one function, by the original value; `vector_bytes` is the width of the target's vectors."""
+    """The values of one function, by the original value; `vector_bytes` is the width of the target's vectors.
+
+    This is the `Blocks` that the operators' layout rules are given.
+    """
 
     vector_bytes: int
     _main: dict[SSAValue, tuple[SSAValue, int]] = field(default_factory=dict[SSAValue, "tuple[SSAValue, int]"])
@@ -69,13 +68,25 @@ class BlockedValues:
         """Let `new`, which gives its result in blocks, take the place of `op`."""
         self.insert(new, op)
         self.assign(op.results[0], new.results[0], block)
-        self.replaced.append(op)
+        self.drop(op)
 
     def replace_plain(self, op: Operation, value: SSAValue) -> None:
         """Let a plain value take the place of the result of `op`."""
         value.name_hint = op.results[0].name_hint
         op.results[0].replace_all_uses_with(value)
+        self.drop(op)
+
+    def drop(self, op: Operation) -> None:
+        """Say that the place of `op` has been taken."""
         self.replaced.append(op)
+
+    def missed(self, op: Operation, reason: str, hint: str | None = None) -> None:
+        """Remark that `op` stays as it is, and why."""
+        remarks.missed(NAME, op, reason, hint)
+
+    def passed(self, op: Operation, what: str) -> None:
+        """Remark what was done to `op`."""
+        remarks.passed(NAME, op, what)
 
     def insert(self, new: Operation, at: Operation) -> SSAValue:
         """Put an operation before `at`, with its location; return its result."""
@@ -99,7 +110,7 @@ class BlockedValues:
         return value if shape_of(value) == tuple(shape) else self.insert(ReshapeOp(value, newshape=shape), at)
 
     def fit(self, value: SSAValue, block: int, at: Operation) -> SSAValue:
-        """`value`, of rank 4 at most, as it broadcasts against a tensor in blocks; see `fits`."""
+        """`value`, of rank 4 at most, as it broadcasts against a tensor in blocks; see `fits_blocks`."""
         shape = shape_of(value)
         if all(n == 1 for n in shape):
             return value
@@ -112,12 +123,6 @@ class BlockedValues:
             return self.reshape(value, (batch, channels // block, 1, 1, block), at)
         full = self.reshape(value, (batch, channels, height, width), at)
         return self.insert(_transform(full, PLAIN, block, shape_of(full)), at)
-
-
-def fits(value: SSAValue) -> bool:
-    """Whether `BlockedValues.fit` knows the shape of `value`: it is static, or that of a whole tensor."""
-    shape = shape_of(value)
-    return DYNAMIC not in shape or (len(shape) == 4 and shape[1] > 1 and shape[2:] != (1, 1))
 
 
 def _transform(source: SSAValue, source_block: int, block: int, shape: Sequence[int]) -> Operation:

@@ -28,12 +28,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...dialects.relay.base import NonComputational, RelayOp, is_static, shape_of, tensor
+from ...dialects.relay.base import NonComputational, Pointwise, RelayOp, is_static, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.layout import LayoutTransformOp
-from ...dialects.relay.ops.broadcast import BroadcastOp, WhereOp
 from ...dialects.relay.ops.creation import NdarraySizeOp, ShapeOfOp
-from ...dialects.relay.ops.elementwise import ElementwiseOp
 from ...dialects.support.dtypes import numpy_dtype
 from ..infra import FunctionPass, report_changed
 from .dead_code_elimination import eliminate_dead_code
@@ -45,9 +43,6 @@ if TYPE_CHECKING:
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
     Known: TypeAlias = "NDArray | tuple[Known, ...]"
-
-POINTWISE = (ElementwiseOp, BroadcastOp, WhereOp)
-"""Operators whose results are uniform where all their operands are."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +171,7 @@ def _evaluate(op: RelayOp, operands: Sequence[Known]) -> list[Known]:
     inputs = list(_flatten(operands))
     if inputs and all(array.size and not any(array.strides) for array in inputs):
         elements = [array[(slice(0, 1),) * array.ndim] for array in inputs]
-        if isinstance(op, POINTWISE):
+        if op.has_trait(Pointwise):
             return [np.broadcast_to(evaluate_compute(op, elements)[0], shape_of(op.results[0]))]
         if isinstance(op, LayoutTransformOp) and prod(shape_of(op.result)) == inputs[0].size:  # none of them padding
             return [np.broadcast_to(elements[0].reshape(()), shape_of(op.result))]

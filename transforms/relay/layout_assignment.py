@@ -15,13 +15,11 @@ from math import prod
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.relay.base import DYNAMIC, shape_of
+from ...dialects.relay.base import DYNAMIC, RelayOp, shape_of
+from ...dialects.relay.blocking import Wish
 from ...dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
-from ...dialects.relay.ops.nn.convolution import Conv2dOp
-from ...dialects.relay.ops.nn.pool import AvgPool2dOp, MaxPool2dOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, SplitOp
 from .blocked_values import BlockedValues
-from .layout_rules import is_depthwise, rule_of, sources
 from .minimum_cut import INFINITE, MinimumCut
 
 WINDOW_GAIN = 12
@@ -32,26 +30,30 @@ TYPICAL_EXTENT = 16
 """What a dynamic extent counts for."""
 
 
-def assign_blocks(block: Block, values: BlockedValues) -> dict[Operation, int]:
+def assign_blocks(block: Block, values: BlockedValues) -> dict[RelayOp, int]:
     """The operations of `block` to be computed in blocks, each with its block."""
-    blocks: dict[Operation, int] = {}
+    blocks: dict[RelayOp, int] = {}
     for op in block.ops:
-        if (rule := rule_of(type(op))) is not None and (size := rule.block(values, op)):
+        if isinstance(op, RelayOp) and (size := op.channel_block(values)):
             blocks[op] = size
     uses = _uses(block)
     cut = MinimumCut()
-    nodes = {op: cut.add_node() for op in _connected(blocks, uses)}
-    for op, node in nodes.items():
-        if isinstance(op, Conv2dOp) and not is_depthwise(op):
-            cut.fix(node, True)
-        elif isinstance(op, Conv2dOp | MaxPool2dOp | AvgPool2dOp):
-            cut.prefer(node, True, WINDOW_GAIN * _cost(op.result) * blocks[op] // values.lanes)
+    connected = _connected(blocks, uses)
+    nodes: dict[Operation, int] = {op: cut.add_node() for op in connected}
+    for op, node in zip(connected, nodes.values(), strict=True):
+        match op.wish():
+            case Wish.ALWAYS:
+                cut.fix(node, True)
+            case Wish.WINDOW | Wish.DEPTHWISE:
+                cut.prefer(node, True, WINDOW_GAIN * _cost(op.results[0]) * blocks[op] // values.lanes)
+            case Wish.EITHER:
+                pass
     for value, users in uses.items():
         if cost := _cost(value):
             producer = _producer(value)
             _link(cut, None if producer is None else nodes.get(producer), [nodes.get(user) for user in users], cost)
     labels = cut.solve()
-    return {op: blocks[op] for index, op in enumerate(nodes) if labels[index]}
+    return {op: blocks[op] for index, op in enumerate(connected) if labels[index]}
 
 
 def _uses(block: Block) -> dict[SSAValue, list[Operation]]:
@@ -59,7 +61,7 @@ def _uses(block: Block) -> dict[SSAValue, list[Operation]]:
     uses: dict[SSAValue, list[Operation]] = {}
     for op in block.ops:
         if not joins_only(op):
-            for value in dict.fromkeys(sources(op)):
+            for value in dict.fromkeys(op.layout_sources() if isinstance(op, RelayOp) else op.operands):
                 uses.setdefault(value, []).append(op)
     return uses
 
@@ -77,17 +79,18 @@ def _producer(value: SSAValue) -> Operation | None:
     return owner if isinstance(owner, Operation) else None
 
 
-def _connected(blocks: Iterable[Operation], uses: dict[SSAValue, list[Operation]]) -> list[Operation]:
-    """The convolutions, and what is connected with one by values between operations that may be in blocks."""
-    neighbours: dict[Operation, list[Operation]] = {op: [] for op in blocks}
+def _connected(blocks: Iterable[RelayOp], uses: dict[SSAValue, list[Operation]]) -> list[RelayOp]:
+    """The operators for whose sake there are blocks, the convolutions, and what is connected with one by values between
+    operations that may be in blocks."""
+    neighbours: dict[RelayOp, list[RelayOp]] = {op: [] for op in blocks}
     for value, users in uses.items():
         producer = _producer(value)
-        if producer is not None and producer in neighbours:
+        if isinstance(producer, RelayOp) and producer in neighbours:
             for user in users:
-                if user in neighbours:
+                if isinstance(user, RelayOp) and user in neighbours:
                     neighbours[producer].append(user)
                     neighbours[user].append(producer)
-    found: dict[Operation, None] = {op: None for op in neighbours if isinstance(op, Conv2dOp)}
+    found: dict[RelayOp, None] = {op: None for op in neighbours if op.wish() in (Wish.ALWAYS, Wish.DEPTHWISE)}
     pending = list(found)
     while pending:
         for op in neighbours[pending.pop()]:

@@ -22,16 +22,10 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.relay.base import Fusion, RelayOp, ReshapeLike, fusion_pattern, is_static, shape_of
+from ...dialects.relay.base import Fusion, Pointwise, RelayOp, ReshapeLike, fusion_pattern, is_static, shape_of
 from ...dialects.relay.core import FuncOp
-from ...dialects.relay.ops.broadcast import BroadcastOp, WhereOp
-from ...dialects.relay.ops.elementwise import CastOp, ElementwiseOp
-from ...dialects.relay.ops.nn.activation import LeakyReluOp, ReluOp
 from ...dialects.relay.ops.transform import ReshapeOp
 from ..infra import FunctionPass, report_changed
-
-POINTWISE = (ElementwiseOp, BroadcastOp, WhereOp, CastOp, ReluOp, LeakyReluOp)
-"""Operators that are the same on a tensor of any shape."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +55,7 @@ def sink_reshapes(block: Block) -> bool:
         elif op.has_trait(ReshapeLike):
             if op.operands[0] in fusable:
                 reshaped[op.results[0]] = op.operands[0]
-        elif isinstance(op, POINTWISE):
+        elif op.has_trait(Pointwise):
             source = next((reshaped[operand] for operand in op.operands if operand in reshaped), None)
             if source is None:
                 if not fusable.isdisjoint(op.operands):

@@ -16,7 +16,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
-from ..base import Fusion, FusionPattern, RelayOp, Tensor, broadcast_read, broadcast_shapes, tensor
+from ..base import Fusion, FusionPattern, Pointwise, RelayOp, Tensor, broadcast_read, broadcast_shapes, tensor
 from .elementwise import integers, truth_values
 
 
@@ -27,7 +27,7 @@ class BroadcastOp(RelayOp, ABC):
     rhs = operand_def(TensorType)
     result = result_def(TensorType)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.BROADCAST))
+    traits = traits_def(Pure(), FusionPattern(Fusion.BROADCAST), Pointwise())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def checked_types(self) -> tuple[Tensor, Tensor]:
@@ -517,7 +517,7 @@ class WhereOp(RelayOp):
     y = operand_def(TensorType)
     result = result_def(TensorType)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.BROADCAST))
+    traits = traits_def(Pure(), FusionPattern(Fusion.BROADCAST), Pointwise())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def infer(self) -> Sequence[Attribute]:

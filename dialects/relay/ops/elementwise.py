@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.dtypes import scalar_type
-from ..base import Fusion, FusionPattern, RelayOp, Tensor, real, string, tensor
+from ..base import Fusion, FusionPattern, Pointwise, RelayOp, Tensor, real, string, tensor
 
 _SAME_TYPE = VarConstraint("T", TensorType.constr())
 
@@ -37,7 +37,7 @@ class SameTypeOp(RelayOp, ABC):
 class ElementwiseOp(SameTypeOp, ABC):
     """An element of the result for each element of the operand, of the same type."""
 
-    traits = traits_def(FusionPattern(Fusion.ELEMWISE))
+    traits = traits_def(FusionPattern(Fusion.ELEMWISE), Pointwise())
 
 
 class DropsIdentity(HasCanonicalizationPatternsInterface, ABC):
@@ -265,7 +265,7 @@ class _Test(RelayOp, ABC):
     data = operand_def(TensorType)
     result = result_def(TensorType)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.ELEMWISE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.ELEMWISE), Pointwise())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def infer(self) -> Sequence[Attribute]:
@@ -417,6 +417,7 @@ class CastOp(_Conversion):
     """
 
     name = "relay.cast"
+    traits = traits_def(Pointwise())
     ONNX: ClassVar[tuple[str, ...]] = ("Cast",)
 
     dtype = string()

@@ -29,12 +29,14 @@ from ..base import (
     flag,
     int_list,
     ints,
+    is_static,
     is_true,
     normalize_axis,
     shape_of,
     shape_text,
     tensor,
 )
+from ..blocking import PLAIN, Blocks
 from ..indexing import row_major
 from ..nn_common import accumulator, narrow
 from .elementwise import truth_values
@@ -131,6 +133,23 @@ class SimpleReduceOp(ReduceOp, ABC):
             lambda *i: te.reduce(self.KIND, te.cast(x[reduction.indices(i, axes)], element), axes),
             self.name.removeprefix("relay."),
         )
+
+    def channel_block(self, blocks: Blocks) -> int:
+        """Over height and width, which stand at the same place in blocks."""
+        shape = shape_of(self.data)
+        if len(shape) != 4 or is_true(self.exclude) or not self.axis or not is_static(self.data.type):
+            return PLAIN
+        axes = {normalize_axis(axis, 4) for axis in ints(self.axis)}
+        over_pixels = axes == {2, 3} or (axes < {2, 3} and is_true(self.keepdims))
+        return blocks.channel_block(shape[1]) if over_pixels else PLAIN
+
+    def to_blocks(self, blocks: Blocks, block: int) -> None:
+        axes = sorted(normalize_axis(axis, 4) for axis in ints(self.axis))
+        new = type(self)(blocks.get(self.data, block, self), axis=axes, keepdims=True)
+        if is_true(self.keepdims):
+            blocks.replace(self, new, block)
+        else:
+            blocks.replace_plain(self, blocks.reshape(blocks.insert(new, self), shape_of(self.data)[:2], self))
 
 
 class _TruthReduceOp(SimpleReduceOp, ABC):

@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, TensorType, TupleType, i64
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
@@ -32,6 +32,8 @@ from ..base import (
     string,
     tensor,
 )
+from ..blocking import PLAIN, Blocks
+from ..core import TupleGetOp, TupleOp
 from ..nn_common import tuple_type
 from .transform import InjectiveOp
 
@@ -248,6 +250,31 @@ class SplitOp(RelayOp):
         lead = (slice(None),) * axis
         return [x[(*lead, part.numpy())] for part in self.parts(x.shape[axis])]
 
+    def channel_block(self, blocks: Blocks) -> int:
+        """Along the channels into whole blocks, where `tuple_get` takes the parts."""
+        shape = shape_of(self.data)
+        if len(shape) != 4 or normalize_axis(self.axis.value.data, 4) != 1:
+            return PLAIN
+        block, parts = blocks.channel_block(shape[1]), [shape_of(part)[1] for part in self.result.type.types]
+        only_taken_apart = all(isinstance(use.operation, TupleGetOp) for use in self.result.uses)
+        if not block or any(n % block for n in parts) or not only_taken_apart:
+            blocks.missed(self, f"its parts, of {parts} channels, are not whole blocks of {block or blocks.lanes}")
+            return PLAIN
+        return block
+
+    def to_blocks(self, blocks: Blocks, block: int) -> None:
+        sections = self.indices_or_sections
+        if isinstance(sections, DenseArrayBase):
+            cuts = ints(cast("DenseArrayBase[IntegerType]", sections))
+            sections = DenseArrayBase.from_list(i64, [n // block for n in cuts])
+        new = SplitOp(blocks.get(self.data, block, self), indices_or_sections=sections, axis=1)
+        parts = blocks.insert(new, self)
+        blocks.drop(self)
+        for use in list(self.result.uses):
+            part = use.operation
+            assert isinstance(part, TupleGetOp)
+            blocks.replace(part, TupleGetOp(parts, part.index.value.data), block)
+
 
 class _JoinOp(RelayOp, ABC):
     """A tuple of tensors put together along `axis`."""
@@ -338,6 +365,26 @@ class ConcatenateOp(_JoinOp):
         import numpy as np
 
         return np.concatenate(inputs, axis=self.axis.value.data)
+
+    def layout_sources(self) -> Sequence[SSAValue]:
+        """The fields of the tuple that is concatenated."""
+        return fields.operands if isinstance(fields := self.data.owner, TupleOp) else self.operands
+
+    def channel_block(self, blocks: Blocks) -> int:
+        """Along the channels, of values in whole blocks."""
+        shape = shape_of(self.result)
+        if len(shape) != 4 or normalize_axis(self.axis.value.data, 4) != 1 or not isinstance(self.data.owner, TupleOp):
+            return PLAIN
+        block, channels = blocks.channel_block(shape[1]), [shape_of(value)[1] for value in self.layout_sources()]
+        if not block or any(n % block for n in channels):
+            what = f"the numbers of channels, {channels}, are not whole blocks of {block or blocks.lanes}"
+            blocks.missed(self, what)
+            return PLAIN
+        return block
+
+    def to_blocks(self, blocks: Blocks, block: int) -> None:
+        fields = TupleOp(*(blocks.get(value, block, self) for value in self.layout_sources()))
+        blocks.replace(self, ConcatenateOp(blocks.insert(fields, self), axis=self.axis), block)
 
 
 @irdl_op_definition

@@ -13,7 +13,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .... import te
-from ...base import Fusion, FusionPattern, RelayOp, Stateful, integer, normalize_axis, real, tensor
+from ...base import Fusion, FusionPattern, Pointwise, RelayOp, Stateful, integer, normalize_axis, real, tensor
 from ...nn_common import accumulator, check_vector, narrow, tuple_type, widened
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class _ElementwiseActivation(RelayOp, ABC):
     data = operand_def(_SameType)
     result = result_def(_SameType)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.ELEMWISE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.ELEMWISE), Pointwise())
     assembly_format = "$data attr-dict `:` type($result)"
 
     def infer(self) -> Sequence[Attribute]:

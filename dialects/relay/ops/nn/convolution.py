@@ -13,8 +13,8 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import AnyFloat, IntegerAttr, TensorType, i64
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
@@ -22,7 +22,9 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.dtypes import numpy_dtype
 from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, integer, ints, shape_of, string, tensor
-from ...layout import Layout, parse_layout, transform_array, unblocked
+from ...blocking import PLAIN, Blocks, Wish, layout_text
+from ...core import ConstantOp
+from ...layout import Layout, LayoutTransformOp, parse_layout, transform_array, unblocked
 from ...nn_common import (
     Window,
     accumulator,
@@ -280,6 +282,51 @@ class Conv2dOp(_Convolution):
     """
 
     name = "relay.nn.conv2d"
+
+    def is_depthwise(self) -> bool:
+        """Whether each channel is convolved by itself."""
+        channels = shape_of(self.data)[1]
+        return self.group_count() == channels > 1 and shape_of(self.weight)[:2] == (channels, 1)
+
+    def layout_sources(self) -> Sequence[SSAValue]:
+        return [self.data]
+
+    def wish(self) -> Wish:
+        return Wish.DEPTHWISE if self.is_depthwise() else Wish.ALWAYS
+
+    def channel_block(self, blocks: Blocks) -> int:
+        layouts = tuple(layout.text for layout in self.layouts())
+        data, weight = shape_of(self.data), shape_of(self.weight)
+        block, obstacle, hint = PLAIN, None, None
+        if layouts != ("NCHW", "OIHW", "NCHW"):
+            obstacle, hint = f"its layouts are {', '.join(layouts)}", "convert it to NCHW and OIHW"
+        elif not isinstance(self.weight.owner, ConstantOp):
+            obstacle, hint = "its weight is not a constant", "bind the parameters"
+        elif not isinstance(tensor(self.data).element_type, AnyFloat):
+            obstacle = f"its elements are {tensor(self.data).element_type}, not floats"
+        elif self.group_count() != 1 and not self.is_depthwise():
+            obstacle = f"it has {self.group_count()} groups of several channels"
+        elif DYNAMIC in (data[1], *weight):
+            obstacle, hint = "its number of channels is dynamic", "give it a static one"
+        elif not (block := blocks.channel_block(weight[0])):
+            obstacle = f"{weight[0]} output channels do not fill vectors of {blocks.lanes}"
+        if obstacle is not None:
+            blocks.missed(self, obstacle, hint)
+        return block
+
+    def to_blocks(self, blocks: Blocks, block: int) -> None:
+        """`contrib_conv2d_NCHWc`, or the depthwise one; the weight is transformed, to be folded"""
+        if self.is_depthwise():
+            new_type, in_block, kernel = DepthwiseConv2dNCHWcOp, block, f"OIHW1i{block}o"
+        else:
+            in_block = blocks.channel_block(shape_of(self.data)[1]) or 1  # plain data are blocks of one, by a reshape
+            new_type, kernel = Conv2dNCHWcOp, f"OIHW{in_block}i{block}o"
+        packed = blocks.insert(LayoutTransformOp(self.weight, src_layout="OIHW", dst_layout=kernel), self)
+        packed.name_hint = self.weight.name_hint
+        kept = {name: value for name, value in self.properties.items() if not name.endswith("_layout")}
+        layouts = {"data_layout": layout_text(in_block), "kernel_layout": kernel, "out_layout": layout_text(block)}
+        blocks.passed(self, f"{layout_text(in_block)} -> {layout_text(block)}")
+        blocks.replace(self, new_type(blocks.get(self.data, in_block, self), packed, **kept, **layouts), block)
 
 
 @irdl_op_definition

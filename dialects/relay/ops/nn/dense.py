@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType, i1, i64
+from xdsl.dialects.builtin import AnyFloat, IntegerAttr, TensorType, i1, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -22,14 +22,19 @@ from ...base import (
     broadcast_dims,
     flag,
     integer,
+    is_static,
     is_true,
     normalize_axis,
     shape_of,
     string,
     tensor,
 )
-from ...layout import Layout, parse_layout, transform_array
+from ...blocking import PLAIN, Blocks
+from ...core import ConstantOp
+from ...layout import Layout, LayoutTransformOp, parse_layout, transform_array
 from ...nn_common import accumulator, check_vector, narrow, optional_int, result_element, widened
+from ..broadcast import AddOp
+from ..transform import ReshapeOp
 
 if TYPE_CHECKING:
     from ...base import NDArray
@@ -123,6 +128,34 @@ class _MatrixProduct(_Product, ABC):
         if units is not None and columns not in (DYNAMIC, units):
             raise VerifyException(f"'units' is {units}, but the weight {list(weight)} has {columns}")
         return self.product_type([*data[:-2], rows, columns if units is None else units])
+
+    def pack(self, blocks: Blocks) -> bool:
+        """`contrib_dense_pack`, columns in blocks of a vector, the last one filled up with zeros."""
+        shape, columns, lanes = shape_of(self.data), shape_of(self.result)[-1], blocks.lanes
+        transpose_data, transpose_weight = self.transposed()
+        obstacle, hint = None, None
+        if not isinstance(self.weight.owner, ConstantOp):
+            obstacle, hint = "its weight is not a constant", "bind the parameters"
+        elif transpose_data or not isinstance(tensor(self.data).element_type, AnyFloat):
+            obstacle = "its data is transposed, or not of floats"
+        elif DYNAMIC in shape[1:] or (len(shape) > 2 and DYNAMIC in shape) or 4 * columns < lanes:
+            obstacle = f"{columns} columns do not fill vectors of {lanes}, or its shape is dynamic"
+        if obstacle is not None:
+            blocks.missed(self, obstacle, hint)
+            return False
+        data = blocks.get(self.data, PLAIN, self)
+        if len(shape) > 2:
+            data = blocks.insert(ReshapeOp(data, newshape=[-1, shape[-1]]), self)
+        layout = f"NK{lanes}n"
+        source = "NK" if transpose_weight else "KN"
+        packed = blocks.insert(LayoutTransformOp(self.weight, src_layout=source, dst_layout=layout), self)
+        packed.name_hint = self.weight.name_hint
+        product = DensePackOp(data, packed, units=columns, weight_layout=layout, out_dtype=self.out_dtype)
+        result = blocks.insert(product, self)
+        if len(shape) > 2:
+            result = blocks.insert(ReshapeOp(result, newshape=shape_of(self.result)), self)
+        blocks.replace_plain(self, result)
+        return True
 
 
 @irdl_op_definition
@@ -301,6 +334,16 @@ class BiasAddOp(RelayOp):
         data, bias = inputs
         axis = normalize_axis(self.axis.value.data, data.rank)
         return te.compute(data.shape, lambda *i: data[i] + bias[i[axis]], "bias_add")
+
+    def channel_block(self, blocks: Blocks) -> int:
+        shape = shape_of(self.data)
+        along_channels = len(shape) == 4 and normalize_axis(self.axis.value.data, 4) == 1
+        return blocks.channel_block(shape[1]) if along_channels and is_static(self.bias.type) else PLAIN
+
+    def to_blocks(self, blocks: Blocks, block: int) -> None:
+        """`add` of the bias as `[1, C/b, 1, 1, b]`"""
+        bias = blocks.reshape(self.bias, (1, shape_of(self.data)[1] // block, 1, 1, block), self)
+        blocks.replace(self, AddOp(blocks.get(self.data, block, self), bias), block)
 
 
 OPS: list[type[Operation]] = [DenseOp, MatmulOp, BatchMatmulOp, DensePackOp, BiasAddOp]

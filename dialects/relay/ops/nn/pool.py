@@ -11,27 +11,35 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .... import te
-from ...base import Fusion, FusionPattern, RelayOp, flag, int_list, ints, is_true, string, tensor
+from ...base import Fusion, FusionPattern, flag, int_list, ints, is_true, string, tensor
+from ...blocking import Wish
 from ...layout import Layout, parse_layout
-from ...nn_common import Window, accumulator, narrow, normalize_padding, pad_stage, per_axis, widened
+from ...nn_common import (
+    ToldLayoutOp,
+    Window,
+    accumulator,
+    narrow,
+    normalize_padding,
+    pad_stage,
+    per_axis,
+    widened,
+)
 
 if TYPE_CHECKING:
     from ...base import NDArray
 
 
-class _Pool(RelayOp, ABC):
+class _Pool(ToldLayoutOp, ABC):
     """What all pools share: `SPATIAL` are the letters over which the window slides."""
 
     SPATIAL: ClassVar[str] = "HW"
 
-    data = operand_def(TensorType)
     result = result_def(TensorType)
-    layout = string("NCHW")
     out_layout = string("")
 
     traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
@@ -80,6 +88,9 @@ class _WindowPool(_Pool, ABC):
     dilation = int_list([1, 1])
     padding = int_list([0, 0])
     ceil_mode = flag(False)
+
+    def wish(self) -> Wish:
+        return Wish.WINDOW
 
     def window(self) -> Window:
         rank = len(self.SPATIAL)

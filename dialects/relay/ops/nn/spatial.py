@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import DenseArrayBase, TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -30,8 +30,9 @@ from ...base import (
     string,
     tensor,
 )
+from ...blocking import PLAIN, Blocks
 from ...layout import Layout, unblocked
-from ...nn_common import narrow, pad_stage
+from ...nn_common import ToldLayoutOp, narrow, pad_stage
 from ...resample import Sampling, one_of, resample
 
 if TYPE_CHECKING:
@@ -145,6 +146,15 @@ class PadOp(_SpatialOp):
 
         return te.compute(padded_shape(x.shape, pairs), body, "pad")
 
+    def channel_block(self, blocks: Blocks) -> int:
+        shape = shape_of(self.data)
+        return blocks.channel_block(shape[1]) if len(shape) == 4 and not any(ints(self.pad_width)[2:4]) else PLAIN
+
+    def to_blocks(self, blocks: Blocks, block: int) -> None:
+        widths = DenseArrayBase.from_list(self.pad_width.elt_type, [*ints(self.pad_width), 0, 0])
+        properties = {**self.properties, "pad_width": widths}
+        blocks.replace(self, PadOp(blocks.get(self.data, block, self), self.pad_value, **properties), block)
+
 
 @irdl_op_definition
 class MirrorPadOp(_SpatialOp):
@@ -216,12 +226,11 @@ class DilateOp(_SpatialOp):
         return te.compute(tensor(self.result).get_shape(), body, "dilate")
 
 
-class _Upsampling(_SpatialOp, ABC):
+class _Upsampling(ToldLayoutOp, _SpatialOp, ABC):
     """What the upsampling operators share: `scales` gives the factor of each axis in `SPATIAL`."""
 
     SPATIAL: ClassVar[str] = "HW"
 
-    data = operand_def(TensorType)
     result = result_def(TensorType)
     method = string("nearest_neighbor")
 
@@ -272,7 +281,6 @@ class UpsamplingOp(_Upsampling):
 
     scale_h = real(1.0)
     scale_w = real(1.0)
-    layout = string("NCHW")
     align_corners = flag(False)
 
     def layout_and_scales(self) -> tuple[Layout, Sequence[float]]:

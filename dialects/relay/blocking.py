@@ -1,0 +1,78 @@
+"""What a layout rule of an operator is given, and says: see `RelayOp.channel_block`, `RelayOp.to_blocks`.
+
+`alter-op-layout` computes values of shape `[N, C, H, W]` (`NCHW`) in blocks of channels (`NCHW16c`) where that pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Protocol
+
+from xdsl.ir import Operation, SSAValue
+
+PLAIN = 0
+"""The block size that stands for the layout without blocks."""
+
+
+def layout_text(block: int) -> str:
+    """`"NCHW16c"` for 16."""
+    return f"NCHW{block}c" if block else "NCHW"
+
+
+class Wish(Enum):
+    """How much an operator that can be computed in blocks wants to be."""
+
+    EITHER = "either layout will do"
+    WINDOW = "a window slides over each channel by itself: only blocks make vectors of it"
+    DEPTHWISE = "as WINDOW, and reason enough to look for blocks at all"
+    ALWAYS = "always"
+
+
+class Blocks(Protocol):
+    """The values of the function that is rewritten. An operator is told to others by its original operands."""
+
+    @property
+    def lanes(self) -> int:
+        """How many floats of 32 bits there are in a vector."""
+        ...
+
+    def channel_block(self, channels: int) -> int:
+        """The block for a number of channels; `PLAIN` where it does not fill vectors, or is dynamic."""
+        ...
+
+    def get(self, value: SSAValue, block: int, at: Operation) -> SSAValue:
+        """The original `value` in blocks of `block`, for use in `at` or after it."""
+        ...
+
+    def fit(self, value: SSAValue, block: int, at: Operation) -> SSAValue:
+        """The original `value`, of rank 4 at most, as it broadcasts against a tensor in blocks."""
+        ...
+
+    def reshape(self, value: SSAValue, shape: Sequence[int], at: Operation) -> SSAValue:
+        """A plain value seen under another shape."""
+        ...
+
+    def insert(self, new: Operation, at: Operation) -> SSAValue:
+        """Put an operation before `at`, with its location; return its result."""
+        ...
+
+    def replace(self, op: Operation, new: Operation, block: int) -> None:
+        """Let `new`, which gives its result in blocks, take the place of `op`."""
+        ...
+
+    def replace_plain(self, op: Operation, value: SSAValue) -> None:
+        """Let a plain value take the place of the result of `op`."""
+        ...
+
+    def drop(self, op: Operation) -> None:
+        """Say that the place of `op` has been taken."""
+        ...
+
+    def missed(self, op: Operation, reason: str, hint: str | None = None) -> None:
+        """Remark that `op` stays as it is, and why."""
+        ...
+
+    def passed(self, op: Operation, what: str) -> None:
+        """Remark what was done to `op`."""
+        ...
