@@ -14,7 +14,8 @@ from string import ascii_letters
 
 from xdsl.ir import SSAValue
 
-from .node import Malformed, Node, Unsupported, Versions, rank_of
+from .errors import Malformed, Unsupported
+from .node import Node, Versions, rank_of
 
 
 @dataclass(frozen=True)

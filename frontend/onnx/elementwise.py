@@ -9,17 +9,8 @@ from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import shape_of, tensor
 from ...dialects.support.dtypes import numpy_dtype, scalar_type
-from .node import Converter, Malformed, Node, Unsupported, Versions, rank_of
-
-
-def unary(operator: str) -> Converter:
-    """An ONNX operator that is one Relay operator of one operand."""
-    return lambda node: node.emit(operator, node.input(0))
-
-
-def binary(operator: str) -> Converter:
-    """An ONNX operator that is one Relay operator of two operands, which broadcast."""
-    return lambda node: node.emit(operator, node.input(0), node.input(1))
+from .errors import Malformed, Unsupported
+from .node import Converter, Node, Versions, rank_of
 
 
 def variadic(operator: str) -> Converter:
@@ -151,10 +142,6 @@ def celu(node: Node) -> SSAValue:
     return node.emit("multiply", node.scalar(alpha, x), bent)
 
 
-def leaky_relu(node: Node) -> SSAValue:
-    return node.emit("nn.leaky_relu", node.input(0), alpha=node.real("alpha", 0.01))
-
-
 def prelu(node: Node) -> SSAValue:
     """A slope for each channel is `nn.prelu`; any other slope that broadcasts is a choice between two products."""
     x, slope = node.input(0), node.input(1)
@@ -237,10 +224,6 @@ def gelu(node: Node) -> SSAValue:
     return node.emit("multiply", half, node.emit("add", node.scalar(1.0, x), curve))
 
 
-def where(node: Node) -> SSAValue:
-    return node.emit("where", node.input(0), node.input(1), node.input(2))
-
-
 def dropout(node: Node) -> list[SSAValue | None]:
     """At inference the data passes and the mask, if asked for, is all true."""
     import numpy as np
@@ -256,26 +239,7 @@ def dropout(node: Node) -> list[SSAValue | None]:
     return [node.emit_tuple("nn.dropout", x, rate=float(ratio))[0], mask]
 
 
-_UNARY = {
-    "Abs": "abs", "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh", "Atan": "atan",
-    "Atanh": "atanh", "BitwiseNot": "bitwise_not", "Ceil": "ceil", "Cos": "cos", "Cosh": "cosh", "Erf": "erf",
-    "Exp": "exp", "Floor": "floor", "IsNaN": "isnan", "Log": "log", "Neg": "negative", "Not": "logical_not",
-    "Relu": "nn.relu", "Round": "round", "Sigmoid": "sigmoid", "Sign": "sign", "Sin": "sin", "Sinh": "sinh",
-    "Sqrt": "sqrt", "Tan": "tan", "Tanh": "tanh",
-}  # fmt: skip
-
-_BINARY = {
-    "Add": "add", "And": "logical_and", "BitwiseAnd": "bitwise_and", "BitwiseOr": "bitwise_or",
-    "BitwiseXor": "bitwise_xor", "Div": "divide", "Equal": "equal", "Greater": "greater",
-    "GreaterOrEqual": "greater_equal", "Less": "less", "LessOrEqual": "less_equal", "Mul": "multiply",
-    "Or": "logical_or", "Sub": "subtract", "Xor": "logical_xor",
-}  # fmt: skip
-
-_BROADCASTS_SINCE = 7  # before, two operands broadcast only where an attribute asks for it
-
 CONVERTERS: dict[str, Versions] = {
-    **{name: {1: unary(operator)} for name, operator in _UNARY.items()},
-    **{name: {_BROADCASTS_SINCE: binary(operator)} for name, operator in _BINARY.items()},
     "BitShift": {11: bit_shift},
     "Cast": {6: cast},
     "CastLike": {15: cast_like},
@@ -288,7 +252,6 @@ CONVERTERS: dict[str, Versions] = {
     "HardSwish": {14: hard_swish},
     "Identity": {1: identity},
     "IsInf": {10: is_inf},
-    "LeakyRelu": {6: leaky_relu},
     "Max": {6: variadic("maximum")},
     "Mean": {6: mean},
     "Min": {6: variadic("minimum")},
@@ -304,5 +267,4 @@ CONVERTERS: dict[str, Versions] = {
     "Sum": {6: variadic("add")},
     "Swish": {24: swish},
     "ThresholdedRelu": {10: thresholded_relu},
-    "Where": {9: where},
 }

@@ -1,6 +1,6 @@
 """ONNX models -> `relay` modules.
 
-Every node becomes the Relay operators that its converter (`registry.CONVERTERS`) writes; weights become constants;
+Every node becomes the Relay operators that its converter (`registry.converter`) writes; weights become constants;
 shape arithmetic that follows from constants and static shapes is evaluated on the way. Names of nodes stay as
 locations, names of values as SSA names. An operator without a converter that ONNX itself, or the model, defines by
 other operators is expanded. What is left over is reported all at once.
@@ -25,9 +25,10 @@ from ...dialects.relay.base import DYNAMIC, compatible
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.diagnostics import Diagnostic, Note, Place, UsageError, did_you_mean
 from .emitter import Emitter, identifier
+from .errors import Malformed, Unsupported
 from .files import load
-from .node import Malformed, Node, Outputs, Unsupported
-from .registry import CONVERTERS, FIRST_OPSET, LAST_OPSET, converter
+from .node import Node, Outputs
+from .registry import FIRST_OPSET, LAST_OPSET, broken_plugins, converter, is_known
 from .schemas import (
     Schema,
     check,
@@ -285,7 +286,7 @@ class _Importer:
         return [_POISON] * len(node.output)
 
     def find_schema(self, node: NodeProto, scope: _Scope) -> Schema | None:
-        """ONNX's definition of the operator; `None` where the model defines it.
+        """ONNX's definition of the operator; `None` where the model or a converter for its domain defines it.
 
         Raises:
             Malformed: the model does not say which opset it means.
@@ -296,11 +297,18 @@ class _Importer:
         domain = domain_of(node)
         if domain not in scope.opsets:
             raise Malformed(f"the model imports no opset of domain '{domain}'")
-        schema = schema_of(node, scope.opsets[domain])
+        if domain != "" and is_known(name := operator_name(node)):
+            if converter(name, scope.opsets[domain]) is None:
+                raise Unsupported(f"version {scope.opsets[domain]} of its domain is older than its converters")
+            return None
+        try:
+            schema = schema_of(node, scope.opsets[domain])
+        except Unsupported as error:
+            raise Unsupported(error.reason, error.hint or broken_plugins()) from None
         if schema.has_function or schema.has_context_dependent_function:
             return schema
-        if domain != "" or (node.op_type not in CONVERTERS and node.op_type != "If"):
-            raise Unsupported("there is no counterpart in relay")
+        if domain != "" or (not is_known(node.op_type) and node.op_type != "If"):
+            raise Unsupported("there is no counterpart in relay", broken_plugins())
         if node.op_type != "If" and converter(node.op_type, schema.since_version) is None:
             raise Unsupported(
                 f"its revision {schema.since_version} is older than opset {FIRST_OPSET}",
@@ -313,6 +321,11 @@ class _Importer:
     ) -> Outputs:
         """Convert a node by its converter, or expand its definition."""
         attributes = {a.name: a for a in node.attribute}
+        if schema is None and (node.domain, node.op_type) not in self.functions:
+            version = scope.opsets[domain_of(node)]
+            convert = converter(operator_name(node), version)
+            assert convert is not None
+            return convert(Node(node, version, inputs, attributes, self.emitter, scope.read))
         if schema is None:
             function = self.functions[node.domain, node.op_type]
             given = {a.name: a for a in function.attribute_proto} | attributes

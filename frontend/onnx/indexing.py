@@ -7,7 +7,8 @@ from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import shape_of, tensor
 from ...dialects.support.dtypes import dtype_name
-from .node import Malformed, Node, T, Unsupported, Versions, rank_of
+from .errors import Malformed, Unsupported
+from .node import Node, T, Versions, rank_of
 
 
 def from_front(node: Node, indices: SSAValue, size: int) -> SSAValue:

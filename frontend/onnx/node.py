@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, SSAValue
@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects.relay import Relay
 from ...dialects.relay.base import DYNAMIC, RelayOp, Value, shape_of, tensor
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
+from .errors import Malformed, Unsupported
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,24 +34,6 @@ Outputs: TypeAlias = "SSAValue | Sequence[SSAValue | None]"
 Converter: TypeAlias = "Callable[[Node], Outputs]"
 Versions: TypeAlias = "Mapping[int, Converter]"
 """Converters of one operator by the first revision (ONNX's `since_version`) that each understands."""
-
-
-class Unsupported(Exception):
-    """The model is sound, but this node has no counterpart in Weft. The importer collects these and goes on."""
-
-    def __init__(self, reason: str, hint: str | None = None):
-        super().__init__(reason)
-        self.reason = reason
-        self.hint = hint
-
-
-class Malformed(Exception):
-    """The model is not sound at this node. The importer turns it into a diagnostic placed there."""
-
-    def __init__(self, message: str, hint: str | None = None):
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
 
 
 @cache
@@ -170,27 +153,55 @@ class Node:
         """An attribute of integers. Raises `Malformed` where it is absent and has no default."""
         return list(self.attributes[name].ints if name in self.attributes else _default(name, default))
 
+    def value(self, name: str) -> Value:
+        """An attribute as the property that it stands for. Raises `Unsupported` where no property can be that."""
+        import onnx
+
+        value = onnx.helper.get_attribute_value(self.attributes[name])
+        match value:
+            case bytes():
+                return value.decode()
+            case bool() | int() | float():
+                return value
+            case list():
+                numbers = cast("list[object]", value)
+                if not all(isinstance(number, int | float) for number in numbers):
+                    raise Unsupported(f"attribute '{name}' holds other things than numbers")
+                return cast("list[float]", numbers)
+            case _:
+                raise Unsupported(f"attribute '{name}' is neither a number, numbers, nor a string")
+
     def graph(self, name: str) -> GraphProto:
         """A graph attribute, which the operator's definition asks for."""
         return self.attributes[name].g
 
     # Relay operators
 
-    def emit(self, operator: str, *operands: SSAValue | Sequence[SSAValue], **properties: Value) -> SSAValue:
-        """Write a Relay operator (by TVM's name) and return its result.
+    def emit(
+        self, operator: str | type[RelayOp], *operands: SSAValue | Sequence[SSAValue], **properties: Value
+    ) -> SSAValue:
+        """Write an operator (a Relay operator by TVM's name, or a class) and return its first result.
 
         Raises:
             Unsupported: the dialect has no such operator.
             Malformed: the operands do not fit it.
         """
+        return self.emit_all(operator, *operands, **properties)[0]
+
+    def emit_all(
+        self, operator: str | type[RelayOp], *operands: SSAValue | Sequence[SSAValue] | None, **properties: Value
+    ) -> Sequence[SSAValue]:
+        """`emit` for all results of an operator; optional operands may be `None`."""
         try:
-            op = relay_operator(operator)(*operands, **properties)
+            op_type = relay_operator(operator) if isinstance(operator, str) else operator
         except KeyError:
             raise Unsupported(f"relay has no operator {operator}") from None
+        try:
+            op = op_type(*(() if operand is None else operand for operand in operands), **properties)
         except VerifyException as error:
             raise Malformed(str(error)) from None
         self.emitter.insert(op)
-        return op.results[0]
+        return op.results
 
     def emit_tuple(
         self, operator: str, *operands: SSAValue | Sequence[SSAValue], **properties: Value

@@ -7,7 +7,8 @@ from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import shape_of, tensor
 from ...dialects.support.dtypes import dtype_name
-from .node import Node, Unsupported, Versions, rank_of
+from .errors import Unsupported
+from .node import Node, Versions, rank_of
 from .tensors import element_type
 
 

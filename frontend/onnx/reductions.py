@@ -10,7 +10,8 @@ from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.support.dtypes import dtype_name
-from .node import Converter, Node, Unsupported, Versions, rank_of
+from .errors import Unsupported
+from .node import Converter, Node, Versions, rank_of
 
 Reduce = Callable[[Node, SSAValue, list[int], bool], SSAValue]
 """`(node, operand, axes, keepdims)` -> the reduced tensor."""

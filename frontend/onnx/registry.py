@@ -1,15 +1,71 @@
-"""Which ONNX operators are imported, and how: one table, made of the families' tables."""
+"""Which ONNX operators are imported, and how.
+
+An operator that a Relay operator is, one to one, is named by that class (`RelayOp.ONNX`). Any other has a converter, a
+function of a `Node`. Weft's own stand in the families' tables; those of other packages are found by
+
+* the classes of the dialects that they bring by the entry point `xdsl.universe`,
+* the entry point `weft.importers`, a mapping such as `{"com.example.Rotary": {1: rotary}}`: the operator's name with
+  its domain, then the first revision, or the first version of its domain, that a converter understands,
+* `register_converter`, in a script.
+
+They are looked for when a model has an operator that Weft does not know; what Weft knows, they do not change.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import cast
+
+from xdsl.ir import Dialect, Operation
+from xdsl.irdl import OptOperandDef
+from xdsl.universe import Universe
+
+from ...dialects.relay import Relay
+from ...dialects.relay.base import RelayOp
+from ...dialects.support.plugins import Broken, plugins
 from . import einsum, elementwise, indexing, linear, normalization, quantization, reductions, shapes, windows
-from .node import Converter, Versions
+from .errors import Malformed, Unsupported
+from .node import Converter, Node, Outputs, Versions
 
 FIRST_OPSET = 7
 LAST_OPSET = 23
 """The opsets whose operators the converters were written for. An operator that a later opset left as it was will do."""
 
+_BROADCASTS_SINCE = 7  # before, two operands broadcast only where an attribute asks for it
+
+
+def one_to_one(op_type: type[RelayOp]) -> Converter:
+    """The converter of an operator that is this one: inputs are operands, attributes properties of the same names."""
+    definition = op_type.get_irdl_definition()
+    optional = [isinstance(operand, OptOperandDef) for _, operand in definition.operands]
+    properties = definition.properties
+
+    def convert(node: Node) -> Outputs:
+        for name in node.attributes:
+            if name not in properties:
+                raise Unsupported(f"attribute '{name}' has no counterpart in {op_type.name}")
+        if len(node.inputs) > len(optional):
+            raise Malformed(f"{len(node.inputs)} inputs, but {op_type.name} has {len(optional)} operands")
+        operands = [node.optional(i) if may_lack else node.input(i) for i, may_lack in enumerate(optional)]
+        results = node.emit_all(op_type, *operands, **{name: node.value(name) for name in node.attributes})
+        return results[0] if len(results) == 1 else results
+
+    return convert
+
+
+def named_by_classes(operations: Iterable[type[Operation]]) -> dict[str, Versions]:
+    """The converters of the ONNX operators that operators' classes name."""
+    found: dict[str, Versions] = {}
+    for op in operations:
+        if issubclass(op, RelayOp):
+            since = _BROADCASTS_SINCE if len(op.get_irdl_definition().operands) > 1 else 1
+            found |= {name: {1 if "." in name else since: one_to_one(op)} for name in op.ONNX}
+    return found
+
+
 CONVERTERS: dict[str, Versions] = {
+    **named_by_classes(Relay.operations),
     **elementwise.CONVERTERS,
     **reductions.CONVERTERS,
     **linear.CONVERTERS,
@@ -20,15 +76,59 @@ CONVERTERS: dict[str, Versions] = {
     **indexing.CONVERTERS,
     **quantization.CONVERTERS,
 }
+"""Weft's own, and what was registered."""
 
 
-def converter(operator: str, since_version: int) -> Converter | None:
-    """The converter that understands the revision `since_version` of an operator of ONNX's default domain."""
-    versions = CONVERTERS.get(operator, {})
-    fitting = [version for version in versions if version <= since_version]
+def register_converter(name: str, convert: Converter, since: int = 1) -> None:
+    """Have the ONNX operator `name` (`"com.example.Rotary"`), from version `since` on, imported by `convert`."""
+    CONVERTERS[name] = {**CONVERTERS.get(name, {}), since: convert}
+
+
+@cache
+def _from_plugins() -> tuple[dict[str, Versions], list[Broken]]:
+    """The converters of other packages, and what could not be loaded."""
+    found: dict[str, Versions] = {}
+    broken: list[Broken] = []
+    for plugin in (*plugins("xdsl.universe"), *plugins("weft.importers")):
+        match plugin:
+            case Universe():
+                for factory in plugin.all_dialects.values():
+                    dialect: Dialect = factory()
+                    found |= named_by_classes(dialect.operations)
+            case Broken():
+                broken.append(plugin)
+            case Mapping():
+                found |= cast("Mapping[str, Versions]", plugin)
+            case _:
+                raise TypeError(f"an entry point of weft.importers names {plugin!r}, which is no mapping of converters")
+    return found, broken
+
+
+def converter(operator: str, version: int) -> Converter | None:
+    """The converter that understands an operator in `version`: its `since_version` in ONNX's own domain, the imported
+    version of the domain in others, where the domain stands before the name."""
+    versions = CONVERTERS.get(operator)
+    if versions is None:
+        versions = _from_plugins()[0].get(operator, {})
+    fitting = [since for since in versions if since <= version]
     return versions[max(fitting)] if fitting else None
+
+
+def is_known(operator: str) -> bool:
+    """Whether an operator has a converter for some version."""
+    return operator in CONVERTERS or operator in _from_plugins()[0]
+
+
+def broken_plugins() -> str | None:
+    """A hint for who misses an operator: the plug-ins that could not be loaded, if any."""
+    return "; ".join(map(str, _from_plugins()[1])) or None
+
+
+def forget_plugins() -> None:
+    """Look for plug-ins again when they are next needed."""
+    _from_plugins.cache_clear()
 
 
 def supported_operators() -> list[str]:
     """The ONNX operators that have a converter, sorted. Others that ONNX defines by these are expanded on import."""
-    return sorted(CONVERTERS)
+    return sorted({**_from_plugins()[0], **CONVERTERS})

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import tensor
 from ...dialects.support.diagnostics import did_you_mean
-from .node import Malformed, Unsupported
+from .errors import Malformed, Unsupported
 from .tensors import type_proto
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ def schema_of(node: NodeProto, opset: int) -> Schema:
     known = {schema.name: schema.since_version for schema in onnx.defs.get_all_schemas() if schema.domain == domain}
     if node.op_type in known:
         raise Unsupported(f"opset {opset} has no such operator (newest revision: opset {known[node.op_type]})")
+    if domain and not known:
+        raise Unsupported(f"no installed package brings a converter for an operator of the domain '{domain}'")
     raise Unsupported("ONNX has no such operator", did_you_mean(node.op_type, known))
 
 

@@ -8,7 +8,8 @@ from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import DYNAMIC, broadcast_shapes, shape_of, tensor
 from ...dialects.support.dtypes import numpy_dtype
-from .node import Malformed, Node, Unsupported, Versions, rank_of
+from .errors import Malformed, Unsupported
+from .node import Node, Versions, rank_of
 from .tensors import element_type
 
 

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 
 from ...dialects.relay.base import DYNAMIC, Tensor
 from ...dialects.support.dtypes import numpy_dtype, scalar_type
-from .node import Malformed, Unsupported
+from .errors import Malformed, Unsupported
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,8 @@ from math import prod
 from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of
-from .node import Converter, Malformed, Node, Unsupported, Versions, rank_of
+from .errors import Malformed, Unsupported
+from .node import Converter, Node, Versions, rank_of
 
 _LAYOUTS = {1: ("NCW", "OIW"), 2: ("NCHW", "OIHW"), 3: ("NCDHW", "OIDHW")}
 

@@ -7,10 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
+from xdsl.dialects.builtin import FloatAttr
+
+pytest.importorskip("onnx")
+
+import onnx
 
 from weft.dialects.relay import Relay
 from weft.dialects.relay.base import Fusion, Pointwise, RelayOp, fusion_pattern
-from weft.frontend.onnx.registry import CONVERTERS
+from weft.frontend.onnx.registry import CONVERTERS, LAST_OPSET
 
 OPERATORS = {op.name: op for op in Relay.operations if issubclass(op, RelayOp)}
 DIALECT_TESTS = Path(__file__).parents[1] / "dialects" / "relay"
@@ -163,11 +168,24 @@ def test_the_lists_of_gaps_name_operators(allowed: dict[str, str]):
     assert allowed.keys() <= OPERATORS.keys()
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-def test_the_onnx_counterparts_of_an_operator_are_imported(name: str):
-    counterparts: tuple[str, ...] = getattr(OPERATORS[name], "ONNX", ())
-    missing = [operator for operator in counterparts if operator not in CONVERTERS]
-    assert not missing, f"{name} names ONNX operators without a converter: {', '.join(missing)}"
+def test_no_onnx_operator_is_named_by_two_classes():
+    named = [name for op in OPERATORS.values() for name in op.ONNX]
+    assert len(named) == len(set(named))
+
+
+@pytest.mark.parametrize("name", [name for name, op in OPERATORS.items() if op.ONNX])
+def test_an_onnx_operator_that_a_class_names_is_one_to_one_with_it(name: str):
+    """As many inputs as operands, all attributes are properties with the same default, and no converter takes it."""
+    op = OPERATORS[name]
+    for counterpart in op.ONNX:
+        schema = onnx.defs.get_schema(counterpart, LAST_OPSET)
+        assert schema.min_input == schema.max_input == len(op.get_irdl_definition().operands)
+        properties = op.get_irdl_definition().properties
+        for attribute, definition in schema.attributes.items():
+            default = properties[attribute].default_value
+            assert isinstance(default, FloatAttr)
+            assert default.value.data == pytest.approx(definition.default_value.f)
+        assert CONVERTERS[counterpart].keys() <= {1, 7}
 
 
 def test_names_are_unique():

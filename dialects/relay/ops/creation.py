@@ -219,7 +219,6 @@ class ArangeOp(RelayOp):
     """
 
     name = "relay.arange"
-    ONNX: ClassVar[tuple[str, ...]] = ("Range",)
 
     start = operand_def(TensorType)
     stop = operand_def(TensorType)
@@ -322,7 +321,6 @@ class NdarraySizeOp(_ShapeQuery):
     """
 
     name = "relay.ndarray_size"
-    ONNX: ClassVar[tuple[str, ...]] = ("Size",)
 
     traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TensorType, TupleType, i1
 from xdsl.ir import Attribute, Operation
@@ -85,7 +85,6 @@ class EinsumOp(RelayOp):
     """  # noqa: E501
 
     name = "relay.einsum"
-    ONNX: ClassVar[tuple[str, ...]] = ("Einsum",)
 
     data = operand_def(TupleType)
     result = result_def(TensorType)

@@ -418,7 +418,6 @@ class CastOp(_Conversion):
 
     name = "relay.cast"
     traits = traits_def(Pointwise())
-    ONNX: ClassVar[tuple[str, ...]] = ("Cast",)
 
     dtype = string()
 
@@ -438,7 +437,6 @@ class CastLikeOp(_Conversion):
     """
 
     name = "relay.cast_like"
-    ONNX: ClassVar[tuple[str, ...]] = ("CastLike",)
 
     data = operand_def(TensorType)
     like = operand_def(TensorType)

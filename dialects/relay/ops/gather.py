@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
@@ -77,7 +77,6 @@ class TakeOp(_GatherOp):
     """
 
     name = "relay.take"
-    ONNX: ClassVar[tuple[str, ...]] = ("Gather",)
 
     batch_dims = integer(0)
     axis = opt_integer()
@@ -154,7 +153,6 @@ class GatherOp(_GatherOp):
     """
 
     name = "relay.gather"
-    ONNX: ClassVar[tuple[str, ...]] = ("GatherElements",)
 
     axis = integer()
     mode = string("clip")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
@@ -30,7 +29,6 @@ class TriluOp(RelayOp):
     """
 
     name = "relay.trilu"
-    ONNX: ClassVar[tuple[str, ...]] = ("Trilu",)
 
     data = operand_def(TensorType)
     k = operand_def(TensorType)

@@ -100,7 +100,6 @@ class CumsumOp(_ScanOp):
     """
 
     name = "relay.cumsum"
-    ONNX: ClassVar[tuple[str, ...]] = ("CumSum",)
     KIND: ClassVar[te.ReduceKind] = "sum"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xdsl.dialects.builtin import StringAttr, TensorType, i32
 from xdsl.ir import Attribute, Operation
@@ -244,7 +244,6 @@ class ScatterElementsOp(_ScatterAlongAxis):
     """  # noqa: E501
 
     name = "relay.scatter_elements"
-    ONNX: ClassVar[tuple[str, ...]] = ("ScatterElements",)
 
     reduction = string("update")
 
@@ -264,7 +263,6 @@ class ScatterNdOp(_ScatterOp):
     """  # noqa: E501
 
     name = "relay.scatter_nd"
-    ONNX: ClassVar[tuple[str, ...]] = ("ScatterND",)
 
     mode = string("update")
 

@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, TensorType, TupleType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -335,7 +335,6 @@ class ConcatenateOp(_JoinOp):
     """
 
     name = "relay.concatenate"
-    ONNX: ClassVar[tuple[str, ...]] = ("Concat",)
 
     def infer(self) -> Sequence[Attribute]:
         fields = self.fields()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
@@ -93,7 +93,6 @@ class TileOp(InjectiveOp):
     """
 
     name = "relay.tile"
-    ONNX: ClassVar[tuple[str, ...]] = ("Tile",)
 
     reps = int_list()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
@@ -166,7 +166,6 @@ class ReshapeOp(_ReshapeOp):
     """
 
     name = "relay.reshape"
-    ONNX: ClassVar[tuple[str, ...]] = ("Reshape",)
 
     newshape = int_list()
     allowzero = flag(False)
@@ -298,7 +297,6 @@ class TransposeOp(InjectiveOp, HasCanonicalizationPatternsInterface):
     """
 
     name = "relay.transpose"
-    ONNX: ClassVar[tuple[str, ...]] = ("Transpose",)
 
     axes = opt_int_list()
 
