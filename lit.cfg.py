@@ -8,16 +8,14 @@ import stat
 import sys
 
 _root = os.path.dirname(os.path.abspath(__file__))
-_support = os.path.join(_root, "test", "support")
-for _path in (_support, _root):
-    if _path not in sys.path:
-        sys.path.insert(0, _path)
+if _root not in sys.path:
+    sys.path.insert(0, _root)
 
-import bless  # noqa: E402
-from lit_in_process import MODULES, InProcessShTest  # noqa: E402
+from weft.testing import bless  # noqa: E402
+from weft.testing.lit_format import MODULES, InProcessShTest  # noqa: E402
 
 config.name = "weft"
-config.test_format = InProcessShTest()
+config.test_format = InProcessShTest("make bless T={name}")
 lit_config.test_updaters.append(bless.update)
 config.suffixes = [".mlir"]
 config.excludes = ["unit", "support", "Inputs", "build", "dist", ".venv", ".git", "weft"]

@@ -1,16 +1,13 @@
 """`make bless` writes CHECK lines that pass, where a reader looks for them."""
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
-import pytest
 from filecheck.finput import FInput
 from filecheck.matcher import Matcher
 from filecheck.options import parse_argv_options
 from filecheck.parser import Parser, pattern_for_opts
 
-SUPPORT = Path(__file__).parents[1] / "support"
+from weft.testing import bless
 
 OUTPUT = """builtin.module {
   relay.func @first(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -36,15 +33,6 @@ relay.func @first(%x: tensor<4xf32>) -> tensor<4xf32> {
 """
 
 
-@pytest.fixture
-def bless() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("bless", SUPPORT / "bless.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def filecheck_passes(test: Path, output: str) -> bool:
     options = parse_argv_options(["filecheck", str(test)])
     with test.open() as file:
@@ -52,7 +40,7 @@ def filecheck_passes(test: Path, output: str) -> bool:
         return Matcher(options, FInput("<stdin>", output), parser).run() == 0
 
 
-def test_check_lines_stand_before_the_function_they_check_and_pass(bless: ModuleType, tmp_path: Path) -> None:
+def test_check_lines_stand_before_the_function_they_check_and_pass(tmp_path: Path) -> None:
     test = tmp_path / "some_pass.mlir"
     test.write_text(TEST)
     assert not filecheck_passes(test, OUTPUT)
@@ -64,21 +52,21 @@ def test_check_lines_stand_before_the_function_they_check_and_pass(bless: Module
     assert filecheck_passes(test, OUTPUT)
 
 
-def test_the_rewritten_lines_fail_on_other_output(bless: ModuleType, tmp_path: Path) -> None:
+def test_the_rewritten_lines_fail_on_other_output(tmp_path: Path) -> None:
     test = tmp_path / "some_pass.mlir"
     test.write_text(TEST)
     bless.rewrite(test, ["filecheck", str(test)], OUTPUT)
     assert not filecheck_passes(test, OUTPUT.replace("relay.inner", "relay.other"))
 
 
-def test_only_the_prefix_at_fault_is_rewritten(bless: ModuleType, tmp_path: Path) -> None:
+def test_only_the_prefix_at_fault_is_rewritten(tmp_path: Path) -> None:
     test = tmp_path / "some_pass.mlir"
     test.write_text(TEST)
     bless.rewrite(test, ["filecheck", str(test), "--check-prefix=OTHER"], OUTPUT)
     assert "stale" in test.read_text() and "// OTHER-LABEL: relay.func @first" in test.read_text()
 
 
-def test_a_test_without_output_is_left_alone(bless: ModuleType, tmp_path: Path) -> None:
+def test_a_test_without_output_is_left_alone(tmp_path: Path) -> None:
     test = tmp_path / "some_pass.mlir"
     test.write_text(TEST)
     bless.rewrite(test, ["filecheck", str(test)], "\n")

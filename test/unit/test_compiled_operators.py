@@ -8,31 +8,24 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
-from operators import type_of
-from relay_examples import OPERATORS, example, operation_under_test, parse, random_inputs
 from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
 from xdsl.ir import Block, Operation
 
-from weft.dialects.relay.base import RelayOp, flatten_types, is_static
+from weft.dialects.relay import Relay
+from weft.dialects.relay.base import flatten_types
 from weft.dialects.relay.core import CallOp, FuncOp, ReturnOp
 from weft.dialects.relay.ops.image import Resize2dOp
 from weft.dialects.relay.reference import evaluate_compute
 from weft.lowering.compiler import compile_graph
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
+from weft.testing import OperatorExample, assert_close, examples_of
+from weft.testing.operators import type_of
 
 NDArray = npt.NDArray[Any]
 
 TOLERANCE = 1e-5
 ROUGH = {"relay.fast_exp": 1e-2, "relay.fast_tanh": 1e-2, "relay.fast_erf": 1e-2, "relay.nn.fast_softmax": 1e-2}
-
-
-def is_compiled(op: type[RelayOp]) -> bool:
-    """Whether the operator becomes a kernel: it has a `compute`, and an example of static shape."""
-    if not op.has_compute():
-        return False
-    found = operation_under_test(parse(example(op)), op.name)
-    return all(is_static(value.type) for value in (*found.operands, *found.results))
 
 
 def as_kernel(op: Operation) -> ModuleOp:
@@ -50,10 +43,12 @@ def as_kernel(op: Operation) -> ModuleOp:
     return module
 
 
-@pytest.mark.parametrize("name", [name for name, op in OPERATORS.items() if is_compiled(op)])
-def test_machine_code_gives_the_results_of_the_definition(name: str) -> None:
-    op = operation_under_test(parse(example(OPERATORS[name])), name)
-    inputs = random_inputs(op)
+COMPILED = [e for e in examples_of(Relay) if e.op_type.has_compute() and e.is_static()]
+
+
+@pytest.mark.parametrize("example", COMPILED, ids=str)
+def test_machine_code_gives_the_results_of_the_definition(example: OperatorExample) -> None:
+    op, inputs = example.op, example.inputs()
     graph = compile_graph(as_kernel(op), Target(), start="fuse", jobs=1)
     results = Executable(graph, threads=1)(*inputs)
     found = [results] if isinstance(results, np.ndarray) else list(results)
@@ -61,8 +56,7 @@ def test_machine_code_gives_the_results_of_the_definition(name: str) -> None:
     assert len(found) == len(expected) == len(flatten_types([r.type for r in op.results]))
     for a, b in zip(found, expected, strict=True):
         assert a.dtype == b.dtype
-        rtol = ROUGH.get(name, TOLERANCE)
-        np.testing.assert_allclose(a.astype(np.float64), b.astype(np.float64), rtol=rtol, atol=rtol / 10)
+        assert_close(a, b, ROUGH.get(op.name, TOLERANCE))
 
 
 def test_bf16_elements_are_moved_by_their_bits() -> None:

@@ -33,7 +33,8 @@ def sources() -> list[Path]:
 
 def is_linked(path: Path) -> bool:
     """Whether a file of the package `weft` is reached through one of its links to another folder."""
-    return path.relative_to(ROOT).parts[0] == "weft" and len(path.relative_to(ROOT).parts) > 2
+    top, *inner = path.relative_to(ROOT).parts
+    return top == "weft" and (ROOT / top / inner[0]).is_symlink()
 
 
 def absolute(path: Path, node: ast.ImportFrom) -> tuple[str, ...] | None:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "test" / "support"))
+from weft.testing.lit_format import Stage, parse_run_line, run_lines
 
-from lit_in_process import Stage, parse_run_line, run_lines  # noqa: E402
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -71,8 +70,8 @@ def test_lit_reports_a_failing_test(tmp_path: Path) -> None:
     suite = tmp_path / "suite"
     suite.mkdir()
     (suite / "lit.cfg.py").write_text(
-        f"import sys\nsys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'test' / 'support')!r}]\n"
-        "from lit_in_process import InProcessShTest\n"
+        f"import sys\nsys.path[:0] = [{str(ROOT)!r}]\n"
+        "from weft.testing.lit_format import InProcessShTest\n"
         "config.name, config.test_format, config.suffixes = 'suite', InProcessShTest(), ['.mlir']\n"
     )
     module = "func.func @f() { func.return }\n"
@@ -94,4 +93,4 @@ def test_lit_reports_a_failing_test(tmp_path: Path) -> None:
         "xfails.mlir": "XFAIL",
         "unsupported.mlir": "UNSUPPORTED",
     }
-    assert "make bless T=fails" in done.stdout
+    assert "lit --update-tests --filter fails" in done.stdout

@@ -17,7 +17,8 @@ from weft.frontend.onnx import from_onnx, registry
 def custom_model(operator: str, **attributes: float) -> onnx.ModelProto:
     """One node of the domain `com.example` on a tensor of two floats."""
     x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [2]) for name in "xy")
-    node = onnx.helper.make_node(operator, ["x"], ["y"], "custom", domain="com.example", **attributes)
+    node = onnx.helper.make_node(operator, ["x"], ["y"], "custom", domain="com.example")
+    node.attribute.extend(onnx.helper.make_attribute(name, value) for name, value in attributes.items())
     imports = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("com.example", 2)]
     return onnx.helper.make_model(onnx.helper.make_graph([node], "g", [x], [y]), opset_imports=imports)
 

@@ -8,17 +8,18 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from native import Native, aligned
-from relay_examples import OPERATORS, example, operation_under_test, parse, random_inputs
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from weft.dialects import te
+from weft.dialects.relay import Relay
 from weft.dialects.relay.base import RelayOp
 from weft.dialects.relay.reference import evaluate_compute
 from weft.dialects.support.dtypes import numpy_dtype, scalar_type
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
 from weft.lowering.tir_to_loops.convert_tir_to_loops import ConvertTirToLoopsPass
+from weft.testing import OperatorExample, assert_close, examples_of
 from weft.transforms.infra.registry import new_ir_context
 
 NDArray = npt.NDArray[Any]
@@ -46,10 +47,9 @@ def memory(type: Attribute) -> NDArray:
     return aligned(type.get_shape(), numpy_dtype(type.element_type))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 
 
-@pytest.mark.parametrize("name", [name for name, op in OPERATORS.items() if op.has_compute()])
-def test_machine_code_gives_what_the_compute_says(name: str):
-    op = operation_under_test(parse(example(OPERATORS[name])), name)
-    inputs = random_inputs(op)
-    for found, expected in zip(run_natively(op, inputs), evaluate_compute(op, inputs), strict=True):
+@pytest.mark.parametrize("example", [e for e in examples_of(Relay) if e.op_type.has_compute()], ids=str)
+def test_machine_code_gives_what_the_compute_says(example: OperatorExample):
+    inputs = example.inputs()
+    for found, expected in zip(run_natively(example.op, inputs), evaluate_compute(example.op, inputs), strict=True):
         assert found.dtype == expected.dtype
-        np.testing.assert_allclose(found.astype(np.float64), expected.astype(np.float64), rtol=2e-5, atol=1e-6)
+        assert_close(found, expected, 2e-5)

@@ -13,7 +13,6 @@ import numpy.typing as npt
 import pytest
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
-from operators import assert_close, random_floats, run_operator
 
 from weft.dialects.relay.base import RelayOp, Value
 from weft.dialects.relay.ops.image import GridSampleOp, Resize2dOp
@@ -34,6 +33,7 @@ from weft.dialects.relay.ops.nn.pool import (
 )
 from weft.dialects.relay.ops.nn.spatial import DepthToSpaceOp, PadOp, SpaceToDepthOp
 from weft.dialects.relay.ops.vision import RoiAlignOp, RoiPoolOp
+from weft.testing.operators import assert_close, random_floats, run_operator
 
 NDArray = npt.NDArray[Any]
 Properties = dict[str, Value]

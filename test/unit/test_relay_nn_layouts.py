@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from operators import assert_close, random_floats, run_operator
 from xdsl.dialects.builtin import TensorType, bf16, f16, f32
 from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
@@ -31,6 +30,7 @@ from weft.dialects.relay.ops.nn.pool import (
 from weft.dialects.relay.ops.nn.spatial import BatchToSpaceNdOp, DilateOp, MirrorPadOp, SpaceToBatchNdOp, UpsamplingOp
 from weft.dialects.relay.reference import evaluate_op
 from weft.dialects.support.dtypes import numpy_dtype
+from weft.testing.operators import assert_close, random_floats, run_operator
 
 NDArray = npt.NDArray[Any]
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from operators import NDArray, assert_close, random_floats, run_operator, run_results
 from xdsl.dialects.builtin import TensorType, f32, i64
 from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
@@ -38,6 +37,7 @@ from weft.dialects.relay.ops import (
 from weft.dialects.relay.ops.creation import ArangeOp
 from weft.dialects.relay.ops.transform import infer_new_shape
 from weft.dialects.relay.reference import evaluate_compute, evaluate_op
+from weft.testing.operators import NDArray, assert_close, random_floats, run_operator, run_results
 
 X = random_floats(2, 3, 4)
 NAN, INF = np.nan, np.inf

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from operators import Input, run_operator
 
 from weft.dialects.relay.base import RelayOp, Value
 from weft.dialects.relay.ops.einsum import EinsumOp
 from weft.dialects.relay.ops.nn.dense import BatchMatmulOp, DenseOp
 from weft.dialects.relay.ops.scan import CumsumOp
 from weft.dialects.relay.ops.scatter import ScatterAddOp
+from weft.testing.operators import Input, run_operator
 
 BITS = np.array([[True, True, False], [True, True, True]])
 

@@ -2,6 +2,15 @@
 # lit has no types
 """A lit test format that runs Weft's tools and filecheck inside lit's worker.
 
+In a suite's `lit.cfg.py`:
+
+    from weft.testing import bless
+    from weft.testing.lit_format import InProcessShTest
+
+    config.name, config.suffixes, config.test_format = "mine", [".mlir"], InProcessShTest()
+    config.test_source_root = os.path.dirname(__file__)
+    lit_config.test_updaters.append(bless.update)
+
 A RUN line made only of these tools, joined by `|` and with plain redirections, runs in a forked child of the warm
 worker, so that a test costs a fork instead of an interpreter start per command. Any other RUN line makes the whole
 test fall back on lit's own shell.
@@ -25,7 +34,8 @@ from typing import TYPE_CHECKING, Any, cast
 import lit.formats
 import lit.Test
 import lit.TestRunner as runner
-from bless import rewrite
+
+from .bless import rewrite
 
 if TYPE_CHECKING:
     from lit.LitConfig import LitConfig
@@ -214,16 +224,28 @@ def _run_lines(lines: Sequence[Sequence[Stage]]) -> Report:
 
 
 class InProcessShTest(lit.formats.ShTest):
-    """`ShTest`, run in the worker where that is possible."""
+    """`ShTest`, run in the worker where that is possible.
+
+    Args:
+        bless: the command that a failing test prints, by which its CHECK lines are rewritten; `{name}` is the test's.
+    """
 
     _warm = False
+
+    def __init__(self, bless: str = "lit --update-tests --filter {name} .", **options: Any):
+        super().__init__(**options)
+        self.bless = bless
+
+    def advice(self, test: Test) -> str:
+        name = os.path.splitext(test.path_in_suite[-1])[0]
+        return f"\nIf the new output is right: {self.bless.format(name=name)}\n"
 
     def execute(self, test: Test, litConfig: LitConfig) -> lit.Test.Result:
         lines = self._parse(test, litConfig)
         if lines is None:
             result = cast("lit.Test.Result", super().execute(test, litConfig))
             if result.code is lit.Test.FAIL:
-                result.output += _advice(test)
+                result.output += self.advice(test)
             return result
         if not InProcessShTest._warm:
             InProcessShTest._warm = True
@@ -233,7 +255,7 @@ class InProcessShTest(lit.formats.ShTest):
         if code is None:
             return lit.Test.Result(lit.Test.TIMEOUT, f"took longer than {TIMEOUT_S} s, or was killed\n{output}")
         if code:
-            output += _advice(test)
+            output += self.advice(test)
         return lit.Test.Result(lit.Test.FAIL if code else lit.Test.PASS, output)
 
     def _parse(self, test: Test, config: LitConfig) -> list[list[Stage]] | None:
@@ -288,8 +310,3 @@ def in_child(work: Callable[[], Report], cwd: str) -> tuple[int | None, str]:
         result = pipe.read()
     os.waitpid(pid, 0)
     return (int(result[:1]), result[1:].decode()) if result else (None, "")
-
-
-def _advice(test: Any) -> str:
-    name = os.path.splitext(test.path_in_suite[-1])[0]
-    return f"\nIf the new output is right: make bless T={name}\n"
