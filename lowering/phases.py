@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import cache
 from typing import TYPE_CHECKING
 
 from xdsl.passes import ModulePass
+from xdsl.universe import Universe
+
+from ..dialects.support.plugins import plugins
 
 if TYPE_CHECKING:
     from .machine.target import Target
@@ -17,11 +22,32 @@ PHASES: tuple[str, ...] = ("import", "graph", "fuse", "tir", "schedule", "loops"
 
 
 def phase_passes(phase: str, target: Target) -> list[ModulePass]:
-    """The passes of one phase.
+    """The passes of one phase: Weft's, then those of plug-ins that state it as their `phase`.
 
     Raises:
         ValueError: there is no phase of that name.
     """
+    return [*own_passes(phase, target), *(pass_type() for pass_type in joining_passes(phase))]
+
+
+@cache
+def joining_passes(phase: str) -> list[type[ModulePass]]:
+    """The passes of installed plug-ins whose class attribute `phase` names this one, sorted by name.
+
+    A plug-in that cannot be loaded is warned of.
+    """
+    found: list[type[ModulePass]] = []
+    for plugin in plugins("xdsl.universe"):
+        match plugin:
+            case Universe():
+                found += [cls for load in plugin.all_passes.values() if getattr(cls := load(), "phase", None) == phase]
+            case _:
+                warnings.warn(str(plugin), stacklevel=2)
+    return sorted(found, key=lambda cls: cls.name)
+
+
+def own_passes(phase: str, target: Target) -> list[ModulePass]:
+    """Weft's passes of one phase."""
     match phase:
         case "import" | "object":
             return []

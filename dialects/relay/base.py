@@ -40,6 +40,7 @@ from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
+from ..support.plugins import class_place
 from .blocking import PLAIN, Blocks, Wish
 
 if TYPE_CHECKING:
@@ -155,14 +156,14 @@ class RelayOp(IRDLOperation, ABC):
         Raises:
             VerifyException: the operands do not fit the operator; the message names the operand and both shapes.
         """
-        raise NotImplementedError(f"{self.name} has no type relation")
+        raise VerifyException(f"it has no type relation: {class_place(type(self))} lacks `infer`")
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor | Sequence[te.Tensor]:
         """The operator's meaning: result tensors as expressions over the input tensors (tuples come flattened).
 
         Called only when all shapes are static.
         """
-        raise NotImplementedError(f"{self.name} has no compute")
+        raise NotImplementedError(f"{self.name} has no compute: {class_place(type(self))}")
 
     @classmethod
     def has_compute(cls) -> bool:
@@ -217,6 +218,16 @@ class RelayOp(IRDLOperation, ABC):
                 raise VerifyException(
                     f"'{self.name}' has result type {result.type}, but its operands and attributes give {inferred}"
                 )
+
+
+def missing_facets(op_type: type[RelayOp]) -> list[str]:
+    """What an operator's class lacks to be compiled."""
+    facets = {
+        "infer": op_type.infer is not RelayOp.infer,
+        "compute": op_type.has_compute(),
+        "a FusionPattern among its traits": fusion_pattern(op_type) is not None,
+    }
+    return [what for what, there in facets.items() if not there]
 
 
 _UNKNOWN = TensorType(i1, [])

@@ -53,10 +53,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from ...dialects.relay.base import Tensor, flatten_types, is_static
+from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
 from ...dialects.relay.core import CallLoweredOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import byte_width
+from ...dialects.support.plugins import class_place
 from ...transforms.infra import ModulePass
 from ..relay_to_tir.te_to_tir import signless
 from ..threads.work_sharing import SLOT_BYTES, declare_functions, share_out, slots_type
@@ -205,6 +206,9 @@ class MainLowering:
                 self._collect_call(op)
             case ReturnOp():
                 pass
+            case RelayOp() if lacks := missing_facets(type(op)):
+                place = class_place(type(op))
+                raise Diagnostic.at(op, "cannot be compiled", hint=f"{place} lacks {', '.join(lacks)}")
             case _:
                 raise Diagnostic.at(
                     op, "is not a kernel call", hint="lower the graph first: weft-opt --compile-to=schedule"

@@ -35,10 +35,11 @@ from xdsl.dialects.builtin import AnyFloat, FunctionType, ModuleOp, TupleType, i
 from xdsl.ir import Block, Dialect, Operation, Region, SSAValue
 from xdsl.parser import Parser
 
-from ..dialects.relay.base import DYNAMIC, Pointwise, RelayOp, flatten_types, is_static, tensor
+from ..dialects.relay.base import DYNAMIC, Pointwise, RelayOp, flatten_types, is_static, missing_facets, tensor
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleOp
 from ..dialects.relay.reference import evaluate_compute, evaluate_directly
 from ..dialects.support.dtypes import numpy_dtype
+from ..dialects.support.plugins import class_place
 from ..transforms.infra.registry import new_ir_context
 from .operators import assert_close
 from .values import random_array, special_array
@@ -50,19 +51,10 @@ def docstring(op_type: type[Operation]) -> str:
     return inspect.cleandoc(op_type.__doc__ or "")
 
 
-def place(op_type: type[Operation]) -> str:
-    """Where an operator's class stands, for messages: `class SoftcapOp (softcap/ops.py:12)`."""
-    try:
-        where = f" ({inspect.getsourcefile(op_type)}:{inspect.getsourcelines(op_type)[1]})"
-    except (OSError, TypeError):
-        where = ""
-    return f"class {op_type.__name__}{where}"
-
-
 def example_text(op_type: type[Operation]) -> str:
     """The one ```` ```mlir ```` block of a docstring."""
     blocks = re.findall(r"```mlir\n(.*?)```", docstring(op_type), re.DOTALL)
-    assert len(blocks) == 1, f"the docstring of {op_type.name} has {len(blocks)} examples: {place(op_type)}"
+    assert len(blocks) == 1, f"the docstring of {op_type.name} has {len(blocks)} examples: {class_place(op_type)}"
     return blocks[0]
 
 
@@ -119,7 +111,7 @@ class OperatorExample:
     def op(self) -> RelayOp:
         """The operation that the example is of."""
         found = [op for op in self.module.walk() if op.name == self.op_type.name]
-        assert len(found) == 1, f"the example has {len(found)} operations {self.op_type.name}: {place(self.op_type)}"
+        assert len(found) == 1, f"the example has {len(found)} of {self.op_type.name}: {class_place(self.op_type)}"
         assert isinstance(found[0], RelayOp)
         return found[0]
 
@@ -184,35 +176,25 @@ class OperatorExample:
         text = str(module)
         again = Parser(self.context(), text).parse_module()
         again.verify()
-        assert str(again) == text, f"{self} does not round-trip: {place(self.op_type)}"
+        assert str(again) == text, f"{self} does not round-trip: {class_place(self.op_type)}"
 
     def check_facets(self) -> None:
         """The operator has a type relation, a fusion pattern and a `compute`."""
-        from ..dialects.relay.base import fusion_pattern
-
-        missing = [
-            what
-            for what, there in (
-                ("infer", self.op_type.infer is not RelayOp.infer),
-                ("compute", self.op_type.has_compute()),
-                ("a FusionPattern among its traits", fusion_pattern(self.op_type) is not None),
-            )
-            if not there
-        ]
-        assert not missing, f"{self} lacks {', '.join(missing)}: {place(self.op_type)}"
+        missing = missing_facets(self.op_type)
+        assert not missing, f"{self} lacks {', '.join(missing)}: {class_place(self.op_type)}"
 
     def check_types(self) -> None:
         """`compute` gives the types and shapes that the type relation declares."""
         results = evaluate_compute(self.op, self.inputs())
         types = flatten_types([r.type for r in self.op.results])
-        assert len(results) == len(types), f"{self} computes {len(results)} of {len(types)}: {place(self.op_type)}"
+        assert len(results) == len(types), f"{self} computes {len(results)} results: {class_place(self.op_type)}"
         for result, type in zip(results, types, strict=True):
             fits = len(result.shape) == len(type.get_shape()) and all(
                 n in (DYNAMIC, m) for n, m in zip(type.get_shape(), result.shape, strict=True)
             )
             assert fits and result.dtype == numpy_dtype(type.element_type), (
                 f"{self} declares {type}, but computes {result.dtype} of shape {list(result.shape)}: "
-                f"{place(self.op_type)}"
+                f"{class_place(self.op_type)}"
             )
 
     def check_direct(self, inputs: Sequence[NDArray] | None = None) -> bool:

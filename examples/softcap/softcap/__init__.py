@@ -1,0 +1,1 @@
+"""Softcap: an extension of Weft. docs/extending.md of Weft builds it step by step."""
