@@ -38,7 +38,7 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.parser import Parser
-from xdsl.pattern_rewriter import RewritePattern
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.printer import Printer
 from xdsl.traits import (
     CallableOpInterface,
@@ -388,8 +388,6 @@ class TupleGetOp(IRDLOperation, HasCanonicalizationPatternsInterface):
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from .canonicalization import TakeFieldOfTuple
-
         return (TakeFieldOfTuple(),)
 
     @classmethod
@@ -420,6 +418,15 @@ class TupleGetOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         printer.print_attribute(self.tuple.type)
         printer.print_string(" -> ")
         printer.print_attribute(self.result.type)
+
+
+class TakeFieldOfTuple(RewritePattern):
+    """A field of a tuple that is made right here is the value it was made of."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: TupleGetOp, rewriter: PatternRewriter):
+        if isinstance(made := op.tuple.owner, TupleOp):
+            rewriter.replace(op, [], [made.fields[op.index.value.data]])
 
 
 @irdl_op_definition

@@ -9,8 +9,8 @@ from math import prod
 from xdsl.dialects.builtin import i1
 
 from ..support.dtypes import byte_width
-from .expr import Binary, Expr, Reduce, Unary, index, operands_of
-from .tensor import Tensor, topological_order
+from .expr import Binary, Expr, Reduce, Unary, index
+from .tensor import Tensor, operands_of, topological_order
 
 
 @dataclass(frozen=True)

@@ -25,14 +25,13 @@ from .expr import (
     Const,
     Expr,
     IterVar,
-    Read,
     Reduce,
     Select,
     Unary,
     UnaryKind,
     reduce_identity,
 )
-from .tensor import Compute, Tensor, topological_order
+from .tensor import Compute, Read, Tensor, topological_order
 
 if TYPE_CHECKING:
     import numpy.typing as npt

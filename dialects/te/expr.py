@@ -13,14 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness, i1
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
-
-if TYPE_CHECKING:
-    from .tensor import Tensor
 
 index = IndexType()
 
@@ -246,18 +243,6 @@ class Cast(Expr):
 
 
 @dataclass(frozen=True, eq=False)
-class Read(Expr):
-    """One element of a tensor; `indices` have type `index`, one for each dimension."""
-
-    tensor: Tensor
-    indices: tuple[Expr, ...]
-
-    @property
-    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.tensor.element_type
-
-
-@dataclass(frozen=True, eq=False)
 class Reduce(Expr):
     """`operand` combined over all values of `axes`. Stands only at the top of a `compute` body."""
 
@@ -392,20 +377,3 @@ def all_of(conditions: Sequence[Expr]) -> Expr:
     for condition in conditions:
         result = condition if result is None else result & condition
     return const(1, i1) if result is None else result
-
-
-def operands_of(expr: Expr) -> tuple[Expr, ...]:
-    """The direct sub-expressions, in order."""
-    match expr:
-        case Unary(_, operand) | Cast(operand):
-            return (operand,)
-        case Binary(_, lhs, rhs):
-            return (lhs, rhs)
-        case Select(condition, then, otherwise):
-            return (condition, then, otherwise)
-        case Read(_, indices):
-            return indices
-        case Reduce(_, operand, _):
-            return (operand,)
-        case _:
-            return ()

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias, cast, overload
 from xdsl.ir import Attribute
 
 from .bounds import affine, affine_range
-from .expr import Expr, ExprLike, IterVar, Read, Reduce, ReduceKind, Select, as_expr, index, operands_of
+from .expr import Binary, Cast, Expr, ExprLike, IterVar, Reduce, ReduceKind, Select, Unary, as_expr, index
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,35 @@ class Tensor:
     @property
     def rank(self) -> int:
         return len(self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Read(Expr):
+    """One element of a tensor; `indices` have type `index`, one for each dimension."""
+
+    tensor: Tensor
+    indices: tuple[Expr, ...]
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.tensor.element_type
+
+
+def operands_of(expr: Expr) -> tuple[Expr, ...]:
+    """The direct sub-expressions, in order."""
+    match expr:
+        case Unary(_, operand) | Cast(operand):
+            return (operand,)
+        case Binary(_, lhs, rhs):
+            return (lhs, rhs)
+        case Select(condition, then, otherwise):
+            return (condition, then, otherwise)
+        case Read(_, indices):
+            return indices
+        case Reduce(_, operand, _):
+            return (operand,)
+        case _:
+            return ()
 
 
 @dataclass(frozen=True, eq=False)

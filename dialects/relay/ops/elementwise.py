@@ -10,13 +10,13 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType, i1
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.pattern_rewriter import RewritePattern
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.dtypes import scalar_type
-from ..base import Fusion, FusionPattern, Pointwise, RelayOp, Tensor, real, string, tensor
+from ..base import Fusion, FusionPattern, Pointwise, RelayOp, Tensor, fusion_pattern, is_static, real, string, tensor
 
 _SAME_TYPE = VarConstraint("T", TensorType.constr())
 
@@ -40,13 +40,23 @@ class ElementwiseOp(SameTypeOp, ABC):
     traits = traits_def(FusionPattern(Fusion.ELEMWISE), Pointwise())
 
 
+class DropIdentity(RewritePattern):
+    """An operator that has its first operand's elements in their order is that operand, where the types agree.
+
+    Types with dynamic extents say so only of elementwise operators: others may change extents that both types hide.
+    """
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter):
+        type = op.operands[0].type
+        if type == op.results[0].type and (is_static(type) or fusion_pattern(op.__class__) == Fusion.ELEMWISE):
+            rewriter.replace(op, [], [op.operands[0]])
+
+
 class DropsIdentity(HasCanonicalizationPatternsInterface, ABC):
     """An operator that is dropped where its result is its operand, which an equal type says."""
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from ..canonicalization import DropIdentity
-
         return (DropIdentity(),)
 
 

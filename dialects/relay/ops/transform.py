@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.pattern_rewriter import RewritePattern
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -329,9 +329,17 @@ class TransposeOp(InjectiveOp, HasCanonicalizationPatternsInterface):
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from ..canonicalization import DropIdentityTranspose
-
         return (DropIdentityTranspose(),)
+
+
+class DropIdentityTranspose(RewritePattern):
+    """A transpose that leaves every dimension in its place is its operand."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: TransposeOp, rewriter: PatternRewriter):
+        rank = len(shape_of(op.data))
+        if op.permutation(rank) == tuple(range(rank)) and op.data.type == op.result.type:
+            rewriter.replace(op, [], [op.data])
 
 
 @irdl_op_definition
