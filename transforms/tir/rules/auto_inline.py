@@ -7,18 +7,14 @@ from __future__ import annotations
 
 from math import prod
 
-from xdsl.dialects import arith, math, memref, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, memref_of
 from ..schedule.inline import compute_inline, consumers, defining_block, written_buffer
 from ..schedule.rebind import blocks_under
-
-_EXPENSIVE = (
-    math.ExpOp, math.LogOp, math.TanhOp, math.ErfOp, math.PowFOp, math.SqrtOp, math.RsqrtOp, math.SinOp, math.CosOp,
-    arith.DivfOp,
-)  # fmt: skip
+from .op_cost import is_expensive
 
 
 def inline_all(func: PrimFuncOp) -> None:
@@ -50,7 +46,7 @@ def should_inline(block: BlockOp) -> bool:
     if again and (guarded or work):
         return False
     reads = sum(1 for reader in readers for access in reader.accesses() if access.buffer is buffer)
-    expensive = any(isinstance(op, _EXPENSIVE) for op in work)
+    expensive = any(map(is_expensive, work))
     return reads == 1 or not (expensive or guarded)
 
 
