@@ -148,3 +148,53 @@ relay.func @likes_of_dynamic_shape_stay(%x: tensor<?x3xf32>) -> tensor<?x3xf32> 
   %0 = relay.ones_like %x : tensor<?x3xf32>
   relay.return %0 : tensor<?x3xf32>
 }
+
+// CHECK-LABEL: relay.func @ones_like_becomes_ones
+// CHECK-NEXT: %y = relay.ones {shape = array<i64: 2, 3>, dtype = "float32"} : tensor<2x3xf32>
+relay.func @ones_like_becomes_ones(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = relay.ones_like %x : tensor<2x3xf32>
+  relay.return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: relay.func @a_fill_on_the_left_becomes_its_scalar
+// CHECK-NEXT: %y = relay.subtract %v, %x :
+relay.func @a_fill_on_the_left_becomes_its_scalar(%x: tensor<2x3xf32>, %v: tensor<f32>) -> tensor<2x3xf32> {
+  %f = relay.full %v {shape = array<i64: 2, 3>, dtype = "float32"} : (tensor<f32>) -> tensor<2x3xf32>
+  %y = relay.subtract %f, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  relay.return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: relay.func @a_reshape_to_the_shape_it_has_goes
+// CHECK-NEXT: relay.return %x
+relay.func @a_reshape_to_the_shape_it_has_goes(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = relay.reshape %x {newshape = array<i64: 2, 3>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  relay.return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: relay.func @a_transpose_in_order_goes
+// CHECK-NEXT: relay.return %x
+relay.func @a_transpose_in_order_goes(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %y = relay.transpose %x {axes = array<i64: 0, 1>} : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  relay.return %y : tensor<3x3xf32>
+}
+
+// CHECK-LABEL: relay.func @a_square_transpose_stays
+// CHECK-NEXT: %y = relay.transpose %x {axes = array<i64: 1, 0>}
+relay.func @a_square_transpose_stays(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %y = relay.transpose %x {axes = array<i64: 1, 0>} : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  relay.return %y : tensor<3x3xf32>
+}
+
+// CHECK-LABEL: relay.func @a_layout_transform_to_the_same_layout_goes
+// CHECK-NEXT: relay.return %x
+relay.func @a_layout_transform_to_the_same_layout_goes(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
+  %y = relay.layout_transform %x {src_layout = "NCHW", dst_layout = "NCHW"} : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  relay.return %y : tensor<1x4x2x2xf32>
+}
+
+// CHECK-LABEL: relay.func @a_cast_to_the_type_it_has_goes
+// CHECK-NEXT: relay.return %x
+relay.func @a_cast_to_the_type_it_has_goes(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = relay.cast %x {dtype = "float32"} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  relay.return %y : tensor<2x3xf32>
+}

@@ -1,69 +1,51 @@
-"""Patterns that free operators from operands of which only the type matters: part of `simplify-expr`.
+"""Rows that free operators from operands of which only the type matters: part of `simplify-expr`.
 
     relay.zeros_like %x : tensor<2x3xf32>  ->  relay.zeros {shape = array<i64: 2, 3>, dtype = "float32"}
 
-The operand may then be dead. Its type must be static.
+The operand may then be dead. Where a shape is said, the type must be static.
 """
 
 from __future__ import annotations
 
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
-
 from ...dialects.relay.base import is_static, shape_of, tensor
-from ...dialects.relay.ops.creation import FullLikeOp, FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
-from ...dialects.relay.ops.elementwise import CastLikeOp, CastOp
-from ...dialects.relay.ops.reduce import CollapseSumLikeOp, CollapseSumToOp
-from ...dialects.relay.ops.tiling import BroadcastToLikeOp, BroadcastToOp
-from ...dialects.relay.ops.transform import ReshapeLikeOp, ReshapeOp
+from ...dialects.relay.ops.creation import FullOp, OnesOp, ZerosOp
+from ...dialects.relay.ops.elementwise import CastOp
+from ...dialects.relay.ops.reduce import CollapseSumToOp
+from ...dialects.relay.ops.tiling import BroadcastToOp
+from ...dialects.relay.ops.transform import ReshapeOp
 from ...dialects.support.dtypes import dtype_name
+from .dataflow.pattern import is_op, wildcard
+from .dataflow.rows import Row, Site
 
 
-class ConcretizeFillLike(RewritePattern):
-    """`zeros_like(x)` -> `zeros(shape)`, and the same for ones"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: ZerosLikeOp | OnesLikeOp, rewriter: PatternRewriter, /) -> None:
-        if is_static(op.result.type):
-            fill = ZerosOp if isinstance(op, ZerosLikeOp) else OnesOp
-            element = tensor(op.result).element_type
-            rewriter.replace(op, fill(shape=shape_of(op.result), dtype=dtype_name(element)))
+def static(site: Site) -> bool:
+    """Whether the result's shape can be said."""
+    return is_static(site.op.results[0].type)
 
 
-class ConcretizeFullLike(RewritePattern):
-    """`full_like(x, v)` -> `full(v, shape)`"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: FullLikeOp, rewriter: PatternRewriter, /) -> None:
-        if is_static(op.result.type):
-            element = tensor(op.result).element_type
-            rewriter.replace(op, FullOp(op.fill_value, shape=shape_of(op.result), dtype=dtype_name(element)))
+def shape(site: Site) -> tuple[int, ...]:
+    return shape_of(site.op.results[0])
 
 
-class ConcretizeShapeLike(RewritePattern):
-    """`reshape_like(x, y)` -> `reshape(x, shape)`, and the same for `broadcast_to` and `collapse_sum_to`"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: ReshapeLikeOp | BroadcastToLikeOp | CollapseSumLikeOp, rewriter: PatternRewriter, /
-    ) -> None:
-        if not is_static(op.results[0].type):
-            return
-        shape = shape_of(op.results[0])
-        match op:
-            case ReshapeLikeOp():
-                rewriter.replace(op, ReshapeOp(op.data, newshape=shape, allowzero=True))
-            case BroadcastToLikeOp():
-                rewriter.replace(op, BroadcastToOp(op.data, shape=shape))
-            case CollapseSumLikeOp():
-                rewriter.replace(op, CollapseSumToOp(op.data, shape=shape))
+def dtype(site: Site) -> str:
+    return dtype_name(tensor(site.op.results[0]).element_type)
 
 
-class ConcretizeCastLike(RewritePattern):
-    """`cast_like(x, y)` -> `cast(x, dtype)`"""
+x, v, like = wildcard(), wildcard(), wildcard()
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: CastLikeOp, rewriter: PatternRewriter, /) -> None:
-        rewriter.replace(op, CastOp(op.data, dtype=dtype_name(tensor(op.result).element_type)))
-
-
-CONCRETIZE = (ConcretizeFillLike(), ConcretizeFullLike(), ConcretizeShapeLike(), ConcretizeCastLike())
+CONCRETIZE = (
+    Row("zeros_like(x) = zeros(shape)", is_op("zeros_like")(x),
+        lambda s: s.emit(ZerosOp(shape=shape(s), dtype=dtype(s))), static),
+    Row("ones_like(x) = ones(shape)", is_op("ones_like")(x),
+        lambda s: s.emit(OnesOp(shape=shape(s), dtype=dtype(s))), static),
+    Row("full_like(x, v) = full(v, shape)", is_op("full_like")(x, v),
+        lambda s: s.emit(FullOp(s[v], shape=shape(s), dtype=dtype(s))), static),
+    Row("reshape_like(x, like) = reshape(x, shape)", is_op("reshape_like")(x, like),
+        lambda s: s.emit(ReshapeOp(s[x], newshape=shape(s), allowzero=True)), static),
+    Row("broadcast_to_like(x, like) = broadcast_to(x, shape)", is_op("broadcast_to_like")(x, like),
+        lambda s: s.emit(BroadcastToOp(s[x], shape=shape(s))), static),
+    Row("collapse_sum_like(x, like) = collapse_sum_to(x, shape)", is_op("collapse_sum_like")(x, like),
+        lambda s: s.emit(CollapseSumToOp(s[x], shape=shape(s))), static),
+    Row("cast_like(x, like) = cast(x, dtype)", is_op("cast_like")(x, like),
+        lambda s: s.emit(CastOp(s[x], dtype=dtype(s)))),
+)  # fmt: skip

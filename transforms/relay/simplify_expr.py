@@ -4,9 +4,12 @@
     %1 = relay.reshape %0 {newshape = array<i64: 2, 6>}         ->
     %2 = relay.reshape %1 {newshape = array<i64: 3, 4>}             %2 = relay.reshape %x {newshape = array<i64: 3, 4>}
 
-The identities stand with the patterns below; those for operators named `*_like` are in `concretize_like.py`. They are
+The identities are the rows of the table below; those for operators named `*_like` are in `concretize_like.py`. They are
 exact but for three: `x / sqrt(y)` -> `x * rsqrt(y)` and the regrouping of constants round differently in the last
 place, and `x + 0` turns no negative zero into a positive one any more.
+
+The table's invariant is that of all rows (`dataflow/rows.py`): the two sides have one type. Each row makes the graph
+smaller, or moves constants, fills and casts outward, so that the rewriting ends whatever the order of the rows.
 
 Counterpart of TVM's `SimplifyExpr`, without its rules for quantised operators.
 """
@@ -19,21 +22,22 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.relay.attributes import is_uniform
-from ...dialects.relay.base import DYNAMIC, ReshapeLike, shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, RelayOp, ReshapeLike, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.layout import LayoutTransformOp
-from ...dialects.relay.ops.broadcast import AddOp, BinaryFunction, DivideOp, MultiplyOp, SubtractOp
+from ...dialects.relay.ops.broadcast import AddOp, BinaryFunction, MultiplyOp
 from ...dialects.relay.ops.creation import FullOp, OnesOp, ZerosOp
 from ...dialects.relay.ops.elementwise import CastOp
 from ...dialects.relay.ops.nn.spatial import BatchFlattenOp
-from ...dialects.relay.ops.transcendental import RsqrtOp, SqrtOp
+from ...dialects.relay.ops.transcendental import RsqrtOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
 from ...dialects.support.dtypes import byte_width, dtype_name
 from ..infra import FunctionPass, RewriteDriver, report_changed
 from .concretize_like import CONCRETIZE
+from .dataflow.pattern import DFPattern, is_constant, is_op, wildcard
+from .dataflow.rows import ClassPattern, PredicatePattern, Row, Site
 from .emitter import Emitter
 
 
@@ -47,7 +51,7 @@ class SimplifyExprPass(FunctionPass):
     tvm_name: ClassVar[str | None] = "SimplifyExpr"
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        report_changed(RewriteDriver(PATTERNS).rewrite(func))
+        report_changed(RewriteDriver(ROWS).rewrite(func))
 
 
 def is_filled_with(value: SSAValue, number: float) -> bool:
@@ -62,74 +66,6 @@ def is_filled_with(value: SSAValue, number: float) -> bool:
             return number == 1
         case _:
             return False
-
-
-class DropNeutralElement(RewritePattern):
-    """`x + 0`, `0 + x`, `x - 0`, `x * 1`, `1 * x`, `x / 1` -> `x`, where that does not widen `x`"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: AddOp | SubtractOp | MultiplyOp | DivideOp, rewriter: PatternRewriter, /) -> None:
-        neutral = 0 if isinstance(op, AddOp | SubtractOp) else 1
-        if op.lhs.type == op.result.type and is_filled_with(op.rhs, neutral):
-            rewriter.replace(op, [], [op.lhs])
-        elif isinstance(op, AddOp | MultiplyOp) and op.rhs.type == op.result.type and is_filled_with(op.lhs, neutral):
-            rewriter.replace(op, [], [op.rhs])
-
-
-class AddConstantsFirst(RewritePattern):
-    """`(x + c1) + c2` -> `x + (c1 + c2)` for constants on whichever side"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: AddOp, rewriter: PatternRewriter, /) -> None:
-        if (outer := split_constant(op)) is None or not isinstance(inner := outer[0].owner, AddOp):
-            return
-        if (parts := split_constant(inner)) is None:
-            return
-        emit = Emitter()
-        total = AddOp(parts[0], emit(AddOp(parts[1], outer[1])))
-        if total.result.type == op.result.type:
-            emit(total)
-            rewriter.replace(op, emit.ops)
-
-
-def split_constant(op: AddOp) -> tuple[SSAValue, SSAValue] | None:
-    """The operand that is no constant, and the one that is."""
-    match isinstance(op.lhs.owner, ConstantOp), isinstance(op.rhs.owner, ConstantOp):
-        case False, True:
-            return op.lhs, op.rhs
-        case True, False:
-            return op.rhs, op.lhs
-        case _:
-            return None
-
-
-class DivideBySqrt(RewritePattern):
-    """`x / sqrt(y)` -> `x * rsqrt(y)`"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: DivideOp, rewriter: PatternRewriter, /) -> None:
-        if isinstance(root := op.rhs.owner, SqrtOp):
-            emit = Emitter()
-            emit(MultiplyOp(op.lhs, emit(RsqrtOp(root.data))))
-            rewriter.replace(op, emit.ops)
-
-
-class BroadcastFill(RewritePattern):
-    """`x + full(v, shape)` -> `x + v`, where `x` has the result's shape; the same for any such operator"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: BinaryFunction, rewriter: PatternRewriter, /) -> None:
-        for index, operand in enumerate(op.operands):
-            other = op.operands[1 - index]
-            if shape_of(operand) == () or shape_of(other) != shape_of(op.results[0]):
-                continue
-            emit = Emitter()
-            if (scalar := fill_value(emit, operand)) is not None:
-                operands = [other, other]
-                operands[index] = scalar
-                emit(type(op)(*operands, **op.properties))
-                rewriter.replace(op, emit.ops)
-                return
 
 
 def fill_value(emit: Emitter, value: SSAValue) -> SSAValue | None:
@@ -147,72 +83,6 @@ def fill_value(emit: Emitter, value: SSAValue) -> SSAValue | None:
             return None
 
 
-class MergeReshapes(RewritePattern):
-    """`reshape(reshape(x))` -> `reshape(x)`, whatever names the two have; `x` itself where it has the result's shape"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: ReshapeOp | SqueezeOp | ExpandDimsOp | BatchFlattenOp, rewriter: PatternRewriter, /
-    ) -> None:
-        if op.data.type == op.result.type:
-            rewriter.replace(op, [], [op.data])
-            return
-        inner = op.data.owner
-        shape = shape_of(op.result)
-        if not isinstance(inner, Operation) or not inner.has_trait(ReshapeLike) or shape.count(DYNAMIC) > 1:
-            return
-        newshape = [-1 if n == DYNAMIC else n for n in shape]
-        merged = ReshapeOp(inner.operands[0], newshape=newshape, allowzero=0 in shape)
-        if merged.result.type == op.result.type:
-            rewriter.replace(op, merged)
-
-
-class MergeTransposes(RewritePattern):
-    """`transpose(transpose(x, p), q)` -> `transpose(x, p[q])`; `x` itself where that changes nothing"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: TransposeOp, rewriter: PatternRewriter, /) -> None:
-        rank = len(shape_of(op.data))
-        order = op.permutation(rank)
-        if order == tuple(range(rank)):
-            rewriter.replace(op, [], [op.data])
-        elif isinstance(inner := op.data.owner, TransposeOp):
-            first = inner.permutation(rank)
-            rewriter.replace(op, TransposeOp(inner.data, axes=[first[d] for d in order]))
-
-
-class MergeLayoutTransforms(RewritePattern):
-    """`layout_transform(layout_transform(x, A -> B), B -> C)` -> `layout_transform(x, A -> C)`, unless B is padded"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: LayoutTransformOp, rewriter: PatternRewriter, /) -> None:
-        if op.src_layout == op.dst_layout and op.data.type == op.result.type:
-            rewriter.replace(op, [], [op.data])
-            return
-        inner = op.data.owner
-        if not isinstance(inner, LayoutTransformOp) or inner.dst_layout != op.src_layout:
-            return
-        source, middle = inner.layouts()
-        if source.extents(shape_of(inner.data)) != middle.extents(shape_of(inner.result)) or op.extents:
-            return
-        merged = LayoutTransformOp(inner.data, src_layout=inner.src_layout, dst_layout=op.dst_layout)
-        if merged.result.type == op.result.type:
-            rewriter.replace(op, merged)
-
-
-class MergeCasts(RewritePattern):
-    """`cast(x, type of x)` -> `x`; `cast(cast(x, A), B)` -> `cast(x, B)` where A holds every value of `x`'s type"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter, /) -> None:
-        if op.data.type == op.result.type:
-            rewriter.replace(op, [], [op.data])
-        elif isinstance(inner := op.data.owner, CastOp) and holds(
-            tensor(inner.result).element_type, tensor(inner.data).element_type
-        ):
-            rewriter.replace(op, CastOp(inner.data, dtype=op.dtype))
-
-
 def holds(wide: Attribute, narrow: Attribute) -> bool:
     """Whether a conversion from `narrow` to `wide` loses nothing, and is of the same kind: float, or integer."""
     if isinstance(wide, AnyFloat) and isinstance(narrow, AnyFloat):
@@ -221,9 +91,120 @@ def holds(wide: Attribute, narrow: Attribute) -> bool:
     return kinds[0] == kinds[1] and kinds[0] in ("int", "uint") and byte_width(wide) >= byte_width(narrow)
 
 
-PATTERNS = (
+def filled_with(number: float) -> DFPattern:
+    """A tensor all of whose elements are `number`."""
+    return PredicatePattern(lambda value: is_filled_with(value, number), (ConstantOp, ZerosOp, OnesOp))
+
+
+def is_reshaped(value: SSAValue) -> bool:
+    """Whether a value is the first operand of its maker under another shape."""
+    return isinstance(value.owner, Operation) and value.owner.has_trait(ReshapeLike)
+
+
+x, y, varying = wildcard(), wildcard(), PredicatePattern(lambda value: not isinstance(value.owner, ConstantOp))
+c, d = is_constant(), is_constant()
+fill = PredicatePattern(lambda value: shape_of(value) != (), (ZerosOp, OnesOp, FullOp))
+reshaped = PredicatePattern(is_reshaped)
+binary, reshape = ClassPattern(BinaryFunction), ClassPattern(ReshapeOp, SqueezeOp, ExpandDimsOp, BatchFlattenOp)
+transpose, cast, layout_transform = is_op("transpose"), is_op("cast"), is_op("layout_transform")
+
+
+def inner(site: Site) -> RelayOp:
+    """The first one of two operators in a row."""
+    op = site.op.operands[0].owner
+    assert isinstance(op, RelayOp)
+    return op
+
+
+def is_widest(site: Site) -> bool:
+    """Whether `x` has the result's shape, so that no other operand widens it."""
+    return shape_of(site[x]) == shape_of(site.op.results[0])
+
+
+def with_scalar(site: Site) -> SSAValue:
+    """The operator at the root, with what `fill` is filled with for an operand."""
+    scalar = fill_value(site.emit, site[fill])
+    assert scalar is not None and isinstance(site.op, BinaryFunction)
+    operands = [scalar if operand is site[fill] else operand for operand in site.op.operands]
+    return site.emit(type(site.op)(*operands, **site.op.properties))
+
+
+def merged_reshape(site: Site) -> SSAValue:
+    shape = shape_of(site.op.results[0])
+    newshape = [-1 if n == DYNAMIC else n for n in shape]
+    return site.emit(ReshapeOp(inner(site).operands[0], newshape=newshape, allowzero=0 in shape))
+
+
+def order(op: Operation) -> tuple[int, ...]:
+    """The permutation of a transpose."""
+    assert isinstance(op, TransposeOp)
+    return op.permutation(len(shape_of(op.data)))
+
+
+def merged_transpose(site: Site) -> SSAValue:
+    first = order(inner(site))
+    return site.emit(TransposeOp(site[x], axes=[first[d] for d in order(site.op)]))
+
+
+def transforms(site: Site) -> tuple[LayoutTransformOp, LayoutTransformOp]:
+    """Two layout transformations in a row."""
+    first, second = inner(site), site.op
+    assert isinstance(first, LayoutTransformOp) and isinstance(second, LayoutTransformOp)
+    return first, second
+
+
+def meet_without_padding(site: Site) -> bool:
+    """Whether the second transformation starts where the first one ends, with nothing padded in between."""
+    first, second = transforms(site)
+    source, middle = first.layouts()
+    unpadded = source.extents(shape_of(first.data)) == middle.extents(shape_of(first.result)) and not second.extents
+    return first.dst_layout == second.src_layout and unpadded
+
+
+def merged_transform(site: Site) -> SSAValue:
+    first, second = transforms(site)
+    return site.emit(LayoutTransformOp(site[x], src_layout=first.src_layout, dst_layout=second.dst_layout))
+
+
+def keeps_layout(site: Site) -> bool:
+    return site.op.properties["src_layout"] == site.op.properties["dst_layout"]
+
+
+def element(value: SSAValue) -> Attribute:
+    return tensor(value).element_type
+
+
+ROWS = (
     *CONCRETIZE,
-    DropNeutralElement(), AddConstantsFirst(), DivideBySqrt(), BroadcastFill(),
-    MergeReshapes(), MergeTransposes(), MergeLayoutTransforms(), MergeCasts(),
+    # Neutral elements. The types of the two sides say that they do not widen `x`.
+    Row("x + 0 = x", x + filled_with(0), lambda s: s[x]),
+    Row("x - 0 = x", x - filled_with(0), lambda s: s[x]),
+    Row("x * 1 = x", x * filled_with(1), lambda s: s[x]),
+    Row("x / 1 = x", x / filled_with(1), lambda s: s[x]),
+    # Constants meet, so that they can be folded.
+    Row("(x + c) + d = x + (c + d)", (varying + c) + d,
+        lambda s: s.emit(AddOp(s[varying], s.emit(AddOp(s[c], s[d]))))),
+    # One division for two.
+    Row("x / sqrt(y) = x * rsqrt(y)", x / is_op("sqrt")(y),
+        lambda s: s.emit(MultiplyOp(s[x], s.emit(RsqrtOp(s[y]))))),
+    # A tensor of one number is that number, under any function of two operands.
+    Row("f(x, full(v)) = f(x, v)", binary(x, fill), with_scalar, is_widest),
+    Row("f(full(v), x) = f(v, x)", binary(fill, x), with_scalar, is_widest),
+    # Shapes. A reshape has any of four names, what stands before it any name.
+    Row("reshape(x) = x", reshape(x), lambda s: s[x]),
+    Row("reshape(reshape(x)) = reshape(x)", reshape(reshaped), merged_reshape,
+        lambda s: shape_of(s.op.results[0]).count(DYNAMIC) <= 1),
+    Row("transpose(x, 0, 1, ..) = x", transpose(x), lambda s: s[x],
+        lambda s: order(s.op) == tuple(range(len(order(s.op))))),
+    Row("transpose(transpose(x, p), q) = transpose(x, p[q])", transpose(transpose(x)), merged_transpose),
+    # Layouts.
+    Row("layout_transform(x, A -> A) = x", layout_transform(x), lambda s: s[x], keeps_layout),
+    Row("layout_transform(layout_transform(x, A -> B), B -> C) = layout_transform(x, A -> C)",
+        layout_transform(layout_transform(x)), merged_transform, meet_without_padding),
+    # Types. The inner one of two casts may go where it holds every value.
+    Row("cast(x) = x", cast(x), lambda s: s[x]),
+    Row("cast(cast(x)) = cast(x)", cast(cast(x)),
+        lambda s: s.emit(CastOp(s[x], dtype=dtype_name(element(s.op.results[0])))),
+        lambda s: holds(element(inner(s).results[0]), element(s[x]))),
 )  # fmt: skip
 """Tried in this order; none relies on it."""
