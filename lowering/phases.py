@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
-from ..dialects.support.plugins import plugins
+from ..dialects.support.entry_points import plugins
 
 if TYPE_CHECKING:
     from .machine.target import Target

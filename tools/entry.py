@@ -12,7 +12,6 @@ from importlib import import_module
 
 from ..dialects.support import knobs
 from ..dialects.support.diagnostics import Diagnostic, InternalError, as_diagnostic, print_to
-from ..dialects.support.plugins import culprit
 
 EX_INTERNAL = InternalError.exit_code
 
@@ -64,10 +63,6 @@ def internal_error(error: Exception) -> InternalError:
     """What is said about an exception that nobody foresaw."""
     text = str(error).strip().split("\n")[0]
     what = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    if (where := culprit(error)) is not None:
-        return InternalError(
-            f"error in a plug-in: {what}", hint=f"it arose at {where}, not in Weft; WEFT_DEBUG=1 shows the traceback"
-        )
     return InternalError(f"internal error: {what}", hint=REPORT_HINT)
 
 

@@ -40,7 +40,6 @@ from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
-from ..support.plugins import class_place
 from .blocking import PLAIN, Blocks, Wish
 
 if TYPE_CHECKING:
@@ -156,14 +155,14 @@ class RelayOp(IRDLOperation, ABC):
         Raises:
             VerifyException: the operands do not fit the operator; the message names the operand and both shapes.
         """
-        raise VerifyException(f"it has no type relation: {class_place(type(self))} lacks `infer`")
+        raise VerifyException(f"{type(self).__module__}.{type(self).__name__} has no type relation: it lacks `infer`")
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor | Sequence[te.Tensor]:
         """The operator's meaning: result tensors as expressions over the input tensors (tuples come flattened).
 
         Called only when all shapes are static.
         """
-        raise NotImplementedError(f"{self.name} has no compute: {class_place(type(self))}")
+        raise NotImplementedError(f"{self.name} has no compute")
 
     @classmethod
     def has_compute(cls) -> bool:
@@ -223,9 +222,9 @@ class RelayOp(IRDLOperation, ABC):
 def missing_facets(op_type: type[RelayOp]) -> list[str]:
     """What an operator's class lacks to be compiled."""
     facets = {
-        "infer": op_type.infer is not RelayOp.infer,
-        "compute": op_type.has_compute(),
-        "a FusionPattern among its traits": fusion_pattern(op_type) is not None,
+        "`infer`": op_type.infer is not RelayOp.infer,
+        "`compute`": op_type.has_compute(),
+        "a `FusionPattern` among its traits": fusion_pattern(op_type) is not None,
     }
     return [what for what, there in facets.items() if not there]
 

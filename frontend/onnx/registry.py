@@ -23,7 +23,7 @@ from xdsl.universe import Universe
 
 from ...dialects.relay import Relay
 from ...dialects.relay.base import RelayOp
-from ...dialects.support.plugins import Broken, plugins
+from ...dialects.support.entry_points import Broken, plugins
 from . import einsum, elementwise, indexing, linear, normalization, quantization, reductions, shapes, windows
 from .errors import Malformed, Unsupported
 from .node import Converter, Node, Outputs, Versions

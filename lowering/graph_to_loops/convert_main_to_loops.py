@@ -57,7 +57,6 @@ from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, mi
 from ...dialects.relay.core import CallLoweredOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import byte_width
-from ...dialects.support.plugins import class_place
 from ...transforms.infra import ModulePass
 from ..relay_to_tir.te_to_tir import signless
 from ..threads.work_sharing import SLOT_BYTES, declare_functions, share_out, slots_type
@@ -207,8 +206,8 @@ class MainLowering:
             case ReturnOp():
                 pass
             case RelayOp() if lacks := missing_facets(type(op)):
-                place = class_place(type(op))
-                raise Diagnostic.at(op, "cannot be compiled", hint=f"{place} lacks {', '.join(lacks)}")
+                where = f"{type(op).__module__}.{type(op).__name__}"
+                raise Diagnostic.at(op, f"cannot become a kernel: {where} lacks {' and '.join(lacks)}")
             case _:
                 raise Diagnostic.at(
                     op, "is not a kernel call", hint="lower the graph first: weft-opt --compile-to=schedule"

@@ -31,7 +31,6 @@ from ...dialects.relay.computing import compute_results
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.ops.slicing import ConcatenateOp
 from ...dialects.support.diagnostics import Diagnostic
-from ...dialects.support.plugins import class_place
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
 from ..graph_to_loops.convert_main_to_loops import CONCAT_ONLY
@@ -130,8 +129,7 @@ def _compute(op: Operation, tensors: dict[SSAValue, list[te.Tensor]]) -> Iterato
                 yield flat[position : position + width]
                 position += width
         case _:
-            hint = f"{class_place(type(op))} lacks `compute`" if isinstance(op, RelayOp) else None
-            raise Diagnostic.at(op, f"'{op.name}' cannot become a loop nest: it has no compute", hint=hint)
+            raise Diagnostic.at(op, f"'{op.name}' cannot become a loop nest: it has no compute")
 
 
 def _static_tensors(type: Attribute, where: Operation) -> Sequence[Tensor]:

@@ -9,7 +9,7 @@ pytest.importorskip("onnx")
 import onnx
 
 from weft.dialects.relay.ops.nn.activation import LeakyReluOp
-from weft.dialects.support import plugins
+from weft.dialects.support import entry_points as found
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.onnx import from_onnx, registry
 
@@ -62,7 +62,7 @@ def test_a_plugin_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch
     def entry_points(group: str) -> list[EntryPoint]:
         return [entry] if group == entry.group else []
 
-    monkeypatch.setattr(plugins, "entry_points", entry_points)
+    monkeypatch.setattr(found, "entry_points", entry_points)
     registry.forget_plugins()
     try:
         with pytest.raises(Diagnostic) as error:

@@ -39,7 +39,6 @@ from ..dialects.relay.base import DYNAMIC, Pointwise, RelayOp, flatten_types, is
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleOp
 from ..dialects.relay.reference import evaluate_compute, evaluate_directly
 from ..dialects.support.dtypes import numpy_dtype
-from ..dialects.support.plugins import class_place
 from ..transforms.infra.registry import new_ir_context
 from .operators import assert_close
 from .values import random_array, special_array
@@ -49,6 +48,14 @@ NDArray = npt.NDArray[Any]
 
 def docstring(op_type: type[Operation]) -> str:
     return inspect.cleandoc(op_type.__doc__ or "")
+
+
+def class_place(cls: type) -> str:
+    """Where a class stands, for messages: `class SoftcapOp (softcap/ops.py:12)`."""
+    try:
+        return f"class {cls.__name__} ({inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]})"
+    except (OSError, TypeError):
+        return f"class {cls.__name__} of {cls.__module__}"
 
 
 def example_text(op_type: type[Operation]) -> str:

@@ -1,4 +1,4 @@
-"""What other packages add to Weft by entry points, and who is to blame where that fails.
+"""What other packages add to Weft by entry points.
 
 | entry point      | what it names                                                              |
 | ---              | ---                                                                        |
@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -32,9 +31,6 @@ class Broken:
         )
 
 
-GROUPS = ("xdsl.universe", "weft.importers")
-
-
 def plugins(group: str) -> Iterator[object | Broken]:
     """What the entry points of a group name, loaded; in the place of what cannot be loaded, a `Broken`."""
     for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
@@ -44,28 +40,3 @@ def plugins(group: str) -> Iterator[object | Broken]:
             yield entry.load()
         except Exception as error:  # whatever a foreign module does
             yield Broken(entry, error)
-
-
-def culprit(error: BaseException) -> str | None:
-    """Where in a plug-in an exception arose, innermost place first: `softcap/ops.py:12, in infer (plug-in 'softcap')`.
-
-    `None` where no plug-in's code was running.
-    """
-    packages = {entry.module.partition(".")[0] for group in GROUPS for entry in entry_points(group=group)} - {*OWN}
-    found: str | None = None
-    trace = error.__traceback__
-    while trace is not None:
-        package = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
-        if package in packages:
-            code = trace.tb_frame.f_code
-            found = f"{code.co_filename}:{trace.tb_lineno}, in {code.co_name} (plug-in '{package}')"
-        trace = trace.tb_next
-    return found
-
-
-def class_place(cls: type) -> str:
-    """Where a class stands, for messages: `class SoftcapOp (softcap/ops.py:12)`."""
-    try:
-        return f"class {cls.__name__} ({inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]})"
-    except (OSError, TypeError):
-        return f"class {cls.__name__} of {cls.__module__}"
