@@ -98,6 +98,12 @@ def fusion_pattern(op_type: type[Operation]) -> Fusion | None:
     return None
 
 
+def describe(op_type: type[Operation], formula: str, example: str) -> None:
+    """Complete a docstring that is a sentence by the formula and the example, which follow from the operator's name
+    where a family has one form: so a member of it is a line for each of its facts."""
+    op_type.__doc__ = f"{op_type.__doc__}\n\n`{formula}`\n\n```mlir\n{example}\n```\n"
+
+
 # The Python values that properties may be given as.
 Value: TypeAlias = "Attribute | int | float | bool | str | Sequence[int] | Sequence[float] | None"
 

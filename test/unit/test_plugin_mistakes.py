@@ -85,9 +85,7 @@ def module_of(op_type: type[RelayOp]) -> ModuleOp:
 
 
 def test_an_operator_without_a_type_relation_is_named_with_its_file() -> None:
-    with pytest.raises(
-        VerifyException, match="WithoutInfer has no type relation: it lacks `infer`"
-    ):
+    with pytest.raises(VerifyException, match="WithoutInfer has no type relation: it lacks `infer`"):
         module_of(WithoutInfer)
 
 
@@ -97,9 +95,7 @@ def test_an_operator_without_a_fusion_pattern_is_named() -> None:
 
 
 def test_an_example_names_the_facets_that_are_missing_and_the_class() -> None:
-    with pytest.raises(
-        AssertionError, match=r"lacks `compute`: class WithoutCompute \(.*mistakes.py:\d+\)"
-    ):
+    with pytest.raises(AssertionError, match=r"lacks `compute`: class WithoutCompute \(.*mistakes.py:\d+\)"):
         OperatorExample(WithoutCompute).check_facets()
 
 

@@ -16,7 +16,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
-from ..base import Fusion, FusionPattern, Pointwise, RelayOp, Tensor, broadcast_read, broadcast_shapes, tensor
+from ..base import Fusion, FusionPattern, Pointwise, RelayOp, Tensor, broadcast_read, broadcast_shapes, describe, tensor
 from .elementwise import integers, truth_values
 
 
@@ -57,9 +57,15 @@ class BroadcastOp(RelayOp, ABC):
 
 
 class BinaryFunction(BroadcastOp, ABC):
-    """A function that tensor expressions have: `KIND`."""
+    """A function that tensor expressions have: `KIND`. `formula` is what NumPy makes of `x` and `y`."""
 
     KIND: ClassVar[te.BinaryKind]
+
+    def __init_subclass__(cls, formula: str | None = None) -> None:
+        super().__init_subclass__()
+        if formula is not None:
+            types = "(tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>"
+            describe(cls, f"z = {formula}", f"%z = {cls.name} %x, %y : {types}")
 
     def combine(self, x: te.Expr, y: te.Expr) -> te.Expr:
         return te.binary(self.KIND, x, y)
@@ -90,15 +96,8 @@ class _Bitwise(BinaryFunction, ABC):
 
 
 @irdl_op_definition
-class AddOp(BinaryFunction):
-    """The sum.
-
-    `z = x + y`
-
-    ```mlir
-    %z = relay.add %x, %y : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
-    ```
-    """
+class AddOp(BinaryFunction, formula="x + y"):
+    """The sum."""
 
     name = "relay.add"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.ADD
@@ -106,15 +105,8 @@ class AddOp(BinaryFunction):
 
 
 @irdl_op_definition
-class SubtractOp(BinaryFunction):
-    """The difference.
-
-    `z = x - y`
-
-    ```mlir
-    %z = relay.subtract %x, %y : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
-    ```
-    """
+class SubtractOp(BinaryFunction, formula="x - y"):
+    """The difference."""
 
     name = "relay.subtract"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.SUB
@@ -122,15 +114,8 @@ class SubtractOp(BinaryFunction):
 
 
 @irdl_op_definition
-class MultiplyOp(BinaryFunction):
-    """The product.
-
-    `z = x * y`
-
-    ```mlir
-    %z = relay.multiply %x, %y : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
-    ```
-    """
+class MultiplyOp(BinaryFunction, formula="x * y"):
+    """The product."""
 
     name = "relay.multiply"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.MUL
@@ -138,15 +123,8 @@ class MultiplyOp(BinaryFunction):
 
 
 @irdl_op_definition
-class DivideOp(BinaryFunction):
-    """The quotient; of integers, rounded towards zero.
-
-    `z = x / y`
-
-    ```mlir
-    %z = relay.divide %x, %y : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
-    ```
-    """
+class DivideOp(BinaryFunction, formula="x / y"):
+    """The quotient; of integers, rounded towards zero."""
 
     name = "relay.divide"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.DIV
@@ -184,15 +162,8 @@ class TruncDivideOp(BinaryFunction):
 
 
 @irdl_op_definition
-class ModOp(BinaryFunction):
-    """What is left of a division rounded towards zero: it has the sign of `x`.
-
-    `z = np.fmod(x, y)`
-
-    ```mlir
-    %z = relay.mod %x, %y : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
-    ```
-    """
+class ModOp(BinaryFunction, formula="np.fmod(x, y)"):
+    """What is left of a division rounded towards zero: it has the sign of `x`."""
 
     name = "relay.mod"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.TRUNCMOD
@@ -229,45 +200,24 @@ class TruncModOp(BinaryFunction):
 
 
 @irdl_op_definition
-class PowerOp(BinaryFunction):
-    """`x` to the power of `y`.
-
-    `z = np.power(x, y)`
-
-    ```mlir
-    %z = relay.power %x, %y : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
-    ```
-    """
+class PowerOp(BinaryFunction, formula="np.power(x, y)"):
+    """`x` to the power of `y`."""
 
     name = "relay.power"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.POW
 
 
 @irdl_op_definition
-class MaximumOp(BinaryFunction):
-    """The larger one; NaN where one is NaN.
-
-    `z = np.maximum(x, y)`
-
-    ```mlir
-    %z = relay.maximum %x, %y : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
-    ```
-    """
+class MaximumOp(BinaryFunction, formula="np.maximum(x, y)"):
+    """The larger one; NaN where one is NaN."""
 
     name = "relay.maximum"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.MAX
 
 
 @irdl_op_definition
-class MinimumOp(BinaryFunction):
-    """The smaller one; NaN where one is NaN.
-
-    `z = np.minimum(x, y)`
-
-    ```mlir
-    %z = relay.minimum %x, %y : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
-    ```
-    """
+class MinimumOp(BinaryFunction, formula="np.minimum(x, y)"):
+    """The smaller one; NaN where one is NaN."""
 
     name = "relay.minimum"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.MIN

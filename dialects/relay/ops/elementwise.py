@@ -16,7 +16,19 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.dtypes import scalar_type
-from ..base import Fusion, FusionPattern, Pointwise, RelayOp, Tensor, fusion_pattern, is_static, real, string, tensor
+from ..base import (
+    Fusion,
+    FusionPattern,
+    Pointwise,
+    RelayOp,
+    Tensor,
+    describe,
+    fusion_pattern,
+    is_static,
+    real,
+    string,
+    tensor,
+)
 
 _SAME_TYPE = VarConstraint("T", TensorType.constr())
 
@@ -61,9 +73,14 @@ class DropsIdentity(HasCanonicalizationPatternsInterface, ABC):
 
 
 class UnaryFunction(ElementwiseOp, ABC):
-    """A function that tensor expressions have: `KIND`."""
+    """A function that tensor expressions have: `KIND`. `formula` is what NumPy makes of `x`."""
 
     KIND: ClassVar[te.UnaryKind]
+
+    def __init_subclass__(cls, formula: str | None = None) -> None:
+        super().__init_subclass__()
+        if formula is not None:
+            describe(cls, f"y = {formula}", f"%y = {cls.name} %x : tensor<2x4xf32>")
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
@@ -125,15 +142,8 @@ def truth_values(type: Tensor) -> Tensor:
 
 
 @irdl_op_definition
-class AbsOp(UnaryFunction):
-    """The magnitude.
-
-    `y = np.abs(x)`
-
-    ```mlir
-    %y = relay.abs %x : tensor<2x4xf32>
-    ```
-    """
+class AbsOp(UnaryFunction, formula="np.abs(x)"):
+    """The magnitude."""
 
     name = "relay.abs"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ABS
@@ -141,15 +151,8 @@ class AbsOp(UnaryFunction):
 
 
 @irdl_op_definition
-class NegativeOp(UnaryFunction):
-    """The same with the other sign.
-
-    `y = -x`
-
-    ```mlir
-    %y = relay.negative %x : tensor<2x4xf32>
-    ```
-    """
+class NegativeOp(UnaryFunction, formula="-x"):
+    """The same with the other sign."""
 
     name = "relay.negative"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.NEG
@@ -157,15 +160,8 @@ class NegativeOp(UnaryFunction):
 
 
 @irdl_op_definition
-class SignOp(UnaryFunction):
-    """Minus one, zero or one, as the element is below, at or above zero; NaN stays.
-
-    `y = np.sign(x)`
-
-    ```mlir
-    %y = relay.sign %x : tensor<2x4xf32>
-    ```
-    """
+class SignOp(UnaryFunction, formula="np.sign(x)"):
+    """Minus one, zero or one, as the element is below, at or above zero; NaN stays."""
 
     name = "relay.sign"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SIGN
@@ -173,15 +169,8 @@ class SignOp(UnaryFunction):
 
 
 @irdl_op_definition
-class FloorOp(UnaryFunction):
-    """The next integer below; integers stay.
-
-    `y = np.floor(x)`
-
-    ```mlir
-    %y = relay.floor %x : tensor<2x4xf32>
-    ```
-    """
+class FloorOp(UnaryFunction, formula="np.floor(x)"):
+    """The next integer below; integers stay."""
 
     name = "relay.floor"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.FLOOR
@@ -189,15 +178,8 @@ class FloorOp(UnaryFunction):
 
 
 @irdl_op_definition
-class CeilOp(UnaryFunction):
-    """The next integer above; integers stay.
-
-    `y = np.ceil(x)`
-
-    ```mlir
-    %y = relay.ceil %x : tensor<2x4xf32>
-    ```
-    """
+class CeilOp(UnaryFunction, formula="np.ceil(x)"):
+    """The next integer above; integers stay."""
 
     name = "relay.ceil"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.CEIL
@@ -205,15 +187,8 @@ class CeilOp(UnaryFunction):
 
 
 @irdl_op_definition
-class RoundOp(UnaryFunction):
-    """The nearest integer, halves to the even one; integers stay.
-
-    `y = np.rint(x)`
-
-    ```mlir
-    %y = relay.round %x : tensor<2x4xf32>
-    ```
-    """
+class RoundOp(UnaryFunction, formula="np.rint(x)"):
+    """The nearest integer, halves to the even one; integers stay."""
 
     name = "relay.round"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ROUND
@@ -221,15 +196,8 @@ class RoundOp(UnaryFunction):
 
 
 @irdl_op_definition
-class TruncOp(UnaryFunction):
-    """The next integer towards zero; integers stay.
-
-    `y = np.trunc(x)`
-
-    ```mlir
-    %y = relay.trunc %x : tensor<2x4xf32>
-    ```
-    """
+class TruncOp(UnaryFunction, formula="np.trunc(x)"):
+    """The next integer towards zero; integers stay."""
 
     name = "relay.trunc"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.TRUNC

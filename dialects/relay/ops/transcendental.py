@@ -12,15 +12,8 @@ from .elementwise import FloatFunction
 
 
 @irdl_op_definition
-class ExpOp(FloatFunction):
-    """The exponential.
-
-    `y = np.exp(x)`
-
-    ```mlir
-    %y = relay.exp %x : tensor<2x4xf32>
-    ```
-    """
+class ExpOp(FloatFunction, formula="np.exp(x)"):
+    """The exponential."""
 
     name = "relay.exp"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.EXP
@@ -28,15 +21,8 @@ class ExpOp(FloatFunction):
 
 
 @irdl_op_definition
-class LogOp(FloatFunction):
-    """The natural logarithm; NaN below zero.
-
-    `y = np.log(x)`
-
-    ```mlir
-    %y = relay.log %x : tensor<2x4xf32>
-    ```
-    """
+class LogOp(FloatFunction, formula="np.log(x)"):
+    """The natural logarithm; NaN below zero."""
 
     name = "relay.log"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.LOG
@@ -44,45 +30,24 @@ class LogOp(FloatFunction):
 
 
 @irdl_op_definition
-class Log2Op(FloatFunction):
-    """The logarithm to base 2.
-
-    `y = np.log2(x)`
-
-    ```mlir
-    %y = relay.log2 %x : tensor<2x4xf32>
-    ```
-    """
+class Log2Op(FloatFunction, formula="np.log2(x)"):
+    """The logarithm to base 2."""
 
     name = "relay.log2"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.LOG2
 
 
 @irdl_op_definition
-class Log10Op(FloatFunction):
-    """The logarithm to base 10.
-
-    `y = np.log10(x)`
-
-    ```mlir
-    %y = relay.log10 %x : tensor<2x4xf32>
-    ```
-    """
+class Log10Op(FloatFunction, formula="np.log10(x)"):
+    """The logarithm to base 10."""
 
     name = "relay.log10"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.LOG10
 
 
 @irdl_op_definition
-class SqrtOp(FloatFunction):
-    """The square root; NaN below zero.
-
-    `y = np.sqrt(x)`
-
-    ```mlir
-    %y = relay.sqrt %x : tensor<2x4xf32>
-    ```
-    """
+class SqrtOp(FloatFunction, formula="np.sqrt(x)"):
+    """The square root; NaN below zero."""
 
     name = "relay.sqrt"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SQRT
@@ -90,30 +55,16 @@ class SqrtOp(FloatFunction):
 
 
 @irdl_op_definition
-class RsqrtOp(FloatFunction):
-    """One over the square root.
-
-    `y = 1 / np.sqrt(x)`
-
-    ```mlir
-    %y = relay.rsqrt %x : tensor<2x4xf32>
-    ```
-    """
+class RsqrtOp(FloatFunction, formula="1 / np.sqrt(x)"):
+    """One over the square root."""
 
     name = "relay.rsqrt"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.RSQRT
 
 
 @irdl_op_definition
-class ErfOp(FloatFunction):
-    """The error function, the integral of the bell curve.
-
-    `y = np.vectorize(math.erf)(x)`
-
-    ```mlir
-    %y = relay.erf %x : tensor<2x4xf32>
-    ```
-    """
+class ErfOp(FloatFunction, formula="np.vectorize(math.erf)(x)"):
+    """The error function, the integral of the bell curve."""
 
     name = "relay.erf"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ERF
@@ -121,15 +72,8 @@ class ErfOp(FloatFunction):
 
 
 @irdl_op_definition
-class SigmoidOp(FloatFunction):
-    """The logistic function.
-
-    `y = 1 / (1 + np.exp(-x))`
-
-    ```mlir
-    %y = relay.sigmoid %x : tensor<2x4xf32>
-    ```
-    """
+class SigmoidOp(FloatFunction, formula="1 / (1 + np.exp(-x))"):
+    """The logistic function."""
 
     name = "relay.sigmoid"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SIGMOID
@@ -137,15 +81,8 @@ class SigmoidOp(FloatFunction):
 
 
 @irdl_op_definition
-class TanhOp(FloatFunction):
-    """The hyperbolic tangent.
-
-    `y = np.tanh(x)`
-
-    ```mlir
-    %y = relay.tanh %x : tensor<2x4xf32>
-    ```
-    """
+class TanhOp(FloatFunction, formula="np.tanh(x)"):
+    """The hyperbolic tangent."""
 
     name = "relay.tanh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.TANH
@@ -153,15 +90,8 @@ class TanhOp(FloatFunction):
 
 
 @irdl_op_definition
-class SinOp(FloatFunction):
-    """The sine of an angle in radians.
-
-    `y = np.sin(x)`
-
-    ```mlir
-    %y = relay.sin %x : tensor<2x4xf32>
-    ```
-    """
+class SinOp(FloatFunction, formula="np.sin(x)"):
+    """The sine of an angle in radians."""
 
     name = "relay.sin"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SIN
@@ -169,15 +99,8 @@ class SinOp(FloatFunction):
 
 
 @irdl_op_definition
-class CosOp(FloatFunction):
-    """The cosine of an angle in radians.
-
-    `y = np.cos(x)`
-
-    ```mlir
-    %y = relay.cos %x : tensor<2x4xf32>
-    ```
-    """
+class CosOp(FloatFunction, formula="np.cos(x)"):
+    """The cosine of an angle in radians."""
 
     name = "relay.cos"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.COS
@@ -185,15 +108,8 @@ class CosOp(FloatFunction):
 
 
 @irdl_op_definition
-class TanOp(FloatFunction):
-    """The tangent of an angle in radians.
-
-    `y = np.tan(x)`
-
-    ```mlir
-    %y = relay.tan %x : tensor<2x4xf32>
-    ```
-    """
+class TanOp(FloatFunction, formula="np.tan(x)"):
+    """The tangent of an angle in radians."""
 
     name = "relay.tan"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.TAN
@@ -201,15 +117,8 @@ class TanOp(FloatFunction):
 
 
 @irdl_op_definition
-class AsinOp(FloatFunction):
-    """The inverse of the sine, in radians; NaN outside [-1, 1].
-
-    `y = np.arcsin(x)`
-
-    ```mlir
-    %y = relay.asin %x : tensor<2x4xf32>
-    ```
-    """
+class AsinOp(FloatFunction, formula="np.arcsin(x)"):
+    """The inverse of the sine, in radians; NaN outside [-1, 1]."""
 
     name = "relay.asin"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ASIN
@@ -217,15 +126,8 @@ class AsinOp(FloatFunction):
 
 
 @irdl_op_definition
-class AcosOp(FloatFunction):
-    """The inverse of the cosine, in radians; NaN outside [-1, 1].
-
-    `y = np.arccos(x)`
-
-    ```mlir
-    %y = relay.acos %x : tensor<2x4xf32>
-    ```
-    """
+class AcosOp(FloatFunction, formula="np.arccos(x)"):
+    """The inverse of the cosine, in radians; NaN outside [-1, 1]."""
 
     name = "relay.acos"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ACOS
@@ -233,15 +135,8 @@ class AcosOp(FloatFunction):
 
 
 @irdl_op_definition
-class AtanOp(FloatFunction):
-    """The inverse of the tangent, in radians.
-
-    `y = np.arctan(x)`
-
-    ```mlir
-    %y = relay.atan %x : tensor<2x4xf32>
-    ```
-    """
+class AtanOp(FloatFunction, formula="np.arctan(x)"):
+    """The inverse of the tangent, in radians."""
 
     name = "relay.atan"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ATAN
@@ -249,15 +144,8 @@ class AtanOp(FloatFunction):
 
 
 @irdl_op_definition
-class SinhOp(FloatFunction):
-    """The hyperbolic sine.
-
-    `y = np.sinh(x)`
-
-    ```mlir
-    %y = relay.sinh %x : tensor<2x4xf32>
-    ```
-    """
+class SinhOp(FloatFunction, formula="np.sinh(x)"):
+    """The hyperbolic sine."""
 
     name = "relay.sinh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SINH
@@ -265,15 +153,8 @@ class SinhOp(FloatFunction):
 
 
 @irdl_op_definition
-class CoshOp(FloatFunction):
-    """The hyperbolic cosine.
-
-    `y = np.cosh(x)`
-
-    ```mlir
-    %y = relay.cosh %x : tensor<2x4xf32>
-    ```
-    """
+class CoshOp(FloatFunction, formula="np.cosh(x)"):
+    """The hyperbolic cosine."""
 
     name = "relay.cosh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.COSH
@@ -281,15 +162,8 @@ class CoshOp(FloatFunction):
 
 
 @irdl_op_definition
-class AsinhOp(FloatFunction):
-    """The inverse of the hyperbolic sine.
-
-    `y = np.arcsinh(x)`
-
-    ```mlir
-    %y = relay.asinh %x : tensor<2x4xf32>
-    ```
-    """
+class AsinhOp(FloatFunction, formula="np.arcsinh(x)"):
+    """The inverse of the hyperbolic sine."""
 
     name = "relay.asinh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ASINH
@@ -297,15 +171,8 @@ class AsinhOp(FloatFunction):
 
 
 @irdl_op_definition
-class AcoshOp(FloatFunction):
-    """The inverse of the hyperbolic cosine; NaN below one.
-
-    `y = np.arccosh(x)`
-
-    ```mlir
-    %y = relay.acosh %x : tensor<2x4xf32>
-    ```
-    """
+class AcoshOp(FloatFunction, formula="np.arccosh(x)"):
+    """The inverse of the hyperbolic cosine; NaN below one."""
 
     name = "relay.acosh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ACOSH
@@ -313,15 +180,8 @@ class AcoshOp(FloatFunction):
 
 
 @irdl_op_definition
-class AtanhOp(FloatFunction):
-    """The inverse of the hyperbolic tangent; NaN outside [-1, 1].
-
-    `y = np.arctanh(x)`
-
-    ```mlir
-    %y = relay.atanh %x : tensor<2x4xf32>
-    ```
-    """
+class AtanhOp(FloatFunction, formula="np.arctanh(x)"):
+    """The inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
 
     name = "relay.atanh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ATANH
@@ -329,45 +189,24 @@ class AtanhOp(FloatFunction):
 
 
 @irdl_op_definition
-class FastExpOp(FloatFunction):
-    """The exponential, where a pass accepts an approximation. Its definition is the exact one.
-
-    `y = np.exp(x)`
-
-    ```mlir
-    %y = relay.fast_exp %x : tensor<2x4xf32>
-    ```
-    """
+class FastExpOp(FloatFunction, formula="np.exp(x)"):
+    """The exponential, where a pass accepts an approximation. Its definition is the exact one."""
 
     name = "relay.fast_exp"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.EXP
 
 
 @irdl_op_definition
-class FastTanhOp(FloatFunction):
-    """The hyperbolic tangent, where a pass accepts an approximation. Its definition is the exact one.
-
-    `y = np.tanh(x)`
-
-    ```mlir
-    %y = relay.fast_tanh %x : tensor<2x4xf32>
-    ```
-    """
+class FastTanhOp(FloatFunction, formula="np.tanh(x)"):
+    """The hyperbolic tangent, where a pass accepts an approximation. Its definition is the exact one."""
 
     name = "relay.fast_tanh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.TANH
 
 
 @irdl_op_definition
-class FastErfOp(FloatFunction):
-    """The error function, where a pass accepts an approximation. Its definition is the exact one.
-
-    `y = np.vectorize(math.erf)(x)`
-
-    ```mlir
-    %y = relay.fast_erf %x : tensor<2x4xf32>
-    ```
-    """
+class FastErfOp(FloatFunction, formula="np.vectorize(math.erf)(x)"):
+    """The error function, where a pass accepts an approximation. Its definition is the exact one."""
 
     name = "relay.fast_erf"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ERF
