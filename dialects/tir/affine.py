@@ -51,9 +51,9 @@ def affine_of(value: SSAValue, dims: Mapping[SSAValue, AffineExpr]) -> AffineExp
                 lhs, rhs = rhs, lhs
             return lhs * rhs if isinstance(rhs, AffineConstantExpr) else None
         case arith.FloorDivSIOp() | arith.DivUIOp():
-            return lhs // rhs if isinstance(rhs, AffineConstantExpr) else None
+            return lhs // rhs if isinstance(rhs, AffineConstantExpr) and rhs.value > 0 else None
         case arith.RemUIOp():
-            return lhs % rhs if isinstance(rhs, AffineConstantExpr) else None
+            return lhs % rhs if isinstance(rhs, AffineConstantExpr) and rhs.value > 0 else None
 
 
 def access_map(op: memref.LoadOp | memref.StoreOp, iters: Sequence[BlockArgument]) -> AffineMap | None:
@@ -93,6 +93,18 @@ class Linear:
     def coefficient(self, atom: AffineExpr) -> int:
         return self.terms.get(atom, 0)
 
+    def without(self, dim: AffineExpr) -> Linear:
+        """What is left where `dim` is 0, if `is_linear_in(dim)`."""
+        return Linear({a: f for a, f in self.terms.items() if a != dim}, self.constant)
+
+    def is_linear_in(self, dim: AffineExpr) -> bool:
+        """Whether `dim` occurs in no quotient, remainder or product."""
+        return not any(atom != dim and uses(atom, dim) for atom in self.terms)
+
+    def step(self, dim: AffineExpr) -> int | None:
+        """What one more of `dim` adds; `None` where that is not the same everywhere."""
+        return self.coefficient(dim) if self.is_linear_in(dim) else None
+
     def to_expr(self) -> AffineExpr:
         """The expression with its terms in a fixed order: larger coefficients first, as nested loops give them."""
         result: AffineExpr | None = None
@@ -108,6 +120,26 @@ class Linear:
 
 Range = tuple[int, int]
 """Least and greatest value, both included."""
+
+
+def uses(expr: AffineExpr, dim: AffineExpr) -> bool:
+    """Whether `dim` occurs in `expr`."""
+    return any(AffineExpr.dimension(d) == dim for d in expr.used_dims())
+
+
+def is_affine(expr: AffineExpr) -> bool:
+    """Whether `expr` multiplies by constants only, and divides by positive ones."""
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return True
+    if not (is_affine(expr.lhs) and is_affine(expr.rhs)):
+        return False
+    match expr.kind:
+        case AffineBinaryOpKind.Add:
+            return True
+        case AffineBinaryOpKind.Mul:
+            return isinstance(expr.lhs, AffineConstantExpr) or isinstance(expr.rhs, AffineConstantExpr)
+        case _:
+            return isinstance(expr.rhs, AffineConstantExpr) and expr.rhs.value > 0
 
 
 def linear(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> Linear:

@@ -38,7 +38,7 @@ tir.prim_func @one_thread_runs_what_is_not_parallel(%x: memref<4x8xf32>, %y: mem
   tir.for %i = 0 to 4 {
     tir.for unrolled %j = 0 to 8 {
       tir.block @double(%vi: spatial 4, %vj: spatial 8) = [%i, %j]
-          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) {
+          reads(%x[%vi, %vj] : memref<4x8xf32>) writes(%y[%vi, %vj] : memref<4x8xf32>) {
         %0 = memref.load %x[%vi, %vj] : memref<4x8xf32>
         %1 = arith.addf %0, %0 : f32
         memref.store %1, %y[%vi, %vj] : memref<4x8xf32>
@@ -83,7 +83,7 @@ tir.prim_func @one_thread_runs_what_is_not_parallel(%x: memref<4x8xf32>, %y: mem
 // CHECK-NEXT:  }
 tir.prim_func @threads_share_a_parallel_loop(%y: memref<100xf32>) {
   tir.for parallel %i = 0 to 100 {
-    tir.block @fill(%v: spatial 100) = [%i] reads() writes(%y[(d0) -> (d0)] : memref<100xf32>) {
+    tir.block @fill(%v: spatial 100) = [%i] reads() writes(%y[%v] : memref<100xf32>) {
       %c = arith.constant 1.0 : f32
       memref.store %c, %y[%v] : memref<100xf32>
     }
@@ -109,8 +109,8 @@ tir.prim_func @a_vectorized_loop_becomes_vectors(%x: memref<4x16xf32>, %s: memre
   tir.for %i = 0 to 4 {
     tir.for vectorized %j = 0 to 16 {
       tir.block @scale(%vi: spatial 4, %vj: spatial 16) = [%i, %j]
-          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x16xf32>, %s[(d0, d1) -> (d0)] : memref<4xf32>)
-          writes(%y[(d0, d1) -> (d0, d1)] : memref<4x16xf32>) {
+          reads(%x[%vi, %vj] : memref<4x16xf32>, %s[%vi] : memref<4xf32>)
+          writes(%y[%vi, %vj] : memref<4x16xf32>) {
         %0 = memref.load %x[%vi, %vj] : memref<4x16xf32>
         %1 = memref.load %s[%vi] : memref<4xf32>
         %2 = arith.mulf %0, %1 : f32
@@ -131,7 +131,7 @@ tir.prim_func @a_vectorized_loop_becomes_vectors(%x: memref<4x16xf32>, %s: memre
 // CHECK-NEXT:  }
 tir.prim_func @a_length_that_is_no_power_of_two_is_masked(%x: memref<6xf32>, %y: memref<6xf32>) {
   tir.for vectorized %j = 0 to 6 {
-    tir.block @copy(%v: spatial 6) = [%j] reads(%x[(d0) -> (d0)] : memref<6xf32>) writes(%y[(d0) -> (d0)] : memref<6xf32>) {
+    tir.block @copy(%v: spatial 6) = [%j] reads(%x[%v] : memref<6xf32>) writes(%y[%v] : memref<6xf32>) {
       %0 = memref.load %x[%v] : memref<6xf32>
       memref.store %0, %y[%v] : memref<6xf32>
     }
@@ -160,7 +160,7 @@ tir.prim_func @a_length_that_is_no_power_of_two_is_masked(%x: memref<6xf32>, %y:
 // CHECK-NEXT:  }
 tir.prim_func @elements_apart_are_put_together(%x: memref<32xf32>, %y: memref<4xf32>) {
   tir.for vectorized %j = 0 to 4 {
-    tir.block @pick(%v: spatial 4) = [%j] reads(%x[(d0) -> (d0 * 8)] : memref<32xf32>) writes(%y[(d0) -> (d0)] : memref<4xf32>) {
+    tir.block @pick(%v: spatial 4) = [%j] reads(%x[%v * 8] : memref<32xf32>) writes(%y[%v] : memref<4xf32>) {
       %c8 = arith.constant 8 : index
       %p = arith.muli %v, %c8 : index
       %0 = memref.load %x[%p] : memref<32xf32>
@@ -183,7 +183,7 @@ tir.prim_func @elements_apart_are_put_together(%x: memref<32xf32>, %y: memref<4x
 // CHECK-NEXT:  }
 tir.prim_func @what_does_not_write_neighbours_stays_a_loop(%x: memref<4xf32>, %y: memref<32xf32>) {
   tir.for vectorized %j = 0 to 4 {
-    tir.block @spread(%v: spatial 4) = [%j] reads(%x[(d0) -> (d0)] : memref<4xf32>) writes(%y[(d0) -> (d0 * 8)] : memref<32xf32>) {
+    tir.block @spread(%v: spatial 4) = [%j] reads(%x[%v] : memref<4xf32>) writes(%y[%v * 8] : memref<32xf32>) {
       %c8 = arith.constant 8 : index
       %p = arith.muli %v, %c8 : index
       %0 = memref.load %x[%v] : memref<4xf32>
@@ -212,7 +212,7 @@ tir.prim_func @what_does_not_write_neighbours_stays_a_loop(%x: memref<4xf32>, %y
 // CHECK-NEXT:  }
 tir.prim_func @lanes_that_branch_apart_stay_a_loop(%x: memref<4xf32>, %y: memref<4xf32>) {
   tir.for vectorized %j = 0 to 4 {
-    tir.block @half(%v: spatial 4) = [%j] reads(%x[(d0) -> (d0)] : memref<4xf32>) writes(%y[(d0) -> (d0)] : memref<4xf32>) {
+    tir.block @half(%v: spatial 4) = [%j] reads(%x[%v] : memref<4xf32>) writes(%y[%v] : memref<4xf32>) {
       %c2 = arith.constant 2 : index
       %c = arith.constant 0.0 : f32
       %low = arith.cmpi slt, %v, %c2 : index
@@ -255,7 +255,7 @@ tir.prim_func @a_guarded_read_becomes_a_branch_around_vectors(%x: memref<4x4xf32
   tir.for %i = 0 to 5 {
     tir.for vectorized %j = 0 to 4 {
       tir.block @pad(%v: spatial 5, %w: spatial 4) = [%i, %j]
-          reads(%x[(d0, d1) -> (d0 - 1, d1)] : memref<4x4xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<5x4xf32>) {
+          reads(%x[%v - 1, %w] : memref<4x4xf32>) writes(%y[%v, %w] : memref<5x4xf32>) {
         %c1 = arith.constant 1 : index
         %c = arith.constant 0.0 : f32
         %inside = arith.cmpi sge, %v, %c1 : index
@@ -298,7 +298,7 @@ tir.prim_func @init_runs_at_the_first_step(%x: memref<4x8xf32>, %y: memref<4xf32
   tir.for %i = 0 to 4 {
     tir.for %k = 0 to 8 {
       tir.block @sum(%vi: spatial 4, %vk: reduce 8) = [%i, %k]
-          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%y[(d0, d1) -> (d0)] : memref<4xf32>) {
+          reads(%x[%vi, %vk] : memref<4x8xf32>) writes(%y[%vi] : memref<4xf32>) {
         %0 = memref.load %y[%vi] : memref<4xf32>
         %1 = memref.load %x[%vi, %vk] : memref<4x8xf32>
         %2 = arith.addf %0, %1 : f32
@@ -329,8 +329,8 @@ tir.prim_func @init_runs_at_the_first_step(%x: memref<4x8xf32>, %y: memref<4xf32
 // CHECK-NEXT:  }
 tir.prim_func @init_does_not_run_at_a_later_step(%x: memref<4x8xf32>, %y: memref<4xf32>) {
   tir.for %i = 0 to 4 {
-    tir.block @sum(%vi: spatial 4, %vk: reduce 8) = [%i, 7]
-        reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%y[(d0, d1) -> (d0)] : memref<4xf32>) {
+    tir.block @sum(%vi: spatial 4, %vk: partial reduce 8) = [%i, 7]
+        reads(%x[%vi, %vk] : memref<4x8xf32>) writes(%y[%vi] : memref<4xf32>) {
       %0 = memref.load %y[%vi] : memref<4xf32>
       %1 = memref.load %x[%vi, %vk] : memref<4x8xf32>
       %2 = arith.addf %0, %1 : f32
@@ -371,7 +371,7 @@ tir.prim_func @a_predicate_becomes_a_branch(%y: memref<50xf32>) {
   tir.for %o = 0 to 4 {
     tir.for %i = 0 to 16 {
       tir.block @b(%v: spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49]
-          reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+          reads() writes(%y[%v] : memref<50xf32>) {
         %c = arith.constant 0.0 : f32
         memref.store %c, %y[%v] : memref<50xf32>
       }
@@ -463,7 +463,7 @@ tir.prim_func @a_shared_buffer_becomes_an_argument(%x: memref<4x8xf32>, %y: memr
   tir.for parallel %i = 0 to 4 {
     tir.for %j = 0 to 8 {
       tir.block @first(%vi: spatial 4, %vj: spatial 8) = [%i, %j]
-          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%0[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) {
+          reads(%x[%vi, %vj] : memref<4x8xf32>) writes(%0[%vi, %vj] : memref<4x8xf32>) {
         %1 = memref.load %x[%vi, %vj] : memref<4x8xf32>
         memref.store %1, %0[%vi, %vj] : memref<4x8xf32>
       }
@@ -472,7 +472,7 @@ tir.prim_func @a_shared_buffer_becomes_an_argument(%x: memref<4x8xf32>, %y: memr
   tir.for parallel %k = 0 to 4 {
     tir.for %l = 0 to 8 {
       tir.block @second(%vk: spatial 4, %vl: spatial 8) = [%k, %l]
-          reads(%0[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) {
+          reads(%0[%vk, %vl] : memref<4x8xf32>) writes(%y[%vk, %vl] : memref<4x8xf32>) {
         %2 = memref.load %0[%vk, %vl] : memref<4x8xf32>
         memref.store %2, %y[%vk, %vl] : memref<4x8xf32>
       }
@@ -505,14 +505,14 @@ tir.prim_func @a_private_buffer_shrinks_to_what_one_iteration_needs(%x: memref<4
   tir.for %i = 0 to 4 {
     tir.for vectorized %j = 0 to 6 {
       tir.block @first(%vi: spatial 4, %vj: spatial 6) = [%i, %j]
-          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x6xf32>) writes(%0[(d0, d1) -> (d0, d1)] : memref<4x6xf32>) {
+          reads(%x[%vi, %vj] : memref<4x6xf32>) writes(%0[%vi, %vj] : memref<4x6xf32>) {
         %1 = memref.load %x[%vi, %vj] : memref<4x6xf32>
         memref.store %1, %0[%vi, %vj] : memref<4x6xf32>
       }
     }
     tir.for %l = 0 to 6 {
       tir.block @second(%vk: spatial 4, %vl: spatial 6) = [%i, %l]
-          reads(%0[(d0, d1) -> (d0, d1)] : memref<4x6xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x6xf32>) {
+          reads(%0[%vk, %vl] : memref<4x6xf32>) writes(%y[%vk, %vl] : memref<4x6xf32>) {
         %2 = memref.load %0[%vk, %vl] : memref<4x6xf32>
         memref.store %2, %y[%vk, %vl] : memref<4x6xf32>
       }
@@ -543,7 +543,7 @@ tir.prim_func @a_place_that_depends_on_data_is_computed(%t: memref<8x3xf32>, %n:
   tir.for %i = 0 to 4 {
     tir.for %j = 0 to 3 {
       tir.block @gather(%v: spatial 4, %w: spatial 3) = [%i, %j]
-          reads(%n[(d0, d1) -> (d0)] : memref<4xindex>, %t : memref<8x3xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x3xf32>) {
+          reads(%n[%v] : memref<4xindex>, %t : memref<8x3xf32>) writes(%y[%v, %w] : memref<4x3xf32>) {
         %0 = memref.load %n[%v] : memref<4xindex>
         %1 = memref.load %t[%0, %w] : memref<8x3xf32>
         memref.store %1, %y[%v, %w] : memref<4x3xf32>
@@ -571,7 +571,7 @@ tir.prim_func @a_place_that_depends_on_data_is_computed(%t: memref<8x3xf32>, %n:
 tir.prim_func @quotients_are_computed_once(%x: memref<4x8xf32>, %y: memref<32xf32>) {
   tir.for %i = 0 to 32 {
     tir.block @flat(%v: spatial 32) = [%i]
-        reads(%x[(d0) -> (d0 mod 4, d0 floordiv 4)] : memref<4x8xf32>) writes(%y[(d0) -> (d0)] : memref<32xf32>) {
+        reads(%x[%v mod 4, %v floordiv 4] : memref<4x8xf32>) writes(%y[%v] : memref<32xf32>) {
       %c4 = arith.constant 4 : index
       %q = arith.divui %v, %c4 : index
       %r = arith.remui %v, %c4 : index
@@ -598,7 +598,7 @@ tir.prim_func @nothing_to_do_is_nothing_done(%x: memref<0x3xf32>) attributes {no
 // CHECK-NEXT:  }
 tir.prim_func @a_loop_without_iterations_is_kept(%y: memref<0xf32>) {
   tir.for %i = 0 to 0 {
-    tir.block @b(%v: spatial 0) = [%i] reads() writes(%y[(d0) -> (d0)] : memref<0xf32>) {
+    tir.block @b(%v: spatial 0) = [%i] reads() writes(%y[%v] : memref<0xf32>) {
       %c = arith.constant 0.0 : f32
       memref.store %c, %y[%v] : memref<0xf32>
     }
@@ -612,7 +612,7 @@ tir.prim_func @a_loop_without_iterations_is_kept(%y: memref<0xf32>) {
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @a_scalar_needs_no_loop(%x: memref<f32>, %y: memref<f32>) {
-  tir.block @copy() = [] reads(%x[() -> ()] : memref<f32>) writes(%y[() -> ()] : memref<f32>) {
+  tir.block @copy() = [] reads(%x[] : memref<f32>) writes(%y[] : memref<f32>) {
     %0 = memref.load %x[] : memref<f32>
     memref.store %0, %y[] : memref<f32>
   }

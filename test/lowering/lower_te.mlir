@@ -8,7 +8,7 @@
 relay.func @calls_become_calls_on_tensors(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>) {
 // CHECK-LABEL: tir.prim_func @one_operator(%p0: memref<8xf32>, %p1: memref<8xf32>, %out: memref<8xf32>) attributes {note = "kept"} {
 // CHECK-NEXT:    tir.for %i = 0 to 8 {
-// CHECK-NEXT:      tir.block @add(%vi: spatial 8) = [%i] reads(%p0[(d0) -> (d0)] : memref<8xf32>, %p1[(d0) -> (d0)] : memref<8xf32>) writes(%out[(d0) -> (d0)] : memref<8xf32>) {
+// CHECK-NEXT:      tir.block @add(%vi: spatial 8) = [%i] reads(%p0[%vi] : memref<8xf32>, %p1[%vi] : memref<8xf32>) writes(%out[%vi] : memref<8xf32>) {
 // CHECK-NEXT:        %0 = memref.load %p0[%vi] : memref<8xf32>
 // CHECK-NEXT:        %1 = memref.load %p1[%vi] : memref<8xf32>
 // CHECK-NEXT:        %2 = arith.addf %0, %1 fastmath<contract> : f32
@@ -30,7 +30,8 @@ relay.func private @one_operator(%p0: tensor<8xf32>, %p1: tensor<8xf32>) -> tens
 // CHECK-NEXT:    %add = tir.alloc_buffer "global" : memref<2x3xf32>
 // CHECK-NEXT:    tir.for %i = 0 to 2 {
 // CHECK-NEXT:      tir.for %j = 0 to 3 {
-// CHECK-NEXT:        tir.block @add(%vi: spatial 2, %vj: spatial 3) = [%i, %j] reads(%p0[(d0, d1) -> (d0, d1)] : memref<2x3xf32>, %p1[(d0, d1) -> (d1)] : memref<3xf32>) writes(%add[(d0, d1) -> (d0, d1)] : memref<2x3xf32>) {
+// CHECK-NEXT:        tir.block @add(%vi: spatial 2, %vj: spatial 3) = [%i, %j] reads(%p0[%vi, %vj] : memref<2x3xf32>, %p1[%vj] : memref<3xf32>)
+// CHECK-NEXT:            writes(%add[%vi, %vj] : memref<2x3xf32>) {
 // CHECK-NEXT:          %0 = memref.load %p0[%vi, %vj] : memref<2x3xf32>
 // CHECK-NEXT:          %1 = memref.load %p1[%vj] : memref<3xf32>
 // CHECK-NEXT:          %2 = arith.addf %0, %1 fastmath<contract> : f32
@@ -40,7 +41,8 @@ relay.func private @one_operator(%p0: tensor<8xf32>, %p1: tensor<8xf32>) -> tens
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for %i_1 = 0 to 2 {
 // CHECK-NEXT:      tir.for %j_1 = 0 to 3 {
-// CHECK-NEXT:        tir.block @relu(%vi_1: spatial 2, %vj_1: spatial 3) = [%i_1, %j_1] reads(%add[(d0, d1) -> (d0, d1)] : memref<2x3xf32>) writes(%out[(d0, d1) -> (d0, d1)] : memref<2x3xf32>) {
+// CHECK-NEXT:        tir.block @relu(%vi_1: spatial 2, %vj_1: spatial 3) = [%i_1, %j_1] reads(%add[%vi_1, %vj_1] : memref<2x3xf32>)
+// CHECK-NEXT:            writes(%out[%vi_1, %vj_1] : memref<2x3xf32>) {
 // CHECK-NEXT:          %3 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:          %4 = memref.load %add[%vi_1, %vj_1] : memref<2x3xf32>
 // CHECK-NEXT:          %5 = arith.cmpf ogt, %3, %4 : f32
@@ -59,7 +61,7 @@ relay.func private @each_operator_is_a_stage(%p0: tensor<2x3xf32>, %p1: tensor<3
 // CHECK-LABEL: tir.prim_func @a_reduction_has_an_init(%p0: memref<2x3xf32>, %out: memref<2xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 2 {
 // CHECK-NEXT:      tir.for %k1 = 0 to 3 {
-// CHECK-NEXT:        tir.block @sum(%vi: spatial 2, %vk1: reduce 3) = [%i, %k1] reads(%p0[(d0, d1) -> (d0, d1)] : memref<2x3xf32>) writes(%out[(d0, d1) -> (d0)] : memref<2xf32>) {
+// CHECK-NEXT:        tir.block @sum(%vi: spatial 2, %vk1: reduce 3) = [%i, %k1] reads(%p0[%vi, %vk1] : memref<2x3xf32>) writes(%out[%vi] : memref<2xf32>) {
 // CHECK-NEXT:          %0 = memref.load %p0[%vi, %vk1] : memref<2x3xf32>
 // CHECK-NEXT:          %1 = memref.load %out[%vi] : memref<2xf32>
 // CHECK-NEXT:          %2 = arith.addf %1, %0 fastmath<reassoc,contract> : f32
@@ -78,7 +80,7 @@ relay.func private @a_reduction_has_an_init(%p0: tensor<2x3xf32>) -> tensor<2xf3
 
 // CHECK-LABEL: tir.prim_func @a_reduction_of_nothing_is_its_identity(%p0: memref<2x0xf32>, %out: memref<2xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 2 {
-// CHECK-NEXT:      tir.block @sum(%vi: spatial 2) = [%i] reads() writes(%out[(d0) -> (d0)] : memref<2xf32>) {
+// CHECK-NEXT:      tir.block @sum(%vi: spatial 2) = [%i] reads() writes(%out[%vi] : memref<2xf32>) {
 // CHECK-NEXT:        %0 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:        memref.store %0, %out[%vi] : memref<2xf32>
 // CHECK-NEXT:      }
@@ -98,7 +100,7 @@ relay.func private @a_tensor_without_elements_needs_no_block(%p0: tensor<0x3xf32
 
 // CHECK-LABEL: tir.prim_func @an_extent_of_one_has_no_loop(%p0: memref<1x3xf32>, %out: memref<1x3xf32>) {
 // CHECK-NEXT:    tir.for %j = 0 to 3 {
-// CHECK-NEXT:      tir.block @relu(%vi: spatial 1, %vj: spatial 3) = [0, %j] reads(%p0[(d0, d1) -> (d0, d1)] : memref<1x3xf32>) writes(%out[(d0, d1) -> (d0, d1)] : memref<1x3xf32>) {
+// CHECK-NEXT:      tir.block @relu(%vi: spatial 1, %vj: spatial 3) = [0, %j] reads(%p0[%vi, %vj] : memref<1x3xf32>) writes(%out[%vi, %vj] : memref<1x3xf32>) {
 // CHECK-NEXT:        %0 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:        %1 = memref.load %p0[%vi, %vj] : memref<1x3xf32>
 // CHECK-NEXT:        %2 = arith.cmpf ogt, %0, %1 : f32
@@ -114,12 +116,12 @@ relay.func private @an_extent_of_one_has_no_loop(%p0: tensor<1x3xf32>) -> tensor
 
 // CHECK-LABEL: tir.prim_func @a_literal_stands_where_it_is_used(%p0: memref<3xf32>, %out: memref<3xf32>) {
 // CHECK-NEXT:    %constant = tir.alloc_buffer "global" : memref<f32>
-// CHECK-NEXT:    tir.block @constant() = [] reads() writes(%constant[() -> ()] : memref<f32>) {
+// CHECK-NEXT:    tir.block @constant() = [] reads() writes(%constant[] : memref<f32>) {
 // CHECK-NEXT:      %0 = arith.constant 2.000000e+00 : f32
 // CHECK-NEXT:      memref.store %0, %constant[] : memref<f32>
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for %i = 0 to 3 {
-// CHECK-NEXT:      tir.block @multiply(%vi: spatial 3) = [%i] reads(%p0[(d0) -> (d0)] : memref<3xf32>, %constant[(d0) -> ()] : memref<f32>) writes(%out[(d0) -> (d0)] : memref<3xf32>) {
+// CHECK-NEXT:      tir.block @multiply(%vi: spatial 3) = [%i] reads(%p0[%vi] : memref<3xf32>, %constant[] : memref<f32>) writes(%out[%vi] : memref<3xf32>) {
 // CHECK-NEXT:        %1 = memref.load %p0[%vi] : memref<3xf32>
 // CHECK-NEXT:        %2 = memref.load %constant[] : memref<f32>
 // CHECK-NEXT:        %3 = arith.mulf %1, %2 fastmath<contract> : f32
@@ -135,7 +137,7 @@ relay.func private @a_literal_stands_where_it_is_used(%p0: tensor<3xf32>) -> ten
 
 // CHECK-LABEL: tir.prim_func @two_outputs(%p0: memref<3xf32>, %out: memref<3xf32>, %out1: memref<3xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 3 {
-// CHECK-NEXT:      tir.block @relu(%vi: spatial 3) = [%i] reads(%p0[(d0) -> (d0)] : memref<3xf32>) writes(%out[(d0) -> (d0)] : memref<3xf32>) {
+// CHECK-NEXT:      tir.block @relu(%vi: spatial 3) = [%i] reads(%p0[%vi] : memref<3xf32>) writes(%out[%vi] : memref<3xf32>) {
 // CHECK-NEXT:        %0 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:        %1 = memref.load %p0[%vi] : memref<3xf32>
 // CHECK-NEXT:        %2 = arith.cmpf ogt, %0, %1 : f32
@@ -144,7 +146,7 @@ relay.func private @a_literal_stands_where_it_is_used(%p0: tensor<3xf32>) -> ten
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for %i_1 = 0 to 3 {
-// CHECK-NEXT:      tir.block @neg(%vi_1: spatial 3) = [%i_1] reads(%out[(d0) -> (d0)] : memref<3xf32>) writes(%out1[(d0) -> (d0)] : memref<3xf32>) {
+// CHECK-NEXT:      tir.block @neg(%vi_1: spatial 3) = [%i_1] reads(%out[%vi_1] : memref<3xf32>) writes(%out1[%vi_1] : memref<3xf32>) {
 // CHECK-NEXT:        %4 = memref.load %out[%vi_1] : memref<3xf32>
 // CHECK-NEXT:        %5 = arith.negf %4 : f32
 // CHECK-NEXT:        memref.store %5, %out1[%vi_1] : memref<3xf32>
@@ -159,7 +161,7 @@ relay.func private @two_outputs(%p0: tensor<3xf32>) -> (tensor<3xf32>, tensor<3x
 
 // CHECK-LABEL: tir.prim_func @an_input_that_is_returned_is_copied(%p0: memref<3xf32>, %out: memref<3xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 3 {
-// CHECK-NEXT:      tir.block @copy(%vi: spatial 3) = [%i] reads(%p0[(d0) -> (d0)] : memref<3xf32>) writes(%out[(d0) -> (d0)] : memref<3xf32>) {
+// CHECK-NEXT:      tir.block @copy(%vi: spatial 3) = [%i] reads(%p0[%vi] : memref<3xf32>) writes(%out[%vi] : memref<3xf32>) {
 // CHECK-NEXT:        %0 = memref.load %p0[%vi] : memref<3xf32>
 // CHECK-NEXT:        memref.store %0, %out[%vi] : memref<3xf32>
 // CHECK-NEXT:      }
@@ -171,14 +173,14 @@ relay.func private @an_input_that_is_returned_is_copied(%p0: tensor<3xf32>) -> t
 
 // CHECK-LABEL: tir.prim_func @what_is_returned_twice_is_copied_once(%p0: memref<3xf32>, %out: memref<3xf32>, %out1: memref<3xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 3 {
-// CHECK-NEXT:      tir.block @neg(%vi: spatial 3) = [%i] reads(%p0[(d0) -> (d0)] : memref<3xf32>) writes(%out[(d0) -> (d0)] : memref<3xf32>) {
+// CHECK-NEXT:      tir.block @neg(%vi: spatial 3) = [%i] reads(%p0[%vi] : memref<3xf32>) writes(%out[%vi] : memref<3xf32>) {
 // CHECK-NEXT:        %0 = memref.load %p0[%vi] : memref<3xf32>
 // CHECK-NEXT:        %1 = arith.negf %0 : f32
 // CHECK-NEXT:        memref.store %1, %out[%vi] : memref<3xf32>
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for %i_1 = 0 to 3 {
-// CHECK-NEXT:      tir.block @copy(%vi_1: spatial 3) = [%i_1] reads(%out[(d0) -> (d0)] : memref<3xf32>) writes(%out1[(d0) -> (d0)] : memref<3xf32>) {
+// CHECK-NEXT:      tir.block @copy(%vi_1: spatial 3) = [%i_1] reads(%out[%vi_1] : memref<3xf32>) writes(%out1[%vi_1] : memref<3xf32>) {
 // CHECK-NEXT:        %2 = memref.load %out[%vi_1] : memref<3xf32>
 // CHECK-NEXT:        memref.store %2, %out1[%vi_1] : memref<3xf32>
 // CHECK-NEXT:      }
@@ -198,7 +200,8 @@ relay.func private @what_is_returned_twice_is_copied_once(%p0: tensor<3xf32>) ->
 relay.func @tuples_are_opened(%t: tuple<tensor<1x2xf32>, tensor<1x3xf32>>) -> tensor<1x5xf32> {
 // CHECK-LABEL: tir.prim_func @a_tuple_argument_is_several_buffers(%p0: memref<1x2xf32>, %p1: memref<1x3xf32>, %out: memref<1x5xf32>) {
 // CHECK-NEXT:    tir.for %j = 0 to 5 {
-// CHECK-NEXT:      tir.block @concatenate(%vi: spatial 1, %vj: spatial 5) = [0, %j] reads(%p0[(d0, d1) -> (d0, d1)] : memref<1x2xf32>, %p1[(d0, d1) -> (d0, (d1 + -2))] : memref<1x3xf32>) writes(%out[(d0, d1) -> (d0, d1)] : memref<1x5xf32>) {
+// CHECK-NEXT:      tir.block @concatenate(%vi: spatial 1, %vj: spatial 5) = [0, %j] reads(%p0[%vi, %vj] : memref<1x2xf32>, %p1[%vi, %vj + -2] : memref<1x3xf32>)
+// CHECK-NEXT:          writes(%out[%vi, %vj] : memref<1x5xf32>) {
 // CHECK-NEXT:        %0 = arith.constant 2 : index
 // CHECK-NEXT:        %1 = arith.cmpi slt, %vj, %0 : index
 // CHECK-NEXT:        %2 = scf.if %1 -> (f32) {
@@ -225,7 +228,8 @@ relay.func private @a_tuple_argument_is_several_buffers(%p0: tuple<tensor<1x2xf3
 
 // CHECK-LABEL: tir.prim_func @laying_arguments_one_after_the_other_is_marked(%p0: memref<1x2xf32>, %p1: memref<1x3xf32>, %out: memref<1x5xf32>) attributes {concat_only} {
 // CHECK-NEXT:    tir.for %j = 0 to 5 {
-// CHECK-NEXT:      tir.block @concatenate(%vi: spatial 1, %vj: spatial 5) = [0, %j] reads(%p0[(d0, d1) -> (d0, d1)] : memref<1x2xf32>, %p1[(d0, d1) -> (d0, (d1 + -2))] : memref<1x3xf32>) writes(%out[(d0, d1) -> (d0, d1)] : memref<1x5xf32>) {
+// CHECK-NEXT:      tir.block @concatenate(%vi: spatial 1, %vj: spatial 5) = [0, %j] reads(%p0[%vi, %vj] : memref<1x2xf32>, %p1[%vi, %vj + -2] : memref<1x3xf32>)
+// CHECK-NEXT:          writes(%out[%vi, %vj] : memref<1x5xf32>) {
 // CHECK-NEXT:        %0 = arith.constant 2 : index
 // CHECK-NEXT:        %1 = arith.cmpi slt, %vj, %0 : index
 // CHECK-NEXT:        %2 = scf.if %1 -> (f32) {
@@ -250,7 +254,8 @@ relay.func private @laying_arguments_one_after_the_other_is_marked(%p0: tensor<1
 // CHECK-LABEL: tir.prim_func @interleaving_arguments_is_not_marked(%p0: memref<2x2xf32>, %p1: memref<2x3xf32>, %out: memref<2x5xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 2 {
 // CHECK-NEXT:      tir.for %j = 0 to 5 {
-// CHECK-NEXT:        tir.block @concatenate(%vi: spatial 2, %vj: spatial 5) = [%i, %j] reads(%p0[(d0, d1) -> (d0, d1)] : memref<2x2xf32>, %p1[(d0, d1) -> (d0, (d1 + -2))] : memref<2x3xf32>) writes(%out[(d0, d1) -> (d0, d1)] : memref<2x5xf32>) {
+// CHECK-NEXT:        tir.block @concatenate(%vi: spatial 2, %vj: spatial 5) = [%i, %j] reads(%p0[%vi, %vj] : memref<2x2xf32>, %p1[%vi, %vj + -2] : memref<2x3xf32>)
+// CHECK-NEXT:            writes(%out[%vi, %vj] : memref<2x5xf32>) {
 // CHECK-NEXT:          %0 = arith.constant 2 : index
 // CHECK-NEXT:          %1 = arith.cmpi slt, %vj, %0 : index
 // CHECK-NEXT:          %2 = scf.if %1 -> (f32) {
@@ -281,13 +286,13 @@ relay.func private @interleaving_arguments_is_not_marked(%p0: tensor<2x2xf32>, %
 relay.func @a_tuple_is_put_together_again(%x: tensor<4xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>> {
 // CHECK-LABEL: tir.prim_func @a_tuple_result_is_several_buffers(%p0: memref<4xf32>, %out: memref<2xf32>, %out1: memref<2xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 2 {
-// CHECK-NEXT:      tir.block @split(%vi: spatial 2) = [%i] reads(%p0[(d0) -> (d0)] : memref<4xf32>) writes(%out[(d0) -> (d0)] : memref<2xf32>) {
+// CHECK-NEXT:      tir.block @split(%vi: spatial 2) = [%i] reads(%p0[%vi] : memref<4xf32>) writes(%out[%vi] : memref<2xf32>) {
 // CHECK-NEXT:        %0 = memref.load %p0[%vi] : memref<4xf32>
 // CHECK-NEXT:        memref.store %0, %out[%vi] : memref<2xf32>
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for %i_1 = 0 to 2 {
-// CHECK-NEXT:      tir.block @split_1(%vi_1: spatial 2) = [%i_1] reads(%p0[(d0) -> ((d0 + 2))] : memref<4xf32>) writes(%out1[(d0) -> (d0)] : memref<2xf32>) {
+// CHECK-NEXT:      tir.block @split_1(%vi_1: spatial 2) = [%i_1] reads(%p0[%vi_1 + 2] : memref<4xf32>) writes(%out1[%vi_1] : memref<2xf32>) {
 // CHECK-NEXT:        %1 = arith.constant 2 : index
 // CHECK-NEXT:        %2 = arith.addi %vi_1, %1 : index
 // CHECK-NEXT:        %3 = memref.load %p0[%2] : memref<4xf32>
@@ -306,7 +311,7 @@ relay.func private @a_tuple_result_is_several_buffers(%p0: tensor<4xf32>) -> tup
 
 // CHECK-LABEL: tir.prim_func @a_place_that_depends_on_data_has_no_map(%p0: memref<8xf32>, %p1: memref<3xi64>, %out: memref<3xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 3 {
-// CHECK-NEXT:      tir.block @take(%vi: spatial 3) = [%i] reads(%p1[(d0) -> (d0)] : memref<3xi64>, %p0 : memref<8xf32>) writes(%out[(d0) -> (d0)] : memref<3xf32>) {
+// CHECK-NEXT:      tir.block @take(%vi: spatial 3) = [%i] reads(%p1[%vi] : memref<3xi64>, %p0 : memref<8xf32>) writes(%out[%vi] : memref<3xf32>) {
 // CHECK-NEXT:        %0 = arith.constant 0 : index
 // CHECK-NEXT:        %1 = arith.constant 7 : index
 // CHECK-NEXT:        %2 = memref.load %p1[%vi] : memref<3xi64>

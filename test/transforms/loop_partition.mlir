@@ -3,13 +3,13 @@
 // CHECK-LABEL: tir.prim_func @a_loop_is_cut_where_its_predicate_begins_to_fail(%y: memref<50xf32>, %z: f32) {
 // CHECK-NEXT:    tir.for %o = 0 to 3 {
 // CHECK-NEXT:      tir.for vectorized %i = 0 to 16 {
-// CHECK-NEXT:        tir.block @b(%v: spatial 50) = [%o * 16 + %i] reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @b(%v: spatial 50) = [%o * 16 + %i] reads() writes(%y[%v] : memref<50xf32>) {
 // CHECK-NEXT:          memref.store %z, %y[%v] : memref<50xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for vectorized %i_1 = 0 to 2 {
-// CHECK-NEXT:      tir.block @b(%v_1: spatial 50) = [%i_1 + 48] reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:      tir.block @b(%v_1: spatial 50) = [%i_1 + 48] reads() writes(%y[%v_1] : memref<50xf32>) {
 // CHECK-NEXT:        memref.store %z, %y[%v_1] : memref<50xf32>
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
@@ -18,7 +18,7 @@ tir.prim_func @a_loop_is_cut_where_its_predicate_begins_to_fail(%y: memref<50xf3
   tir.for %o = 0 to 4 {
     tir.for vectorized %i = 0 to 16 {
       tir.block @b(%v: spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49]
-          reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+          reads() writes(%y[%v] : memref<50xf32>) {
         memref.store %z, %y[%v] : memref<50xf32>
       }
     }
@@ -28,14 +28,14 @@ tir.prim_func @a_loop_is_cut_where_its_predicate_begins_to_fail(%y: memref<50xf3
 // CHECK-LABEL: tir.prim_func @a_rest_of_several_iterations_stays_a_loop(%y: memref<50xf32>, %z: f32) {
 // CHECK-NEXT:    tir.for unrolled %i = 0 to 2 {
 // CHECK-NEXT:      tir.for %o = 0 to 4 {
-// CHECK-NEXT:        tir.block @b(%v: spatial 50) = [%o * 16 + %i] reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @b(%v: spatial 50) = [%o * 16 + %i] reads() writes(%y[%v] : memref<50xf32>) {
 // CHECK-NEXT:          memref.store %z, %y[%v] : memref<50xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for unrolled %i_1 = 2 to 16 {
 // CHECK-NEXT:      tir.for %o_1 = 0 to 3 {
-// CHECK-NEXT:        tir.block @b(%v_1: spatial 50) = [%o_1 * 16 + %i_1] reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @b(%v_1: spatial 50) = [%o_1 * 16 + %i_1] reads() writes(%y[%v_1] : memref<50xf32>) {
 // CHECK-NEXT:          memref.store %z, %y[%v_1] : memref<50xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
@@ -45,7 +45,7 @@ tir.prim_func @a_rest_of_several_iterations_stays_a_loop(%y: memref<50xf32>, %z:
   tir.for unrolled %i = 0 to 16 {
     tir.for %o = 0 to 4 {
       tir.block @b(%v: spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49]
-          reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+          reads() writes(%y[%v] : memref<50xf32>) {
         memref.store %z, %y[%v] : memref<50xf32>
       }
     }
@@ -55,7 +55,7 @@ tir.prim_func @a_rest_of_several_iterations_stays_a_loop(%y: memref<50xf32>, %z:
 // CHECK-LABEL: tir.prim_func @a_predicate_that_always_holds_is_dropped(%y: memref<64xf32>, %z: f32) {
 // CHECK-NEXT:    tir.for %o = 0 to 4 {
 // CHECK-NEXT:      tir.for %i = 0 to 16 {
-// CHECK-NEXT:        tir.block @b(%v: spatial 64) = [%o * 16 + %i] reads() writes(%y[(d0) -> (d0)] : memref<64xf32>) {
+// CHECK-NEXT:        tir.block @b(%v: spatial 64) = [%o * 16 + %i] reads() writes(%y[%v] : memref<64xf32>) {
 // CHECK-NEXT:          memref.store %z, %y[%v] : memref<64xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
@@ -65,7 +65,7 @@ tir.prim_func @a_predicate_that_always_holds_is_dropped(%y: memref<64xf32>, %z: 
   tir.for %o = 0 to 4 {
     tir.for %i = 0 to 16 {
       tir.block @b(%v: spatial 64) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 63]
-          reads() writes(%y[(d0) -> (d0)] : memref<64xf32>) {
+          reads() writes(%y[%v] : memref<64xf32>) {
         memref.store %z, %y[%v] : memref<64xf32>
       }
     }
@@ -75,28 +75,28 @@ tir.prim_func @a_predicate_that_always_holds_is_dropped(%y: memref<64xf32>, %z: 
 // CHECK-LABEL: tir.prim_func @two_loops_with_rests_are_cut_both(%y: memref<5x7xf32>, %z: f32) {
 // CHECK-NEXT:    tir.for unrolled %c = 0 to 3 {
 // CHECK-NEXT:      tir.for vectorized %d = 0 to 4 {
-// CHECK-NEXT:        tir.block @b(%v: spatial 5, %w: spatial 7) = [%c, %d] reads() writes(%y[(d0, d1) -> (d0, d1)] : memref<5x7xf32>) {
+// CHECK-NEXT:        tir.block @b(%v: spatial 5, %w: spatial 7) = [%c, %d] reads() writes(%y[%v, %w] : memref<5x7xf32>) {
 // CHECK-NEXT:          memref.store %z, %y[%v, %w] : memref<5x7xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for unrolled %c_1 = 0 to 3 {
 // CHECK-NEXT:      tir.for vectorized %d_1 = 0 to 3 {
-// CHECK-NEXT:        tir.block @b(%v_1: spatial 5, %w_1: spatial 7) = [%c_1, %d_1 + 4] reads() writes(%y[(d0, d1) -> (d0, d1)] : memref<5x7xf32>) {
+// CHECK-NEXT:        tir.block @b(%v_1: spatial 5, %w_1: spatial 7) = [%c_1, %d_1 + 4] reads() writes(%y[%v_1, %w_1] : memref<5x7xf32>) {
 // CHECK-NEXT:          memref.store %z, %y[%v_1, %w_1] : memref<5x7xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for unrolled %c_2 = 0 to 2 {
 // CHECK-NEXT:      tir.for vectorized %d_2 = 0 to 4 {
-// CHECK-NEXT:        tir.block @b(%v_2: spatial 5, %w_2: spatial 7) = [%c_2 + 3, %d_2] reads() writes(%y[(d0, d1) -> (d0, d1)] : memref<5x7xf32>) {
+// CHECK-NEXT:        tir.block @b(%v_2: spatial 5, %w_2: spatial 7) = [%c_2 + 3, %d_2] reads() writes(%y[%v_2, %w_2] : memref<5x7xf32>) {
 // CHECK-NEXT:          memref.store %z, %y[%v_2, %w_2] : memref<5x7xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for unrolled %c_3 = 0 to 2 {
 // CHECK-NEXT:      tir.for vectorized %d_3 = 0 to 3 {
-// CHECK-NEXT:        tir.block @b(%v_3: spatial 5, %w_3: spatial 7) = [%c_3 + 3, %d_3 + 4] reads() writes(%y[(d0, d1) -> (d0, d1)] : memref<5x7xf32>) {
+// CHECK-NEXT:        tir.block @b(%v_3: spatial 5, %w_3: spatial 7) = [%c_3 + 3, %d_3 + 4] reads() writes(%y[%v_3, %w_3] : memref<5x7xf32>) {
 // CHECK-NEXT:          memref.store %z, %y[%v_3, %w_3] : memref<5x7xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
@@ -109,7 +109,7 @@ tir.prim_func @two_loops_with_rests_are_cut_both(%y: memref<5x7xf32>, %z: f32) {
         tir.for vectorized %d = 0 to 4 {
           tir.block @b(%v: spatial 5, %w: spatial 7) = [%a * 3 + %c, %b * 4 + %d]
               where [%a * -3 + %c * -1 + 4, %b * -4 + %d * -1 + 6]
-              reads() writes(%y[(d0, d1) -> (d0, d1)] : memref<5x7xf32>) {
+              reads() writes(%y[%v, %w] : memref<5x7xf32>) {
             memref.store %z, %y[%v, %w] : memref<5x7xf32>
           }
         }
@@ -121,24 +121,24 @@ tir.prim_func @two_loops_with_rests_are_cut_both(%y: memref<5x7xf32>, %z: f32) {
 // CHECK-LABEL: tir.prim_func @blocks_that_share_a_loop_are_cut_together(%x: memref<50xf32>, %y: memref<50xf32>, %z: f32) {
 // CHECK-NEXT:    tir.for %o = 0 to 3 {
 // CHECK-NEXT:      tir.for %i = 0 to 16 {
-// CHECK-NEXT:        tir.block @first(%v: spatial 50) = [%o * 16 + %i] reads() writes(%x[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @first(%v: spatial 50) = [%o * 16 + %i] reads() writes(%x[%v] : memref<50xf32>) {
 // CHECK-NEXT:          memref.store %z, %x[%v] : memref<50xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:      tir.for %j = 0 to 16 {
-// CHECK-NEXT:        tir.block @second(%w: spatial 50) = [%o * 16 + %j] reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @second(%w: spatial 50) = [%o * 16 + %j] reads() writes(%y[%w] : memref<50xf32>) {
 // CHECK-NEXT:          memref.store %z, %y[%w] : memref<50xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for %o_1 = 0 to 1 {
 // CHECK-NEXT:      tir.for %i_1 = 0 to 2 {
-// CHECK-NEXT:        tir.block @first(%v_1: spatial 50) = [%i_1 + 48] reads() writes(%x[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @first(%v_1: spatial 50) = [%i_1 + 48] reads() writes(%x[%v_1] : memref<50xf32>) {
 // CHECK-NEXT:          memref.store %z, %x[%v_1] : memref<50xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:      tir.for %j_1 = 0 to 2 {
-// CHECK-NEXT:        tir.block @second(%w_1: spatial 50) = [%j_1 + 48] reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @second(%w_1: spatial 50) = [%j_1 + 48] reads() writes(%y[%w_1] : memref<50xf32>) {
 // CHECK-NEXT:          memref.store %z, %y[%w_1] : memref<50xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
@@ -148,13 +148,13 @@ tir.prim_func @blocks_that_share_a_loop_are_cut_together(%x: memref<50xf32>, %y:
   tir.for %o = 0 to 4 {
     tir.for %i = 0 to 16 {
       tir.block @first(%v: spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49]
-          reads() writes(%x[(d0) -> (d0)] : memref<50xf32>) {
+          reads() writes(%x[%v] : memref<50xf32>) {
         memref.store %z, %x[%v] : memref<50xf32>
       }
     }
     tir.for %j = 0 to 16 {
       tir.block @second(%w: spatial 50) = [%o * 16 + %j] where [%o * -16 + %j * -1 + 49]
-          reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+          reads() writes(%y[%w] : memref<50xf32>) {
         memref.store %z, %y[%w] : memref<50xf32>
       }
     }
@@ -166,12 +166,12 @@ tir.prim_func @blocks_that_share_a_loop_are_cut_together(%x: memref<50xf32>, %y:
 // CHECK-NEXT:    %tile_1 = tir.alloc_buffer "local" : memref<50xf32>
 // CHECK-NEXT:    tir.for %o = 0 to 3 {
 // CHECK-NEXT:      tir.for %i = 0 to 16 {
-// CHECK-NEXT:        tir.block @first(%v: spatial 50) = [%o * 16 + %i] reads() writes(%tile[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @first(%v: spatial 50) = [%o * 16 + %i] reads() writes(%tile[%v] : memref<50xf32>) {
 // CHECK-NEXT:          memref.store %z, %tile[%v] : memref<50xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:      tir.for %j = 0 to 16 {
-// CHECK-NEXT:        tir.block @second(%w: spatial 50) = [%o * 16 + %j] reads(%tile[(d0) -> (d0)] : memref<50xf32>) writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @second(%w: spatial 50) = [%o * 16 + %j] reads(%tile[%w] : memref<50xf32>) writes(%y[%w] : memref<50xf32>) {
 // CHECK-NEXT:          %0 = memref.load %tile[%w] : memref<50xf32>
 // CHECK-NEXT:          memref.store %0, %y[%w] : memref<50xf32>
 // CHECK-NEXT:        }
@@ -179,12 +179,12 @@ tir.prim_func @blocks_that_share_a_loop_are_cut_together(%x: memref<50xf32>, %y:
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for %o_1 = 0 to 1 {
 // CHECK-NEXT:      tir.for %i_1 = 0 to 2 {
-// CHECK-NEXT:        tir.block @first(%v_1: spatial 50) = [%i_1 + 48] reads() writes(%tile_1[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @first(%v_1: spatial 50) = [%i_1 + 48] reads() writes(%tile_1[%v_1] : memref<50xf32>) {
 // CHECK-NEXT:          memref.store %z, %tile_1[%v_1] : memref<50xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:      tir.for %j_1 = 0 to 2 {
-// CHECK-NEXT:        tir.block @second(%w_1: spatial 50) = [%j_1 + 48] reads(%tile_1[(d0) -> (d0)] : memref<50xf32>) writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @second(%w_1: spatial 50) = [%j_1 + 48] reads(%tile_1[%w_1] : memref<50xf32>) writes(%y[%w_1] : memref<50xf32>) {
 // CHECK-NEXT:          %1 = memref.load %tile_1[%w_1] : memref<50xf32>
 // CHECK-NEXT:          memref.store %1, %y[%w_1] : memref<50xf32>
 // CHECK-NEXT:        }
@@ -196,13 +196,13 @@ tir.prim_func @a_private_buffer_is_copied_with_the_rest(%y: memref<50xf32>, %z: 
   tir.for %o = 0 to 4 {
     tir.for %i = 0 to 16 {
       tir.block @first(%v: spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49]
-          reads() writes(%tile[(d0) -> (d0)] : memref<50xf32>) {
+          reads() writes(%tile[%v] : memref<50xf32>) {
         memref.store %z, %tile[%v] : memref<50xf32>
       }
     }
     tir.for %j = 0 to 16 {
       tir.block @second(%w: spatial 50) = [%o * 16 + %j] where [%o * -16 + %j * -1 + 49]
-          reads(%tile[(d0) -> (d0)] : memref<50xf32>) writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+          reads(%tile[%w] : memref<50xf32>) writes(%y[%w] : memref<50xf32>) {
         %0 = memref.load %tile[%w] : memref<50xf32>
         memref.store %0, %y[%w] : memref<50xf32>
       }
@@ -212,7 +212,7 @@ tir.prim_func @a_private_buffer_is_copied_with_the_rest(%y: memref<50xf32>, %z: 
 
 // CHECK-LABEL: tir.prim_func @a_lower_bound_stays_a_predicate(%y: memref<50xf32>, %z: f32) {
 // CHECK-NEXT:    tir.for %o = 0 to 60 {
-// CHECK-NEXT:      tir.block @b(%v: spatial 50) = [%o + -10] where [%o + -10] reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:      tir.block @b(%v: spatial 50) = [%o + -10] where [%o + -10] reads() writes(%y[%v] : memref<50xf32>) {
 // CHECK-NEXT:        memref.store %z, %y[%v] : memref<50xf32>
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
@@ -220,24 +220,24 @@ tir.prim_func @a_private_buffer_is_copied_with_the_rest(%y: memref<50xf32>, %z: 
 tir.prim_func @a_lower_bound_stays_a_predicate(%y: memref<50xf32>, %z: f32) {
   tir.for %o = 0 to 60 {
     tir.block @b(%v: spatial 50) = [%o + -10] where [%o + -10]
-        reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+        reads() writes(%y[%v] : memref<50xf32>) {
       memref.store %z, %y[%v] : memref<50xf32>
     }
   }
 }
 
-// CHECK-LABEL: tir.prim_func @a_predicate_on_a_quotient_stays(%y: memref<50xf32>, %z: f32) {
+// CHECK-LABEL: tir.prim_func @a_predicate_on_a_quotient_stays(%y: memref<56xf32>, %z: f32) {
 // CHECK-NEXT:    tir.for %o = 0 to 64 {
-// CHECK-NEXT:      tir.block @b(%v: spatial 50) = [%o] where [(%o floordiv 7) * -7 + 49] reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
-// CHECK-NEXT:        memref.store %z, %y[%v] : memref<50xf32>
+// CHECK-NEXT:      tir.block @b(%v: spatial 56) = [%o] where [(%o floordiv 7) * -7 + 49] reads() writes(%y[%v] : memref<56xf32>) {
+// CHECK-NEXT:        memref.store %z, %y[%v] : memref<56xf32>
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:  }
-tir.prim_func @a_predicate_on_a_quotient_stays(%y: memref<50xf32>, %z: f32) {
+tir.prim_func @a_predicate_on_a_quotient_stays(%y: memref<56xf32>, %z: f32) {
   tir.for %o = 0 to 64 {
-    tir.block @b(%v: spatial 50) = [%o] where [%o floordiv 7 * -7 + 49]
-        reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
-      memref.store %z, %y[%v] : memref<50xf32>
+    tir.block @b(%v: spatial 56) = [%o] where [%o floordiv 7 * -7 + 49]
+        reads() writes(%y[%v] : memref<56xf32>) {
+      memref.store %z, %y[%v] : memref<56xf32>
     }
   }
 }
@@ -245,7 +245,7 @@ tir.prim_func @a_predicate_on_a_quotient_stays(%y: memref<50xf32>, %z: f32) {
 // CHECK-LABEL: tir.prim_func @a_loop_without_iterations_is_left_alone(%y: memref<50xf32>, %z: f32) {
 // CHECK-NEXT:    tir.for %o = 0 to 0 {
 // CHECK-NEXT:      tir.for %i = 0 to 16 {
-// CHECK-NEXT:        tir.block @b(%v: spatial 50) = [%o * 16 + %i] reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @b(%v: partial spatial 50) = [%o * 16 + %i] reads() writes(%y[%v] : memref<50xf32>) {
 // CHECK-NEXT:          memref.store %z, %y[%v] : memref<50xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
@@ -254,8 +254,8 @@ tir.prim_func @a_predicate_on_a_quotient_stays(%y: memref<50xf32>, %z: f32) {
 tir.prim_func @a_loop_without_iterations_is_left_alone(%y: memref<50xf32>, %z: f32) {
   tir.for %o = 0 to 0 {
     tir.for %i = 0 to 16 {
-      tir.block @b(%v: spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49]
-          reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+      tir.block @b(%v: partial spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49]
+          reads() writes(%y[%v] : memref<50xf32>) {
         memref.store %z, %y[%v] : memref<50xf32>
       }
     }
@@ -266,8 +266,8 @@ tir.prim_func @a_loop_without_iterations_is_left_alone(%y: memref<50xf32>, %z: f
 // CHECK-NEXT:  }
 tir.prim_func @a_block_that_never_runs_is_erased(%y: memref<50xf32>, %z: f32) {
   tir.for %o = 0 to 4 {
-    tir.block @b(%v: spatial 50) = [%o] where [%o * -1 + -1]
-        reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+    tir.block @b(%v: partial spatial 50) = [%o] where [%o * -1 + -1]
+        reads() writes(%y[%v] : memref<50xf32>) {
       memref.store %z, %y[%v] : memref<50xf32>
     }
   }
@@ -276,7 +276,7 @@ tir.prim_func @a_block_that_never_runs_is_erased(%y: memref<50xf32>, %z: f32) {
 // CHECK-LABEL: tir.prim_func @a_reduction_is_cut_too(%x: memref<50xf32>, %y: memref<f32>) {
 // CHECK-NEXT:    tir.for %o = 0 to 3 {
 // CHECK-NEXT:      tir.for %i = 0 to 16 {
-// CHECK-NEXT:        tir.block @sum(%k: reduce 50) = [%o * 16 + %i] reads(%x[(d0) -> (d0)] : memref<50xf32>) writes(%y[(d0) -> ()] : memref<f32>) {
+// CHECK-NEXT:        tir.block @sum(%k: reduce 50) = [%o * 16 + %i] reads(%x[%k] : memref<50xf32>) writes(%y[] : memref<f32>) {
 // CHECK-NEXT:          %0 = memref.load %y[] : memref<f32>
 // CHECK-NEXT:          %1 = memref.load %x[%k] : memref<50xf32>
 // CHECK-NEXT:          %2 = arith.addf %0, %1 : f32
@@ -288,7 +288,7 @@ tir.prim_func @a_block_that_never_runs_is_erased(%y: memref<50xf32>, %z: f32) {
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for %i_1 = 0 to 2 {
-// CHECK-NEXT:      tir.block @sum(%k_1: reduce 50) = [%i_1 + 48] reads(%x[(d0) -> (d0)] : memref<50xf32>) writes(%y[(d0) -> ()] : memref<f32>) {
+// CHECK-NEXT:      tir.block @sum(%k_1: reduce 50) = [%i_1 + 48] reads(%x[%k_1] : memref<50xf32>) writes(%y[] : memref<f32>) {
 // CHECK-NEXT:        %4 = memref.load %y[] : memref<f32>
 // CHECK-NEXT:        %5 = memref.load %x[%k_1] : memref<50xf32>
 // CHECK-NEXT:        %6 = arith.addf %4, %5 : f32
@@ -303,7 +303,7 @@ tir.prim_func @a_reduction_is_cut_too(%x: memref<50xf32>, %y: memref<f32>) {
   tir.for %o = 0 to 4 {
     tir.for %i = 0 to 16 {
       tir.block @sum(%k: reduce 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49]
-          reads(%x[(d0) -> (d0)] : memref<50xf32>) writes(%y[(d0) -> ()] : memref<f32>) {
+          reads(%x[%k] : memref<50xf32>) writes(%y[] : memref<f32>) {
         %0 = memref.load %y[] : memref<f32>
         %1 = memref.load %x[%k] : memref<50xf32>
         %2 = arith.addf %0, %1 : f32

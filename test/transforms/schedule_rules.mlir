@@ -2,7 +2,8 @@
 
 // CHECK-LABEL: tir.prim_func @small_elementwise_loops_become_one_serial_loop(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
 // CHECK-NEXT:    tir.for %i_j = 0 to 32 {
-// CHECK-NEXT:      tir.block @relu(%vi_vj: spatial 32) = [%i_j] reads(%x[(d0) -> ((d0 floordiv 8), (d0 mod 8))] : memref<4x8xf32>) writes(%y[(d0) -> ((d0 floordiv 8), (d0 mod 8))] : memref<4x8xf32>) {
+// CHECK-NEXT:      tir.block @relu(%vi_vj: spatial 32) = [%i_j] reads(%x[%vi_vj floordiv 8, %vi_vj mod 8] : memref<4x8xf32>)
+// CHECK-NEXT:          writes(%y[%vi_vj floordiv 8, %vi_vj mod 8] : memref<4x8xf32>) {
 // CHECK-NEXT:        %0 = arith.constant 8 : index
 // CHECK-NEXT:        %vi = arith.divui %vi_vj, %0 : index
 // CHECK-NEXT:        %vj = arith.remui %vi_vj, %0 : index
@@ -17,7 +18,7 @@ tir.prim_func @small_elementwise_loops_become_one_serial_loop(%x: memref<4x8xf32
   tir.for %i = 0 to 4 {
     tir.for %j = 0 to 8 {
       tir.block @relu(%vi: spatial 4, %vj: spatial 8) = [%i, %j]
-          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) {
+          reads(%x[%vi, %vj] : memref<4x8xf32>) writes(%y[%vi, %vj] : memref<4x8xf32>) {
         %c = arith.constant 0.0 : f32
         %0 = memref.load %x[%vi, %vj] : memref<4x8xf32>
         %1 = arith.maximumf %0, %c : f32
@@ -30,7 +31,8 @@ tir.prim_func @small_elementwise_loops_become_one_serial_loop(%x: memref<4x8xf32
 // CHECK-LABEL: tir.prim_func @large_elementwise_loops_run_in_parallel(%x: memref<128x100xf32>, %y: memref<100x128xf32>) {
 // CHECK-NEXT:    tir.for parallel %i = 0 to 100 {
 // CHECK-NEXT:      tir.for %j = 0 to 128 {
-// CHECK-NEXT:        tir.block @transpose(%vi: spatial 100, %vj: spatial 128) = [%i, %j] reads(%x[(d0, d1) -> (d1, d0)] : memref<128x100xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<100x128xf32>) {
+// CHECK-NEXT:        tir.block @transpose(%vi: spatial 100, %vj: spatial 128) = [%i, %j] reads(%x[%vj, %vi] : memref<128x100xf32>)
+// CHECK-NEXT:            writes(%y[%vi, %vj] : memref<100x128xf32>) {
 // CHECK-NEXT:          %0 = memref.load %x[%vj, %vi] : memref<128x100xf32>
 // CHECK-NEXT:          memref.store %0, %y[%vi, %vj] : memref<100x128xf32>
 // CHECK-NEXT:        }
@@ -41,7 +43,7 @@ tir.prim_func @large_elementwise_loops_run_in_parallel(%x: memref<128x100xf32>, 
   tir.for %i = 0 to 100 {
     tir.for %j = 0 to 128 {
       tir.block @transpose(%vi: spatial 100, %vj: spatial 128) = [%i, %j]
-          reads(%x[(d0, d1) -> (d1, d0)] : memref<128x100xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<100x128xf32>) {
+          reads(%x[%vj, %vi] : memref<128x100xf32>) writes(%y[%vi, %vj] : memref<100x128xf32>) {
         %0 = memref.load %x[%vj, %vi] : memref<128x100xf32>
         memref.store %0, %y[%vi, %vj] : memref<100x128xf32>
       }
@@ -51,7 +53,7 @@ tir.prim_func @large_elementwise_loops_run_in_parallel(%x: memref<128x100xf32>, 
 
 // CHECK-LABEL: tir.prim_func @a_cheap_stage_is_inlined(%x: memref<8xf32>, %y: memref<8xf32>) {
 // CHECK-NEXT:    tir.for %j = 0 to 8 {
-// CHECK-NEXT:      tir.block @square(%w: spatial 8) = [%j] reads(%x[(d0) -> (d0)] : memref<8xf32>) writes(%y[(d0) -> (d0)] : memref<8xf32>) {
+// CHECK-NEXT:      tir.block @square(%w: spatial 8) = [%j] reads(%x[%w] : memref<8xf32>) writes(%y[%w] : memref<8xf32>) {
 // CHECK-NEXT:        %0 = memref.load %x[%w] : memref<8xf32>
 // CHECK-NEXT:        %1 = arith.addf %0, %0 : f32
 // CHECK-NEXT:        %2 = arith.mulf %1, %1 : f32
@@ -62,14 +64,14 @@ tir.prim_func @large_elementwise_loops_run_in_parallel(%x: memref<128x100xf32>, 
 tir.prim_func @a_cheap_stage_is_inlined(%x: memref<8xf32>, %y: memref<8xf32>) {
   %0 = tir.alloc_buffer "global" : memref<8xf32>
   tir.for %i = 0 to 8 {
-    tir.block @double(%v: spatial 8) = [%i] reads(%x[(d0) -> (d0)] : memref<8xf32>) writes(%0[(d0) -> (d0)] : memref<8xf32>) {
+    tir.block @double(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%0[%v] : memref<8xf32>) {
       %1 = memref.load %x[%v] : memref<8xf32>
       %2 = arith.addf %1, %1 : f32
       memref.store %2, %0[%v] : memref<8xf32>
     }
   }
   tir.for %j = 0 to 8 {
-    tir.block @square(%w: spatial 8) = [%j] reads(%0[(d0) -> (d0)] : memref<8xf32>) writes(%y[(d0) -> (d0)] : memref<8xf32>) {
+    tir.block @square(%w: spatial 8) = [%j] reads(%0[%w] : memref<8xf32>) writes(%y[%w] : memref<8xf32>) {
       %3 = memref.load %0[%w] : memref<8xf32>
       %4 = arith.mulf %3, %3 : f32
       memref.store %4, %y[%w] : memref<8xf32>
@@ -80,20 +82,20 @@ tir.prim_func @a_cheap_stage_is_inlined(%x: memref<8xf32>, %y: memref<8xf32>) {
 // CHECK-LABEL: tir.prim_func @an_expensive_stage_that_is_read_twice_is_kept(%x: memref<8xf32>, %y: memref<8xf32>, %z: memref<8xf32>) {
 // CHECK-NEXT:    %0 = tir.alloc_buffer "global" : memref<8xf32>
 // CHECK-NEXT:    tir.for %i = 0 to 8 {
-// CHECK-NEXT:      tir.block @exp(%v: spatial 8) = [%i] reads(%x[(d0) -> (d0)] : memref<8xf32>) writes(%0[(d0) -> (d0)] : memref<8xf32>) {
+// CHECK-NEXT:      tir.block @exp(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%0[%v] : memref<8xf32>) {
 // CHECK-NEXT:        %1 = memref.load %x[%v] : memref<8xf32>
 // CHECK-NEXT:        %2 = math.exp %1 : f32
 // CHECK-NEXT:        memref.store %2, %0[%v] : memref<8xf32>
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for %j = 0 to 8 {
-// CHECK-NEXT:      tir.block @first(%w: spatial 8) = [%j] reads(%0[(d0) -> (d0)] : memref<8xf32>) writes(%y[(d0) -> (d0)] : memref<8xf32>) {
+// CHECK-NEXT:      tir.block @first(%w: spatial 8) = [%j] reads(%0[%w] : memref<8xf32>) writes(%y[%w] : memref<8xf32>) {
 // CHECK-NEXT:        %3 = memref.load %0[%w] : memref<8xf32>
 // CHECK-NEXT:        memref.store %3, %y[%w] : memref<8xf32>
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tir.for %k = 0 to 8 {
-// CHECK-NEXT:      tir.block @second(%u: spatial 8) = [%k] reads(%0[(d0) -> (d0)] : memref<8xf32>) writes(%z[(d0) -> (d0)] : memref<8xf32>) {
+// CHECK-NEXT:      tir.block @second(%u: spatial 8) = [%k] reads(%0[%u] : memref<8xf32>) writes(%z[%u] : memref<8xf32>) {
 // CHECK-NEXT:        %4 = memref.load %0[%u] : memref<8xf32>
 // CHECK-NEXT:        memref.store %4, %z[%u] : memref<8xf32>
 // CHECK-NEXT:      }
@@ -102,20 +104,20 @@ tir.prim_func @a_cheap_stage_is_inlined(%x: memref<8xf32>, %y: memref<8xf32>) {
 tir.prim_func @an_expensive_stage_that_is_read_twice_is_kept(%x: memref<8xf32>, %y: memref<8xf32>, %z: memref<8xf32>) {
   %0 = tir.alloc_buffer "global" : memref<8xf32>
   tir.for %i = 0 to 8 {
-    tir.block @exp(%v: spatial 8) = [%i] reads(%x[(d0) -> (d0)] : memref<8xf32>) writes(%0[(d0) -> (d0)] : memref<8xf32>) {
+    tir.block @exp(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%0[%v] : memref<8xf32>) {
       %1 = memref.load %x[%v] : memref<8xf32>
       %2 = math.exp %1 : f32
       memref.store %2, %0[%v] : memref<8xf32>
     }
   }
   tir.for %j = 0 to 8 {
-    tir.block @first(%w: spatial 8) = [%j] reads(%0[(d0) -> (d0)] : memref<8xf32>) writes(%y[(d0) -> (d0)] : memref<8xf32>) {
+    tir.block @first(%w: spatial 8) = [%j] reads(%0[%w] : memref<8xf32>) writes(%y[%w] : memref<8xf32>) {
       %3 = memref.load %0[%w] : memref<8xf32>
       memref.store %3, %y[%w] : memref<8xf32>
     }
   }
   tir.for %k = 0 to 8 {
-    tir.block @second(%u: spatial 8) = [%k] reads(%0[(d0) -> (d0)] : memref<8xf32>) writes(%z[(d0) -> (d0)] : memref<8xf32>) {
+    tir.block @second(%u: spatial 8) = [%k] reads(%0[%u] : memref<8xf32>) writes(%z[%u] : memref<8xf32>) {
       %5 = memref.load %0[%u] : memref<8xf32>
       memref.store %5, %z[%u] : memref<8xf32>
     }
@@ -142,8 +144,8 @@ tir.prim_func @a_product_of_matrices_is_tiled_with_what_follows(%x: memref<6x32x
     tir.for %j = 0 to 64 {
       tir.for %k = 0 to 32 {
         tir.block @dense(%vi: spatial 6, %vj: spatial 64, %vk: reduce 32) = [%i, %j, %k]
-            reads(%x[(d0, d1, d2) -> (d0, d2)] : memref<6x32xf32>, %w[(d0, d1, d2) -> (d2, d1)] : memref<32x64xf32>)
-            writes(%0[(d0, d1, d2) -> (d0, d1)] : memref<6x64xf32>) {
+            reads(%x[%vi, %vk] : memref<6x32xf32>, %w[%vk, %vj] : memref<32x64xf32>)
+            writes(%0[%vi, %vj] : memref<6x64xf32>) {
           %1 = memref.load %0[%vi, %vj] : memref<6x64xf32>
           %2 = memref.load %x[%vi, %vk] : memref<6x32xf32>
           %3 = memref.load %w[%vk, %vj] : memref<32x64xf32>
@@ -160,7 +162,7 @@ tir.prim_func @a_product_of_matrices_is_tiled_with_what_follows(%x: memref<6x32x
   tir.for %l = 0 to 6 {
     tir.for %m = 0 to 64 {
       tir.block @relu(%vl: spatial 6, %vm: spatial 64) = [%l, %m]
-          reads(%0[(d0, d1) -> (d0, d1)] : memref<6x64xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<6x64xf32>) {
+          reads(%0[%vl, %vm] : memref<6x64xf32>) writes(%y[%vl, %vm] : memref<6x64xf32>) {
         %c = arith.constant 0.0 : f32
         %7 = memref.load %0[%vl, %vm] : memref<6x64xf32>
         %8 = arith.maximumf %7, %c : f32
@@ -173,12 +175,12 @@ tir.prim_func @a_product_of_matrices_is_tiled_with_what_follows(%x: memref<6x32x
 // CHECK-LABEL: tir.prim_func @a_row_that_is_used_again_is_computed_in_its_iteration(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
 // CHECK-NEXT:    %0 = tir.alloc_buffer "local" : memref<4xf32>
 // CHECK-NEXT:    tir.for %l = 0 to 4 {
-// CHECK-NEXT:      tir.block @sum_init(%vi: spatial 4) = [%l] reads() writes(%0[(d0) -> (d0)] : memref<4xf32>) {
+// CHECK-NEXT:      tir.block @sum_init(%vi: spatial 4) = [%l] reads() writes(%0[%vi] : memref<4xf32>) {
 // CHECK-NEXT:        %1 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:        memref.store %1, %0[%vi] : memref<4xf32>
 // CHECK-NEXT:      }
 // CHECK-NEXT:      tir.for %vk = 0 to 8 {
-// CHECK-NEXT:        tir.block @sum(%vi_1: spatial 4, %vk_1: reduce 8) = [%l, %vk] reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%0[(d0, d1) -> (d0)] : memref<4xf32>) {
+// CHECK-NEXT:        tir.block @sum(%vi_1: spatial 4, %vk_1: reduce 8) = [%l, %vk] reads(%x[%vi_1, %vk_1] : memref<4x8xf32>) writes(%0[%vi_1] : memref<4xf32>) {
 // CHECK-NEXT:          %2 = memref.load %0[%vi_1] : memref<4xf32>
 // CHECK-NEXT:          %3 = memref.load %x[%vi_1, %vk_1] : memref<4x8xf32>
 // CHECK-NEXT:          %4 = arith.addf %2, %3 : f32
@@ -186,7 +188,8 @@ tir.prim_func @a_product_of_matrices_is_tiled_with_what_follows(%x: memref<6x32x
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:      tir.for %m = 0 to 8 {
-// CHECK-NEXT:        tir.block @divide(%vl: spatial 4, %vm: spatial 8) = [%l, %m] reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>, %0[(d0, d1) -> (d0)] : memref<4xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) {
+// CHECK-NEXT:        tir.block @divide(%vl: spatial 4, %vm: spatial 8) = [%l, %m] reads(%x[%vl, %vm] : memref<4x8xf32>, %0[%vl] : memref<4xf32>)
+// CHECK-NEXT:            writes(%y[%vl, %vm] : memref<4x8xf32>) {
 // CHECK-NEXT:          %5 = memref.load %x[%vl, %vm] : memref<4x8xf32>
 // CHECK-NEXT:          %6 = memref.load %0[%vl] : memref<4xf32>
 // CHECK-NEXT:          %7 = arith.divf %5, %6 : f32
@@ -200,7 +203,7 @@ tir.prim_func @a_row_that_is_used_again_is_computed_in_its_iteration(%x: memref<
   tir.for %i = 0 to 4 {
     tir.for %k = 0 to 8 {
       tir.block @sum(%vi: spatial 4, %vk: reduce 8) = [%i, %k]
-          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%0[(d0, d1) -> (d0)] : memref<4xf32>) {
+          reads(%x[%vi, %vk] : memref<4x8xf32>) writes(%0[%vi] : memref<4xf32>) {
         %1 = memref.load %0[%vi] : memref<4xf32>
         %2 = memref.load %x[%vi, %vk] : memref<4x8xf32>
         %3 = arith.addf %1, %2 : f32
@@ -214,8 +217,8 @@ tir.prim_func @a_row_that_is_used_again_is_computed_in_its_iteration(%x: memref<
   tir.for %l = 0 to 4 {
     tir.for %m = 0 to 8 {
       tir.block @divide(%vl: spatial 4, %vm: spatial 8) = [%l, %m]
-          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>, %0[(d0, d1) -> (d0)] : memref<4xf32>)
-          writes(%y[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) {
+          reads(%x[%vl, %vm] : memref<4x8xf32>, %0[%vl] : memref<4xf32>)
+          writes(%y[%vl, %vm] : memref<4x8xf32>) {
         %5 = memref.load %x[%vl, %vm] : memref<4x8xf32>
         %6 = memref.load %0[%vl] : memref<4xf32>
         %7 = arith.divf %5, %6 : f32
@@ -228,7 +231,7 @@ tir.prim_func @a_row_that_is_used_again_is_computed_in_its_iteration(%x: memref<
 // CHECK-LABEL: tir.prim_func @a_place_that_depends_on_data_stays_in_its_loops(%t: memref<8x3xf32>, %n: memref<4xindex>, %y: memref<4x3xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 4 {
 // CHECK-NEXT:      tir.for %j = 0 to 3 {
-// CHECK-NEXT:        tir.block @gather(%v: spatial 4, %w: spatial 3) = [%i, %j] reads(%n[(d0, d1) -> (d0)] : memref<4xindex>, %t : memref<8x3xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x3xf32>) {
+// CHECK-NEXT:        tir.block @gather(%v: spatial 4, %w: spatial 3) = [%i, %j] reads(%n[%v] : memref<4xindex>, %t : memref<8x3xf32>) writes(%y[%v, %w] : memref<4x3xf32>) {
 // CHECK-NEXT:          %0 = memref.load %n[%v] : memref<4xindex>
 // CHECK-NEXT:          %1 = memref.load %t[%0, %w] : memref<8x3xf32>
 // CHECK-NEXT:          memref.store %1, %y[%v, %w] : memref<4x3xf32>
@@ -240,7 +243,7 @@ tir.prim_func @a_place_that_depends_on_data_stays_in_its_loops(%t: memref<8x3xf3
   tir.for %i = 0 to 4 {
     tir.for %j = 0 to 3 {
       tir.block @gather(%v: spatial 4, %w: spatial 3) = [%i, %j]
-          reads(%n[(d0, d1) -> (d0)] : memref<4xindex>, %t : memref<8x3xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x3xf32>) {
+          reads(%n[%v] : memref<4xindex>, %t : memref<8x3xf32>) writes(%y[%v, %w] : memref<4x3xf32>) {
         %0 = memref.load %n[%v] : memref<4xindex>
         %1 = memref.load %t[%0, %w] : memref<8x3xf32>
         memref.store %1, %y[%v, %w] : memref<4x3xf32>
@@ -252,7 +255,7 @@ tir.prim_func @a_place_that_depends_on_data_stays_in_its_loops(%t: memref<8x3xf3
 // CHECK-LABEL: tir.prim_func @what_has_a_loop_kind_is_left_alone(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 4 {
 // CHECK-NEXT:      tir.for unrolled %j = 0 to 8 {
-// CHECK-NEXT:        tir.block @copy(%vi: spatial 4, %vj: spatial 8) = [%i, %j] reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) {
+// CHECK-NEXT:        tir.block @copy(%vi: spatial 4, %vj: spatial 8) = [%i, %j] reads(%x[%vi, %vj] : memref<4x8xf32>) writes(%y[%vi, %vj] : memref<4x8xf32>) {
 // CHECK-NEXT:          %0 = memref.load %x[%vi, %vj] : memref<4x8xf32>
 // CHECK-NEXT:          memref.store %0, %y[%vi, %vj] : memref<4x8xf32>
 // CHECK-NEXT:        }
@@ -263,7 +266,7 @@ tir.prim_func @what_has_a_loop_kind_is_left_alone(%x: memref<4x8xf32>, %y: memre
   tir.for %i = 0 to 4 {
     tir.for unrolled %j = 0 to 8 {
       tir.block @copy(%vi: spatial 4, %vj: spatial 8) = [%i, %j]
-          reads(%x[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<4x8xf32>) {
+          reads(%x[%vi, %vj] : memref<4x8xf32>) writes(%y[%vi, %vj] : memref<4x8xf32>) {
         %0 = memref.load %x[%vi, %vj] : memref<4x8xf32>
         memref.store %0, %y[%vi, %vj] : memref<4x8xf32>
       }
@@ -274,7 +277,7 @@ tir.prim_func @what_has_a_loop_kind_is_left_alone(%x: memref<4x8xf32>, %y: memre
 // CHECK-LABEL: tir.prim_func @what_never_runs_is_left_alone(%x: memref<0x8xf32>, %y: memref<0x8xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 0 {
 // CHECK-NEXT:      tir.for %j = 0 to 8 {
-// CHECK-NEXT:        tir.block @copy(%vi: spatial 0, %vj: spatial 8) = [%i, %j] reads(%x[(d0, d1) -> (d0, d1)] : memref<0x8xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<0x8xf32>) {
+// CHECK-NEXT:        tir.block @copy(%vi: spatial 0, %vj: spatial 8) = [%i, %j] reads(%x[%vi, %vj] : memref<0x8xf32>) writes(%y[%vi, %vj] : memref<0x8xf32>) {
 // CHECK-NEXT:          %0 = memref.load %x[%vi, %vj] : memref<0x8xf32>
 // CHECK-NEXT:          memref.store %0, %y[%vi, %vj] : memref<0x8xf32>
 // CHECK-NEXT:        }
@@ -285,7 +288,7 @@ tir.prim_func @what_never_runs_is_left_alone(%x: memref<0x8xf32>, %y: memref<0x8
   tir.for %i = 0 to 0 {
     tir.for %j = 0 to 8 {
       tir.block @copy(%vi: spatial 0, %vj: spatial 8) = [%i, %j]
-          reads(%x[(d0, d1) -> (d0, d1)] : memref<0x8xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<0x8xf32>) {
+          reads(%x[%vi, %vj] : memref<0x8xf32>) writes(%y[%vi, %vj] : memref<0x8xf32>) {
         %0 = memref.load %x[%vi, %vj] : memref<0x8xf32>
         memref.store %0, %y[%vi, %vj] : memref<0x8xf32>
       }
@@ -299,13 +302,13 @@ tir.prim_func @a_function_without_blocks_stays_empty(%x: memref<8xf32>) {
 }
 
 // CHECK-LABEL: tir.prim_func @one_element_needs_no_loop(%x: memref<f32>, %y: memref<f32>) {
-// CHECK-NEXT:    tir.block @copy() = [] reads(%x[() -> ()] : memref<f32>) writes(%y[() -> ()] : memref<f32>) {
+// CHECK-NEXT:    tir.block @copy() = [] reads(%x[] : memref<f32>) writes(%y[] : memref<f32>) {
 // CHECK-NEXT:      %0 = memref.load %x[] : memref<f32>
 // CHECK-NEXT:      memref.store %0, %y[] : memref<f32>
 // CHECK-NEXT:    }
 // CHECK-NEXT:  }
 tir.prim_func @one_element_needs_no_loop(%x: memref<f32>, %y: memref<f32>) {
-  tir.block @copy() = [] reads(%x[() -> ()] : memref<f32>) writes(%y[() -> ()] : memref<f32>) {
+  tir.block @copy() = [] reads(%x[] : memref<f32>) writes(%y[] : memref<f32>) {
     %0 = memref.load %x[] : memref<f32>
     memref.store %0, %y[] : memref<f32>
   }

@@ -157,7 +157,7 @@ tir.prim_func @reads_what_it_does_not_declare(%x: memref<4xf32>) {
 
 tir.prim_func @writes_what_it_declares_as_read(%x: memref<4xf32>, %z: f32) {
   // expected-error @+1 {{the body writes a buffer that the block only reads}}
-  tir.block @b(%v: spatial 4) = [0] reads(%x[(d0) -> (d0)] : memref<4xf32>) writes() {
+  tir.block @b(%v: spatial 4) = [0] reads(%x[%v] : memref<4xf32>) writes() {
     memref.store %z, %x[%v] : memref<4xf32>
   }
 }
@@ -166,7 +166,7 @@ tir.prim_func @writes_what_it_declares_as_read(%x: memref<4xf32>, %z: f32) {
 
 tir.prim_func @map_of_another_rank(%x: memref<4x4xf32>) {
   // expected-error @+1 {{the map (d0) -> (d0) does not lead from the block's 1 iterators to an element of memref<4x4xf32>}}
-  tir.block @b(%v: spatial 4) = [0] reads(%x[(d0) -> (d0)] : memref<4x4xf32>) writes() {
+  tir.block @b(%v: spatial 4) = [0] reads(%x[%v] : memref<4x4xf32>) writes() {
   }
 }
 
@@ -191,4 +191,415 @@ tir.prim_func @iterator_without_a_kind() {
   // expected-error @+1 {{Expected `spatial`, `reduce`, or `opaque`.}}
   tir.block @b(%v: fast 4) = [0] reads() writes() {
   }
+}
+
+// -----
+
+tir.prim_func @a_loop_longer_than_the_iterator(%x: memref<64xf32>, %y: memref<f32>) {
+  tir.for %k = 0 to 128 {
+    // expected-error @+1 {{iterator %vk of block @sum takes the value 64 where %k = 64, outside of its extent 64; its values run from 0 to 127}}
+    tir.block @sum(%vk: reduce 64) = [%k] reads(%x[%vk] : memref<64xf32>) writes(%y[] : memref<f32>) {
+      %0 = memref.load %y[] : memref<f32>
+      %1 = memref.load %x[%vk] : memref<64xf32>
+      %2 = arith.addf %0, %1 : f32
+      memref.store %2, %y[] : memref<f32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @half_a_sum(%x: memref<64xf32>, %y: memref<f32>) {
+  tir.for %k = 0 to 32 {
+    // expected-error @+1 {{iterator %vk of block @sum does not take every value of its extent 64: its values run from 0 to 31, so a part of the reduction is left out}}
+    tir.block @sum(%vk: reduce 64) = [%k] reads(%x[%vk] : memref<64xf32>) writes(%y[] : memref<f32>) {
+      %0 = memref.load %y[] : memref<f32>
+      %1 = memref.load %x[%vk] : memref<64xf32>
+      %2 = arith.addf %0, %1 : f32
+      memref.store %2, %y[] : memref<f32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @every_second_element(%y: memref<9xf32>, %z: f32) {
+  tir.for %i = 0 to 5 {
+    // expected-error @+1 {{iterator %v of block @b does not take every value of its extent 9: its loops have only 5 iterations, so elements are left out}}
+    tir.block @b(%v: spatial 9) = [%i * 2] reads() writes(%y[%v] : memref<9xf32>) {
+      memref.store %z, %y[%v] : memref<9xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_gap_between_two_parts(%y: memref<9xf32>, %z: f32) {
+  tir.for %i = 0 to 3 {
+    // expected-error @+1 {{its values run from 0 to 2, 5 to 8, so elements are left out}}
+    tir.block @b(%v: spatial 9) = [%i] reads() writes(%y[%v] : memref<9xf32>) {
+      memref.store %z, %y[%v] : memref<9xf32>
+    }
+  }
+  tir.for %i = 5 to 9 {
+    tir.block @b(%v: spatial 9) = [%i] reads() writes(%y[%v] : memref<9xf32>) {
+      memref.store %z, %y[%v] : memref<9xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_loop_without_iterations(%y: memref<9xf32>, %z: f32) {
+  tir.for %i = 0 to 0 {
+    // expected-error @+1 {{its loops have no iterations, so elements are left out}}
+    tir.block @b(%v: spatial 9) = [%i] reads() writes(%y[%v] : memref<9xf32>) {
+      memref.store %z, %y[%v] : memref<9xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_predicate_that_lets_too_much_through(%y: memref<50xf32>, %z: f32) {
+  tir.for %o = 0 to 4 {
+    tir.for %i = 0 to 16 {
+      // expected-error @+1 {{iterator %v of block @b takes the value 50 where %o = 3, %i = 2, outside of its extent 50}}
+      tir.block @b(%v: spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 50] reads() writes(%y[%v] : memref<50xf32>) {
+        memref.store %z, %y[%v] : memref<50xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_negative_value(%y: memref<8xf32>, %z: f32) {
+  tir.for %i = 0 to 8 {
+    // expected-error @+1 {{iterator %v of block @b takes the value -1 where %i = 0, outside of its extent 8}}
+    tir.block @b(%v: spatial 8) = [%i - 1] reads() writes(%y[%v] : memref<8xf32>) {
+      memref.store %z, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @reads_outside_of_its_buffer(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.block @b(%v: spatial 8) = [%i] reads(%x[%v + 1] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %c1 = arith.constant 1 : index
+      %0 = arith.addi %v, %c1 : index
+      // expected-error @+1 {{block @b reads %x outside: index 8 in dimension 0 where %v = 7, of extent 8}}
+      %1 = memref.load %x[%0] : memref<8xf32>
+      memref.store %1, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @writes_outside_of_its_buffer(%y: memref<4x7xf32>, %z: f32) {
+  tir.for %i = 0 to 8 {
+    tir.block @b(%v: spatial 8) = [%i] reads() writes(%y[0, %v] : memref<4x7xf32>) {
+      %c0 = arith.constant 0 : index
+      // expected-error @+1 {{block @b writes %y outside: index 7 in dimension 1 where %v = 7, of extent 7}}
+      memref.store %z, %y[%c0, %v] : memref<4x7xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_parallel_reduction(%x: memref<64xf32>, %y: memref<f32>) {
+  tir.for parallel %k = 0 to 64 {
+    // expected-error @+1 {{block @sum stands in a parallel loop, %k, to which it binds iterator %vk, which is a reduction: its steps cannot run at the same time}}
+    tir.block @sum(%vk: reduce 64) = [%k] reads(%x[%vk] : memref<64xf32>) writes(%y[] : memref<f32>) {
+      %0 = memref.load %y[] : memref<f32>
+      %1 = memref.load %x[%vk] : memref<64xf32>
+      %2 = arith.addf %0, %1 : f32
+      memref.store %2, %y[] : memref<f32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_reduction_bound_to_a_thread(%x: memref<64xf32>, %y: memref<f32>) {
+  tir.for thread_binding "threadIdx.x" %k = 0 to 64 {
+    // expected-error @+1 {{stands in a thread_binding loop, %k, to which it binds iterator %vk, which is a reduction}}
+    tir.block @sum(%vk: reduce 64) = [%k] reads(%x[%vk] : memref<64xf32>) writes(%y[] : memref<f32>) {
+      %0 = memref.load %y[] : memref<f32>
+      %1 = memref.load %x[%vk] : memref<64xf32>
+      %2 = arith.addf %0, %1 : f32
+      memref.store %2, %y[] : memref<f32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @an_opaque_iterator_in_vector_lanes(%y: memref<8xf32>, %z: f32) {
+  tir.for vectorized %i = 0 to 8 {
+    // expected-error @+1 {{stands in a vectorized loop, %i, to which it binds iterator %v, which is opaque}}
+    tir.block @b(%v: opaque 8) = [%i] reads() writes(%y[%v] : memref<8xf32>) {
+      memref.store %z, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @threads_write_the_same_element(%x: memref<8xf32>, %y: memref<4xf32>) {
+  tir.for parallel %i = 0 to 8 {
+    // expected-error @+1 {{it stands in a parallel loop, %i, whose iterations depend on each other: block @b writes the same element of %y in several iterations of %i}}
+    tir.block @b(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%y[%v floordiv 2] : memref<4xf32>) {
+      %c2 = arith.constant 2 : index
+      %0 = arith.divui %v, %c2 : index
+      %1 = memref.load %x[%v] : memref<8xf32>
+      memref.store %1, %y[%0] : memref<4xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_loop_that_the_block_does_not_use(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for parallel %i = 0 to 2 {
+    tir.for %j = 0 to 8 {
+      // expected-error @+1 {{block @b writes the same element of %y in several iterations of %i}}
+      tir.block @b(%v: spatial 8) = [%j] reads(%x[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+        %0 = memref.load %x[%v] : memref<8xf32>
+        memref.store %0, %y[%v] : memref<8xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @lanes_read_what_others_write(%y: memref<9xf32>) {
+  tir.for vectorized %i = 0 to 8 {
+    // expected-error @+1 {{block @b writes elements of %y that block @b touches in other iterations of %i}}
+    tir.block @b(%v: spatial 8) = [%i] reads(%y[%v] : memref<9xf32>) writes(%y[%v + 1] : memref<9xf32>) {
+      %c1 = arith.constant 1 : index
+      %0 = arith.addi %v, %c1 : index
+      %1 = memref.load %y[%v] : memref<9xf32>
+      memref.store %1, %y[%0] : memref<9xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @threads_share_a_buffer(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for parallel %i = 0 to 8 {
+    %t = tir.alloc_buffer "global" : memref<f32>
+    // expected-error @+1 {{block @a writes the same element of %t in several iterations of %i}}
+    tir.block @a(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%t[] : memref<f32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %t[] : memref<f32>
+    }
+    tir.block @b(%v: spatial 8) = [%i] reads(%t[] : memref<f32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %t[] : memref<f32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @parallel_in_parallel(%y: memref<2x8xf32>, %z: f32) {
+  tir.for parallel %i = 0 to 2 {
+    // expected-error @+1 {{a parallel loop stands in another one, whose iterations are the threads' shares already}}
+    tir.for parallel %j = 0 to 8 {
+      tir.block @b(%v: spatial 2, %w: spatial 8) = [%i, %j] reads() writes(%y[%v, %w] : memref<2x8xf32>) {
+        memref.store %z, %y[%v, %w] : memref<2x8xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_private_buffer_in_two_nests(%x: memref<8xf32>, %y: memref<8xf32>) {
+  // expected-error @+1 {{%t is of scope "local", each thread's own and gone when a nest of loops ends, but 2 nests use it}}
+  %t = tir.alloc_buffer "local" : memref<8xf32>
+  tir.for %i = 0 to 8 {
+    tir.block @a(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%t[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %t[%v] : memref<8xf32>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @b(%v: spatial 8) = [%i] reads(%t[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %t[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_store_outside_of_a_block(%y: memref<8xf32>, %z: f32) {
+  tir.for %i = 0 to 8 {
+    // expected-error @+1 {{stands among loops, where only tir.for, tir.block and tir.alloc_buffer may}}
+    memref.store %z, %y[%i] : memref<8xf32>
+  }
+}
+
+// -----
+
+tir.prim_func @an_operation_outside_of_all_loops(%y: memref<f32>) {
+  // expected-error @+1 {{'arith.constant': stands among loops}}
+  %z = arith.constant 1.0 : f32
+}
+
+// -----
+
+tir.prim_func @declares_another_element(%x: memref<9xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    // expected-error @+1 {{the block declares to read %x at one place, but its body reads elsewhere}}
+    tir.block @b(%v: spatial 8) = [%i] reads(%x[%v + 1] : memref<9xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<9xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @declares_one_place_of_several(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    // expected-error @+1 {{but its body reads at several, or where data says}}
+    tir.block @b(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %c0 = arith.constant 0 : index
+      %0 = memref.load %x[%v] : memref<8xf32>
+      %1 = memref.load %x[%c0] : memref<8xf32>
+      %2 = arith.addf %0, %1 : f32
+      memref.store %2, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @declares_a_read_that_is_none(%x: memref<8xf32>, %y: memref<8xf32>, %z: f32) {
+  tir.for %i = 0 to 8 {
+    // expected-error @+1 {{the block declares to read %x, but its body does not}}
+    tir.block @b(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      memref.store %z, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @reads_what_it_declares_as_written(%y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    // expected-error @+1 {{the body reads %y, which the block does not declare to read}}
+    tir.block @b(%v: spatial 8) = [%i] reads() writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %y[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @the_same_buffer_twice(%y: memref<8xf32>, %z: f32) {
+  tir.for %i = 0 to 8 {
+    // expected-error @+1 {{a value stands twice among those that are written}}
+    tir.block @b(%v: spatial 8) = [%i] reads() writes(%y[%v] : memref<8xf32>, %y[%v] : memref<8xf32>) {
+      memref.store %z, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @init_uses_the_reductions_iterator(%y: memref<4x8xf32>, %z: f32) {
+  tir.for %k = 0 to 8 {
+    // expected-error @+1 {{init uses the reduction's iterator %vk, but runs once for all its values}}
+    tir.block @b(%v: spatial 1, %vk: reduce 8) = [0, %k] reads() writes(%y[%v, %vk] : memref<4x8xf32>) {
+      memref.store %z, %y[%v, %vk] : memref<4x8xf32>
+    } init(%w, %l) {
+      memref.store %z, %y[%w, %l] : memref<4x8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @init_writes_elsewhere(%y: memref<f32>, %t: memref<f32>, %z: f32) {
+  tir.for %k = 0 to 8 {
+    // expected-error @+1 {{init writes a buffer that the body does not}}
+    tir.block @b(%vk: reduce 8) = [%k] reads() writes(%y[] : memref<f32>, %t[] : memref<f32>) {
+      memref.store %z, %y[] : memref<f32>
+    } init(%l) {
+      memref.store %z, %t[] : memref<f32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @init_reads_what_has_no_value(%y: memref<f32>, %z: f32) {
+  tir.for %k = 0 to 8 {
+    // expected-error @+1 {{init reads a buffer that the block writes, before it has a value}}
+    tir.block @b(%vk: reduce 8) = [%k] reads() writes(%y[] : memref<f32>) {
+      memref.store %z, %y[] : memref<f32>
+    } init(%l) {
+      %0 = memref.load %y[] : memref<f32>
+      memref.store %0, %y[] : memref<f32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_product_of_loop_variables() {
+  tir.for %i = 0 to 4 {
+    // expected-error @+1 {{index expressions multiply by constants, and divide by positive ones}}
+    tir.block @b(%v: spatial 16) = [%i * %i] reads() writes() {
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_division_by_zero() {
+  tir.for %i = 0 to 4 {
+    // expected-error @+1 {{bindings and predicate multiply by constants, and divide by positive ones}}
+    tir.block @b(%v: spatial 16) = [%i floordiv 0] reads() writes() {
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_constant_divided_by_zero() {
+  // expected-error @+1 {{index expressions multiply by constants, and divide by positive ones}}
+  tir.block @b(%v: spatial 16) = [4 mod 0] reads() writes() {
+  }
+}
+
+// -----
+
+tir.prim_func @an_access_by_a_loop_variable(%y: memref<8xf32>, %z: f32) {
+  tir.for %i = 0 to 8 {
+    // expected-error @+1 {{an access is addressed by the block's iterators (%v), not by %i}}
+    tir.block @b(%v: spatial 8) = [%i] reads() writes(%y[%i] : memref<8xf32>) {
+      memref.store %z, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_partial_iterator_that_is_none() {
+  // expected-error @+1 {{there are 1 iterators that can be partial, numbered from 0}}
+  "tir.block"() <{sym_name = "b", iter_kinds = ["spatial"], iter_extents = array<i64: 1>, partial = array<i64: 1>, bindings = affine_map<() -> (0)>, read_maps = [], write_maps = [], operandSegmentSizes = array<i32: 0, 0, 0>}> ({
+  ^bb0(%v: index):
+  }) : () -> ()
 }

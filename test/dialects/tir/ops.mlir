@@ -56,13 +56,13 @@ tir.prim_func @a_loop_has_bounds_annotations_and_attributes() {
 // CHECK-LABEL: tir.prim_func @a_block_binds_its_iterators_to_expressions
 tir.prim_func @a_block_binds_its_iterators_to_expressions(%x: memref<4x64xf32>, %y: memref<4xf32>) {
   // CHECK:      tir.block @sum(%vi: spatial 4, %vk: reduce 64) = [%i, %k0 * 16 + %k1]
-  // CHECK-SAME:   reads(%x[(d0, d1) -> (d0, d1)] : memref<4x64xf32>) writes(%y[(d0, d1) -> (d0)] : memref<4xf32>) {
+  // CHECK-SAME:   reads(%x[%vi, %vk] : memref<4x64xf32>) writes(%y[%vi] : memref<4xf32>) {
   // CHECK:      } init(%wi, %wk) {
   tir.for %i = 0 to 4 {
     tir.for %k0 = 0 to 4 {
       tir.for %k1 = 0 to 16 {
         tir.block @sum(%vi: spatial 4, %vk: reduce 64) = [%i, %k0 * 16 + %k1]
-            reads(%x[(d0, d1) -> (d0, d1)] : memref<4x64xf32>) writes(%y[(d0, d1) -> (d0)] : memref<4xf32>) {
+            reads(%x[%vi, %vk] : memref<4x64xf32>) writes(%y[%vi] : memref<4xf32>) {
           %0 = memref.load %y[%vi] : memref<4xf32>
           %1 = memref.load %x[%vi, %vk] : memref<4x64xf32>
           %2 = arith.addf %0, %1 : f32
@@ -83,7 +83,7 @@ tir.prim_func @a_block_runs_where_its_conditions_hold(%y: memref<50xf32>, %z: f3
     tir.for %i = 0 to 16 {
       tir.for %j = 0 to 2 {
         tir.block @b(%v: spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49, %j + -1]
-            reads() writes(%y[(d0) -> (d0)] : memref<50xf32>) {
+            reads() writes(%y[%v] : memref<50xf32>) {
           memref.store %z, %y[%v] : memref<50xf32>
         }
       }
@@ -93,12 +93,12 @@ tir.prim_func @a_block_runs_where_its_conditions_hold(%y: memref<50xf32>, %z: f3
 
 // CHECK-LABEL: tir.prim_func @index_expressions_keep_their_structure
 tir.prim_func @index_expressions_keep_their_structure() {
-  // CHECK: tir.block @b(%a: spatial 9, %b: opaque 9, %c: spatial 9) =
-  // CHECK-SAME: [%i floordiv 2 + (%j mod 3) * 2, (%i + %j) ceildiv 4, ((%i * 2 + 1) floordiv 3) mod 2]
+  // CHECK: tir.block @b(%a: spatial 9, %b: partial opaque 9, %c: partial spatial 9) =
+  // CHECK-NEXT: [%i floordiv 2 + (%j mod 3) * 2, (%i + %j) ceildiv 4, ((%i * 2 + 1) floordiv 3) mod 2]
   // CHECK-SAME: reads() writes() attributes {note} {
   tir.for %i = 0 to 9 {
     tir.for %j = 0 to 9 {
-      tir.block @b(%a: spatial 9, %b: opaque 9, %c: spatial 9) =
+      tir.block @b(%a: spatial 9, %b: partial opaque 9, %c: partial spatial 9) =
           [%i floordiv 2 + (%j mod 3) * 2, (%i + %j) ceildiv 4, ((%i * 2 + 1) floordiv 3) mod 2]
           reads() writes() attributes {note} {
       }
@@ -108,21 +108,43 @@ tir.prim_func @index_expressions_keep_their_structure() {
 
 // CHECK-LABEL: tir.prim_func @a_block_may_have_no_iterators_and_no_loops
 tir.prim_func @a_block_may_have_no_iterators_and_no_loops(%y: memref<f32>, %z: f32) {
-  // CHECK-NEXT: tir.block @scalar() = [] reads() writes(%y[() -> ()] : memref<f32>) {
-  tir.block @scalar() = [] reads() writes(%y[() -> ()] : memref<f32>) {
+  // CHECK-NEXT: tir.block @scalar() = [] reads() writes(%y[] : memref<f32>) {
+  tir.block @scalar() = [] reads() writes(%y[] : memref<f32>) {
     memref.store %z, %y[] : memref<f32>
   }
 }
 
 // CHECK-LABEL: tir.prim_func @a_place_that_depends_on_data_has_no_map
 tir.prim_func @a_place_that_depends_on_data_has_no_map(%t: memref<8xf32>, %n: memref<4xindex>, %y: memref<4xf32>) {
-  // CHECK: tir.block @gather(%v: spatial 4) = [%i] reads(%n[(d0) -> (d0)] : memref<4xindex>, %t : memref<8xf32>) writes
+  // CHECK: tir.block @gather(%v: spatial 4) = [%i] reads(%n[%v] : memref<4xindex>, %t : memref<8xf32>) writes
   tir.for %i = 0 to 4 {
     tir.block @gather(%v: spatial 4) = [%i]
-        reads(%n[(d0) -> (d0)] : memref<4xindex>, %t : memref<8xf32>) writes(%y[(d0) -> (d0)] : memref<4xf32>) {
+        reads(%n[%v] : memref<4xindex>, %t : memref<8xf32>) writes(%y[%v] : memref<4xf32>) {
       %0 = memref.load %n[%v] : memref<4xindex>
       %1 = memref.load %t[%0] : memref<8xf32>
       memref.store %1, %y[%v] : memref<4xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @a_header_that_is_too_wide_is_broken(%first_input: memref<1x128x28x28x16xf32>, %second_input: memref<1x128x28x28x16xf32>,
+// CHECK-NEXT:          %output: memref<1x128x28x28x16xf32>) {
+tir.prim_func @a_header_that_is_too_wide_is_broken(%first_input: memref<1x128x28x28x16xf32>, %second_input: memref<1x128x28x28x16xf32>, %output: memref<1x128x28x28x16xf32>) {
+  tir.for %i = 0 to 128 {
+    tir.for %j = 0 to 28 {
+      tir.for %k = 0 to 28 {
+        tir.for %l = 0 to 16 {
+          // CHECK:      tir.block @add(%vn: spatial 1, %vi: spatial 128, %vj: spatial 28, %vk: spatial 28, %vl: spatial 16) = [0, %i, %j, %k, %l]
+          // CHECK-NEXT:   {{^ +}}reads(%first_input[%vn, %vi, %vj, %vk, %vl] : memref<1x128x28x28x16xf32>, %second_input[%vn, %vi, %vj, %vk, %vl] : memref<1x128x28x28x16xf32>)
+          // CHECK-NEXT:   {{^ +}}writes(%output[%vn, %vi, %vj, %vk, %vl] : memref<1x128x28x28x16xf32>) {
+          tir.block @add(%vn: spatial 1, %vi: spatial 128, %vj: spatial 28, %vk: spatial 28, %vl: spatial 16) = [0, %i, %j, %k, %l] reads(%first_input[%vn, %vi, %vj, %vk, %vl] : memref<1x128x28x28x16xf32>, %second_input[%vn, %vi, %vj, %vk, %vl] : memref<1x128x28x28x16xf32>) writes(%output[%vn, %vi, %vj, %vk, %vl] : memref<1x128x28x28x16xf32>) {
+            %0 = memref.load %first_input[%vn, %vi, %vj, %vk, %vl] : memref<1x128x28x28x16xf32>
+            %1 = memref.load %second_input[%vn, %vi, %vj, %vk, %vl] : memref<1x128x28x28x16xf32>
+            %2 = arith.addf %0, %1 : f32
+            memref.store %2, %output[%vn, %vi, %vj, %vk, %vl] : memref<1x128x28x28x16xf32>
+          }
+        }
+      }
     }
   }
 }

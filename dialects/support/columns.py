@@ -1,0 +1,90 @@
+"""Printing what is too long for a line: a header in parts, broken between them and after commas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import StringIO
+
+from xdsl.printer import Printer
+
+WIDTH = 160
+"""No line of a header is wider, where it can be broken."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a header: `begin` + `items` with commas between + `end`."""
+
+    begin: str
+    items: Sequence[str]
+    end: str
+
+    @property
+    def whole(self) -> str:
+        return self.begin + ", ".join(self.items) + self.end
+
+
+def print_parts(printer: Printer, parts: Sequence[Part]) -> None:
+    """Print `parts` with spaces between them; where one does not fit, with a `{` after it, it begins a line."""
+    column, indent = current_column(printer), current_indent(printer)
+    end = len(" {")
+    for number, part in enumerate(parts):
+        if number:
+            if column + 1 + len(part.whole) + end > WIDTH:
+                column = indent + 4
+                printer.print_string("\n" + " " * column, indent=0)
+            else:
+                column += 1
+                printer.print_string(" ")
+        column = _print_part(printer, part, column, indent + 8)
+
+
+def _print_part(printer: Printer, part: Part, column: int, indent: int) -> int:
+    """Print `part` from `column` on; gives the column after it."""
+    printer.print_string(part.begin)
+    column += len(part.begin)
+    for number, item in enumerate(part.items):
+        last = number == len(part.items) - 1
+        if number:
+            printer.print_string(",")
+            if column + len(", ") + len(item) + (len(part.end) + len(" {") if last else 1) > WIDTH:
+                printer.print_string("\n" + " " * indent, indent=0)
+                column = indent
+            else:
+                printer.print_string(" ")
+                column += 2
+        printer.print_string(item)
+        column += len(item)
+    printer.print_string(part.end)
+    return column + len(part.end)
+
+
+@contextmanager
+def printed(printer: Printer) -> Generator[StringIO]:
+    """What is printed meanwhile, instead of where the printer prints to."""
+    stream, column = printer.stream, printer._current_column  # pyright: ignore[reportPrivateUsage]
+    printer.stream = text = StringIO()
+    try:
+        yield text
+    finally:
+        printer.stream = stream
+        printer._current_column = column  # pyright: ignore[reportPrivateUsage]
+
+
+def to_text(printer: Printer, print: Callable[[], object]) -> str:
+    """What `print` prints."""
+    with printed(printer) as text:
+        print()
+    return text.getvalue()
+
+
+def current_column(printer: Printer) -> int:
+    """How many columns of the line that is being printed are filled."""
+    return printer._current_column  # pyright: ignore[reportPrivateUsage]
+
+
+def current_indent(printer: Printer) -> int:
+    """By how many columns lines are indented."""
+    return printer._indent * printer.indent_num_spaces  # pyright: ignore[reportPrivateUsage]

@@ -1,0 +1,418 @@
+"""Blocks: `tir.block`, the unit of computation that a schedule moves about."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    MemRefType,
+    StringAttr,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    opt_region_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from ..support.columns import Part, print_parts, to_text
+from ..support.diagnostics import Diagnostic
+from .affine import Access, access_map, is_affine, simplify
+from .block_syntax import access_text, expr_text, parse_accesses, parse_bindings
+from .buffers import memref_of
+from .loops import ForOp, index
+
+
+class IterKind(StrEnum):
+    """How a block may be reordered along an iterator: `SPATIAL` freely, `REDUCE` as one commutative reduction,
+    `OPAQUE` not at all. Counterpart of TVM's data-parallel, commutative-reduce and opaque `IterVar`s."""
+
+    SPATIAL = "spatial"
+    REDUCE = "reduce"
+    OPAQUE = "opaque"
+
+
+@irdl_op_definition
+class BlockOp(IRDLOperation):
+    """A unit of computation, addressed by iterators. Counterpart of TVM's `Block` and `BlockRealize`.
+
+    `bindings` gives each iterator's value from the loop variables around (`operands`); `predicate`, where present, is a
+    list of affine expressions over the same operands: an instance runs only where all are >= 0. `reads` and `writes`
+    name the buffers touched, each with the map from iterators to the element, or none where the place depends on data.
+    `init` runs before the first step of a reduction and gives its starting value. Together, the blocks of one name run
+    for every value of every iterator, but for those that say `partial`.
+
+    ```mlir
+    tir.block @sum(%vi: spatial 4, %vk: reduce 64) = [%i, %k0 * 16 + %k1]
+        reads(%x[%vi, %vk] : memref<4x64xf32>) writes(%y[%vi] : memref<4xf32>) {
+      %0 = memref.load %y[%vi] : memref<4xf32>
+      %1 = memref.load %x[%vi, %vk] : memref<4x64xf32>
+      %2 = arith.addf %0, %1 : f32
+      memref.store %2, %y[%vi] : memref<4xf32>
+    } init(%wi, %wk) {
+      %3 = arith.constant 0.0 : f32
+      memref.store %3, %y[%wi] : memref<4xf32>
+    }
+    ```
+    """
+
+    name = "tir.block"
+
+    sym_name = prop_def(StringAttr)
+    iter_kinds = prop_def(ArrayAttr[StringAttr])
+    iter_extents = prop_def(DenseArrayBase.constr(i64))
+    partial = opt_prop_def(DenseArrayBase.constr(i64))
+    bindings = prop_def(AffineMapAttr)
+    predicate = opt_prop_def(AffineMapAttr)
+    read_maps = prop_def(ArrayAttr)
+    write_maps = prop_def(ArrayAttr)
+    loop_vars = var_operand_def(index)
+    reads = var_operand_def(MemRefType)
+    writes = var_operand_def(MemRefType)
+    body = region_def("single_block")
+    init = opt_region_def("single_block")
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(NoTerminator())
+
+    def __init__(
+        self,
+        name: str,
+        iters: Sequence[tuple[IterKind, int]],
+        bindings: AffineMap,
+        loop_vars: Sequence[SSAValue],
+        body: Region,
+        init: Region | None = None,
+        predicate: AffineMap | None = None,
+        attributes: dict[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            operands=[loop_vars, [], []],
+            properties={
+                "sym_name": StringAttr(name),
+                "iter_kinds": ArrayAttr([StringAttr(kind.value) for kind, _ in iters]),
+                "iter_extents": DenseArrayBase.from_list(i64, [extent for _, extent in iters]),
+                "bindings": AffineMapAttr(bindings),
+                "read_maps": ArrayAttr([]),
+                "write_maps": ArrayAttr([]),
+                **({"predicate": AffineMapAttr(predicate)} if predicate is not None else {}),
+            },
+            attributes=attributes or {},
+            regions=[body, [] if init is None else [init]],
+        )
+        self.update_accesses()
+
+    @property
+    def block_name(self) -> str:
+        return self.sym_name.data
+
+    @property
+    def iters(self) -> tuple[BlockArgument, ...]:
+        """The iterators, as the body sees them."""
+        return tuple(self.body.block.args)
+
+    @property
+    def kinds(self) -> tuple[IterKind, ...]:
+        return tuple(IterKind(kind.data) for kind in self.iter_kinds)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The number of values of each iterator."""
+        return tuple(int(v) for v in self.iter_extents.get_values())
+
+    @property
+    def partial_iters(self) -> frozenset[int]:
+        """The iterators, by number, that need not take every value."""
+        return frozenset() if self.partial is None else frozenset(int(v) for v in self.partial.get_values())
+
+    @partial_iters.setter
+    def partial_iters(self, numbers: frozenset[int]) -> None:
+        if numbers:
+            self.properties["partial"] = DenseArrayBase.from_list(i64, sorted(numbers))
+        else:
+            self.properties.pop("partial", None)
+
+    def iter_name(self, number: int) -> str:
+        """How a message calls an iterator."""
+        return f"%{self.iters[number].name_hint}" if self.iters[number].name_hint else f"number {number}"
+
+    @property
+    def is_reduction(self) -> bool:
+        return IterKind.REDUCE in self.kinds
+
+    def set_bindings(self, bindings: Sequence[AffineExpr], loop_vars: Sequence[SSAValue]) -> None:
+        """Bind the iterators anew: `bindings` (and the predicate, if any) are over `loop_vars` as dimensions."""
+        reads, writes = list(self.reads), list(self.writes)
+        self.operands = [*loop_vars, *reads, *writes]
+        self._set_segments(len(loop_vars), len(reads), len(writes))
+        self.properties["bindings"] = AffineMapAttr(AffineMap(len(loop_vars), 0, tuple(bindings)))
+
+    def set_predicate(self, conditions: Sequence[AffineExpr]) -> None:
+        """Let instances run only where all `conditions` (over `loop_vars` as dimensions) are >= 0."""
+        if conditions:
+            self.properties["predicate"] = AffineMapAttr(AffineMap(len(self.loop_vars), 0, tuple(conditions)))
+        else:
+            self.properties.pop("predicate", None)
+
+    @property
+    def conditions(self) -> tuple[AffineExpr, ...]:
+        return () if self.predicate is None else self.predicate.data.results
+
+    def accesses(self) -> list[Access]:
+        """Every element access of body and init, in order."""
+        found: list[Access] = []
+        for region in (self.body, *([self.init] if self.init is not None else [])):
+            for op in region.walk():
+                if isinstance(op, memref.LoadOp | memref.StoreOp):
+                    found.append(Access(op, access_map(op, region.block.args)))
+        return found
+
+    def derived_accesses(self) -> tuple[dict[SSAValue, Attribute], dict[SSAValue, Attribute]]:
+        """What the body reads and what it writes: each buffer with the map to its element, or unit where that is not
+        the same, or not a map, for all accesses."""
+        reads: dict[SSAValue, Attribute] = {}
+        writes: dict[SSAValue, Attribute] = {}
+        for access in self.accesses():
+            seen = writes if access.is_write else reads
+            attribute: Attribute = UnitAttr() if access.map is None else AffineMapAttr(access.map)
+            previous = seen.setdefault(access.buffer, attribute)
+            if previous != attribute:
+                seen[access.buffer] = UnitAttr()
+        for buffer in writes:  # what a reduction updates is written, not read from outside
+            if self.is_reduction:
+                reads.pop(buffer, None)
+        return reads, writes
+
+    def update_accesses(self) -> None:
+        """Recompute `reads` and `writes` from the body."""
+        reads, writes = self.derived_accesses()
+        loop_vars = list(self.loop_vars)
+        self.operands = [*loop_vars, *reads, *writes]
+        self._set_segments(len(loop_vars), len(reads), len(writes))
+        self.properties["read_maps"] = ArrayAttr(reads.values())
+        self.properties["write_maps"] = ArrayAttr(writes.values())
+
+    def _set_segments(self, *sizes: int) -> None:
+        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, sizes)
+
+    def verify_(self) -> None:
+        self._verify_iterators()
+        self._verify_init()
+        if len(self.read_maps) != len(self.reads) or len(self.write_maps) != len(self.writes):
+            raise VerifyException("each buffer read or written has one map")
+        for buffer, map in zip((*self.reads, *self.writes), (*self.read_maps, *self.write_maps), strict=True):
+            self._verify_map(memref_of(buffer), map)
+        for values, what in (
+            (self.loop_vars, "bound to"),
+            (self.reads, "read"),
+            (self.writes, "written"),
+        ):
+            if len(set(values)) != len(values):
+                raise VerifyException(f"a value stands twice among those that are {what}")
+        self._verify_accesses()
+
+    def _verify_iterators(self) -> None:
+        count = len(self.iters)
+        if any(a.type != index for a in self.iters):
+            raise VerifyException("iterators have type index")
+        if not len(self.iter_kinds) == len(self.extents) == len(self.bindings.data.results) == count:
+            raise VerifyException(f"{count} iterators need as many kinds, extents and bindings")
+        if any(kind.data not in tuple(IterKind) for kind in self.iter_kinds):
+            raise VerifyException(f"unknown iterator kind; known: {', '.join(IterKind)}")
+        for number, extent in enumerate(self.extents):
+            if extent < 0:
+                raise VerifyException(f"iterator {number} has the negative extent {extent}")
+        if not self.partial_iters <= set(range(count)):
+            raise VerifyException(f"there are {count} iterators that can be partial, numbered from 0")
+        if not all(isinstance(v.owner, Block) and isinstance(v.owner.parent_op(), ForOp) for v in self.loop_vars):
+            raise VerifyException("an iterator can only be bound to variables of the loops around the block")
+        for map in (self.bindings, self.predicate):
+            if map is None:
+                continue
+            if map.data.num_dims != len(self.loop_vars) or map.data.num_symbols:
+                raise VerifyException("bindings and predicate are over the block's loop variables")
+            if not all(is_affine(expr) for expr in map.data.results):
+                raise VerifyException("bindings and predicate multiply by constants, and divide by positive ones")
+
+    def _verify_init(self) -> None:
+        if self.init is None:
+            return
+        if not self.is_reduction:
+            raise VerifyException("a block without reduction iterators has no init")
+        iters = self.init.block.args
+        if [a.type for a in iters] != [index] * len(self.iters):
+            raise VerifyException("init takes the same iterators as the body")
+        for number, kind in enumerate(self.kinds):
+            if kind == IterKind.REDUCE and iters[number].uses:
+                raise VerifyException(
+                    f"init uses the reduction's iterator {self.iter_name(number)}, but runs once for all its values"
+                )
+        written = [a for a in self.accesses() if a.is_write and a.op.parent_region() is not self.init]
+        for op in self.init.walk():
+            if isinstance(op, memref.StoreOp) and op.memref not in {a.buffer for a in written}:
+                raise VerifyException("init writes a buffer that the body does not")
+            if isinstance(op, memref.LoadOp) and op.memref in self.writes:
+                raise VerifyException("init reads a buffer that the block writes, before it has a value")
+
+    def _verify_accesses(self) -> None:
+        """The declared accesses are those of the body; a declared unit stands for any place."""
+        found = self.derived_accesses()
+        touched = {*found[0], *found[1]}
+        declared = {*self.reads, *self.writes}
+        for access in self.accesses():
+            if access.buffer not in declared:
+                raise Diagnostic(
+                    f"the body touches a buffer that the block does not declare: {_name(access.buffer)}",
+                    hint=f"add it to {'writes' if access.is_write else 'reads'}(...)",
+                )
+            if access.is_write and access.buffer not in self.writes:
+                raise VerifyException(f"the body writes a buffer that the block only reads: {_name(access.buffer)}")
+        for found_here, buffers, maps, word in (
+            (found[0], self.reads, self.read_maps, "read"),
+            (found[1], self.writes, self.write_maps, "write"),
+        ):
+            for buffer, map in zip(buffers, maps, strict=True):
+                actual = found_here.get(buffer)
+                if actual is None:
+                    if buffer not in touched or not self.is_reduction:
+                        raise Diagnostic(f"the block declares to {word} {_name(buffer)}, but its body does not")
+                elif not (isinstance(map, UnitAttr) or _same_map(map, actual)):
+                    where = "at several, or where data says" if isinstance(actual, UnitAttr) else "elsewhere"
+                    raise Diagnostic(
+                        f"the block declares to {word} {_name(buffer)} at one place, but its body {word}s {where}",
+                        hint=f"declare {_name(buffer)} with the indices that the body {word}s, or with none",
+                    )
+            for buffer in found_here:
+                if buffer not in buffers:
+                    raise Diagnostic(f"the body {word}s {_name(buffer)}, which the block does not declare to {word}")
+
+    def _verify_map(self, type: MemRefType[Attribute], map: Attribute) -> None:
+        shape = type.get_shape()
+        if isinstance(map, UnitAttr):
+            return
+        if not isinstance(map, AffineMapAttr):
+            raise VerifyException(f"a buffer's map is an affine map, or unit where it depends on data, not {map}")
+        if map.data.num_symbols or map.data.num_dims != len(self.iters) or len(map.data.results) != len(shape):
+            raise VerifyException(
+                f"the map {map.data} does not lead from the block's {len(self.iters)} iterators to an element of {type}"
+            )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> BlockOp:
+        name = parser.parse_symbol_name()
+        arguments: list[Parser.Argument] = []
+        kinds: list[IterKind] = []
+        extents: list[int] = []
+        partial: list[int] = []
+
+        def iterator() -> None:
+            variable = parser.parse_argument(expect_type=False)
+            parser.parse_punctuation(":")
+            if parser.parse_optional_keyword("partial"):
+                partial.append(len(arguments))
+            kinds.append(parser.parse_str_enum(IterKind))
+            extents.append(parser.parse_integer(allow_boolean=False))
+            arguments.append(variable.resolve(index))
+
+        parser.parse_comma_separated_list(parser.Delimiter.PAREN, iterator)
+        parser.parse_punctuation("=")
+        bindings, loop_vars = parse_bindings(parser, [])
+        conditions: tuple[AffineExpr, ...] = ()
+        if parser.parse_optional_keyword("where"):
+            conditions, loop_vars = parse_bindings(parser, loop_vars)
+        parser.parse_keyword("reads")
+        reads, read_maps = parse_accesses(parser, arguments)
+        parser.parse_keyword("writes")
+        writes, write_maps = parse_accesses(parser, arguments)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region(arguments)
+        init: Region | None = None
+        if parser.parse_optional_keyword("init"):
+            init_arguments = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=False).resolve(index)
+            )
+            init = parser.parse_region(init_arguments)
+        op = BlockOp.create(
+            operands=[*loop_vars, *reads, *writes],
+            properties={
+                "sym_name": name,
+                "iter_kinds": ArrayAttr([StringAttr(kind.value) for kind in kinds]),
+                "iter_extents": DenseArrayBase.from_list(i64, extents),
+                "bindings": AffineMapAttr(AffineMap(len(loop_vars), 0, bindings)),
+                "read_maps": ArrayAttr(read_maps),
+                "write_maps": ArrayAttr(write_maps),
+                **({"predicate": AffineMapAttr(AffineMap(len(loop_vars), 0, conditions))} if conditions else {}),
+            },
+            attributes=dict(attributes.data) if attributes is not None else {},
+            regions=[body, *([init] if init is not None else [])],
+        )
+        op.partial_iters = frozenset(partial)
+        op._set_segments(len(loop_vars), len(reads), len(writes))
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.block_name)
+        iterators = [
+            f"{to_text(printer, functools.partial(printer.print_ssa_value, v))}: "
+            f"{'partial ' if number in self.partial_iters else ''}{kind.value} {extent}"
+            for number, (v, kind, extent) in enumerate(zip(self.iters, self.kinds, self.extents, strict=True))
+        ]
+        variables = list(self.loop_vars)
+        bindings = [expr_text(printer, expr, variables) for expr in self.bindings.data.results]
+        parts = [Part("(", iterators, ") ="), Part("[", bindings, "]")]
+        if self.conditions:
+            parts.append(Part("where [", [expr_text(printer, expr, variables) for expr in self.conditions], "]"))
+        for word, buffers, maps in (("reads", self.reads, self.read_maps), ("writes", self.writes, self.write_maps)):
+            accesses = [access_text(printer, b, m, self.iters) for b, m in zip(buffers, maps, strict=True)]
+            parts.append(Part(f"{word}(", accesses, ")"))
+        print_parts(printer, parts)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+        if self.init is not None:
+            printer.print_string(" init")
+            with printer.in_parens():
+                printer.print_list(self.init.block.args, printer.print_ssa_value)
+            printer.print_string(" ")
+            printer.print_region(self.init, print_entry_block_args=False, print_empty_block=False)
+
+
+def _name(buffer: SSAValue) -> str:
+    return f"%{buffer.name_hint}" if buffer.name_hint else "a buffer without a name"
+
+
+def _same_map(a: Attribute, b: Attribute) -> bool:
+    if a == b or not (isinstance(a, AffineMapAttr) and isinstance(b, AffineMapAttr)):
+        return a == b
+    return [simplify(e) for e in a.data.results] == [simplify(e) for e in b.data.results]
+
+
+def accessing_blocks(buffer: SSAValue) -> list[BlockOp]:
+    """The blocks that declare an access to `buffer`, each once."""
+    return list(dict.fromkeys(use.operation for use in buffer.uses if isinstance(use.operation, BlockOp)))
+
+
+def blocks_under(op: Operation) -> list[BlockOp]:
+    """The blocks in `op`, in order, `op` itself included."""
+    return [inner for inner in op.walk() if isinstance(inner, BlockOp)]

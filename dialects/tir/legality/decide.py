@@ -1,0 +1,118 @@
+"""Is an index always in its range? Proved by the ranges of loops, refuted by an example, or neither.
+
+A proof looks at the least and greatest value of an affine expression, and at conditions that bound it. A refutation is
+a point: values of the loop variables at which the conditions hold and the index lies outside. So neither is ever
+mistaken; where the ranges are not tight and the space too large to be searched, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from itertools import product
+from math import prod
+
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+
+from ..affine import Range, expr_range, linear, linear_range
+
+MAX_POINTS = 4096
+"""The most points of an iteration space that are looked at for an example."""
+
+
+class Verdict(Enum):
+    """Whether something holds."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Space:
+    """The values that dimensions take together: each in its range, where all `conditions` are >= 0."""
+
+    ranges: tuple[Range, ...]
+    conditions: tuple[AffineExpr, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether a dimension has no value."""
+        return any(high < low for low, high in self.ranges)
+
+    def by_dimension(self) -> Mapping[AffineExpr, Range]:
+        return {AffineExpr.dimension(d): range for d, range in enumerate(self.ranges)}
+
+    def points(self, used: frozenset[int]) -> Iterator[list[int]]:
+        """Points of the space, the dimensions that are not `used` nor in a condition at their least value: all if they
+        are at most `MAX_POINTS`, else the corners."""
+        moving = sorted(used | {d for condition in self.conditions for d in condition.used_dims()})
+        if prod(self.ranges[d][1] - self.ranges[d][0] + 1 for d in moving) <= MAX_POINTS:
+            values = [range(self.ranges[d][0], self.ranges[d][1] + 1) for d in moving]
+        elif 2 ** len(moving) <= MAX_POINTS:
+            values = [self.ranges[d] for d in moving]
+        else:
+            return
+        point = [low for low, _ in self.ranges]
+        for chosen in product(*values):
+            for d, value in zip(moving, chosen, strict=True):
+                point[d] = value
+            if all(condition.eval(point, []) >= 0 for condition in self.conditions):
+                yield point
+
+    def is_complete(self, used: frozenset[int]) -> bool:
+        """Whether `points(used)` leaves none out."""
+        moving = used | {d for condition in self.conditions for d in condition.used_dims()}
+        return prod(self.ranges[d][1] - self.ranges[d][0] + 1 for d in moving) <= MAX_POINTS
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The verdict, and where it is a refutation, the point and the value there."""
+
+    verdict: Verdict
+    point: tuple[int, ...] = ()
+    value: int = 0
+
+
+_PROVED = Answer(Verdict.PROVED)
+_UNKNOWN = Answer(Verdict.UNKNOWN)
+
+
+def within(expr: AffineExpr, extent: int, space: Space, *, search: bool = True) -> Answer:
+    """Whether `0 <= expr < extent` everywhere in `space`; without `search`, no example is looked for."""
+    if space.is_empty:
+        return _PROVED
+    ranges = space.by_dimension()
+    if is_within(expr, extent, ranges):
+        return _PROVED
+    below_end = AffineConstantExpr(extent - 1) + expr * -1
+    if _holds(expr, space, ranges) and _holds(below_end, space, ranges):
+        return _PROVED
+    if not search:
+        return _UNKNOWN
+    used = frozenset(expr.used_dims())
+    for point in space.points(used):
+        value = expr.eval(point, [])
+        if not 0 <= value < extent:
+            return Answer(Verdict.REFUTED, tuple(point), value)
+    return _PROVED if space.is_complete(used) else _UNKNOWN
+
+
+def is_within(expr: AffineExpr, extent: int, ranges: Mapping[AffineExpr, Range]) -> bool:
+    """Whether the ranges alone show that `0 <= expr < extent`."""
+    bounds = expr_range(expr, ranges)
+    return bounds is not None and bounds[0] >= 0 and bounds[1] < extent
+
+
+def _holds(expr: AffineExpr, space: Space, ranges: Mapping[AffineExpr, Range]) -> bool:
+    """Whether `expr >= 0` follows from the ranges, or from one of the conditions: it is that and more."""
+    bounds = expr_range(expr, ranges)
+    if bounds is not None and bounds[0] >= 0:
+        return True
+    for condition in space.conditions:
+        more = linear_range(linear(expr + condition * -1, ranges), ranges)
+        if more is not None and more[0] >= 0:
+            return True
+    return False

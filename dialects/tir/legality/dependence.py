@@ -1,0 +1,248 @@
+"""May the iterations of a loop run in another order, or at the same time?
+
+Two iterations depend on each other where one writes an element that the other touches. Of two accesses to a buffer, it
+is first tried to show that they never meet: in each dimension, the part of the index that the loop's variable adds is
+compared with how far all else moves it. Where that says nothing, and the spaces are small, all elements are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ..affine import Access, Linear, Range, expr_range, linear, substitute, uses
+from ..blocks import BlockOp, IterKind, blocks_under
+from ..buffers import AllocBufferOp
+from ..loops import ForOp, enclosing_loops, loop_range
+from .bounds import buffer_name, never_runs
+from .decide import Space, Verdict
+from .finding import Finding
+
+
+@dataclass(frozen=True)
+class Touch:
+    """An access of a block, and its block."""
+
+    block: BlockOp
+    access: Access
+
+
+def check_independence(
+    loop: ForOp, *, across_blocks_only: bool = False, private_too: bool = False
+) -> Iterator[Finding]:
+    """The iterations of `loop` depend on each other: what certainly does, and what is not shown not to.
+
+    Buffers of scope `local` are left out, unless `private_too`: iterations that run at the same time have their own.
+    `across_blocks_only` leaves out what a block does with itself, as one may who knows its iterators' kinds.
+    """
+    if loop.trip_count <= 1:
+        return
+    touched: dict[SSAValue, list[Touch]] = {}
+    for block in blocks_under(loop):
+        if not never_runs(block):
+            for access in block.accesses():
+                if access.op.parent_region() is not block.init:
+                    touched.setdefault(access.buffer, []).append(Touch(block, access))
+    for buffer, touches in touched.items():
+        if not private_too and isinstance(buffer.owner, AllocBufferOp) and buffer.owner.is_private:
+            continue
+        for number, first in enumerate(touches):
+            for second in touches[number:]:
+                if not (first.access.is_write or second.access.is_write):
+                    continue
+                if across_blocks_only and first.block is second.block:
+                    continue
+                verdict = _never_meet(loop, first, second)
+                if verdict != Verdict.PROVED:
+                    yield _finding(loop, buffer, first, second, verdict == Verdict.REFUTED)
+
+
+def _finding(loop: ForOp, buffer: SSAValue, first: Touch, second: Touch, certain: bool) -> Finding:
+    writer, other = (first, second) if first.access.is_write else (second, first)
+    name, var = buffer_name(buffer), f"%{loop.var.name_hint or 'i'}"
+    if other.access.is_write:
+        same = "" if other.block is writer.block else f" and block @{other.block.block_name}"
+        what = f"block @{writer.block.block_name}{same} write the same element of {name} in several iterations of {var}"
+        what = what if same else what.replace(" write ", " writes ", 1)
+    else:
+        what = (
+            f"block @{writer.block.block_name} writes elements of {name} that block @{other.block.block_name} touches "
+            f"in other iterations of {var}"
+        )
+    if not certain:
+        what = f"it is not shown that no two iterations of {var} meet: perhaps {what}"
+    hint = "let the loop be serial"
+    if isinstance(buffer.owner, AllocBufferOp):
+        hint += f', or give {name} the scope "local"'
+    return Finding(writer.block, what, hint, certain)
+
+
+def _never_meet(loop: ForOp, first: Touch, second: Touch) -> Verdict:
+    """Whether `first` in one iteration of `loop` and `second` in another never touch one element."""
+    if first.access.map is None or second.access.map is None:
+        return Verdict.UNKNOWN
+    shared = [each.var for each in enclosing_loops(loop)]
+    a = _Forms.of(first, loop, shared, 0)
+    b = _Forms.of(second, loop, shared, a.end)
+    if _separated(loop, a, b):
+        return Verdict.PROVED
+    if first.access.op.parent_op() is not first.block or second.access.op.parent_op() is not second.block:
+        return Verdict.UNKNOWN  # under a branch
+    return _search(loop, first, second)
+
+
+@dataclass(frozen=True)
+class _Forms:
+    """The index of an access in each dimension, over dimensions of which the first are the loops outside, then the
+    loop's variable, then the loops within, which no other access shares."""
+
+    forms: tuple[Linear, ...]
+    ranges: dict[AffineExpr, Range]
+    end: int
+
+    @staticmethod
+    def of(touch: Touch, loop: ForOp, shared: Sequence[SSAValue], begin: int) -> _Forms:
+        numbers = {v: n for n, v in enumerate((*shared, loop.var))}
+        end = max(begin, len(numbers))
+        dims: list[AffineExpr] = []
+        ranges: dict[AffineExpr, Range] = {}
+        for var in touch.block.loop_vars:
+            if (number := numbers.get(var)) is None:
+                number, end = end, end + 1
+            dims.append(AffineExpr.dimension(number))
+            ranges[dims[-1]] = loop_range(var)
+        map = touch.access.map
+        assert map is not None
+        bound = [substitute(expr, dims) for expr in touch.block.bindings.data.results]
+        return _Forms(tuple(linear(substitute(index, bound), ranges) for index in map.results), ranges, end)
+
+
+def _separated(loop: ForOp, a: _Forms, b: _Forms) -> bool:
+    """Whether some dimension always tells two iterations apart."""
+    outer = len(enclosing_loops(loop))
+    variable = AffineExpr.dimension(outer)
+    keys: list[tuple[tuple[AffineExpr, int], ...]] = []
+    for left, right in zip(a.forms, b.forms, strict=True):
+        one, other = _split(left, variable, outer, a.ranges), _split(right, variable, outer, b.ranges)
+        if one is None or other is None:
+            continue
+        fixed, moved, low, high = one
+        other_fixed, other_moved, other_low, other_high = other
+        if fixed != other_fixed or moved != other_moved or not moved:
+            continue
+        slack = max(high - other_low, other_high - low, 0)
+        terms = tuple(sorted(((_over_first(atom, outer), f) for atom, f in moved.items()), key=str))
+        if len(terms) == 1 and terms[0][0] == AffineExpr.dimension(0) and abs(terms[0][1]) > slack:
+            return True
+        if _gap(terms, loop.start, loop.trip_count) > slack:
+            keys.append(terms)
+    return bool(keys) and _tell_apart(tuple(keys), loop.start, loop.trip_count)
+
+
+def _over_first(atom: AffineExpr, dim: int) -> AffineExpr:
+    """`atom`, which uses dimension `dim` alone, over dimension 0."""
+    return substitute(atom, [AffineExpr.dimension(0)] * (dim + 1))
+
+
+_Parts = tuple[dict[AffineExpr, int], dict[AffineExpr, int], int, int]
+
+
+def _split(form: Linear, variable: AffineExpr, outer: int, ranges: dict[AffineExpr, Range]) -> _Parts | None:
+    """An index as what the loops outside add, what the loop's variable adds, and the range of the rest."""
+    fixed: dict[AffineExpr, int] = {}
+    moved: dict[AffineExpr, int] = {}
+    low = high = form.constant
+    for atom, factor in form.terms.items():
+        used = atom.used_dims()
+        if used == {outer}:
+            moved[atom] = factor
+        elif uses(atom, variable):
+            return None
+        elif all(d < outer for d in used):
+            fixed[atom] = factor
+        else:
+            bounds = expr_range(atom, ranges)
+            if bounds is None or any(d < outer for d in used):
+                return None
+            low += min(factor * bounds[0], factor * bounds[1])
+            high += max(factor * bounds[0], factor * bounds[1])
+    return fixed, moved, low, high
+
+
+MAX_ITERATIONS = 1 << 16
+"""A loop of more iterations is not looked at one by one."""
+
+_Terms = tuple[tuple[AffineExpr, int], ...]
+
+
+@lru_cache(maxsize=1024)
+def _values(terms: _Terms, start: int, count: int) -> tuple[int, ...]:
+    """The sum of the terms for each value of dimension 0."""
+    total = [0] * count
+    for atom, factor in terms:
+        for i in range(count):
+            total[i] += factor * atom.eval([start + i], [])
+    return tuple(total)
+
+
+@lru_cache(maxsize=1024)
+def _gap(terms: _Terms, start: int, count: int) -> int:
+    """The least distance of two different values of the terms; 0 where that is not known."""
+    if count > MAX_ITERATIONS:
+        return 0
+    values = sorted(set(_values(terms, start, count)))
+    return min((b - a for a, b in pairwise(values)), default=0)
+
+
+@lru_cache(maxsize=1024)
+def _tell_apart(keys: tuple[_Terms, ...], start: int, count: int) -> bool:
+    """Whether the values of all keys together are different for each iteration."""
+    columns = [_values(terms, start, count) for terms in keys]
+    return len(set(zip(*columns, strict=True))) == count
+
+
+def _search(loop: ForOp, first: Touch, second: Touch) -> Verdict:
+    """Look at all elements that the two accesses touch, the loops outside at their first iteration."""
+    iterations: dict[tuple[int, ...], set[int]] = {}
+    for element, iteration in _elements(loop, first):
+        iterations.setdefault(element, set()).add(iteration)
+    for element, iteration in _elements(loop, second):
+        if iterations.get(element, {iteration}) != {iteration}:
+            return Verdict.REFUTED
+    return Verdict.UNKNOWN
+
+
+def _elements(loop: ForOp, touch: Touch) -> Iterator[tuple[tuple[int, ...], int]]:
+    """The elements that an access touches, each with the iteration of `loop`; none if they are many."""
+    block, map = touch.block, touch.access.map
+    assert map is not None
+    outside = {each.var for each in enclosing_loops(loop)}
+    variables = list(dict.fromkeys((*block.loop_vars, loop.var)))
+    ranges = [loop_range(v) for v in variables]
+    space = Space(
+        tuple((low, low) if v in outside else (low, high) for v, (low, high) in zip(variables, ranges, strict=True)),
+        block.conditions,
+    )
+    used = frozenset(range(len(variables)))
+    if space.is_empty or not space.is_complete(used):
+        return
+    position = variables.index(loop.var)
+    for point in space.points(used):
+        iters = [b.eval(point, []) for b in block.bindings.data.results]
+        yield tuple(index.eval(iters, []) for index in map.results), point[position]
+
+
+def carries_reduction(loop: ForOp, block: BlockOp) -> str | None:
+    """The reduction or opaque iterator of `block` that is bound to `loop`, if there is one."""
+    if loop.var not in block.loop_vars:
+        return None
+    dim = AffineExpr.dimension(list(block.loop_vars).index(loop.var))
+    for number, (kind, binding) in enumerate(zip(block.kinds, block.bindings.data.results, strict=True)):
+        if kind != IterKind.SPATIAL and uses(binding, dim):
+            return f"{block.iter_name(number)}, which is {'a reduction' if kind == IterKind.REDUCE else 'opaque'}"
+    return None

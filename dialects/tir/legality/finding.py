@@ -1,0 +1,23 @@
+"""What a check has found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from ...support.diagnostics import Diagnostic
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong with `op`, or, where not `certain`, could not be shown to be right."""
+
+    op: Operation
+    message: str
+    hint: str | None = None
+    certain: bool = True
+
+    def diagnostic(self) -> Diagnostic:
+        """What the user is told."""
+        return Diagnostic.at(self.op, self.message, hint=self.hint)

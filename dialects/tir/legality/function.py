@@ -1,0 +1,63 @@
+"""All that is checked of a function when it is verified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
+
+from ..blocks import BlockOp
+from ..buffers import AllocBufferOp
+from ..loops import ForOp
+from .bounds import check_accesses, check_bindings, check_coverage
+from .finding import Finding
+from .loops import check_kind
+from .scopes import check_reach
+
+
+def check_function(func: Operation) -> None:
+    """Check the loops, blocks and buffers of a `tir.prim_func`.
+
+    Raises:
+        Diagnostic: the first thing that is certainly wrong, at its operation.
+    """
+    for finding in findings(func):
+        if finding.certain:
+            diagnostic = finding.diagnostic()
+            raise diagnostic if diagnostic.place is not None else VerifyException(diagnostic.message)
+
+
+def not_proved(func: Operation) -> list[Finding]:
+    """What could be shown neither to be right nor to be wrong, in a `tir.prim_func` that verifies."""
+    return [finding for finding in findings(func) if not finding.certain]
+
+
+def findings(func: Operation) -> Iterator[Finding]:
+    """Everything that the checks have to say about a function, in order."""
+    blocks: list[BlockOp] = []
+    pending: list[Operation] = [func]
+    while pending:
+        op = pending.pop()
+        match op:
+            case BlockOp():
+                blocks.append(op)
+                yield from check_bindings(op)
+                yield from check_accesses(op)
+                continue
+            case ForOp():
+                yield from check_kind(op, op.for_kind)
+            case AllocBufferOp():
+                yield from check_reach(op)
+                continue
+            case _ if op is not func:
+                yield Finding(
+                    op,
+                    "stands among loops, where only tir.for, tir.block and tir.alloc_buffer may",
+                    hint="put it into a tir.block",
+                )
+                continue
+            case _:
+                pass
+        pending.extend(reversed(list(op.regions[0].block.ops)))
+    yield from check_coverage(blocks)

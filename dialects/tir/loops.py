@@ -1,0 +1,195 @@
+"""Loops: `tir.for` with its kinds, and how an operation finds the loops around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr, StringAttr
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from ..support.diagnostics import Diagnostic
+from .affine import Range
+
+index = IndexType()
+
+
+class ForKind(StrEnum):
+    """What a loop's iterations are run as. Counterpart of TVM's `ForKind`."""
+
+    SERIAL = "serial"
+    PARALLEL = "parallel"
+    VECTORIZED = "vectorized"
+    UNROLLED = "unrolled"
+    THREAD_BINDING = "thread_binding"
+
+    @property
+    def is_concurrent(self) -> bool:
+        """Whether iterations run at the same time."""
+        return self in (ForKind.PARALLEL, ForKind.VECTORIZED, ForKind.THREAD_BINDING)
+
+
+@irdl_op_definition
+class ForOp(IRDLOperation):
+    """Run the body, which holds loops, blocks and buffers, for each value of the loop variable,
+    `min <= i < min + extent`.
+
+    Iterations of a `parallel`, `vectorized` or `thread_binding` loop run at the same time: none may write what another
+    reads or writes, and none is a step of a reduction. A `parallel` loop stands in no other.
+
+    ```mlir
+    tir.for unrolled %i = 0 to 7 {
+    }
+    ```
+    """
+
+    name = "tir.for"
+
+    min = prop_def(IntegerAttr.constr(IndexType()))
+    extent = prop_def(IntegerAttr.constr(IndexType()))
+    kind = prop_def(StringAttr)
+    thread = opt_prop_def(StringAttr)
+    annotations = opt_prop_def(DictionaryAttr)
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    def __init__(
+        self,
+        extent: int,
+        body: Region | None = None,
+        *,
+        min: int = 0,
+        kind: ForKind = ForKind.SERIAL,
+        name_hint: str | None = None,
+    ):
+        super().__init__(
+            properties={
+                "min": IntegerAttr(min, index),
+                "extent": IntegerAttr(extent, index),
+                "kind": StringAttr(kind.value),
+            },
+            regions=[Region(Block(arg_types=[index])) if body is None else body],
+        )
+        if name_hint is not None:
+            self.body.block.args[0].name_hint = name_hint
+
+    @property
+    def var(self) -> BlockArgument:
+        """The loop variable."""
+        return self.body.block.args[0]
+
+    @property
+    def for_kind(self) -> ForKind:
+        return ForKind(self.kind.data)
+
+    @for_kind.setter
+    def for_kind(self, kind: ForKind) -> None:
+        self.properties["kind"] = StringAttr(kind.value)
+
+    @property
+    def trip_count(self) -> int:
+        return self.extent.value.data
+
+    @trip_count.setter
+    def trip_count(self, extent: int) -> None:
+        self.properties["extent"] = IntegerAttr(extent, index)
+
+    @property
+    def start(self) -> int:
+        return self.min.value.data
+
+    def verify_(self) -> None:
+        if self.kind.data not in tuple(ForKind):
+            raise VerifyException(f'unknown loop kind "{self.kind.data}"; known: {", ".join(ForKind)}')
+        if self.trip_count < 0:
+            raise VerifyException(f"negative extent {self.trip_count}")
+        if [a.type for a in self.body.block.args] != [index]:
+            raise VerifyException("the body takes one index argument")
+        if (self.thread is not None) != (self.for_kind == ForKind.THREAD_BINDING):
+            raise VerifyException("a thread is named by, and only by, a loop of kind thread_binding")
+        if self.for_kind == ForKind.PARALLEL and any(
+            loop.for_kind == ForKind.PARALLEL for loop in enclosing_loops(self)
+        ):
+            raise Diagnostic(
+                "a parallel loop stands in another one, whose iterations are the threads' shares already",
+                hint="make one of them serial, or fuse them",
+            )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ForOp:
+        kind = ForKind.SERIAL
+        for candidate in ForKind:
+            if parser.parse_optional_keyword(candidate.value):
+                kind = candidate
+                break
+        thread = parser.parse_optional_str_literal() if kind == ForKind.THREAD_BINDING else None
+        variable = parser.parse_argument(expect_type=False).resolve(index)
+        parser.parse_punctuation("=")
+        low = parser.parse_integer(allow_boolean=False)
+        parser.parse_keyword("to")
+        high = parser.parse_integer(allow_boolean=False)
+        annotations: DictionaryAttr | None = None
+        if parser.parse_optional_keyword("annotations"):
+            annotations = DictionaryAttr(parser.parse_optional_attr_dict())
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        op = ForOp(high - low, parser.parse_region([variable]), min=low, kind=kind)
+        if thread is not None:
+            op.properties["thread"] = StringAttr(thread)
+        if annotations is not None:
+            op.properties["annotations"] = annotations
+        if attributes is not None:
+            op.attributes |= attributes.data
+        return op
+
+    def print(self, printer: Printer) -> None:
+        if self.for_kind != ForKind.SERIAL:
+            printer.print_string(f" {self.kind.data}")
+        if self.thread is not None:
+            printer.print_string(" ")
+            printer.print_string_literal(self.thread.data)
+        printer.print_string(" ")
+        printer.print_ssa_value(self.var)
+        printer.print_string(f" = {self.start} to {self.start + self.trip_count}")
+        if self.annotations is not None:
+            printer.print_string(" annotations ")
+            printer.print_attr_dict(self.annotations.data)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+def loop_of(var: SSAValue) -> ForOp:
+    """The loop whose variable `var` is."""
+    owner = var.owner
+    assert isinstance(owner, Block)
+    loop = owner.parent_op()
+    assert isinstance(loop, ForOp)
+    return loop
+
+
+def loop_range(var: SSAValue) -> Range:
+    """The values that a loop variable takes; the greatest is below the least where the loop does not run."""
+    loop = loop_of(var)
+    return loop.start, loop.start + loop.trip_count - 1
+
+
+def dimension_ranges(values: Sequence[SSAValue]) -> dict[AffineExpr, Range]:
+    """The ranges of the dimensions that stand for loop variables `values`."""
+    return {AffineExpr.dimension(i): loop_range(v) for i, v in enumerate(values)}
+
+
+def enclosing_loops(op: Operation) -> list[ForOp]:
+    """The loops around `op`, outermost first."""
+    loops: list[ForOp] = []
+    parent = op.parent_op()
+    while isinstance(parent, ForOp):
+        loops.append(parent)
+        parent = parent.parent_op()
+    return loops[::-1]

@@ -1,0 +1,192 @@
+"""The checks of `tir` are never mistaken: what they prove holds everywhere, what they refute fails somewhere."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from xdsl.ir import Operation
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+
+from weft.dialects.support.parser import parse_module
+from weft.dialects.tir.affine import Range
+from weft.dialects.tir.core import OPS, ForKind, ForOp, PrimFuncOp
+from weft.dialects.tir.legality.decide import Space, Verdict, within
+from weft.dialects.tir.legality.dependence import check_independence
+from weft.dialects.tir.legality.function import not_proved
+from weft.dialects.tir.legality.loops import check_kind
+from weft.transforms.infra.registry import new_ir_context
+
+many = settings(max_examples=200, deadline=None, derandomize=True, database=None)
+
+dims = st.integers(0, 2).map(AffineExpr.dimension)
+exprs = st.recursive(
+    st.one_of(dims, st.integers(-4, 9).map(AffineConstantExpr)),
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map(lambda p: p[0] + p[1]),
+        st.tuples(inner, st.integers(-3, 5)).map(lambda p: p[0] * p[1]),
+        st.tuples(inner, st.integers(1, 5)).map(lambda p: p[0] // p[1]),
+        st.tuples(inner, st.integers(1, 5)).map(lambda p: p[0] % p[1]),
+    ),
+    max_leaves=5,
+)
+ranges = st.tuples(st.integers(-2, 3), st.integers(0, 5)).map(lambda p: (p[0], p[0] + p[1]))
+
+
+@many
+@given(exprs, st.integers(1, 12), st.tuples(ranges, ranges, ranges), st.lists(exprs, max_size=2), st.booleans())
+def test_a_verdict_on_a_range_is_right(
+    expr: AffineExpr, extent: int, of: tuple[Range, ...], conditions: list[AffineExpr], search: bool
+) -> None:
+    answer = within(expr, extent, Space(of, tuple(conditions)), search=search)
+    points = product(*(range(low, high + 1) for low, high in of))
+    values = [expr.eval(p, []) for p in points if all(c.eval(p, []) >= 0 for c in conditions)]
+    if answer.verdict == Verdict.PROVED:
+        assert all(0 <= value < extent for value in values)
+    elif answer.verdict == Verdict.REFUTED:
+        assert answer.value == expr.eval(answer.point, []) and not 0 <= answer.value < extent
+        assert all(c.eval(answer.point, []) >= 0 for c in conditions)
+    assert not search or answer.verdict != Verdict.UNKNOWN  # so small a space is searched
+
+
+def parsed(text: str) -> PrimFuncOp:
+    """The first function of `text`."""
+    func = parse_module(text, new_ir_context()).body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    return func
+
+
+indices = st.sampled_from([
+    "%v", "%v floordiv 2", "%v floordiv 3", "%v mod 2", "%v mod 3", "%v * 2", "%w", "%v + %w", "%v * 2 + %w",
+    "%v * 3 + %w", "%v floordiv 2 * 3 + %w", "0", "%w + 1", "%v + 1",
+])  # fmt: skip
+OPERATIONS = {"+": "addi", "*": "muli", "floordiv": "divui", "mod": "remui"}
+
+
+def value_of(index: str, v: int, w: int) -> int:
+    """The value of one of `indices`, whose operators all bind to the left."""
+    total, operator = 0, "+"
+    for token in index.split():
+        if token in OPERATIONS:
+            operator = token
+            continue
+        value = {"%v": v, "%w": w}.get(token) if token.startswith("%") else int(token)
+        assert value is not None
+        total = {
+            "+": total + value,
+            "*": total * value,
+            "floordiv": total // (value or 1),
+            "mod": total % (value or 1),
+        }[operator]
+    return total
+
+
+def operations(name: str, index: str) -> tuple[list[str], str]:
+    """The operations that compute one of `indices`, and the name of the result."""
+    lines: list[str] = []
+    result, operator = "", "+"
+    for number, token in enumerate(index.split()):
+        if token in OPERATIONS:
+            operator = token
+            continue
+        operand = token
+        if not token.startswith("%"):
+            operand = f"%{name}c{number}"
+            lines.append(f"{operand} = arith.constant {token} : index")
+        if result:
+            lines.append(f"%{name}r{number} = arith.{OPERATIONS[operator]} {result}, {operand} : index")
+            operand = f"%{name}r{number}"
+        result = operand
+    return lines, result
+
+
+@many
+@given(indices, indices, indices, indices, st.integers(2, 6), st.integers(1, 4))
+def test_iterations_are_said_to_be_independent_where_they_are(
+    a: str, b: str, c: str, d: str, extent: int, inner: int
+) -> None:
+    computed = [operations(name, index) for name, index in zip("abcd", (a, b, c, d), strict=True)]
+    lines = [line for found, _ in computed for line in found]
+    p, q, r, s = (result for _, result in computed)
+    body = "\n".join([
+        *lines, f"%x = memref.load %t[{r}, {s}] : memref<40x40xf32>",
+        f"memref.store %x, %t[{p}, {q}] : memref<40x40xf32>",
+    ])  # fmt: skip
+    func = parsed(f"""
+tir.prim_func @f() {{
+  %t = tir.alloc_buffer "global" : memref<40x40xf32>
+  tir.for %i = 0 to {extent} {{
+    tir.for %j = 0 to {inner} {{
+      tir.block @b(%v: spatial {extent}, %w: spatial {inner}) = [%i, %j]
+          reads(%t[{c}, {d}] : memref<40x40xf32>) writes(%t[{a}, {b}] : memref<40x40xf32>) {{
+        {body}
+      }}
+    }}
+  }}
+}}""")
+    func.verify()
+    loop = next(op for op in func.walk() if isinstance(op, ForOp))
+    points = list(product(range(extent), range(inner)))
+    writes = [((value_of(a, *p), value_of(b, *p)), p[0]) for p in points]
+    reads = [((value_of(c, *p), value_of(d, *p)), p[0]) for p in points]
+    meet = any(x == y and i != j for x, i in writes for y, j in (*writes, *reads))
+    # So small a space is searched: where they meet, that is certain.
+    assert any(finding.certain for finding in check_independence(loop)) == meet
+    assert any(finding.certain for finding in check_kind(loop, ForKind.PARALLEL)) == meet
+    assert not meet or list(check_kind(loop, ForKind.SERIAL)) == []
+
+
+def test_a_fused_loop_of_tiles_is_independent() -> None:
+    func = parsed("""
+tir.prim_func @f(%y: memref<40x1200xf32>, %z: f32) {
+  tir.for parallel %ij = 0 to 1200 {
+    tir.for %k = 0 to 40 {
+      tir.block @b(%v: spatial 40, %w: spatial 1200) = [%ij floordiv 300 * 10 + %k floordiv 4,
+          (%ij mod 300) * 4 + %k mod 4] reads() writes(%y[%v, %w] : memref<40x1200xf32>) {
+        memref.store %z, %y[%v, %w] : memref<40x1200xf32>
+      }
+    }
+  }
+}""")
+    func.verify()
+    assert not_proved(func) == []
+
+
+def test_what_is_not_proved_is_named() -> None:
+    func = parsed("""
+tir.prim_func @f(%n: memref<4xindex>, %x: memref<8xf32>, %y: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.block @take(%v: spatial 4) = [%i]
+        reads(%n[%v] : memref<4xindex>, %x : memref<8xf32>) writes(%y[%v] : memref<4xf32>) {
+      %0 = memref.load %n[%v] : memref<4xindex>
+      %1 = memref.load %x[%0] : memref<8xf32>
+      memref.store %1, %y[%v] : memref<4xf32>
+    }
+  }
+}""")
+    func.verify()
+    assert [finding.message for finding in not_proved(func)] == ["where block @take reads %x depends on data"]
+
+
+SETTINGS = {
+    "tir.prim_func": "{}",
+    "tir.alloc_buffer": "tir.prim_func @f() {{ {} }}",
+    "tir.for": "tir.prim_func @f() {{ {} }}",
+    "tir.block": "tir.prim_func @f(%x: memref<4x64xf32>, %y: memref<4xf32>) {{"
+    "tir.for %i = 0 to 4 {{ tir.for %k0 = 0 to 4 {{ tir.for %k1 = 0 to 16 {{ {} }} }} }} }}",
+}
+"""What has to stand around an operation's example."""
+
+
+@pytest.mark.parametrize("op", OPS, ids=[op.name for op in OPS])
+def test_an_example_in_a_docstring_verifies_and_is_printed_as_it_parses(op: type[Operation]) -> None:
+    examples: list[str] = re.findall("`{3}mlir\n(.*?)`{3}", op.__doc__ or "", re.DOTALL)
+    assert len(examples) == 1, f"{op.__name__} has no example, or several"
+    func = parsed(SETTINGS[op.name].format(examples[0]))
+    func.verify()
+    assert any(isinstance(each, op) for each in func.walk())
+    again = parsed(str(func))
+    assert str(again) == str(func)
