@@ -40,13 +40,17 @@ from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, MemRefType, ModuleOp, NoneAttr, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, Scope, memref_of
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, memref_of
+from ...dialects.tir.legality.scopes import check_reach
 from ...transforms.infra import ModulePass
+from ...transforms.infra.remarks import missed
 from ..threads.work_sharing import declare_functions, share_out, slots_type
 from .flat_buffers import FlatBuffer, flatten_type, plan_buffers
+from .index_values import IndexBuilder
 from .loop_emission import LoopEmitter
 
 index = IndexType()
@@ -75,13 +79,17 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
     sharing for each nest, and the number of threads. (A nest has a function of its own because within it no other
     thread touches what it touches, so that its buffers are known not to alias; around it they do.)
     """
+    check_buffers(prim_func)
     body = prim_func.body.block
     allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
-    shared = [alloc for alloc in allocs if alloc.scope.data == Scope.GLOBAL]
+    shared = [alloc for alloc in allocs if not alloc.is_private]
     sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in shared)]
     types: list[Attribute] = [flatten_type(memref_of(value)) for value in sources]
     names = [value.name_hint for value in sources]
     nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
+    for loop in prim_func.walk():
+        if isinstance(loop, ForOp) and loop.annotations is not None:
+            missed("convert-tir-to-loops", loop, "the loop's annotations have no effect")
     kernel = func.FuncOp(
         prim_func.sym_name.data, FunctionType.from_lists([*types, slots_type(max(1, len(nests))), index], [])
     )
@@ -102,6 +110,28 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
     return [*functions, kernel]
 
 
+def check_buffers(prim_func: PrimFuncOp) -> None:
+    """What loops over flat buffers can say: arguments are buffers; buffers are dense, of known extents, in the one
+    memory there is; and those of a thread's own serve one nest.
+
+    Raises:
+        Diagnostic: a buffer is otherwise.
+    """
+    allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
+    for value in (*prim_func.body.block.args, *(alloc.buffer for alloc in allocs)):
+        owner = value.owner if isinstance(value.owner, AllocBufferOp) else prim_func
+        name = f"%{value.name_hint}" if value.name_hint else "an argument"
+        if not isinstance(value.type, MemRefType):
+            raise Diagnostic.at(owner, f"{name} is of type {value.type}, and only buffers are passed to a kernel")
+        type = memref_of(value)
+        if any(extent < 0 for extent in type.get_shape()):
+            raise Diagnostic.at(owner, f"{name} has an extent that is not known: {type}", hint="give all extents")
+        if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
+            raise Diagnostic.at(owner, f"{name} has a layout or a memory space, which would be lost: {type}")
+    for finding in (finding for alloc in allocs for finding in check_reach(alloc)):
+        raise finding.diagnostic()
+
+
 def _lower_nest(name: str, nest: Operation, sources: Sequence[SSAValue], types: Sequence[Attribute]) -> func.FuncOp:
     """The private function that runs iterations `%first` to `%last` of a parallel nest, or all of another."""
     parallel = isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL
@@ -113,13 +143,14 @@ def _lower_nest(name: str, nest: Operation, sources: Sequence[SSAValue], types: 
         source: FlatBuffer.whole(argument, memref_of(source))
         for source, argument in zip(sources, block.args, strict=False)
     }
-    emitter = LoopEmitter(block, buffers)
-    buffers.update(plan_buffers(_private_buffers(nest), emitter))
+    at = IndexBuilder(block)
+    emitter = LoopEmitter(at, buffers)
+    buffers.update(plan_buffers(_private_buffers(nest), at))
     if isinstance(nest, ForOp) and parallel:
         emitter.loop(nest, block.args[-2], block.args[-1])
     else:
         emitter.statement(nest)
-    emitter.insert(func.ReturnOp())
+    at.insert(func.ReturnOp())
     return function
 
 
@@ -129,7 +160,7 @@ def _private_buffers(nest: Operation) -> list[AllocBufferOp]:
     for block in nest.walk():
         if isinstance(block, BlockOp):
             for buffer in (*block.reads, *block.writes):
-                if isinstance(buffer.owner, AllocBufferOp) and buffer.owner.scope.data != Scope.GLOBAL:
+                if isinstance(buffer.owner, AllocBufferOp) and buffer.owner.is_private:
                     found[buffer.owner] = None
     return list(found)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
@@ -13,13 +12,18 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ...dialects.tir.affine import Linear, linear, substitute
-from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, memref_of
-from ...transforms.tir.schedule.compute_at import required_region
-from ...transforms.tir.schedule.inline import accessing_blocks
-from ...transforms.tir.schedule.rebind import enclosing_loops
-
-if TYPE_CHECKING:
-    from .loop_emission import LoopEmitter
+from ...dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    ForKind,
+    ForOp,
+    accessing_blocks,
+    enclosing_loops,
+    memref_of,
+)
+from ...transforms.tir.analysis.regions import required_region
+from .index_values import IndexBuilder
+from .lanes import next_power_of_two
 
 
 def flatten_type(type: MemRefType[Attribute]) -> MemRefType[Attribute]:
@@ -70,12 +74,12 @@ class FlatBuffer:
         return linear(total, ranges)
 
 
-def plan_buffers(allocs: Sequence[AllocBufferOp], emitter: LoopEmitter) -> dict[SSAValue, FlatBuffer]:
+def plan_buffers(allocs: Sequence[AllocBufferOp], at: IndexBuilder) -> dict[SSAValue, FlatBuffer]:
     """Give each thread-private buffer its compacted memory on the stack."""
-    return {alloc.buffer: _compact(alloc, emitter) for alloc in allocs}
+    return {alloc.buffer: _compact(alloc, at) for alloc in allocs}
 
 
-def _compact(alloc: AllocBufferOp, emitter: LoopEmitter) -> FlatBuffer:
+def _compact(alloc: AllocBufferOp, at: IndexBuilder) -> FlatBuffer:
     """Shrink a buffer to the region touched while the loops around all its uses stand still.
 
     Counterpart of TVM's CompactBufferAllocation.
@@ -91,7 +95,7 @@ def _compact(alloc: AllocBufferOp, emitter: LoopEmitter) -> FlatBuffer:
         common = common[: len(enclosing_loops(alloc))]
     outer = [loop.var for loop in common]
     region = required_region(alloc.buffer, blocks, outer)
-    dims = [emitter.dim(var) for var in outer]
+    dims = [at.dim(var) for var in outer]
     shape = [size for _, size in region]
     masked = any(_has_masked_lanes(block) for block in blocks)
     if masked:
@@ -99,14 +103,9 @@ def _compact(alloc: AllocBufferOp, emitter: LoopEmitter) -> FlatBuffer:
     type = MemRefType[Attribute](memref_of(alloc.buffer).element_type, [prod(shape)])
     memory = memref.AllocaOp.get(type.element_type, 64, type.get_shape())
     memory.memref.name_hint = alloc.buffer.name_hint
-    emitter.insert(memory)
+    at.insert(memory)
     offsets = tuple(substitute(offset, dims) for offset, _ in region)
     return FlatBuffer(memory.memref, row_major_strides(shape), offsets, has_room=masked)
-
-
-def next_power_of_two(n: int) -> int:
-    """The least power of two that is at least `n`."""
-    return 1 << (n - 1).bit_length()
 
 
 def _has_masked_lanes(block: BlockOp) -> bool:

@@ -11,13 +11,13 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from weft.dialects import te
-from weft.dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, Scope
+from weft.dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, Scope, enclosing_loops
+from weft.transforms.tir.analysis.producers import defining_block
 from weft.transforms.tir.schedule.compute_at import compute_at
 from weft.transforms.tir.schedule.errors import ScheduleError
-from weft.transforms.tir.schedule.inline import compute_inline, defining_block
+from weft.transforms.tir.schedule.inline import compute_inline
 from weft.transforms.tir.schedule.iters import fuse_buffer_dims, fuse_iters
 from weft.transforms.tir.schedule.loops import bind_constant, fuse, reorder, set_kind, split
-from weft.transforms.tir.schedule.rebind import enclosing_loops
 from weft.transforms.tir.schedule.reduction import cache_write, decompose_reduction, set_scope
 
 

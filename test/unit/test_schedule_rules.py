@@ -60,6 +60,16 @@ def test_a_convolution_of_any_size_is_right(
     check(conv(min(batch, 2), channels, out, height, width, kernel, stride, pad))
 
 
+@pytest.mark.parametrize(("rows", "columns", "stride"), [(5, 5, 3), (9, 7, 3), (4, 6, 2), (3, 33, 3)])
+def test_rows_that_follow_each_other_at_a_stride_are_right(rows: int, columns: int, stride: int) -> None:
+    """Whose pixels could be seen as one line, of which every `stride`th is read."""
+    x = te.placeholder((1, 3, rows, columns * stride), f32, "x")
+    w = te.placeholder((5, 3), f32, "w")
+    c = te.reduce_axis(3, "c")
+    conv = te.compute((1, 5, rows, columns), lambda n, o, h, v: te.sum(x[n, c, h, v * stride] * w[o, c], (c,)), "conv")
+    check(([x, w], [conv]))
+
+
 @few
 @given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 5), st.integers(3, 9), st.integers(1, 3))
 def test_a_grouped_convolution_of_any_size_is_right(
@@ -209,12 +219,12 @@ def test_blocks_that_share_a_loop_are_left_alone() -> None:
         tir.prim_func @shared(%x: memref<64xf32>, %y: memref<64xf32>, %z: memref<64xf32>) {
           tir.for %i = 0 to 64 {
             tir.block @first(%v: spatial 64) = [%i]
-                reads(%x[(d0) -> (d0)] : memref<64xf32>) writes(%y[(d0) -> (d0)] : memref<64xf32>) {
+                reads(%x[%v] : memref<64xf32>) writes(%y[%v] : memref<64xf32>) {
               %0 = memref.load %x[%v] : memref<64xf32>
               memref.store %0, %y[%v] : memref<64xf32>
             }
             tir.block @second(%w: spatial 64) = [%i]
-                reads(%x[(d0) -> (d0)] : memref<64xf32>) writes(%z[(d0) -> (d0)] : memref<64xf32>) {
+                reads(%x[%w] : memref<64xf32>) writes(%z[%w] : memref<64xf32>) {
               %1 = memref.load %x[%w] : memref<64xf32>
               memref.store %1, %z[%w] : memref<64xf32>
             }

@@ -31,11 +31,22 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects.tir.affine import Linear, expr_range, linear, linear_range
-from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, Scope
+from ...dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    ForKind,
+    ForOp,
+    PrimFuncOp,
+    accessing_blocks,
+    blocks_under,
+    dimension_ranges,
+    enclosing_loops,
+)
 from ..infra import PrimFuncPass
-from .schedule.inline import accessing_blocks, erase_with_loops
+from .analysis.producers import function_of
+from .schedule.inline import erase_with_loops
 from .schedule.loops import bind_constant, drop_proved_conditions
-from .schedule.rebind import ValueExpr, blocks_under, dimension_ranges, enclosing_loops, function_of, rebind
+from .schedule.rebind import ValueExpr, rebind
 
 
 @dataclass(frozen=True)
@@ -122,9 +133,7 @@ def _form(block: BlockOp, condition: AffineExpr, var: SSAValue) -> tuple[int, Li
         return None
     dim = AffineExpr.dimension(loop_vars.index(var))
     form = linear(condition, dimension_ranges(loop_vars))
-    if any(atom != dim and any(AffineExpr.dimension(d) == dim for d in atom.used_dims()) for atom in form.terms):
-        return None
-    return form.coefficient(dim), Linear({a: f for a, f in form.terms.items() if a != dim}, form.constant)
+    return (form.coefficient(dim), form.without(dim)) if form.is_linear_in(dim) else None
 
 
 def _true_below(block: BlockOp, condition: AffineExpr, var: SSAValue, end: int) -> int:
@@ -163,7 +172,7 @@ def _clone_with_buffers(loop: ForOp) -> ForOp:
     """A copy of `loop` with copies of the private buffers that nothing outside uses."""
     mapping: dict[SSAValue, SSAValue] = {}
     for alloc in [op for op in function_of(loop).walk() if isinstance(op, AllocBufferOp)]:
-        if alloc.scope.data != Scope.LOCAL or alloc.parent is None:
+        if not alloc.is_private or alloc.parent is None:
             continue
         users = accessing_blocks(alloc.buffer)
         if users and all(loop in enclosing_loops(block) for block in users):

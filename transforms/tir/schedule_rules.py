@@ -29,7 +29,7 @@ from xdsl.ir import BlockArgument, Operation
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects.support.vector_unit import vector_unit_of
-from ...dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp
+from ...dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp, blocks_under, enclosing_loops
 from ..infra import PrimFuncPass
 from ..infra.remarks import missed
 from .rules.auto_inline import inline_all
@@ -37,7 +37,6 @@ from .rules.register_tile import tile_reduction
 from .rules.registers import VectorRegisters
 from .rules.rows import schedule_rows
 from .rules.spatial import schedule_alone
-from .schedule.rebind import blocks_under, enclosing_loops
 
 
 @dataclass(frozen=True)

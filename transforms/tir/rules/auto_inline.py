@@ -11,9 +11,9 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, memref_of
-from ..schedule.inline import compute_inline, consumers, defining_block, written_buffer
-from ..schedule.rebind import blocks_under
+from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, blocks_under, memref_of
+from ..analysis.producers import consumers, defining_block, written_buffer
+from ..schedule.inline import compute_inline
 from .op_cost import is_expensive
 
 

@@ -24,13 +24,21 @@ from xdsl.dialects import memref
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir.affine import Range
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind, Scope, memref_of
-from ..schedule.access import follow_each_other, strides
+from ....dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    ForKind,
+    ForOp,
+    IterKind,
+    Scope,
+    enclosing_loops,
+    memref_of,
+)
+from ..analysis.producers import consumers, written_buffer
+from ..analysis.strides import follow_each_other, strides
 from ..schedule.compute_at import compute_at
-from ..schedule.inline import consumers, written_buffer
 from ..schedule.iters import fuse_buffer_dims, fuse_iters
 from ..schedule.loops import fuse, reorder, set_kind, split
-from ..schedule.rebind import enclosing_loops
 from ..schedule.reduction import cache_write, decompose_reduction, set_scope
 from .registers import VectorRegisters
 from .spatial import split_loops
@@ -74,15 +82,24 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters) -> bool:
         epilogue = None
     else:
         return False
-    if find_tile(block, registers) is None:
+    tile = find_tile(block, registers)
+    if tile is None:
         return False
     if epilogue is None:
         epilogue = cache_write(block, Scope.LOCAL)
-    _fuse_pixels(block, epilogue)
-    tile = find_tile(block, registers)
-    assert tile is not None
+    # Vectors of elements that lie apart pay in large tiles only: whether they still do with fewer, longer iterators is
+    # not known before. All others can always be tiled.
+    if not _reads_apart(block, tile) and _fuse_pixels(block, epilogue):
+        tile = find_tile(block, registers)
+        assert tile is not None, "a tile of neighbours is one with fused iterators too"
     _apply(block, epilogue, tile)
     return True
+
+
+def _reads_apart(block: BlockOp, tile: Tile) -> bool:
+    """Whether a read's vector elements do not lie side by side."""
+    vector, target = AffineExpr.dimension(tile.vector), _store(block).memref
+    return any(read.along(vector) not in (0, 1) for read in strides(block) if read.buffer is not target)
 
 
 def _reads_alike(block: BlockOp, reader: BlockOp) -> bool:
@@ -110,8 +127,10 @@ def _store(block: BlockOp) -> memref.StoreOp:
     return next(a.op for a in block.accesses() if isinstance(a.op, memref.StoreOp))
 
 
-def _fuse_pixels(block: BlockOp, epilogue: BlockOp) -> None:
-    """Fuse neighbouring spatial iterators along which all accesses of both blocks walk straight on."""
+def _fuse_pixels(block: BlockOp, epilogue: BlockOp) -> bool:
+    """Fuse neighbouring spatial iterators along which all accesses of both blocks walk straight on; says whether there
+    are any."""
+    fused = False
     rank = len(_store(block).indices)
     for position in range(rank - 2, -1, -1):
         extents = block.extents
@@ -123,6 +142,8 @@ def _fuse_pixels(block: BlockOp, epilogue: BlockOp) -> None:
             fuse_iters(block, position)
             fuse_iters(epilogue, position)
             fuse_buffer_dims(buffer.owner, position, [block, epilogue])
+            fused = True
+    return fused
 
 
 def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
@@ -309,7 +330,6 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     # Columns outermost: their weights stay in cache while the rows pass.
     outer = [loop for loop in (*column_outer, *vector_outer, *outer, *row_outer) if loop not in ragged]
     reorder(*outer, *ragged, *inner)
-    name = block.block_name
     top = fuse(*outer) if outer else None
     parallel = top
     if ragged:
@@ -326,19 +346,18 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     buffer = written_buffer(block)
     compute_at(block, top)
     set_scope(buffer, Scope.LOCAL)
-    moved = next(b for b in _blocks(top) if b.block_name == name)
-    spatial, reduce = split_loops(moved)
+    spatial, reduce = split_loops(block)
     spatial = [loop for loop in spatial if loop in _under(top)]
     lanes = spatial[-1]
     if lanes.trip_count > tile.lanes:  # several registers along the vector's iterator
         spatial[-1:] = split(lanes, [tile.lanes])
-    spatial.sort(key=lambda loop: _rank(moved, loop, tile))
+    spatial.sort(key=lambda loop: _rank(block, loop, tile))
     reorder(*reduce, *spatial)
     for loop in spatial[:-1]:
         set_kind(loop, ForKind.UNROLLED)
     set_kind(spatial[-1], ForKind.VECTORIZED)
     if reduce:
-        decompose_reduction(moved, reduce[0])
+        decompose_reduction(block, reduce[0])
 
 
 def _run_parallel(loop: ForOp) -> None:
@@ -357,10 +376,6 @@ def _wrap(loop: ForOp) -> ForOp:
     loop.detach()
     outer.body.block.add_op(loop)
     return outer
-
-
-def _blocks(loop: ForOp) -> list[BlockOp]:
-    return [op for op in loop.walk() if isinstance(op, BlockOp)]
 
 
 def _under(top: ForOp) -> set[ForOp]:

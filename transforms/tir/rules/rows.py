@@ -11,11 +11,19 @@ from math import prod
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.dtypes import byte_width
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, Scope, memref_of
+from ....dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    ForKind,
+    ForOp,
+    Scope,
+    blocks_under,
+    enclosing_loops,
+    memref_of,
+)
+from ..analysis.producers import consumers, written_buffer
 from ..schedule.compute_at import compute_at
-from ..schedule.inline import consumers, written_buffer
 from ..schedule.loops import fuse, set_kind
-from ..schedule.rebind import enclosing_loops
 from ..schedule.reduction import cache_write, decompose_reduction, set_scope
 from .spatial import PARALLEL_MIN_STEPS, split_loops
 
@@ -55,15 +63,13 @@ def schedule_rows(blocks: list[BlockOp]) -> bool:
     steps = top.trip_count
     for block in blocks[-2::-1]:
         buffer = written_buffer(block)
-        name = block.block_name
         compute_at(block, top)
         set_scope(buffer, Scope.LOCAL)
-        moved = next(b for b in top.walk() if isinstance(b, BlockOp) and b.block_name == name)
-        _, reduce = split_loops(moved)
-        if reduce and moved.init is not None:
-            decompose_reduction(moved, reduce[0])
+        _, reduce = split_loops(block)
+        if reduce and block.init is not None:
+            decompose_reduction(block, reduce[0])
     work = 0
-    for block in (b for b in top.walk() if isinstance(b, BlockOp)):
+    for block in blocks_under(top):
         work += prod(loop.trip_count for loop in enclosing_loops(block))
     if steps > 1 and work >= PARALLEL_MIN_STEPS:
         set_kind(top, ForKind.PARALLEL)

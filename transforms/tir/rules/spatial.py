@@ -9,11 +9,10 @@ from xdsl.dialects import scf
 from xdsl.ir import OpResult, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind
-from ..schedule.access import follow_each_other, strides
+from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops
+from ..analysis.strides import follow_each_other, strides
 from ..schedule.iters import fuse_iters
 from ..schedule.loops import fuse, reorder, set_kind
-from ..schedule.rebind import enclosing_loops
 
 PARALLEL_MIN_STEPS = 4096
 """Below so many steps in all, waking the other threads costs more than it saves."""

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Operation
+from ....dialects.support.diagnostics import Diagnostic
 
 
-class ScheduleError(Exception):
+class ScheduleError(Diagnostic):
     """A primitive does not apply to its loop or block; nothing was changed. Counterpart of TVM's `ScheduleError`."""
-
-    def __init__(self, message: str, op: Operation):
-        super().__init__(message)
-        self.op = op

@@ -4,32 +4,42 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr
 
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp
+from ....dialects.tir.core import BlockOp, ForOp
+from ..analysis.producers import allocation_of, consumers, written_buffer
+from .checks import check_inputs_stay, check_live, check_one_element, check_sole_writer
 from .errors import ScheduleError
 
 
-def written_buffer(block: BlockOp) -> SSAValue:
-    """The one buffer that `block` writes.
+def check_inline(block: BlockOp) -> memref.StoreOp:
+    """Whether `block` can be inlined; gives its store.
 
     Raises:
-        ScheduleError: it writes several.
+        ScheduleError: `block` reduces, writes an argument of the function, writes its buffer at anything but its
+            own iterators in some order, has a predicate, reads what it writes or what is written again before its
+            result is read, or is not alone in writing its buffer.
     """
-    if len(block.writes) != 1:
-        raise ScheduleError(f"block @{block.block_name} writes {len(block.writes)} buffers, not one", block)
-    return block.writes[0]
-
-
-def accessing_blocks(buffer: SSAValue) -> list[BlockOp]:
-    """The blocks that declare an access to `buffer`, each once."""
-    return list(dict.fromkeys(use.operation for use in buffer.uses if isinstance(use.operation, BlockOp)))
-
-
-def consumers(block: BlockOp) -> list[BlockOp]:
-    """The blocks that read what `block` writes."""
+    check_live(block)
     buffer = written_buffer(block)
-    return [other for other in accessing_blocks(buffer) if other is not block and buffer in other.reads]
+    if block.is_reduction or block.conditions:
+        raise ScheduleError.at(
+            block, f"block @{block.block_name} is a reduction or has a predicate: it cannot be inlined"
+        )
+    if allocation_of(buffer) is None:
+        raise ScheduleError.at(block, f"block @{block.block_name} writes an output: it cannot be inlined")
+    check_sole_writer(block, buffer)
+    store = check_one_element(block)
+    if buffer in block.reads:
+        raise ScheduleError.at(block, f"block @{block.block_name} reads what it writes: it cannot be inlined")
+    for consumer in consumers(block):
+        check_inputs_stay(block, consumer)
+        if any(changed in block.reads for changed in consumer.writes):
+            raise ScheduleError.at(
+                block, f"block @{consumer.block_name} writes what block @{block.block_name} reads: it cannot be inlined"
+            )
+    return store
 
 
 def compute_inline(block: BlockOp) -> None:
@@ -38,23 +48,14 @@ def compute_inline(block: BlockOp) -> None:
     Counterpart of TVM's `compute_inline`.
 
     Raises:
-        ScheduleError: `block` reduces, writes an argument of the function, writes its buffer at anything but its
-            own iterators in some order, has a predicate, or is not alone in writing its buffer.
+        ScheduleError: as `check_inline` says.
     """
+    store = check_inline(block)
     buffer = written_buffer(block)
-    store = next((a.op for a in block.accesses() if a.is_write), None)
-    alloc = buffer.owner
-    if block.is_reduction or block.conditions:
-        raise ScheduleError(f"block @{block.block_name} is a reduction or has a predicate: it cannot be inlined", block)
-    if not isinstance(alloc, AllocBufferOp) or not isinstance(store, memref.StoreOp):
-        raise ScheduleError(f"block @{block.block_name} writes an output: it cannot be inlined", block)
-    if defining_block(buffer) is not block:
-        raise ScheduleError(f"block @{block.block_name} is not alone in writing its buffer", block)
+    alloc = allocation_of(buffer)
+    assert alloc is not None
     iters = block.iters
-    order = [iters.index(v) if v in iters else -1 for v in store.indices]
-    unit = {p for p, extent in enumerate(block.extents) if extent == 1}
-    if -1 in order or len(set(order)) != len(order) or set(range(len(iters))) - set(order) - unit:
-        raise ScheduleError(f"block @{block.block_name} does not write one element for each iterator value", block)
+    order = [iters.index(v) for v in store.indices if isinstance(v, BlockArgument)]
     body = [op for op in block.body.block.ops if op is not store]
     for consumer in consumers(block):
         for access in consumer.accesses():
@@ -86,16 +87,15 @@ def _expand(
     load.erase()
 
 
-def erase_with_loops(block: BlockOp) -> None:
-    """Erase `block` and the loops that hold nothing else."""
+def erase_with_loops(block: BlockOp, *, keep: bool = False) -> None:
+    """Erase `block` and the loops that hold nothing else; with `keep`, the block is only taken out of them."""
     op: Operation = block
     while isinstance(parent := op.parent_op(), ForOp) and parent.body.block.first_op is parent.body.block.last_op:
         op = parent
     op.detach()
-    op.erase(safe_erase=False)
-
-
-def defining_block(buffer: SSAValue) -> BlockOp | None:
-    """The block that writes `buffer`, if exactly one does."""
-    writers = [b for b in accessing_blocks(buffer) if buffer in b.writes]
-    return writers[0] if len(writers) == 1 else None
+    if keep and op is not block:
+        block.set_predicate([])
+        block.set_bindings([AffineConstantExpr(0)] * len(block.iters), [])
+        block.detach()
+    if not keep or op is not block:
+        op.erase(safe_erase=False)

@@ -14,28 +14,51 @@ from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, MemRef
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir.core import AllocBufferOp, BlockOp, memref_of
+from ....dialects.tir.affine import uses
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, enclosing_loops, memref_of
+from .checks import all_accessing, check_live
 from .errors import ScheduleError
-from .loops import fuse
-from .rebind import enclosing_loops
+from .loops import check_fuse, fuse
+
+
+def check_fuse_iters(block: BlockOp, first: int) -> list[ForOp]:
+    """Whether iterators `first` and `first + 1` of `block` can be fused; gives the loops that they are bound to.
+
+    Raises:
+        ScheduleError: there are no such iterators, or they are not of one kind, or not each bound to one loop, which it
+            runs over, the second directly in the first.
+    """
+    check_live(block)
+    second = first + 1
+    if not 0 <= first < second < len(block.iters):
+        raise ScheduleError.at(block, f"block @{block.block_name} has no iterators {first} and {second}")
+    if block.kinds[first] != block.kinds[second]:
+        raise ScheduleError.at(block, "iterators of different kinds cannot be fused")
+    loops = enclosing_loops(block)
+    bound = [loop for loop in loops if loop.var in _bound_to(block, first) or loop.var in _bound_to(block, second)]
+    if len(bound) != 2 or bound[1].parent_op() is not bound[0]:
+        raise ScheduleError.at(block, "iterators can be fused where each has one loop, directly nested")
+    extents = [block.extents[first], block.extents[second]]
+    if [loop.trip_count for loop in bound] != extents or any(loop.start for loop in bound):
+        raise ScheduleError.at(block, "iterators can be fused where each runs over its whole loop")
+    dims: list[AffineExpr] = [AffineExpr.dimension(list(block.loop_vars).index(loop.var)) for loop in bound]
+    if list(block.bindings.data.results[first : second + 1]) != dims:
+        raise ScheduleError.at(block, "iterators can be fused where each is its loop's variable, in their order")
+    others = (*block.bindings.data.results[:first], *block.bindings.data.results[second + 1 :], *block.conditions)
+    if any(uses(expr, dim) for expr in others for dim in dims):
+        raise ScheduleError.at(block, "iterators can be fused where nothing else depends on their loops")
+    check_fuse(*bound)
+    return bound
 
 
 def fuse_iters(block: BlockOp, first: int) -> None:
     """Fuse iterators `first` and `first + 1` of `block`, and the loops that they are bound to.
 
     Raises:
-        ScheduleError: the iterators are not of one kind, or not each bound to one loop, the second directly in the
-            first.
+        ScheduleError: as `check_fuse_iters` says.
     """
+    bound = check_fuse_iters(block, first)
     second = first + 1
-    if block.kinds[first] != block.kinds[second]:
-        raise ScheduleError("iterators of different kinds cannot be fused", block)
-    loops = enclosing_loops(block)
-    bound = [loop for loop in loops if loop.var in _bound_to(block, first) or loop.var in _bound_to(block, second)]
-    if len(bound) != 2 or bound[1].parent_op() is not bound[0]:
-        raise ScheduleError("iterators can be fused where each has one loop, directly nested", block)
-    if [loop.trip_count for loop in bound] != [block.extents[first], block.extents[second]]:
-        raise ScheduleError("iterators can be fused where each runs over its whole loop", block)
     inner_extent = block.extents[second]
     fused = fuse(*bound)
     for region in block.regions:
@@ -47,8 +70,6 @@ def fuse_iters(block: BlockOp, first: int) -> None:
     block.properties["iter_kinds"] = type(block.iter_kinds)(kinds)
     block.properties["iter_extents"] = DenseArrayBase.from_list(i64, extents)
     loop_vars = list(block.loop_vars)
-    if fused.var not in loop_vars:
-        raise ScheduleError("the fused loop does not bind the block", block)
     bindings = list(block.bindings.data.results)
     bindings[first : second + 1] = [AffineExpr.dimension(loop_vars.index(fused.var))]
     block.set_bindings(bindings, loop_vars)
@@ -77,12 +98,54 @@ def _fuse_arguments(region: Region, first: int, inner_extent: int) -> None:
     block.erase_arg(outer)
 
 
+def check_fuse_buffer_dims(alloc: AllocBufferOp, first: int, blocks: Sequence[BlockOp]) -> None:
+    """Whether dimensions `first` and `first + 1` of a buffer can be seen as one.
+
+    Raises:
+        ScheduleError: there are no such dimensions, a block that is not in `blocks` accesses the buffer, or an access
+            is not at quotient and remainder of one value by the extent of the second.
+    """
+    check_live(alloc, *blocks)
+    shape = memref_of(alloc.buffer).get_shape()
+    if not 0 <= first < len(shape) - 1:
+        raise ScheduleError.at(alloc, f"the buffer has no dimensions {first} and {first + 1}")
+    if not all_accessing(alloc.buffer, blocks):
+        raise ScheduleError.at(alloc, "dimensions can be fused by all blocks that access the buffer, together")
+    for block in blocks:
+        for access in block.accesses():
+            if access.buffer is alloc.buffer and not _is_pair(
+                access.op.indices[first], access.op.indices[first + 1], shape[first + 1]
+            ):
+                raise ScheduleError.at(
+                    access.op, "dimensions can be fused where they are quotient and remainder of one fused iterator"
+                )
+
+
+def _is_pair(quotient: SSAValue, remainder: SSAValue, extent: int) -> bool:
+    """Whether two indices are quotient and remainder of one value by `extent`."""
+    a, b = quotient.owner, remainder.owner
+    return (
+        isinstance(a, arith.DivUIOp)
+        and isinstance(b, arith.RemUIOp)
+        and a.lhs is b.lhs
+        and all(isinstance(op.rhs.owner, arith.ConstantOp) and _constant(op.rhs.owner) == extent for op in (a, b))
+    )
+
+
+def _constant(op: arith.ConstantOp) -> int | None:
+    return op.value.value.data if isinstance(op.value, IntegerAttr) else None
+
+
 def fuse_buffer_dims(alloc: AllocBufferOp, first: int, blocks: Sequence[BlockOp]) -> None:
     """See dimensions `first` and `first + 1` of an allocated buffer as one.
 
     `blocks` are those that access it, all at a quotient and remainder that `fuse_iters` made; the fused iterator takes
     their place.
+
+    Raises:
+        ScheduleError: as `check_fuse_buffer_dims` says.
     """
+    check_fuse_buffer_dims(alloc, first, blocks)
     type = memref_of(alloc.buffer)
     shape = list(type.get_shape())
     shape[first : first + 2] = [shape[first] * shape[first + 1]]

@@ -8,9 +8,25 @@ from itertools import pairwise
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.tir.affine import expr_range
-from ....dialects.tir.core import BlockOp, ForKind, ForOp
+from ....dialects.tir.core import BlockOp, ForKind, ForOp, blocks_under, dimension_ranges, enclosing_loops
+from ....dialects.tir.legality.loops import check_kind
+from .checks import check_free, check_kinds, check_live, check_reorderable
 from .errors import ScheduleError
-from .rebind import ValueExpr, assign, blocks_under, dimension_ranges, rebind
+from .rebind import ValueExpr, assign, rebind
+
+
+def check_split(loop: ForOp, factors: Sequence[int]) -> None:
+    """Whether `loop` can be split by `factors`.
+
+    Raises:
+        ScheduleError: a factor is not positive, the loop does not start at 0, or has a thread or annotations.
+    """
+    check_live(loop)
+    check_free(loop)
+    if any(f < 1 for f in factors):
+        raise ScheduleError.at(loop, f"cannot split into {list(factors)}: factors must be positive")
+    if loop.start != 0:
+        raise ScheduleError.at(loop, f"cannot split a loop that starts at {loop.start}")
 
 
 def split(loop: ForOp, factors: Sequence[int]) -> list[ForOp]:
@@ -19,12 +35,9 @@ def split(loop: ForOp, factors: Sequence[int]) -> list[ForOp]:
     Where the product of the factors does not divide the extent, blocks get a predicate that keeps them inside.
 
     Raises:
-        ScheduleError: a factor is not positive, or the loop does not start at 0.
+        ScheduleError: as `check_split` says.
     """
-    if any(f < 1 for f in factors):
-        raise ScheduleError(f"cannot split into {list(factors)}: factors must be positive", loop)
-    if loop.start != 0:
-        raise ScheduleError(f"cannot split a loop that starts at {loop.start}", loop)
+    check_split(loop, factors)
     extent, inner = loop.trip_count, 1
     for factor in factors:
         inner *= factor
@@ -65,16 +78,33 @@ def _add_condition(block: BlockOp, condition: ValueExpr) -> None:
     assign(block, block.bindings.data.results, [*block.conditions, added], values)
 
 
+def check_fuse(*loops: ForOp) -> None:
+    """Whether `loops` can be fused.
+
+    Raises:
+        ScheduleError: a loop's body is more than the next loop, they are of several kinds, one has no iterations, or
+            has a thread or annotations.
+    """
+    check_live(*loops)
+    if len(loops) > 1:
+        for loop in loops:
+            check_free(loop)
+            if loop.trip_count == 0:
+                raise ScheduleError.at(loop, "cannot fuse: the loop has no iterations")
+        check_kinds(loops, loops[0].for_kind)
+    for first, second in pairwise(loops):
+        if list(first.body.block.ops) != [second]:
+            raise ScheduleError.at(second, "cannot fuse: the loops are not directly nested")
+
+
 def fuse(*loops: ForOp) -> ForOp:
     """Fuse directly nested loops (outermost first) into one.
 
     Raises:
-        ScheduleError: a loop's body is more than the next loop.
+        ScheduleError: as `check_fuse` says.
     """
+    check_fuse(*loops)
     outer, *rest = loops
-    for first, second in zip(loops, rest, strict=False):
-        if list(first.body.block.ops) != [second]:
-            raise ScheduleError("cannot fuse: the loops are not directly nested", second)
     if not rest:
         return outer
     extents = [loop.trip_count for loop in loops]
@@ -103,36 +133,51 @@ def fuse(*loops: ForOp) -> ForOp:
     return fused
 
 
+def check_reorder(*order: ForOp) -> list[ForOp]:
+    """Whether the loops can be nested in that order; gives the chain of loops that they are taken from.
+
+    Raises:
+        ScheduleError: the loops do not lie on one chain, one of them stands twice, or a loop that would move is bound
+            to an opaque iterator, or carries what one block writes to what another touches.
+    """
+    check_live(*order)
+    if len(set(order)) != len(order):
+        raise ScheduleError.at(order[0], "cannot reorder: a loop is named twice")
+    wanted = set(order)
+    outermost = next(loop for loop in (*enclosing_loops(order[0]), order[0]) if loop in wanted)
+    chain = [outermost]
+    while not wanted <= set(chain):
+        contents = list(chain[-1].body.block.ops)
+        nested = [op for op in contents if isinstance(op, ForOp) and (op in wanted or _contains(op, wanted))]
+        if len(nested) != 1:
+            raise ScheduleError.at(order[0], "cannot reorder: the loops do not lie on one chain")
+        if len(contents) != 1:
+            raise ScheduleError.at(chain[-1], "cannot reorder: the loops are not directly nested")
+        chain.append(nested[0])
+    new_chain = _reordered(chain, order)
+    moved = [position for position, (old, new) in enumerate(zip(chain, new_chain, strict=True)) if old is not new]
+    if moved:
+        check_reorderable(chain[moved[0] : moved[-1] + 1])
+    for position, loop in enumerate(new_chain):
+        if position and loop.for_kind == ForKind.PARALLEL and loop is not chain[position]:
+            raise ScheduleError.at(loop, "cannot reorder: a parallel loop stays outside", hint="choose kinds last")
+    return chain
+
+
+def _reordered(chain: Sequence[ForOp], order: Sequence[ForOp]) -> list[ForOp]:
+    """`chain` with the loops of `order` in that order, in the places that they have together."""
+    replacement = iter(order)
+    return [next(replacement) if loop in order else loop for loop in chain]
+
+
 def reorder(*order: ForOp) -> None:
     """Nest `order`'s loops in that order. They must lie on one chain of directly nested loops; others stay in place.
 
     Raises:
-        ScheduleError: the loops do not lie on one chain, or one of them stands twice.
+        ScheduleError: as `check_reorder` says.
     """
-    if len(set(order)) != len(order):
-        raise ScheduleError("cannot reorder: a loop is named twice", order[0])
-    wanted = set(order)
-    top = order[0]
-    while isinstance(parent := top.parent_op(), ForOp):
-        top = parent
-    chain: list[ForOp] = []
-    current: ForOp | None = top
-    first_seen = False
-    while current is not None:
-        first_seen = first_seen or current in wanted
-        if first_seen:
-            chain.append(current)
-        if wanted <= set(chain):
-            break
-        contents = list(current.body.block.ops)
-        nested = [op for op in contents if isinstance(op, ForOp) and (op in wanted or _contains(op, wanted))]
-        if first_seen and len(contents) != 1:
-            raise ScheduleError("cannot reorder: the loops are not directly nested", current)
-        current = nested[0] if len(nested) == 1 else None
-    if not wanted <= set(chain):
-        raise ScheduleError("cannot reorder: the loops do not lie on one chain", order[0])
-    replacement = iter(order)
-    new_chain = [next(replacement) if loop in wanted else loop for loop in chain]
+    chain = check_reorder(*order)
+    new_chain = _reordered(chain, order)
     contents = list(chain[-1].body.block.ops)
     for op in contents:
         op.detach()
@@ -154,14 +199,57 @@ def _contains(loop: ForOp, wanted: set[ForOp]) -> bool:
     return any(op in wanted for op in loop.walk() if isinstance(op, ForOp))
 
 
+def check_set_kind(loop: ForOp, kind: ForKind) -> None:
+    """Whether `loop` may be run as `kind`.
+
+    Raises:
+        ScheduleError: a reduction's or opaque iterator is bound to a loop whose iterations would run at the same time,
+            they write what others of them touch, a parallel loop would stand in another, or a thread is needed.
+    """
+    check_live(loop)
+    if kind == ForKind.THREAD_BINDING:
+        raise ScheduleError.at(
+            loop, "a loop of kind thread_binding names its thread", hint="this target has no threads"
+        )
+    if kind == ForKind.PARALLEL:
+        nested = (op for op in loop.walk() if isinstance(op, ForOp) and op is not loop)
+        for other in (*enclosing_loops(loop), *nested):
+            if other.for_kind == ForKind.PARALLEL:
+                raise ScheduleError.at(loop, "a parallel loop cannot stand in another one")
+    for finding in check_kind(loop, kind):
+        if finding.certain:
+            raise ScheduleError.at(finding.op, finding.message, hint=finding.hint)
+
+
 def set_kind(loop: ForOp, kind: ForKind) -> None:
-    """Mark `loop` parallel, vectorized, unrolled or serial."""
+    """Mark `loop` parallel, vectorized, unrolled or serial.
+
+    Raises:
+        ScheduleError: as `check_set_kind` says.
+    """
+    check_set_kind(loop, kind)
+    loop.properties.pop("thread", None)
     loop.for_kind = kind
 
 
+def check_bind_constant(loop: ForOp) -> None:
+    """Whether `loop` can give way to its body.
+
+    Raises:
+        ScheduleError: it has not just one iteration.
+    """
+    check_live(loop)
+    if loop.trip_count != 1:
+        raise ScheduleError.at(loop, f"has {loop.trip_count} iterations: only a loop of one gives way to its body")
+
+
 def bind_constant(loop: ForOp) -> None:
-    """Replace a loop of extent one by its body."""
-    assert loop.trip_count == 1
+    """Replace a loop of extent one by its body.
+
+    Raises:
+        ScheduleError: as `check_bind_constant` says.
+    """
+    check_bind_constant(loop)
     for block in blocks_under(loop):
         rebind(block, {loop.var: ValueExpr.constant(loop.start)})
     for op in list(loop.body.block.ops):

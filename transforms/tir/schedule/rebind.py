@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import Range, simplify, substitute
-from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp
+from ....dialects.tir.affine import simplify, substitute
+from ....dialects.tir.core import BlockOp, dimension_ranges
 
 
 @dataclass(frozen=True)
@@ -62,47 +62,3 @@ def assign(
     exprs = [substitute(expr, renumber) for expr in exprs]
     block.set_bindings(exprs[: len(bindings)], [values[d] for d in used])
     block.set_predicate(exprs[len(bindings) :])
-
-
-def loop_range(var: SSAValue) -> Range:
-    """The values that a loop variable takes."""
-    loop = loop_of(var)
-    return loop.start, loop.start + loop.trip_count - 1
-
-
-def loop_of(var: SSAValue) -> ForOp:
-    """The loop whose variable `var` is."""
-    owner = var.owner
-    assert isinstance(owner, Block)
-    loop = owner.parent_op()
-    assert isinstance(loop, ForOp)
-    return loop
-
-
-def dimension_ranges(values: Sequence[SSAValue]) -> dict[AffineExpr, Range]:
-    """The ranges of the dimensions that stand for loop variables `values`."""
-    return {AffineExpr.dimension(i): loop_range(v) for i, v in enumerate(values)}
-
-
-def enclosing_loops(op: Operation) -> list[ForOp]:
-    """The loops around `op`, outermost first."""
-    loops: list[ForOp] = []
-    parent = op.parent_op()
-    while isinstance(parent, ForOp):
-        loops.append(parent)
-        parent = parent.parent_op()
-    return loops[::-1]
-
-
-def blocks_under(op: Operation) -> list[BlockOp]:
-    """The blocks in `op`, in order, `op` itself included."""
-    return [inner for inner in op.walk() if isinstance(inner, BlockOp)]
-
-
-def function_of(op: Operation) -> PrimFuncOp:
-    """The function that `op` stands in."""
-    parent = op.parent_op()
-    while not isinstance(parent, PrimFuncOp):
-        assert parent is not None
-        parent = parent.parent_op()
-    return parent

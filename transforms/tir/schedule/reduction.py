@@ -4,13 +4,48 @@ from __future__ import annotations
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import IndexType, StringAttr
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, Scope, memref_of
+from ....dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    ForOp,
+    IterKind,
+    Scope,
+    accessing_blocks,
+    enclosing_loops,
+    memref_of,
+)
+from ....dialects.tir.legality.scopes import nests_using
+from ..analysis.producers import allocation_of, consumers, nest_of, written_buffer
+from .checks import check_live, check_one_element, check_sole_writer
 from .errors import ScheduleError
-from .inline import accessing_blocks, written_buffer
-from .rebind import assign, enclosing_loops
+from .rebind import assign
+
+
+def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
+    """Whether the `init` of `block` can move before `loop`.
+
+    Raises:
+        ScheduleError: the block has no init, `loop` is not around it, a reduction loop lies outside `loop`, or
+            another block writes what it reduces into.
+    """
+    check_live(block, loop)
+    if block.init is None:
+        raise ScheduleError.at(block, f"block @{block.block_name} has no init to take apart")
+    loops = enclosing_loops(block)
+    if loop not in loops:
+        raise ScheduleError.at(loop, f"the loop is not around block @{block.block_name}")
+    reduce_vars = {
+        block.loop_vars[d]
+        for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True)
+        if kind == IterKind.REDUCE
+        for d in binding.used_dims()
+    }
+    if any(each.var in reduce_vars for each in loops[: loops.index(loop)]):
+        raise ScheduleError.at(loop, f"a reduction loop of @{block.block_name} lies outside the loop")
+    check_sole_writer(block, written_buffer(block))
 
 
 def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
@@ -20,13 +55,11 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     Counterpart of TVM's `decompose_reduction`.
 
     Raises:
-        ScheduleError: the block has no init, `loop` is not around it, or a reduction loop lies outside `loop`.
+        ScheduleError: as `check_decompose_reduction` says.
     """
-    if block.init is None:
-        raise ScheduleError(f"block @{block.block_name} has no init to take apart", block)
+    check_decompose_reduction(block, loop)
+    assert block.init is not None
     loops = enclosing_loops(block)
-    if loop not in loops:
-        raise ScheduleError(f"the loop is not around block @{block.block_name}", loop)
     loop_vars = list(block.loop_vars)
     reduce_vars: set[SSAValue] = set()
     spatial_vars: set[SSAValue] = set()
@@ -36,9 +69,6 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
             reduce_vars |= used
         else:
             spatial_vars |= used
-    outside = loops[: loops.index(loop)]
-    if any(each.var in reduce_vars for each in outside):
-        raise ScheduleError(f"a reduction loop of @{block.block_name} lies outside the loop", loop)
     copied = [each for each in loops[loops.index(loop) :] if each.var in spatial_vars]
     copies = [
         ForOp(each.trip_count, min=each.start, kind=each.for_kind, name_hint=each.var.name_hint) for each in copied
@@ -69,20 +99,55 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     values = [renamed.get(v, v) for v in loop_vars]
     kept = [c for c in block.conditions if not {loop_vars[d] for d in c.used_dims()} & reduce_vars]
     assign(init, [block.bindings.data.results[i] for i in spatial], kept, values)
+    init.partial_iters = frozenset(n for n, i in enumerate(spatial) if i in block.partial_iters)
     block.detach_region(block.init)
     block.update_accesses()
     return init
 
 
+def check_cache_write(block: BlockOp) -> None:
+    """Whether `block` can write a buffer of its own.
+
+    Raises:
+        ScheduleError: another block writes the same buffer, or reads it in the same nest, where it would come before
+            the copy; or `block` does not write each element of the buffer once, or needs what stood there before.
+    """
+    check_live(block)
+    target = written_buffer(block)
+    name = f"block @{block.block_name}"
+    check_sole_writer(block, target)
+    store = check_one_element(block)
+    shape = memref_of(target).get_shape()
+    extents = dict(zip(block.iters, block.extents, strict=True))
+    if any(extents[v] != n for v, n in zip(store.indices, shape, strict=True) if isinstance(v, BlockArgument)):
+        raise ScheduleError.at(block, f"{name} does not write all elements of its buffer")
+    if block.partial_iters:
+        raise ScheduleError.at(block, f"{name} runs for a part of its iterators' values only")
+    reads_target = any(access.buffer is target and not access.is_write for access in block.accesses())
+    if reads_target and block.init is None:
+        raise ScheduleError.at(block, f"{name} reads what stood in its buffer before")
+    top = nest_of(block)
+    for reader in consumers(block):
+        if nest_of(reader) is top:
+            raise ScheduleError.at(
+                reader, f"block @{reader.block_name} reads the buffer in the same nest, before it would be copied"
+            )
+
+
 def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
     """Let `block` write a buffer of its own, and copy that to the buffer it wrote. Returns the copying block.
 
-    Counterpart of TVM's `cache_write`.
+    The copy stands in a nest of its own. A buffer of scope `LOCAL` does not reach it: the function verifies again
+    after `compute_at` has moved `block` into that nest. Counterpart of TVM's `cache_write`.
+
+    Raises:
+        ScheduleError: as `check_cache_write` says.
     """
+    check_cache_write(block)
     target = written_buffer(block)
     alloc = AllocBufferOp(memref_of(target), scope)
     alloc.buffer.name_hint = f"{target.name_hint or block.block_name}_{scope.value}"
-    top: Operation = enclosing_loops(block)[0] if enclosing_loops(block) else block
+    top = nest_of(block)
     assert top.parent is not None
     top.parent.insert_op_before(alloc, top)
     for access in block.accesses():
@@ -113,13 +178,33 @@ def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
     return copy
 
 
+def check_set_scope(buffer: SSAValue, scope: Scope) -> None:
+    """Whether `buffer` can live in `scope`.
+
+    Raises:
+        ScheduleError: it is an argument of the function, or would not reach all blocks that use it.
+    """
+    alloc = allocation_of(buffer)
+    if alloc is None:
+        users = accessing_blocks(buffer)
+        message = "only an allocated buffer can change its scope"
+        raise ScheduleError.at(users[0], message) if users else ScheduleError(message)
+    check_live(alloc)
+    if scope == Scope.LOCAL and (count := len(nests_using(alloc))) > 1:
+        raise ScheduleError.at(
+            alloc,
+            f'a buffer that {count} nests use cannot be "local", each thread\'s own and gone where a nest ends',
+            hint="move the block that writes it into the nest that reads it first (compute_at)",
+        )
+
+
 def set_scope(buffer: SSAValue, scope: Scope) -> None:
     """Let an allocated buffer live in `scope`.
 
     Raises:
-        ScheduleError: the buffer is an argument of the function.
+        ScheduleError: as `check_set_scope` says.
     """
-    alloc = buffer.owner
-    if not isinstance(alloc, AllocBufferOp):
-        raise ScheduleError("only an allocated buffer can change its scope", accessing_blocks(buffer)[0])
+    check_set_scope(buffer, scope)
+    alloc = allocation_of(buffer)
+    assert alloc is not None
     alloc.properties["scope"] = StringAttr(scope.value)

@@ -22,12 +22,7 @@ class Stride:
 
     def along(self, dim: AffineExpr) -> int | None:
         """Elements that one step along `dim` moves the access by; `None` where that is not a constant."""
-        if self.position is None:
-            return None
-        for atom in self.position.terms:
-            if atom != dim and any(AffineExpr.dimension(d) == dim for d in atom.used_dims()):
-                return None
-        return self.position.coefficient(dim)
+        return None if self.position is None else self.position.step(dim)
 
 
 def strides(

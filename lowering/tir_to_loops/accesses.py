@@ -1,0 +1,99 @@
+"""Loads and stores of elements, or of vectors of them, in flat buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import arith, memref, vector
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, VectorType, i1, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+
+from ...dialects.tir.affine import Linear, access_map
+from .flat_buffers import FlatBuffer
+from .index_values import IndexBuilder
+from .lanes import Lanes
+
+
+class AccessEmitter:
+    """Reads and writes the flat memory of `buffers`."""
+
+    def __init__(self, at: IndexBuilder, buffers: dict[SSAValue, FlatBuffer]):
+        self.at = at
+        self.buffers = buffers
+
+    def position(
+        self, op: memref.LoadOp | memref.StoreOp, iters: Mapping[SSAValue, AffineExpr]
+    ) -> tuple[FlatBuffer, Linear | None]:
+        """The buffer that an access touches, and where, if that follows from the iterators."""
+        buffer = self.buffers[op.memref]
+        map = access_map(op, list(iters))  # pyright: ignore[reportArgumentType]
+        if map is None:
+            return buffer, None
+        return buffer, buffer.position(map, list(iters.values()), self.at.ranges)
+
+    def data_dependent(self, buffer: FlatBuffer, indices: Sequence[SSAValue]) -> SSAValue:
+        """The flat position of an element whose indices are known when it runs."""
+        total = self.at.constant(0)
+        for term, stride, offset in zip(indices, buffer.strides, buffer.offsets, strict=True):
+            assert offset == AffineConstantExpr(0), "a data-dependent access is to a whole buffer"
+            if stride != 1:
+                term = self.at.emit(arith.MuliOp(term, self.at.constant(stride)))
+            total = self.at.emit(arith.AddiOp(total, term))
+        return total
+
+    def load(self, buffer: FlatBuffer, form: Linear, lanes: Lanes | None) -> SSAValue:
+        """The element at `form`; a vector of them where they differ from lane to lane."""
+        if lanes is None or lanes.dim not in form.terms:
+            return self.at.emit(memref.LoadOp.get(buffer.memory, [self.at.index_value(form)]))
+        start = self.at.index_value(form.without(lanes.dim))
+        type = VectorType(buffer.element_type, [lanes.width])
+        if (step := form.terms[lanes.dim]) != 1:
+            return self._gather(buffer, start, step, type, lanes)
+        if not lanes.is_masked or buffer.has_room:
+            return self.at.emit(vector.LoadOp(buffer.memory, [start], type))
+        passthrough = self.at.emit(arith.ConstantOp(_zeros(type)))
+        return self.at.emit(vector.MaskedLoadOp(buffer.memory, [start], self._mask(lanes), passthrough, type))
+
+    def _gather(
+        self, buffer: FlatBuffer, start: SSAValue, step: int, type: VectorType[Attribute], lanes: Lanes
+    ) -> SSAValue:
+        """A vector of elements `step` apart, put together one by one."""
+        gathered = self.at.emit(arith.ConstantOp(_zeros(type)))
+        for lane in range(lanes.extent):
+            position = self.at.emit(arith.AddiOp(start, self.at.constant(lane * step))) if lane else start
+            element = self.at.emit(memref.LoadOp.get(buffer.memory, [position]))
+            gathered = self.at.emit(
+                vector.InsertOp.build(
+                    operands=[element, gathered, []],
+                    result_types=[type],
+                    properties={"static_position": DenseArrayBase.from_list(i64, [lane])},
+                )
+            )
+        return gathered
+
+    def store(self, value: SSAValue, buffer: FlatBuffer, form: Linear, lanes: Lanes | None) -> None:
+        """Write an element at `form`, or one for each lane."""
+        if lanes is None:
+            self.at.insert(memref.StoreOp.get(value, buffer.memory, [self.at.index_value(form)]))
+            return
+        start = self.at.index_value(form.without(lanes.dim))
+        wide = self.broadcast(value, lanes.width)
+        if lanes.is_masked and not buffer.has_room:
+            self.at.insert(vector.MaskedStoreOp(buffer.memory, [start], self._mask(lanes), wide))
+        else:
+            self.at.insert(vector.StoreOp(wide, buffer.memory, [start]))
+
+    def broadcast(self, value: SSAValue, width: int) -> SSAValue:
+        """A vector with `value` in all lanes, or `value`, if it is a vector already."""
+        if isinstance(value.type, VectorType):
+            return value
+        return self.at.emit(vector.BroadcastOp(value, VectorType(value.type, [width])))
+
+    def _mask(self, lanes: Lanes) -> SSAValue:
+        bits = [int(lane < lanes.extent) for lane in range(lanes.width)]
+        return self.at.emit(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(VectorType(i1, [lanes.width]), bits)))
+
+
+def _zeros(type: VectorType[Attribute]) -> DenseIntOrFPElementsAttr:
+    return DenseIntOrFPElementsAttr.from_list(type, [0] * type.get_shape()[0])  # pyright: ignore

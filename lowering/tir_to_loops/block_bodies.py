@@ -1,0 +1,195 @@
+"""A block's body, operation by operation: scalars as they are, or all lanes of a vector at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, VectorType
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.traits import is_side_effect_free
+
+from ...dialects.extensions import arith as arith_extensions
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.tir.affine import Linear, access_map, affine_of, linear
+from .accesses import AccessEmitter
+from .index_values import IndexBuilder
+from .lanes import Lanes
+
+index = IndexType()
+
+_ON_VECTORS = {op.name: op for op in arith_extensions.OPERATIONS}
+
+
+@dataclass
+class BlockScope:
+    """What is known while a block's body is emitted: its iterators as expressions over the loops, the values already
+    emitted, the operations that are wanted, and the lanes, if the block runs as vectors."""
+
+    iters: Mapping[SSAValue, AffineExpr]
+    values: dict[SSAValue, SSAValue]
+    needed: set[Operation]
+    lanes: Lanes | None
+
+
+class BodyEmitter:
+    """Appends what a block's body does, its iterators replaced by expressions over the loops."""
+
+    def __init__(self, at: IndexBuilder, accesses: AccessEmitter):
+        self.at = at
+        self.accesses = accesses
+
+    def emit(self, body: Block, bindings: Sequence[AffineExpr], lanes: Lanes | None) -> None:
+        """Append `body`, whose arguments have the values `bindings`.
+
+        Raises:
+            Diagnostic: an operation in it is none that a block's body may have.
+        """
+        check_operations(body)
+        iters: Mapping[SSAValue, AffineExpr] = dict(zip(body.args, bindings, strict=True))
+        self._operations(body, BlockScope(iters, {}, needed_operations(body), lanes))
+
+    def _operations(self, body: Block, scope: BlockScope) -> None:
+        for op in body.ops:
+            if op in scope.needed:
+                self._operation(op, scope)
+
+    def _operation(self, op: Operation, scope: BlockScope) -> None:
+        if isinstance(op, memref.LoadOp):
+            buffer, form = self.accesses.position(op, scope.iters)
+            if form is None:
+                place = self.accesses.data_dependent(buffer, [self._value(v, scope) for v in op.indices])
+                scope.values[op.res] = self.at.emit(memref.LoadOp.get(buffer.memory, [place]))
+            else:
+                scope.values[op.res] = self.accesses.load(buffer, form, scope.lanes)
+        elif isinstance(op, memref.StoreOp):
+            value = self._value(op.value, scope)
+            buffer, form = self.accesses.position(op, scope.iters)
+            if form is None:
+                place = self.accesses.data_dependent(buffer, [self._value(v, scope) for v in op.indices])
+                self.at.insert(memref.StoreOp.get(value, buffer.memory, [place]))
+            else:
+                self.accesses.store(value, buffer, form, scope.lanes)
+        elif isinstance(op, scf.IfOp):
+            self._if(op, scope)
+        elif isinstance(op, scf.YieldOp):
+            self.at.insert(scf.YieldOp(*(self._value(v, scope) for v in op.operands)))
+        else:
+            operands = [self._value(v, scope) for v in op.operands]
+            if any(isinstance(v.type, VectorType) for v in operands):
+                self._on_vectors(op, operands, scope)
+                return
+            new = op.clone(dict(zip(op.operands, operands, strict=True)))
+            self.at.insert(new)
+            scope.values.update(zip(op.results, new.results, strict=True))
+
+    def _on_vectors(self, op: Operation, operands: Sequence[SSAValue], scope: BlockScope) -> None:
+        """The same operation lane by lane."""
+        assert scope.lanes is not None
+        width = scope.lanes.width
+        wide = [self.accesses.broadcast(v, width) for v in operands]
+        new = _ON_VECTORS.get(op.name, type(op)).create(
+            operands=wide,
+            result_types=[VectorType(r.type, [width]) for r in op.results],
+            properties=dict(op.properties),
+            attributes=dict(op.attributes),
+        )
+        self.at.insert(new)
+        scope.values.update(zip(op.results, new.results, strict=True))
+
+    def _if(self, op: scf.IfOp, scope: BlockScope) -> None:
+        condition = self._value(op.cond, scope)
+        blocks: list[Block] = []
+        for region in (op.true_region, op.false_region):
+            block = Block()
+            if region.blocks:
+                inner = BlockScope(scope.iters, dict(scope.values), scope.needed, scope.lanes)
+                with self.at.into(block):
+                    self._operations(region.block, inner)
+            blocks.append(block)
+        types = [r.type for r in op.results]
+        if scope.lanes is not None and types:
+            yields = [block.last_op for block in blocks]
+            for position in range(len(types)):
+                if any(y is not None and isinstance(y.operands[position].type, VectorType) for y in yields):
+                    for block, end in zip(blocks, yields, strict=True):
+                        assert end is not None
+                        with self.at.into(block):
+                            end.detach()
+                            end.operands[position] = self.accesses.broadcast(end.operands[position], scope.lanes.width)
+                            self.at.insert(end)
+                    types[position] = VectorType(types[position], [scope.lanes.width])
+        regions = [Region(block) if block.ops else None for block in blocks]
+        new = scf.IfOp(condition, types, regions[0] or Region(), regions[1])
+        self.at.insert(new)
+        scope.values.update(zip(op.results, new.results, strict=True))
+
+    def _value(self, value: SSAValue, scope: BlockScope) -> SSAValue:
+        """The lowered value of a value in a block's body: an index expression is built from the loops directly."""
+        if (known := scope.values.get(value)) is not None:
+            return known
+        if value.type == index and (expr := affine_of(value, scope.iters)) is not None:
+            result = self._index(linear(expr, self.at.ranges), scope.lanes)
+        else:
+            assert isinstance(value, OpResult), value
+            self._operation(value.op, scope)
+            return scope.values[value]
+        scope.values[value] = result
+        return result
+
+    def _index(self, form: Linear, lanes: Lanes | None) -> SSAValue:
+        """An index expression as a value; a vector of them where it differs from lane to lane."""
+        if lanes is None or lanes.dim not in form.terms:
+            return self.at.index_value(form)
+        factor = form.terms[lanes.dim]
+        base = self.at.index_value(form.without(lanes.dim))
+        steps = DenseIntOrFPElementsAttr.from_list(
+            VectorType(index, [lanes.width]), [factor * lane for lane in range(lanes.width)]
+        )
+        wide = self.accesses.broadcast(base, lanes.width)
+        return self.at.emit(arith.AddiOp(wide, self.at.emit(arith.ConstantOp(steps))))
+
+
+def check_operations(body: Block) -> None:
+    """What a block's body may hold: element accesses, branches, and what only computes values.
+
+    Raises:
+        Diagnostic: there is something else, which would be lost.
+    """
+    for op in body.walk():
+        if isinstance(op, memref.LoadOp | memref.StoreOp | scf.IfOp | scf.YieldOp):
+            continue
+        computes = op.name.startswith(("arith.", "math.")) or is_side_effect_free(op)
+        if op.regions or not computes:
+            raise Diagnostic.at(
+                op,
+                "cannot be lowered in a tir.block",
+                hint="a block's body loads and stores elements, branches with scf.if, and computes with arith and math",
+            )
+
+
+def needed_operations(body: Block) -> set[Operation]:
+    """The operations of a block's body that lowering emits: stores and what they need, without the arithmetic that only
+    served to address elements (addresses are built anew from the loops)."""
+    iters = list(body.args)
+    needed: set[Operation] = set()
+    work: list[Operation] = [op for op in body.walk() if isinstance(op, memref.StoreOp)]
+    while work:
+        op = work.pop()
+        if op in needed:
+            continue
+        needed.add(op)
+        parent = op.parent_op()
+        if isinstance(parent, scf.IfOp):
+            work.append(parent)
+        operands: Sequence[SSAValue] = op.operands
+        if isinstance(op, memref.LoadOp | memref.StoreOp) and access_map(op, iters) is not None:
+            operands = [op.value] if isinstance(op, memref.StoreOp) else []
+        elif isinstance(op, scf.IfOp):
+            for region in op.regions:
+                if region.blocks and (end := region.block.last_op) is not None:
+                    work.append(end)
+        work.extend(v.op for v in operands if isinstance(v, OpResult))
+    return needed

@@ -1,0 +1,107 @@
+"""Where operations are appended, and index expressions as SSA values."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
+
+from ...dialects.tir.affine import Linear, Range, expr_range, linear, substitute
+from ...dialects.tir.core import BlockOp, loop_range
+
+index = IndexType()
+
+
+class IndexBuilder:
+    """Appends operations at a moving insertion point, and computes index expressions there.
+
+    Every loop variable of the function has one affine dimension for good, so index expressions of different blocks can
+    be compared and added.
+    """
+
+    def __init__(self, entry: Block):
+        self.entry = entry
+        self.block = entry
+        self.dims: dict[SSAValue, AffineExpr] = {}
+        self.ranges: dict[AffineExpr, Range] = {}
+        self.index_values: dict[AffineExpr, SSAValue] = {}
+        self.constants: dict[int, SSAValue] = {}
+
+    def insert(self, op: Operation) -> None:
+        self.block.add_op(op)
+
+    def emit(self, op: Operation) -> SSAValue:
+        self.block.add_op(op)
+        return op.results[0]
+
+    @contextmanager
+    def into(self, block: Block) -> Generator[None]:
+        """Append to `block` meanwhile; index values computed there are forgotten afterwards."""
+        saved = self.block, dict(self.index_values)
+        self.block = block
+        yield
+        self.block, self.index_values = saved
+
+    def constant(self, value: int) -> SSAValue:
+        """An index constant, at the function's entry."""
+        if (known := self.constants.get(value)) is None:
+            op = arith.ConstantOp(IntegerAttr(value, index))
+            first = self.entry.first_op
+            if first is None:
+                self.entry.add_op(op)
+            else:
+                self.entry.insert_op_before(op, first)
+            op.result.name_hint = f"c{value}" if value >= 0 else f"cm{-value}"
+            known = self.constants[value] = op.result
+        return known
+
+    def dim(self, var: SSAValue) -> AffineExpr:
+        """The dimension that stands for a loop variable."""
+        if (known := self.dims.get(var)) is None:
+            known = self.dims[var] = AffineExpr.dimension(len(self.dims))
+            self.ranges[known] = loop_range(var)
+        return known
+
+    def index_value(self, form: Linear) -> SSAValue:
+        """The SSA value of an index expression in normal form."""
+        total: SSAValue | None = None
+        for atom, factor in form.terms.items():
+            key = atom * factor
+            if (term := self.index_values.get(key)) is None:
+                term = self._atom(atom)
+                if factor != 1:
+                    term = self.emit(arith.MuliOp(term, self.constant(factor)))
+                self.index_values[key] = term
+            total = term if total is None else self.emit(arith.AddiOp(total, term))
+        if total is None:
+            return self.constant(form.constant)
+        return self.emit(arith.AddiOp(total, self.constant(form.constant))) if form.constant else total
+
+    def _atom(self, atom: AffineExpr) -> SSAValue:
+        if (known := self.index_values.get(atom)) is not None:
+            return known
+        assert isinstance(atom, AffineBinaryOpExpr) and isinstance(atom.rhs, AffineConstantExpr), atom
+        inner = expr_range(atom.lhs, self.ranges)
+        dividend = self.index_value(linear(atom.lhs, self.ranges))
+        divisor = self.constant(atom.rhs.value)
+        if inner is not None and inner[0] >= 0:
+            op = arith.DivUIOp if atom.kind == AffineBinaryOpKind.FloorDiv else arith.RemUIOp
+            value = self.emit(op(dividend, divisor))
+        else:
+            value = self.emit(arith.FloorDivSIOp(dividend, divisor))
+            if atom.kind == AffineBinaryOpKind.Mod:
+                value = self.emit(arith.SubiOp(dividend, self.emit(arith.MuliOp(value, divisor))))
+        self.index_values[atom] = value
+        return value
+
+    def over_loops(self, block: BlockOp, expr: AffineExpr) -> AffineExpr:
+        """An expression over a block's loop variables, over the function's dimensions."""
+        return substitute(expr, [self.dim(v) for v in block.loop_vars])
+
+    def bindings(self, block: BlockOp) -> list[AffineExpr]:
+        """What a block's iterators are bound to, over the function's dimensions."""
+        return [self.over_loops(block, expr) for expr in block.bindings.data.results]

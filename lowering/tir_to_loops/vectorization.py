@@ -1,0 +1,79 @@
+"""Which blocks can run as vectors, and why the others cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ...dialects.tir.affine import affine_of, linear, uses
+from ...dialects.tir.core import BlockOp, IterKind
+from .accesses import AccessEmitter
+from .block_bodies import needed_operations
+from .lanes import Lanes
+
+index = IndexType()
+
+
+def why_not_vector(block: BlockOp, lanes: Lanes, accesses: AccessEmitter) -> str | None:
+    """Why a block cannot run with `lanes` as vector lanes; `None` where it can."""
+    bindings = accesses.at.bindings(block)
+
+    def moves(expr: AffineExpr) -> bool:
+        return uses(expr, lanes.dim)
+
+    if any(moves(accesses.at.over_loops(block, condition)) for condition in block.conditions):
+        return "its predicate differs between lanes"
+    if any(k == IterKind.REDUCE and moves(b) for k, b in zip(block.kinds, bindings, strict=True)):
+        return "the lanes are steps of its reduction"
+    for region in (block.body, *([block.init] if block.init is not None else [])):
+        iters: dict[SSAValue, AffineExpr] = dict(zip(region.block.args, bindings, strict=True))
+        varying = {v for v, expr in iters.items() if moves(expr)}
+        if (reason := _varies(region.block, iters, varying, lanes, accesses)) is not None:
+            return reason
+    return None
+
+
+def _varies(
+    body: Block,
+    iters: Mapping[SSAValue, AffineExpr],
+    varying: set[SSAValue],
+    lanes: Lanes,
+    accesses: AccessEmitter,
+) -> str | None:
+    needed = needed_operations(body)
+    for op in body.walk():
+        if op not in needed:
+            if any(v in varying for v in op.operands):
+                varying.update(op.results)
+            continue
+        if isinstance(op, memref.LoadOp | memref.StoreOp):
+            _, form = accesses.position(op, iters)
+            stride: int | None = None
+            if form is None:
+                stride = None if any(v in varying for v in op.indices) else 0
+            else:
+                stride = form.step(lanes.dim)
+            if isinstance(op, memref.StoreOp):
+                if stride != 1:
+                    return "it does not write neighbouring elements"
+            elif stride is None:
+                return "it reads elements whose distance differs"
+            elif stride:
+                varying.add(op.res)
+        elif isinstance(op, scf.IfOp):
+            if op.cond in varying:
+                return "it takes different branches in different lanes"
+            varying.update(op.results)
+        elif any(v in varying for v in op.operands):
+            if any(v.type == index and not isinstance(op, arith.CmpiOp | arith.IndexCastOp) for v in op.results):
+                value = op.results[0]
+                expr = affine_of(value, iters)
+                form = None if expr is None else linear(expr, accesses.at.ranges)
+                if form is None or not form.is_linear_in(lanes.dim):
+                    return "it computes with an index that is not linear in the lane"
+            varying.update(op.results)
+    return None

@@ -1,0 +1,73 @@
+"""Which part of a buffer blocks read while the loops around them stand still."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
+
+from ....dialects.tir.affine import Linear, expr_range, linear, substitute
+from ....dialects.tir.core import BlockOp, dimension_ranges, memref_of
+
+
+def required_region(
+    buffer: SSAValue, readers: Sequence[BlockOp], outer_vars: Sequence[SSAValue]
+) -> list[tuple[AffineExpr, int]]:
+    """What `readers` access of `buffer` while `outer_vars` stand still: for each dimension, an offset (over
+    `outer_vars` as dimensions) and a size. A dimension that cannot be bounded so is taken whole."""
+    shape = memref_of(buffer).get_shape()
+    maps: list[tuple[BlockOp, AffineMap | None]] = [
+        (reader, access.map) for reader in readers for access in reader.accesses() if access.buffer is buffer
+    ]
+    region: list[tuple[AffineExpr, int]] = []
+    for dim, extent in enumerate(shape):
+        whole: tuple[AffineExpr, int] = (AffineConstantExpr(0), extent)
+        found: tuple[Linear, int, int] | None = None
+        for reader, map in maps:
+            part = None if map is None else _outer_and_inner(reader, map.results[dim], outer_vars)
+            if part is None:
+                found = None
+                break
+            form, low, high = part
+            if found is None:
+                found = part
+            elif found[0].terms == form.terms:
+                shift = form.constant - found[0].constant
+                found = (found[0], min(found[1], low + shift), max(found[2], high + shift))
+            else:
+                found = None
+                break
+        if found is None or found[2] - found[1] + 1 >= extent:
+            region.append(whole)
+        else:
+            form, low, high = found
+            region.append((Linear(form.terms, form.constant + low).to_expr(), high - low + 1))
+    return region
+
+
+def _outer_and_inner(
+    reader: BlockOp, index: AffineExpr, outer_vars: Sequence[SSAValue]
+) -> tuple[Linear, int, int] | None:
+    """Split an index expression into the part over `outer_vars` and the range of the rest."""
+    loop_vars = list(reader.loop_vars)
+    composed = substitute(index, reader.bindings.data.results)
+    ranges = dimension_ranges(loop_vars)
+    form = linear(composed, ranges)
+    outer_dims = {AffineExpr.dimension(i): v for i, v in enumerate(loop_vars) if v in outer_vars}
+    renumber: list[AffineExpr] = [
+        AffineExpr.dimension(list(outer_vars).index(v)) if v in outer_vars else AffineConstantExpr(0) for v in loop_vars
+    ]
+    outer: dict[AffineExpr, int] = {}
+    low = high = 0
+    for atom, factor in form.terms.items():
+        used = {AffineExpr.dimension(d) for d in atom.used_dims()}
+        if used <= outer_dims.keys():
+            outer[substitute(atom, renumber)] = factor
+            continue
+        bounds = expr_range(atom, ranges)
+        if bounds is None:
+            return None
+        a, b = factor * bounds[0], factor * bounds[1]
+        low, high = low + min(a, b), high + max(a, b)
+    return Linear(outer, form.constant), low, high

@@ -1,0 +1,103 @@
+"""What several primitives check before they change anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import memref
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, accessing_blocks, blocks_under, enclosing_loops
+from ....dialects.tir.legality.dependence import check_independence
+from ..analysis.producers import blocks_between, function_of, stores_of, writers
+from .errors import ScheduleError
+
+
+def check_live(*ops: Operation) -> None:
+    """All of `ops` still stand in one function."""
+    if len({function_of(op) for op in ops}) > 1:
+        raise ScheduleError.at(ops[0], "is not in the function of the others")
+
+
+def check_free(loop: ForOp) -> None:
+    """`loop` may become another loop: no thread is bound to it, and no annotation would be lost."""
+    if loop.thread is not None:
+        raise ScheduleError.at(loop, f"is bound to the thread {loop.thread.data}", hint="bind threads last")
+    if loop.annotations is not None:
+        raise ScheduleError.at(loop, "has annotations, which would be lost", hint="annotate last")
+
+
+def check_sole_writer(block: BlockOp, buffer: SSAValue) -> None:
+    """No other block writes `buffer`."""
+    if others := [f"@{other.block_name}" for other in writers(buffer) if other is not block]:
+        name = f"%{buffer.name_hint}" if buffer.name_hint else "its buffer"
+        raise ScheduleError.at(
+            block,
+            f"block @{block.block_name} is not alone in writing {name}: {', '.join(others)} writes it too",
+            hint="apply this before decompose_reduction" if block.is_reduction else None,
+        )
+
+
+def check_one_element(block: BlockOp) -> memref.StoreOp:
+    """`block` has one store, outside of branches, at a different place for each value of its spatial iterators: at
+    these, in some order. Gives the store."""
+    stores = stores_of(block)
+    iters, kinds = block.iters, block.kinds
+    spatial = [v for v, kind in zip(iters, kinds, strict=True) if kind == IterKind.SPATIAL]
+    if len(stores) == 1 and stores[0].parent_op() is block and IterKind.OPAQUE not in kinds:
+        indices = list(stores[0].indices)
+        unit = {v for v, extent in zip(iters, block.extents, strict=True) if extent == 1}
+        rest = set(spatial) - set(indices) - unit
+        if not rest and len(set(indices)) == len(indices) and all(v in spatial for v in indices):
+            return stores[0]
+    raise ScheduleError.at(block, f"block @{block.block_name} does not write one element for each iterator value")
+
+
+def check_inputs_stay(block: BlockOp, until: Operation) -> None:
+    """Nothing between `block` and `until` writes what `block` reads, so that it may run there instead."""
+    reads = {access.buffer for access in block.accesses() if not access.is_write} - set(block.writes)
+    for other in blocks_between(block, until):
+        if changed := [v for v in other.writes if v in reads]:
+            name = f"%{changed[0].name_hint}" if changed[0].name_hint else "a buffer"
+            raise ScheduleError.at(
+                block, f"block @{other.block_name} writes {name}, which block @{block.block_name} reads, in between"
+            )
+
+
+def check_reorderable(loops: Sequence[ForOp]) -> None:
+    """The iterations of `loops` may be run in another order.
+
+    Within a block that is what its iterators' kinds say: spatial ones, and a reduction's, may. Between blocks, none may
+    touch what another writes in another iteration.
+    """
+    for loop in loops:
+        for block in blocks_under(loop):
+            for number, (kind, binding) in enumerate(zip(block.kinds, block.bindings.data.results, strict=True)):
+                if kind == IterKind.OPAQUE and loop.var in {block.loop_vars[d] for d in binding.used_dims()}:
+                    raise ScheduleError.at(
+                        loop,
+                        f"iterator {block.iter_name(number)} of block @{block.block_name} is opaque: its order stays",
+                    )
+        if len(blocks_under(loop)) == 1:
+            continue
+        for finding in check_independence(loop, across_blocks_only=True, private_too=True):
+            raise ScheduleError.at(loop, f"its order stays: {finding.message}")
+
+
+def check_kinds(loops: Sequence[ForOp], kind: ForKind) -> None:
+    """All of `loops` are of `kind`."""
+    for loop in loops:
+        if loop.for_kind != kind:
+            raise ScheduleError.at(
+                loop, f"is {loop.for_kind.value}, not {kind.value}", hint="choose the kinds of loops last"
+            )
+
+
+def is_around(loop: ForOp, op: Operation) -> bool:
+    """Whether `op` stands in `loop`."""
+    return loop in enclosing_loops(op)
+
+
+def all_accessing(buffer: SSAValue, blocks: Sequence[BlockOp]) -> bool:
+    """Whether `blocks` are all that touch `buffer`."""
+    return set(accessing_blocks(buffer)) <= set(blocks)
