@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.affine import Range
 from weft.dialects.tir.core import OPS, ForKind, ForOp, PrimFuncOp
@@ -18,6 +19,7 @@ from weft.dialects.tir.legality.decide import Space, Verdict, within
 from weft.dialects.tir.legality.dependence import check_independence
 from weft.dialects.tir.legality.function import not_proved
 from weft.dialects.tir.legality.loops import check_kind
+from weft.lowering.tir_to_loops.convert_tir_to_loops import lower_prim_func
 from weft.transforms.infra.registry import new_ir_context
 
 many = settings(max_examples=200, deadline=None, derandomize=True, database=None)
@@ -190,3 +192,35 @@ def test_an_example_in_a_docstring_verifies_and_is_printed_as_it_parses(op: type
     assert any(isinstance(each, op) for each in func.walk())
     again = parsed(str(func))
     assert str(again) == str(func)
+
+
+# What was not verified is not lowered in silence.
+
+
+def test_a_private_buffer_of_two_nests_is_not_lowered() -> None:
+    func = parsed("""
+tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %t = tir.alloc_buffer "local" : memref<8xf32>
+  tir.for %i = 0 to 8 {
+    tir.block @a(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%t[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %t[%v] : memref<8xf32>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @b(%v: spatial 8) = [%i] reads(%t[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %t[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}""")
+    with pytest.raises(Diagnostic, match="2 nests use it"):
+        lower_prim_func(func)
+
+
+@pytest.mark.parametrize("around", ["{}", "tir.for %i = 0 to 8 {{ {} }}"])
+def test_an_operation_among_loops_is_not_dropped(around: str) -> None:
+    statement = around.format("%z = arith.constant 1.0 : f32")
+    func = parsed(f"tir.prim_func @f(%y: memref<8xf32>) {{ {statement} }}")
+    with pytest.raises(Diagnostic, match="stands among loops"):
+        lower_prim_func(func)
