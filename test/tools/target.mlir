@@ -24,8 +24,8 @@ tir.prim_func @a_product_of_matrices_has_vectors_of_the_target(%x: memref<6x32xf
     tir.for %j = 0 to 64 {
       tir.for %k = 0 to 32 {
         tir.block @dense(%vi: spatial 6, %vj: spatial 64, %vk: reduce 32) = [%i, %j, %k]
-            reads(%x[(d0, d1, d2) -> (d0, d2)] : memref<6x32xf32>, %w[(d0, d1, d2) -> (d2, d1)] : memref<32x64xf32>)
-            writes(%0[(d0, d1, d2) -> (d0, d1)] : memref<6x64xf32>) {
+            reads(%x[%vi, %vk] : memref<6x32xf32>, %w[%vk, %vj] : memref<32x64xf32>)
+            writes(%0[%vi, %vj] : memref<6x64xf32>) {
           %1 = memref.load %0[%vi, %vj] : memref<6x64xf32>
           %2 = memref.load %x[%vi, %vk] : memref<6x32xf32>
           %3 = memref.load %w[%vk, %vj] : memref<32x64xf32>
@@ -42,7 +42,7 @@ tir.prim_func @a_product_of_matrices_has_vectors_of_the_target(%x: memref<6x32xf
   tir.for %l = 0 to 6 {
     tir.for %m = 0 to 64 {
       tir.block @relu(%vl: spatial 6, %vm: spatial 64) = [%l, %m]
-          reads(%0[(d0, d1) -> (d0, d1)] : memref<6x64xf32>) writes(%y[(d0, d1) -> (d0, d1)] : memref<6x64xf32>) {
+          reads(%0[%vl, %vm] : memref<6x64xf32>) writes(%y[%vl, %vm] : memref<6x64xf32>) {
         %c = arith.constant 0.0 : f32
         %7 = memref.load %0[%vl, %vm] : memref<6x64xf32>
         %8 = arith.maximumf %7, %c : f32
