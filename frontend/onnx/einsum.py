@@ -59,15 +59,15 @@ def read_equation(equation: str, values: Sequence[SSAValue]) -> tuple[list[Term]
     if len(subscripts) != len(values):
         raise Malformed(f"equation '{equation}' has {len(subscripts)} terms, but there are {len(values)} inputs")
     spare = [letter for letter in ascii_letters if letter not in equation]
-    hidden = max(rank_of(v) - len(s) + 3 for v, s in zip(values, subscripts, strict=True)) if "..." in left else 0
-    names = "".join(spare[:hidden])
+    hidden = [rank_of(v) - len(s) + 3 for v, s in zip(values, subscripts, strict=True) if "..." in s]
+    names = "".join(spare[: max(hidden, default=0)])
     if not arrow:
         once = sorted(c for c in set(left) - set(",.") if left.count(c) == 1)
         result = ("..." if "..." in left else "") + "".join(once)
     terms: list[Term] = []
     for subscript, value in zip(subscripts, values, strict=True):
-        own = rank_of(value) - len(subscript) + 3
-        indices = subscript.replace("...", names[hidden - own :] if own else "")
+        own = max(rank_of(value) - len(subscript) + 3, 0)
+        indices = subscript.replace("...", names[len(names) - own :])
         if len(indices) != rank_of(value):
             raise Malformed(f"term '{subscript}' does not fit a tensor of rank {rank_of(value)}")
         if len(set(indices)) != len(indices):

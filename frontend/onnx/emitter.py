@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects.relay.base import RelayOp, Stateful, flatten_types, is_static
 from ...dialects.relay.core import ConstantOp, ReturnOp, TupleGetOp, TupleOp
 from ...dialects.relay.reference import evaluate_op
-from .tensors import decode
+from .tensors import check_fits, decode
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
 MAX_EVALUATED_ELEMENTS = 1 << 20
-"""Constant expressions with larger results are left to `fold-constant`."""
+"""Constant expressions with larger operands or results are left to `fold-constant`."""
 
 
 def identifier(name: str) -> str:
@@ -58,7 +58,13 @@ class Emitter:
         self._location = self.location_of(name)
 
     def insert(self, op: Operation) -> None:
-        """Append `op`, with the current location."""
+        """Append `op`, with the current location.
+
+        Raises:
+            Malformed: its results fit into no memory.
+        """
+        for type in flatten_types([result.type for result in op.results]):
+            check_fits(type)
         op.location = self._location
         self.block.add_op(op)
 
@@ -138,8 +144,10 @@ class Emitter:
 
 
 def _is_small(op: Operation) -> bool:
-    """Whether an operation may be evaluated while importing."""
-    return isinstance(op, ConstantOp) or all(
-        is_static(r.type) and all(prod(t.get_shape()) <= MAX_EVALUATED_ELEMENTS for t in flatten_types([r.type]))
-        for r in op.results
+    """Whether an operation may be evaluated while importing: neither what it reads nor what it makes is large."""
+    if isinstance(op, ConstantOp):
+        return True
+    types = [value.type for value in (*op.operands, *op.results)]
+    return all(map(is_static, types)) and all(
+        prod(type.get_shape()) <= MAX_EVALUATED_ELEMENTS for type in flatten_types(types)
     )

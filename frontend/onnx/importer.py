@@ -18,12 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relay.base import DYNAMIC, compatible
 from ...dialects.relay.core import FuncOp
-from ...dialects.support.diagnostics import Diagnostic, Note, Place, UsageError, did_you_mean
+from ...dialects.support.diagnostics import Diagnostic, Note, Place, did_you_mean
 from .emitter import Emitter, identifier
 from .errors import Malformed, Unsupported
 from .files import load
@@ -44,19 +43,18 @@ from .schemas import (
     schema_of,
     values_read,
 )
-from .tensors import declared_type
+from .signature import Shapes, check_declared, input_types
+from .soundness import check_sound
 
 if TYPE_CHECKING:
     from onnx import (
+        AttributeProto,
         FunctionProto,
         GraphProto,
         ModelProto,
         NodeProto,
         TensorProto,
-        ValueInfoProto,
     )
-
-Shapes = Mapping[str, Sequence[int]]
 
 
 def from_onnx(model: str | os.PathLike[str] | ModelProto, shapes: Shapes | None = None) -> ModuleOp:
@@ -66,14 +64,25 @@ def from_onnx(model: str | os.PathLike[str] | ModelProto, shapes: Shapes | None 
 
     Args:
         model: a file, or a model in memory.
-        shapes: the shapes of inputs, for those that the model leaves open; dimensions that are still open become `?`.
+        shapes: the shapes of inputs that the model leaves open, or its open dimensions by their names; what is still
+            open becomes `?`.
 
     Raises:
         Diagnostic: the file cannot be read or is broken, or the model has operators that Weft cannot import: then all
             of them are named. Placed at the node.
     """
     proto, file, directory = load(model)
-    return _Importer(proto, file, directory, shapes or {}).run()
+    check_sound(proto, file)
+    try:
+        return _Importer(proto, file, directory, shapes or {}).run()
+    except RecursionError as error:
+        raise Diagnostic("functions or graphs are nested too deeply to be imported", Place(file)) from error
+    except MemoryError as error:
+        raise Diagnostic("the model takes more memory than there is", Place(file)) from error
+
+
+MAX_EXPANDED_NODES = 1 << 20
+"""How many nodes the functions of a model may stand for: forty that each call the one before twice stand for 2^40."""
 
 
 class _Poison:
@@ -117,6 +126,10 @@ class _Importer:
         self.emitter = Emitter(self.block, file, directory)
         self.functions = {(f.domain, f.name): f for f in model.functions}
         self.problems: dict[_Problem, list[str]] = {}
+        self.expanding: list[tuple[str, str]] = []
+        """The model's functions whose definitions are being imported, outermost first."""
+        self.expanded = 0
+        """How many nodes of definitions were imported."""
 
     # The whole model
 
@@ -133,7 +146,7 @@ class _Importer:
         if graph.sparse_initializer:
             raise self.error("sparse initializers are not supported", graph.sparse_initializer[0].values.name)
         inputs = [value for value in graph.input if value.name not in scope.weights]
-        for value, type in zip(inputs, self.input_types(inputs), strict=True):
+        for value, type in zip(inputs, input_types(inputs, self.shapes, self.file), strict=True):
             argument = self.block.insert_arg(type, len(self.block.args))
             argument.location = self.emitter.location_of(value.name)
             argument.name_hint = identifier(value.name)
@@ -144,7 +157,7 @@ class _Importer:
             raise self.unsupported()
         results = [value for value in outputs if isinstance(value, SSAValue)]
         for value, result in zip(graph.output, results, strict=True):
-            self.check_declared(value, result)
+            check_declared(value, result, self.file)
         self.emitter.finish(results)
         function = FuncOp(
             "main",
@@ -159,58 +172,6 @@ class _Importer:
         module = ModuleOp([function])
         module.location = function.location
         return module
-
-    def input_types(self, inputs: Sequence[ValueInfoProto]) -> list[Attribute]:
-        """The types of the inputs; a symbolic dimension that `shapes` gives for one input counts for all."""
-        names = [value.name for value in inputs]
-        for name in self.shapes:
-            if name not in names:
-                hint = did_you_mean(name, names) or f"the inputs are {', '.join(map(repr, names))}"
-                raise UsageError(f"the model has no input '{name}'", Place(self.file), hint=hint)
-        symbols: dict[str, int] = {}
-        types: list[list[int] | None] = []
-        for value in inputs:
-            types.append(self.bind(value, symbols))
-        result: list[Attribute] = []
-        for value, shape in zip(inputs, types, strict=True):
-            if shape is not None and value.name not in self.shapes:
-                dims = value.type.tensor_type.shape.dim
-                shape = [symbols.get(d.dim_param, n) if n == DYNAMIC else n for d, n in zip(dims, shape, strict=True)]
-            try:
-                result.append(declared_type(value.type, shape))
-            except Unsupported as error:
-                raise self.error(f"input '{value.name}': {error.reason}", value.name, error.hint) from None
-        return result
-
-    def bind(self, value: ValueInfoProto, symbols: dict[str, int]) -> list[int] | None:
-        """The shape of an input, with what `shapes` says; its symbolic dimensions are entered into `symbols`."""
-        given = self.shapes.get(value.name)
-        if not value.type.tensor_type.HasField("shape"):
-            return None if given is None else list(given)
-        dims = value.type.tensor_type.shape.dim
-        declared = [d.dim_value if d.HasField("dim_value") else DYNAMIC for d in dims]
-        if given is None:
-            return declared
-        if len(given) != len(dims) or any(n not in (DYNAMIC, g) for n, g in zip(declared, given, strict=True)):
-            text = "x".join(d.dim_param or str(n).replace("-1", "?") for d, n in zip(dims, declared, strict=True))
-            raise UsageError(
-                f"shape {'x'.join(map(str, given))} does not fit input '{value.name}' of shape {text}", Place(self.file)
-            )
-        for d, n in zip(dims, given, strict=True):
-            if d.dim_param and symbols.setdefault(d.dim_param, n) != n:
-                raise UsageError(
-                    f"dimension '{d.dim_param}' is {symbols[d.dim_param]} in one input and {n} in '{value.name}'",
-                    Place(self.file),
-                )
-        return list(given)
-
-    def check_declared(self, value: ValueInfoProto, result: SSAValue) -> None:
-        """An output must have the type that the model declares."""
-        if value.type.WhichOneof("value") != "tensor_type" or not value.type.tensor_type.HasField("shape"):
-            return
-        declared = declared_type(value.type)
-        if not compatible(result.type, declared):
-            raise self.error(f"output '{value.name}' is declared as {declared}, but is {result.type}", value.name)
 
     # Graphs and names
 
@@ -327,9 +288,7 @@ class _Importer:
             assert convert is not None
             return convert(Node(node, version, inputs, attributes, self.emitter, scope.read))
         if schema is None:
-            function = self.functions[node.domain, node.op_type]
-            given = {a.name: a for a in function.attribute_proto} | attributes
-            return self.expand(function, Node(node, 0, inputs, given, self.emitter, scope.read), name, scope)
+            return self.call(node, name, inputs, attributes, scope)
         check(node, attributes, schema)
         view = Node(node, schema.since_version, inputs, attributes, self.emitter, scope.read)
         if domain_of(node) == "":
@@ -341,8 +300,31 @@ class _Importer:
         function = definition(schema, node, inputs, scope.opsets[domain_of(node)])
         return self.expand(function, replace(view, attributes=default_attributes(schema) | attributes), name, scope)
 
+    def call(
+        self,
+        node: NodeProto,
+        name: str,
+        inputs: list[SSAValue | None],
+        attributes: dict[str, AttributeProto],
+        scope: _Scope,
+    ) -> Outputs:
+        """Expand an operator that the model defines."""
+        key = (node.domain, node.op_type)
+        if key in self.expanding:
+            raise Malformed(f"function '{node.op_type}' is defined by itself")
+        function = self.functions[key]
+        given = {a.name: a for a in function.attribute_proto} | attributes
+        self.expanding.append(key)
+        try:
+            return self.expand(function, Node(node, 0, inputs, given, self.emitter, scope.read), name, scope)
+        finally:
+            self.expanding.pop()
+
     def expand(self, function: FunctionProto, call: Node, place: str, caller: _Scope) -> list[SSAValue | None]:
         """The nodes that define an operator, in its place."""
+        self.expanded += len(function.node)
+        if self.expanded > MAX_EXPANDED_NODES:
+            raise self.error(f"the model's functions stand for more than {MAX_EXPANDED_NODES} nodes", place)
         arguments = dict(zip_longest(function.input, call.inputs[: len(function.input)]))
         known = {k: v for k, v in arguments.items() if v is not None}
         versions = {**caller.opsets, **opsets(function.opset_import)}
@@ -363,7 +345,10 @@ class _Importer:
 
     def choose(self, node: Node, scope: _Scope) -> list[SSAValue | None]:
         """The branch of an If whose condition is known."""
-        graph = node.graph("then_branch" if bool(node.static(0)) else "else_branch")
+        condition = self.emitter.evaluate(node.input(0))
+        if condition is None or condition.size != 1:
+            raise Unsupported("its condition is computed at run time, and there is no control flow yet")
+        graph = node.graph("then_branch" if condition.item() else "else_branch")
         inner = self.open(graph, scope.opsets, scope)
         inner.place = scope.place
         self.convert_all(graph.node, inner)

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import shape_of, tensor
+from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name
 from .errors import Malformed, Unsupported
 from .node import Node, T, Versions, rank_of
@@ -23,7 +24,7 @@ def from_front(node: Node, indices: SSAValue, size: int) -> SSAValue:
     if known is not None:
         return indices if (known >= 0).all() else node.constant(np.where(known < 0, known + size, known))  # pyright: ignore[reportOperatorIssue, reportUnknownArgumentType, reportUnknownMemberType]
     if size < 0:
-        raise Unsupported("indices into a dynamic dimension", "give the input's shape with `--shape`")
+        raise Unsupported("indices into a dynamic dimension", give_shapes())
     negative = node.emit("less", indices, node.scalar(0, indices))
     return node.emit("where", negative, node.emit("add", indices, node.scalar(size, indices)), indices)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import DYNAMIC, broadcast_shapes, shape_of
@@ -57,7 +59,7 @@ def batched(node: Node, a: SSAValue, b: SSAValue) -> SSAValue:
         if shape_of(operand)[:-2] != batch:
             node.static_shape(operand)
             operand = node.emit("broadcast_to", operand, shape=[*batch, *matrix])
-        flat.append(node.reshape(operand, [-1, *matrix]))
+        flat.append(node.reshape(operand, [_product(batch), *matrix]))
     y = node.emit("nn.batch_matmul", *flat, transpose_a=False, transpose_b=False)
     return node.reshape(y, [*batch, rows, columns])
 
@@ -76,7 +78,7 @@ def matmul(node: Node) -> SSAValue:
     b = node.emit("expand_dims", b, axis=1, num_newaxis=1) if vectors[1] else b
     if rank_of(b) == 2:
         *leading, inner = shape_of(a)
-        y = dense(node, a if len(leading) == 1 else node.reshape(a, [-1, inner]), b)
+        y = dense(node, a if len(leading) == 1 else node.reshape(a, [_product(leading), inner]), b)
         if len(leading) != 1:
             y = node.reshape(y, [*leading, shape_of(b)[1]])
     else:
@@ -98,7 +100,8 @@ def flatten(node: Node) -> SSAValue:
     return node.reshape(x, [rows, columns])
 
 
-def _product(shape: tuple[int, ...]) -> int:
+def _product(shape: Sequence[int]) -> int:
+    """How many elements; `DYNAMIC` where an extent is."""
     result = 1
     for n in shape:
         if n == DYNAMIC:

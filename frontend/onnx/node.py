@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay import Relay
 from ...dialects.relay.base import DYNAMIC, RelayOp, Value, shape_of, tensor
+from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from .errors import Malformed, Unsupported
 
@@ -97,7 +98,7 @@ class Node:
         if array is None:
             raise Unsupported(
                 f"input {index} ('{self.proto.input[index]}') must be known at import, but is computed at run time",
-                "where it follows from the shape of a model input, give that shape: `--shape NAME=1x3x224x224`",
+                f"where it follows from the shape of a model input, {give_shapes()}",
             )
         return array
 
@@ -235,7 +236,7 @@ class Node:
         """
         shape, given = [-1 if n == DYNAMIC else n for n in shape], shape_of(value)
         if shape.count(-1) > 1:
-            raise Unsupported("a reshape with more than one dynamic dimension", _GIVE_SHAPES)
+            raise Unsupported("a reshape with more than one dynamic dimension", give_shapes())
         if -1 in shape and DYNAMIC not in given and 0 not in shape:
             shape[shape.index(-1)] = prod(given) // abs(prod(shape))
         if tuple(shape) == given:
@@ -250,7 +251,7 @@ class Node:
         """
         shape = shape_of(value)
         if DYNAMIC in shape:
-            raise Unsupported(f"the dynamic shape {TensorType(tensor(value).element_type, shape)}", _GIVE_SHAPES)
+            raise Unsupported(f"the dynamic shape {TensorType(tensor(value).element_type, shape)}", give_shapes())
         return shape
 
     def axis(self, axis: int, rank: int) -> int:
@@ -268,9 +269,6 @@ def _default(name: str, default: T | None) -> T:
     if default is None:
         raise Malformed(f"attribute '{name}' is missing")
     return default
-
-
-_GIVE_SHAPES = "give the shapes of the model's inputs: `--shape NAME=1x3x224x224`"
 
 
 def rank_of(value: SSAValue) -> int:

@@ -10,7 +10,8 @@ from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.support.dtypes import dtype_name
-from .errors import Unsupported
+from .elementwise import is_integer
+from .errors import Malformed, Unsupported
 from .node import Converter, Node, Versions, rank_of
 
 Reduce = Callable[[Node, SSAValue, list[int], bool], SSAValue]
@@ -39,32 +40,33 @@ def log_sum(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValu
 
 
 def log_sum_exp(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
-    """With the maximum taken out first, so that `exp` does not overflow."""
+    """With the maximum taken out first, so that `exp` does not overflow; an infinite one stays: inf - inf is NaN."""
     peak = node.emit("max", x, axis=axes, keepdims=True)
+    if not is_integer(x):
+        peak = node.emit("where", node.emit("isinf", peak), node.scalar(0.0, peak), peak)
     shifted = log_sum(node, node.emit("exp", node.emit("subtract", x, peak)), axes, True)
     result = node.emit("add", shifted, peak)
     return result if keepdims else node.emit("squeeze", result, axis=axes)
 
 
 def reduction(reduce: Reduce) -> Converter:
-    """An ONNX reduction; `axes` is an attribute in older revisions and the second input in newer ones."""
+    """An ONNX reduction; `axes` is an attribute in older revisions and the second input in newer ones.
+
+    Over no axes (a tensor of rank 0, or `noop_with_empty_axes`) each element is reduced by itself: ReduceL1 of it is
+    its magnitude.
+    """
 
     def convert(node: Node) -> SSAValue:
         x = node.input(0)
         axes = node.static_ints_or(1, "axes", [])
-        if not axes:
-            if node.integer("noop_with_empty_axes", 0):
-                return x
+        if not axes and not node.integer("noop_with_empty_axes", 0):
             axes = list(range(rank_of(x)))
         axes = sorted({node.axis(a, rank_of(x)) for a in axes or []})
-        return reduce(node, x, axes, bool(node.integer("keepdims", 1))) if axes else reduce_scalar(node, x, reduce)
+        if axes:
+            return reduce(node, x, axes, bool(node.integer("keepdims", 1)))
+        return reduce(node, node.emit("expand_dims", x, axis=rank_of(x), num_newaxis=1), [rank_of(x)], False)
 
     return convert
-
-
-def reduce_scalar(node: Node, x: SSAValue, reduce: Reduce) -> SSAValue:
-    """A rank-0 tensor is reduced as a tensor of one element."""
-    return reduce(node, node.reshape(x, [1]), [0], False)
 
 
 def arg_extremum(operator: str) -> Converter:
@@ -72,10 +74,13 @@ def arg_extremum(operator: str) -> Converter:
 
     def convert(node: Node) -> SSAValue:
         x = node.input(0)
+        axis = node.axis(node.integer("axis", 0), rank_of(x))
+        if shape_of(x)[axis] == 0:
+            raise Malformed(f"dimension {axis} is empty, and so has no extremum")
         found = node.emit(
             operator,
             x,
-            axis=[node.axis(node.integer("axis", 0), rank_of(x))],
+            axis=[axis],
             keepdims=bool(node.integer("keepdims", 1)),
             select_last_index=bool(node.integer("select_last_index", 0)),
         )
@@ -135,12 +140,19 @@ def hardmax_of_rows(node: Node) -> SSAValue:
 def top_k(node: Node) -> list[SSAValue]:
     """`k` is an attribute before opset 10. Relay's results are sorted, which ONNX allows in either case."""
     x = node.input(0)
+    axis = node.axis(node.integer("axis", -1), rank_of(x))
     k = node.integer("k") if node.version < 10 else int(node.static_scalar(1))
+    size = shape_of(x)[axis]
+    if k < 0 or DYNAMIC != size < k:
+        raise Malformed(f"{k} elements are asked for along a dimension of {size}")
+    if k == 0:  # which is all of them to Relay
+        none = node.emit("strided_slice", x, begin=[0], end=[0], strides=[1], axes=[axis], slice_mode="end")
+        return [none, node.cast(none, i64)]
     return node.emit_tuple(
         "topk",
         x,
         k=k,
-        axis=node.axis(node.integer("axis", -1), rank_of(x)),
+        axis=axis,
         ret_type="both",
         is_ascend=not node.integer("largest", 1),
         dtype="int64",

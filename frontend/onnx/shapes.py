@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import DYNAMIC, broadcast_shapes, shape_of, tensor
+from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import numpy_dtype
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
-from .tensors import element_type
+from .tensors import check_memory, element_type
+
+MAX_REPEATS = 1024
+"""How often padding may repeat a tensor."""
 
 
 def reshape(node: Node) -> SSAValue:
@@ -68,7 +73,10 @@ def slice_by_inputs(node: Node) -> SSAValue:
 
 
 def slice_of(node: Node, starts: list[int], ends: list[int], axes: list[int], steps: list[int]) -> SSAValue:
-    """NumPy's `x[start:end:step]` along each of `axes`; bounds are clamped to the dimension where it is known."""
+    """`x[start:end:step]` along each of `axes`, with the bounds clamped to the dimension.
+
+    This is NumPy's slice but for one case: going backwards from before the beginning, ONNX begins at element 0.
+    """
     x = node.input(0)
     if not len(starts) == len(ends) == len(axes) == len(steps):
         raise Malformed(f"starts {starts}, ends {ends}, axes {axes} and steps {steps} differ in length")
@@ -78,9 +86,19 @@ def slice_of(node: Node, starts: list[int], ends: list[int], axes: list[int], st
         if steps[i] == 0:
             raise Malformed(f"the step along axis {axis} is 0")
         if size != DYNAMIC:
-            starts[i], ends[i], _ = slice(starts[i], ends[i], steps[i]).indices(size)
-            ends[i] = -size - 1 if ends[i] < 0 else ends[i]  # down to and with 0
+            starts[i], ends[i], steps[i] = clamped(starts[i], ends[i], steps[i], size)
+        elif steps[i] < 0 and starts[i] < -1:
+            raise Unsupported("a slice that goes backwards from the middle of a dynamic dimension", give_shapes())
     return node.emit("strided_slice", x, begin=starts, end=ends, strides=steps, axes=axes, slice_mode="end")
+
+
+def clamped(start: int, end: int, step: int, size: int) -> tuple[int, int, int]:
+    """Bounds and step that `strided_slice` reads as Slice reads `start`, `end` and `step` along `size` elements."""
+    start, end, step = slice(start, end, step).indices(size)
+    start = max(start, 0) if step < 0 else start
+    if not size or not range(start, end, step):
+        return 0, 0, 1
+    return start, -size - 1 if end < 0 else end, step  # a negative end means: down to and with element 0
 
 
 def squeeze(node: Node) -> SSAValue:
@@ -134,13 +152,16 @@ def pad(node: Node) -> SSAValue:
     for i, axis in enumerate(axes):
         width[axis] = [pads[i], pads[i + len(axes)]]
     mode = node.string("mode", "constant")
-    if mode not in ("constant", "edge", "reflect"):
-        raise Unsupported(f"mode '{mode}'")
+    if mode not in ("constant", "edge", "reflect", "wrap"):
+        raise Malformed(f"attribute 'mode' is '{mode}', but must be one of constant, edge, reflect, wrap")
     value = node.optional(2) if node.version >= 11 else node.scalar(node.real("value", 0.0), x)
     if value is None:
         value = node.scalar(0.0, x)
     cropped = [axis for axis in range(rank) if min(width[axis]) < 0]
-    if any(n > 0 for pair in width for n in pair):
+    if mode == "wrap":
+        for axis in range(rank):
+            x = wrapped(node, x, axis, *(max(n, 0) for n in width[axis]))
+    elif any(n > 0 for pair in width for n in pair):
         x = node.emit(
             "nn.pad", x, node.reshape(value, []), pad_width=[max(n, 0) for pair in width for n in pair], pad_mode=mode
         )
@@ -152,6 +173,26 @@ def pad(node: Node) -> SSAValue:
             "strided_slice", x, begin=begins, end=ends, strides=[1] * len(cropped), axes=cropped, slice_mode="end"
         )
     return x
+
+
+def wrapped(node: Node, x: SSAValue, axis: int, before: int, after: int) -> SSAValue:
+    """`x` repeated along `axis` until `before` and `after` elements are put to it."""
+    if not before and not after:
+        return x
+    size = node.static_shape(x)[axis]
+    if not size:
+        raise Malformed(f"dimension {axis} is empty, and so has nothing to be wrapped around")
+
+    def part(begin: int, end: int) -> list[SSAValue]:
+        if begin == end:
+            return []
+        return [node.emit("strided_slice", x, begin=[begin], end=[end], strides=[1], axes=[axis], slice_mode="end")]
+
+    whole = before // size + 1 + after // size
+    if whole > MAX_REPEATS:
+        raise Unsupported(f"wrapping around a dimension of {size} more than {MAX_REPEATS} times")
+    parts = [*part(size - before % size, size), *[x] * whole, *part(0, after % size)]
+    return node.emit("concatenate", node.emitter.tuple(parts), axis=axis)
 
 
 def depth_to_space(node: Node) -> SSAValue:
@@ -213,8 +254,9 @@ def range_(node: Node) -> SSAValue:
     import numpy as np
 
     start, limit, delta = (node.static_scalar(i) for i in range(3))
-    if delta == 0:
-        raise Malformed("the step is 0")
+    if delta == 0 or not all(map(isfinite, (start, limit, delta))):
+        raise Malformed(f"there are no numbers from {start} to {limit} in steps of {delta}")
+    check_memory(max((limit - start) / delta, 0) * 8)
     return node.constant(np.arange(start, limit, delta).astype(numpy_dtype(tensor(node.input(0)).element_type)))
 
 
@@ -223,6 +265,7 @@ def eye_like(node: Node) -> SSAValue:
 
     x = node.input(0, rank=2)
     rows, columns = node.static_shape(x)
+    check_memory(rows * columns * 8)
     dtype = numpy_dtype(tensor(x).element_type)
     if "dtype" in node.attributes:
         dtype = numpy_dtype(element_type(node.integer("dtype")))

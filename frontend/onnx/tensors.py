@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from math import prod
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from ...dialects.relay.base import DYNAMIC, Tensor
-from ...dialects.support.dtypes import numpy_dtype, scalar_type
+from ...dialects.support.advice import give_shapes
+from ...dialects.support.dtypes import byte_width, numpy_dtype, scalar_type
 from .errors import Malformed, Unsupported
 
 if TYPE_CHECKING:
@@ -62,10 +66,14 @@ def declared_type(proto: TypeProto, shape: Sequence[int] | None = None) -> Tenso
     if shape is not None:
         return TensorType(element, shape)
     if not proto.tensor_type.HasField("shape"):
-        raise Unsupported("a tensor without a rank", "give its shape: `--shape NAME=1x3x224x224`")
-    return TensorType(
-        element, [d.dim_value if d.HasField("dim_value") else DYNAMIC for d in proto.tensor_type.shape.dim]
-    )
+        raise Unsupported("a tensor without a rank", give_shapes())
+    return TensorType(element, declared_shape(proto))
+
+
+def declared_shape(proto: TypeProto) -> list[int]:
+    """The dimensions of a tensor's type; those without a value, or with -1 as some exporters write it, are dynamic."""
+    dims = proto.tensor_type.shape.dim
+    return [d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else DYNAMIC for d in dims]
 
 
 def type_proto(type: Tensor) -> TypeProto:
@@ -90,7 +98,7 @@ def decode(tensor: TensorProto, directory: Path | None) -> NDArray:
         return _map_external(tensor, directory)
     try:
         return onnx.numpy_helper.to_array(tensor)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise Malformed(f"tensor '{tensor.name}' is broken: {error}") from None
 
 
@@ -104,14 +112,61 @@ def _map_external(tensor: TensorProto, directory: Path | None) -> NDArray:
             f"tensor '{tensor.name}' is in file '{where}', but the model was not read from a file",
             "pass the model's path, or load its external data first",
         )
-    path = (directory / where).resolve()
-    if not path.is_relative_to(directory.resolve()):
-        raise Malformed(f"tensor '{tensor.name}' is in file '{where}', outside of the model's folder")
     shape = tuple(tensor.dims)
     dtype = numpy_dtype(element_type(tensor.data_type))
+    wanted = prod(shape) * dtype.itemsize
+    offset = _number(tensor, entries, "offset", 0)
+    length = _number(tensor, entries, "length", wanted)
+    if length != wanted:
+        raise Malformed(f"tensor '{tensor.name}' takes {wanted} bytes, but its data is {length} bytes long")
     try:
-        if 0 in shape:
+        path = (directory / where).resolve()
+        if not path.is_relative_to(directory.resolve()):
+            raise Malformed(f"tensor '{tensor.name}' is in file '{where}', outside of the model's folder")
+        if not wanted:
             return np.zeros(shape, dtype)
-        return np.memmap(path, dtype, "r", int(entries.get("offset", "0")), shape)
+        status = path.stat()
+        if not S_ISREG(status.st_mode):  # a pipe would be waited for
+            raise Malformed(f"tensor '{tensor.name}' cannot be read from '{where}': it is no ordinary file")
+        if status.st_size < offset + wanted:
+            raise Malformed(
+                f"tensor '{tensor.name}' takes bytes {offset} to {offset + wanted} of '{where}', "
+                f"which has {status.st_size}"
+            )
+        return np.memmap(path, dtype, "r", offset, shape)
     except (OSError, ValueError) as error:
         raise Malformed(f"tensor '{tensor.name}' cannot be read from '{where}': {error}") from None
+
+
+def _number(tensor: TensorProto, entries: Mapping[str, str], key: str, default: int) -> int:
+    """A number of bytes among what is said about external data."""
+    text = entries.get(key)
+    if text is None:
+        return default
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise Malformed(f"tensor '{tensor.name}': '{text}' is no {key} of its data")
+    return int(text)
+
+
+MAX_BYTES = 1 << 46
+"""The largest tensor that is imported, in bytes: 64 TiB, half of what a process can address."""
+
+
+def check_fits(type: Tensor) -> Tensor:
+    """`type`, unless no memory holds such a tensor, whatever its dynamic dimensions are.
+
+    Raises:
+        Malformed: so it is.
+    """
+    check_memory(prod(n for n in type.get_shape() if n != DYNAMIC) * byte_width(type.element_type))
+    return type
+
+
+def check_memory(size: float) -> None:
+    """Refuse what no memory holds before it is asked for.
+
+    Raises:
+        Malformed: a tensor would take `size` bytes.
+    """
+    if size > MAX_BYTES:
+        raise Malformed(f"a tensor of {size:.3g} bytes fits into no memory")

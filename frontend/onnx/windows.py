@@ -9,6 +9,7 @@ from math import prod
 from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of
+from ...dialects.support.advice import give_shapes
 from .errors import Malformed, Unsupported
 from .node import Converter, Node, Versions, rank_of
 
@@ -63,6 +64,8 @@ def window(node: Node, x: SSAValue, size: Sequence[int]) -> Window:
     ):
         if len(given) != wanted:
             raise Malformed(f"attribute '{name}' has {len(given)} entries, but {wanted} belong to this input")
+        if name != "pads" and min(given) < 1:
+            raise Malformed(f"attribute '{name}' is {given}, but its entries must be at least 1")
     return found
 
 
@@ -82,7 +85,7 @@ def auto_padded(node: Node, x: SSAValue, found: Window) -> Window:
     elif mode in ("SAME_UPPER", "SAME_LOWER"):
         sizes = shape_of(x)[2:]
         if DYNAMIC in sizes:
-            raise Unsupported(f"auto_pad {mode} of dynamic dimensions", "give the input's shape with `--shape`")
+            raise Unsupported(f"auto_pad {mode} of dynamic dimensions", give_shapes())
         total = [
             max((-(-n // s) - 1) * s + extent - n, 0)
             for n, s, extent in zip(sizes, found.strides, found.extents, strict=True)
@@ -208,11 +211,31 @@ def power_of(node: Node) -> float:
     return float(p)
 
 
+def padded_to_whole_windows(found: Window, sizes: Sequence[int]) -> Window:
+    """`found` with the padding behind that makes its windows reach just as far as they do in ceil mode."""
+    padding = list(found.padding)
+    for i, (n, stride, extent) in enumerate(zip(sizes, found.strides, found.extents, strict=True)):
+        before, after = padding[i], padding[i + found.rank]
+        room = n + before + after - extent
+        if room < 0:
+            raise Malformed(f"a window over {extent} elements is larger than the padded dimension of {room + extent}")
+        last = -(-room // stride) * stride
+        if last >= n + before:  # a window must not begin beyond the elements and what is padded before them
+            last -= stride
+        padding[i + found.rank] = max(last + extent - n - before, 0)
+    return Window(found.size, found.strides, found.dilation, padding)
+
+
 def lp_pool(node: Node) -> SSAValue:
-    """`(sum |x|^p)^(1/p)` of each window: an average pool of the powers, times the window's size."""
+    """`(sum |x|^p)^(1/p)` of each window: an average pool of the powers, times the window's size.
+
+    In ceil mode the last windows reach beyond the padding, which averages do not count: as padding they do.
+    """
     x = node.input(0)
     p = power_of(node)
     found = auto_padded(node, x, window(node, x, node.integers("kernel_shape")))
+    if node.integer("ceil_mode", 0):
+        found = padded_to_whole_windows(found, node.static_shape(x)[2:])
     average = node.emit(
         f"nn.avg_pool{found.rank}d",
         node.emit("power", node.emit("abs", x), node.scalar(p, x)),
@@ -221,7 +244,7 @@ def lp_pool(node: Node) -> SSAValue:
         dilation=found.dilation,
         padding=found.padding,
         layout=_LAYOUTS[found.rank][0],
-        ceil_mode=bool(node.integer("ceil_mode", 0)),
+        ceil_mode=False,
         count_include_pad=True,
     )
     total = node.emit("multiply", average, node.scalar(float(prod(found.size)), x))

@@ -55,6 +55,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
 from ...dialects.relay.core import CallLoweredOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
+from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import byte_width
 from ...transforms.infra import ModulePass
@@ -176,7 +177,7 @@ class MainLowering:
                 raise Diagnostic.at(
                     self.function,
                     f"argument {argument.name_hint or argument.index} has the dynamic type {argument.type}",
-                    hint="give the inputs static shapes, as in --shape x=1x3x224x224",
+                    hint=give_shapes(),
                 )
             self.storage[argument] = [Storage(type) for type in flatten_types([argument.type])]
             inputs += self.storage[argument]

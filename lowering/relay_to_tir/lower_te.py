@@ -30,6 +30,7 @@ from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static
 from ...dialects.relay.computing import compute_results
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.ops.slicing import ConcatenateOp
+from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
@@ -137,7 +138,7 @@ def _static_tensors(type: Attribute, where: Operation) -> Sequence[Tensor]:
         raise Diagnostic.at(
             where,
             f"cannot lower {type} to a loop nest: it has a dynamic dimension",
-            hint="give the inputs static shapes, as in --shape x=1x3x224x224",
+            hint=give_shapes(),
         )
     return flatten_types([type])
 

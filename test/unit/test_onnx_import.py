@@ -1,5 +1,6 @@
 """The ONNX importer: names and locations, weights, shapes, functions, and what it says about models it cannot take."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ from xdsl.ir import Operation
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 from weft.dialects.relay.core import ConstantOp, FuncOp  # noqa: E402
 from weft.dialects.relay.reference import evaluate_function  # noqa: E402
+from weft.dialects.support.advice import on_a_command_line  # noqa: E402
 from weft.dialects.support.diagnostics import Diagnostic, UsageError  # noqa: E402
 from weft.frontend.onnx import from_onnx, supported_operators  # noqa: E402
 
@@ -175,7 +177,9 @@ def test_a_shape_that_depends_on_data_is_reported_with_a_way_out():
     model = model_of(graph_of(nodes, {"x": ["N", 4]}))
     with pytest.raises(Diagnostic, match="known at import") as error:
         from_onnx(model)
-    assert "--shape" in str(error.value)
+    assert "weft.compile(..., shapes={'x': (1, 3, 224, 224)})" in str(error.value)
+    with on_a_command_line(), pytest.raises(Diagnostic, match="--shape x=1x3x224x224"):
+        from_onnx(model)
     assert names_of(from_onnx(model, {"x": [2, 4]})) == ["reshape"]
 
 
@@ -336,8 +340,8 @@ def test_a_malformed_node_is_an_error(message: str, node: NodeProto):
 def test_an_output_of_another_type_than_declared_is_an_error():
     graph = graph_of([helper.make_node("Exp", ["x"], ["y"])], {"x": [2, 3]})
     del graph.output[:]
-    graph.output.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 4]))
-    with pytest.raises(Diagnostic, match="'y' is declared as tensor<2x4xf32>, but is tensor<2x3xf32>"):
+    graph.output.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3, 4]))
+    with pytest.raises(Diagnostic, match="'y' is declared as tensor<2x3x4xf32>, but is tensor<2x3xf32>"):
         from_onnx(model_of(graph))
 
 
@@ -370,3 +374,174 @@ def test_a_missing_file_is_an_error():
 
 def test_an_opset_that_onnx_does_not_know_is_an_error():
     broken("opset 99", helper.make_node("Exp", ["x"], ["y"]), opset=99)
+
+
+# What protobuf lets through, and what would take too much
+
+
+def saved(tmp_path: Path, **external: str) -> Path:
+    """A model whose weight `w` of 16 bytes is in the file `m.bin` beside it, described by `external`."""
+    graph = graph_of([helper.make_node("Add", ["x", "w"], ["y"])], {"x": [4]}, weights={"w": random(4)})
+    tensor = graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in ({"location": "m.bin"} | external).items():
+        tensor.external_data.add(key=key, value=value)
+    (tmp_path / "m.bin").write_bytes(np.arange(8, dtype=np.float32).tobytes())
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model_of(graph).SerializeToString())
+    return path
+
+
+def test_offset_and_length_of_external_data_count(tmp_path: Path):
+    x = random(4)
+    np.testing.assert_array_equal(
+        run(from_onnx(saved(tmp_path, offset="8", length="16")), x)[0], x + np.arange(2, 6, dtype=np.float32)
+    )
+
+
+@pytest.mark.parametrize(
+    ("external", "message"),
+    [
+        ({"offset": "-4"}, "'-4' is no offset"),
+        ({"offset": "four"}, "'four' is no offset"),
+        ({"offset": "9" * 40}, "is no offset"),
+        ({"offset": "20"}, "takes bytes 20 to 36 of 'm.bin', which has 32"),
+        ({"length": "12"}, "takes 16 bytes, but its data is 12 bytes long"),
+        ({"location": "m\0.bin"}, "cannot be read"),
+        ({"location": "missing"}, "cannot be read"),
+        ({"location": "."}, "it is no ordinary file"),
+        ({"location": "/dev/zero"}, "outside of the model's folder"),
+    ],
+)
+def test_external_data_that_is_described_wrong_is_an_error(external: dict[str, str], message: str, tmp_path: Path):
+    with pytest.raises(Diagnostic, match=message):
+        from_onnx(saved(tmp_path, **external))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_in_the_place_of_data_is_not_waited_for(tmp_path: Path):
+    path = saved(tmp_path, location="pipe")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(Diagnostic, match="no ordinary file"):
+        from_onnx(path)
+
+
+def test_external_data_with_a_negative_extent_is_an_error(tmp_path: Path):
+    path = saved(tmp_path)
+    proto = onnx.load(str(path), load_external_data=False)
+    proto.graph.initializer[0].dims[0] = -4
+    path.write_bytes(proto.SerializeToString())
+    with pytest.raises(Diagnostic, match=r"tensor 'w' has shape \[-4\]"):
+        from_onnx(path)
+
+
+@pytest.mark.parametrize("old", [b"Exp", b"node_name", b"the_value", b"ai.other"])
+def test_names_that_are_no_text_are_an_error(old: bytes, tmp_path: Path):
+    node = helper.make_node("Exp", ["the_value"], ["y"], name="node_name")
+    other = helper.make_node("Other", ["y"], ["z"], domain="ai.other")
+    proto = model_of(graph_of([node, other], {"the_value": [2]}))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(proto.SerializeToString().replace(old, b"\xff" + old[1:]))
+    with pytest.raises(Diagnostic, match="is not text in UTF-8"):
+        from_onnx(path)
+
+
+def test_a_negative_dimension_of_an_input_is_an_error():
+    with pytest.raises(Diagnostic, match="'x' has a dimension of -5"):
+        from_onnx(model_of(graph_of([helper.make_node("Exp", ["x"], ["y"])], {"x": [-5]})))
+
+
+def test_a_dimension_of_minus_one_is_one_that_the_exporter_did_not_know():
+    module = from_onnx(model_of(graph_of([helper.make_node("Exp", ["x"], ["y"])], {"x": [-1, 2]})), {"x": [3, 2]})
+    assert str(main_of(module).body.block.args[0].type) == "tensor<3x2xf32>"
+
+
+@pytest.mark.parametrize("what", ["initializer", "input", "output"])
+def test_a_name_that_the_graph_lists_twice_is_an_error(what: str):
+    graph = graph_of([helper.make_node("Add", ["x", "w"], ["y"])], {"x": [4]}, weights={"w": random(4)})
+    entries = getattr(graph, what)
+    entries.append(entries[0])
+    with pytest.raises(Diagnostic, match=f"the {what} '.' stands twice in the graph"):
+        from_onnx(model_of(graph))
+
+
+def function_of(name: str, *nodes: NodeProto) -> FunctionProto:
+    return helper.make_function(
+        "local", name, ["a"], ["b"], nodes, [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+    )
+
+
+def test_a_function_that_calls_itself_is_an_error():
+    functions = [
+        function_of("F", helper.make_node("G", ["a"], ["b"], domain="local")),
+        function_of("G", helper.make_node("F", ["a"], ["b"], domain="local")),
+    ]
+    graph = graph_of([helper.make_node("F", ["x"], ["y"], domain="local")], {"x": [2]})
+    with pytest.raises(Diagnostic, match="function 'F' is defined by itself"):
+        from_onnx(model_of(graph, functions=functions))
+
+
+def test_functions_that_stand_for_too_many_nodes_are_an_error(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("weft.frontend.onnx.importer.MAX_EXPANDED_NODES", 1000)
+    functions = [function_of("F0", helper.make_node("Exp", ["a"], ["b"]))]
+    for i in range(40):
+        calls = [helper.make_node(f"F{i}", ["a"], ["t"], domain="local")]
+        functions.append(function_of(f"F{i + 1}", *calls, helper.make_node(f"F{i}", ["t"], ["b"], domain="local")))
+    graph = graph_of([helper.make_node("F40", ["x"], ["y"], domain="local")], {"x": [2]})
+    with pytest.raises(Diagnostic, match="stand for more than 1000 nodes"):
+        from_onnx(model_of(graph, functions=functions))
+
+
+@pytest.mark.parametrize("shape", [[1 << 62], [1 << 31, 1 << 31, 4], [1 << 40, 1 << 10]])
+def test_a_tensor_that_fits_into_no_memory_is_an_error(shape: list[int]):
+    with pytest.raises(Diagnostic, match="fits into no memory"):
+        from_onnx(model_of(graph_of([helper.make_node("Exp", ["x"], ["y"])], {"x": shape})))
+
+
+def test_a_range_that_fits_into_no_memory_is_an_error():
+    weights = {name: np.asarray(n) for name, n in (("a", 0), ("b", 1 << 50), ("c", 1))}
+    broken("fits into no memory", helper.make_node("Range", ["a", "b", "c"], ["y"]), weights=weights)
+
+
+def test_shape_arithmetic_over_a_huge_fill_does_not_compute_it():
+    """The sum of a fill of 2^40 elements would take hours."""
+    nodes = [
+        helper.make_node("ConstantOfShape", ["s"], ["w"]),
+        helper.make_node("ReduceSum", ["w"], ["t"], keepdims=0),
+        helper.make_node("Cast", ["t"], ["k"], to=TensorProto.INT64),
+        helper.make_node("Unsqueeze", ["k", "zero"], ["shape"]),
+        helper.make_node("Reshape", ["x", "shape"], ["y"]),
+    ]
+    graph = graph_of(nodes, {"x": [4]}, weights={"s": np.array([1 << 20, 1 << 20]), "zero": np.array([0])})
+    with pytest.raises(Diagnostic, match="cannot import"):
+        from_onnx(model_of(graph))
+
+
+def test_control_flow_at_run_time_is_what_an_if_is_refused_for():
+    branch = helper.make_graph(
+        [helper.make_node("Exp", ["x"], ["o"])], "b", [], [helper.make_tensor_value_info("o", 1, [2])]
+    )
+    nodes = [
+        helper.make_node("ReduceSum", ["x"], ["s"], keepdims=0),
+        helper.make_node("Cast", ["s"], ["c"], to=TensorProto.BOOL),
+        helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch),
+    ]
+    with pytest.raises(Diagnostic) as error:
+        from_onnx(model_of(graph_of(nodes, {"x": [2]})))
+    assert "there is no control flow yet" in error.value.notes[0].message
+    assert "shape" not in error.value.notes[0].message
+
+
+def test_an_open_dimension_can_be_given_by_its_name():
+    nodes = [helper.make_node("Add", ["x", "z"], ["y"])]
+    graph = graph_of(nodes, {"x": ["batch", 3], "z": ["batch", "n"]})
+    module = from_onnx(model_of(graph), {"batch": [4], "n": [3]})
+    assert [str(a.type) for a in main_of(module).body.block.args] == ["tensor<4x3xf32>"] * 2
+    with pytest.raises(UsageError, match="no input 'bach'") as error:
+        from_onnx(model_of(graph), {"bach": [4]})
+    assert error.value.hint == "did you mean 'batch'?"
+    with pytest.raises(UsageError, match="'batch' is a dimension"):
+        from_onnx(model_of(graph), {"batch": [4, 3]})
+    with pytest.raises(UsageError, match="'batch' is 4 in one input and 5 in 'x'"):
+        from_onnx(model_of(graph), {"batch": [4], "x": [5, 3]})

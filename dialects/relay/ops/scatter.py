@@ -270,8 +270,6 @@ class ScatterNdOp(_ScatterOp):
         return _way(self.mode, "mode")
 
     def check(self, data: Sequence[int], indices: Sequence[int], updates: Sequence[int]) -> None:
-        if self.mode.data not in ("update", "add"):
-            raise VerifyException(f'\'mode\' is "update" or "add", not {self.mode}')
         if not indices or indices[0] == DYNAMIC or indices[0] > len(data):
             raise VerifyException(
                 f"indices of shape {shape_text(indices)} do not name dimensions of data of rank {len(data)}"

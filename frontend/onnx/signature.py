@@ -1,0 +1,98 @@
+"""The inputs and outputs of a model: their types as it declares them, made exact by the shapes that a user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects.relay.base import DYNAMIC, compatible, shape_of, tensor
+from ...dialects.support.diagnostics import Diagnostic, Place, Severity, UsageError, did_you_mean, emit
+from .node import Malformed, Unsupported
+from .tensors import check_fits, declared_shape, declared_type
+
+if TYPE_CHECKING:
+    from onnx import ValueInfoProto
+
+Shapes = Mapping[str, Sequence[int]]
+"""Shapes of inputs, and open dimensions as shapes of rank one, by their names; -1 stays open."""
+
+
+def input_types(inputs: Sequence[ValueInfoProto], shapes: Shapes, file: str) -> list[Attribute]:
+    """The types of the inputs; a symbolic dimension that `shapes` gives, by itself or for one input, counts for all.
+
+    Raises:
+        UsageError: `shapes` does not fit the model.
+        Diagnostic: an input is no tensor that Weft knows.
+    """
+    shapes = {name: [DYNAMIC if n == -1 else n for n in shape] for name, shape in shapes.items()}
+    names = [value.name for value in inputs]
+    params = {d.dim_param: DYNAMIC for v in inputs for d in v.type.tensor_type.shape.dim if d.dim_param}
+    symbols: dict[str, int] = {}
+    for name, shape in shapes.items():
+        if name in names:
+            continue
+        if name not in params:
+            hint = did_you_mean(name, (*names, *params)) or f"the inputs are {', '.join(map(repr, names))}"
+            hint += f"; open dimensions are {', '.join(map(repr, params))}" if params and "mean" not in hint else ""
+            raise UsageError(f"the model has no input '{name}'", Place(file), hint=hint)
+        if len(shape) != 1:
+            raise UsageError(f"'{name}' is a dimension, which is a single number", Place(file))
+        symbols[name] = shape[0]
+    types: list[list[int] | None] = []
+    for value in inputs:
+        types.append(_bind(value, shapes.get(value.name), symbols, file))
+    result: list[Attribute] = []
+    for value, shape in zip(inputs, types, strict=True):
+        if shape is not None and value.name not in shapes:
+            dims = value.type.tensor_type.shape.dim
+            shape = [symbols.get(d.dim_param, n) if n == DYNAMIC else n for d, n in zip(dims, shape, strict=True)]
+        try:
+            result.append(check_fits(declared_type(value.type, shape)))
+        except (Unsupported, Malformed) as error:
+            place = Place(f'{file}("{value.name}")')
+            raise Diagnostic(f"input '{value.name}': {error}", place, hint=error.hint) from None
+    return result
+
+
+def _bind(value: ValueInfoProto, given: list[int] | None, symbols: dict[str, int], file: str) -> list[int] | None:
+    """The shape of an input, or `given` for it; its symbolic dimensions are entered into `symbols`."""
+    if not value.type.tensor_type.HasField("shape"):
+        return given
+    dims = value.type.tensor_type.shape.dim
+    declared = declared_shape(value.type)
+    if given is None:
+        return declared
+    if len(given) != len(dims) or any(n not in (DYNAMIC, g) for n, g in zip(declared, given, strict=True)):
+        text = "x".join(d.dim_param or ("?" if n == DYNAMIC else str(n)) for d, n in zip(dims, declared, strict=True))
+        raise UsageError(
+            f"shape {'x'.join(map(str, given))} does not fit input '{value.name}' of shape {text}", Place(file)
+        )
+    for d, n in zip(dims, given, strict=True):
+        if d.dim_param and symbols.setdefault(d.dim_param, n) != n:
+            raise UsageError(
+                f"dimension '{d.dim_param}' is {symbols[d.dim_param]} in one input and {n} in '{value.name}'",
+                Place(file),
+            )
+    return given
+
+
+def check_declared(value: ValueInfoProto, result: SSAValue, file: str) -> None:
+    """An output must have the element type and the rank that the model declares; other extents are warned about.
+
+    Raises:
+        Diagnostic: it has not.
+    """
+    if value.type.WhichOneof("value") != "tensor_type" or not value.type.tensor_type.HasField("shape"):
+        return
+    declared = declared_type(value.type)
+    if compatible(result.type, declared):
+        return
+    message = f"output '{value.name}' is declared as {declared}, but is {result.type}"
+    error = Diagnostic(message, Place(f'{file}("{value.name}")'))
+    if declared.element_type != tensor(result).element_type or declared.get_num_dims() != len(shape_of(result)):
+        raise error
+    # ONNX's own shape inference is off by one for some pools: runtimes go by what the operators say.
+    error.severity = Severity.WARNING
+    emit(error)
