@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..dialects.relay.weights import load_weights
 from ..dialects.support.diagnostics import as_diagnostic
 from ..dialects.support.parser import LocatedParser
+from ..dialects.support.text import decode
 from ..dialects.support.verifier import verify
 from ..transforms.infra.registry import new_ir_context
 
@@ -18,23 +19,24 @@ def from_mlir(path: str | os.PathLike[str]) -> ModuleOp:
     """The module in a `.mlir` file, verified, with the data of its resources.
 
     Raises:
-        Diagnostic: the text cannot be parsed or does not verify.
+        Diagnostic: the file is no text, cannot be parsed, or does not verify.
         OSError: the file cannot be read.
     """
     path = Path(path)
-    module = parse_mlir(path.read_text(), str(path))
+    module = parse_mlir(path.read_bytes(), str(path))
     load_weights(module, path)
     return module
 
 
-def parse_mlir(text: str, name: str) -> ModuleOp:
+def parse_mlir(text: str | bytes, name: str) -> ModuleOp:
     """The module that `text` is, verified; `name` is what messages call it.
 
     Raises:
-        Diagnostic: the text cannot be parsed or does not verify.
+        Diagnostic: it is no text, cannot be parsed, or does not verify.
     """
     try:
-        module = LocatedParser(new_ir_context(), text, name).parse_module()
+        decoded = decode(text, name) if isinstance(text, bytes) else text
+        module = LocatedParser(new_ir_context(), decoded, name).parse_module()
         verify(module)
     except Exception as error:
         if (diagnostic := as_diagnostic(error)) is None:

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from ..dialects.support.diagnostics import Diagnostic, Place
+from ..dialects.support.text import decode
 
 STDIN_NAME = "<stdin>"
 
@@ -23,13 +24,7 @@ def read_text(path: str) -> tuple[str, str]:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
         raise Diagnostic(f"cannot be read: {(error.strerror or str(error)).lower()}", Place(name)) from error
-    try:
-        return data.decode("utf-8"), name
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
-        place = Place(name, line, column, text="")
-        raise Diagnostic("this is not text in UTF-8", place, hint="is it another kind of file?") from error
+    return decode(data, name), name
 
 
 def write_output(path: str, data: str | bytes) -> None:

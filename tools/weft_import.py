@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from .entry import guarded
 from .output import write_output
 
 if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
+    pass
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -50,6 +49,7 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     from ..frontend.onnx import from_onnx, supported_operators
+    from ..transforms.infra.printing import module_text
 
     if arguments.list_operators:
         print("\n".join(supported_operators()))
@@ -62,23 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         from ..dialects.relay.weights import save_weights
 
         save_weights(module, Path(arguments.output))
-    write_output(arguments.output, print_module(module, arguments))
+    text = module_text(module, generic=arguments.mlir_print_op_generic, debuginfo=arguments.mlir_print_debuginfo)
+    write_output(arguments.output, text)
     return 0
-
-
-def print_module(module: ModuleOp, arguments: argparse.Namespace) -> str:
-    """The text of a module."""
-    from xdsl.printer import Printer
-
-    text = StringIO()
-    printer = Printer(
-        text,
-        print_generic_format=arguments.mlir_print_op_generic,
-        print_debuginfo=arguments.mlir_print_debuginfo,
-    )
-    printer.print_op(module)
-    text.write("\n")
-    return text.getvalue()
 
 
 def main(args: Sequence[str] | None = None) -> int:

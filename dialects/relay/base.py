@@ -40,6 +40,7 @@ from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
+from ..support.diagnostics import UsageError, did_you_mean
 from .blocking import PLAIN, Blocks, Wish
 
 if TYPE_CHECKING:
@@ -144,6 +145,10 @@ class RelayOp(IRDLOperation, ABC):
     def __init__(self, *operands: SSAValue | Operation | Sequence[SSAValue], **properties: Value):
         segments = [operand.results[0] if isinstance(operand, Operation) else operand for operand in operands]
         definition = type(self).get_irdl_definition()
+        for name in properties:
+            if name not in definition.properties:
+                hint = did_you_mean(name, definition.properties) or f"they are: {', '.join(definition.properties)}"
+                raise UsageError(f"{self.name} has no property '{name}'", hint=hint)
         segments += [()] * (len(definition.operands) - len(segments))  # absent optional operands
         super().__init__(
             operands=segments,
@@ -220,9 +225,7 @@ class RelayOp(IRDLOperation, ABC):
     def verify_(self) -> None:
         for result, inferred in zip(self.results, self.infer(), strict=True):
             if not compatible(inferred, result.type):
-                raise VerifyException(
-                    f"'{self.name}' has result type {result.type}, but its operands and attributes give {inferred}"
-                )
+                raise VerifyException(f"has result type {result.type}, but its operands and attributes give {inferred}")
 
 
 def missing_facets(op_type: type[RelayOp]) -> list[str]:

@@ -134,6 +134,7 @@ class Diagnostic(DiagnosticException):
         hint: str | None = None,
         severity: Severity = Severity.ERROR,
     ):
+        message = _cut(message)
         super().__init__(message)
         self.message = message
         self.place = place
@@ -163,6 +164,18 @@ class Diagnostic(DiagnosticException):
         return "\n".join(render(diagnostic) for diagnostic in self.each())
 
 
+MAX_MESSAGE = 2000
+"""Longer messages, which hold a name or a type of such length, lose their middle."""
+
+MAX_NAME = 200
+"""Nothing is near a longer name."""
+
+
+def _cut(message: str) -> str:
+    half = MAX_MESSAGE // 2
+    return message if len(message) <= MAX_MESSAGE else f"{message[:half]} ... {message[-half:]}"
+
+
 class Diagnostics(Diagnostic):
     """Several diagnostics raised at once."""
 
@@ -189,7 +202,7 @@ class InternalError(Diagnostic):
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """`did you mean 'x'?`, or `None` where no candidate is near."""
-    near = get_close_matches(name, list(candidates), n=3, cutoff=0.6)
+    near = get_close_matches(name, list(candidates), n=3, cutoff=0.6) if len(name) <= MAX_NAME else []
     if near:
         best = SequenceMatcher(None, near[0], name).ratio()
         near = [n for n in near if SequenceMatcher(None, n, name).ratio() > best - 0.1]

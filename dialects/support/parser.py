@@ -9,18 +9,40 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnregisteredAttr
-from xdsl.ir import AttributeInvT, BlockArgument, Data, Operation, ParametrizedAttribute, SSAValue
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    AnyDenseElement,
+    AnyFloat,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    FileLineColLoc,
+    Float80Type,
+    Float128Type,
+    FloatAttr,
+    IndexType,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    RankedStructure,
+    StringAttr,
+    UnregisteredAttr,
+)
+from xdsl.ir import AttributeInvT, Block, BlockArgument, Data, Operation, ParametrizedAttribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser.generic_parser import ParserState
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, UnregisteredConstructException, VerifyException
-from xdsl.utils.lexer import Span
+from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from .diagnostics import Diagnostic, InternalError, Note, Place, as_diagnostic, did_you_mean
+from .diagnostics import Diagnostic, InternalError, Note, Place, Severity, as_diagnostic, did_you_mean, emit
+from .lexer import LinearLexer
+from .syntax import claim_properties, form_hint, misspelt_properties
 
 
 def parse_module(text: str, context: Context, name: str = "<string>") -> ModuleOp:
@@ -39,8 +61,10 @@ class LocatedParser(Parser):
     """A parser that places operations and errors. Raises nothing but `Diagnostic`s."""
 
     def __init__(self, context: Context, text: str, name: str = "<string>"):
+        text = text.removeprefix("\ufeff")
         try:
-            super().__init__(context, text, name)
+            super().__init__(context, "", name)
+            self._parser_state = ParserState(LinearLexer(Input(text, name)))
         except ParseError as error:  # the first token is already read
             raise _diagnostic(error, Place(name)) from error
         self._file = StringAttr(name)
@@ -74,17 +98,71 @@ class LocatedParser(Parser):
         pending = len(self.forward_ssa_references)
         try:
             op = super().parse_operation()
-        except (ParseError, Diagnostic, RecursionError):
+        except (Diagnostic, RecursionError):
             raise
+        except ParseError as error:
+            raise self._with_hint(_diagnostic(error, self._place()), depth) from error
         except Exception as error:
-            span = self._name_spans[depth] if len(self._name_spans) > depth else self._current_token.span
+            span = self._current_token.span
+            if len(self._name_spans) > depth and not _is_about_a_token(error):
+                span = self._name_spans[depth]
             raise _diagnostic(error, Place.of_span(span), span.text) from error
         if op.location == UNKNOWN_LOC:
             op.location = self._location(self._name_spans[depth].start)
+        if op.attributes:
+            claim_properties(op)
+            for given, near in misspelt_properties(op):
+                place = Place.of_span(self._name_spans[depth])
+                message = f"'{op.name}' has no property '{given}', and takes it for an attribute without meaning"
+                emit(Diagnostic(message, place, hint=near, severity=Severity.WARNING))
         del self._name_spans[depth:]
         if len(self.forward_ssa_references) > pending and op.has_trait(IsolatedFromAbove):
             self._check_isolated(op)
         return op
+
+    def _with_hint(self, diagnostic: Diagnostic, depth: int) -> Diagnostic:
+        """A syntax error within the operation at `depth`, with how that is written; regions are other operations."""
+        if diagnostic.hint is None and len(self._name_spans) > depth and diagnostic.message not in _OF_REGIONS:
+            op_type = self.ctx.get_optional_op(self._name_spans[depth].text.strip('"'))
+            if op_type is not None:
+                diagnostic.hint = form_hint(op_type, self._current_token.text)
+        return diagnostic
+
+    def _parse_block(self) -> Block:
+        """A block, which may not be defined again: xDSL forgets where one was defined that was used before."""
+        label = self._current_token.span
+        name = label.text[1:]
+        block = super()._parse_block()
+        if self.blocks[name][1] is None:
+            self.blocks[name] = (block, label)
+        return block
+
+    def _parse_dense_literal_type(self) -> RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]:
+        start = self._current_token.span
+        type = super()._parse_dense_literal_type()
+        self._check_dense(type, start)
+        return type
+
+    def parse_dense_int_or_fp_elements_attr(
+        self, type: RankedStructure[AnyDenseElement] | None
+    ) -> DenseIntOrFPElementsAttr:
+        if type is not None:
+            self._check_dense(type, self._current_token.span)
+        return super().parse_dense_int_or_fp_elements_attr(type)
+
+    def _check_dense(self, type: RankedStructure[AnyDenseElement], span: Span) -> None:
+        """One value that stands for all elements is repeated for each of them when it is read."""
+        size = prod(type.get_shape()) * type.element_type.compile_time_size
+        if size > MAX_DENSE_BYTES:
+            hint = "`relay.full` and `relay.broadcast_to` fill tensors of any size" if type.name == "tensor" else None
+            raise Diagnostic(f"a literal of {size} bytes is too large", Place.of_span(span), hint=hint)
+
+    def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
+        span = self._current_token.span
+        attribute = super().parse_optional_builtin_int_or_float_attr()
+        if isinstance(attribute, FloatAttr) and isinstance(attribute.type, Float80Type | Float128Type):
+            raise Diagnostic(f"numbers of type {attribute.type} are not supported", Place.of_span(span))
+        return attribute
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()
@@ -172,6 +250,12 @@ class LocatedParser(Parser):
         return attribute
 
 
+MAX_DENSE_BYTES = 1 << 30
+"""The largest literal tensor that is read."""
+
+_OF_REGIONS = ("expected an operation, a block or '}'", "expected an operation")
+"""Messages about what stands in a region, and not about the operation around it."""
+
 _REWORDED = {
     "Could not parse entire input!": "expected an operation",
     "in block definition": "expected an operation, a block or '}'",
@@ -196,10 +280,27 @@ def _has_use_within(value: SSAValue, op: Operation) -> bool:
     return any(op.is_ancestor(use.operation) for use in value.uses)
 
 
+def _is_about_a_token(error: Exception) -> bool:
+    """Whether an exception is about the number or type that was just read, and not about an operation as a whole."""
+    return isinstance(error, NotImplementedError | OverflowError | MemoryError) or _has_too_many_digits(error)
+
+
+def _has_too_many_digits(error: Exception) -> bool:
+    return isinstance(error, ValueError) and "integer string conversion" in str(error)
+
+
 def _diagnostic(error: Exception, place: Place, op_name: str | None = None) -> Diagnostic:
     """What went wrong while the text at `place` was read."""
+    if _has_too_many_digits(error):
+        return Diagnostic("a number of so many digits is not read", place)
     if isinstance(error, ValueError | UnregisteredConstructException) and not isinstance(error, Diagnostic):
         diagnostic = Diagnostic(str(error), place)
+    elif isinstance(error, OverflowError):
+        return Diagnostic("a number is too large for its type", place)
+    elif isinstance(error, NotImplementedError):
+        return Diagnostic(f"this cannot be read: {str(error)[:1].lower()}{str(error)[1:]}".rstrip(": "), place)
+    elif isinstance(error, MemoryError):
+        return Diagnostic("there is not enough memory to read this", place)
     elif (known := as_diagnostic(error, place)) is not None:
         diagnostic = known
         diagnostic.message = _REWORDED.get(diagnostic.message, diagnostic.message)

@@ -6,8 +6,10 @@ blocks of a region. Here all failures are found, each in the innermost operation
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from math import prod
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
@@ -44,6 +46,7 @@ def find_failures(module: ModuleOp) -> list[Diagnostic]:
         try:
             _check_structure(op)
             op.verify_()
+            _check_sizes(op)
         except (VerifyException, Diagnostic) as error:
             failures[index] = _placed(error, op)
             _mark(op, bad)
@@ -76,7 +79,7 @@ def _placed(error: Exception, op: Operation) -> Diagnostic:
     place = Place.of_location(op.location)
     diagnostic = as_diagnostic(error, place)
     assert diagnostic is not None
-    message = diagnostic.message.removeprefix("Operation does not verify: ")
+    message = diagnostic.message.removeprefix("Operation does not verify: ").removeprefix(f"'{op.name}' ")
     return Diagnostic(f"'{op.name}': {message}", place, notes=diagnostic.notes, hint=diagnostic.hint)
 
 
@@ -100,6 +103,26 @@ def _check_structure(op: Operation) -> None:
                 raise VerifyException("a block of its region is empty, but must end with a terminator")
             if not last.has_trait(IsTerminator, value_if_unregistered=True):
                 raise VerifyException(f"a block of its region must end with a terminator, not '{last.name}'")
+
+
+MAX_ELEMENTS = 1 << 46
+"""The largest tensor or buffer: a process cannot address more."""
+
+
+def _check_sizes(op: Operation) -> None:
+    """Tensors and buffers must be of a size that memory could hold."""
+    for result in op.results:
+        _check_size(result.type)
+    for region in op.regions:
+        for block in region.blocks:
+            for argument in block.args:
+                _check_size(argument.type)
+
+
+def _check_size(type: Attribute) -> None:
+    if isinstance(type, TensorType | MemRefType):
+        if prod(n for n in type.get_shape() if n != DYNAMIC_INDEX) > MAX_ELEMENTS:
+            raise VerifyException(f"{type} fits into no memory")
 
 
 class Dominance:

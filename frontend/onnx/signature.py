@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, compatible, shape_of, tensor
 from ...dialects.support.diagnostics import Diagnostic, Place, Severity, UsageError, did_you_mean, emit
-from .node import Malformed, Unsupported
+from .errors import Malformed, Unsupported
 from .tensors import check_fits, declared_shape, declared_type
 
 if TYPE_CHECKING:

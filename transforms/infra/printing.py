@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TextIO, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
+from ...dialects.support.printer import ModulePrinter
 from .info import PassInfo
 from .instruments import PassInstrument
 from .registry import canonical_name
@@ -23,7 +23,7 @@ Printing: TypeAlias = Callable[[ModuleOp], str]
 def module_text(module: ModuleOp, *, generic: bool = False, debuginfo: bool = False) -> str:
     """The text of a module, ending in a new line."""
     out = StringIO()
-    Printer(out, print_generic_format=generic, print_debuginfo=debuginfo).print_op(module)
+    ModulePrinter(out, print_generic_format=generic, print_debuginfo=debuginfo).print_op(module)
     return out.getvalue() + "\n"
 
 

@@ -35,7 +35,7 @@ relay.func @cast_to_a_type_that_is_none(%x: tensor<4xf32>) {
 // -----
 
 relay.func @result_of_another_type(%x: tensor<4xf32>) {
-  // expected-error@+1 {{'relay.cast' has result type tensor<4xi64>, but its operands and attributes give tensor<4xi32>}}
+  // expected-error@+1 {{'relay.cast': has result type tensor<4xi64>, but its operands and attributes give tensor<4xi32>}}
   %r = relay.cast %x {dtype = "int32"} : (tensor<4xf32>) -> tensor<4xi64>
   relay.return
 }
@@ -745,7 +745,7 @@ relay.func @value_like_a_tensor_that_is_no_scalar(%x: tensor<2xf32>, %v: tensor<
 // -----
 
 relay.func @zeros_of_another_shape() {
-  // expected-error@+1 {{'relay.zeros' has result type tensor<3xf32>, but its operands and attributes give tensor<2xf32>}}
+  // expected-error@+1 {{'relay.zeros': has result type tensor<3xf32>, but its operands and attributes give tensor<2xf32>}}
   %r = relay.zeros {shape = array<i64: 2>, dtype = "float32"} : tensor<3xf32>
   relay.return
 }
@@ -769,7 +769,7 @@ relay.func @triangle_of_a_vector(%x: tensor<4xf32>, %k: tensor<i64>) {
 // -----
 
 relay.func @extents_of_another_number_of_dimensions(%x: tensor<2x3xf32>) {
-  // expected-error@+1 {{'relay.shape_of' has result type tensor<3xi32>, but its operands and attributes give tensor<2xi32>}}
+  // expected-error@+1 {{'relay.shape_of': has result type tensor<3xi32>, but its operands and attributes give tensor<2xi32>}}
   %r = relay.shape_of %x : (tensor<2x3xf32>) -> tensor<3xi32>
   relay.return
 }

@@ -1,0 +1,150 @@
+"""Text that xDSL's parser takes badly: never a hang, never an exception, always a place."""
+
+import time
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr, TensorType
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from weft.dialects.relay.base import RelayOp
+from weft.dialects.relay.core import ConstantOp
+from weft.dialects.support.diagnostics import Diagnostic, Severity, UsageError, handled_by
+from weft.dialects.support.parser import parse_module
+from weft.dialects.support.text import decode
+from weft.dialects.support.verifier import verify
+from weft.frontend.onnx.node import relay_operator
+from weft.transforms.infra.printing import module_text
+from weft.transforms.infra.registry import new_ir_context
+
+
+def parse(text: str) -> ModuleOp:
+    return parse_module(text, new_ir_context(), "m.mlir")
+
+
+def refused(text: str) -> Diagnostic:
+    with pytest.raises(Diagnostic) as error:
+        verify(parse(text))
+    assert error.value.exit_code == 1 and error.value.place is not None
+    return error.value
+
+
+@pytest.mark.parametrize("text", ['"' + "a" * 5000, 'module attributes {a = "' + "a\\n" * 5000 + "\n} {}"])
+def test_a_forgotten_closing_quote_is_found_in_linear_time(text: str) -> None:
+    start = time.perf_counter()
+    assert "string literal" in refused(text).message
+    assert time.perf_counter() - start < 5
+
+
+def test_strings_are_read_as_before() -> None:
+    module = parse(r'module attributes {a = "", b = "x\22\n\t\\\"", c = "\ff"} {}')
+    a, b, c = module.attributes.values()
+    assert (a, b, c) == (StringAttr(""), StringAttr('x"\n\t\\"'), BytesAttr(b"\xff"))
+
+
+@pytest.mark.parametrize("use", ["", "  cf.br ^b\n"])
+def test_a_label_that_stands_twice_is_shown_with_the_first(use: str) -> None:
+    error = refused(f"func.func @f() {{\n{use}^b:\n  func.return\n^b:\n  func.return\n}}\n")
+    assert error.message == "re-declaration of block 'b'" and error.notes[0].place is not None
+    assert error.notes[0].place.line == 2 + bool(use)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("module attributes {a = array<i128: 4>} {}", "cannot be read"),
+        ("module attributes {a = 1.0 : f80} {}", "type f80 are not supported"),
+        ("module attributes {a = 0xFFFFFFFFFFFFFFFFF : f32} {}", "too large for its type"),
+        (f"module attributes {{a = {'1' * 5000}}} {{}}", "so many digits"),
+        ("%0 = relay.constant dense<1.0> : tensor<100000x100000xf32>", "literal of 40000000000 bytes"),
+        ('%0 = arith.constant dense<"0x00000000"> : tensor<99999x99999xi32>', "literal of"),
+        ("func.func @g(%x: tensor<9223372036854775807xf32>) { func.return }", "fits into no memory"),
+    ],
+)  # fmt: skip
+def test_what_memory_and_numbers_cannot_hold_is_refused(text: str, message: str) -> None:
+    assert message in refused(text).message
+
+
+def test_a_message_about_a_long_name_is_short() -> None:
+    error = refused(f'"{"a" * 1_000_000}"() : () -> ()')
+    assert len(str(error)) < 4000
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+    assert decode(b"\xef\xbb\xbfmodule {}", "m.mlir") == "module {}"
+    assert isinstance(parse("\ufeffmodule {}"), ModuleOp)
+
+
+def test_an_onnx_model_is_no_text() -> None:
+    with pytest.raises(Diagnostic, match="this is an ONNX model") as error:
+        decode(b"\x08\xff", "dir/m.onnx")
+    assert error.value.hint is not None and "weft-import dir/m.onnx -o dir/m.mlir" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("%x = relay.add 1 : tensor<4xf32>", "it is written like this: %z = relay.add"),
+        ("tir.for vectorised %i = 0 to 4 {}", "did you mean 'vectorized'?"),
+        ("tir.for %i = 0 to 4\n", "it is written like this: tir.for"),
+    ],
+)
+def test_a_syntax_error_shows_how_the_operation_is_written(text: str, hint: str) -> None:
+    assert hint in (refused(text).hint or "")
+
+
+def test_a_misspelt_property_is_warned_about() -> None:
+    warnings: list[Diagnostic] = []
+    text = """relay.func @f(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = relay.nn.softmax %x {AXIS} : tensor<2x3xf32>
+  relay.return %y : tensor<2x3xf32>
+}"""
+    with handled_by(warnings.append):
+        parse(text.replace("AXIS", "axsi = 0 : i64"))
+        parse(text.replace("AXIS", "note = 0 : i64, my.axsi = 1"))
+    [warning] = warnings
+    assert warning.severity is Severity.WARNING and warning.hint == "did you mean 'axis'?"
+    assert "has no property 'axsi'" in warning.message and warning.place is not None and warning.place.line == 2
+
+
+def test_a_property_that_stands_among_the_attributes_is_a_property() -> None:
+    """`llvm.func` writes `no_unwind` among its attributes in one form and among its properties in the other."""
+    text = '"llvm.func"() <{sym_name = "f", function_type = !llvm.func<void ()>, CConv = #llvm.cconv<ccc>, linkage = #llvm.linkage<"external">, visibility_ = 0 : i64, no_unwind}> ({}) : () -> ()'  # noqa: E501
+    pretty = module_text(parse(text))
+    generic = module_text(parse(pretty), generic=True)
+    assert module_text(parse(generic)) == pretty
+    assert module_text(parse(module_text(parse(generic), generic=True)), generic=True) == generic
+    assert "no_unwind}>" in generic
+
+
+def test_locations_can_be_read_where_a_type_stands_before_regions() -> None:
+    text = """func.func @f(%n: i32, %c: i1) {
+  %0 = scf.while (%i = %n) : (i32) -> i32 {
+    scf.condition(%c) %i : i32
+  } do {
+  ^bb0(%j: i32):
+    scf.yield %j : i32
+  }
+  func.return
+}"""
+    located = module_text(parse(text), debuginfo=True)
+    assert module_text(parse(located), debuginfo=True) == located and 'loc("m.mlir":2:8)' in located
+
+
+def test_a_misspelt_property_is_an_error_in_python() -> None:
+    x, y = (ConstantOp.from_numpy(np.zeros((2, 3), np.float32)).result for _ in range(2))
+    with pytest.raises(UsageError, match=r"relay\.nn\.dense has no property 'unts'") as error:
+        relay_operator("nn.dense")(x, y, unts=2)
+    assert error.value.hint == "did you mean 'units'?"
+
+
+def test_an_operator_without_a_type_relation_says_so() -> None:
+    @irdl_op_definition
+    class NothingOp(RelayOp):
+        name = "relay.nothing"
+        x = operand_def(TensorType)
+        result = result_def(TensorType)
+
+    with pytest.raises(VerifyException, match=r"test_parser\.NothingOp has no type relation: it lacks `infer`"):
+        NothingOp(ConstantOp.from_numpy(np.zeros(2, np.float32)).result)
