@@ -157,6 +157,10 @@ class Job:
         verify(module)
         if options.input != "-":
             load_weights(module, Path(options.input))
+        if options.shape:
+            from ..transforms.relay.bind_shapes import bind_shapes
+
+            bind_shapes(module, dict(options.shape))
         if options.verify_roundtrip:
             check_roundtrip(module, self.context)
         self._run_passes(module)

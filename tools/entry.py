@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from errno import ENOSPC
 from importlib import import_module
 
 from ..dialects.support import knobs
-from ..dialects.support.diagnostics import Diagnostic, InternalError, as_diagnostic, print_to
+from ..dialects.support.advice import on_a_command_line
+from ..dialects.support.diagnostics import Diagnostic, InternalError, Place, as_diagnostic, print_to
 
 EX_INTERNAL = InternalError.exit_code
 
@@ -20,22 +22,33 @@ REPORT_HINT = "this is a mistake in Weft; WEFT_DEBUG=1 shows the traceback to re
 
 def guarded(work: Callable[[], int]) -> int:
     """Do `work`; what it raises is shown on standard error, and its exit code returned."""
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  # it is closed
+        sys.stderr = open(os.devnull, "w")
     try:
         try:
-            code = work()
-            sys.stdout.flush()
+            with on_a_command_line():
+                code = work()
+            if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]  # it is closed
+                sys.stdout.flush()
             return code
         except KeyboardInterrupt:
             return 130
-        except BrokenPipeError:
-            # Whoever read our output has left: `weft-opt ... | head`. Nothing more may be written at exit either.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except BrokenPipeError:  # whoever read our output has left: `weft-opt ... | head`
+            _give_up_output()
             return 141
         except Exception as error:
+            if isinstance(error, OSError) and error.errno == ENOSPC and error.filename is None:
+                _give_up_output()
+                error = Diagnostic("cannot be written: no space left on device", Place("<stdout>"))
             return report(error)
     except Diagnostic as error:  # a knob that cannot be read, found while reporting
         print_to(sys.stderr)(error)
         return error.exit_code
+
+
+def _give_up_output() -> None:
+    """What standard output did not take must not be tried again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def register_weft() -> None:

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from ..dialects.support.diagnostics import Place, UsageError, did_you_mean
 from ..dialects.support.knobs import KNOBS
+from .arguments import parse_shape
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Options:
     verify_each: bool
     allow_unregistered_dialect: bool
     no_implicit_module: bool
+    shape: tuple[tuple[str, list[int]], ...]
     print_op_generic: bool
     print_debuginfo: bool
 
@@ -172,6 +174,14 @@ def _add_input_and_output(group: argparse._ArgumentGroup) -> None:  # pyright: i
     )
     add("--verify-roundtrip", action="store_true", help="check that the input survives being printed and parsed again")
     add("--allow-unregistered-dialect", action="store_true", help="accept operations of dialects that are not known")
+    add(
+        "--shape",
+        action=_Extend,
+        type=lambda text: (parse_shape(text),),
+        default=(),
+        metavar="NAME=1x3x224x224",
+        help="the shape of an input whose dimensions the module leaves open",
+    )
     add("--no-implicit-module", action="store_true", help="the input must be one builtin.module")
     add(
         "--mlir-print-op-generic",

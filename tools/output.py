@@ -20,6 +20,8 @@ def read_text(path: str) -> tuple[str, str]:
         Diagnostic: the file cannot be read, or is not text.
     """
     name = STDIN_NAME if path == "-" else path
+    if path == "-" and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise Diagnostic("cannot be read: it is closed", Place(name))
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
@@ -35,6 +37,8 @@ def write_output(path: str, data: str | bytes) -> None:
     """
     content = data.encode() if isinstance(data, str) else data
     if path == "-":
+        if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise Diagnostic("cannot be written: it is closed", Place("<stdout>"))
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()

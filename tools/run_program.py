@@ -11,6 +11,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from weft.compiler import compile, load_module
+from weft.dialects.relay.base import DYNAMIC
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.reference import evaluate_function
 from weft.dialects.relay.weights import missing_resources
@@ -81,6 +82,10 @@ class Program:
                 hint = did_you_mean(name, REFERENCES) or f"they are: {', '.join(REFERENCES)}"
                 raise UsageError(f"there is no executor '{name}'", hint=hint)
 
+    def open_inputs(self) -> list[str]:
+        """The names of the inputs that have a dynamic dimension."""
+        return [spec.name for spec in self.inputs if DYNAMIC in spec.type.get_shape()]
+
     def compiled(self, settings: Settings) -> Executable:
         """The program as machine code."""
         if self.saved is not None:
@@ -102,10 +107,10 @@ def programs(path: str, functions: Sequence[str], shapes: Mapping[str, Sequence[
     if Path(path).suffix == ARTEFACT_SUFFIX:
         if functions:
             raise UsageError("a saved executable is one function", Place("--function"))
+        if shapes:
+            raise UsageError("a saved executable has its shapes", Place("--shape"))
         exe = load(path)
         return [Program(path, "main", exe.inputs, exe.outputs, saved=exe)]
-    if shapes and Path(path).suffix != ".onnx":
-        raise UsageError("shapes can be given for ONNX models only", Place("--shape"))
     if path == STDIN:
         from weft.frontend.mlir import parse_mlir
 
@@ -116,6 +121,7 @@ def programs(path: str, functions: Sequence[str], shapes: Mapping[str, Sequence[
                 Place(STDIN_NAME),
                 hint="write the module to a file, which has its weights beside it: weft-opt ... -o FILE.mlir",
             )
+        module = load_module(module, shapes)
     else:
         module = load_module(path, shapes)
     phase_of(module)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from weft.dialects.relay.base import DYNAMIC
+from weft.dialects.support.advice import give_shapes
 from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 from weft.dialects.support.element_types import MLIR_NAMES, numpy_dtype_of
 from weft.lowering.abi import TensorSpec
@@ -139,6 +141,10 @@ def complete(
         if name not in names:
             hint = did_you_mean(name, names) or f"inputs: {', '.join(map(describe, specs))}"
             raise UsageError(f"there is no input '{name}'", hint=hint)
+    made = [spec.type for spec in specs if spec.name not in given and DYNAMIC not in spec.type.get_shape()]
+    size = sum(prod(type.get_shape()) * numpy_dtype(type.element_type).itemsize for type in made)
+    if size > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        raise Diagnostic(f"random inputs of {size} bytes are more than this machine's memory holds")
     generator = np.random.default_rng(seed)
     arrays: dict[str, NDArray] = {}
     for spec in specs:
@@ -147,7 +153,7 @@ def complete(
         elif DYNAMIC in spec.shape:
             raise UsageError(
                 f"input '{spec.name}' is {spec.type}",
-                hint=f"give it by --input or --inputs, or its shape: --shape {spec.name}=...",
+                hint=give_shapes(spec.name, "x".join("1" if n == DYNAMIC else str(n) for n in spec.type.get_shape())),
             )
         else:
             arrays[spec.name] = random_array(spec, generator, integers)

@@ -45,7 +45,7 @@ def argument_parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=1x3x224x224",
-        help="the shape of an input whose dimensions the models leave open",
+        help="the shape of an input that the model leaves open; of an ONNX model also a dimension by its name: batch=1",
     )
     return parser
 

@@ -37,7 +37,7 @@ def argument_parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=1x3x224x224",
-        help="the shape of an input whose dimensions the model leaves open; may be given for several inputs",
+        help="the shape of an input that the model leaves open; of an ONNX model also a dimension by its name: batch=1",
     )
     parser.add_argument("--mlir-print-op-generic", action="store_true", help="print operations in their generic form")
     parser.add_argument(

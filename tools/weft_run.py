@@ -47,7 +47,7 @@ def argument_parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=1x3x224x224",
-        help="the shape of an input whose dimensions the model leaves open",
+        help="the shape of an input that the model leaves open; of an ONNX model also a dimension by its name: batch=1",
     )
     what.add_argument("--target", default="llvm", help="what code is made for: 'llvm -mcpu=native -mattr=-avx512f'")
     what.add_argument(
@@ -97,7 +97,11 @@ def run(arguments: argparse.Namespace) -> int:
     given = read_npz(arguments.inputs) if arguments.inputs else {}
     given |= dict(read_input(text) for text in arguments.input)
     expected = read_npz(arguments.expect) if arguments.expect else None
-    found = programs(arguments.file, arguments.function, dict(parse_shape(text) for text in arguments.shape))
+    shapes = dict(parse_shape(text) for text in arguments.shape)
+    found = programs(arguments.file, arguments.function, shapes)
+    if open_inputs := {name for program in found for name in program.open_inputs() if name in given}:
+        shapes |= {name: list(given[name].shape) for name in open_inputs}
+        found = programs(arguments.file, arguments.function, shapes)
     if len(found) > 1 and (expected is not None or arguments.outputs or arguments.save):
         raise UsageError("--expect, --outputs and --save are for one function", Place("--function"))
     for name in given:

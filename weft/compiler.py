@@ -19,6 +19,7 @@ from .lowering.phase_texts import PhaseTexts
 from .runtime.executable import Executable
 from .transforms.infra import PassContext
 from .transforms.relay.bind_params import bind_params
+from .transforms.relay.bind_shapes import bind_shapes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -47,7 +48,8 @@ def compile(
         opt_level: 0 to 3, which graph passes run. Without it, that of the `PassContext` around the call, or 3.
         threads: threads for an inference; as many as there are processors, unless given.
         params: inputs that become constants, by name.
-        shapes: shapes of inputs whose dimensions the model leaves open, by name.
+        shapes: shapes of inputs whose dimensions the model leaves open, by name; for an ONNX model also single
+            dimensions by their names, as in `{"batch": [4]}`.
         function: which function of a module to compile: `main` or the only one, unless given.
         phase: the phase that a module is at already; what its operations say, unless given.
 
@@ -79,21 +81,21 @@ def compile(
 
 
 def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
-    """The model as a module of its own.
+    """The model as a module of its own, with the shapes that are given for its inputs.
 
     Raises:
         Diagnostic: the model cannot be read or imported; the message says where and why.
     """
     if isinstance(model, ModuleOp):
-        return model.clone()
+        return _with_shapes(model.clone(), shapes)
     if isinstance(model, FuncOp):
-        return ModuleOp([model.clone()])
+        return _with_shapes(ModuleOp([model.clone()]), shapes)
     if isinstance(model, str | os.PathLike):
         suffix = Path(model).suffix
         if suffix == ".mlir":
             from .frontend.mlir import from_mlir
 
-            return from_mlir(model)
+            return _with_shapes(from_mlir(model), shapes)
         if suffix != ".onnx":
             raise UsageError(f"{model}: unknown kind of model '{suffix}'", hint="give an .onnx or .mlir file")
     elif not hasattr(model, "SerializeToString"):
@@ -103,3 +105,8 @@ def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None)
     from .frontend.onnx import from_onnx
 
     return from_onnx(model, shapes)
+
+
+def _with_shapes(module: ModuleOp, shapes: Mapping[str, Sequence[int]] | None) -> ModuleOp:
+    bind_shapes(module, shapes or {})
+    return module

@@ -226,6 +226,8 @@ def as_diagnostic(error: Exception, place: Place | None = None) -> Diagnostic | 
         message = (error.strerror or str(error)).lower()
     elif isinstance(error, DiagnosticException):
         message = str(error)
+    elif isinstance(error, MemoryError):
+        message = f"there is not enough memory: {error}".rstrip(": ")
     else:
         return None
     diagnostic = Diagnostic(message.strip(), place, notes=notes)

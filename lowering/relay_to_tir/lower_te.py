@@ -31,7 +31,7 @@ from ...dialects.relay.computing import compute_results
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.ops.slicing import ConcatenateOp
 from ...dialects.support.advice import give_shapes
-from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
 from ..graph_to_loops.convert_main_to_loops import CONCAT_ONLY
@@ -130,14 +130,14 @@ def _compute(op: Operation, tensors: dict[SSAValue, list[te.Tensor]]) -> Iterato
                 yield flat[position : position + width]
                 position += width
         case _:
-            raise Diagnostic.at(op, f"'{op.name}' cannot become a loop nest: it has no compute")
+            raise Diagnostic.at(op, "cannot become a loop nest: it has no compute")
 
 
 def _static_tensors(type: Attribute, where: Operation) -> Sequence[Tensor]:
     if not is_static(type):
-        raise Diagnostic.at(
-            where,
+        raise Diagnostic(
             f"cannot lower {type} to a loop nest: it has a dynamic dimension",
+            Place.of_location(where.location),
             hint=give_shapes(),
         )
     return flatten_types([type])

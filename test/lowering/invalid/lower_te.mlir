@@ -18,7 +18,7 @@ relay.func private @large_constant(%p0: tensor<2xf32>) -> tensor<2xf32> attribut
 // -----
 
 relay.func private @no_compute(%p0: tensor<2xf32>) -> tensor<2xf32> attributes {primitive} {
-  // expected-error @+1 {{'relay.call' cannot become a loop nest: it has no compute}}
+  // expected-error @+1 {{'relay.call': cannot become a loop nest: it has no compute}}
   %0 = relay.call @other(%p0) : (tensor<2xf32>) -> tensor<2xf32>
   relay.return %0 : tensor<2xf32>
 }
