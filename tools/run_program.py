@@ -84,7 +84,7 @@ class Program:
 
     def open_inputs(self) -> list[str]:
         """The names of the inputs that have a dynamic dimension."""
-        return [spec.name for spec in self.inputs if DYNAMIC in spec.type.get_shape()]
+        return [spec.name for spec in self.inputs if DYNAMIC in spec.shape]
 
     def compiled(self, settings: Settings) -> Executable:
         """The program as machine code."""

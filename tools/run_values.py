@@ -141,8 +141,7 @@ def complete(
         if name not in names:
             hint = did_you_mean(name, names) or f"inputs: {', '.join(map(describe, specs))}"
             raise UsageError(f"there is no input '{name}'", hint=hint)
-    made = [spec.type for spec in specs if spec.name not in given and DYNAMIC not in spec.type.get_shape()]
-    size = sum(prod(type.get_shape()) * numpy_dtype(type.element_type).itemsize for type in made)
+    size = sum(spec.bytes for spec in specs if spec.name not in given and DYNAMIC not in spec.shape)
     if size > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
         raise Diagnostic(f"random inputs of {size} bytes are more than this machine's memory holds")
     generator = np.random.default_rng(seed)
@@ -153,7 +152,7 @@ def complete(
         elif DYNAMIC in spec.shape:
             raise UsageError(
                 f"input '{spec.name}' is {spec.type}",
-                hint=give_shapes(spec.name, "x".join("1" if n == DYNAMIC else str(n) for n in spec.type.get_shape())),
+                hint=give_shapes(spec.name, "x".join("1" if n == DYNAMIC else str(n) for n in spec.shape)),
             )
         else:
             arrays[spec.name] = random_array(spec, generator, integers)

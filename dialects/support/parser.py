@@ -305,7 +305,9 @@ def _diagnostic(error: Exception, place: Place, op_name: str | None = None) -> D
         diagnostic = known
         diagnostic.message = _REWORDED.get(diagnostic.message, diagnostic.message)
     else:
-        return InternalError(f"{type(error).__name__} while this was parsed: {error}", place)
+        from .plugins import blamed
+
+        return blamed(error) or InternalError(f"{type(error).__name__} while this was parsed: {error}", place)
     if isinstance(error, MultipleSpansParseError) and diagnostic.message.startswith("region ends with missing block"):
         use = error.refs[0][0]
         return Diagnostic(f"block '{use.text}' is used but not defined", Place.of_span(use))

@@ -73,3 +73,17 @@ assert numpy.allclose(exe(numpy.ones(2, numpy.float32)), numpy.e)
     # Diagnostics are xDSL's exceptions too, whose module imports nothing else of it.
     assert {name for name in loaded if name.startswith("xdsl")} <= {"xdsl", "xdsl.utils", "xdsl.utils.exceptions"}
     assert not loaded & {"onnx", "multiprocessing", "subprocess", "concurrent.futures"}
+
+
+def test_a_relay_module_is_processed_without_the_dialects_that_it_does_not_use() -> None:
+    """`weft-opt examples/perceptron.mlir` takes 0.4 s: what other modules need is not imported."""
+    code = "from weft.tools.weft_opt import main\nassert main(['examples/perceptron.mlir', '-o', '/dev/null']) == 0"
+    loaded = modules_loaded_by(code)
+    assert "weft.dialects.relay.core" in loaded and not loaded & {"numpy", "llvmlite", "onnx", "weft.dialects.tir.core"}
+    dialects = {name for name in loaded if name.startswith("xdsl.dialects.")}
+    assert dialects == {"xdsl.dialects.builtin"}
+
+
+def test_garbage_is_sought_as_before_once_a_tool_is_done() -> None:
+    code = "import gc; before = gc.get_threshold()\nfrom weft.tools.weft_opt import main\nmain(['--version'])\n"
+    modules_loaded_by(f"{code}assert gc.get_threshold() == before")

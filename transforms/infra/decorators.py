@@ -22,22 +22,24 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, cast, overload
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ...dialects.relay.core import FuncOp
-from ...dialects.tir.core import PrimFuncOp
 from .context import PassContext
 from .info import PassInfo
 from .passes import Pass, relay_functions
 from .walk import erase
 
+if TYPE_CHECKING:
+    from ...dialects.tir.core import PrimFuncOp
+
 ModuleTransform: TypeAlias = Callable[[ModuleOp, PassContext], ModuleOp]
 FunctionTransform: TypeAlias = Callable[[FuncOp, ModuleOp, PassContext], FuncOp]
-PrimFuncTransform: TypeAlias = Callable[[PrimFuncOp, ModuleOp, PassContext], "PrimFuncOp | None"]
+PrimFuncTransform: TypeAlias = "Callable[[PrimFuncOp, ModuleOp, PassContext], PrimFuncOp | None]"
 
 
 class _Decorator(Protocol):
@@ -121,6 +123,8 @@ class _DecoratedPrimFuncPass(_Decorated):
     method = "transform_function"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from ...dialects.tir.core import PrimFuncOp
+
         for func in [f for f in op.ops if isinstance(f, PrimFuncOp)]:
             result = self.transform(func, op, PassContext.current())
             if result is None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
@@ -28,12 +28,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import RewritePattern
 
 from ...dialects.relay.core import FuncOp
-from ...dialects.tir.core import PrimFuncOp
 from . import remarks
 from .driver import RewriteDriver
 from .execution import report_changed, run
 from .info import PassInfo, spec_text
 from .walk import clone
+
+if TYPE_CHECKING:
+    from ...dialects.tir.core import PrimFuncOp
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,8 @@ class PrimFuncPass(Pass):
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None: ...
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from ...dialects.tir.core import PrimFuncOp
+
         functions = [func for func in op.ops if isinstance(func, PrimFuncOp)]
         if not functions:
             report_changed(False)

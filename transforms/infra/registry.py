@@ -128,10 +128,12 @@ def _installed() -> Universe:
     """The universes of the environment; xDSL's alone where Weft runs uninstalled."""
     from xdsl.universe import XDSL_UNIVERSE, Universe
 
-    installed = Universe.get_multiverse()
+    from ...dialects.support.plugins import installed_universes
+
+    universes = [*installed_universes(), XDSL_UNIVERSE]  # the first one to name something wins
     return Universe(
-        all_passes={**XDSL_UNIVERSE.all_passes, **installed.all_passes},
-        all_dialects={**XDSL_UNIVERSE.all_dialects, **installed.all_dialects},
+        all_passes={name: load for u in reversed(universes) for name, load in u.all_passes.items()},
+        all_dialects={name: load for u in reversed(universes) for name, load in u.all_dialects.items()},
     )
 
 

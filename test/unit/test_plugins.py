@@ -1,0 +1,112 @@
+"""Mistakes of plug-ins are blamed on them, and stop only what needs them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+UNIVERSE = """
+from xdsl.universe import Universe
+from weft.transforms.infra.passes import ModulePass
+
+class BadPass(ModulePass):
+    \"\"\"Does not work.\"\"\"
+    name = "bad-pass"
+    def apply(self, ctx, op):
+        return [][1]
+
+def dialect():
+    from xdsl.dialects.builtin import TensorType
+    from xdsl.ir import Dialect
+    from xdsl.irdl import irdl_op_definition, operand_def, result_def
+    from weft.dialects.relay.base import RelayOp
+
+    class Mine(RelayOp):
+        x = operand_def(TensorType)
+        result = result_def(TensorType)
+        assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    @irdl_op_definition
+    class BareOp(Mine):
+        name = "mine.bare"
+
+    @irdl_op_definition
+    class CrashOp(Mine):
+        name = "mine.crash"
+        def infer(self):
+            raise KeyError("no such shape")
+
+    @irdl_op_definition
+    class IdleOp(Mine):
+        name = "mine.idle"
+        def infer(self):
+            return [self.x.type]
+
+    return Dialect("mine", [BareOp, CrashOp, IdleOp])
+
+UNIVERSE = Universe(all_dialects={"mine": dialect}, all_passes={"bad-pass": lambda: BadPass})
+"""
+
+MODULE = """relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = OP %x : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %y : tensor<4xf32>
+}
+"""
+
+
+def plugin(folder: Path, text: str, value: str = "my_plugin:UNIVERSE") -> None:
+    """Install a package `my-plugin` into `folder`."""
+    (folder / "my_plugin.py").write_text(text)
+    info = folder / "my_plugin-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-plugin\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[xdsl.universe]\nmy-universe = {value}\n")
+
+
+def weft_opt(folder: Path, *arguments: str, text: str = "module {}") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-m", "weft.tools.weft_opt", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, input=text, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "reason"),
+    [
+        ("import nothing_of_the_kind", "my_plugin:UNIVERSE", "No module named 'nothing_of_the_kind'"),
+        ("1 / 0", "my_plugin:UNIVERSE", "ZeroDivisionError: division by zero"),
+        ("UNIVERSE = 3", "my_plugin:UNIVERSE", "it is int, and no xdsl.universe.Universe"),
+        ("", "my_plugin:UNIVERSE", "has no attribute 'UNIVERSE'"),
+        ("", "no_module:UNIVERSE", "No module named 'no_module'"),
+    ],
+)
+def test_a_broken_plugin_is_named_and_the_tool_goes_on(text: str, value: str, reason: str, tmp_path: Path) -> None:
+    plugin(tmp_path, text, value)
+    done = weft_opt(tmp_path)
+    assert done.returncode == 0 and "builtin.module" in done.stdout
+    assert "my-plugin: my-universe = " in done.stderr and "warning" in done.stderr and reason in done.stderr
+
+
+def test_a_crash_in_a_plugins_pass_is_blamed_on_the_plugin(tmp_path: Path) -> None:
+    plugin(tmp_path, UNIVERSE)
+    done = weft_opt(tmp_path, "-p", "bad-pass")
+    assert done.returncode == 70 and "mistake in Weft" not in done.stderr
+    assert "the plug-in 'my-universe' failed: IndexError: list index out of range" in done.stderr
+    assert "my_plugin.py:9:1: " in done.stderr and "this is a mistake in my-plugin" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("op", "code", "message"),
+    [
+        ("mine.crash", 70, "the plug-in 'my-universe' failed: KeyError: 'no such shape'"),
+        ("mine.bare", 1, "'mine.bare': my_plugin.BareOp has no type relation: it lacks `infer`"),
+        ("mine.idle", 1, "'mine.idle': cannot become a kernel: my_plugin.IdleOp lacks `compute`"),
+    ],
+)
+def test_what_an_operator_of_a_plugin_lacks_is_said(op: str, code: int, message: str, tmp_path: Path) -> None:
+    plugin(tmp_path, UNIVERSE)
+    done = weft_opt(tmp_path, "--compile-to=loops", text=MODULE.replace("OP", op))
+    assert (done.returncode, message in done.stderr) == (code, True), done.stderr
