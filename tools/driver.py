@@ -63,6 +63,8 @@ def drive(options: Options) -> int:
         if options.output != "-":
             arrays = {key: array for job in jobs for key, array in job.arrays.items()}
             write_weights(arrays, weights_path(Path(options.output)))
+        if options.output == "-" and options.dump_phases_to is not None and options.emit == "mlir":
+            return code  # what would be printed is the file of the last phase
         write_output(options.output, _joined([job.output for job in jobs if job.output is not None]))
     return code
 
@@ -180,7 +182,8 @@ class Job:
         known = as_diagnostic(error)
         if known is None:
             known = internal_error(error)
-            notes.append(f"run `weft-opt --run-reproducer {self._write_reproducer(error)}` to see it again")
+            if self.options.crash_reproducer is None:
+                notes.append(f"run `weft-opt --run-reproducer {self._write_reproducer(error)}` to see it again")
         last = known.each()[-1]
         last.notes = (*last.notes, *map(Note, notes))
         return known

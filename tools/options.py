@@ -244,7 +244,7 @@ def _add_phases(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repo
     add = group.add_argument
     add("--compile-to", metavar="PHASE", help="run all phases up to this one")
     add("--compile-from", metavar="PHASE", help="the input has been through this phase (default: import)")
-    add("--dump-phases-to", metavar="DIR", help="write the module after each phase to DIR/PHASE.mlir")
+    add("--dump-phases-to", metavar="DIR", help="write the module after each phase to DIR/PHASE.mlir, and print none")
     add(
         "--target",
         help="what to compile for (default: 'llvm -mcpu=native'); a pipeline finds its vectors on the module",
@@ -313,6 +313,6 @@ def _add_information(group: argparse._ArgumentGroup) -> None:  # pyright: ignore
     add = group.add_argument
     add("--show-dialects", action="store_true", help="the dialects that can be read")
     add("--list-passes", action="store_true", help="the passes that can be run")
-    add("--explain", metavar="NAME", help="describe an operation, a pass or a dialect")
+    add("--explain", metavar="NAME", help="describe an operation, attribute, type, dialect, pass or phase")
     add("-v", "--version", action="store_true", help="the versions of Weft and what it stands on")
     add("-h", "--help", action="help", help="this text")

@@ -2,7 +2,8 @@
 
     // expected-error@+1 {{is used but not defined}}
     %0 = arith.addi %a, %b : i32
-    // expected-remark@above {{...}}      expected-warning, expected-note, expected-error-re with a regular expression
+    // expected-remark@above {{...}}      expected-warning, expected-note
+    // expected-error-re {{has {{[0-9]+}} operands}}      or the whole a regular expression: {{has [0-9]+ operands}}
 
 `@+N`, `@-N`, `@above`, `@below` name another line, `@unknown` no line. The text must occur in the message. Every error
 and warning must be expected, and everything expected must occur. Remarks must be expected only where `--remarks` asks
@@ -20,7 +21,7 @@ from ..transforms.infra.remarks import Remark
 
 _COMMENT = re.compile(
     r"expected-(?P<kind>error|warning|remark|note)(?P<re>-re)?[ \t]*"
-    r"(?:@(?P<line>[+-]\d+|above|below|unknown))?[ \t]*\{\{(?P<text>.*?)\}\}(?!\})"
+    r"(?:@(?P<line>[+-]\d+|above|below|unknown))?[ \t]*\{\{(?P<text>(?:\{\{.*?\}\}|.)*?)\}\}(?!\})"
 )
 _UNKNOWN = 0
 
@@ -59,13 +60,15 @@ class Expectations:
         for number, line in enumerate(text.split("\n"), 1):
             for match in _COMMENT.finditer(line):
                 place = Place(name, number, match.start() + 1, match.end() - match.start(), line)
+                text_of = match["text"]
                 if match["re"]:
+                    text_of = _as_regex(text_of)
                     try:
-                        re.compile(match["text"])
+                        re.compile(text_of)
                     except re.error as error:
                         raise Diagnostic(f"this is not a regular expression: {error}", place) from error
                 target = _target(match["line"], number)
-                expected.append(Expectation(Severity(match["kind"]), match["text"], bool(match["re"]), target, place))
+                expected.append(Expectation(Severity(match["kind"]), text_of, bool(match["re"]), target, place))
         return Expectations(expected)
 
     def compare(
@@ -95,6 +98,14 @@ class Expectations:
                 expectation.met = True
                 return True
         return False
+
+
+def _as_regex(text: str) -> str:
+    """A regular expression; as MLIR writes it, a text in which only what stands in `{{...}}` is one."""
+    if "{{" not in text:
+        return text
+    pieces = re.split(r"\{\{(.*?)\}\}(?!\})", text)
+    return "".join(f"(?:{piece})" if i % 2 else re.escape(piece) for i, piece in enumerate(pieces))
 
 
 def _target(text: str | None, line: int) -> int:

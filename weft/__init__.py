@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
+    __version__: str
+
     from . import frontend, instrument, transform
     from .compiler import compile
     from .dialects import te
@@ -55,7 +57,15 @@ _NAMES = {
 _find = lazy_names(__name__, {name: module for module, names in _NAMES.items() for name in names})
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("weft")
     if name in _MODULES:
         return import_module(_MODULES[name], __name__)
     return _find(name)

@@ -27,3 +27,7 @@ _MODULES = {
 __getattr__ = lazy_names(
     "weft", {name: f".transforms.infra.{module}" for module, names in _MODULES.items() for name in names}
 )
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -45,6 +45,13 @@ _find = lazy_names(
 )
 
 
+def __dir__() -> list[str]:
+    from . import universe as universe
+    from .transforms.infra.registry import own_passes
+
+    return [*__all__, *(name.title().replace("-", "") for name in own_passes())]
+
+
 def __getattr__(name: str) -> object:
     if name.startswith("__"):
         raise AttributeError(f"module 'weft.transform' has no attribute '{name}'")

@@ -5,19 +5,26 @@
 // RUN: weft-opt --explain InferType | filecheck %s --check-prefix=PASS
 // RUN: weft-opt --explain relay | filecheck %s --check-prefix=DIALECT
 // RUN: not weft-opt --explain relay.tuple_git 2>&1 | filecheck %s --check-prefix=UNKNOWN
+// RUN: weft-opt --explain relay.nn.conv2d | filecheck %s --check-prefix=CONV
+// RUN: not weft-opt --explain conv2d 2>&1 | filecheck %s --check-prefix=SHORT
+// RUN: weft-opt --explain relay.scatter_nd | filecheck %s --check-prefix=ONNX
+// RUN: weft-opt --explain fuse | filecheck %s --check-prefix=PHASE
+// RUN: weft-opt --explain '#relay.resource' | filecheck %s --check-prefix=ATTRIBUTE
 // RUN: weft-opt --version | filecheck %s --check-prefix=VERSION
 // RUN: weft-opt --help | filecheck %s --check-prefix=HELP
 
 // DIALECTS:  Available dialects: relay, tir
 // DIALECTS:  arith
 // PASSES:    Available passes:
-// PASSES:    infer-type {{ *[A-Z].*}}
+// PASSES:    infer-type {{ *}}Bring result types up to date with what the operators say of them.
 // PASSES:    of xDSL and plug-ins:
 // PASSES:    canonicalize
 // OP:        operation relay.tuple_get
 // OP:        One field of a tuple.
-// OP:        operands: tuple
-// OP:        properties: index
+// OP:        operands:
+// OP-NEXT:   tuple: tuple
+// OP:        properties:
+// OP-NEXT:   index: integer
 // OP:        defined in weft.dialects.relay.core.TupleGetOp
 // PASS:      pass infer-type
 // PASS:      defined in weft.transforms.relay.infer_type.InferTypePass
@@ -25,8 +32,17 @@
 // DIALECT:   relay.tuple_get {{ *}}One field of a tuple.
 // DIALECT:   attributes and types:
 // DIALECT:   relay.resource
-// UNKNOWN:   error: there is no operation, pass or dialect 'relay.tuple_git'
+// UNKNOWN:   error: there is no operation, attribute, type, pass, dialect or phase 'relay.tuple_git'
 // UNKNOWN:   hint: did you mean 'relay.tuple_get'
+// CONV:      data: tensor
+// CONV:      groups: integer = 1 : i64
+// CONV:      FusionPattern(OUT_ELEMWISE_FUSABLE)
+// CONV:      in TVM: relay.nn.conv2d
+// ONNX:      in ONNX: ScatterND
+// SHORT:     hint: did you mean 'relay.nn.conv2d'?
+// PHASE:     phase fuse
+// PHASE:     comes after: graph
+// ATTRIBUTE: attribute or type relay.resource
 // VERSION:   weft
 // VERSION:   xdsl
 // HELP:      --mlir-print-ir-after-change

@@ -72,6 +72,16 @@ class PassContext:
             self.ir_context = ir_context
         self._entered: list[AbstractContextManager[None]] = []
 
+    def __repr__(self) -> str:
+        given = {
+            "required_pass": list(self.required_pass),
+            "disabled_pass": list(self.disabled_pass),
+            "instruments": [type(instrument).__name__ for instrument in self.instruments],
+            "config": dict(self.config),
+        }
+        shown = "".join(f", {name}={value}" for name, value in given.items() if value)
+        return f"PassContext(opt_level={self.opt_level}{shown})"
+
     @cached_property
     def ir_context(self) -> Context:
         """The xDSL context that passes get."""

@@ -69,7 +69,9 @@ class DeviceCopyOp(_Identity):
 
 @irdl_op_definition
 class OnDeviceOp(RelayOp):
-    """The operand, which is to be computed on a device, or to be there for what uses it: `plan-devices` sees to it.
+    """The operand, which is to be computed on a device, or to be there for what uses it.
+
+    A note for whoever places computations; on a machine with one kind of device it means nothing.
 
     `constrain_body` says that the operand is computed on the device, `constrain_result` that the result is used there.
     The operand may be of any type.
