@@ -22,7 +22,10 @@ from weft.dialects.relay.ops.reduce import SumOp
 from weft.dialects.relay.ops.slicing import ConcatenateOp
 from weft.dialects.relay.ops.transcendental import ExpOp, TanhOp
 from weft.dialects.relay.ops.transform import TransposeOp
+from weft.dialects.support.diagnostics import Place
+from weft.dialects.support.parser import parse_module
 from weft.transforms.infra import remarks
+from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.relay.fuse_ops import FuseOpsPass
 from weft.transforms.relay.fusion.dominators import post_dominators
 from weft.transforms.relay.fusion.graph import ForwardGraph
@@ -250,3 +253,15 @@ def test_fused_and_outlined_functions_compute_the_same(seed: int, link_params: b
     outlined.verify()
     assert_same_results(module, fused)
     assert_same_results(module, outlined)
+
+
+def test_the_arguments_of_a_kernel_stand_where_what_they_take_is_made() -> None:
+    text = """relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = relay.nn.softmax %x : tensor<4xf32>
+  %z = relay.nn.softmax %y : tensor<4xf32>
+  relay.return %z : tensor<4xf32>
+}"""
+    module = OutlinePrimitivesPass()(FuseOpsPass()(parse_module(text, new_ir_context(), "m.mlir")))
+    kernels = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data != "main"]
+    places = [str(Place.of_location(argument.location)) for kernel in kernels for argument in kernel.body.block.args]
+    assert places == ["m.mlir:1:18"]  # both share a kernel, which is made of the first

@@ -24,7 +24,7 @@ from weft.transforms.infra.printing import DumpIR, PrintIRAfter, PrintIRAfterFai
 from weft.transforms.infra.registry import registered
 from weft.transforms.infra.reproducer import CrashReproducer, Reproducer
 from weft.transforms.infra.sequential import Sequential
-from weft.transforms.infra.timing import PassTimingInstrument
+from weft.transforms.infra.timing import PassTimingInstrument, human
 
 events: list[str] = []
 
@@ -279,9 +279,17 @@ def test_timing_renders_a_tree_and_forgets_when_the_context_is_left():
         text = timing.render()
     lines = text.splitlines()
     assert [line.split(":")[0] for line in lines] == ["sequential", "  p", "  inner", "    q"]
-    assert all("us [" in line and "%)" in line for line in lines)
+    assert all("s [" in line and "%)" in line for line in lines)
     with pytest.warns(UserWarning, match="no pass has been timed"):
         assert timing.render() == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(1.125047, "1.13s"), (12.5, "12.5s"), (3600.0, "3600s"), (0.0254, "25.4ms"), (0.00031, "310us"), (0.0, "0us")],
+)
+def test_times_are_shown_in_the_unit_in_which_they_read_best(seconds: float, text: str):
+    assert human(seconds) == text
 
 
 def test_timing_works_on_the_default_context():

@@ -16,6 +16,14 @@ from .info import PassInfo
 from .instruments import PassInstrument
 
 
+def human(seconds: float) -> str:
+    """A time in the unit in which it reads best: `1.13s`, `25.4ms`, `310us`."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g}{unit}" if seconds * factor < 1000 else f"{seconds * factor:.0f}{unit}"
+    return f"{seconds * 1e6:.0f}us"
+
+
 @dataclass
 class Profile:
     """One run of one pass, and the passes that ran inside it."""
@@ -112,7 +120,7 @@ class PassTimingInstrument(PassInstrument):
             profile, depth, of = stack.pop()
             memory = f" {profile.bytes / 1024:+.1f} KiB" if self._memory else ""
             yield (
-                f"{'  ' * depth}{profile.name}: {profile.seconds * 1e6:.0f}us [{profile.own_seconds * 1e6:.0f}us] "
+                f"{'  ' * depth}{profile.name}: {human(profile.seconds)} [{human(profile.own_seconds)}] "
                 f"({_percent(profile.seconds, total)}; {_percent(profile.seconds, of)}){memory}\n"
             )
             stack.extend((child, depth + 1, profile.seconds) for child in reversed(profile.children))

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import UNKNOWN_LOC, FunctionType, ModuleOp, UnitAttr
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolOpInterface
 
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
@@ -150,6 +150,11 @@ def _function_of(primitive: PrimitiveOp, name: str) -> FuncOp:
     block.add_op(result)
     function = FuncOp(name, function_type, primitive.detach_region(0), private=True, attributes=attributes)
     function.location = primitive.location
+    for argument, operand in zip(function.body.block.args, primitive.arguments, strict=True):
+        if argument.location == UNKNOWN_LOC:
+            made_by = operand if isinstance(operand, BlockArgument) else operand.owner
+            assert not isinstance(made_by, Block)
+            argument.location = made_by.location
     return function
 
 
