@@ -86,7 +86,11 @@ def check_declared(value: ValueInfoProto, result: SSAValue, file: str) -> None:
     """
     if value.type.WhichOneof("value") != "tensor_type" or not value.type.tensor_type.HasField("shape"):
         return
-    declared = declared_type(value.type)
+    try:
+        declared = declared_type(value.type)
+    except Unsupported as unsupported:
+        place = Place(f'{file}("{value.name}")')
+        raise Diagnostic(f"output '{value.name}' is declared with {unsupported}", place) from None
     if compatible(result.type, declared):
         return
     message = f"output '{value.name}' is declared as {declared}, but is {result.type}"

@@ -31,7 +31,7 @@ def model(
     opset: int = 18,
     outputs: int = 1,
     declared: Sequence[int] | None = None,
-    **attributes: object,
+    **attributes: Any,
 ) -> ModelProto:
     """One node: `inputs` are the graph's, `constants` follow them."""
     names = [f"x{i}" for i in range(len(inputs))]

@@ -345,6 +345,14 @@ def test_an_output_of_another_type_than_declared_is_an_error():
         from_onnx(model_of(graph))
 
 
+@pytest.mark.parametrize("code", [0, 104, TensorProto.STRING])
+def test_an_output_that_is_declared_with_an_unknown_element_type_is_an_error(code: int):
+    graph = graph_of([helper.make_node("Exp", ["x"], ["y"])], {"x": [2]})
+    graph.output[0].CopyFrom(helper.make_tensor_value_info("y", code, [2]))
+    with pytest.raises(Diagnostic, match="output 'y' is declared with the element type"):
+        from_onnx(model_of(graph))
+
+
 def test_an_element_type_that_weft_lacks_is_named():
     graph = graph_of([helper.make_node("Identity", ["x"], ["y"])], {"x": [2]}, dtype=TensorProto.STRING)
     with pytest.raises(Diagnostic, match="input 'x': the element type STRING"):
