@@ -447,3 +447,9 @@ def test_every_pass_is_listed_with_what_it_does(weft_opt: Tool) -> None:
     for line in listed:
         summary = line.split(None, 1)[1]
         assert not summary.startswith(("Options", "No options", "Has no options", "Runs ")), line
+
+
+def test_a_crash_leaves_one_reproducer_where_a_file_is_named_for_it(weft_opt: Tool) -> None:
+    failed = weft_opt("-p", "test-crash", "--mlir-pass-pipeline-crash-reproducer=crash.mlir")
+    assert failed.code == 70 and Path("crash.mlir").exists()
+    assert failed.err.count("--run-reproducer") == 1 and "--run-reproducer crash.mlir" in failed.err
