@@ -1,7 +1,8 @@
 """What xDSL's llvm dialect lacks, spelled as upstream MLIR 22 spells it.
 
-`Llvm` is xDSL's dialect with these operations and attributes added, and with `llvm.fcmp`, `llvm.select` and
-`llvm.intr.masked.store` replaced by forms that take every vector upstream takes. Tools register it under the name
+`Llvm` is xDSL's dialect with these operations and attributes added, with `llvm.fcmp`, `llvm.select` and
+`llvm.intr.masked.store` replaced by forms that take every vector upstream takes, and `llvm.store` by one that can be
+atomic (`llvm_atomics`). Tools register it under the name
 `llvm` in place of xDSL's.
 """
 
@@ -39,6 +40,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from ..support.vector_types import i1_like
+from .llvm_atomics import ATOMICS
 from .llvm_intrinsics import INTRINSICS, NO_FLAGS
 from .llvm_loop_annotation import LoopAnnotationAttr, LoopInterleaveAttr, LoopUnrollAttr, LoopVectorizeAttr
 
@@ -234,7 +236,7 @@ class MemcpyOp(IRDLOperation):
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
 
-_REPLACED = {"llvm.fcmp", "llvm.select", "llvm.intr.masked.store"}
+_REPLACED = {"llvm.fcmp", "llvm.select", "llvm.intr.masked.store", "llvm.store"}
 
 OPERATIONS: list[type[Operation]] = [
     PoisonOp,
@@ -251,6 +253,6 @@ OPERATIONS: list[type[Operation]] = [
 
 Llvm = Dialect(
     "llvm",
-    [*(op for op in llvm.LLVM.operations if op.name not in _REPLACED), *OPERATIONS, *INTRINSICS],
+    [*(op for op in llvm.LLVM.operations if op.name not in _REPLACED), *OPERATIONS, *ATOMICS, *INTRINSICS],
     [*llvm.LLVM.attributes, LoopAnnotationAttr, LoopInterleaveAttr, LoopUnrollAttr, LoopVectorizeAttr],
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from xdsl.dialects import llvm
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...dialects.extensions.llvm_loop_annotation import LoopAnnotationAttr
+from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
 from ..loops_to_llvm.types import LoweringError
 from .text import loop_properties, type_text
 
@@ -77,7 +77,12 @@ class FunctionEmitter:
                 emitter = self._emitters.get(type(op))
                 if emitter is None:
                     raise LoweringError(op, "has no LLVM IR")
-                emitter(self, op)
+                if op.attributes:
+                    refuse_unknown(op, op.attributes, _WRITTEN if op.successors else ())
+                try:
+                    emitter(self, op)
+                except LoweringError as error:
+                    raise error if error.op is not None else LoweringError(op, error.message) from None
             texts.append((block, self.lines))
         return "\n".join(line for block, lines in texts for line in self._block_text(block, lines))
 
@@ -111,6 +116,20 @@ class FunctionEmitter:
     def declare(self, name: str, returned: str, arguments: Sequence[str]) -> None:
         if name not in self.module.declarations:
             self.module.declarations[name] = f"declare {returned} @{name}({', '.join(arguments)})"
+
+
+def refuse_unknown(op: Operation, attributes: Iterable[str], known: Iterable[str]) -> None:
+    """Accept the attributes that are written, and Weft's own, which say nothing to LLVM.
+
+    Raises:
+        LoweringError: there is another one.
+    """
+    for key in attributes:
+        if key not in known and not key.startswith("weft."):
+            raise LoweringError(op, f"the attribute '{key}' has no LLVM IR")
+
+
+_WRITTEN = (LOOP_ANNOTATION,)
 
 
 def reverse_postorder(entry: Block) -> list[Block]:

@@ -6,8 +6,7 @@ where they are used; block arguments become phis once all branches have been see
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from typing import TypeVar, cast
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
@@ -21,12 +20,17 @@ from xdsl.dialects.builtin import (
     UnitAttr,
 )
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
 from ...dialects.extensions import llvm as llvmx
 from ..loops_to_llvm.types import LoweringError
-from .function import FunctionEmitter, ModuleContext
-from .ops import EMITTERS
+from . import memory, ops
+from .function import FunctionEmitter, ModuleContext, refuse_unknown
+from .rules import EMITTERS
 from .text import constant_text, escaped_bytes, symbol, type_text
+
+EMITTER_MODULES = (memory, ops)
+"""Where the emitters stand; importing them fills `EMITTERS`."""
 
 
 def emit_llvm_ir(module: ModuleOp, triple: str = "", data_layout: str = "") -> str:
@@ -36,9 +40,11 @@ def emit_llvm_ir(module: ModuleOp, triple: str = "", data_layout: str = "") -> s
         LoweringError: an operation, type or attribute has no LLVM IR.
     """
     context = ModuleContext()
-    parts = [f'target datalayout = "{data_layout}"'] if data_layout else []
-    if triple:
-        parts.append(f'target triple = "{triple}"')
+    refuse_unknown(module, module.attributes, (_DATA_LAYOUT, _TRIPLE))
+    parts: list[str] = []
+    for word, key, given in (("datalayout", _DATA_LAYOUT, data_layout), ("triple", _TRIPLE, triple)):
+        if text := given or _module_text(module, key):
+            parts.append(f'target {word} = "{escaped_bytes(text.encode())}"')
     for op in module.ops:
         if isinstance(op, llvm.FuncOp):
             parts.append(_function(context, op))
@@ -52,33 +58,77 @@ def emit_llvm_ir(module: ModuleOp, triple: str = "", data_layout: str = "") -> s
     return "\n".join(parts) + "\n"
 
 
+_DATA_LAYOUT, _TRIPLE = "llvm.data_layout", "llvm.target_triple"
+
+
+def _module_text(module: ModuleOp, key: str) -> str:
+    value = module.attributes.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, StringAttr):
+        raise LoweringError(module, f"'{key}' is not a string: {value}")
+    return value.data
+
+
 def _function(context: ModuleContext, op: llvm.FuncOp) -> str:
     type = op.function_type
-    linkage = op.linkage.linkage.data
-    words = "" if linkage == "external" else f"{linkage} "
-    if op.CConv.convention.data != "ccc":
-        words += f"{op.CConv.convention.data} "
-    attributes = op.arg_attrs.data if op.arg_attrs else ()
     blocks = op.body.blocks
-    names = [f"%a{number}" for number in range(len(type.inputs))] if blocks else [""] * len(type.inputs)
-    arguments = [
-        f"{type_text(input)}{_argument_attributes(attributes, number)} {name}".rstrip()
-        for number, (input, name) in enumerate(zip(type.inputs, names, strict=True))
-    ]
-    if type.is_variadic:
-        arguments.append("...")
+    try:
+        arguments = _arguments(op)
+        results = "".join(f"{word} " for word in _value_attributes(op.res_attrs, 0))
+        output = type_text(type.output)
+    except LoweringError as error:
+        raise error if error.op is not None else LoweringError(op, error.message) from None
+    words = _head_words(op)
     group = context.group(_function_attributes(op))
-    head = f"{words}{type_text(type.output)} {symbol(op.sym_name.data)}({', '.join(arguments)}){group}"
+    unnamed = _unnamed(op)
+    unnamed = f" {unnamed}" if unnamed else ""
+    head = f"{words}{results}{output} {symbol(op.sym_name.data)}({', '.join(arguments)}){unnamed}{group}"
     if not blocks:
         return f"declare {head}"
+    names = [f"%a{number}" for number in range(len(type.inputs))]
     return f"define {head} {{\n{FunctionEmitter(context, EMITTERS).emit(op, names)}\n}}"
 
 
-def _argument_attributes(attributes: Sequence[DictionaryAttr], number: int) -> str:
-    if number >= len(attributes):
-        return ""
+def _head_words(op: llvm.FuncOp) -> str:
+    """Linkage, visibility and calling convention."""
+    linkage, convention = op.linkage.linkage.data, op.CConv.convention.data
+    words = [] if linkage == "external" else [linkage]
+    words += [word] if (word := _visibility(op, op.visibility_)) else []
+    words += [convention] if convention != "ccc" else []
+    return "".join(f"{word} " for word in words)
+
+
+def _visibility(op: Operation, value: Attribute | None) -> str:
+    number = value.value.data if isa(value, IntegerAttr) else 0 if value is None else -1
+    if number not in range(len(_VISIBILITIES)):
+        raise LoweringError(op, f"{value} is no visibility")
+    return _VISIBILITIES[number]
+
+
+_VISIBILITIES = ("", "hidden", "protected")
+
+
+def _unnamed(op: llvm.FuncOp | llvm.GlobalOp) -> str:
+    number = op.unnamed_addr.value.data if op.unnamed_addr is not None else 0
+    return llvm.UNNAMED_ADDR_KEYWORD_BY_KEY.get(number) or ""
+
+
+def _arguments(op: llvm.FuncOp) -> list[str]:
+    type = op.function_type
+    arguments: list[str] = []
+    for number, input in enumerate(type.inputs):
+        words = [type_text(input), *_value_attributes(op.arg_attrs, number)]
+        arguments.append(" ".join([*words, f"%a{number}"] if op.body.blocks else words))
+    return [*arguments, "..."] if type.is_variadic else arguments
+
+
+def _value_attributes(attributes: ArrayAttr[DictionaryAttr] | None, number: int) -> list[str]:
+    """The words for what is known of an argument or of the result."""
+    if attributes is None or number >= len(attributes):
+        return []
     words: list[str] = []
-    for key, value in attributes[number].data.items():
+    for key, value in attributes.data[number].data.items():
         word = _ARGUMENT_WORDS.get(key)
         if word is None:
             raise LoweringError(None, f"argument attribute '{key}' has no LLVM IR")
@@ -87,7 +137,9 @@ def _argument_attributes(attributes: Sequence[DictionaryAttr], number: int) -> s
             words.append(f"{word} {bytes}" if word == "align" else f"{word}({bytes})")
         elif isinstance(value, UnitAttr):
             words.append(word)
-    return "".join(f" {word}" for word in words)
+        else:
+            raise LoweringError(None, f"argument attribute '{key}' = {value} has no LLVM IR")
+    return words
 
 
 _ARGUMENT_WORDS = {
@@ -109,24 +161,42 @@ _ARGUMENT_WORDS = {
 
 def _function_attributes(op: llvm.FuncOp) -> str:
     given = op.attributes | op.properties
-    words = [word for key, word in _FUNCTION_WORDS.items() if key in given]
-    for key, word in (("target_cpu", "target-cpu"), ("tune_cpu", "tune-cpu")):
-        if isinstance(value := given.get(key), StringAttr):
-            words.append(f'"{word}"="{value.data}"')
-    if isinstance(features := given.get("target_features"), llvm.TargetFeaturesAttr):
+    refuse_unknown(op, given, _KNOWN)
+    words: list[str] = []
+    for key, word in _FUNCTION_WORDS.items():
+        if key in given:
+            _expect(op, key, UnitAttr)
+            words.append(word)
+    for key, word in _FUNCTION_STRINGS.items():
+        if (value := _expect(op, key, StringAttr)) is not None:
+            words.append(f'"{word}"="{escaped_bytes(value.data.encode())}"')
+    if (features := _expect(op, "target_features", llvm.TargetFeaturesAttr)) is not None:
         words.append(f'"target-features"="{",".join(feature.data for feature in features.features)}"')
-    if isinstance(pointer := given.get("frame_pointer"), llvm.FramePointerKindAttr):
+    if (pointer := _expect(op, "frame_pointer", llvm.FramePointerKindAttr)) is not None:
         words.append(f'"frame-pointer"="{pointer.data.value}"')
-    if isinstance(passed := given.get("passthrough"), ArrayAttr):
-        words += [_passed_through(word) for word in cast(ArrayAttr[Attribute], passed)]
+    if (passed := _expect(op, "passthrough", ArrayAttr)) is not None:
+        words += [_passed_through(op, word) for word in passed]
     return " ".join(words)
 
 
-def _passed_through(word: Attribute) -> str:
-    if isinstance(word, ArrayAttr):
-        key, value = (part.data for part in cast(ArrayAttr[StringAttr], word))
+AttrT = TypeVar("AttrT", bound=Attribute)
+
+
+def _expect(op: llvm.FuncOp, key: str, kind: type[AttrT]) -> AttrT | None:
+    """The attribute of this name, which may be a property or, where it was parsed, an attribute."""
+    value = op.properties.get(key, op.attributes.get(key))
+    if value is not None and not isinstance(value, kind):
+        raise LoweringError(op, f"the attribute '{key}' = {value} has no LLVM IR")
+    return value
+
+
+def _passed_through(op: llvm.FuncOp, word: Attribute) -> str:
+    if isinstance(word, StringAttr):
+        return word.data
+    if isa(word, ArrayAttr[StringAttr]) and len(word) == 2:
+        key, value = (escaped_bytes(part.data.encode()) for part in word)
         return f'"{key}"="{value}"'
-    return word.data if isinstance(word, StringAttr) else str(word)
+    raise LoweringError(op, f"the attribute {word} is neither a word nor a pair of a word and its value")
 
 
 _FUNCTION_WORDS = {
@@ -135,21 +205,42 @@ _FUNCTION_WORDS = {
     "always_inline": "alwaysinline",
     "optimize_none": "optnone",
     "will_return": "willreturn",
+    "cold": "cold",
+    "hot": "hot",
+    "noreturn": "noreturn",
+    "minsize": "minsize",
+    "optsize": "optsize",
 }
+_FUNCTION_STRINGS = {"target_cpu": "target-cpu", "tune_cpu": "tune-cpu"}
+_KNOWN = frozenset(
+    (
+        *_FUNCTION_WORDS,
+        *_FUNCTION_STRINGS,
+        *("target_features", "frame_pointer", "passthrough", "arg_attrs", "res_attrs"),
+        *("sym_name", "sym_visibility", "function_type", "CConv", "linkage", "visibility_", "unnamed_addr"),
+    )
+)
+"""What is written of a function; `sym_visibility` is MLIR's own, and says nothing to LLVM."""
 
 
 def _global(op: llvm.GlobalOp) -> str:
+    refuse_unknown(op, op.attributes, ("sym_visibility", "visibility_"))
     linkage = op.linkage.linkage.data
     words = [] if linkage == "external" and _has_value(op) else [linkage]
-    if op.thread_local_ is not None:
-        words.append("thread_local")
-    if op.unnamed_addr is not None and (word := llvm.UNNAMED_ADDR_KEYWORD_BY_KEY.get(op.unnamed_addr.value.data)):
-        words.append(word)
+    words += ["dso_local"] if op.dso_local is not None else []
+    visibility = op.properties.get("visibility_", op.attributes.get("visibility_"))
+    words += [_visibility(op, visibility)]
+    words += ["thread_local"] if op.thread_local_ is not None else []
+    words += [_unnamed(op)]
+    words += [f"addrspace({op.addr_space.value.data})"] if op.addr_space.value.data else []
     words.append("constant" if op.constant is not None else "global")
-    words.append(_initial_value(op))
-    tail = f', section "{op.section.data}"' if op.section else ""
+    try:
+        words.append(_initial_value(op))
+    except LoweringError as error:
+        raise error if error.op is not None else LoweringError(op, error.message) from None
+    tail = f', section "{escaped_bytes(op.section.data.encode())}"' if op.section else ""
     tail += f", align {op.alignment.value.data}" if op.alignment else ""
-    return f"{symbol(op.sym_name.data)} = {' '.join(words)}{tail}"
+    return f"{symbol(op.sym_name.data)} = {' '.join(word for word in words if word)}{tail}"
 
 
 def _has_value(op: llvm.GlobalOp) -> bool:

@@ -1,9 +1,9 @@
-"""How each operation of the llvm dialect is written in LLVM IR: operation class -> emitter."""
+"""How operations of the llvm dialect are written in LLVM IR: values and control flow; `memory` has the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar, cast
+from collections.abc import Callable, Sequence
+from typing import cast
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntegerAttr
@@ -15,26 +15,8 @@ from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION, LoopAnn
 from ...dialects.support.vector_types import lanes
 from ..loops_to_llvm.types import LoweringError
 from .function import FunctionEmitter, OpEmitter
+from .rules import emits, register
 from .text import constant_text, escaped_bytes, flag_text, mangled, symbol
-
-OpT = TypeVar("OpT", bound=Operation)
-
-EMITTERS: dict[type[Operation], OpEmitter] = {}
-
-
-def emits(
-    *kinds: type[OpT],
-) -> Callable[[Callable[[FunctionEmitter, OpT], None]], Callable[[FunctionEmitter, OpT], None]]:
-    def register(function: Callable[[FunctionEmitter, OpT], None]) -> Callable[[FunctionEmitter, OpT], None]:
-        for kind in kinds:
-            EMITTERS[kind] = cast(OpEmitter, function)
-        return function
-
-    return register
-
-
-def _register(table: Mapping[type[Operation], OpEmitter]) -> None:
-    EMITTERS.update(table)
 
 
 def _flags(op: Operation) -> str:
@@ -96,7 +78,7 @@ def _disjoint(op: Operation) -> str:
     return "disjoint " if "isDisjoint" in op.properties else ""
 
 
-_register(
+register(
     {
         llvm.AddOp: _binary("add", _overflow),
         llvm.SubOp: _binary("sub", _overflow),
@@ -155,7 +137,7 @@ def _truncate_flags(op: Operation) -> str:
     return f"trunc {_overflow(op)}".rstrip()
 
 
-_register(
+register(
     {
         llvm.TruncOp: lambda f, op: _cast(_truncate_flags(op))(f, op),
         llvm.ZExtOp: lambda f, op: _cast("zext nneg" if "nonNeg" in op.properties else "zext")(f, op),
@@ -211,91 +193,6 @@ def insert_value(f: FunctionEmitter, op: llvm.InsertValueOp) -> None:
     f.lines.append(f"  {f.define(op.res)} = insertvalue {operands}")
 
 
-# Memory
-
-
-@emits(llvm.GEPOp)
-def getelementptr(f: FunctionEmitter, op: llvm.GEPOp) -> None:
-    dynamic = iter(op.ssa_indices)
-    parts = [f.type(op.elem_type), f.typed(op.ptr)]
-    for index in op.rawConstantIndices.iter_values():
-        parts.append(f.typed(next(dynamic)) if index == llvm.GEP_USE_SSA_VAL else f"i32 {index}")
-    inbounds = "inbounds " if op.inbounds is not None else ""
-    f.lines.append(f"  {f.define(op.result)} = getelementptr {inbounds}{', '.join(parts)}")
-
-
-def _tail(op: llvm.LoadOp | llvm.StoreOp | llvm.AllocaOp) -> str:
-    return f", align {op.alignment.value.data}" if op.alignment is not None else ""
-
-
-@emits(llvm.AllocaOp)
-def alloca(f: FunctionEmitter, op: llvm.AllocaOp) -> None:
-    count = f.names[op.size]
-    many = "" if count == "1" else f", {f.typed(op.size)}"
-    f.lines.append(f"  {f.define(op.res)} = alloca {f.type(op.elem_type)}{many}{_tail(op)}")
-
-
-def _plain(op: llvm.LoadOp | llvm.StoreOp) -> None:
-    if op.ordering is not None and op.ordering.value.data:
-        raise LoweringError(op, "atomic accesses have no LLVM IR here")
-
-
-@emits(llvm.LoadOp)
-def load(f: FunctionEmitter, op: llvm.LoadOp) -> None:
-    _plain(op)
-    result = op.dereferenced_value
-    f.lines.append(f"  {f.define(result)} = load {f.type(result.type)}, {f.typed(op.ptr)}{_tail(op)}")
-
-
-@emits(llvm.StoreOp)
-def store(f: FunctionEmitter, op: llvm.StoreOp) -> None:
-    _plain(op)
-    volatile = "volatile " if op.volatile_ is not None else ""
-    streaming = f", !nontemporal !{f.module.node('i32 1')}" if op.nontemporal is not None else ""
-    f.lines.append(f"  store {volatile}{f.typed(op.value)}, {f.typed(op.ptr)}{_tail(op)}{streaming}")
-
-
-@emits(llvmx.MaskedLoadOp)
-def masked_load(f: FunctionEmitter, op: llvmx.MaskedLoadOp) -> None:
-    result = op.res.type
-    name = f"llvm.masked.load.{mangled(result)}.p0"
-    others = f.typed(op.pass_thru[0]) if op.pass_thru else f"{f.type(result)} poison"
-    pointer = f"ptr align {op.alignment.value.data} {f.names[op.data]}"
-    returned, mask = f.type(result), f.type(op.mask.type)
-    f.declare(name, returned, ["ptr", mask, returned])
-    f.lines.append(f"  {f.define(op.res)} = call {returned} @{name}({pointer}, {f.typed(op.mask)}, {others})")
-
-
-@emits(llvmx.MaskedStoreOp, llvm.MaskedStoreOp)
-def masked_store(f: FunctionEmitter, op: llvmx.MaskedStoreOp | llvm.MaskedStoreOp) -> None:
-    name = f"llvm.masked.store.{mangled(op.value.type)}.p0"
-    pointer = f"ptr align {op.alignment.value.data} {f.names[op.data]}"
-    f.declare(name, "void", [f.type(op.value.type), "ptr", f.type(op.mask.type)])
-    f.lines.append(f"  call void @{name}({f.typed(op.value)}, {pointer}, {f.typed(op.mask)})")
-
-
-@emits(llvmx.MemcpyOp)
-def memcpy(f: FunctionEmitter, op: llvmx.MemcpyOp) -> None:
-    size = f.type(op.len.type)
-    name = f"llvm.memcpy.p0.p0.{size}"
-    f.declare(name, "void", ["ptr", "ptr", size, "i1 immarg"])
-    volatile = "true" if op.isVolatile.value.data else "false"
-    operands = f"{f.typed(op.dst)}, {f.typed(op.src)}, {f.typed(op.len)}, i1 {volatile}"
-    f.lines.append(f"  call void @{name}({operands})")
-
-
-@emits(llvm.StackSaveOp)
-def stack_save(f: FunctionEmitter, op: llvm.StackSaveOp) -> None:
-    f.declare("llvm.stacksave.p0", "ptr", [])
-    f.lines.append(f"  {f.define(op.res)} = call ptr @llvm.stacksave.p0()")
-
-
-@emits(llvm.StackRestoreOp)
-def stack_restore(f: FunctionEmitter, op: llvm.StackRestoreOp) -> None:
-    f.declare("llvm.stackrestore.p0", "void", ["ptr"])
-    f.lines.append(f"  call void @llvm.stackrestore.p0({f.typed(op.ptr)})")
-
-
 # Control flow
 
 
@@ -339,33 +236,46 @@ def _choose(f: FunctionEmitter, condition: SSAValue, lhs: SSAValue, rhs: SSAValu
 
 def _loop(f: FunctionEmitter, op: Operation) -> str:
     annotation = op.attributes.get(LOOP_ANNOTATION)
-    return f", !llvm.loop !{f.module.loop(annotation)}" if isinstance(annotation, LoopAnnotationAttr) else ""
+    if annotation is None:
+        return ""
+    if not isinstance(annotation, LoopAnnotationAttr):
+        raise LoweringError(op, f"'{LOOP_ANNOTATION}' is not a loop annotation: {annotation}")
+    return f", !llvm.loop !{f.module.loop(annotation)}"
 
 
 @emits(llvm.CallOp)
 def call(f: FunctionEmitter, op: llvm.CallOp) -> None:
-    if op.op_bundle_operands:
+    if op.op_bundle_operands or op.op_bundle_sizes.get_values():
         raise LoweringError(op, "operand bundles have no LLVM IR here")
     callee = f.names[op.args[0]] if op.callee is None else symbol(op.callee.root_reference.data)
     arguments = op.args[1:] if op.callee is None else op.args
     convention = "" if op.CConv.convention.data == "ccc" else f"{op.CConv.convention.data} "
+    tail = _tail_call(op.TailCallKind)
     returned = "void" if op.returned is None else f.type(op.returned.type)
     if op.var_callee_type is not None:
         fixed = [f.type(type) for type in op.var_callee_type.inputs]
         returned += f" ({', '.join([*fixed, '...'])})"
     operands = ", ".join(f.typed(argument) for argument in arguments)
     result = "" if op.returned is None else f"{f.define(op.returned)} = "
-    f.lines.append(f"  {result}call {_flags(op)}{convention}{returned} {callee}({operands})")
+    f.lines.append(f"  {result}{tail}call {_flags(op)}{convention}{returned} {callee}({operands})")
+
+
+def _tail_call(kind: llvm.TailCallKindAttr) -> str:
+    return "" if kind.data == llvm.TailCallKind.NONE else f"{kind.data.value} "
 
 
 @emits(llvm.InlineAsmOp)
 def inline_asm(f: FunctionEmitter, op: llvm.InlineAsmOp) -> None:
-    effects = "sideeffect " if op.has_side_effects is not None else ""
+    words = "sideeffect " if op.has_side_effects is not None else ""
+    words += "alignstack " if op.is_align_stack is not None else ""
+    words += "inteldialect " if op.asm_dialect is not None and op.asm_dialect.value.data == 1 else ""
     returned = "void" if not op.results else f.type(op.results[0].type)
     operands = ", ".join(f.typed(operand) for operand in op.operands)
     text, constraints = (escaped_bytes(part.data.encode()) for part in (op.asm_string, op.constraints))
     result = "" if not op.results else f"{f.define(op.results[0])} = "
-    f.lines.append(f'  {result}call {returned} asm {effects}"{text}", "{constraints}"({operands})')
+    f.lines.append(
+        f'  {result}{_tail_call(op.tail_call_kind)}call {returned} asm {words}"{text}", "{constraints}"({operands})'
+    )
 
 
 # Intrinsics
@@ -413,8 +323,8 @@ _PLAIN_INTRINSICS: list[type[Operation]] = [
     *intr.INTRINSICS,
 ]
 
-_register(dict.fromkeys(_PLAIN_INTRINSICS, intrinsic))
-_register(
+register(dict.fromkeys(_PLAIN_INTRINSICS, intrinsic))
+register(
     {
         intr.AbsOp: _with_bit("is_int_min_poison"),
         intr.CtlzOp: _with_bit("is_zero_poison"),

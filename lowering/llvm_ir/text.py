@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     FloatAttr,
+    IntAttr,
     IntegerAttr,
     IntegerType,
     VectorType,
@@ -40,17 +41,20 @@ def type_text(type: Attribute) -> str:
         case IntegerType():
             return f"i{type.bitwidth}"
         case llvm.LLVMPointerType():
-            return "ptr"
+            space = _address_space(type)
+            return f"ptr addrspace({space})" if space else "ptr"
         case llvm.LLVMVoidType():
             return "void"
         case llvm.LLVMArrayType():
             return f"[{type.size.data} x {type_text(type.type)}]"
         case llvm.LLVMStructType():
+            if type.struct_name.data:
+                raise LoweringError(None, f"the struct '{type.struct_name.data}' has a name, which has no LLVM IR here")
             return f"{{ {', '.join(map(type_text, type.types))} }}"
         case _:
             vector = as_vector(type)
             if vector is not None:
-                return f"<{vector.get_shape()[0]} x {type_text(vector.element_type)}>"
+                return f"<{_fixed_lanes(vector)} x {type_text(vector.element_type)}>"
             return _float_names(type)[0]
 
 
@@ -61,12 +65,22 @@ def mangled(type: Attribute) -> str:
         case IntegerType():
             return f"i{type.bitwidth}"
         case llvm.LLVMPointerType():
-            return "p0"
+            return f"p{_address_space(type)}"
         case _:
             vector = as_vector(type)
             if vector is not None:
-                return f"v{vector.get_shape()[0]}{mangled(vector.element_type)}"
+                return f"v{_fixed_lanes(vector)}{mangled(vector.element_type)}"
             return _float_names(type)[1]
+
+
+def _address_space(type: llvm.LLVMPointerType) -> int:
+    return type.addr_space.data if isinstance(type.addr_space, IntAttr) else 0
+
+
+def _fixed_lanes(vector: VectorType[Attribute]) -> int:
+    if len(vector.get_shape()) != 1 or vector.get_num_scalable_dims():
+        raise LoweringError(None, f"{vector} is not a vector of one fixed dimension")
+    return vector.get_shape()[0]
 
 
 def _float_names(type: Attribute) -> tuple[str, str]:
