@@ -22,7 +22,12 @@ def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
 
         return Tir
 
-    return {"relay": relay, "tir": tir}
+    def rt() -> Dialect:
+        from .rt import Rt
+
+        return Rt
+
+    return {"relay": relay, "tir": tir, "rt": rt}
 
 
 def get_extended_dialects() -> dict[str, Callable[[], Dialect]]:

@@ -33,7 +33,8 @@ from .loops_to_llvm.symbols import CONSTANT_TYPES, CONSTANT_VALUES
 from .machine.codegen import CodegenPool
 from .machine.target import Target
 from .phases import PHASES, passes_between
-from .threads.work_sharing import RUNTIME
+from .threads.abi import POOL
+from .threads.pool import compile_pool, pool_source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
 MAIN = "main"
-SHARING = "work_sharing"
 PhaseListener: TypeAlias = Callable[[str, ModuleOp], None]
 """Called after each phase with its name and the module."""
 
@@ -91,6 +91,7 @@ def compile_graph(
     position = PHASES.index(start)
     with rare_garbage_collection(), CodegenPool(target, jobs=jobs, opt_level=opt_level) as pool:
         names: list[str] = []
+        pool.submit(POOL, pool_source(target), compile_pool)
         if position < PHASES.index("tir"):
             lower(module, target, "tir", start)
             start = "tir"
@@ -104,10 +105,9 @@ def compile_graph(
         if PHASES.index(start) < PHASES.index("llvm"):
             lower(module, target, "llvm", start)
         pool.submit(MAIN, emit_llvm_ir(module))
-        pool.submit(SHARING, RUNTIME)
         signature = _signature(module)
         constants = _constants(module)
-        objects = tuple(pool.result(name) for name in [*names, MAIN, SHARING])
+        objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
     inputs, outputs, arena = signature
     return CompiledGraph(objects, constants, inputs, outputs, arena, tuple(names), target.platform())
 

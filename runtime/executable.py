@@ -13,11 +13,14 @@ import numpy as np
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..dialects.support.processors import available_processors
 from ..lowering.abi import ALIGNMENT, CompiledGraph, Platform, TensorSpec
-from . import artefact, openmp
+from . import artefact
 from .host import why_not_here
 from .memory import NotEnoughMemory, address
 from .program import Program
 from .tensors import Input, InputError, Output
+
+MOST_THREADS = 1024
+"""Threads for which a call is divided at most; the pool works with as many as there are processors."""
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -103,7 +106,7 @@ class Executable:
 
     @property
     def threads(self) -> int:
-        """Threads that share an inference. More than one needs an OpenMP runtime; without it there is one.
+        """Threads that share an inference. More than there are processors are as good as those.
 
         It may be set while calls are running; they go on as they began. `None` stands for the processors that this
         process may use.
@@ -118,7 +121,7 @@ class Executable:
             raise InputError(f"the number of threads is an integer, not {count!r}")
         if count < 1:
             raise InputError(f"{count} threads: at least one is needed")
-        self._threads = openmp.usable_threads(int(count))
+        self._threads = min(int(count), MOST_THREADS)
 
     def __call__(self, *arrays: npt.ArrayLike) -> NDArray | tuple[NDArray, ...]:
         """Run the graph on its inputs in order. One output is given as an array, several as a tuple.

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 
 from ..lowering.abi import CONSTANTS_TABLE, ENTRY, CompiledGraph
-from . import openmp
 from .host import why_not_here
 from .jit import LoadedObjects
 from .memory import address, aligned_bytes, aligned_copy
@@ -45,7 +44,6 @@ class Program:
         refusal = why_not_here(graph.platform)
         if refusal is not None:
             raise refusal
-        openmp.load()
         self._code = LoadedObjects(graph.objects)
         self._constants = [aligned_copy(array) for array in graph.constants]
         if self._constants:

@@ -1,7 +1,7 @@
 """What xDSL's llvm dialect lacks, spelled as upstream MLIR 22 spells it.
 
-`Llvm` is xDSL's dialect with these operations and attributes added, with `llvm.fcmp`, `llvm.select` and
-`llvm.intr.masked.store` replaced by forms that take every vector upstream takes, and `llvm.store` by one that can be
+`Llvm` is xDSL's dialect with these operations and attributes added, with `llvm.fcmp`, `llvm.icmp`, `llvm.select`
+and `llvm.intr.masked.store` replaced by forms that take every type upstream takes, and `llvm.store` by one that can be
 atomic (`llvm_atomics`). Tools register it under the name
 `llvm` in place of xDSL's.
 """
@@ -27,6 +27,7 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
+    base,
     eq,
     irdl_op_definition,
     operand_def,
@@ -45,6 +46,7 @@ from .llvm_intrinsics import INTRINSICS, NO_FLAGS
 from .llvm_loop_annotation import LoopAnnotationAttr, LoopInterleaveAttr, LoopUnrollAttr, LoopVectorizeAttr
 
 _FLOAT = AnyFloatConstr | VectorType.constr(AnyFloatConstr)
+_COMPARED = SignlessIntegerConstraint | base(llvm.LLVMPointerType) | VectorType.constr(SignlessIntegerConstraint)
 _BIT = eq(i1) | VectorType.constr(i1)
 
 
@@ -129,6 +131,47 @@ class FCmpOp(IRDLOperation):
         printer.print_list(self.operands, printer.print_operand)
         flags = {} if self.fastmathFlags == NO_FLAGS else {"fastmathFlags": self.fastmathFlags}
         printer.print_op_attributes(flags | self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.lhs.type)
+
+
+@irdl_op_definition
+class ICmpOp(IRDLOperation):
+    """Comparison of integers or of pointers, or of vectors of integers.
+
+    ```mlir
+    %0 = llvm.icmp "eq" %a, %b : !llvm.ptr
+    ```
+    """
+
+    name = "llvm.icmp"
+    T: ClassVar = VarConstraint("T", _COMPARED)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    res = result_def(_BIT)
+    predicate = prop_def(IntegerAttr)
+    traits = traits_def(Pure())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ICmpOp:
+        flag = llvm.ICmpPredicateFlag(parser.parse_str_literal())
+        names = [parser.parse_unresolved_operand()]
+        parser.parse_punctuation(",")
+        names.append(parser.parse_unresolved_operand())
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        return cls.create(
+            operands=parser.resolve_operands(names, [type, type], parser.pos),
+            result_types=[i1_like(type)],
+            properties={"predicate": IntegerAttr(flag.to_int(), i64)},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f' "{llvm.ICmpPredicateFlag.from_int(self.predicate.value.data)}" ')
+        printer.print_list(self.operands, printer.print_operand)
+        printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.lhs.type)
 
@@ -236,12 +279,13 @@ class MemcpyOp(IRDLOperation):
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
 
-_REPLACED = {"llvm.fcmp", "llvm.select", "llvm.intr.masked.store", "llvm.store"}
+_REPLACED = {"llvm.fcmp", "llvm.icmp", "llvm.select", "llvm.intr.masked.store", "llvm.store"}
 
 OPERATIONS: list[type[Operation]] = [
     PoisonOp,
     ExtractElementOp,
     FCmpOp,
+    ICmpOp,
     SelectOp,
     FPToSIOp,
     FPToUIOp,

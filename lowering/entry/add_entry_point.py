@@ -1,13 +1,12 @@
 """Give the graph the entry point that the runtime calls: `weft_run(inputs, outputs, arena, num_threads)`.
 
-`inputs` and `outputs` are arrays of pointers, one for each of the graph's tensors. The whole inference is one parallel
-region of the OpenMP runtime, entered through the GOMP ABI that libgomp and libomp share:
+`inputs` and `outputs` are arrays of pointers, one for each of the graph's tensors. The whole inference is one region of
+the pool of threads (`lowering/threads/pool.mlir`): every thread that takes part runs the graph, and claims shares.
 
 ```mlir
 llvm.func @weft_run(%inputs: !llvm.ptr, %outputs: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64)
   // zero the counters of work sharing at the arena's start, then
-  // one thread: weft_thread(context)
-  // more:       GOMP_parallel(@weft_thread, context, num_threads, 0)
+  // weft_pool_1_run(@weft_thread, context, num_threads), which returns when no thread uses the context any more
 llvm.func internal @weft_thread(%context: !llvm.ptr)
   // @weft_graph(inputs[0], ..., outputs[0], ..., arena, num_threads): what was @main
 ```
@@ -32,6 +31,7 @@ from xdsl.utils.hints import isa
 from ...transforms.infra import ModulePass
 from ..abi import ENTRY
 from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES, INPUTS, OUTPUTS
+from ..threads.abi import RUN
 
 THREAD = "weft_thread"
 GRAPH = "weft_graph"
@@ -59,7 +59,7 @@ class AddEntryPointPass(ModulePass):
         declared = {f.sym_name.data for f in op.ops if isinstance(f, llvm.FuncOp)}
         for name, operands, result in (
             ("memset", [PTR, i32, i64], PTR),
-            ("GOMP_parallel", [PTR, PTR, i32, i32], VOID),
+            (RUN, [PTR, PTR, i64], VOID),
         ):
             if name not in declared:
                 op.body.block.add_op(_declare(name, operands, result))
@@ -112,7 +112,7 @@ def _thread(main: llvm.FuncOp) -> llvm.FuncOp:
 
 
 def _run(main: llvm.FuncOp) -> llvm.FuncOp:
-    """The entry: clear the counters, gather the context, start the threads."""
+    """The entry: clear the counters, gather the context, hand it to the threads."""
     function, builder, (inputs, outputs, arena, num_threads) = _define(ENTRY, [PTR, PTR, PTR, i64], "external")
     context = builder.insert(llvm.AllocaOp(_integer(builder, CONTEXT_BYTES), i8, alignment=POINTER_BYTES)).res
     counters = main.attributes[COUNTER_BYTES]
@@ -120,18 +120,7 @@ def _run(main: llvm.FuncOp) -> llvm.FuncOp:
     _call(builder, "memset", [arena, _integer(builder, 0, i32), _integer(builder, counters.value.data)], PTR)
     for number, value in enumerate((inputs, outputs, arena, num_threads)):
         builder.insert(llvm.StoreOp(value, _field(builder, context, number)))
-    alone, together, end = Block(), Block(), Block()
-    function.body.add_block([alone, together, end])
-    one = _integer(builder, 1)
-    several = builder.insert(llvm.ICmpOp(num_threads, one, IntegerAttr(4, i64))).res  # 4: sgt
-    builder.insert(llvm.CondBrOp(several, together, [], alone, []))
-    builder = Builder(InsertPoint.at_end(alone))
-    _call(builder, THREAD, [context])
-    builder.insert(llvm.BrOp(end))
-    builder = Builder(InsertPoint.at_end(together))
     body = builder.insert(llvm.AddressOfOp(THREAD, PTR)).result
-    threads = builder.insert(llvm.TruncOp(num_threads, i32)).res
-    _call(builder, "GOMP_parallel", [body, context, threads, _integer(builder, 0, i32)])
-    builder.insert(llvm.BrOp(end))
-    Builder(InsertPoint.at_end(end)).insert(llvm.ReturnOp())
+    _call(builder, RUN, [body, context, num_threads])
+    builder.insert(llvm.ReturnOp())
     return function

@@ -16,7 +16,7 @@ func.func @main(%x: memref<8xf32>, %out: memref<8xf32>, %arena: memref<448xi8>, 
   func.call @l(%0, %out, %slots_1, %num_threads)
 ```
 
-All threads run the whole function and share each kernel's loops (`work_sharing`); the counters for that stand at the
+All threads run the whole function and share each kernel's loops (`rt.share`); the counters for that stand at the
 arena's start (`weft.counter_bytes`), and are zero when an inference begins. A result that is returned is written to the
 caller's buffer at once; a kernel that only reshapes is not called, its result is its argument's memory; and what a
 kernel would only lay one after the other is computed into its place there. The function carries what a caller must
@@ -55,12 +55,13 @@ from xdsl.utils.hints import isa
 
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
 from ...dialects.relay.core import CallLoweredOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
+from ...dialects.rt.core import SLOT_BYTES, SlotsOp, SlotsType
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import byte_width
 from ...transforms.infra import ModulePass
 from ..relay_to_tir.te_to_tir import signless
-from ..threads.work_sharing import SLOT_BYTES, declare_functions, share_out, slots_type
+from ..threads.share_out import share_out
 from .memory_plan import Lifetime, plan_memory
 
 index = IndexType()
@@ -84,7 +85,6 @@ class ConvertMainToLoopsPass(ModulePass):
             op.body.block.insert_op_before(lowered, function)
             function.detach()
             function.erase(safe_erase=False)
-        declare_functions(op)
 
 
 class Constants:
@@ -340,17 +340,16 @@ class MainLowering:
     def _slots(self, call: Call) -> int:
         """The number of slots that a kernel takes: one for each of its nests."""
         type = self.kernels[call.op.callee.root_reference.data].function_type.inputs.data[-2]
-        assert isa(type, MemRefType[Attribute])
-        return type.get_shape()[0] // SLOT_BYTES
+        assert isinstance(type, SlotsType)
+        return type.count.data
 
 
 def _slots_at(block: Block, arena: SSAValue, first: int, count: int) -> SSAValue:
-    """A view of `count` slots of the arena, from slot `first`."""
-    place = arith.ConstantOp(IntegerAttr(first * SLOT_BYTES, index))
-    view = memref.ViewOp.build(operands=[arena, place, []], result_types=[slots_type(count)])
-    view.result.name_hint = "slots"
-    block.add_ops([place, view])
-    return view.result
+    """`count` slots at the arena's start, from slot `first`."""
+    slots = SlotsOp(arena, first * SLOT_BYTES, count)
+    slots.result.name_hint = "slots"
+    block.add_op(slots)
+    return slots.result
 
 
 def _copy(block: Block, copies: Sequence[tuple[Storage, SSAValue]], slots: SSAValue, num_threads: SSAValue) -> None:

@@ -1,4 +1,4 @@
-"""How operations on memory are written in LLVM IR. Pointers carry their address space, and so do names of intrinsics."""
+"""How operations on memory are written in LLVM IR; pointers carry their address space, and so do intrinsics' names."""
 
 from __future__ import annotations
 

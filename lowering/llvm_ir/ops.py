@@ -107,8 +107,8 @@ def fneg(f: FunctionEmitter, op: llvm.FNegOp) -> None:
     f.lines.append(f"  {f.define(op.res)} = fneg {_flags(op)}{f.typed(op.arg)}")
 
 
-@emits(llvm.ICmpOp)
-def icmp(f: FunctionEmitter, op: llvm.ICmpOp) -> None:
+@emits(llvmx.ICmpOp, llvm.ICmpOp)
+def icmp(f: FunctionEmitter, op: llvmx.ICmpOp | llvm.ICmpOp) -> None:
     word = llvm.ICmpPredicateFlag.from_int(op.predicate.value.data).value
     f.lines.append(f"  {f.define(op.res)} = icmp {word} {f.typed(op.lhs)}, {f.names[op.rhs]}")
 

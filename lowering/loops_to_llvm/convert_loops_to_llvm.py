@@ -9,7 +9,7 @@
       return                                                 llvm.cond_br %more, ^1(%next : i64), ^2
     }                                                      ^2: llvm.return }
 
-Every operation class has one rule, in `llvm_control`, `llvm_arith`, `llvm_math`, `llvm_memref` and `llvm_vector`. An
+Every operation class has one rule, in `control`, `sharing`, `arith`, `math`, `memref` or `vector` beside this file. An
 operation without one is an error that names it; the module is then left as it was.
 
 Memref arguments are bare pointers to the first element that the memref reaches, and are `llvm.noalias` unless
@@ -65,13 +65,23 @@ from . import (
     memref as llvm_memref,
 )
 from . import (
+    sharing as llvm_sharing,
+)
+from . import (
     vector as llvm_vector,
 )
 from .function import FunctionLowering, Rules
 from .symbols import CONSTANT_INDEX, Symbols, zeroed_global
 from .types import LoweringError, array_type, as_memref, byte_size, memory_type, num_elements, value_type
 
-RULES = Rules(llvm_arith.RULES, llvm_control.RULES, llvm_math.RULES, llvm_memref.RULES, llvm_vector.RULES)
+RULES = Rules(
+    llvm_arith.RULES,
+    llvm_control.RULES,
+    llvm_math.RULES,
+    llvm_memref.RULES,
+    llvm_sharing.RULES,
+    llvm_vector.RULES,
+)
 
 MAY_ALIAS = "weft.may_alias"
 ALIGN = "weft.align"
@@ -81,7 +91,7 @@ ARENA_BYTES = "weft.arena_bytes"
 
 @dataclass(frozen=True)
 class ConvertLoopsToLLVMPass(ModulePass):
-    """Lower func, scf, memref, vector, arith and math to the llvm dialect."""
+    """Lower func, scf, rt, memref, vector, arith and math to the llvm dialect."""
 
     name = "convert-loops-to-llvm"
 

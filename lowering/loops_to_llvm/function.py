@@ -184,6 +184,15 @@ class FunctionLowering:
             op.location = self._source.location
         self.block.add_op(op)
 
+    def add_op_with_result(self, op: Operation) -> SSAValue:
+        """Append an operation that was built elsewhere; gives its result."""
+        self.add_op(op)
+        return op.results[0]
+
+    def resume(self, op: Operation) -> None:
+        """Go on with `op` after what is in its regions: new operations are at its place again."""
+        self._source = op
+
     def in_prologue(self, op: Operation) -> SSAValue:
         """Put an operation without operands from the body into the function's entry, before everything else."""
         self._prologue.append(op)

@@ -10,7 +10,7 @@
 | `vector<16xi1>`        | `vector<16xi1>`       | `vector<16xi8>`        |
 | `memref<4x8xf32, ...>` | `!llvm.ptr`           |                        |
 
-A memref value is the address of the first element it can reach, whatever the offset in its type says: strides must be
+`!rt.slots<n>` is an `!llvm.ptr` too. A memref value is the address of the first element it can reach, whatever the offset in its type says: strides must be
 static, offsets and the outermost extent need not be.
 """
 
@@ -36,6 +36,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from ...dialects.rt.core import SlotsType
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.support.vector_types import as_vector
 
@@ -77,7 +78,7 @@ def value_type(type: Attribute) -> Attribute:
         return i64
     if isinstance(type, IntegerType):
         return IntegerType(type.bitwidth)
-    if isinstance(type, MemRefType | FunctionType):
+    if isinstance(type, MemRefType | FunctionType | SlotsType):
         return PTR
     vector = as_vector(type)
     if vector is None:

@@ -1,1 +1,1 @@
-"""How threads share the work of a loop."""
+"""How threads share the work of a loop, and where they come from."""

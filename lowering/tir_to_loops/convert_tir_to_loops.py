@@ -8,7 +8,7 @@ What happens, function by function:
   uses touches, and live on the thread's stack; those of scope `global` become arguments, for the planner of memory to
   place (`weft.workspaces` counts them);
 * **loops** become `scf.for`: `unrolled` ones carry an annotation for LLVM, `vectorized` ones become `vector`
-  operations, and an outermost `parallel` one is divided into shares that threads claim (`work_sharing`). What stands
+  operations, and an outermost `parallel` one is divided into shares that threads claim (`rt.share`). What stands
   outside parallel loops is one share; each nest of a function is finished before the next begins.
 
 Before -> after:
@@ -23,9 +23,10 @@ func.func private @relu.nest_0(%x: memref<64xf32>, %y: memref<64xf32>, %first: i
   scf.for %i = %first to %last step %c1 {
     %0 = vector.load %x[%i * 16] : memref<64xf32>, vector<16xf32>
     ...
-func.func @relu(%x: memref<64xf32>, %y: memref<64xf32>, %slots: memref<128xi8>, %num_threads: index) {
-  scf.while { %share = func.call @weft_claim(%slot) ... } do { func.call @relu.nest_0(%x, %y, %first, %last) ... }
-  func.call @weft_wait(%slot, %shares)
+func.func @relu(%x: memref<64xf32>, %y: memref<64xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+  rt.share %slots[0] for %first to %last of %c4 threads %num_threads {
+    func.call @relu.nest_0(%x, %y, %first, %last) ...
+  } : !rt.slots<1>
 ```
 
 Does not: choose any of this; a schedule did. Counterpart of TVM's LowerInitBlock, ConvertBlocksToOpaque,
@@ -43,12 +44,13 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, MemRefType, ModuleOp, NoneAttr, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...dialects.rt.core import SlotsType
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, memref_of
 from ...dialects.tir.legality.scopes import check_reach
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
-from ..threads.work_sharing import declare_functions, share_out, slots_type
+from ..threads.share_out import share_out
 from .flat_buffers import FlatBuffer, flatten_type, plan_buffers
 from .index_values import IndexBuilder
 from .loop_emission import LoopEmitter
@@ -68,7 +70,6 @@ class ConvertTirToLoopsPass(ModulePass):
                 op.body.block.insert_op_before(new, prim_func)
             prim_func.detach()
             prim_func.erase(safe_erase=False)
-        declare_functions(op)
 
 
 def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
@@ -91,7 +92,7 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
         if isinstance(loop, ForOp) and loop.annotations is not None:
             missed("convert-tir-to-loops", loop, "the loop's annotations have no effect")
     kernel = func.FuncOp(
-        prim_func.sym_name.data, FunctionType.from_lists([*types, slots_type(max(1, len(nests))), index], [])
+        prim_func.sym_name.data, FunctionType.from_lists([*types, SlotsType(max(1, len(nests))), index], [])
     )
     kernel.location = prim_func.location
     kernel.attributes |= prim_func.attributes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from functools import cache
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +15,7 @@ from weft.lowering.loops_to_llvm.convert_loops_to_llvm import ConvertLoopsToLLVM
 from weft.lowering.machine.codegen import compile_module
 from weft.lowering.machine.target import Target
 from weft.lowering.math.expand_math import ExpandMathPass
-from weft.lowering.threads.work_sharing import RUNTIME
+from weft.lowering.threads.pool import pool_object
 from weft.runtime.jit import LoadedObjects
 from weft.transforms.infra.registry import new_ir_context
 
@@ -43,18 +42,12 @@ def lower(text: str, *, expand: bool = True) -> ModuleOp:
     return module
 
 
-@cache
-def work_sharing() -> bytes:
-    """The functions by which threads share loops, as an object file."""
-    return compile_module(RUNTIME, Target())
-
-
 class Native:
     """The functions of a module, compiled."""
 
     def __init__(self, text: str, *, expand: bool = True, target: Target | None = None, opt_level: int = 3):
         self.llvm_ir = emit_llvm_ir(lower(text, expand=expand))
-        self._code = LoadedObjects([compile_module(self.llvm_ir, target or Target(), opt_level), work_sharing()])
+        self._code = LoadedObjects([compile_module(self.llvm_ir, target or Target(), opt_level), pool_object(Target())])
 
     def __call__(self, name: str, *arguments: NDArray | float, result: type | None = None) -> float | int | None:
         """Call a function on arrays, which are changed in place, and on `index` and `f64` scalars."""
