@@ -339,8 +339,14 @@ class MainLowering:
 
     def _slots(self, call: Call) -> int:
         """The number of slots that a kernel takes: one for each of its nests."""
-        type = self.kernels[call.op.callee.root_reference.data].function_type.inputs.data[-2]
-        assert isinstance(type, SlotsType)
+        kernel = self.kernels[call.op.callee.root_reference.data]
+        type = next(iter(kernel.function_type.inputs.data[-2:]), None)
+        if not isinstance(type, SlotsType):
+            raise Diagnostic.at(
+                call.op,
+                f"{call.op.callee} takes no slots to share its work by",
+                hint="a kernel's last arguments are of types !rt.slots<N> and index",
+            )
         return type.count.data
 
 

@@ -1,10 +1,10 @@
 // RUN: weft-opt %s -p add-entry-point --split-input-file | filecheck %s
 
 // The threads share a context: addresses of the inputs', the outputs' and the arena's memory, and their own number. The
-// counters at the start of the arena are cleared. One thread runs without the OpenMP runtime.
+// counters at the start of the arena are cleared. The pool runs the graph on them, and returns when none is in it.
 
 // CHECK-LABEL: llvm.func internal @weft_graph(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64)
-// CHECK:       llvm.func @GOMP_parallel(!llvm.ptr, !llvm.ptr, i32, i32)
+// CHECK:       llvm.func @weft_pool_1_run(!llvm.ptr, !llvm.ptr, i64)
 // CHECK-LABEL: llvm.func internal @weft_thread(%0: !llvm.ptr) {
 // CHECK:         %2 = llvm.load %1 : !llvm.ptr -> !llvm.ptr
 // CHECK-NEXT:    %3 = llvm.getelementptr %2[0] : (!llvm.ptr) -> !llvm.ptr, i8
@@ -27,16 +27,9 @@
 // CHECK:         llvm.store %16
 // CHECK:         llvm.store %17
 // CHECK:         llvm.store %18
-// CHECK:         llvm.icmp "sgt" %18
-// CHECK-NEXT:    llvm.cond_br {{.*}}, ^bb2, ^bb1
-// CHECK-NEXT:  ^bb1:
-// CHECK-NEXT:    llvm.call @weft_thread(%[[CONTEXT]])
-// CHECK-NEXT:    llvm.br ^bb3
-// CHECK-NEXT:  ^bb2:
-// CHECK-NEXT:    %[[BODY:[0-9]+]] = llvm.mlir.addressof @weft_thread : !llvm.ptr
-// CHECK:         llvm.call @GOMP_parallel(%[[BODY]], %[[CONTEXT]],
-// CHECK-NEXT:    llvm.br ^bb3
-// CHECK-NEXT:  ^bb3:
+// CHECK-NOT:     llvm.cond_br
+// CHECK:         %[[BODY:[0-9]+]] = llvm.mlir.addressof @weft_thread : !llvm.ptr
+// CHECK-NEXT:    llvm.call @weft_pool_1_run(%[[BODY]], %[[CONTEXT]], %18)
 // CHECK-NEXT:    llvm.return
 llvm.func @main(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}, {name = "w", type = tensor<8xf32>}], weft.outputs = [{name = "y", type = tensor<8xf32>}], weft.counter_bytes = 256 : i64} {
   llvm.return
@@ -59,13 +52,13 @@ llvm.func @main(%arena: !llvm.ptr, %num_threads: i64) attributes {weft.inputs = 
 
 // What is declared already is not declared again.
 // CHECK-LABEL: llvm.func internal @weft_graph(
-// CHECK:       llvm.func @GOMP_parallel
+// CHECK:       llvm.func @weft_pool_1_run
 // CHECK-NEXT:  llvm.func @memset
 // CHECK-NEXT:  llvm.func internal @weft_thread
 llvm.func @main(%arena: !llvm.ptr, %num_threads: i64) attributes {weft.inputs = [], weft.outputs = [], weft.counter_bytes = 128 : i64} {
   llvm.return
 }
-llvm.func @GOMP_parallel(!llvm.ptr, !llvm.ptr, i32, i32)
+llvm.func @weft_pool_1_run(!llvm.ptr, !llvm.ptr, i64)
 
 // -----
 

@@ -266,15 +266,15 @@ func.func @a_call_takes_them_apart(%n: index, %x: f32) -> f32 {
 // CHECK-SAME: (%{{m.*}}: !llvm.ptr, %{{n.*}}: i64)
 // CHECK-LABEL: llvm.func @a_function_that_runs_a_share
 // CHECK-SAME: (%{{m.*}}: !llvm.ptr {llvm.noalias}, %{{n.*}}: i64)
-func.func private @weft_wait(memref<16xi64>, index)
-
-func.func @a_function_that_waits(%m: memref<16xi64>, %n: index) {
-  func.call @weft_wait(%m, %n) : (memref<16xi64>, index) -> ()
+func.func @a_function_that_waits(%m: memref<256xi8>, %n: index) {
+  %slots = rt.slots %m[128] : memref<256xi8> to !rt.slots<1>
+  rt.share %slots[0] {
+  } : !rt.slots<1>
   func.return
 }
 
-func.func @a_function_that_calls_one_that_waits(%m: memref<16xi64>, %n: index) {
-  func.call @a_function_that_waits(%m, %n) : (memref<16xi64>, index) -> ()
+func.func @a_function_that_calls_one_that_waits(%m: memref<256xi8>, %n: index) {
+  func.call @a_function_that_waits(%m, %n) : (memref<256xi8>, index) -> ()
   func.return
 }
 

@@ -1,17 +1,15 @@
 // RUN: weft-opt %s -p convert-main-to-loops | filecheck %s
 
-func.func private @k(memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-func.func private @two(memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<256xi8>, index) -> ()
-func.func private @add(memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-func.func private @with_workspace(memref<8xf32>, memref<8xf32>, memref<32xf32>, memref<256xi8>, index) -> () attributes {weft.workspaces = 1 : i64}
-func.func private @reshape(memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> () attributes {reshape_only}
-func.func private @concat(memref<8xf32>, memref<8xf32>, memref<16xf32>, memref<128xi8>, index) -> () attributes {concat_only}
-func.func private @flat(memref<16xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-
+func.func private @k(memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+func.func private @two(memref<8xf32>, memref<8xf32>, memref<8xf32>, !rt.slots<2>, index) -> ()
+func.func private @add(memref<8xf32>, memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+func.func private @with_workspace(memref<8xf32>, memref<8xf32>, memref<32xf32>, !rt.slots<2>, index) -> () attributes {weft.workspaces = 1 : i64}
+func.func private @reshape(memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> () attributes {reshape_only}
+func.func private @concat(memref<8xf32>, memref<8xf32>, memref<16xf32>, !rt.slots<1>, index) -> () attributes {concat_only}
+func.func private @flat(memref<16xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
 // CHECK-LABEL: func.func @a_result_is_computed_in_the_callers_buffer(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<256xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<8xf32>}], weft.counter_bytes = 256 : i64} {
-// CHECK-NEXT:    %0 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%0][] : memref<256xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%in, %out, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<256xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%in, %out, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @a_result_is_computed_in_the_callers_buffer(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -26,18 +24,14 @@ relay.func @a_result_is_computed_in_the_callers_buffer(%x: tensor<8xf32>) -> ten
 // CHECK-NEXT:    %3 = memref.view %arena[%2][] : memref<768xi8> to memref<8xf32>
 // CHECK-NEXT:    %4 = arith.constant 640 : index
 // CHECK-NEXT:    %5 = memref.view %arena[%4][] : memref<768xi8> to memref<8xf32>
-// CHECK-NEXT:    %6 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%6][] : memref<768xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%in, %1, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %7 = arith.constant 128 : index
-// CHECK-NEXT:    %slots_1 = memref.view %arena[%7][] : memref<768xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%1, %3, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %8 = arith.constant 256 : index
-// CHECK-NEXT:    %slots_2 = memref.view %arena[%8][] : memref<768xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%3, %5, %slots_2, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %9 = arith.constant 384 : index
-// CHECK-NEXT:    %slots_3 = memref.view %arena[%9][] : memref<768xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%5, %out, %slots_3, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<768xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%in, %1, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_1 = rt.slots %arena[128] : memref<768xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%1, %3, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_2 = rt.slots %arena[256] : memref<768xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%3, %5, %slots_2, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_3 = rt.slots %arena[384] : memref<768xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%5, %out, %slots_3, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @what_lies_between_is_placed_in_the_arena(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -55,18 +49,14 @@ relay.func @what_lies_between_is_placed_in_the_arena(%x: tensor<8xf32>) -> tenso
 // CHECK-NEXT:    %3 = memref.view %arena[%2][] : memref<832xi8> to memref<8xf32>
 // CHECK-NEXT:    %4 = arith.constant 768 : index
 // CHECK-NEXT:    %5 = memref.view %arena[%4][] : memref<832xi8> to memref<8xf32>
-// CHECK-NEXT:    %6 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%6][] : memref<832xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%in, %1, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %7 = arith.constant 128 : index
-// CHECK-NEXT:    %slots_1 = memref.view %arena[%7][] : memref<832xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%1, %3, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %8 = arith.constant 256 : index
-// CHECK-NEXT:    %slots_2 = memref.view %arena[%8][] : memref<832xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%3, %5, %slots_2, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %9 = arith.constant 384 : index
-// CHECK-NEXT:    %slots_3 = memref.view %arena[%9][] : memref<832xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @add(%1, %5, %out, %slots_3, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<832xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%in, %1, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_1 = rt.slots %arena[128] : memref<832xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%1, %3, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_2 = rt.slots %arena[256] : memref<832xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%3, %5, %slots_2, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_3 = rt.slots %arena[384] : memref<832xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @add(%1, %5, %out, %slots_3, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @several_users_keep_a_tensor(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -78,9 +68,8 @@ relay.func @several_users_keep_a_tensor(%x: tensor<8xf32>) -> tensor<8xf32> {
 }
 
 // CHECK-LABEL: func.func @a_kernel_with_two_results(%in: memref<8xf32>, %out0: memref<8xf32>, %out1: memref<8xf32>, %arena: memref<384xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out0", type = tensor<8xf32>}, {name = "out1", type = tensor<8xf32>}], weft.counter_bytes = 384 : i64} {
-// CHECK-NEXT:    %0 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%0][] : memref<384xi8> to memref<256xi8>
-// CHECK-NEXT:    func.call @two(%in, %out1, %out0, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<256xi8>, index) -> ()
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<384xi8> to !rt.slots<2>
+// CHECK-NEXT:    func.call @two(%in, %out1, %out0, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<8xf32>, !rt.slots<2>, index) -> ()
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @a_kernel_with_two_results(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
@@ -91,9 +80,8 @@ relay.func @a_kernel_with_two_results(%x: tensor<8xf32>) -> (tensor<8xf32>, tens
 // CHECK-LABEL: func.func @a_workspace_is_placed_in_the_arena(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<512xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<8xf32>}], weft.counter_bytes = 384 : i64} {
 // CHECK-NEXT:    %0 = arith.constant 384 : index
 // CHECK-NEXT:    %1 = memref.view %arena[%0][] : memref<512xi8> to memref<32xf32>
-// CHECK-NEXT:    %2 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%2][] : memref<512xi8> to memref<256xi8>
-// CHECK-NEXT:    func.call @with_workspace(%in, %out, %1, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<32xf32>, memref<256xi8>, index) -> ()
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<512xi8> to !rt.slots<2>
+// CHECK-NEXT:    func.call @with_workspace(%in, %out, %1, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<32xf32>, !rt.slots<2>, index) -> ()
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @a_workspace_is_placed_in_the_arena(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -102,9 +90,8 @@ relay.func @a_workspace_is_placed_in_the_arena(%x: tensor<8xf32>) -> tensor<8xf3
 }
 
 // CHECK-LABEL: func.func @a_reshape_is_no_call(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<256xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<2x4xf32>}], weft.counter_bytes = 256 : i64} {
-// CHECK-NEXT:    %0 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%0][] : memref<256xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%in, %out, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<256xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%in, %out, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @a_reshape_is_no_call(%x: tensor<8xf32>) -> tensor<2x4xf32> {
@@ -115,22 +102,10 @@ relay.func @a_reshape_is_no_call(%x: tensor<8xf32>) -> tensor<2x4xf32> {
 }
 
 // CHECK-LABEL: func.func @a_reshape_of_an_input_is_copied(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<128xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<2x4xf32>}], weft.counter_bytes = 128 : i64} {
-// CHECK-NEXT:    %0 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%0][] : memref<128xi8> to memref<128xi8>
-// CHECK-NEXT:    %1 = arith.constant 0 : index
-// CHECK-NEXT:    %2 = memref.view %slots[%1][] : memref<128xi8> to memref<16xi64>
-// CHECK-NEXT:    %3 = arith.constant 1 : index
-// CHECK-NEXT:    %4 = scf.while () : () -> index {
-// CHECK-NEXT:      %5 = func.call @weft_claim(%2) : (memref<16xi64>) -> index
-// CHECK-NEXT:      %6 = arith.cmpi ult, %5, %3 : index
-// CHECK-NEXT:      scf.condition(%6) %5 : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%share: index):
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<128xi8> to !rt.slots<1>
+// CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      "memref.copy"(%in, %out) : (memref<8xf32>, memref<8xf32>) -> ()
-// CHECK-NEXT:      func.call @weft_done(%2) : (memref<16xi64>) -> ()
-// CHECK-NEXT:      scf.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.call @weft_wait(%2, %3) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @a_reshape_of_an_input_is_copied(%x: tensor<8xf32>) -> tensor<2x4xf32> {
@@ -145,15 +120,12 @@ relay.func @a_reshape_of_an_input_is_copied(%x: tensor<8xf32>) -> tensor<2x4xf32
 // CHECK-NEXT:    %3 = memref.view %arena[%2][] : memref<576xi8> to memref<8xf32>
 // CHECK-NEXT:    %4 = arith.constant 544 : index
 // CHECK-NEXT:    %5 = memref.view %arena[%4][] : memref<576xi8> to memref<8xf32>
-// CHECK-NEXT:    %6 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%6][] : memref<576xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%in, %3, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %7 = arith.constant 128 : index
-// CHECK-NEXT:    %slots_1 = memref.view %arena[%7][] : memref<576xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%3, %5, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %8 = arith.constant 256 : index
-// CHECK-NEXT:    %slots_2 = memref.view %arena[%8][] : memref<576xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @flat(%1, %out, %slots_2, %num_threads) : (memref<16xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<576xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%in, %3, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_1 = rt.slots %arena[128] : memref<576xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%3, %5, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_2 = rt.slots %arena[256] : memref<576xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @flat(%1, %out, %slots_2, %num_threads) : (memref<16xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @parts_of_a_concatenation_are_computed_in_place(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -167,12 +139,10 @@ relay.func @parts_of_a_concatenation_are_computed_in_place(%x: tensor<8xf32>) ->
 // CHECK-LABEL: func.func @a_part_that_is_an_input_makes_it_a_call(%in: memref<8xf32>, %out: memref<16xf32>, %arena: memref<448xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<16xf32>}], weft.counter_bytes = 384 : i64} {
 // CHECK-NEXT:    %0 = arith.constant 384 : index
 // CHECK-NEXT:    %1 = memref.view %arena[%0][] : memref<448xi8> to memref<8xf32>
-// CHECK-NEXT:    %2 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%2][] : memref<448xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%in, %1, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %3 = arith.constant 128 : index
-// CHECK-NEXT:    %slots_1 = memref.view %arena[%3][] : memref<448xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @concat(%in, %1, %out, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<16xf32>, memref<128xi8>, index) -> ()
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<448xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%in, %1, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_1 = rt.slots %arena[128] : memref<448xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @concat(%in, %1, %out, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<16xf32>, !rt.slots<1>, index) -> ()
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @a_part_that_is_an_input_makes_it_a_call(%x: tensor<8xf32>) -> tensor<16xf32> {
@@ -184,12 +154,10 @@ relay.func @a_part_that_is_an_input_makes_it_a_call(%x: tensor<8xf32>) -> tensor
 // CHECK-LABEL: func.func @a_part_that_stands_twice_makes_it_a_call(%in: memref<8xf32>, %out: memref<16xf32>, %arena: memref<448xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<16xf32>}], weft.counter_bytes = 384 : i64} {
 // CHECK-NEXT:    %0 = arith.constant 384 : index
 // CHECK-NEXT:    %1 = memref.view %arena[%0][] : memref<448xi8> to memref<8xf32>
-// CHECK-NEXT:    %2 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%2][] : memref<448xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%in, %1, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %3 = arith.constant 128 : index
-// CHECK-NEXT:    %slots_1 = memref.view %arena[%3][] : memref<448xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @concat(%1, %1, %out, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<16xf32>, memref<128xi8>, index) -> ()
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<448xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%in, %1, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_1 = rt.slots %arena[128] : memref<448xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @concat(%1, %1, %out, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<16xf32>, !rt.slots<1>, index) -> ()
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @a_part_that_stands_twice_makes_it_a_call(%x: tensor<8xf32>) -> tensor<16xf32> {
@@ -205,28 +173,14 @@ relay.func @a_part_that_stands_twice_makes_it_a_call(%x: tensor<8xf32>) -> tenso
 // CHECK-NEXT:    %3 = memref.view %arena[%2][] : memref<448xi8> to memref<8xf32>
 // CHECK-NEXT:    %4 = arith.constant 416 : index
 // CHECK-NEXT:    %5 = memref.view %arena[%4][] : memref<448xi8> to memref<8xf32>
-// CHECK-NEXT:    %6 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%6][] : memref<448xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%in, %3, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %7 = arith.constant 128 : index
-// CHECK-NEXT:    %slots_1 = memref.view %arena[%7][] : memref<448xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%3, %5, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %8 = arith.constant 256 : index
-// CHECK-NEXT:    %slots_2 = memref.view %arena[%8][] : memref<448xi8> to memref<128xi8>
-// CHECK-NEXT:    %9 = arith.constant 0 : index
-// CHECK-NEXT:    %10 = memref.view %slots_2[%9][] : memref<128xi8> to memref<16xi64>
-// CHECK-NEXT:    %11 = arith.constant 1 : index
-// CHECK-NEXT:    %12 = scf.while () : () -> index {
-// CHECK-NEXT:      %13 = func.call @weft_claim(%10) : (memref<16xi64>) -> index
-// CHECK-NEXT:      %14 = arith.cmpi ult, %13, %11 : index
-// CHECK-NEXT:      scf.condition(%14) %13 : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%share: index):
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<448xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%in, %3, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_1 = rt.slots %arena[128] : memref<448xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%3, %5, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_2 = rt.slots %arena[256] : memref<448xi8> to !rt.slots<1>
+// CHECK-NEXT:    rt.share %slots_2[0] {
 // CHECK-NEXT:      "memref.copy"(%1, %out) : (memref<16xf32>, memref<16xf32>) -> ()
-// CHECK-NEXT:      func.call @weft_done(%10) : (memref<16xi64>) -> ()
-// CHECK-NEXT:      scf.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.call @weft_wait(%10, %11) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @a_concatenation_that_is_returned_is_copied(%x: tensor<8xf32>) -> tensor<16xf32> {
@@ -243,29 +197,15 @@ relay.func @a_concatenation_that_is_returned_is_copied(%x: tensor<8xf32>) -> ten
 // CHECK-NEXT:    %3 = memref.view %arena[%2][] : memref<448xi8> to memref<8xf32>
 // CHECK-NEXT:    %4 = arith.constant 416 : index
 // CHECK-NEXT:    %5 = memref.view %arena[%4][] : memref<448xi8> to memref<8xf32>
-// CHECK-NEXT:    %6 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%6][] : memref<448xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%in, %3, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %7 = arith.constant 128 : index
-// CHECK-NEXT:    %slots_1 = memref.view %arena[%7][] : memref<448xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%3, %5, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %8 = arith.constant 256 : index
-// CHECK-NEXT:    %slots_2 = memref.view %arena[%8][] : memref<448xi8> to memref<128xi8>
-// CHECK-NEXT:    %9 = arith.constant 0 : index
-// CHECK-NEXT:    %10 = memref.view %slots_2[%9][] : memref<128xi8> to memref<16xi64>
-// CHECK-NEXT:    %11 = arith.constant 1 : index
-// CHECK-NEXT:    %12 = scf.while () : () -> index {
-// CHECK-NEXT:      %13 = func.call @weft_claim(%10) : (memref<16xi64>) -> index
-// CHECK-NEXT:      %14 = arith.cmpi ult, %13, %11 : index
-// CHECK-NEXT:      scf.condition(%14) %13 : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%share: index):
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<448xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%in, %3, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_1 = rt.slots %arena[128] : memref<448xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%3, %5, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_2 = rt.slots %arena[256] : memref<448xi8> to !rt.slots<1>
+// CHECK-NEXT:    rt.share %slots_2[0] {
 // CHECK-NEXT:      "memref.copy"(%1, %out0) : (memref<16xf32>, memref<16xf32>) -> ()
 // CHECK-NEXT:      "memref.copy"(%5, %out1) : (memref<8xf32>, memref<8xf32>) -> ()
-// CHECK-NEXT:      func.call @weft_done(%10) : (memref<16xi64>) -> ()
-// CHECK-NEXT:      scf.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.call @weft_wait(%10, %11) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @a_part_that_is_returned_too_is_copied(%x: tensor<8xf32>) -> (tensor<16xf32>, tensor<8xf32>) {
@@ -276,22 +216,10 @@ relay.func @a_part_that_is_returned_too_is_copied(%x: tensor<8xf32>) -> (tensor<
 }
 
 // CHECK-LABEL: func.func @an_input_that_is_returned_is_copied(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<128xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<8xf32>}], weft.counter_bytes = 128 : i64} {
-// CHECK-NEXT:    %0 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%0][] : memref<128xi8> to memref<128xi8>
-// CHECK-NEXT:    %1 = arith.constant 0 : index
-// CHECK-NEXT:    %2 = memref.view %slots[%1][] : memref<128xi8> to memref<16xi64>
-// CHECK-NEXT:    %3 = arith.constant 1 : index
-// CHECK-NEXT:    %4 = scf.while () : () -> index {
-// CHECK-NEXT:      %5 = func.call @weft_claim(%2) : (memref<16xi64>) -> index
-// CHECK-NEXT:      %6 = arith.cmpi ult, %5, %3 : index
-// CHECK-NEXT:      scf.condition(%6) %5 : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%share: index):
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<128xi8> to !rt.slots<1>
+// CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      "memref.copy"(%in, %out) : (memref<8xf32>, memref<8xf32>) -> ()
-// CHECK-NEXT:      func.call @weft_done(%2) : (memref<16xi64>) -> ()
-// CHECK-NEXT:      scf.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.call @weft_wait(%2, %3) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @an_input_that_is_returned_is_copied(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -299,25 +227,12 @@ relay.func @an_input_that_is_returned_is_copied(%x: tensor<8xf32>) -> tensor<8xf
 }
 
 // CHECK-LABEL: func.func @what_is_returned_twice_is_copied_once(%in: memref<8xf32>, %out0: memref<8xf32>, %out1: memref<8xf32>, %arena: memref<256xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out0", type = tensor<8xf32>}, {name = "out1", type = tensor<8xf32>}], weft.counter_bytes = 256 : i64} {
-// CHECK-NEXT:    %0 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%0][] : memref<256xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%in, %out0, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %1 = arith.constant 128 : index
-// CHECK-NEXT:    %slots_1 = memref.view %arena[%1][] : memref<256xi8> to memref<128xi8>
-// CHECK-NEXT:    %2 = arith.constant 0 : index
-// CHECK-NEXT:    %3 = memref.view %slots_1[%2][] : memref<128xi8> to memref<16xi64>
-// CHECK-NEXT:    %4 = arith.constant 1 : index
-// CHECK-NEXT:    %5 = scf.while () : () -> index {
-// CHECK-NEXT:      %6 = func.call @weft_claim(%3) : (memref<16xi64>) -> index
-// CHECK-NEXT:      %7 = arith.cmpi ult, %6, %4 : index
-// CHECK-NEXT:      scf.condition(%7) %6 : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%share: index):
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<256xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%in, %out0, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_1 = rt.slots %arena[128] : memref<256xi8> to !rt.slots<1>
+// CHECK-NEXT:    rt.share %slots_1[0] {
 // CHECK-NEXT:      "memref.copy"(%out0, %out1) : (memref<8xf32>, memref<8xf32>) -> ()
-// CHECK-NEXT:      func.call @weft_done(%3) : (memref<16xi64>) -> ()
-// CHECK-NEXT:      scf.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.call @weft_wait(%3, %4) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @what_is_returned_twice_is_copied_once(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
@@ -328,23 +243,11 @@ relay.func @what_is_returned_twice_is_copied_once(%x: tensor<8xf32>) -> (tensor<
 // CHECK-LABEL: func.func @equal_constants_are_one_global(%in: memref<2xf32>, %out0: memref<2xf32>, %out1: memref<2xf32>, %arena: memref<128xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<2xf32>}], weft.outputs = [{name = "out0", type = tensor<2xf32>}, {name = "out1", type = tensor<2xf32>}], weft.counter_bytes = 128 : i64} {
 // CHECK-NEXT:    %0 = memref.get_global @constant_0 : memref<2xf32>
 // CHECK-NEXT:    %1 = memref.get_global @constant_0 : memref<2xf32>
-// CHECK-NEXT:    %2 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%2][] : memref<128xi8> to memref<128xi8>
-// CHECK-NEXT:    %3 = arith.constant 0 : index
-// CHECK-NEXT:    %4 = memref.view %slots[%3][] : memref<128xi8> to memref<16xi64>
-// CHECK-NEXT:    %5 = arith.constant 1 : index
-// CHECK-NEXT:    %6 = scf.while () : () -> index {
-// CHECK-NEXT:      %7 = func.call @weft_claim(%4) : (memref<16xi64>) -> index
-// CHECK-NEXT:      %8 = arith.cmpi ult, %7, %5 : index
-// CHECK-NEXT:      scf.condition(%8) %7 : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%share: index):
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<128xi8> to !rt.slots<1>
+// CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      "memref.copy"(%0, %out0) : (memref<2xf32>, memref<2xf32>) -> ()
 // CHECK-NEXT:      "memref.copy"(%1, %out1) : (memref<2xf32>, memref<2xf32>) -> ()
-// CHECK-NEXT:      func.call @weft_done(%4) : (memref<16xi64>) -> ()
-// CHECK-NEXT:      scf.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.call @weft_wait(%4, %5) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @equal_constants_are_one_global(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
@@ -354,12 +257,10 @@ relay.func @equal_constants_are_one_global(%x: tensor<2xf32>) -> (tensor<2xf32>,
 }
 
 // CHECK-LABEL: func.func @tuples_are_opened(%in0: memref<8xf32>, %in1: memref<8xf32>, %out0: memref<8xf32>, %out1: memref<8xf32>, %arena: memref<384xi8>, %num_threads: index) attributes {weft.inputs = [{name = "in0", type = tensor<8xf32>}, {name = "in1", type = tensor<8xf32>}], weft.outputs = [{name = "out0", type = tensor<8xf32>}, {name = "out1", type = tensor<8xf32>}], weft.counter_bytes = 384 : i64} {
-// CHECK-NEXT:    %0 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%0][] : memref<384xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%in1, %out0, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
-// CHECK-NEXT:    %1 = arith.constant 128 : index
-// CHECK-NEXT:    %slots_1 = memref.view %arena[%1][] : memref<384xi8> to memref<128xi8>
-// CHECK-NEXT:    func.call @k(%in0, %out1, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<128xi8>, index) -> ()
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<384xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%in1, %out0, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+// CHECK-NEXT:    %slots_1 = rt.slots %arena[128] : memref<384xi8> to !rt.slots<1>
+// CHECK-NEXT:    func.call @k(%in0, %out1, %slots_1, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @tuples_are_opened(%t: tuple<tensor<8xf32>, tuple<tensor<8xf32>>>) -> tuple<tensor<8xf32>, tensor<8xf32>> {
@@ -373,22 +274,10 @@ relay.func @tuples_are_opened(%t: tuple<tensor<8xf32>, tuple<tensor<8xf32>>>) ->
 }
 
 // CHECK-LABEL: func.func @names_of_the_model_are_kept(%in: memref<8xi8>, %out: memref<8xi8>, %arena: memref<128xi8>, %num_threads: index) attributes {weft.inputs = [{name = "data", type = tensor<8xui8>}], weft.outputs = [{name = "prob", type = tensor<8xui8>}], weft.counter_bytes = 128 : i64} {
-// CHECK-NEXT:    %0 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%0][] : memref<128xi8> to memref<128xi8>
-// CHECK-NEXT:    %1 = arith.constant 0 : index
-// CHECK-NEXT:    %2 = memref.view %slots[%1][] : memref<128xi8> to memref<16xi64>
-// CHECK-NEXT:    %3 = arith.constant 1 : index
-// CHECK-NEXT:    %4 = scf.while () : () -> index {
-// CHECK-NEXT:      %5 = func.call @weft_claim(%2) : (memref<16xi64>) -> index
-// CHECK-NEXT:      %6 = arith.cmpi ult, %5, %3 : index
-// CHECK-NEXT:      scf.condition(%6) %5 : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%share: index):
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<128xi8> to !rt.slots<1>
+// CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      "memref.copy"(%in, %out) : (memref<8xi8>, memref<8xi8>) -> ()
-// CHECK-NEXT:      func.call @weft_done(%2) : (memref<16xi64>) -> ()
-// CHECK-NEXT:      scf.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.call @weft_wait(%2, %3) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @names_of_the_model_are_kept(%x: tensor<8xui8>) -> tensor<8xui8> attributes {input_names = ["data"], output_names = ["prob"]} {
@@ -403,22 +292,10 @@ relay.func @nothing_taken_nothing_given() {
 }
 
 // CHECK-LABEL: func.func @tensors_without_elements(%in: memref<0xf32>, %out: memref<0xf32>, %arena: memref<128xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<0x3xf32>}], weft.outputs = [{name = "out", type = tensor<0x3xf32>}], weft.counter_bytes = 128 : i64} {
-// CHECK-NEXT:    %0 = arith.constant 0 : index
-// CHECK-NEXT:    %slots = memref.view %arena[%0][] : memref<128xi8> to memref<128xi8>
-// CHECK-NEXT:    %1 = arith.constant 0 : index
-// CHECK-NEXT:    %2 = memref.view %slots[%1][] : memref<128xi8> to memref<16xi64>
-// CHECK-NEXT:    %3 = arith.constant 1 : index
-// CHECK-NEXT:    %4 = scf.while () : () -> index {
-// CHECK-NEXT:      %5 = func.call @weft_claim(%2) : (memref<16xi64>) -> index
-// CHECK-NEXT:      %6 = arith.cmpi ult, %5, %3 : index
-// CHECK-NEXT:      scf.condition(%6) %5 : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%share: index):
+// CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<128xi8> to !rt.slots<1>
+// CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      "memref.copy"(%in, %out) : (memref<0xf32>, memref<0xf32>) -> ()
-// CHECK-NEXT:      func.call @weft_done(%2) : (memref<16xi64>) -> ()
-// CHECK-NEXT:      scf.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.call @weft_wait(%2, %3) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 relay.func @tensors_without_elements(%x: tensor<0x3xf32>) -> tensor<0x3xf32> {

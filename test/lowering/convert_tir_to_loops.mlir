@@ -17,21 +17,10 @@
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
-// CHECK-LABEL: func.func @one_thread_runs_what_is_not_parallel(%x: memref<32xf32>, %y: memref<32xf32>, %slots: memref<128xi8>, %num_threads: index) {
-// CHECK-NEXT:    %0 = arith.constant 0 : index
-// CHECK-NEXT:    %1 = memref.view %slots[%0][] : memref<128xi8> to memref<16xi64>
-// CHECK-NEXT:    %2 = arith.constant 1 : index
-// CHECK-NEXT:    %3 = scf.while () : () -> index {
-// CHECK-NEXT:      %4 = func.call @weft_claim(%1) : (memref<16xi64>) -> index
-// CHECK-NEXT:      %5 = arith.cmpi ult, %4, %2 : index
-// CHECK-NEXT:      scf.condition(%5) %4 : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%share: index):
+// CHECK-LABEL: func.func @one_thread_runs_what_is_not_parallel(%x: memref<32xf32>, %y: memref<32xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      func.call @one_thread_runs_what_is_not_parallel.nest_0(%x, %y) : (memref<32xf32>, memref<32xf32>) -> ()
-// CHECK-NEXT:      func.call @weft_done(%1) : (memref<16xi64>) -> ()
-// CHECK-NEXT:      scf.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.call @weft_wait(%1, %2) : (memref<16xi64>, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @one_thread_runs_what_is_not_parallel(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
@@ -55,30 +44,11 @@ tir.prim_func @one_thread_runs_what_is_not_parallel(%x: memref<4x8xf32>, %y: mem
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
-// CHECK-LABEL: func.func @threads_share_a_parallel_loop(%y: memref<100xf32>, %slots: memref<128xi8>, %num_threads: index) {
-// CHECK-NEXT:    %0 = arith.constant 0 : index
-// CHECK-NEXT:    %1 = memref.view %slots[%0][] : memref<128xi8> to memref<16xi64>
-// CHECK-NEXT:    %2 = arith.constant 1 : index
-// CHECK-NEXT:    %3 = arith.constant 100 : index
-// CHECK-NEXT:    %4 = arith.constant 4 : index
-// CHECK-NEXT:    %5 = arith.muli %num_threads, %4 : index
-// CHECK-NEXT:    %6 = arith.minui %5, %3 : index
-// CHECK-NEXT:    %7 = scf.while () : () -> index {
-// CHECK-NEXT:      %8 = func.call @weft_claim(%1) : (memref<16xi64>) -> index
-// CHECK-NEXT:      %9 = arith.cmpi ult, %8, %6 : index
-// CHECK-NEXT:      scf.condition(%9) %8 : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%share: index):
-// CHECK-NEXT:      %10 = arith.addi %share, %2 : index
-// CHECK-NEXT:      %11 = arith.muli %share, %3 : index
-// CHECK-NEXT:      %12 = arith.divui %11, %6 : index
-// CHECK-NEXT:      %13 = arith.muli %10, %3 : index
-// CHECK-NEXT:      %14 = arith.divui %13, %6 : index
-// CHECK-NEXT:      func.call @threads_share_a_parallel_loop.nest_0(%y, %12, %14) : (memref<100xf32>, index, index) -> ()
-// CHECK-NEXT:      func.call @weft_done(%1) : (memref<16xi64>) -> ()
-// CHECK-NEXT:      scf.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.call @weft_wait(%1, %6) : (memref<16xi64>, index) -> ()
+// CHECK-LABEL: func.func @threads_share_a_parallel_loop(%y: memref<100xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    %0 = arith.constant 100 : index
+// CHECK-NEXT:    rt.share %slots[0] for %first to %last of %0 threads %num_threads {
+// CHECK-NEXT:      func.call @threads_share_a_parallel_loop.nest_0(%y, %first, %last) : (memref<100xf32>, index, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @threads_share_a_parallel_loop(%y: memref<100xf32>) {
@@ -105,6 +75,12 @@ tir.prim_func @threads_share_a_parallel_loop(%y: memref<100xf32>) {
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+// CHECK-LABEL: func.func @a_vectorized_loop_becomes_vectors(%x: memref<64xf32>, %s: memref<4xf32>, %y: memref<64xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @a_vectorized_loop_becomes_vectors.nest_0(%x, %s, %y) : (memref<64xf32>, memref<4xf32>, memref<64xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
 tir.prim_func @a_vectorized_loop_becomes_vectors(%x: memref<4x16xf32>, %s: memref<4xf32>, %y: memref<4x16xf32>) {
   tir.for %i = 0 to 4 {
     tir.for vectorized %j = 0 to 16 {
@@ -127,6 +103,12 @@ tir.prim_func @a_vectorized_loop_becomes_vectors(%x: memref<4x16xf32>, %s: memre
 // CHECK-NEXT:    %2 = vector.maskedload %x[%c0], %1, %0 : memref<6xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
 // CHECK-NEXT:    %3 = arith.constant dense<[true, true, true, true, true, true, false, false]> : vector<8xi1>
 // CHECK-NEXT:    vector.maskedstore %y[%c0], %3, %2 : memref<6xf32>, vector<8xi1>, vector<8xf32>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+// CHECK-LABEL: func.func @a_length_that_is_no_power_of_two_is_masked(%x: memref<6xf32>, %y: memref<6xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @a_length_that_is_no_power_of_two_is_masked.nest_0(%x, %y) : (memref<6xf32>, memref<6xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @a_length_that_is_no_power_of_two_is_masked(%x: memref<6xf32>, %y: memref<6xf32>) {
@@ -158,6 +140,12 @@ tir.prim_func @a_length_that_is_no_power_of_two_is_masked(%x: memref<6xf32>, %y:
 // CHECK-NEXT:    vector.store %11, %y[%c0] : memref<4xf32>, vector<4xf32>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+// CHECK-LABEL: func.func @elements_apart_are_put_together(%x: memref<32xf32>, %y: memref<4xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @elements_apart_are_put_together.nest_0(%x, %y) : (memref<32xf32>, memref<4xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
 tir.prim_func @elements_apart_are_put_together(%x: memref<32xf32>, %y: memref<4xf32>) {
   tir.for vectorized %j = 0 to 4 {
     tir.block @pick(%v: spatial 4) = [%j] reads(%x[%v * 8] : memref<32xf32>) writes(%y[%v] : memref<4xf32>) {
@@ -179,6 +167,12 @@ tir.prim_func @elements_apart_are_put_together(%x: memref<32xf32>, %y: memref<4x
 // CHECK-NEXT:      %1 = arith.muli %j, %c8 : index
 // CHECK-NEXT:      memref.store %0, %y[%1] : memref<32xf32>
 // CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+// CHECK-LABEL: func.func @what_does_not_write_neighbours_stays_a_loop(%x: memref<4xf32>, %y: memref<32xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @what_does_not_write_neighbours_stays_a_loop.nest_0(%x, %y) : (memref<4xf32>, memref<32xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @what_does_not_write_neighbours_stays_a_loop(%x: memref<4xf32>, %y: memref<32xf32>) {
@@ -208,6 +202,12 @@ tir.prim_func @what_does_not_write_neighbours_stays_a_loop(%x: memref<4xf32>, %y
 // CHECK-NEXT:      }
 // CHECK-NEXT:      memref.store %0, %y[%j] : memref<4xf32>
 // CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+// CHECK-LABEL: func.func @lanes_that_branch_apart_stay_a_loop(%x: memref<4xf32>, %y: memref<4xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @lanes_that_branch_apart_stay_a_loop.nest_0(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @lanes_that_branch_apart_stay_a_loop(%x: memref<4xf32>, %y: memref<4xf32>) {
@@ -249,6 +249,12 @@ tir.prim_func @lanes_that_branch_apart_stay_a_loop(%x: memref<4xf32>, %y: memref
 // CHECK-NEXT:      %5 = arith.muli %i, %c4 : index
 // CHECK-NEXT:      vector.store %0, %y[%5] : memref<20xf32>, vector<4xf32>
 // CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+// CHECK-LABEL: func.func @a_guarded_read_becomes_a_branch_around_vectors(%x: memref<16xf32>, %y: memref<20xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @a_guarded_read_becomes_a_branch_around_vectors.nest_0(%x, %y) : (memref<16xf32>, memref<20xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @a_guarded_read_becomes_a_branch_around_vectors(%x: memref<4x4xf32>, %y: memref<5x4xf32>) {
@@ -294,6 +300,12 @@ tir.prim_func @a_guarded_read_becomes_a_branch_around_vectors(%x: memref<4x4xf32
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+// CHECK-LABEL: func.func @init_runs_at_the_first_step(%x: memref<32xf32>, %y: memref<4xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @init_runs_at_the_first_step.nest_0(%x, %y) : (memref<32xf32>, memref<4xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
 tir.prim_func @init_runs_at_the_first_step(%x: memref<4x8xf32>, %y: memref<4xf32>) {
   tir.for %i = 0 to 4 {
     tir.for %k = 0 to 8 {
@@ -325,6 +337,12 @@ tir.prim_func @init_runs_at_the_first_step(%x: memref<4x8xf32>, %y: memref<4xf32
 // CHECK-NEXT:      %4 = arith.addf %0, %3 : f32
 // CHECK-NEXT:      memref.store %4, %y[%i] : memref<4xf32>
 // CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+// CHECK-LABEL: func.func @init_does_not_run_at_a_later_step(%x: memref<32xf32>, %y: memref<4xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @init_does_not_run_at_a_later_step.nest_0(%x, %y) : (memref<32xf32>, memref<4xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @init_does_not_run_at_a_later_step(%x: memref<4x8xf32>, %y: memref<4xf32>) {
@@ -365,6 +383,12 @@ tir.prim_func @init_does_not_run_at_a_later_step(%x: memref<4x8xf32>, %y: memref
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+// CHECK-LABEL: func.func @a_predicate_becomes_a_branch(%y: memref<50xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @a_predicate_becomes_a_branch.nest_0(%y) : (memref<50xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @a_predicate_becomes_a_branch(%y: memref<50xf32>) {
@@ -409,53 +433,15 @@ tir.prim_func @a_predicate_becomes_a_branch(%y: memref<50xf32>) {
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
-// CHECK-LABEL: func.func @a_shared_buffer_becomes_an_argument(%x: memref<32xf32>, %y: memref<32xf32>, %0: memref<32xf32>, %slots: memref<256xi8>, %num_threads: index) attributes {weft.workspaces = 1 : i64} {
-// CHECK-NEXT:    %1 = arith.constant 0 : index
-// CHECK-NEXT:    %2 = memref.view %slots[%1][] : memref<256xi8> to memref<16xi64>
-// CHECK-NEXT:    %3 = arith.constant 1 : index
-// CHECK-NEXT:    %4 = arith.constant 4 : index
-// CHECK-NEXT:    %5 = arith.constant 4 : index
-// CHECK-NEXT:    %6 = arith.muli %num_threads, %5 : index
-// CHECK-NEXT:    %7 = arith.minui %6, %4 : index
-// CHECK-NEXT:    %8 = scf.while () : () -> index {
-// CHECK-NEXT:      %9 = func.call @weft_claim(%2) : (memref<16xi64>) -> index
-// CHECK-NEXT:      %10 = arith.cmpi ult, %9, %7 : index
-// CHECK-NEXT:      scf.condition(%10) %9 : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%share: index):
-// CHECK-NEXT:      %11 = arith.addi %share, %3 : index
-// CHECK-NEXT:      %12 = arith.muli %share, %4 : index
-// CHECK-NEXT:      %13 = arith.divui %12, %7 : index
-// CHECK-NEXT:      %14 = arith.muli %11, %4 : index
-// CHECK-NEXT:      %15 = arith.divui %14, %7 : index
-// CHECK-NEXT:      func.call @a_shared_buffer_becomes_an_argument.nest_0(%x, %y, %0, %13, %15) : (memref<32xf32>, memref<32xf32>, memref<32xf32>, index, index) -> ()
-// CHECK-NEXT:      func.call @weft_done(%2) : (memref<16xi64>) -> ()
-// CHECK-NEXT:      scf.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.call @weft_wait(%2, %7) : (memref<16xi64>, index) -> ()
-// CHECK-NEXT:    %16 = arith.constant 128 : index
-// CHECK-NEXT:    %17 = memref.view %slots[%16][] : memref<256xi8> to memref<16xi64>
-// CHECK-NEXT:    %18 = arith.constant 1 : index
-// CHECK-NEXT:    %19 = arith.constant 4 : index
-// CHECK-NEXT:    %20 = arith.constant 4 : index
-// CHECK-NEXT:    %21 = arith.muli %num_threads, %20 : index
-// CHECK-NEXT:    %22 = arith.minui %21, %19 : index
-// CHECK-NEXT:    %23 = scf.while () : () -> index {
-// CHECK-NEXT:      %24 = func.call @weft_claim(%17) : (memref<16xi64>) -> index
-// CHECK-NEXT:      %25 = arith.cmpi ult, %24, %22 : index
-// CHECK-NEXT:      scf.condition(%25) %24 : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%share_1: index):
-// CHECK-NEXT:      %26 = arith.addi %share_1, %18 : index
-// CHECK-NEXT:      %27 = arith.muli %share_1, %19 : index
-// CHECK-NEXT:      %28 = arith.divui %27, %22 : index
-// CHECK-NEXT:      %29 = arith.muli %26, %19 : index
-// CHECK-NEXT:      %30 = arith.divui %29, %22 : index
-// CHECK-NEXT:      func.call @a_shared_buffer_becomes_an_argument.nest_1(%x, %y, %0, %28, %30) : (memref<32xf32>, memref<32xf32>, memref<32xf32>, index, index) -> ()
-// CHECK-NEXT:      func.call @weft_done(%17) : (memref<16xi64>) -> ()
-// CHECK-NEXT:      scf.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.call @weft_wait(%17, %22) : (memref<16xi64>, index) -> ()
+// CHECK-LABEL: func.func @a_shared_buffer_becomes_an_argument(%x: memref<32xf32>, %y: memref<32xf32>, %0: memref<32xf32>, %slots: !rt.slots<2>, %num_threads: index) attributes {weft.workspaces = 1 : i64} {
+// CHECK-NEXT:    %1 = arith.constant 4 : index
+// CHECK-NEXT:    rt.share %slots[0] for %first to %last of %1 threads %num_threads {
+// CHECK-NEXT:      func.call @a_shared_buffer_becomes_an_argument.nest_0(%x, %y, %0, %first, %last) : (memref<32xf32>, memref<32xf32>, memref<32xf32>, index, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<2>
+// CHECK-NEXT:    %2 = arith.constant 4 : index
+// CHECK-NEXT:    rt.share %slots[1] for %first_1 to %last_1 of %2 threads %num_threads {
+// CHECK-NEXT:      func.call @a_shared_buffer_becomes_an_argument.nest_1(%x, %y, %0, %first_1, %last_1) : (memref<32xf32>, memref<32xf32>, memref<32xf32>, index, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<2>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @a_shared_buffer_becomes_an_argument(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
@@ -500,6 +486,12 @@ tir.prim_func @a_shared_buffer_becomes_an_argument(%x: memref<4x8xf32>, %y: memr
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+// CHECK-LABEL: func.func @a_private_buffer_shrinks_to_what_one_iteration_needs(%x: memref<24xf32>, %y: memref<24xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @a_private_buffer_shrinks_to_what_one_iteration_needs.nest_0(%x, %y) : (memref<24xf32>, memref<24xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
 tir.prim_func @a_private_buffer_shrinks_to_what_one_iteration_needs(%x: memref<4x6xf32>, %y: memref<4x6xf32>) {
   %0 = tir.alloc_buffer "local" : memref<4x6xf32>
   tir.for %i = 0 to 4 {
@@ -539,6 +531,12 @@ tir.prim_func @a_private_buffer_shrinks_to_what_one_iteration_needs(%x: memref<4
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+// CHECK-LABEL: func.func @a_place_that_depends_on_data_is_computed(%t: memref<24xf32>, %n: memref<4xindex>, %y: memref<12xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @a_place_that_depends_on_data_is_computed.nest_0(%t, %n, %y) : (memref<24xf32>, memref<4xindex>, memref<12xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
 tir.prim_func @a_place_that_depends_on_data_is_computed(%t: memref<8x3xf32>, %n: memref<4xindex>, %y: memref<4x3xf32>) {
   tir.for %i = 0 to 4 {
     tir.for %j = 0 to 3 {
@@ -568,6 +566,12 @@ tir.prim_func @a_place_that_depends_on_data_is_computed(%t: memref<8x3xf32>, %n:
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+// CHECK-LABEL: func.func @quotients_are_computed_once(%x: memref<32xf32>, %y: memref<32xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @quotients_are_computed_once.nest_0(%x, %y) : (memref<32xf32>, memref<32xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
 tir.prim_func @quotients_are_computed_once(%x: memref<4x8xf32>, %y: memref<32xf32>) {
   tir.for %i = 0 to 32 {
     tir.block @flat(%v: spatial 32) = [%i]
@@ -581,7 +585,7 @@ tir.prim_func @quotients_are_computed_once(%x: memref<4x8xf32>, %y: memref<32xf3
   }
 }
 
-// CHECK-LABEL: func.func @nothing_to_do_is_nothing_done(%x: memref<0xf32>, %slots: memref<128xi8>, %num_threads: index) attributes {note} {
+// CHECK-LABEL: func.func @nothing_to_do_is_nothing_done(%x: memref<0xf32>, %slots: !rt.slots<1>, %num_threads: index) attributes {note} {
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @nothing_to_do_is_nothing_done(%x: memref<0x3xf32>) attributes {note} {
@@ -594,6 +598,12 @@ tir.prim_func @nothing_to_do_is_nothing_done(%x: memref<0x3xf32>) attributes {no
 // CHECK-NEXT:      %c = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:      memref.store %c, %y[%i] : memref<0xf32>
 // CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+// CHECK-LABEL: func.func @a_loop_without_iterations_is_kept(%y: memref<0xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @a_loop_without_iterations_is_kept.nest_0(%y) : (memref<0xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @a_loop_without_iterations_is_kept(%y: memref<0xf32>) {
@@ -609,6 +619,12 @@ tir.prim_func @a_loop_without_iterations_is_kept(%y: memref<0xf32>) {
 // CHECK-NEXT:    %c0 = arith.constant 0 : index
 // CHECK-NEXT:    %0 = memref.load %x[%c0] : memref<1xf32>
 // CHECK-NEXT:    memref.store %0, %y[%c0] : memref<1xf32>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+// CHECK-LABEL: func.func @a_scalar_needs_no_loop(%x: memref<1xf32>, %y: memref<1xf32>, %slots: !rt.slots<1>, %num_threads: index) {
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:      func.call @a_scalar_needs_no_loop.nest_0(%x, %y) : (memref<1xf32>, memref<1xf32>) -> ()
+// CHECK-NEXT:    } : !rt.slots<1>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @a_scalar_needs_no_loop(%x: memref<f32>, %y: memref<f32>) {
