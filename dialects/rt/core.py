@@ -9,6 +9,8 @@ TVM's counterpart is the call of `TVMBackendParallelLaunch` that a `parallel` lo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import IndexType, IntAttr, IntegerAttr, MemRefType, i8, i64
 from xdsl.ir import Attribute, Block, ParametrizedAttribute, Region, SSAValue, TypeAttribute
 from xdsl.irdl import (
@@ -27,6 +29,7 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 index = IndexType()
 
@@ -81,7 +84,7 @@ class SlotsOp(IRDLOperation):
 
     def verify_(self, verify_nested_ops: bool = True) -> None:
         memory, start = self.memory.type, self.offset.value.data
-        assert isinstance(memory, MemRefType) and isinstance(self.result.type, SlotsType)
+        assert isa(memory, MemRefType[Attribute]) and isinstance(self.result.type, SlotsType)
         if memory.element_type != i8 or memory.get_num_dims() != 1:
             raise VerifyException(f"slots stand in a memref of bytes, not in {memory}")
         if start < 0 or start % SLOT_BYTES:
@@ -199,5 +202,5 @@ class ShareOp(IRDLOperation):
         printer.print_attribute(self.slots.type)
 
 
-def _listed(types: list[Attribute]) -> str:
+def _listed(types: Sequence[Attribute]) -> str:
     return f"({', '.join(map(str, types))})"

@@ -10,7 +10,9 @@
 | `vector<16xi1>`        | `vector<16xi1>`       | `vector<16xi8>`        |
 | `memref<4x8xf32, ...>` | `!llvm.ptr`           |                        |
 
-`!rt.slots<n>` is an `!llvm.ptr` too. A memref value is the address of the first element it can reach, whatever the offset in its type says: strides must be
+`!rt.slots<n>` is an `!llvm.ptr` too.
+
+A memref value is the address of the first element it can reach, whatever the offset in its type says: strides must be
 static, offsets and the outermost extent need not be.
 """
 

@@ -57,7 +57,7 @@ def _processor(triple: str) -> str:
 
 @lru_cache(maxsize=2)
 def _text(name: str) -> str:
-    return files(__package__).joinpath(name).read_text()
+    return files(__name__.rpartition(".")[0]).joinpath(name).read_text("utf-8")
 
 
 def pool_source(target: Target) -> str:

@@ -259,6 +259,75 @@ func.func @a_call_takes_them_apart(%n: index, %x: f32) -> f32 {
 
 // -----
 
+// Shares are claimed by atomic operations; a count of done shares below zero says that somebody sleeps on it.
+// CHECK-LABEL: llvm.func @shares_are_claimed
+// CHECK-SAME: (%slots: !llvm.ptr, %threads: i64)
+// CHECK: %[[SLOT:.*]] = llvm.getelementptr inbounds %slots[128] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK-NEXT: %[[DONE:.*]] = llvm.getelementptr inbounds %[[SLOT]][64] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK-NEXT: %[[WANTED:.*]] = llvm.mul %threads, %c4 overflow<nuw> : i64
+// CHECK-NEXT: %[[FEW:.*]] = llvm.icmp "ult" %[[WANTED]], %c100 : i64
+// CHECK-NEXT: %[[SHARES:.*]] = llvm.select %[[FEW]], %[[WANTED]], %c100 : i1, i64
+// CHECK-NEXT: %[[COUNT:.*]] = llvm.trunc %[[SHARES]] : i64 to i32
+// CHECK-NEXT: llvm.br ^[[CLAIM:.*]]
+// CHECK-NEXT: ^[[CLAIM]]:
+// CHECK-NEXT: %share = llvm.atomicrmw add %[[SLOT]], %c1 monotonic : !llvm.ptr, i64
+// CHECK-NEXT: %[[MORE:.*]] = llvm.icmp "ult" %share, %[[SHARES]] : i64
+// CHECK-NEXT: llvm.cond_br %[[MORE]], ^[[BODY:.*]], ^[[LOOK:.*]]
+// CHECK-NEXT: ^[[BODY]]:
+// CHECK: %first = llvm.udiv %{{.*}}, %[[SHARES]] : i64
+// CHECK: %last = llvm.udiv %{{.*}}, %[[SHARES]] : i64
+// CHECK-NEXT: llvm.call @body(%first, %last)
+// CHECK-NEXT: %[[OLD:.*]] = llvm.atomicrmw add %[[DONE]], %c1_i32 release : !llvm.ptr, i32
+// CHECK-NEXT: %[[ASLEEP:.*]] = llvm.icmp "slt" %[[OLD]], %c0_i32 : i32
+// CHECK-NEXT: llvm.cond_br %[[ASLEEP]], ^[[WAKE:.*]], ^[[CLAIM]]
+// CHECK-NEXT: ^[[WAKE]]:
+// CHECK-NEXT: llvm.call @weft_pool_1_wake(%[[DONE]])
+// CHECK-NEXT: llvm.br ^[[CLAIM]]
+// CHECK-NEXT: ^[[LOOK]]:
+// CHECK-NEXT: %[[NOW:.*]] = llvm.load %[[DONE]] atomic acquire {alignment = 4 : i64} : !llvm.ptr -> i32
+// CHECK-NEXT: %[[READY:.*]] = llvm.and %[[NOW]], %c2147483647_i32 : i32
+// CHECK-NEXT: %[[WAITS:.*]] = llvm.icmp "ult" %[[READY]], %[[COUNT]] : i32
+// CHECK-NEXT: llvm.cond_br %[[WAITS]], ^[[WAIT:.*]], ^[[AFTER:.*]]
+// CHECK-NEXT: ^[[WAIT]]:
+// CHECK-NEXT: llvm.call @weft_pool_1_wait(%[[DONE]], %[[COUNT]])
+// CHECK-NEXT: llvm.br ^[[AFTER]]
+// CHECK-NEXT: ^[[AFTER]]:
+// CHECK-NEXT: llvm.return
+func.func private @body(index, index) -> ()
+func.func @shares_are_claimed(%slots: !rt.slots<2>, %threads: index) {
+  %extent = arith.constant 100 : index
+  rt.share %slots[1] for %first to %last of %extent threads %threads {
+    func.call @body(%first, %last) : (index, index) -> ()
+  } : !rt.slots<2>
+  func.return
+}
+
+// -----
+
+// What is not divided is one share.
+// CHECK-LABEL: llvm.func @one_share
+// CHECK: %share = llvm.atomicrmw add %slots, %c1 monotonic : !llvm.ptr, i64
+// CHECK-NEXT: llvm.icmp "ult" %share, %c1 : i64
+func.func @one_share(%slots: !rt.slots<1>) {
+  rt.share %slots[0] {
+  } : !rt.slots<1>
+  func.return
+}
+
+// -----
+
+// A kernel that is only declared shares work too, by its type.
+// CHECK-LABEL: llvm.func @kernel(!llvm.ptr, !llvm.ptr, i64)
+// CHECK-LABEL: llvm.func @a_function_that_calls_a_declared_kernel
+// CHECK-SAME: (%x: !llvm.ptr, %slots: !llvm.ptr, %n: i64)
+func.func private @kernel(memref<8xf32>, !rt.slots<1>, index) -> ()
+func.func @a_function_that_calls_a_declared_kernel(%x: memref<8xf32>, %slots: !rt.slots<1>, %n: index) {
+  func.call @kernel(%x, %slots, %n) : (memref<8xf32>, !rt.slots<1>, index) -> ()
+  func.return
+}
+
+// -----
+
 // A function that claims shares of a loop, or waits for other threads, sees what they write: its buffers may alias.
 // CHECK-LABEL: llvm.func @a_function_that_waits
 // CHECK-SAME: (%{{m.*}}: !llvm.ptr, %{{n.*}}: i64)

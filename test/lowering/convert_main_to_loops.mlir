@@ -7,6 +7,7 @@ func.func private @with_workspace(memref<8xf32>, memref<8xf32>, memref<32xf32>, 
 func.func private @reshape(memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> () attributes {reshape_only}
 func.func private @concat(memref<8xf32>, memref<8xf32>, memref<16xf32>, !rt.slots<1>, index) -> () attributes {concat_only}
 func.func private @flat(memref<16xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
+
 // CHECK-LABEL: func.func @a_result_is_computed_in_the_callers_buffer(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<256xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<8xf32>}], weft.counter_bytes = 256 : i64} {
 // CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<256xi8> to !rt.slots<1>
 // CHECK-NEXT:    func.call @k(%in, %out, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()

@@ -99,3 +99,60 @@ def test_unset_hints_are_none() -> None:
 def test_select_on_vectors_is_wefts_class() -> None:
     parsed = module(VALUES + "%0 = arith.select %m, %v, %v : vector<4xi1>, vector<4xf32>")
     assert isinstance(parsed.body.block.last_op, SelectOp)
+
+
+ATOMIC_VALUES = '%p, %v, %w, %f = "test.op"() : () -> (!llvm.ptr, i64, i32, f32)\n'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%0 = llvm.atomicrmw add %p, %v monotonic : !llvm.ptr, i64",
+        '%0 = llvm.atomicrmw volatile _or %p, %w syncscope("agent") seq_cst {alignment = 4 : i64} : !llvm.ptr, i32',
+        "%0 = llvm.atomicrmw fadd %p, %f acq_rel : !llvm.ptr, f32",
+        "%0 = llvm.atomicrmw xchg %p, %p release : !llvm.ptr, !llvm.ptr",
+        "%0 = llvm.cmpxchg %p, %v, %v acq_rel monotonic : !llvm.ptr, i64",
+        '%0 = llvm.cmpxchg weak volatile %p, %w, %w syncscope("x") seq_cst acquire : !llvm.ptr, i32',
+        "%0 = llvm.load %p atomic acquire {alignment = 8 : i64} : !llvm.ptr -> i64",
+        "llvm.store %v, %p atomic release {alignment = 8 : i64} : i64, !llvm.ptr",
+        "llvm.store volatile %v, %p {nontemporal} : i64, !llvm.ptr",
+        'llvm.fence syncscope("agent") release',
+        "llvm.fence seq_cst",
+        '%0 = llvm.icmp "eq" %p, %p : !llvm.ptr',
+    ],
+)
+def test_atomic_operations_print_as_they_were_parsed(line: str) -> None:
+    parsed = module(ATOMIC_VALUES + line)
+    parsed.verify()
+    assert line in str(parsed)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("%0 = llvm.atomicrmw add %p, %f monotonic : !llvm.ptr, f32", "add does not work on f32"),
+        ("%0 = llvm.atomicrmw fadd %p, %v monotonic : !llvm.ptr, i64", "fadd does not work on i64"),
+        ("%0 = llvm.atomicrmw add %p, %p monotonic : !llvm.ptr, !llvm.ptr", "add does not work on !llvm.ptr"),
+        ("%0 = llvm.atomicrmw add %p, %v unordered : !llvm.ptr, i64", "must be monotonic or stronger"),
+        ("%0 = llvm.cmpxchg %p, %v, %v acq_rel release : !llvm.ptr, i64", "a failed exchange stores nothing"),
+        ("%0 = llvm.cmpxchg %p, %v, %v unordered monotonic : !llvm.ptr, i64", "must be monotonic or stronger"),
+        ("llvm.store %v, %p atomic acquire {alignment = 8 : i64} : i64, !llvm.ptr", "a store cannot be acquire"),
+        ("llvm.store %v, %p atomic release : i64, !llvm.ptr", "must say its alignment"),
+        ("llvm.fence monotonic", "must be acquire or stronger"),
+    ],
+)
+def test_an_atomic_operation_that_llvm_lacks_is_refused(line: str, reason: str) -> None:
+    with pytest.raises(VerifyException, match=reason):
+        module(ATOMIC_VALUES + line).verify()
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("llvm.fence relaxed", "'relaxed' is no atomic ordering; they are not_atomic, unordered, monotonic"),
+        ("%0 = llvm.atomicrmw plus %p, %v monotonic : !llvm.ptr, i64", "'plus' is no atomic operation; they are xchg"),
+    ],
+)
+def test_an_unknown_word_of_an_atomic_operation_is_named(line: str, reason: str) -> None:
+    with pytest.raises(ParseError, match=reason):
+        module(ATOMIC_VALUES + line)

@@ -209,3 +209,118 @@ def test_text_is_made_at_a_hundred_thousand_operations_a_second() -> None:
     start = time.perf_counter()
     emit_llvm_ir(module)
     assert time.perf_counter() - start < 0.05
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ("%r = llvm.load %q : !llvm.ptr<3> -> f32", "%r.1 = load float, ptr addrspace(3) %a1"),
+        ("%r = llvm.load %p atomic acquire : !llvm.ptr -> i32", "%r.1 = load atomic i32, ptr %a0 acquire, align 4"),
+        (
+            "llvm.store %i, %q atomic release {alignment = 4 : i64} : i32, !llvm.ptr<3>",
+            "store atomic i32 %a2, ptr addrspace(3) %a1 release, align 4",
+        ),
+        (
+            '%r = llvm.atomicrmw volatile _and %p, %i syncscope("agent") acq_rel {alignment = 8 : i64} '
+            ": !llvm.ptr, i32",
+            '%r.1 = atomicrmw volatile and ptr %a0, i32 %a2 syncscope("agent") acq_rel, align 8',
+        ),
+        (
+            "%r = llvm.cmpxchg weak %p, %i, %i seq_cst acquire : !llvm.ptr, i32",
+            "%r.1 = cmpxchg weak ptr %a0, i32 %a2, i32 %a2 seq_cst acquire",
+        ),
+        ('llvm.fence syncscope("agent") seq_cst', 'fence syncscope("agent") seq_cst'),
+        (
+            '"llvm.intr.memcpy"(%p, %q, %n) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr<3>, i64) -> ()',
+            "call void @llvm.memcpy.p0.p3.i64(ptr %a0, ptr addrspace(3) %a1, i64 %a3, i1 false)",
+        ),
+        (
+            "llvm.intr.masked.store %v, %q, %m {alignment = 4 : i32} : vector<4xf32>, vector<4xi1> into !llvm.ptr<3>",
+            "call void @llvm.masked.store.v4f32.p3(<4 x float> %a4, ptr addrspace(3) align 4 %a1, <4 x i1> %a5)",
+        ),
+        (
+            "%r = llvm.intr.masked.load %q, %m, %v {alignment = 4 : i32} "
+            ": (!llvm.ptr<3>, vector<4xi1>, vector<4xf32>) -> vector<4xf32>",
+            "%r.1 = call <4 x float> @llvm.masked.load.v4f32.p3(ptr addrspace(3) align 4 %a1, <4 x i1> %a5, "
+            "<4 x float> %a4)",
+        ),
+        ("llvm.call tail @f(%p, %q, %i, %n, %v, %m) : (!llvm.ptr, !llvm.ptr<3>, i32, i64, vector<4xf32>, vector<4xi1>)"
+         " -> ()", "tail call void @f("),
+        ("%r = llvm.getelementptr %p[1] : (!llvm.ptr) -> !llvm.ptr, f32", "%r.1 = getelementptr float, ptr %a0, i32 1"),
+        ('%r = llvm.icmp "ne" %q, %q : !llvm.ptr<3>', "%r.1 = icmp ne ptr addrspace(3) %a1, %a1"),
+    ],
+)  # fmt: skip
+def test_atomics_and_address_spaces_are_written(line: str, written: str) -> None:
+    signature = "%p: !llvm.ptr, %q: !llvm.ptr<3>, %i: i32, %n: i64, %v: vector<4xf32>, %m: vector<4xi1>"
+    assert any(text.startswith(written) for text in emitted(line, signature))
+
+
+def text_of(module: str) -> str:
+    """The LLVM IR of a module, which LLVM accepts."""
+    text = emit_llvm_ir(parse(module))
+    compile_module(text, Target(), 0)
+    return text
+
+
+def test_linkage_visibility_and_convention_are_written() -> None:
+    text = text_of("llvm.func weak fastcc hidden unnamed_addr @f(%x: i32) -> i32 {\n  llvm.return %x : i32\n}")
+    assert "define weak hidden fastcc i32 @f(i32 %a0) unnamed_addr" in text
+
+
+def test_what_is_known_of_a_result_is_written() -> None:
+    text = text_of("llvm.func @f() -> (!llvm.ptr {llvm.noundef, llvm.align = 16 : i64})")
+    assert "declare noundef align 16 ptr @f()" in text
+
+
+def test_a_global_in_an_address_space_is_written_there() -> None:
+    text = text_of("llvm.mlir.global internal @g(0 : i32) {addr_space = 3 : i32} : i32")
+    assert "@g = internal addrspace(3) global i32 0" in text
+
+
+def test_a_modules_triple_and_layout_are_written() -> None:
+    text = emit_llvm_ir(
+        parse('builtin.module attributes {llvm.target_triple = "x86_64-linux", llvm.data_layout = "e"} {}')
+    )
+    assert text == 'target datalayout = "e"\ntarget triple = "x86_64-linux"\n'
+
+
+@pytest.mark.parametrize(
+    ("module", "reason"),
+    [
+        ("llvm.func @f() attributes {gpu.kernel}", "'llvm.func': the attribute 'gpu.kernel' has no LLVM IR"),
+        ("llvm.func @f() attributes {target_cpu = 3 : i64}", "'llvm.func': the attribute 'target_cpu' = 3 : i64 has no"),
+        ("llvm.func @f(%p: !llvm.ptr {llvm.inreg}) {\n  llvm.return\n}", "'llvm.func': argument attribute 'llvm.inreg' has no"),
+        ('llvm.func @f(%p: !llvm.ptr {llvm.align = "x"}) {\n  llvm.return\n}', "'llvm.align' = \"x\" has no"),
+        ("llvm.func @f(!llvm.struct<\"s\", (i32)>)", "the struct 's' has a name"),
+        ("llvm.func @f() attributes {passthrough = [3 : i64]}", "3 : i64 is neither a word nor a pair"),
+        ("llvm.mlir.global internal @g(0 : i32) {made_up} : i32", "'llvm.mlir.global': the attribute 'made_up' has no"),
+        ("builtin.module attributes {made_up} {}", "'builtin.module': the attribute 'made_up' has no LLVM IR"),
+        (
+            "llvm.func @f(%p: !llvm.ptr) {\n  %0 = llvm.load %p {made_up} : !llvm.ptr -> i32\n  llvm.return\n}",
+            "'llvm.load': the attribute 'made_up' has no LLVM IR",
+        ),
+        (
+            "llvm.func @f() {\n  llvm.br ^a {loop_annotation = 3 : i64}\n^a:\n  llvm.return\n}",
+            "'llvm.br': 'loop_annotation' is not a loop annotation",
+        ),
+    ],
+)  # fmt: skip
+def test_what_has_no_llvm_ir_is_refused_with_its_place(module: str, reason: str) -> None:
+    with pytest.raises(LoweringError, match=re.escape(reason)) as raised:
+        emit_llvm_ir(parse(module))
+    assert raised.value.op is not None
+
+
+def test_every_property_of_an_operation_is_read_by_its_emitter() -> None:
+    """The names that the emitters' sources mention, against what the operations declare."""
+    import inspect
+
+    from weft.dialects.extensions import llvm_atomics
+    from weft.lowering.llvm_ir import memory, module, ops
+    from weft.lowering.llvm_ir.rules import EMITTERS
+
+    read = "".join(map(inspect.getsource, (llvm_atomics.AtomicRMWOp.kind, memory, module, ops)))
+    implied = {"operandSegmentSizes", "position", "value"}  # by the operands' accessors; `position`, `value` are read
+    for kind in EMITTERS:
+        for name in kind.get_irdl_definition().properties:  # type: ignore[attr-defined]
+            assert name in implied or re.search(rf"\b{name}\b", read), f"{kind.__name__}: '{name}' is not read"

@@ -389,7 +389,7 @@ def test_the_stand_in_does_all_work_on_the_caller() -> None:
 
     alone = compile_module(emit_llvm_ir(pool_module("arm64-apple-macosx")), Target())
     texts = [emit_llvm_ir(lower(SUM)), emit_llvm_ir(parse(REGION))]
-    linker = Linker([*(compile_module(text, Target(), 1) for text in texts), alone], {}, [])
+    linker = Linker([*(compile_module(text, Target(), 1) for text in texts), alone])
     run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(linker.address("run"))
     context = np.zeros(4096 * 2 + 33, np.int64)
     context[:4096] = np.arange(4096)

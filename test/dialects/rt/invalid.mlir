@@ -1,0 +1,78 @@
+// RUN: weft-opt %s --verify-diagnostics --split-input-file
+
+func.func @a_slot_that_is_not_there(%slots: !rt.slots<2>) {
+  // expected-error @+1 {{there is no slot 2: !rt.slots<2> has 2}}
+  rt.share %slots[2] {
+  } : !rt.slots<2>
+  func.return
+}
+
+// -----
+
+func.func @bounds_without_an_extent(%slots: !rt.slots<1>) {
+  // expected-error @+1 {{the region takes (index, index), not (): a loop that is not divided has no bounds}}
+  "rt.share"(%slots) <{number = 0 : i64, operandSegmentSizes = array<i32: 1, 0, 0>}> ({
+  ^bb0(%first: index, %last: index):
+  }) : (!rt.slots<1>) -> ()
+  func.return
+}
+
+// -----
+
+func.func @an_extent_without_bounds(%slots: !rt.slots<1>, %n: index) {
+  // expected-error @+1 {{the region takes (), not (index, index)}}
+  "rt.share"(%slots, %n, %n) <{number = 0 : i64, operandSegmentSizes = array<i32: 1, 1, 1>}> ({
+  ^bb0:
+  }) : (!rt.slots<1>, index, index) -> ()
+  func.return
+}
+
+// -----
+
+func.func @an_extent_for_nobody(%slots: !rt.slots<1>, %n: index) {
+  // expected-error @+1 {{an extent and a number of threads are given together or not at all}}
+  "rt.share"(%slots, %n) <{number = 0 : i64, operandSegmentSizes = array<i32: 1, 1, 0>}> ({
+  ^bb0(%first: index, %last: index):
+  }) : (!rt.slots<1>, index) -> ()
+  func.return
+}
+
+// -----
+
+func.func @a_share_within_a_share(%slots: !rt.slots<2>) {
+  // expected-error @+1 {{a share cannot be shared again: its threads would wait for one another}}
+  rt.share %slots[0] {
+    rt.share %slots[1] {
+    } : !rt.slots<2>
+  } : !rt.slots<2>
+  func.return
+}
+
+// -----
+
+func.func @slots_outside_of_memory(%arena: memref<256xi8>) {
+  // expected-error @+1 {{the slots end at byte 384, outside of memref<256xi8>}}
+  %slots = rt.slots %arena[128] : memref<256xi8> to !rt.slots<2>
+  func.return
+}
+
+// -----
+
+func.func @slots_across_cache_lines(%arena: memref<256xi8>) {
+  // expected-error @+1 {{the offset 64 is not a multiple of a slot's 128 bytes}}
+  %slots = rt.slots %arena[64] : memref<256xi8> to !rt.slots<1>
+  func.return
+}
+
+// -----
+
+func.func @slots_of_floats(%arena: memref<256xf32>) {
+  // expected-error @+1 {{slots stand in a memref of bytes, not in memref<256xf32>}}
+  %slots = rt.slots %arena[0] : memref<256xf32> to !rt.slots<1>
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{there must be at least one slot, not 0}}
+func.func private @no_slots(!rt.slots<0>) -> ()

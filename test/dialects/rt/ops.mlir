@@ -1,0 +1,32 @@
+// RUN: weft-opt %s | weft-opt | filecheck %s
+
+// CHECK-LABEL: func.func @a_loop_and_what_is_not_divided
+// CHECK-NEXT:    %slots = rt.slots %arena[128] : memref<4096xi8> to !rt.slots<2>
+// CHECK-NEXT:    rt.share %slots[0] for %first to %last of %extent threads %threads {
+// CHECK-NEXT:      "test.op"(%first, %last) : (index, index) -> ()
+// CHECK-NEXT:    } : !rt.slots<2>
+// CHECK-NEXT:    rt.share %slots[1] {
+// CHECK-NEXT:      "test.op"() : () -> ()
+// CHECK-NEXT:    } {note = "alone"} : !rt.slots<2>
+func.func @a_loop_and_what_is_not_divided(%arena: memref<4096xi8>, %extent: index, %threads: index) {
+  %slots = rt.slots %arena[128] : memref<4096xi8> to !rt.slots<2>
+  rt.share %slots[0] for %first to %last of %extent threads %threads {
+    "test.op"(%first, %last) : (index, index) -> ()
+  } : !rt.slots<2>
+  rt.share %slots[1] {
+    "test.op"() : () -> ()
+  } {note = "alone"} : !rt.slots<2>
+  func.return
+}
+
+// CHECK-LABEL: func.func @an_empty_share
+// CHECK:         rt.share %slots[0] for %{{.*}} to %{{.*}} of %n threads %n {
+// CHECK-NEXT:    } : !rt.slots<1>
+func.func @an_empty_share(%slots: !rt.slots<1>, %n: index) {
+  rt.share %slots[0] for %first to %last of %n threads %n {
+  } : !rt.slots<1>
+  func.return
+}
+
+// CHECK: func.func private @declared(memref<8xf32>, !rt.slots<3>, index) -> ()
+func.func private @declared(memref<8xf32>, !rt.slots<3>, index) -> ()
