@@ -288,8 +288,8 @@ def test_a_modules_triple_and_layout_are_written() -> None:
     ("module", "reason"),
     [
         ("llvm.func @f() attributes {gpu.kernel}", "'llvm.func': the attribute 'gpu.kernel' has no LLVM IR"),
-        ("llvm.func @f() attributes {target_cpu = 3 : i64}", "'llvm.func': the attribute 'target_cpu' = 3 : i64 has no"),
-        ("llvm.func @f(%p: !llvm.ptr {llvm.inreg}) {\n  llvm.return\n}", "'llvm.func': argument attribute 'llvm.inreg' has no"),
+        ("llvm.func @f() attributes {target_cpu = 3 : i64}", "the attribute 'target_cpu' = 3 : i64 has no"),
+        ("llvm.func @f(%p: !llvm.ptr {llvm.inreg}) {\n  llvm.return\n}", "argument attribute 'llvm.inreg' has no"),
         ('llvm.func @f(%p: !llvm.ptr {llvm.align = "x"}) {\n  llvm.return\n}', "'llvm.align' = \"x\" has no"),
         ("llvm.func @f(!llvm.struct<\"s\", (i32)>)", "the struct 's' has a name"),
         ("llvm.func @f() attributes {passthrough = [3 : i64]}", "3 : i64 is neither a word nor a pair"),
