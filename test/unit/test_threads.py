@@ -91,6 +91,46 @@ llvm.func @run(%context: !llvm.ptr, %threads: i64) {{
 """
 
 
+LINGER = f"""
+llvm.func @{RUN}(!llvm.ptr, !llvm.ptr, i64)
+llvm.func @usleep(i32) -> i32
+llvm.func internal @body(%context: !llvm.ptr) {{
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %most = llvm.mlir.constant(5000 : i64) : i64
+  %short = llvm.mlir.constant(1000 : i32) : i32
+  %long = llvm.mlir.constant(150000 : i32) : i32
+  %left = llvm.getelementptr %context[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %before = llvm.atomicrmw add %context, %one seq_cst : !llvm.ptr, i64
+  %first = llvm.icmp "eq" %before, %zero : i64
+  llvm.cond_br %first, ^look(%zero : i64), ^linger
+^look(%tries: i64):
+  %entered = llvm.load %context atomic seq_cst {{alignment = 8 : i64}} : !llvm.ptr -> i64
+  %joined = llvm.icmp "ugt" %entered, %one : i64
+  %next = llvm.add %tries, %one : i64
+  %enough = llvm.icmp "ugt" %next, %most : i64
+  %stop = llvm.or %joined, %enough : i1
+  llvm.cond_br %stop, ^end, ^wait
+^wait:
+  %0 = llvm.call @usleep(%short) : (i32) -> i32
+  llvm.br ^look(%next : i64)
+^linger:
+  %1 = llvm.call @usleep(%long) : (i32) -> i32
+  llvm.br ^end
+^end:
+  %2 = llvm.atomicrmw add %left, %one seq_cst : !llvm.ptr, i64
+  llvm.return
+}}
+llvm.func @run(%context: !llvm.ptr) {{
+  %threads = llvm.mlir.constant(2 : i64) : i64
+  %body = llvm.mlir.addressof @body : !llvm.ptr
+  llvm.call @{RUN}(%body, %context, %threads) : (!llvm.ptr, !llvm.ptr, i64) -> ()
+  llvm.return
+}}
+"""
+"""Counts who enters and who leaves: the first leaves when a second has come, who stays for a while."""
+
+
 @cache
 def region() -> tuple[LoadedObjects, object]:
     """`run(context, threads)`, linked with the process's pool."""
@@ -181,6 +221,15 @@ def test_many_callers_share_one_pool(oversubscribed: None) -> None:
         caller.join()
     assert not failures
     assert workers() <= before + 1  # a call of two threads wants one worker, and all share it
+
+
+def test_a_region_is_not_left_while_a_worker_is_in_it(oversubscribed: None) -> None:
+    code = LoadedObjects([compile_module(emit_llvm_ir(parse(LINGER)), Target(), 1)])
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("run"))
+    for _ in range(5):
+        counts = np.zeros(2, np.int64)
+        run(counts.ctypes.data)
+        assert list(counts) == [2, 2]
 
 
 def test_more_callers_than_the_pool_has_slots(oversubscribed: None) -> None:
