@@ -25,7 +25,7 @@ class LoadedObjects:
 
     def __init__(self, objects: Sequence[bytes], symbols: Mapping[str, int] | None = None):
         images, pool = with_pool(objects)
-        self._linker = Linker(images, {**pool, **(symbols or {})}, [])
+        self._linker = Linker(images, {**pool, **(symbols or {})})
 
     def address(self, name: str) -> int:
         """The address of a function or variable. LLVM names missing symbols on standard error.

@@ -36,7 +36,7 @@ def _load(image: bytes) -> None:
     with _lock:
         if _addresses:
             return
-        linker = Linker([image], {}, [])
+        linker = Linker([image])
         found = {name: linker.address(name) for name in FUNCTIONS}
         # Not even the end of the interpreter may unmap the code: workers sleep in it, or are about to.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(linker))
