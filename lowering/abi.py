@@ -112,3 +112,14 @@ class CompiledGraph:
     arena_bytes: int
     kernels: tuple[str, ...]
     platform: Platform
+
+
+POOL = "weft_pool_1"
+"""The pointer to the state of the pool of threads. An object file that mentions this name is the pool's. The number is
+the version of that state and of the functions below: pools of one version are one in a process, the first loaded."""
+
+RUN, WAIT, WAKE, LIMIT = f"{POOL}_run", f"{POOL}_wait", f"{POOL}_wake", f"{POOL}_limit"
+FUTEX = f"{POOL}_futex"
+
+POOL_FUNCTIONS = (RUN, WAIT, WAKE, LIMIT)
+"""What objects outside the pool may call."""

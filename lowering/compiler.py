@@ -24,7 +24,7 @@ from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.dtypes import dtype_name, numpy_dtype
 from ..dialects.tir.core import PrimFuncOp
 from ..transforms.infra import Sequential
-from .abi import CONSTANTS_TABLE, CompiledGraph, TensorSpec
+from .abi import CONSTANTS_TABLE, POOL, CompiledGraph, TensorSpec
 from .entry.add_entry_point import GRAPH
 from .graph_to_loops.convert_main_to_loops import INPUTS, OUTPUTS
 from .llvm_ir.module import emit_llvm_ir
@@ -33,7 +33,6 @@ from .loops_to_llvm.symbols import CONSTANT_TYPES, CONSTANT_VALUES
 from .machine.codegen import CodegenPool
 from .machine.target import Target
 from .phases import PHASES, passes_between
-from .threads.abi import POOL
 from .threads.pool import compile_pool, pool_source
 
 if TYPE_CHECKING:

@@ -18,9 +18,7 @@ from .host import why_not_here
 from .memory import NotEnoughMemory, address
 from .program import Program
 from .tensors import Input, InputError, Output
-
-MOST_THREADS = 1024
-"""Threads for which a call is divided at most; the pool works with as many as there are processors."""
+from .threads import usable_threads
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -121,7 +119,7 @@ class Executable:
             raise InputError(f"the number of threads is an integer, not {count!r}")
         if count < 1:
             raise InputError(f"{count} threads: at least one is needed")
-        self._threads = min(int(count), MOST_THREADS)
+        self._threads = usable_threads(int(count))
 
     def __call__(self, *arrays: npt.ArrayLike) -> NDArray | tuple[NDArray, ...]:
         """Run the graph on its inputs in order. One output is given as an array, several as a tuple.

@@ -11,7 +11,10 @@ import ctypes
 from collections.abc import Sequence
 from threading import Lock
 
-from ..lowering.threads.abi import FUNCTIONS, LIMIT, POOL
+from ..dialects.support.diagnostics import Diagnostic, Severity
+from ..dialects.support.diagnostics import emit as emit_diagnostic
+from ..dialects.support.processors import available_processors
+from ..lowering.abi import LIMIT, POOL, POOL_FUNCTIONS
 from .linker import Linker
 
 _lock = Lock()
@@ -37,10 +40,24 @@ def _load(image: bytes) -> None:
         if _addresses:
             return
         linker = Linker([image])
-        found = {name: linker.address(name) for name in FUNCTIONS}
+        found = {name: linker.address(name) for name in POOL_FUNCTIONS}
         # Not even the end of the interpreter may unmap the code: workers sleep in it, or are about to.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(linker))
         _addresses.update(found)
+
+
+MOST_THREADS = 256
+"""Threads that a call may be divided for; the pool works with as many as there are processors."""
+
+
+def usable_threads(count: int) -> int:
+    """`count`, or the processors where it is absurd, of which a warning tells."""
+    if count <= MOST_THREADS:
+        return count
+    processors = available_processors()
+    message = f"{count} threads are more than {MOST_THREADS}; {processors} are used"
+    emit_diagnostic(Diagnostic(message, severity=Severity.WARNING))
+    return processors
 
 
 def set_limit(threads: int) -> int:

@@ -29,9 +29,8 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from ...transforms.infra import ModulePass
-from ..abi import ENTRY
+from ..abi import ENTRY, RUN
 from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES, INPUTS, OUTPUTS
-from ..threads.abi import RUN
 
 THREAD = "weft_thread"
 GRAPH = "weft_graph"

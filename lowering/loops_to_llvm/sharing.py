@@ -28,7 +28,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.extensions.llvm_atomics import AtomicBinOp, AtomicRMWOp, Ordering
 from ...dialects.rt.core import SLOT_BYTES, ShareOp, SlotsOp
-from ..threads.abi import WAIT, WAKE
+from ..abi import WAIT, WAKE
 from .function import OVERFLOW, FunctionLowering, Rules
 
 RULES = Rules()

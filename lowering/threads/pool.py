@@ -18,10 +18,10 @@ from xdsl.parser import Parser
 from ...dialects.extensions.llvm import Llvm
 from ...dialects.support.diagnostics import Diagnostic, Severity
 from ...dialects.support.diagnostics import emit as emit_diagnostic
+from ..abi import FUTEX
 from ..llvm_ir.module import emit_llvm_ir
 from ..machine.codegen import compile_module
 from ..machine.target import Target
-from .abi import FUTEX
 
 FUTEX_NUMBERS = {"x86_64": 202, "aarch64": 98, "riscv64": 98}
 """Linux's number of the futex call, by the processor as a triple names it."""

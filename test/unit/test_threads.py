@@ -18,11 +18,11 @@ from native import parse
 
 from weft.compiler import compile as weft_compile
 from weft.dialects.support.diagnostics import Diagnostic, handled_by
+from weft.lowering.abi import POOL, POOL_FUNCTIONS, RUN
 from weft.lowering.llvm_ir.module import emit_llvm_ir
 from weft.lowering.machine.codegen import compile_module
 from weft.lowering.machine.target import Target
 from weft.lowering.threads import pool
-from weft.lowering.threads.abi import FUNCTIONS, POOL, RUN
 from weft.lowering.threads.pool import pool_module, pool_object
 from weft.runtime import threads
 from weft.runtime.executable import Executable
@@ -254,7 +254,7 @@ def test_two_loads_of_the_pool_are_one() -> None:
     first = threads.with_pool([pool_object(Target())])
     assert first[0] == []
     assert first[1] == threads.with_pool([])[1]
-    assert set(first[1]) == set(FUNCTIONS)
+    assert set(first[1]) == set(POOL_FUNCTIONS)
 
 
 def test_only_the_pools_object_is_taken_for_it() -> None:
