@@ -51,12 +51,14 @@ MOST_THREADS = 256
 
 
 def usable_threads(count: int) -> int:
-    """`count`, or the processors where it is absurd, of which a warning tells."""
-    if count <= MOST_THREADS:
-        return count
+    """`count`, or the processors where it is absurd: a warning tells of it."""
     processors = available_processors()
-    message = f"{count} threads are more than {MOST_THREADS}; {processors} are used"
-    emit_diagnostic(Diagnostic(message, severity=Severity.WARNING))
+    most = max(MOST_THREADS, processors)
+    if count <= most:
+        return count
+    message = f"{count} threads are more than the {most} that are allowed; {processors} are used"
+    hint = "as many as there are processors are enough"
+    emit_diagnostic(Diagnostic(message, hint=hint, severity=Severity.WARNING))
     return processors
 
 
