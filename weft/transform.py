@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .transforms.infra.adapt import get_pass
     from .transforms.infra.config import ConfigOption, register_config_option
     from .transforms.infra.context import PassContext
     from .transforms.infra.decorators import function_pass, module_pass, prim_func_pass
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from .transforms.infra.passes import FunctionPass, ModulePass, Pass, PatternPass, PrimFuncPass
     from .transforms.infra.pattern_table import PatternStatistics
     from .transforms.infra.pipeline import parse_pipeline
-    from .transforms.infra.registry import get_pass, register_pass
+    from .transforms.infra.registry import register_pass
     from .transforms.infra.sequential import Sequential
 
 __all__ = [
@@ -36,7 +37,8 @@ _MODULES = {
     "passes": ("FunctionPass", "ModulePass", "Pass", "PatternPass", "PrimFuncPass"),
     "pattern_table": ("PatternStatistics",),
     "pipeline": ("parse_pipeline",),
-    "registry": ("get_pass", "register_pass"),
+    "adapt": ("get_pass",),
+    "registry": ("register_pass",),
     "sequential": ("Sequential",),
 }
 
@@ -59,8 +61,9 @@ def __getattr__(name: str) -> object:
 
     if name in __all__:
         return _find(name)
+    from .transforms.infra.adapt import adapted
     from .transforms.infra.errors import UnknownPassError
-    from .transforms.infra.registry import adapted, get_pass_type
+    from .transforms.infra.registry import get_pass_type
 
     try:
         return adapted(get_pass_type(name))

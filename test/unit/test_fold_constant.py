@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, f32
 from xdsl.ir import SSAValue
 
 from weft.dialects.relay.core import ConstantOp, FuncOp, ReturnOp
@@ -16,7 +16,7 @@ from weft.dialects.relay.layout import LayoutTransformOp
 from weft.dialects.relay.ops.broadcast import AddOp, MultiplyOp
 from weft.dialects.relay.ops.elementwise import AbsOp
 from weft.dialects.relay.ops.transform import TransposeOp
-from weft.transforms.infra import PassContext
+from weft.transforms.infra import PassContext, PassStatistics, run
 from weft.transforms.relay.fold_constant import FoldConstantPass
 
 
@@ -90,3 +90,14 @@ def test_a_chain_of_ten_thousand_operators_folds():
     func.body.block.add_ops([constant, *chain, ReturnOp(chain[-1].result)])
     module = FoldConstantPass()(ModuleOp([func]))
     assert sum(1 for _ in module.walk()) == 4
+
+
+def test_what_is_only_erased_is_a_change_too() -> None:
+    """Effects that erasing has undone must not count as held."""
+    type = TensorType(f32, [4])
+    func = FuncOp("main", FunctionType.from_lists([type], [type]))
+    x = func.body.block.args[0]
+    func.body.block.add_ops([AbsOp(x), ReturnOp(x)])
+    with PassContext(opt_level=3, instruments=[statistics := PassStatistics()]):
+        run(FoldConstantPass(), ModuleOp([func]))
+        assert [record.changed for record in statistics.records] == [True]

@@ -141,7 +141,7 @@ def test_the_level_is_the_contexts_where_none_is_given() -> None:
     module = function.module(function.add(TanhOp(function.add(ExpOp(function.input)))))
     with PassContext(opt_level=0):
         assert kernels(FuseOpsPass()(module)) == [["exp"], ["tanh"]]
-        assert kernels(FuseOpsPass(opt_level=1)(module)) == [["exp", "tanh"]]
+        assert kernels(FuseOpsPass(fuse_opt_level=1)(module)) == [["exp", "tanh"]]
     with PassContext(opt_level=2):
         assert kernels(FuseOpsPass()(module)) == [["exp", "tanh"]]
     with PassContext(opt_level=2, config={"relay.FuseOps.max_depth": 1}):

@@ -12,14 +12,15 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.parser import Parser
 
 from weft.dialects.relay.core import FuncOp
+from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.tir.core import PrimFuncOp
 from weft.transforms.infra import remarks, report_changed
+from weft.transforms.infra.adapt import get_pass
 from weft.transforms.infra.context import PassContext
 from weft.transforms.infra.decorators import function_pass, module_pass, prim_func_pass
 from weft.transforms.infra.info import PassInfo, info_of
 from weft.transforms.infra.instruments import PassInstrument
 from weft.transforms.infra.passes import FunctionPass, ModulePass, PrimFuncPass
-from weft.transforms.infra.registry import get_pass
 from weft.transforms.infra.sequential import Sequential
 
 RELAY = """
@@ -226,23 +227,84 @@ def test_a_decorated_class_becomes_a_class_of_passes(module: ModuleOp):
 
 def test_function_pass_decorates_functions_and_classes(module: ModuleOp):
     @function_pass(opt_level=1)
-    def suffix_x(func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
-        func.sym_name = StringAttr(func.sym_name.data + "_x")
+    def mark_x(func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
+        func.attributes["x"] = UnitAttr()
         return func
 
     @function_pass(opt_level=1)
-    class Suffix:
-        def __init__(self, suffix: str):
-            self.suffix = suffix
+    class Mark:
+        def __init__(self, mark: str):
+            self.mark = mark
 
         def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
             new = func.clone()
-            new.sym_name = StringAttr(func.sym_name.data + self.suffix)
+            new.attributes[self.mark] = UnitAttr()
             return new
 
-    assert names(suffix_x(module)) == ["main_x", "other_x"]
-    assert names(Suffix("_y")(module)) == ["main_y", "other_y"]
-    assert names(module) == ["main", "other"]
+    assert [f.attributes.keys() for f in mark_x(module).ops] == [{"x"}, {"x"}]
+    assert [f.attributes.keys() for f in Mark("y")(module).ops] == [{"y"}, {"y"}]
+    assert not any(f.attributes for f in module.ops)
+
+
+def test_every_function_is_replaced_by_one_that_a_function_pass_holds(module: ModuleOp):
+    """The example of TVM's reference for function passes."""
+    held = next(f for f in parse(str(module).replace("@main", "@f1")).ops if isinstance(f, FuncOp))
+    held.detach()
+
+    @function_pass(opt_level=1)
+    class TestReplaceFunc:
+        def __init__(self, new_func: FuncOp):
+            self.new_func = new_func
+
+        def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
+            return self.new_func
+
+    replace = TestReplaceFunc(held)
+    assert isinstance(replace, FunctionPass)
+    first, second = replace(module), replace(module)
+    for result in (first, second):
+        assert names(result) == ["main", "other"]  # under the names by which they are called
+        bodies = [str(f).partition(")")[2] for f in result.ops]
+        assert bodies == [str(held).partition(")")[2]] * 2
+    assert held.parent is None
+
+
+def test_decorated_passes_are_of_the_kind_that_they_were_decorated_as(module: ModuleOp):
+    """The example of TVM's reference for module passes, whose assertion this is."""
+
+    @module_pass(opt_level=2)
+    def transform(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        return ModuleOp([])
+
+    assert isinstance(transform, ModulePass)
+    assert transform.info.opt_level == 2 and list(transform(module).ops) == []
+
+    @prim_func_pass(opt_level=2)
+    def other(func: PrimFuncOp, mod: ModuleOp, ctx: PassContext) -> PrimFuncOp:
+        return func
+
+    assert isinstance(other, PrimFuncPass)
+
+
+def test_a_module_that_a_pass_holds_can_be_returned_twice(module: ModuleOp):
+    held = parse(str(module))
+    replace = module_pass(lambda mod, ctx: held, opt_level=0, name="hold")
+    assert str(replace(ModuleOp([]))) == str(replace(ModuleOp([]))) == str(held)
+
+
+@pytest.mark.parametrize("deed", ["add", "delete", "exchange"])
+def test_a_function_pass_must_not_add_or_delete_functions(module: ModuleOp, deed: str):
+    @function_pass(opt_level=0)
+    def greedy(func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
+        others = [f for f in mod.ops if f is not func]
+        if deed in ("delete", "exchange"):
+            others[0].detach()
+        if deed in ("add", "exchange"):
+            mod.body.block.add_op(FuncOp("new", func.function_type, func.body.clone()))
+        return func
+
+    with pytest.raises(Diagnostic, match=f"'greedy' has {deed.removesuffix('e')}ed functions of the module"):
+        greedy(module)
 
 
 def test_a_function_pass_must_return_a_function(module: ModuleOp):
@@ -290,8 +352,8 @@ def test_the_enable_rule_is_disabled_then_required_then_level():
     assert not PassContext(opt_level=2).enabled(info)
     assert PassContext(opt_level=3).enabled(info)
     assert PassContext(opt_level=0, required_pass=["p"]).enabled(info)
-    assert not PassContext(opt_level=4, disabled_pass=["p"]).enabled(info)
-    assert not PassContext(opt_level=4, required_pass=["p"], disabled_pass=["p"]).enabled(info)
+    assert not PassContext(opt_level=3, disabled_pass=["p"]).enabled(info)
+    assert not PassContext(opt_level=3, required_pass=["p"], disabled_pass=["p"]).enabled(info)
 
 
 def test_direct_calls_follow_the_enable_rule_too(module: ModuleOp):

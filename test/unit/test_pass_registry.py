@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 import pytest
 from xdsl.context import Context
@@ -15,16 +16,18 @@ from weft import transform
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.tir.core import PrimFuncOp
+from weft.transforms.infra.adapt import get_pass
 from weft.transforms.infra.config import register_config_option
 from weft.transforms.infra.context import PassContext
+from weft.transforms.infra.decorators import module_pass
 from weft.transforms.infra.errors import ConfigError, PipelineError, UnknownPassError
+from weft.transforms.infra.execution import run
 from weft.transforms.infra.info import info_of
 from weft.transforms.infra.passes import FunctionPass, ModulePass, Pass, PrimFuncPass
 from weft.transforms.infra.pipeline import parse_pipeline
 from weft.transforms.infra.registry import (
     all_passes,
     canonical_name,
-    get_pass,
     get_pass_type,
     kebab_case,
     own_passes,
@@ -32,8 +35,10 @@ from weft.transforms.infra.registry import (
     registered,
 )
 from weft.transforms.infra.sequential import Sequential
+from weft.transforms.infra.timing import PassTimingInstrument
 
 seen: list[ModulePass] = []
+"""Every tiling that ran."""
 
 
 @register_pass
@@ -49,6 +54,7 @@ class Tiling(ModulePass):
     kind: str | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        seen.append(self)
         op.attributes["tiling"] = StringAttr(str(info_of(self).spec))
 
 
@@ -113,9 +119,119 @@ def test_registration_can_be_undone_and_replaced():
 
 def test_a_pass_can_be_registered_under_another_name():
     with registered():
-        register_pass("t-other")(Tiling)
-        assert get_pass_type("t-other") is Tiling
+        assert register_pass("t-other")(Tiling) is Tiling
+        other = get_pass("t-other", size=4)
+        assert isinstance(other, Tiling) and other.name == "t-other" and info_of(other).spec == "t-other{size=4}"
+        module, before = ModuleOp([]), len(seen)
+        with PassContext(disabled_pass=["t-other"]):
+            assert not run(other, module) and len(seen) == before
+        with PassContext(config={"t-other.size": 2}):
+            run(get_pass("t-other"), module)
+            run(Tiling(), module)
+        assert [(p.name, p.size) for p in seen[before:] if isinstance(p, Tiling)] == [("t-other", 2), ("t-tiling", 8)]
     assert canonical_name("t-other") is None
+
+
+def test_a_requirement_on_another_name_holds_once_it_has_run():
+    @dataclass(frozen=True)
+    class Reader(ModulePass):
+        name = "t-reader"
+        required = ("t-other",)
+        preserves = ("*",)
+
+        def apply(self, ctx: Context, op: ModuleOp) -> None:
+            pass
+
+    with registered():
+        register_pass("t-other")(Tiling)
+        before = len(seen)
+        run(Sequential([Reader(), Reader()]), ModuleOp([]))
+        assert len(seen) == before + 1
+
+
+def test_a_decorated_function_can_be_registered():
+    @module_pass(opt_level=0, name="t-decorated")
+    def decorated(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        return ModuleOp([])
+
+    with registered():
+        assert register_pass(decorated) is decorated
+        assert list(get_pass("t-decorated")(ModuleOp([ModuleOp([])])).ops) == []
+    with pytest.raises(TypeError, match="register_pass takes a pass, got 3"):
+        register_pass(3)  # pyright: ignore
+
+
+def test_the_arguments_of_a_decorated_class_are_options():
+    sizes: list[object] = []
+
+    @register_pass
+    @module_pass(opt_level=0, name="t-sized")
+    class Sized:
+        def __init__(self, size: int = 1, tag="none"):  # pyright: ignore
+            self.size, self.tag = size, tag
+
+        def transform_module(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+            sizes.append((self.size, self.tag))
+            return mod
+
+    with registered(cast("type[ModulePass]", Sized)):
+        pipeline = parse_pipeline("t-sized{size=7},t-sized{tag=here}")
+        assert str(pipeline) == 't-sized{size=7},t-sized{tag="here"}'
+        with PassContext(config={"t-sized.size": 3}):
+            pipeline(ModuleOp([]))
+        assert sizes == [(7, "none"), (3, "here")]
+        with pytest.raises(PipelineError, match="has no option 'sise'"):
+            parse_pipeline("t-sized{sise=7}")
+
+
+def test_a_name_space_that_has_another_pass_of_the_name_is_refused():
+    assert canonical_name("relay._transform.FuseOps") == canonical_name("transform.FuseOps") == "fuse-ops"
+    for name in ("qnn.CanonicalizeOps", "a.b.c.FUSE-ops", "relay.fuse-ops", "relay.qnn.FuseOps"):
+        assert canonical_name(name) is None, name
+
+
+def test_an_option_that_was_given_is_not_overridden_even_if_it_is_the_default():
+    module, before = ModuleOp([]), len(seen)
+    with PassContext(config={"t-tiling.size": 2}):
+        run(Sequential([Tiling(), Tiling(size=8), Tiling(8)]), module)
+        run(parse_pipeline("t-tiling,t-tiling{size=8}"), module)
+    assert [p.size for p in seen[before:] if isinstance(p, Tiling)] == [2, 8, 8, 2, 8]
+
+
+@pytest.mark.parametrize("text", ["fuse-ops{max-depth=-3}", "fuse-ops{max-depth=0}", "fuse-ops{opt-level=99}"])
+def test_an_option_out_of_its_range_is_refused(text: str):
+    with pytest.raises(PipelineError, match="must be"):
+        parse_pipeline(text)
+
+
+def test_a_number_that_is_too_long_is_refused():
+    with pytest.raises(PipelineError, match="a number is too long"):
+        parse_pipeline("fuse-ops{max-depth=" + "9" * 5000 + "}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"opt_level": "3"}, TypeError, "opt_level is expected to be a whole number, got '3'"),
+        ({"opt_level": True}, TypeError, "whole number"),
+        ({"opt_level": 4}, ConfigError, "there is no opt level 4"),
+        ({"opt_level": -1}, ConfigError, "there is no opt level -1"),
+        ({"instruments": [PassTimingInstrument]}, TypeError, "takes instances, got the class PassTimingInstrument"),
+        ({"instruments": PassTimingInstrument()}, TypeError, "expected to be a list or tuple of instruments"),
+        ({"instruments": [3]}, TypeError, "3 is no pass instrument"),
+        ({"disabled_pass": ["fold-constnat"]}, ConfigError, "disabled_pass: no pass is named 'fold-constnat'"),
+        ({"required_pass": ["FuseOpps"]}, ConfigError, "required_pass: no pass is named 'FuseOpps'"),
+    ],
+)
+def test_a_context_refuses_what_it_cannot_use(arguments: dict[str, Any], error: type[Exception], message: str):
+    with pytest.raises(error, match=message):
+        PassContext(**arguments)
+
+
+def test_a_misspelt_name_of_a_context_has_a_hint():
+    with pytest.raises(ConfigError) as error:
+        PassContext(disabled_pass=["fold-constnat"])
+    assert error.value.hint == "did you mean 'fold-constant'?"
 
 
 @pytest.mark.parametrize(

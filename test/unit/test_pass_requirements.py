@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pytest
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 
 from weft.dialects.support.diagnostics import UsageError
 from weft.transforms.infra import remarks, report_changed
@@ -179,7 +179,7 @@ def test_requirements_of_passes_that_are_not_enabled_do_not_matter():
 
 
 def test_a_required_pass_runs_though_it_is_disabled_or_above_the_level():
-    high = made("t-high", opt_level=4)
+    high = made("t-high", opt_level=3)
     with registered(A, high), PassContext(opt_level=0, disabled_pass=["t-a"]), remarks.collect() as said:
         assert run(A, made("t-p", required=("t-a", "t-high"))) == "t-a t-high t-p"
     assert [r.message for r in said if r.pass_name == "t-high"] == [
@@ -218,3 +218,75 @@ def test_ten_thousand_levels_of_requirements_do_not_overflow():
     passes = [made("t-0"), *(made(f"t-{i}", required=(f"t-{i - 1}",)) for i in range(1, 2000))]
     with registered(*passes):
         assert len(order_requirements(passes[-1]().info)) == 1999
+
+
+def test_requirements_of_requirements_are_kept_valid():
+    """What a required pass requires is undone by another thing that it requires: both are right when it runs."""
+    b = made("t-b", invalidates=("t-a",))
+    middle = made("t-middle", required=("t-a", "t-b"))
+    P = made("t-p", required=("t-middle",))
+    with registered(A, b, middle):
+        assert run(P) == "t-a t-b t-a t-middle t-p"
+        ran.clear()
+        assert run(middle) == "t-a t-b t-a t-middle"
+
+
+def test_what_is_run_again_has_its_own_requirements_made_right_first():
+    b = made("t-b", invalidates=("t-middle", "t-a"))
+    middle = made("t-middle", required=("t-a",))
+    P = made("t-p", required=("t-middle", "t-b"))
+    with registered(A, b, middle):
+        assert run(P) == "t-a t-middle t-b t-a t-middle t-p"
+
+
+def test_what_holds_needs_no_requirements_of_its_own():
+    middle = made("t-middle", required=("t-a",))
+    Q, P = made("t-q", preserves=("t-middle",)), made("t-p", required=("t-middle",))
+    with registered(A, middle):
+        assert run(middle, Q, P) == "t-a t-middle t-q t-p"
+        ran.clear()
+        assert run(made("t-middle", required=("t-a",), persistent=True), Q, P) == "t-a t-middle t-q t-p"
+
+
+def test_a_requirement_that_can_be_seen_to_hold_does_not_run():
+    def never_needed(cls: type, module: ModuleOp) -> bool:
+        return "done" in module.attributes
+
+    seen = made("t-seen", required=("t-a",), holds_in=classmethod(never_needed))
+    P = made("t-p", required=("t-seen",))
+    with registered(A, seen):
+        Sequential([P()])(ModuleOp([], attributes={"done": UnitAttr()}))
+        assert ran == ["t-p"]
+        ran.clear()
+        assert run(P) == "t-a t-seen t-p"
+
+
+def test_two_requirements_deep_inside_that_undo_one_another_are_an_error():
+    a, b = made("t-a", invalidates=("t-b",)), made("t-b", invalidates=("t-a",))
+    middle = made("t-middle", required=("t-a", "t-b"))
+    P = made("t-p", required=("t-middle",))
+    with registered(a, b, middle), pytest.raises(RequirementError, match="'t-middle' requires both 't-a' and 't-b'"):
+        run(P)
+
+
+@pytest.mark.parametrize("wrong", ["t-absent", "t-x"])
+def test_a_requirement_that_cannot_be_met_is_found_before_anything_runs_at_any_nesting(wrong: str):
+    X = made("t-x", required=(wrong,))
+    with registered(A, X):
+        inner = Sequential([A(), Sequential([A(), X()])])
+        with pytest.raises(UsageError, match=r"no pass is named|in a circle"):
+            Sequential([A(), inner])(ModuleOp([]))
+        with pytest.raises(UsageError, match=r"no pass is named|in a circle"):
+            Sequential([A(), inner]).apply(Context(), ModuleOp([]))
+    assert ran == []
+
+
+def test_a_requirement_that_an_instrument_refuses_is_asked_for_once():
+    class Refuse(PassInstrument):
+        def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
+            return info.name != "t-a"
+
+    b = made("t-b", invalidates=("t-a",))
+    P = made("t-p", required=("t-a", "t-b"))
+    with registered(A, b), PassContext(instruments=[Refuse()]):
+        assert run(P) == "t-b t-p"

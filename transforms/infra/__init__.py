@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from .lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .adapt import get_pass
     from .checking import PassStatistics, VerifyEach
     from .config import ConfigOption, register_config_option
     from .context import PassContext
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from .pattern_table import PatternStatistics
     from .pipeline import parse_pipeline
     from .printing import DumpIR, PrintIRAfter, PrintIRAfterFailure, PrintIRBefore
-    from .registry import all_passes, canonical_name, get_pass, get_pass_type, register_pass
+    from .registry import all_passes, canonical_name, get_pass_type, register_pass
     from .reproducer import CrashReproducer, Reproducer
     from .sequential import Sequential
     from .timing import PassTimingInstrument
@@ -37,7 +38,8 @@ _NAMES = {
     "pattern_table": ("PatternStatistics",),
     "pipeline": ("parse_pipeline",),
     "printing": ("DumpIR", "PrintIRAfter", "PrintIRAfterFailure", "PrintIRBefore"),
-    "registry": ("all_passes", "canonical_name", "get_pass", "get_pass_type", "register_pass"),
+    "adapt": ("get_pass",),
+    "registry": ("all_passes", "canonical_name", "get_pass_type", "register_pass"),
     "reproducer": ("CrashReproducer", "Reproducer"),
     "sequential": ("Sequential",),
     "timing": ("PassTimingInstrument",),

@@ -8,7 +8,7 @@ registered with `register_config_option`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast, get_args, get_type_hints
 
 from xdsl.passes import ModulePass
@@ -58,6 +58,8 @@ def list_config_options() -> dict[str, ConfigOption]:
 
 
 def _pass_options(pass_type: type[ModulePass]) -> dict[str, type | UnionType]:
+    if (own := getattr(pass_type, "option_types", None)) is not None:
+        return own()
     if not dataclasses.is_dataclass(pass_type):
         return {}
     hints = get_type_hints(pass_type)
@@ -82,8 +84,10 @@ def _find(key: str) -> ConfigOption:
         return _options[key]
     owner, _, field = key.rpartition(".")
     if (pass_name := canonical_name(owner)) is not None:
+        pass_type = get_pass_type(pass_name)
         field = field.replace("-", "_")
-        if (type := _pass_options(get_pass_type(pass_name)).get(field)) is not None:
+        field = getattr(pass_type, "option_aliases", {}).get(field, field)
+        if (type := _pass_options(pass_type).get(field)) is not None:
             return ConfigOption(f"{pass_name}.{field.replace('_', '-')}", type)
     known = list_config_options()
     hint = did_you_mean(key, known) or f"the options are: {', '.join(known) or 'none'}"
@@ -124,11 +128,24 @@ def _default(field: dataclasses.Field[object]) -> object:
 
 
 def configured(pass_: ModulePass, config: Mapping[str, object]) -> ModulePass:
-    """`pass_`, with the options that the configuration sets and that still have their default value."""
+    """`pass_`, with the options that the configuration sets and that it was made without.
+
+    Raises:
+        ConfigError: the pass refuses a value.
+    """
     prefix = f"{pass_.name}."
     given = {key.removeprefix(prefix).replace("-", "_"): v for key, v in config.items() if key.startswith(prefix)}
     if not given:
         return pass_
-    fields = {f.name: f for f in dataclasses.fields(pass_) if f.init and f.name in given}
-    changes = {name: given[name] for name, f in fields.items() if getattr(pass_, name) == _default(f)}
-    return dataclasses.replace(pass_, **changes) if changes else pass_
+    explicit: frozenset[str] | None = getattr(pass_, "given_options", None)
+    if explicit is None:
+        fields = {f.name: f for f in dataclasses.fields(pass_)}
+        explicit = frozenset(n for n, f in fields.items() if n in given and getattr(pass_, n) != _default(f))
+    changes = {name: value for name, value in given.items() if name not in explicit}
+    if not changes:
+        return pass_
+    changed: Callable[[Mapping[str, object]], ModulePass] | None = getattr(pass_, "with_options", None)
+    try:
+        return dataclasses.replace(pass_, **changes) if changed is None else changed(changes)
+    except ValueError as error:
+        raise ConfigError(f"configuration of '{pass_.name}': {error}") from None

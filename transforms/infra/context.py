@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cached_property
 from types import TracebackType
@@ -14,16 +14,33 @@ from typing import Self, TypeVar, cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from ...dialects.support.diagnostics import did_you_mean
 from . import remarks
 from .config import ConfigOption, list_config_options, validate
+from .errors import ConfigError
 from .info import PassInfo
-from .instruments import PassInstrument
-from .registry import canonical_name, new_ir_context
+from .instruments import HOOKS, PassInstrument
+from .registry import all_passes, canonical_name, is_known, kebab_case, new_ir_context
 
 T = TypeVar("T")
 _LOG = logging.getLogger("weft.passes")
 
 DEFAULT_OPT_LEVEL = 2
+MAX_OPT_LEVEL = 3
+
+
+def checked_level(level: int) -> int:
+    """`level`, which says which passes run.
+
+    Raises:
+        TypeError: it is no whole number.
+        ConfigError: there is no such level.
+    """
+    if not isinstance(level, int) or isinstance(level, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"opt_level is expected to be a whole number, got {level!r}")
+    if not 0 <= level <= MAX_OPT_LEVEL:
+        raise ConfigError(f"there is no opt level {level}", hint=f"levels are 0 to {MAX_OPT_LEVEL}")
+    return level
 
 
 class PassContext:
@@ -38,7 +55,7 @@ class PassContext:
     so inside both `current()` is the outer context, as in TVM.
 
     Args:
-        opt_level: passes of at most this level run.
+        opt_level: passes of at most this level run; 0 to 3.
         required_pass: names of passes that run whatever their level.
         disabled_pass: names of passes that do not run.
         instruments: told about contexts entered and passes run.
@@ -47,8 +64,8 @@ class PassContext:
         ir_context: the xDSL context that passes get; one that knows all dialects where none is given.
 
     Raises:
-        TypeError: a list argument is not a list or tuple of names.
-        ConfigError: an unknown configuration key, or a value of the wrong type.
+        TypeError: a list argument is not a list or tuple of names, or of instruments.
+        ConfigError: an opt level or a pass that there is not, an unknown configuration key, a value of the wrong type.
     """
 
     def __init__(
@@ -62,10 +79,10 @@ class PassContext:
         remarks: Sequence[remarks.RemarkSink] = (),
         ir_context: Context | None = None,
     ):
-        self.opt_level = opt_level
+        self.opt_level = checked_level(opt_level)
         self.required_pass = _pass_names("required_pass", required_pass)
         self.disabled_pass = _pass_names("disabled_pass", disabled_pass)
-        self.instruments: tuple[PassInstrument, ...] = tuple(instruments or ())
+        self.instruments = _checked_instruments(instruments)
         self.config = validate(config or {})
         self.remarks = tuple(remarks)
         if ir_context is not None:
@@ -107,6 +124,23 @@ class PassContext:
             default = _defaults.context = PassContext()
         return default
 
+    @contextmanager
+    def at_level(self, opt_level: int) -> Generator[PassContext]:
+        """Be at another opt level in the `with` block. All else stays: instruments are not entered again, and hear of
+        what runs as before.
+
+        Raises:
+            ConfigError: there is no such level.
+        """
+        other = PassContext(opt_level, self.required_pass, self.disabled_pass, self.instruments, self.config)
+        other.ir_context = self.ir_context
+        stack = _STACK.get()
+        _STACK.set((*stack, other))
+        try:
+            yield other
+        finally:
+            _STACK.set(stack)
+
     @property
     def is_default(self) -> bool:
         """Whether this is the context at the bottom of its thread's stack, which nobody entered."""
@@ -140,8 +174,9 @@ class PassContext:
 
         If an exit raises, the context is left without instruments.
         """
+        checked = _checked_instruments(instruments)
         self._exit_instruments()
-        self.instruments = tuple(instruments or ())
+        self.instruments = checked
         self._enter_instruments()
 
     def _enter_instruments(self) -> None:
@@ -208,10 +243,27 @@ _STACK: ContextVar[tuple[PassContext, ...]] = ContextVar("weft_pass_contexts", d
 _defaults = threading.local()
 
 
+def _checked_instruments(instruments: Sequence[PassInstrument] | None) -> tuple[PassInstrument, ...]:
+    if instruments is None:
+        return ()
+    if not isinstance(instruments, (list, tuple)):
+        raise TypeError(f"instruments is expected to be a list or tuple of instruments, got {instruments!r}")
+    for instrument in instruments:
+        if isinstance(instrument, type):
+            raise TypeError(f"instruments takes instances, got the class {instrument.__name__}")
+        if missing := [hook for hook in HOOKS if not callable(getattr(instrument, hook, None))]:
+            raise TypeError(f"{instrument!r} is no pass instrument: it has no {missing[0]}")
+    return tuple(instruments)
+
+
 def _pass_names(what: str, names: Sequence[str] | None) -> tuple[str, ...]:
     """`names` as given and as the registry calls them, so that passes match whether or not they are registered."""
     if names is None:
         return ()
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"{what} is expected to be a list or tuple of pass names, got {names!r}")
+    for name in names:
+        if not is_known(name):
+            hint = did_you_mean(kebab_case(name), all_passes()) or "`weft-opt --list-passes` lists them"
+            raise ConfigError(f"{what}: no pass is named '{name}'", hint=hint)
     return tuple(dict.fromkeys(n for name in names for n in (name, canonical_name(name) or name)))

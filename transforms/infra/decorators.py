@@ -4,15 +4,16 @@
     def add_helper(mod: ModuleOp, ctx: PassContext) -> ModuleOp: ...
 
     @function_pass(opt_level=1, required=["infer-type"])
-    class Renamed:
-        def __init__(self, suffix): ...
+    class Marked:
+        def __init__(self, mark): ...
         def transform_function(self, func, mod, ctx): ...
 
     module = add_helper(module)
-    module = Renamed("_x")(module)
+    module = Marked("x")(module)
 
 A decorated function is a pass; a decorated class is a class of passes, whose instances forward unknown attributes to
-the instance of the class. `ctx` is the current `PassContext`; its `ir_context` is the xDSL context. A transformation
+the instance of the class, and whose arguments are the options of the pass. A function that is returned in place of
+another gets its name. `ctx` is the current `PassContext`; its `ir_context` is the xDSL context. A transformation
 may change what it is given and return it, or return something new; returning nothing is an error, except that a
 prim-func pass deletes the function by it.
 """
@@ -20,19 +21,23 @@ prim-func pass deletes the function by it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self, TypeAlias, cast, get_type_hints, overload
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.utils.arg_spec import (
+    ArgSpec,
+    ParameterListType,
+    _convert_arg_to_type,  # pyright: ignore[reportPrivateUsage]
+)
 
 from ...dialects.relay.core import FuncOp
 from .context import PassContext
 from .info import PassInfo
-from .passes import Pass, relay_functions
-from .walk import erase
+from .passes import FunctionPass, ModulePass, Pass, PrimFuncPass
+from .walk import clone, erase
 
 if TYPE_CHECKING:
     from ...dialects.tir.core import PrimFuncOp
@@ -65,6 +70,32 @@ class _Decorated(Pass):
     def __init__(self, *args: object, **kwargs: object):
         target = type(self).target
         object.__setattr__(self, "_inst", target(*args, **kwargs) if inspect.isclass(target) else target)
+        given = inspect.signature(target).bind(*args, **kwargs).arguments if inspect.isclass(target) else {}
+        object.__setattr__(self, "_given", given)
+        object.__setattr__(self, "given_options", frozenset(given))
+
+    @classmethod
+    def option_types(cls) -> dict[str, object]:
+        if not inspect.isclass(cls.target) or cls.target.__init__ is object.__init__:
+            return {}
+        hints = get_type_hints(cls.target.__init__)
+        parameters = list(inspect.signature(cls.target).parameters.values())
+        return {p.name: hints.get(p.name, _type_of(p.default)) for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD}
+
+    @classmethod
+    def from_spec(cls, spec: ArgSpec) -> Self:
+        types = cls.option_types()
+        given = spec.normalize_parameter_names().parameters
+        return cls(**{name: _convert_arg_to_type(values, types[name]) for name, values in given.items()})
+
+    def spec(self, *, include_default: bool = False) -> ArgSpec:
+        given = cast("Mapping[str, object]", self._given)
+        parameters = {name: value if isinstance(value, tuple) else (value,) for name, value in given.items()}
+        plain = {n: v for n, v in parameters.items() if all(isinstance(each, str | int | float) for each in v)}
+        return ArgSpec(self.name, cast("dict[str, ParameterListType]", plain))
+
+    def with_options(self, options: Mapping[str, object]) -> Self:
+        return type(self)(**{**cast("Mapping[str, object]", self._given), **options})
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -81,12 +112,17 @@ class _Decorated(Pass):
         return getattr(self._inst, self.method) if inspect.isclass(type(self).target) else self._inst
 
     def __getattr__(self, name: str) -> Callable[..., object]:
-        if name == "_inst":
+        if name in ("_inst", "_given"):
             raise AttributeError(name)
         return getattr(self._inst, name)
 
 
-class _DecoratedModulePass(_Decorated):
+def _type_of(default: object) -> object:
+    """The type of an option without annotation: that of its default value."""
+    return str if default is inspect.Parameter.empty else type(default)
+
+
+class _DecoratedModulePass(_Decorated, ModulePass):
     method = "transform_module"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -94,7 +130,7 @@ class _DecoratedModulePass(_Decorated):
         if not isinstance(result, ModuleOp):
             raise TypeError(f"the module pass {self.name} must return a builtin.module, got {result!r}")
         if result is not op:
-            _take_over(op, result)
+            _take_over(op, clone(result))
 
 
 def _take_over(module: ModuleOp, source: ModuleOp) -> None:
@@ -108,40 +144,40 @@ def _take_over(module: ModuleOp, source: ModuleOp) -> None:
     module.properties = dict(source.properties)
 
 
-class _DecoratedFunctionPass(_Decorated):
+class _DecoratedFunctionPass(_Decorated, FunctionPass):
     method = "transform_function"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for func in relay_functions(op, self.name):
-            result = self.transform(func, op, PassContext.current())
-            if not isinstance(result, FuncOp):
-                raise TypeError(f"the function pass {self.name} must return a relay.func, got {result!r}")
-            _put_in_place_of(func, result)
+    def apply_function(self, ctx: Context, func: FuncOp) -> None:
+        result = self.transform(func, func.parent_op(), PassContext.current())
+        if not isinstance(result, FuncOp):
+            raise TypeError(f"the function pass {self.name} must return a relay.func, got {result!r}")
+        _put_in_place_of(func, result)
 
 
-class _DecoratedPrimFuncPass(_Decorated):
+class _DecoratedPrimFuncPass(_Decorated, PrimFuncPass):
     method = "transform_function"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         from ...dialects.tir.core import PrimFuncOp
 
-        for func in [f for f in op.ops if isinstance(f, PrimFuncOp)]:
-            result = self.transform(func, op, PassContext.current())
-            if result is None:
-                erase(func)
-            elif isinstance(result, PrimFuncOp):
-                _put_in_place_of(func, result)
-            else:
-                raise TypeError(f"the prim-func pass {self.name} must return a tir.prim_func or None, got {result!r}")
+        result = self.transform(func, func.parent_op(), PassContext.current())
+        if result is None:
+            erase(func)
+        elif isinstance(result, PrimFuncOp):
+            _put_in_place_of(func, result)
+        else:
+            raise TypeError(f"the prim-func pass {self.name} must return a tir.prim_func or None, got {result!r}")
 
 
-def _put_in_place_of(old: Operation, new: Operation) -> None:
-    if new is not old:
-        assert old.parent is not None
-        if new.parent is not None:
-            new.detach()
-        old.parent.insert_op_before(new, old)
-        erase(old)
+def _put_in_place_of(old: FuncOp | PrimFuncOp, new: FuncOp | PrimFuncOp) -> None:
+    """Have the module hold a copy of `new`, under the name of `old`, by which it is called."""
+    if new is old:
+        return
+    assert old.parent is not None
+    copy = clone(new)
+    copy.properties["sym_name"] = StringAttr(old.sym_name.data)
+    old.parent.insert_op_before(copy, old)
+    erase(old, safe_erase=False)
 
 
 def _decorate(

@@ -4,7 +4,8 @@
     pass(module) -> ModuleOp     on a copy: what Python users use; the caller's module is never touched
 
 Requirements are resolved here. Before a pass runs, what it requires is made to hold: each required pass runs once, its
-own requirements first, unless it still holds from before. What holds is tracked for the length of the outermost run:
+own requirements first, unless it still holds from before, or the pass sees in the module that it does (`holds_in`).
+What holds is tracked for the length of the outermost run:
 
 * a pass establishes itself and what it lists in `establishes`;
 * a pass that changed the module undoes everything that it does not list in `preserves`, but for `persistent` passes,
@@ -17,10 +18,11 @@ wrong without; that is TVM's rule, and a remark says so. An instrument's `should
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -32,7 +34,7 @@ from .config import configured
 from .context import PassContext
 from .errors import RequirementError
 from .info import PassInfo, info_of
-from .requirements import Effects, effects_of, order_requirements
+from .requirements import Effects, Requirement, effects_of, order_requirements, requirements_of
 
 ALL = "*"
 
@@ -95,6 +97,10 @@ class _Tracked:
             self.holds[established] = effects
             self.undone_by.pop(established, None)
 
+    def part(self, module: ModuleOp) -> _Tracked:
+        """What is known of `module`, a part of this one, before anything has run on it."""
+        return _Tracked(module, dict(self.holds), dict(self.undone_by))
+
 
 _TRACKED: ContextVar[_Tracked | None] = ContextVar("weft_tracked_module", default=None)
 
@@ -135,34 +141,90 @@ def run(pass_: ModulePass, module: ModuleOp, ir_context: Context | None = None, 
         return False
     ir = context.ir_context if ir_context is None else ir_context
     with _tracking(module) as tracked:
-        _establish(info, module, ir, context, tracked)
+        _Resolver(module, ir, context, tracked).establish(info)
         return _execute(pass_, module, ir, context, tracked, None)
 
 
-def _establish(info: PassInfo, module: ModuleOp, ir: Context, context: PassContext, tracked: _Tracked) -> None:
-    """Make what `info` requires hold.
+@contextmanager
+def working_on_part(part: ModuleOp) -> Generator[None]:
+    """Have passes run in the `with` block on `part`, which was taken out of the module that is being worked on: what
+    holds there holds in it."""
+    tracked = _TRACKED.get()
+    token = _TRACKED.set(_Tracked(part) if tracked is None else tracked.part(part))
+    try:
+        yield
+    finally:
+        _TRACKED.reset(token)
 
-    Each requirement runs once, as in TVM, even if a later one may have undone its effect. Only where a later one says
-    that it does (`invalidates`) is it run again, after that one.
-    """
-    requirements = order_requirements(info)
-    for requirement in requirements:
-        if requirement.name not in tracked.holds:
-            required = requirement.instance()
-            although = "" if context.enabled(info_of(required)) else " although it is not enabled,"
-            reason = f"runs{although} because '{requirement.required_by}' requires it"
-            remarks.analysis(requirement.name, module, reason)
-            _execute(required, module, ir, context, tracked, requirement.required_by)
-    direct = [requirement for requirement in requirements if requirement.required_by == info.name]
-    for requirement in direct:
-        if (culprit := tracked.undone_by.get(requirement.name)) is not None:
-            remarks.analysis(requirement.name, module, f"runs again because '{culprit}' has undone it")
-            _execute(requirement.instance(), module, ir, context, tracked, info.name)
-    for requirement in direct:
-        if (culprit := tracked.undone_by.get(requirement.name)) is not None:
-            raise RequirementError(
-                f"'{info.name}' requires both '{requirement.name}' and '{culprit}', which undo one another"
-            )
+
+_Steps: TypeAlias = "Generator[_Steps]"
+"""Work that may wait for other work first, which it yields; so that no chain of requirements is too long to follow."""
+
+
+@dataclass
+class _Resolver:
+    """Makes hold what one pass requires."""
+
+    module: ModuleOp
+    ir: Context
+    context: PassContext
+    tracked: _Tracked
+    met: set[str] = field(default_factory=set[str])
+    """What has run, or was refused by an instrument, on behalf of this pass."""
+
+    def establish(self, info: PassInfo) -> None:
+        """Make what `info` requires hold.
+
+        Each requirement runs once, as in TVM, even if a later one may have undone its effect. Only where a later one
+        says that it does (`invalidates`) is it run again before a pass that requires it. What holds needs nothing.
+        """
+        if not info.required:
+            return
+        order_requirements(info)  # nothing runs if anything is unknown, or in a circle
+        stack: list[_Steps] = [self._meet(info.name, info.required)]
+        while stack:
+            try:
+                stack.append(next(stack[-1]))
+            except StopIteration:
+                stack.pop()
+
+    def _meet(self, by: str, required: Sequence[str]) -> _Steps:
+        requirements = [Requirement.of(name, by) for name in required]
+        runs: dict[str, int] = {}
+        while (requirement := next(filter(self._is_missing, requirements), None)) is not None:
+            name = requirement.name
+            culprit = self.tracked.undone_by.get(name)
+            runs[name] = runs.get(name, 0) + 1
+            if culprit is not None and runs[name] > 2:
+                raise RequirementError(f"'{by}' requires both '{name}' and '{culprit}', which undo one another")
+            yield self._meet(name, requirements_of(name))
+            if self._is_missing(requirement):
+                self._run(requirement, culprit)
+
+    def _is_missing(self, requirement: Requirement) -> bool:
+        name = requirement.name
+        if name in self.tracked.holds:
+            return False
+        if name in self.tracked.undone_by:
+            return True
+        return name not in self.met and not _holds_in(requirement, self.module)
+
+    def _run(self, requirement: Requirement, culprit: str | None) -> None:
+        name, by = requirement.name, requirement.required_by
+        required = requirement.instance()
+        although = "" if self.context.enabled(info_of(required)) else " although it is not enabled,"
+        again = name in self.met and culprit is not None
+        reason = f"again because '{culprit}' has undone it" if again else f"because '{by}' requires it"
+        remarks.analysis(name, self.module, f"runs{'' if again else although} {reason}")
+        self.met.add(name)
+        if not _execute(required, self.module, self.ir, self.context, self.tracked, by):
+            self.tracked.undone_by.pop(name, None)  # an instrument's word is the last
+
+
+def _holds_in(requirement: Requirement, module: ModuleOp) -> bool:
+    """Whether the required pass sees that its effect holds in `module`."""
+    seen: Callable[[ModuleOp], bool] | None = getattr(requirement.pass_type, "holds_in", None)
+    return seen is not None and seen(module)
 
 
 @contextmanager

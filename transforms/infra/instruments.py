@@ -63,7 +63,7 @@ def pass_instrument(cls: type) -> Callable[..., PassInstrument]:
     return Instrument
 
 
-_HOOKS = tuple(name for name in vars(PassInstrument) if not name.startswith("_"))
+HOOKS = tuple(name for name in vars(PassInstrument) if not name.startswith("_"))
 
 
 class _Forwarding(PassInstrument):
@@ -71,7 +71,7 @@ class _Forwarding(PassInstrument):
 
     def __init__(self, *args: object, **kwargs: object):
         self._inst = self._type(*args, **kwargs)
-        for hook in _HOOKS:
+        for hook in HOOKS:
             if (method := getattr(self._inst, hook, None)) is not None:
                 setattr(self, hook, method)
 

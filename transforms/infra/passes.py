@@ -18,20 +18,24 @@ Calling a pass gives a new module and leaves the one it was given alone, whether
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, ClassVar, Self, get_type_hints
 
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.pattern_rewriter import RewritePattern
+from xdsl.utils.arg_spec import ArgSpec
 
 from ...dialects.relay.core import FuncOp
+from ...dialects.support.diagnostics import Diagnostic
 from . import remarks
 from .driver import RewriteDriver
 from .execution import report_changed, run
 from .info import PassInfo, spec_text
+from .registry import note_name
 from .walk import clone
 
 if TYPE_CHECKING:
@@ -63,6 +67,61 @@ class Pass(xdsl_passes.ModulePass):
 
     tvm_name: ClassVar[str | None] = None
     """TVM's CamelCase name of the same pass, accepted as an alias."""
+
+    phase: ClassVar[str | None] = None
+    """The phase of a compilation at whose end this pass runs too. Weft's own phases name their passes themselves; this
+    is for passes from elsewhere."""
+
+    after: ClassVar[str | None] = None
+    """The pass of a compilation behind whose last place this pass runs too."""
+
+    option_aliases: ClassVar[dict[str, str]] = {}
+    """Other names of options, for pipelines and the configuration."""
+
+    ranges: ClassVar[dict[str, tuple[int, int | None]]] = {}
+    """Options that take whole numbers of a range only: the least, and the greatest if there is one."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
+        made = super().__new__(cls)
+        names = [field.name for field in fields(cls) if field.init]
+        object.__setattr__(made, "given_options", frozenset([*names[: len(args)], *kwargs]))
+        return made
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if isinstance(name := getattr(cls, "name", None), str):
+            note_name(name)
+
+    def __post_init__(self) -> None:
+        for option, (least, greatest) in self.ranges.items():
+            value = getattr(self, option)
+            if value < least or (greatest is not None and value > greatest):
+                wanted = f"at least {least}" if greatest is None else f"{least} to {greatest}"
+                raise ValueError(f"the option '{option.replace('_', '-')}' must be {wanted}, not {value}")
+
+    @classmethod
+    def option_types(cls) -> dict[str, object]:
+        """The options by the names of their fields, and their types."""
+        hints = get_type_hints(cls)
+        return {field.name: hints[field.name] for field in fields(cls) if field.init and field.name != "name"}
+
+    def with_options(self, options: Mapping[str, object]) -> Self:
+        """The same pass with some options changed."""
+        return replace(self, **options)
+
+    @classmethod
+    def from_spec(cls, spec: ArgSpec) -> Self:
+        """An instance from a pipeline element; options that the element does not name count as not given."""
+        given = frozenset(spec.normalize_parameter_names().parameters)
+        made = super().from_spec(spec)
+        object.__setattr__(made, "given_options", given)
+        return made
+
+    @classmethod
+    def holds_in(cls, module: ModuleOp) -> bool:
+        """Whether it can be seen in `module` that this pass has nothing left to do there, so that a pass that requires
+        it need not have it run. Cheap: at most a look at each operation of the functions."""
+        return False
 
     @property
     def info(self) -> PassInfo:
@@ -105,8 +164,20 @@ class FunctionPass(Pass):
         functions = relay_functions(op, self.name)
         if not functions:
             report_changed(False)
+        before = list(op.ops)
         for func in functions:
             self.apply_function(ctx, func)
+            now = list(op.ops)
+            if len(now) != len(before) or any(a is not b and a is not func for a, b in zip(before, now, strict=True)):
+                raise _functions_changed(self.name, func, before, now)
+            before = now
+
+
+def _functions_changed(name: str, func: FuncOp, before: Sequence[Operation], now: Sequence[Operation]) -> Diagnostic:
+    """What is said of a function pass that has done more than change functions."""
+    what = "added" if len(now) > len(before) else "deleted" if len(now) < len(before) else "exchanged"
+    message = f"the function pass '{name}' has {what} functions of the module, which a function pass may not do"
+    return Diagnostic.at(func if func in now else now[0] if now else func, message, hint="make it a module pass")
 
 
 _KEEP_OUT = ("Compiler", "Extern", "SkipOptimization")

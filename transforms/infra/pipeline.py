@@ -13,16 +13,16 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Sequence
-from typing import get_type_hints
 
 from xdsl.passes import ModulePass as XdslPass
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from ...dialects.support.diagnostics import Place, did_you_mean
+from .adapt import adapted
 from .errors import PipelineError, UnknownPassError
 from .passes import FunctionPass, PrimFuncPass
-from .registry import adapted, get_pass_type
+from .registry import get_pass_type
 from .sequential import Sequential
 
 _ANCHORS: dict[str, tuple[type[XdslPass], ...]] = {
@@ -130,10 +130,12 @@ def _make(text: str, position: int, name: str, options: str, anchor: str) -> Xds
     except (ArgSpecParseError, ValueError) as error:  # ValueError: a number of thousands of digits
         reason = str(error).strip().splitlines()[-1].strip(" ^")
         raise PipelineError(f"the options of '{name}' cannot be read: {reason}", place) from None
-    hints = get_type_hints(pass_type)
-    known = {f.name: hints[f.name] for f in dataclasses.fields(pass_type) if f.init and f.name != "name"}
+    except ValueError:  # Python reads whole numbers of some thousand digits at most
+        raise PipelineError(f"the options of '{name}' cannot be read: a number is too long", place) from None
+    known = pass_type.option_types()
     parameters: dict[str, ParameterListType] = {}
-    for option, values in spec.normalize_parameter_names().parameters.items():
+    for written, values in spec.normalize_parameter_names().parameters.items():
+        option = pass_type.option_aliases.get(written, written)
         if option not in known:
             names = [n.replace("_", "-") for n in known]
             hint = did_you_mean(option.replace("_", "-"), names) or f"its options are: {', '.join(names) or 'none'}"

@@ -4,7 +4,8 @@ A name is looked for among the passes registered at run time, then in the tables
 (`PASSES` dictionaries, fed in by `weft.universe`), then in every installed `xdsl.universe`: xDSL's own passes and those
 of plug-ins. Pass modules are imported when a pass is first asked for.
 
-TVM's CamelCase names are aliases: `FuseOps`, `relay._transform.FuseOps` and `fuse-ops` are the same pass.
+TVM's CamelCase names are aliases: `FuseOps`, `relay._transform.FuseOps` and `fuse-ops` are the same pass. So are they
+with the name spaces that TVM has them in, and with no others: `qnn.CanonicalizeOps` is another pass there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast, overload
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
 from ...dialects.support.diagnostics import did_you_mean
 from .errors import UnknownPassError
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from xdsl.passes import ModulePass as XdslPass
     from xdsl.universe import Universe
 
-    from .passes import Pass
-
     PassType = type[XdslPass]
     PassFactory: TypeAlias = Callable[[], PassType]
     P = TypeVar("P", bound=PassType)
@@ -35,6 +34,19 @@ _registered: dict[str, PassFactory] = {}
 """Registered at run time, and the sources; the first one to name a pass wins."""
 
 _dialects: dict[str, Callable[[], Dialect]] = {}
+
+_own: set[str] = set()
+"""The passes that Weft consists of."""
+
+_noted: set[str] = set()
+"""Names of passes that exist, whether or not they are registered."""
+
+NAME_SPACES = frozenset(
+    f"{outer}{inner}"
+    for outer in ("", "tvm.")
+    for inner in ("relay", "relay.transform", "relay._transform", "tir", "tir.transform", "transform", "_transform")
+)
+"""Where TVM has the passes whose names are aliases here."""
 
 
 def add_passes(passes: Mapping[str, PassFactory]) -> None:
@@ -45,8 +57,9 @@ def add_passes(passes: Mapping[str, PassFactory]) -> None:
 
 
 def add_universe(universe: Universe) -> None:
-    """Make a universe's passes and dialects known without an installed entry point."""
+    """Make the passes and dialects of Weft's own universe known, be its entry point installed or not."""
     add_passes(universe.all_passes)
+    _own.update(universe.all_passes)
     for name, factory in universe.all_dialects.items():
         _dialects.setdefault(name, factory)
 
@@ -58,25 +71,54 @@ def _forget() -> None:
     _aliases.cache_clear()
 
 
+def note_name(name: str) -> None:
+    """A pass of this name exists, so that the name may be required, disabled, or printed around."""
+    _noted.add(name)
+
+
+def is_known(name: str) -> bool:
+    """Whether there is a pass of this name, registered or not."""
+    return name in _noted or canonical_name(name) is not None
+
+
 @overload
 def register_pass(pass_type: P, /) -> P: ...
 @overload
 def register_pass(pass_type: str, /) -> Callable[[P], P]: ...
 def register_pass(pass_type: P | str, /) -> P | Callable[[P], P]:
-    """Register a pass class under its own name, or under the name given: `@register_pass`, `@register_pass("name")`.
+    """Register a pass under its own name, or under the name given: `@register_pass`, `@register_pass("name")`. A pass
+    that a decorator has made of a function is taken as well.
 
-    Registering a second class under a name replaces the first, as TVM's `override=True` does.
+    A class registered under another name than its own is one more pass: its name is the one given, by which it is
+    disabled, configured and required. Registering a second class under a name replaces the first, as TVM's
+    `override=True` does.
+
+    Raises:
+        TypeError: what is registered is no pass.
     """
+    from xdsl.passes import ModulePass as XdslPass
+
     if isinstance(pass_type, str):
         name = pass_type
 
-        def register(cls: P) -> P:
-            _registered[name] = lambda: cls
+        def register(given: P) -> P:
+            cls = given if isinstance(given, type) else type(given)
+            if not issubclass(cls, XdslPass):
+                raise TypeError(f"register_pass takes a pass, got {given!r}")
+            named = cls if cls.name == name else _renamed(cls, name)
+            _registered[name] = lambda: named
             _forget()
-            return cls
+            return given
 
         return register
+    if not hasattr(pass_type, "name"):
+        raise TypeError(f"register_pass takes a pass, got {pass_type!r}")
     return register_pass(pass_type.name)(pass_type)
+
+
+def _renamed(cls: PassType, name: str) -> PassType:
+    namespace = {"name": name, "tvm_name": None, "__doc__": cls.__doc__, "__module__": cls.__module__}
+    return type(cls)(cls.__name__, (cls,), namespace)
 
 
 @contextmanager
@@ -109,6 +151,14 @@ def all_dialects() -> dict[str, Callable[[], Dialect]]:
     from ...dialects import get_all_dialects, get_extended_dialects
 
     return {**_installed().all_dialects, **get_extended_dialects(), **get_all_dialects(), **_dialects}
+
+
+def outside_passes() -> dict[str, PassFactory]:
+    """The passes that are neither Weft's nor xDSL's: of plug-ins, and registered at run time."""
+    from xdsl.universe import XDSL_UNIVERSE
+
+    known = {*_own, *_own_tables(), *XDSL_UNIVERSE.all_passes}
+    return {name: factory for name, factory in all_passes().items() if name not in known}
 
 
 @cache
@@ -162,13 +212,15 @@ def canonical_name(name: str) -> str | None:
     own = own_passes()
     if name in own:
         return name
-    last = name.rpartition(".")[2]  # `relay._transform.FuseOps`, `tir.transform.Simplify`
+    if name in _installed().all_passes:
+        return name
+    space, dot, last = name.rpartition(".")  # `relay._transform.FuseOps`, `tir.transform.Simplify`
+    if dot and (space not in NAME_SPACES or not last[:1].isupper()):
+        return None
     squeezed = _squeeze(last)
     for candidate in own:
         if _squeeze(candidate) == squeezed:
             return candidate
-    if name in _installed().all_passes:
-        return name
     return _aliases().get(squeezed) if last[:1].isupper() else None
 
 
@@ -183,26 +235,6 @@ def get_pass_type(name: str) -> PassType:
         raise UnknownPassError(f"no pass is named '{name}'", hint=did_you_mean(kebab_case(name), all_passes()))
     factory = own_passes().get(found) or _installed().all_passes[found]
     return factory()
-
-
-def get_pass(name: str, **options: str | bool | float | tuple[str | bool | float, ...] | None) -> Pass:
-    """An instance of a pass by name, with options as keyword arguments; xDSL's passes come adapted to `Pass`.
-
-    Raises:
-        UnknownPassError: there is no such pass.
-    """
-    return adapted(get_pass_type(name))(**options)  # pyright: ignore[reportCallIssue]
-
-
-@cache
-def adapted(cls: PassType) -> type[Pass]:
-    """`cls` itself, or for a pass from elsewhere a subclass that can be called on a module as Weft's can."""
-    from .passes import Pass
-
-    if issubclass(cls, Pass):
-        return cls
-    namespace = {"__doc__": cls.__doc__, "__module__": cls.__module__}
-    return cast("type[Pass]", type(cls.__name__, (cls, Pass), namespace))  # pyright: ignore[reportGeneralTypeIssues]
 
 
 def new_ir_context() -> Context:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from xdsl.passes import ModulePass
 
 from ...dialects.support.diagnostics import did_you_mean
 from .errors import RequirementError, UnknownPassError
 from .info import PassInfo
-from .registry import all_passes, canonical_name, get_pass, get_pass_type, kebab_case
+from .registry import all_passes, canonical_name, get_pass_type, kebab_case
+
+if TYPE_CHECKING:
+    from .registry import PassType
 
 
 @dataclass(frozen=True)
@@ -47,17 +50,38 @@ class Requirement:
     name: str
     required_by: str
 
+    @staticmethod
+    def of(name: str, required_by: str) -> Requirement:
+        """A requirement that may be called by TVM's name.
+
+        Raises:
+            UnknownPassError: there is no such pass.
+        """
+        if (known := canonical_name(name)) is None:
+            hint = did_you_mean(kebab_case(name), all_passes())
+            raise UnknownPassError(f"no pass is named '{name}', which '{required_by}' requires", hint=hint)
+        return Requirement(known, required_by)
+
+    @property
+    def pass_type(self) -> PassType:
+        return get_pass_type(self.name)
+
     def instance(self) -> ModulePass:
         """The pass, with its default options.
 
         Raises:
             RequirementError: it has options without a default.
         """
-        if missing := get_pass_type(self.name).required_fields() - {"name"}:
+        if missing := self.pass_type.required_fields() - {"name"}:
             raise RequirementError(
                 f"'{self.required_by}' requires '{self.name}', which cannot be run without {', '.join(sorted(missing))}"
             )
-        return get_pass(self.name)
+        return self.pass_type()
+
+
+def requirements_of(name: str) -> tuple[str, ...]:
+    """The names of the passes that the pass `name` requires."""
+    return tuple(cast("Sequence[str]", getattr(get_pass_type(name), "required", ())))
 
 
 def order_requirements(info: PassInfo) -> list[Requirement]:
@@ -73,10 +97,7 @@ def order_requirements(info: PassInfo) -> list[Requirement]:
     stack = [(name, info.name, (info.name,), False) for name in reversed(info.required)]
     while stack:
         asked, required_by, path, done = stack.pop()
-        name = canonical_name(asked)
-        if name is None:
-            hint = did_you_mean(kebab_case(asked), all_passes())
-            raise UnknownPassError(f"no pass is named '{asked}', which '{required_by}' requires", hint=hint)
+        name = Requirement.of(asked, required_by).name
         if name in ordered:
             continue
         if done:
@@ -86,6 +107,5 @@ def order_requirements(info: PassInfo) -> list[Requirement]:
             circle = (*path[path.index(name) :], name)
             raise RequirementError(f"passes require one another in a circle: {' -> '.join(circle)}")
         stack.append((name, required_by, path, True))
-        required = cast("Sequence[str]", getattr(get_pass_type(name), "required", ()))
-        stack.extend((r, name, (*path, name), False) for r in reversed(required))
+        stack.extend((r, name, (*path, name), False) for r in reversed(requirements_of(name)))
     return list(ordered.values())

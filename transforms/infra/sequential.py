@@ -13,6 +13,7 @@ from .context import PassContext
 from .execution import active_run, run
 from .info import PassInfo, info_of
 from .passes import Pass
+from .registry import note_name
 from .requirements import order_requirements
 
 
@@ -45,6 +46,7 @@ class Sequential(Pass):
         for pass_ in passes:
             if not isinstance(pass_, XdslPass):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise TypeError(f"Sequential takes a list of passes (instances, not classes), got {pass_!r}")
+        note_name(name)
         object.__setattr__(self, "passes", tuple(passes))
         text = self.members_text or "any()"
         object.__setattr__(self, "sequence_info", PassInfo(opt_level, name, required, text, is_sequence=True))
@@ -74,9 +76,22 @@ class Sequential(Pass):
         """
         if (current := active_run()) is not None and current.info is self.sequence_info:
             current.composite = True
-        context = PassContext.current()
-        for pass_ in self.passes:
-            if context.enabled(info := info_of(pass_)):
-                order_requirements(info)
+        if current is None or current.parent is None or not current.parent.info.is_sequence:
+            self.check_requirements()
         for pass_ in self.passes:
             run(pass_, op, ctx)
+
+    def check_requirements(self) -> None:
+        """Look whether every requirement of what would run can be met, in sequences within this one too.
+
+        Raises:
+            UnknownPassError, RequirementError: one cannot.
+        """
+        context = PassContext.current()
+        pending: list[XdslPass] = list(reversed(self.passes))
+        while pending:
+            pass_ = pending.pop()
+            if context.enabled(info := info_of(pass_)):
+                order_requirements(info)
+                if isinstance(pass_, Sequential):
+                    pending.extend(reversed(pass_.passes))

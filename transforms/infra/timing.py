@@ -78,7 +78,7 @@ class PassTimingInstrument(PassInstrument):
         return self._open()[0].children
 
     def exit_pass_ctx(self) -> None:
-        self._local = threading.local()
+        self._local.__dict__.clear()  # this thread's tree alone
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         profile = Profile(info.name, bytes=self._traced())

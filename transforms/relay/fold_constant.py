@@ -61,10 +61,10 @@ class FoldConstantPass(FunctionPass):
 
 def fold_constants(func: FuncOp, *, fold_qnn: bool = False) -> None:
     """Fold the constant subgraphs of `func`, and drop what is dead."""
-    eliminate_dead_code(func)
+    erased = eliminate_dead_code(func)
     folder = _Folder(fold_qnn)
     folder.run(func.body.block)
-    report_changed(folder.changed)
+    report_changed(erased or folder.changed)
 
 
 @dataclass

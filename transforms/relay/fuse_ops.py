@@ -34,7 +34,7 @@ from xdsl.traits import IsolatedFromAbove
 from ...dialects.relay.base import ReshapeLike
 from ...dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.ops.annotation import StopFusionOp
-from ..infra import FunctionPass, PassContext, PassInfo, remarks, report_changed
+from ..infra import FunctionPass, PassContext, remarks, report_changed
 from ..infra.walk import erase
 from .fusion.dataflow import block_dataflow, is_operator
 from .fusion.explain import explain
@@ -43,24 +43,23 @@ from .fusion.partition import DEFAULT_MAX_DEPTH, partition
 
 @dataclass(frozen=True)
 class FuseOpsPass(FunctionPass):
-    """Options: `opt-level` 0 makes every operator a kernel of its own, all others fuse (-1: the context's level);
-    `max-depth` limits the nodes of a group; `link-params` copies constants into the kernels that read them."""
+    """Options: `fuse-opt-level` (or `opt-level`) 0 makes every operator a kernel of its own, all others fuse (-1: the
+    context's level); `max-depth` limits the nodes of a group; `link-params` copies constants into the kernels that read
+    them."""
 
     name = "fuse-ops"
     required: ClassVar[tuple[str, ...]] = ("infer-type",)
     tvm_name: ClassVar[str | None] = "FuseOps"
 
-    opt_level: int = -1  # pyright: ignore[reportIncompatibleVariableOverride]  # the option; the pass's level is 0
+    ranges: ClassVar[dict[str, tuple[int, int | None]]] = {"fuse_opt_level": (-1, 3), "max_depth": (1, None)}
+    option_aliases: ClassVar[dict[str, str]] = {"opt_level": "fuse_opt_level"}
+
+    fuse_opt_level: int = -1
     max_depth: int = DEFAULT_MAX_DEPTH
     link_params: bool = False
 
-    @property
-    def info(self) -> PassInfo:
-        info = super().info
-        return PassInfo(0, info.name, info.required, info.spec, info.title)
-
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        level = PassContext.current().opt_level if self.opt_level == -1 else self.opt_level
+        level = PassContext.current().opt_level if self.fuse_opt_level == -1 else self.fuse_opt_level
         changed = False
         for block in _blocks(func):
             changed |= _Fusion(block, level > 0, self.max_depth, self.link_params).run()
