@@ -1,29 +1,30 @@
 """The compiler driver: a Relay module in, object code and constants out.
 
-Kernels are lowered one at a time, each in a module of its own, and handed to the code generator as soon as they are
-ready: LLVM compiles one in another process while the next is being lowered here.
+Compiling is running the pipeline of the phases (`phases`), by the rules of the current `PassContext` as any pass, with
+a sink behind it: kernels come out of it one at a time and are handed to the code generator as soon as they are ready,
+so that LLVM compiles one in another process while the next is being lowered here.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.context import Context
-from xdsl.dialects import func, llvm
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
-from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from ..dialects.relay.attributes import attribute_to_array
 from ..dialects.relay.base import flatten_types
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.dtypes import dtype_name, numpy_dtype
-from ..dialects.tir.core import PrimFuncOp
-from ..transforms.infra import Sequential
+from ..dialects.support.verifier import verify
+from ..transforms.infra.context import PassContext
+from ..transforms.infra.execution import run
+from ..transforms.infra.parts import Sink, settle, take_apart
 from .abi import CONSTANTS_TABLE, POOL, CompiledGraph, TensorSpec
 from .entry.add_entry_point import GRAPH
 from .graph_to_loops.convert_main_to_loops import INPUTS, OUTPUTS
@@ -32,7 +33,7 @@ from .loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
 from .loops_to_llvm.symbols import CONSTANT_TYPES, CONSTANT_VALUES
 from .machine.codegen import CodegenPool
 from .machine.target import Target
-from .phases import PHASES, passes_between
+from .phases import Observer, pipeline
 from .threads.pool import compile_pool, pool_source
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
 MAIN = "main"
-PhaseListener: TypeAlias = Callable[[str, ModuleOp], None]
-"""Called after each phase with its name and the module."""
 
 
 @contextmanager
@@ -57,76 +56,68 @@ def rare_garbage_collection() -> Generator[None]:
         gc.set_threshold(*thresholds)
 
 
-def run_passes(passes: Sequence[ModulePass], module: ModuleOp) -> None:
-    """Run passes on `module`, in place, by the rules of the current `PassContext`."""
-    Sequential(list(passes)).apply(Context(), module)
-
-
-def lower(
-    module: ModuleOp, target: Target, end: str, start: str = "import", listener: PhaseListener | None = None
-) -> None:
-    """Take `module`, which is at phase `start`, to phase `end`, in place.
+def lower(module: ModuleOp, target: Target, end: str, start: str = "import", observer: Observer | None = None) -> None:
+    """Take `module`, which is at phase `start`, to phase `end`, in place, by the rules of the current `PassContext`.
 
     Raises:
         Diagnostic: something in the module cannot be lowered.
     """
-    for phase, passes in passes_between(start, end, target):
-        run_passes(passes, module)
-        if listener is not None:
-            listener(phase, module)
+    run(pipeline(target, start, end, required=PassContext.current().required_pass, observer=observer), module)
 
 
 def compile_graph(
-    module: ModuleOp, target: Target, *, start: str = "import", opt_level: int = 3, jobs: int | None = None
+    module: ModuleOp, target: Target, *, start: str = "import", codegen_level: int = 3, jobs: int | None = None
 ) -> CompiledGraph:
-    """Compile a module that is at phase `start` (which it no longer is afterwards) to object code.
+    """Compile a module that is at phase `start` (which it no longer is afterwards) to object code, by the rules of the
+    current `PassContext`.
 
-    `opt_level` is LLVM's; Relay's is the current `PassContext`'s. `jobs` processes generate code: as many as there are
-    processors, unless given.
+    `codegen_level` is LLVM's, 0 to 3. `jobs` processes generate code: as many as there are processors, unless given.
 
     Raises:
-        Diagnostic: something in the module cannot be lowered, or a constant's data is missing.
+        Diagnostic: the module is not valid, something in it cannot be lowered, or a constant's data is missing.
     """
-    position = PHASES.index(start)
-    with rare_garbage_collection(), CodegenPool(target, jobs=jobs, opt_level=opt_level) as pool:
-        names: list[str] = []
+    verify(module)
+    facts: list[tuple[tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...], int], tuple[NDArray, ...]]] = []
+    names: list[str] = []
+
+    with rare_garbage_collection(), CodegenPool(target, jobs=jobs, opt_level=codegen_level) as pool:
         pool.submit(POOL, pool_source(target), compile_pool)
-        if position < PHASES.index("tir"):
-            lower(module, target, "tir", start)
-            start = "tir"
-        if PHASES.index(start) < PHASES.index("loops"):
-            for prim_func in [f for f in module.ops if isinstance(f, PrimFuncOp)]:
-                _compile_kernel(module, prim_func, target, start, pool)
-                names.append(prim_func.sym_name.data)
-        if PHASES.index(start) < PHASES.index("loops"):
-            lower(module, target, "loops", "schedule")
-            start = "loops"
-        if PHASES.index(start) < PHASES.index("llvm"):
-            lower(module, target, "llvm", start)
-        pool.submit(MAIN, emit_llvm_ir(module))
-        signature = _signature(module)
-        constants = _constants(module)
+
+        def submit(kernel: str | None, module: ModuleOp) -> None:
+            if kernel is None:
+                facts.append((_signature(module), _constants(module)))
+            else:
+                names.append(kernel)
+            pool.submit(MAIN if kernel is None else kernel, _unit_text(module))
+
+        if start == "llvm":
+            _submit_parts(module, submit)
+        else:
+            required = PassContext.current().required_pass
+            run(pipeline(target, start, required=required, sink=submit), module)
         objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
-    inputs, outputs, arena = signature
+    ((inputs, outputs, arena), constants), *_ = facts
     return CompiledGraph(objects, constants, inputs, outputs, arena, tuple(names), target.platform())
 
 
-def _compile_kernel(module: ModuleOp, prim_func: PrimFuncOp, target: Target, start: str, pool: CodegenPool) -> None:
-    """Lower one kernel to LLVM IR and submit it; a declaration takes its place in `module`."""
-    marker = prim_func.next_op
-    prim_func.detach()
-    kernel = ModuleOp([prim_func])
-    name = prim_func.sym_name.data
-    lower(kernel, target, "loops", start)
-    lowered = next(f for f in kernel.ops if isinstance(f, func.FuncOp) and f.sym_name.data == name)
-    declaration = func.FuncOp.external(name, lowered.function_type.inputs.data, [])
-    declaration.attributes |= lowered.attributes
-    if marker is None:
-        module.body.block.add_op(declaration)
-    else:
-        module.body.block.insert_op_before(declaration, marker)
-    lower(kernel, target, "llvm", "loops")
-    pool.submit(name, emit_llvm_ir(kernel))
+def code_units(module: ModuleOp) -> list[tuple[str | None, str]]:
+    """What the code generator is given for a module of phase `llvm`: the LLVM IR of each kernel by its name, and last
+    that of the rest, which has none. Byte for byte what was compiled, if this is what compiling has made."""
+    texts: list[tuple[str | None, str]] = []
+    _submit_parts(module.clone(), lambda name, part: texts.append((name, _unit_text(part))))
+    return texts
+
+
+def _submit_parts(module: ModuleOp, sink: Sink) -> None:
+    """Give each kernel of a module of phase `llvm` to `sink`, and last the rest."""
+    for part in take_apart(module):
+        sink(part.name, part.module)
+    sink(None, module)
+
+
+def _unit_text(module: ModuleOp) -> str:
+    settle(module)
+    return emit_llvm_ir(module)
 
 
 def entry_of(module: ModuleOp) -> llvm.FuncOp:

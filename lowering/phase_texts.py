@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from xdsl.dialects.builtin import ModuleOp
 
 from ..transforms.infra import PassContext
-from .compiler import lower
+from ..transforms.infra.walk import clone
+from .compiler import code_units, lower
 from .machine.codegen import compile_to_assembly
 from .machine.target import Target
 from .phases import PHASES
@@ -18,8 +19,8 @@ _ALIASES = {"relay": "graph"}
 class PhaseTexts(Mapping[str, str]):
     """Phase name -> the module's text after that phase; `"relay"` is the optimised graph.
 
-    Compiling does not keep what lies between: a text is made by lowering the imported module again, under the options
-    of that time.
+    Compiling does not keep what lies between: a text is made by running the same pipeline again on the module that was
+    imported, up to that phase, under the options of that time. So it is the text that was compiled (`code_units`).
     """
 
     def __init__(self, module: ModuleOp, start: str, target: Target, context: PassContext):
@@ -39,15 +40,17 @@ class PhaseTexts(Mapping[str, str]):
 
     def module(self, phase: str) -> ModuleOp:
         """A new module at `phase`."""
-        module = self._module.clone()
+        module = clone(self._module)
         level, required, disabled, config = self._options
         with PassContext(level, required, disabled, config=config):
             lower(module, self.target, phase, self._start)
         return module
 
     def assembly(self) -> str:
-        """The assembly of all of it, compiled again."""
-        return compile_to_assembly(self.module("llvm"), self.target)
+        """The assembly of what was compiled: of each kernel, and last of the graph's own function."""
+        texts = [(name, text) for name, text in code_units(self.module("llvm"))]
+        parts = [f"# {name or 'the graph'}\n{compile_to_assembly(text, self.target)}" for name, text in texts]
+        return "\n".join(parts)
 
     def __iter__(self) -> Iterator[str]:
         return iter(PHASES[PHASES.index(self._start) : -1])

@@ -1,18 +1,31 @@
-"""The phases of a compilation, each one flat list of passes. They read top to bottom; so does the compiler.
+"""The phases of a compilation: one pipeline, whoever runs it.
 
-`weft-opt --compile-to`, `--compile-from`, `--dump-phases-to` and `exe.ir[...]` use these names.
+Each phase is a flat list of passes; they read top to bottom, and so does the compiler. Up to `tir` they work on the
+whole module. From `schedule` on, one kernel after the other goes through all phases that are left, in a module of its
+own; then what is left, the graph's own function, goes through them (`transforms/infra/apart.py`):
+
+    graph, fuse, tir, apart(each(schedule, loops, llvm), rest(loops, llvm))
+
+`weft.compile`, `weft-opt --compile-to`, `--compile-from`, `--dump-phases-to` and `exe.ir[...]` use these names, and
+run this pipeline or the beginning of it. A pass from elsewhere joins by what it declares (`Pass.phase`, `Pass.after`),
+or by being named in `required_pass`.
 """
 
 from __future__ import annotations
 
-import warnings
-from functools import cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias, cast
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.universe import Universe
 
-from ..dialects.support.entry_points import plugins
+from ..dialects.support.diagnostics import UsageError, did_you_mean
+from ..dialects.support.verifier import verify
+from ..transforms.infra.apart import Apart
+from ..transforms.infra.parts import Sink, symbol_name
+from ..transforms.infra.registry import canonical_name, get_pass_type, outside_passes
+from ..transforms.infra.sequential import Sequential
 
 if TYPE_CHECKING:
     from .machine.target import Target
@@ -20,34 +33,92 @@ if TYPE_CHECKING:
 PHASES: tuple[str, ...] = ("import", "graph", "fuse", "tir", "schedule", "loops", "llvm", "object")
 """In order. `import` is done by a frontend, `object` by the code generator; the others are passes."""
 
+WHOLE = ("graph", "fuse", "tir")
+"""The phases that need the whole module."""
+
+Observer: TypeAlias = Callable[[str, ModuleOp, "str | None"], None]
+"""Told of the end of each phase: its name, the module, and the kernel's name where the module holds but one."""
+
+
+class Phase(Sequential):
+    """The passes of one phase. What they make is verified, whoever runs them; then the observer is told."""
+
+    observer: Observer | None
+    is_part: bool
+
+    def __init__(
+        self, name: str, passes: Sequence[ModulePass], observer: Observer | None = None, is_part: bool = False
+    ):
+        super().__init__(passes, name=name)
+        object.__setattr__(self, "observer", observer)
+        object.__setattr__(self, "is_part", is_part)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """
+        Raises:
+            Diagnostics: what the passes have made is no valid module.
+        """
+        super().apply(ctx, op)
+        verify(op)
+        if self.observer is not None:
+            self.observer(self.info.name, op, _kernel_name(op) if self.is_part else None)
+
+
+def _kernel_name(part: ModuleOp) -> str:
+    """The function that a part is called by: the last one."""
+    last = part.body.block.last_op
+    name = None if last is None else symbol_name(last)
+    assert name is not None
+    return name
+
+
+def pipeline(
+    target: Target,
+    start: str = "import",
+    end: str = "llvm",
+    *,
+    required: Sequence[str] = (),
+    observer: Observer | None = None,
+    sink: Sink | None = None,
+) -> Sequential:
+    """The phases after `start` up to and including `end`, as one pass.
+
+    Args:
+        required: passes from elsewhere that are to run, by name, even if they do not say where.
+        observer: told of the end of each phase.
+        sink: takes each kernel that has reached `end`, and last what is left of the module; without one the kernels
+            are put back.
+
+    Raises:
+        ValueError: there is no phase of a name.
+        UsageError: a pass from elsewhere says that it joins where there is nothing.
+    """
+    names = [name for name in _between(start, end) if name not in ("import", "object")]
+    each = {name: phase_passes(name, target) for name in PHASES}
+    rest = {name: rest_passes(name) for name in PHASES}
+    for place in (each, rest):
+        _add_joining(place, required)
+    steps: list[ModulePass] = [Phase(name, each[name], observer) for name in names if name in WHOLE]
+    if apart := [name for name in names if name not in WHOLE]:
+        parts = Sequential([Phase(name, each[name], observer, is_part=True) for name in apart], name="each")
+        left = Sequential([Phase(name, rest[name], observer) for name in apart if name in REST], name="rest")
+        steps.append(Apart(parts, left, sink))
+    return Sequential(steps, name="compile")
+
+
+def _between(start: str, end: str) -> tuple[str, ...]:
+    for name in (start, end):
+        if name not in PHASES:
+            raise ValueError(f"there is no phase '{name}'; phases: {', '.join(PHASES)}")
+    return PHASES[PHASES.index(start) + 1 : PHASES.index(end) + 1]
+
 
 def phase_passes(phase: str, target: Target) -> list[ModulePass]:
-    """The passes of one phase: Weft's, then those of plug-ins that state it as their `phase`.
+    """The passes of one phase; from `schedule` on, those that a kernel goes through.
 
     Raises:
         ValueError: there is no phase of that name.
     """
-    return [*own_passes(phase, target), *(pass_type() for pass_type in joining_passes(phase))]
-
-
-@cache
-def joining_passes(phase: str) -> list[type[ModulePass]]:
-    """The passes of installed plug-ins whose class attribute `phase` names this one, sorted by name.
-
-    A plug-in that cannot be loaded is warned of.
-    """
-    found: list[type[ModulePass]] = []
-    for plugin in plugins("xdsl.universe"):
-        match plugin:
-            case Universe():
-                found += [cls for load in plugin.all_passes.values() if getattr(cls := load(), "phase", None) == phase]
-            case _:
-                warnings.warn(str(plugin), stacklevel=2)
-    return sorted(found, key=lambda cls: cls.name)
-
-
-def own_passes(phase: str, target: Target) -> list[ModulePass]:
-    """Weft's passes of one phase."""
     match phase:
         case "import" | "object":
             return []
@@ -67,10 +138,54 @@ def own_passes(phase: str, target: Target) -> list[ModulePass]:
             raise ValueError(f"there is no phase '{phase}'; phases: {', '.join(PHASES)}")
 
 
-def passes_between(start: str, end: str, target: Target) -> list[tuple[str, list[ModulePass]]]:
-    """The phases after `start` up to and including `end`, each with its passes."""
-    first, last = PHASES.index(start), PHASES.index(end)
-    return [(phase, phase_passes(phase, target)) for phase in PHASES[first + 1 : last + 1]]
+def rest_passes(phase: str) -> list[ModulePass]:
+    """The passes of one phase that the graph's own function goes through, once the kernels have passed."""
+    match phase:
+        case "loops":
+            return graph_loops()
+        case "llvm":
+            return [*llvm(), *entry()]
+        case _:
+            return []
+
+
+REST = ("loops", "llvm")
+"""The phases that have something to do with the graph's own function."""
+
+
+def _add_joining(phases: dict[str, list[ModulePass]], required: Sequence[str]) -> None:
+    """Add the passes from elsewhere that say where they belong, and those required that do not.
+
+    Raises:
+        UsageError: there is no such place.
+    """
+    outside = outside_passes()
+    if not outside:
+        return
+    asked = {canonical_name(name) for name in required}
+    for name in outside:
+        pass_type = get_pass_type(name)
+        phase = cast("str | None", getattr(pass_type, "phase", None))
+        after = cast("str | None", getattr(pass_type, "after", None))
+        if after is not None:
+            _join_after(phases, pass_type, after)
+        elif phase is not None or name in asked:
+            if (phase := phase or "graph") not in PHASES[1:-1]:
+                hint = did_you_mean(phase, PHASES[1:-1]) or f"phases are {', '.join(PHASES[1:-1])}"
+                raise UsageError(f"the pass '{name}' wants to join a phase '{phase}', which there is not", hint=hint)
+            phases[phase].append(pass_type())
+
+
+def _join_after(phases: dict[str, list[ModulePass]], pass_type: type[ModulePass], after: str) -> None:
+    name = canonical_name(after)
+    if name is None:
+        hint = did_you_mean(after, [pass_.name for passes in phases.values() for pass_ in passes])
+        raise UsageError(f"the pass '{pass_type.name}' wants to run after '{after}', which there is not", hint=hint)
+    for passes in reversed(phases.values()):
+        places = [place for place, pass_ in enumerate(passes) if pass_.name == name]
+        if places:
+            passes.insert(places[-1] + 1, pass_type())
+            return
 
 
 def graph(target: Target) -> list[ModulePass]:
@@ -137,21 +252,29 @@ def schedule(target: Target) -> list[ModulePass]:
 
 
 def loops() -> list[ModulePass]:
-    """Blocks, loop kinds and buffers become scf, vector and flat memrefs; the graph becomes a sequence of calls."""
-    from .graph_to_loops.convert_main_to_loops import ConvertMainToLoopsPass
+    """Blocks, loop kinds and buffers become scf, vector and flat memrefs."""
     from .tir_to_loops.convert_tir_to_loops import ConvertTirToLoopsPass
 
-    return [ConvertTirToLoopsPass(), ConvertMainToLoopsPass()]
+    return [ConvertTirToLoopsPass()]
+
+
+def graph_loops() -> list[ModulePass]:
+    """The graph becomes a sequence of calls."""
+    from .graph_to_loops.convert_main_to_loops import ConvertMainToLoopsPass
+
+    return [ConvertMainToLoopsPass()]
 
 
 def llvm() -> list[ModulePass]:
-    """Complete conversion to the llvm dialect, and the entry point that the runtime calls."""
-    from .entry.add_entry_point import AddEntryPointPass
+    """Complete conversion to the llvm dialect."""
     from .loops_to_llvm.convert_loops_to_llvm import ConvertLoopsToLLVMPass
     from .math.expand_math import ExpandMathPass
 
-    return [
-        ExpandMathPass(),
-        ConvertLoopsToLLVMPass(),
-        AddEntryPointPass(),
-    ]
+    return [ExpandMathPass(), ConvertLoopsToLLVMPass()]
+
+
+def entry() -> list[ModulePass]:
+    """The entry point that the runtime calls."""
+    from .entry.add_entry_point import AddEntryPointPass
+
+    return [AddEntryPointPass()]

@@ -79,7 +79,7 @@ class Executable:
 
     @property
     def asm(self) -> str:
-        """The assembly of all of it, compiled again."""
+        """The assembly of each kernel and of the graph's own function, as they were compiled."""
         return self.ir.assembly()
 
     @property

@@ -20,7 +20,7 @@ from ..dialects.support.parser import LocatedParser
 from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.printing import module_text
-from ..transforms.infra.registry import new_ir_context
+from ..transforms.infra.registry import get_pass_type, new_ir_context, outside_passes
 from ..transforms.infra.remarks import Remark, sent_to
 from ..transforms.infra.reproducer import Reproducer
 from .entry import internal_error, trace_if_debugging, use_color
@@ -34,6 +34,7 @@ from .verify_diagnostics import Expectations
 if TYPE_CHECKING:
     from ..dialects.relay.attributes import NDArray
 
+RUNNING = "while running the pass "
 SEPARATOR = re.compile(r"^// -----[ \t]*$", re.MULTILINE)
 OUTPUT_SEPARATOR = "// -----\n"
 
@@ -71,7 +72,7 @@ def drive(options: Options) -> int:
 
 def _reproduced(options: Options, text: str) -> tuple[Options, str]:
     """The options and the module that a reproducer holds; the module stands in the lines where the file has it."""
-    reproducer = Reproducer.parse(text)
+    reproducer = Reproducer.parse(text).enabling()
     options = replace(
         options,
         pipeline=reproducer.pipeline,
@@ -82,6 +83,21 @@ def _reproduced(options: Options, text: str) -> tuple[Options, str]:
     )
     heading = text.count("\n") - reproducer.module.count("\n")
     return options, "\n" * heading + reproducer.module
+
+
+def _blamed(error: Exception) -> Diagnostic:
+    """What is said of an exception in a pass that nobody foresaw: whose mistake it is, ours or that of the package that
+    the innermost pass is from."""
+    known = internal_error(error)
+    for note in getattr(error, "__notes__", ()):
+        if note.startswith(RUNNING):
+            name = re.split(r"[{,( ]", note.removeprefix(RUNNING))[0]
+            if name in outside_passes():
+                package = get_pass_type(name).__module__
+                known.message = known.message.replace("internal error", f"the pass '{name}' failed")
+                known.hint = f"this is a mistake in '{package}', which the pass is from; WEFT_DEBUG=1 shows where"
+            break
+    return known
 
 
 def _chunks(text: str) -> Iterator[str]:
@@ -178,10 +194,12 @@ class Job:
 
     def _failure(self, error: Exception) -> Diagnostic:
         """A failure in a pass: the user's mistake with a note on which pass, or else a mistake of ours."""
-        notes = [note for note in getattr(error, "__notes__", ()) if "\n" not in note][:1]  # the innermost pass
+        notes = [note for note in getattr(error, "__notes__", ()) if "\n" not in note]
+        innermost = next((i for i, note in enumerate(notes) if note.startswith(RUNNING)), len(notes))
+        notes = notes[: innermost + 1]  # what the pass said of itself, such as its pattern, and its name
         known = as_diagnostic(error)
         if known is None:
-            known = internal_error(error)
+            known = _blamed(error)
             if self.options.crash_reproducer is None:
                 notes.append(f"run `weft-opt --run-reproducer {self._write_reproducer(error)}` to see it again")
         last = known.each()[-1]

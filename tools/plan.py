@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -26,20 +27,20 @@ from .output import write_output
 
 DEFAULT_TARGET = "llvm -mcpu=native"
 
-
-@dataclass(frozen=True)
-class Step:
-    """Some passes, after which the module is verified."""
-
-    passes: Sequential
-    phase: str | None = None
+if TYPE_CHECKING:
+    from ..lowering.phases import Observer
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps, where the module is written after each phase, and the opt level unless the user gives one."""
+    """The pipeline, then the phases after `start` up to `end` where there are any; where the module is written after
+    each phase, and the opt level unless the user gives one."""
 
-    steps: tuple[Step, ...] = ()
+    pipeline: Sequential | None = None
+    start: str | None = None
+    end: str | None = None
+    target: str = ""
+    required: tuple[str, ...] = ()
     dump_to: Path | None = None
     default_opt_level: int = DEFAULT_OPT_LEVEL
     vectors: VectorUnit | None = None
@@ -48,27 +49,59 @@ class Plan:
     @property
     def spec(self) -> str:
         """The pipeline that makes the same passes run."""
-        return ",".join(info_of(step.passes).spec for step in self.steps if len(step.passes))
+        steps = [self.pipeline, self._phases()]
+        return ",".join(info_of(step).spec for step in steps if step is not None and len(step))
 
     def run(self, module: ModuleOp, context: Context) -> None:
-        """Run all steps on `module`, in place, by the rules of the current `PassContext`.
+        """Run all of it on `module`, in place, by the rules of the current `PassContext`.
 
         Raises:
-            Diagnostic: a pass has found something to object to, or the module does not verify after a step.
+            Diagnostic: a pass has found something to object to, or the module does not verify after it.
             Exception: whatever a pass raises.
         """
-        written: tuple[set[str], Path] | None = None
         if self.vectors is not None:
             set_vector_unit(module, self.vectors)
-        for step in self.steps:
-            run(step.passes, module, context)
+        if self.pipeline is not None:
+            run(self.pipeline, module, context)
             verify(module)
-            if self.dump_to is not None and step.phase is not None:
-                written = _dump(module, self.dump_to / f"{step.phase}.mlir", written)
+        if self.start is None:
+            return
+        if self.dump_to is None:
+            if (phases := self._phases()) is not None:
+                run(phases, module, context)
+            return
+        from ..lowering.snapshots import Snapshots
+
+        snapshots = Snapshots(_Dump(self.dump_to))
+        try:
+            snapshots(self.start, module, None)
+            if (phases := self._phases(snapshots)) is not None:
+                run(phases, module, context)
+        finally:
+            snapshots.finish()
+
+    def _phases(self, observer: Observer | None = None) -> Sequential | None:
+        from ..lowering.machine.target import Target
+        from ..lowering.phases import pipeline
+
+        if self.start is None or self.end is None:
+            return None
+        return pipeline(Target.parse(self.target), self.start, self.end, required=self.required, observer=observer)
 
     def pass_names(self) -> list[str]:
-        """The names of all passes, those within groups too."""
-        return [info_of(pass_).name for step in self.steps for pass_ in _flatten(step.passes)]
+        """The names of the pipeline's passes, those within groups too: the user has asked for each of them."""
+        return [info_of(pass_).name for pass_ in _flatten(self.pipeline or ())]
+
+
+class _Dump:
+    """Writes each phase to a file of its name."""
+
+    def __init__(self, directory: Path):
+        self._directory = directory
+        self._before: tuple[set[str], Path] | None = None
+
+    def __call__(self, phase: str, module: ModuleOp) -> None:
+        self._before = _dump(module, self._directory / f"{phase}.mlir", self._before)
 
 
 def _dump(module: ModuleOp, path: Path, before: tuple[set[str], Path] | None) -> tuple[set[str], Path]:
@@ -93,19 +126,16 @@ def _flatten(passes: Sequence[ModulePass] | Sequential) -> Iterator[ModulePass]:
 
 
 def plan_of(options: Options) -> Plan:
-    """What the options ask for.
+    """What the options ask for: first the pipeline, then the phases.
 
     Raises:
         UsageError: the pipeline cannot be read, a phase has another name, or options contradict one another.
     """
+    pipeline = None if options.pipeline is None else parse_pipeline(options.pipeline)
     phases = options.compile_to is not None or options.compile_from is not None or options.dump_phases_to is not None
-    if options.pipeline is not None:
-        if phases:
-            raise UsageError("a pipeline and phases cannot both be asked for", Place("weft-opt"))
-        return Plan((Step(parse_pipeline(options.pipeline)),), vectors=_vectors(options.target))
-    if phases or options.opt_level is not None:
-        return _phases(options, "graph" if not phases else options.compile_to)
-    return Plan()
+    if phases or (options.opt_level is not None and pipeline is None):
+        return _with_phases(options, pipeline, "graph" if not phases else options.compile_to)
+    return Plan(pipeline, vectors=_vectors(options.target))
 
 
 def _vectors(target: str | None) -> VectorUnit | None:
@@ -117,16 +147,17 @@ def _vectors(target: str | None) -> VectorUnit | None:
     return Target.parse(target).vector_unit()
 
 
-def _phases(options: Options, last: str | None) -> Plan:
+def _with_phases(options: Options, pipeline: Sequential | None, last: str | None) -> Plan:
     from ..lowering.machine.target import Target
-    from ..lowering.phases import PHASES, phase_passes
+    from ..lowering.phases import PHASES
 
     names = [name for name in PHASES if name != "object"]
     first = _index(names, options.compile_from or "import")
     end = _index(names, last) if last is not None else len(names) - 1
     if end < first:
         raise UsageError(f"the phase '{last}' comes before '{options.compile_from}'", Place("weft-opt"))
-    target = Target.parse(options.target or DEFAULT_TARGET)
+    target = options.target or DEFAULT_TARGET
+    Target.parse(target)
     directory = None
     if options.dump_phases_to is not None:
         directory = Path(options.dump_phases_to)
@@ -134,8 +165,9 @@ def _phases(options: Options, last: str | None) -> Plan:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Diagnostic(f"cannot be made: {(error.strerror or '').lower()}", Place(str(directory))) from error
-    steps = [Step(Sequential(phase_passes(name, target), name=name), name) for name in names[first + 1 : end + 1]]
-    return Plan((Step(Sequential(), names[first]), *steps), directory, default_opt_level=3)
+    required = tuple(options.required_pass)
+    vectors = None if pipeline is None else _vectors(options.target)
+    return Plan(pipeline, names[first], names[end], target, required, directory, 3, vectors)
 
 
 def _index(names: list[str], name: str) -> int:

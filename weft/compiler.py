@@ -12,12 +12,14 @@ from xdsl.dialects.builtin import ModuleOp
 
 from .dialects.relay.core import FuncOp
 from .dialects.support.diagnostics import UsageError
+from .dialects.support.verifier import verify
 from .lowering.compiler import compile_graph
 from .lowering.machine.target import Target
 from .lowering.module_phase import phase_of, select_entry
 from .lowering.phase_texts import PhaseTexts
 from .runtime.executable import Executable
 from .transforms.infra import PassContext
+from .transforms.infra.walk import clone
 from .transforms.relay.bind_params import bind_params
 from .transforms.relay.bind_shapes import bind_shapes
 
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     import onnx
 
     Model: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ModuleOp | FuncOp"
+
+DEFAULT_OPT_LEVEL = 3
+"""Of a compilation, where neither the call nor a `PassContext` around it says anything else."""
 
 
 def compile(
@@ -45,7 +50,8 @@ def compile(
         model: the path of an `.onnx` or `.mlir` file, an ONNX model in memory, an xDSL module, or a `relay.func`. A
             module that is given stays as it is.
         target: as TVM writes it, `llvm -mcpu=native -mattr=-avx512f`.
-        opt_level: 0 to 3, which graph passes run. Without it, that of the `PassContext` around the call, or 3.
+        opt_level: 0 to 3, which passes run. Without it, that of the `PassContext` around the call, or 3. All else of
+            that context holds here as well.
         threads: threads for an inference; as many as there are processors, unless given.
         params: inputs that become constants, by name.
         shapes: shapes of inputs whose dimensions the model leaves open, by name; for an ONNX model also single
@@ -54,30 +60,34 @@ def compile(
         phase: the phase that a module is at already; what its operations say, unless given.
 
     Raises:
-        Diagnostic: the model cannot be read, imported or lowered; the message says where and why.
+        Diagnostic: the model cannot be read, imported or lowered, or is not valid; the message says where and why.
     """
+    current = PassContext.current()
+    if opt_level is None and current.is_default:
+        opt_level = DEFAULT_OPT_LEVEL
     resolved = Target.parse(target)
-    if opt_level is not None and opt_level not in range(4):
-        raise UsageError(f"opt_level is {opt_level!r}; levels are 0 to 3")
+    with nullcontext(current) if opt_level is None else current.at_level(opt_level) as context:
+        return _compile(model, resolved, context, threads, params, shapes, function, phase)
+
+
+def _compile(
+    model: Model,
+    target: Target,
+    context: PassContext,
+    threads: int | None,
+    params: Mapping[str, npt.ArrayLike] | None,
+    shapes: Mapping[str, Sequence[int]] | None,
+    function: str | None,
+    phase: str | None,
+) -> Executable:
     module = load_module(model, shapes)
+    verify(module)
     start = phase or phase_of(module)
     select_entry(module, function)
     if params:
         bind_params(module, params)
-    current = PassContext.current()
-    scope = nullcontext(current)
-    if opt_level is not None or current.is_default:
-        scope = PassContext(
-            3 if opt_level is None else opt_level,
-            current.required_pass,
-            current.disabled_pass,
-            current.instruments,
-            current.config,
-        )
-    with scope as context:
-        texts = PhaseTexts(module.clone(), start, resolved, context)
-        graph = compile_graph(module, resolved, start=start)
-    return Executable(graph, threads, texts)
+    texts = PhaseTexts(clone(module), start, target, context)
+    return Executable(compile_graph(module, target, start=start), threads, texts)
 
 
 def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:

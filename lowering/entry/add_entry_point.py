@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -46,6 +47,7 @@ class AddEntryPointPass(ModulePass):
     """Add `@weft_run`, which runs the graph's function, an `llvm.func`, on several threads."""
 
     name = "add-entry-point"
+    required: ClassVar[tuple[str, ...]] = ("convert-loops-to-llvm",)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         mains = [f for f in op.ops if isinstance(f, llvm.FuncOp) and INPUTS in f.attributes]

@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
@@ -59,6 +60,7 @@ from ...dialects.rt.core import SLOT_BYTES, SlotsOp, SlotsType
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import byte_width
+from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
 from ..relay_to_tir.te_to_tir import signless
 from ..threads.share_out import share_out
@@ -76,6 +78,11 @@ class ConvertMainToLoopsPass(ModulePass):
     """`relay.func` of `relay.call_lowered`s -> `func.func` over one planned arena."""
 
     name = "convert-main-to-loops"
+    required: ClassVar[tuple[str, ...]] = ("convert-tir-to-loops",)
+
+    @classmethod
+    def holds_in(cls, module: ModuleOp) -> bool:
+        return not any(isinstance(op, FuncOp | PrimFuncOp) for op in module.ops)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = {f.sym_name.data: f for f in op.ops if isinstance(f, func.FuncOp)}

@@ -14,6 +14,7 @@ operation without one is an error that names it; the module is then left as it w
 
 Memref arguments are bare pointers to the first element that the memref reaches, and are `llvm.noalias` unless
 
+* the function is defined elsewhere,
 * the argument has the attribute `weft.may_alias`, or
 * other threads may write what the function reads of it, while it runs (`thread_sharing`).
 
@@ -28,7 +29,7 @@ What it does not do: n-dimensional vectors, dynamic strides, unranked memrefs. T
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects import func, llvm, memref
@@ -94,12 +95,17 @@ class ConvertLoopsToLLVMPass(ModulePass):
     """Lower func, scf, rt, memref, vector, arith and math to the llvm dialect."""
 
     name = "convert-loops-to-llvm"
+    required: ClassVar[tuple[str, ...]] = ("convert-main-to-loops",)
 
     cpu: str = ""
     """The processor that functions are marked for; none marks them for the target they are compiled for."""
 
     features: str = ""
     """The processor's features, as in `+avx2,-avx512f`."""
+
+    @classmethod
+    def holds_in(cls, module: ModuleOp) -> bool:
+        return all(op.dialect_name() == "llvm" for op in module.ops)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         lowered = self.lower(op)
@@ -185,7 +191,7 @@ def _argument_attributes(source: func.FuncOp, changing: set[int]) -> ArrayAttr[D
     for number, (type, attributes) in enumerate(zip(source.function_type.inputs, given, strict=True)):
         kept = {key: value for key, value in attributes.data.items() if key.startswith("llvm.")}
         if isinstance(type, MemRefType):
-            if number not in changing and MAY_ALIAS not in attributes.data:
+            if source.body.blocks and number not in changing and MAY_ALIAS not in attributes.data:
                 kept["llvm.noalias"] = UnitAttr()
             align = attributes.data.get(ALIGN)
             if align is not None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TupleType, UnitAttr
@@ -34,6 +35,7 @@ from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
+from ...transforms.relay.outline_primitives import OutlinePrimitivesPass
 from ..graph_to_loops.convert_main_to_loops import CONCAT_ONLY
 from .te_to_tir import create_prim_func
 
@@ -43,7 +45,13 @@ class LowerTEPass(ModulePass):
     """Primitive `relay.func`s -> `tir.prim_func`s; calls of them -> `relay.call_lowered`."""
 
     name = "lower-te"
+    required: ClassVar[tuple[str, ...]] = ("outline-primitives",)
     tvm_name = "LowerTE"
+
+    @classmethod
+    def holds_in(cls, module: ModuleOp) -> bool:
+        primitive = any(isinstance(op, FuncOp) and op.is_primitive for op in module.ops)
+        return not primitive and OutlinePrimitivesPass.holds_in(module)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         lowered: dict[str, PrimFuncOp] = {}

@@ -38,6 +38,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -50,6 +51,7 @@ from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFun
 from ...dialects.tir.legality.scopes import check_reach
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
+from ..relay_to_tir.lower_te import LowerTEPass
 from ..threads.share_out import share_out
 from .flat_buffers import FlatBuffer, flatten_type, plan_buffers
 from .index_values import IndexBuilder
@@ -63,6 +65,11 @@ class ConvertTirToLoopsPass(ModulePass):
     """`tir.prim_func` -> `func.func` on flat memrefs, with two more arguments: `%slots` and `%num_threads`."""
 
     name = "convert-tir-to-loops"
+    required: ClassVar[tuple[str, ...]] = ("lower-te",)
+
+    @classmethod
+    def holds_in(cls, module: ModuleOp) -> bool:
+        return not any(isinstance(op, PrimFuncOp) for op in module.ops) and LowerTEPass.holds_in(module)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for prim_func in [f for f in op.ops if isinstance(f, PrimFuncOp)]:

@@ -49,7 +49,7 @@ def module_of(func: PrimFuncOp, stage: Stage) -> ModuleOp:
 
 def compiled(func: PrimFuncOp, stage: Stage, threads: int = 1) -> Executable:
     """`func` as an executable graph."""
-    graph = compile_graph(module_of(func, stage), HOST, start="schedule", opt_level=1, jobs=1)
+    graph = compile_graph(module_of(func, stage), HOST, start="schedule", codegen_level=1, jobs=1)
     return Executable(graph, threads)
 
 

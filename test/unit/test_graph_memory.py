@@ -85,7 +85,7 @@ def test_results_are_right(graph: str, threads: int) -> None:
     body, expected = GRAPHS[graph]
     outputs = body.rpartition(" : ")[2]
     module = parse(f"relay.func @main(%x: tensor<1x8xf32>) -> ({outputs}) {{\n{body}\n}}")
-    executable = Executable(compile_graph(module, HOST, opt_level=1, jobs=1), threads)
+    executable = Executable(compile_graph(module, HOST, codegen_level=1, jobs=1), threads)
     x = X.reshape(1, 8)
     for _ in range(2):
         given = executable(x)

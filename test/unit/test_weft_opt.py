@@ -212,7 +212,8 @@ def test_exceptions_of_xdsl_in_a_pass_are_diagnostics(weft_opt: Tool, kind: str,
 def test_a_crash_is_short_and_leaves_a_reproducer_that_crashes_again(weft_opt: Tool) -> None:
     run = weft_opt("-p", "cse,test-crash{after=2}")
     assert run.code == 70 and run.out == ""
-    assert "error: internal error: KeyError: 'nobody foresaw this'" in run.err
+    assert "error: the pass 'test-crash' failed: KeyError: 'nobody foresaw this'" in run.err
+    assert f"hint: this is a mistake in '{__name__}', which the pass is from" in run.err
     assert "note: while running the pass test-crash{after=2}" in run.err
     reproducer = re.search(r"weft-opt --run-reproducer (\S+?)`", run.err)
     assert reproducer is not None

@@ -5,7 +5,9 @@
 
 Between passes stands a comma, between options a space; `-` and `_` are the same in option names; a bare option is true.
 A group `relay.func(...)` or `tir.prim_func(...)` holds passes over such functions only; `builtin.module(...)` any. A
-group is a `Sequential`, and runs each of its passes on all functions before the next one.
+group is a `Sequential`, and runs each of its passes on all functions before the next one; but for
+`apart(each(...),rest(...))`, which takes one function after the other out of the module and through all of `each`, then
+the rest of the module through `rest` (`apart`).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 
 from ...dialects.support.diagnostics import Place, did_you_mean
 from .adapt import adapted
+from .apart import Apart
 from .errors import PipelineError, UnknownPassError
 from .passes import FunctionPass, PrimFuncPass
 from .registry import get_pass_type
@@ -30,6 +33,9 @@ _ANCHORS: dict[str, tuple[type[XdslPass], ...]] = {
     "any": (XdslPass,),
     "relay.func": (FunctionPass,),
     "tir.prim_func": (PrimFuncPass,),
+    "apart": (),
+    "each": (XdslPass,),
+    "rest": (XdslPass,),
 }
 """What groups may hold."""
 
@@ -81,7 +87,7 @@ def parse_pipeline(text: str) -> Sequential:
             position, expect_element = position + 1, True
         elif text[position] == ")" and len(groups) > 1:
             anchor, start, passes = groups.pop()
-            groups[-1][2].append(_Group(passes, name=anchor))
+            groups[-1][2].append(_group(text, start, anchor, passes, groups[-1][0]))
             position += 1
         else:
             raise _error(text, position, "expected ',' or the end of the pipeline")
@@ -93,6 +99,18 @@ def parse_pipeline(text: str) -> Sequential:
     if len(passes) == 1 and isinstance(only := passes[0], Sequential) and only.info.name == "builtin.module":
         return only
     return Sequential(passes)
+
+
+def _group(text: str, start: int, anchor: str, passes: Sequence[XdslPass], around: str) -> Sequential:
+    hint = "write apart(each(...),rest(...))"
+    if (around == "apart") != (anchor in ("each", "rest")):
+        raise PipelineError(f"'{anchor}' cannot stand in '{around}'", _place(text, start, anchor), hint=hint)
+    if anchor != "apart":
+        return _Group(passes, name=anchor)
+    groups = {pass_.info.name: pass_ for pass_ in passes if isinstance(pass_, Sequential)}
+    if [*groups] not in (["each"], ["each", "rest"]) or len(groups) != len(passes):
+        raise PipelineError("'apart' holds 'each' and then 'rest'", _place(text, start, anchor), hint=hint)
+    return Apart(groups["each"], groups.get("rest", Sequential()))
 
 
 class _Group(Sequential):
@@ -122,6 +140,9 @@ def _make(text: str, position: int, name: str, options: str, anchor: str) -> Xds
         pass_type = adapted(get_pass_type(name))
     except UnknownPassError as error:
         raise UnknownPassError(error.message, place, hint=error.hint) from None
+    if anchor == "apart":
+        hint = "write apart(each(...),rest(...))"
+        raise PipelineError("'apart' holds 'each' and then 'rest'", place, hint=hint)
     if not issubclass(pass_type, _ANCHORS[anchor]):
         hint = f"write it outside of '{anchor}(...)'"
         raise PipelineError(f"'{name}' does not work on single functions", place, hint=hint)

@@ -7,8 +7,9 @@ hold the pass and the context it ran in; weights go to a file beside it. `weft-o
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
@@ -20,6 +21,7 @@ from .context import DEFAULT_OPT_LEVEL, PassContext
 from .info import PassInfo
 from .instruments import PassInstrument
 from .printing import module_text
+from .registry import canonical_name
 from .walk import clone
 
 _HEADING = "// weft reproducer: weft-opt --run-reproducer <this file>"
@@ -87,15 +89,23 @@ class Reproducer:
             "".join(lines[end:]),
         )
 
+    def enabling(self) -> Reproducer:
+        """The same with the pass enabled: it may have run because another one requires it, disabled or above the
+        level."""
+        name = self.pipeline.partition("{")[0]
+        if not re.fullmatch(r"[\w.-]+", name):
+            return self  # a whole pipeline, which ran by the rules
+        known = {name, canonical_name(name)}
+        return replace(
+            self,
+            required_pass=(*self.required_pass, name),
+            disabled_pass=tuple(other for other in self.disabled_pass if canonical_name(other) not in known),
+        )
+
     def context(self) -> PassContext:
         """A new context like the one in which the pass failed."""
-        return PassContext(
-            self.opt_level,
-            [*self.required_pass, self.pipeline.partition("{")[0]],
-            self.disabled_pass,
-            None,
-            self.config,
-        )
+        enabling = self.enabling()
+        return PassContext(enabling.opt_level, enabling.required_pass, enabling.disabled_pass, config=enabling.config)
 
 
 class CrashReproducer(PassInstrument):

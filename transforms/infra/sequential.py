@@ -74,12 +74,20 @@ class Sequential(Pass):
         Raises:
             UnknownPassError, RequirementError: the requirements of an enabled pass cannot be resolved; no pass has run.
         """
+        self.begin()
+        for pass_ in self.passes:
+            run(pass_, op, ctx)
+
+    def begin(self) -> None:
+        """Said first by what runs the passes: these tell about themselves, and all that they require must be there.
+
+        Raises:
+            UnknownPassError, RequirementError: the requirements of an enabled pass cannot be resolved.
+        """
         if (current := active_run()) is not None and current.info is self.sequence_info:
             current.composite = True
         if current is None or current.parent is None or not current.parent.info.is_sequence:
             self.check_requirements()
-        for pass_ in self.passes:
-            run(pass_, op, ctx)
 
     def check_requirements(self) -> None:
         """Look whether every requirement of what would run can be met, in sequences within this one too.

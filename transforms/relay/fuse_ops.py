@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, NoneAttr, TensorType, UnknownLoc
+from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, ModuleOp, NoneAttr, TensorType, UnknownLoc
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
@@ -57,6 +57,11 @@ class FuseOpsPass(FunctionPass):
     fuse_opt_level: int = -1
     max_depth: int = DEFAULT_MAX_DEPTH
     link_params: bool = False
+
+    @classmethod
+    def holds_in(cls, module: ModuleOp) -> bool:
+        functions = (f for f in module.ops if isinstance(f, FuncOp) and not f.is_primitive)
+        return not any(is_operator(op) for f in functions for block in _blocks(f) for op in block.ops)
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         level = PassContext.current().opt_level if self.fuse_opt_level == -1 else self.fuse_opt_level

@@ -31,6 +31,7 @@ from xdsl.traits import SymbolOpInterface
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ..infra import ModulePass, remarks, report_changed
 from ..infra.walk import erase, walk
+from .fuse_ops import FuseOpsPass
 
 MAX_NAME_LENGTH = 80
 """TVM's limit on the readable part of a name."""
@@ -41,7 +42,12 @@ class OutlinePrimitivesPass(ModulePass):
     """Runs after `fuse-ops`; has no options."""
 
     name = "outline-primitives"
+    required: ClassVar[tuple[str, ...]] = ("fuse-ops",)
     preserves: ClassVar[tuple[str, ...]] = ("*",)
+
+    @classmethod
+    def holds_in(cls, module: ModuleOp) -> bool:
+        return FuseOpsPass.holds_in(module) and not any(isinstance(op, PrimitiveOp) for op in walk(module))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         primitives = [primitive for primitive in walk(op) if isinstance(primitive, PrimitiveOp)]

@@ -22,6 +22,7 @@ scheduled by hand, and is left alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import memref
@@ -48,6 +49,7 @@ class ScheduleRulesPass(PrimFuncPass):
     """
 
     name = "schedule-rules"
+    required: ClassVar[tuple[str, ...]] = ("lower-te",)
 
     vector_bytes: int | None = None
     vector_registers: int | None = None

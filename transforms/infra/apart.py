@@ -1,0 +1,86 @@
+"""A pass that takes a module apart, works on one part after the other, and then on the rest.
+
+    apart(each(schedule-rules,convert-tir-to-loops,convert-loops-to-llvm),
+          rest(convert-main-to-loops,convert-loops-to-llvm,add-entry-point))
+
+Every part (`parts`) goes all the way through `each`, in a module of its own, before the next is begun; then `rest`
+runs on what is left, where the functions of the parts are declared as they were before they became the llvm dialect's,
+so that calls of them can be made. Last the parts are put back. With a `sink` they are not: it takes each part as soon
+as that is ready, and a code generator can work on it meanwhile.
+
+MLIR nests pass pipelines on functions, which may look at nothing but the function. A part is the same with a module
+around it, so that any pass can work on it; and the rest, which has to know what became of the parts, has a place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.context import Context
+from xdsl.dialects import func, llvm
+from xdsl.dialects.builtin import ModuleOp
+
+from .execution import active_run, run, working_on_part
+from .parts import Part, Sink, declared, join, rename_what_is_taken, take_apart
+from .sequential import Sequential
+
+
+class Apart(Sequential):
+    """Runs `each` on the parts of a module, one after the other, then `rest` on the rest of it."""
+
+    each: Sequential
+    rest: Sequential
+    sink: Sink | None
+
+    def __init__(self, each: Sequential, rest: Sequential, sink: Sink | None = None):
+        super().__init__([each, rest], name="apart")
+        text = f"apart(each({each.members_text}),rest({rest.members_text}))"
+        object.__setattr__(self, "sequence_info", replace(self.sequence_info, spec=text))
+        object.__setattr__(self, "each", each)
+        object.__setattr__(self, "rest", rest)
+        object.__setattr__(self, "sink", sink)
+
+    def __str__(self) -> str:
+        return self.info.spec
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """
+        Raises:
+            UnknownPassError, RequirementError: the requirements of an enabled pass cannot be resolved; no pass has run.
+        """
+        self.begin()
+        ready: list[Part] = []
+        taken: dict[str, str] = {}
+        declarations: dict[str, llvm.FuncOp] = {}
+        for part in take_apart(op):
+            with working_on_part(part.module):
+                for step in self.each.passes:
+                    run(step, part.module, ctx)
+                    if isinstance(part.function, func.FuncOp):
+                        part.declare()
+            rename_what_is_taken(part, taken)
+            if isinstance(function := part.function, llvm.FuncOp):
+                declaration = declared(function)
+                assert isinstance(declaration, llvm.FuncOp)
+                declarations[part.name] = declaration
+            if self.sink is None:
+                ready.append(part)
+            else:
+                self.sink(part.name, part.module)
+        run(self.rest, op, ctx)
+        _declare_as_they_are(op, declarations)
+        if self.sink is None:
+            join(op, [(part.name, part.module) for part in ready])
+        else:
+            self.sink(None, op)
+        if (current := active_run()) is not None:
+            current.changed = True
+
+
+def _declare_as_they_are(rest: ModuleOp, declarations: dict[str, llvm.FuncOp]) -> None:
+    """Have the rest's declarations of the parts say what is true of the functions, now that they are known."""
+    for op in list(rest.ops):
+        if isinstance(op, llvm.FuncOp) and (declaration := declarations.get(op.sym_name.data)) is not None:
+            rest.body.block.insert_op_before(declaration, op)
+            op.detach()
+            op.erase(safe_erase=False)
