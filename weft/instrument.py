@@ -5,29 +5,17 @@ from typing import TYPE_CHECKING
 from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from .transforms.infra.checking import PassRecord, PassStatistics, VerifyEach
-    from .transforms.infra.instruments import PassInstrument, pass_instrument
-    from .transforms.infra.printing import DumpIR, PrintIRAfter, PrintIRAfterFailure, PrintIRBefore
-    from .transforms.infra.reproducer import CrashReproducer, Reproducer
-    from .transforms.infra.timing import PassTimingInstrument
+    from .transforms.infra.checking import PassRecord as PassRecord
+    from .transforms.infra.checking import PassStatistics as PassStatistics
+    from .transforms.infra.checking import VerifyEach as VerifyEach
+    from .transforms.infra.instruments import PassInstrument as PassInstrument
+    from .transforms.infra.instruments import pass_instrument as pass_instrument
+    from .transforms.infra.printing import DumpIR as DumpIR
+    from .transforms.infra.printing import PrintIRAfter as PrintIRAfter
+    from .transforms.infra.printing import PrintIRAfterFailure as PrintIRAfterFailure
+    from .transforms.infra.printing import PrintIRBefore as PrintIRBefore
+    from .transforms.infra.reproducer import CrashReproducer as CrashReproducer
+    from .transforms.infra.reproducer import Reproducer as Reproducer
+    from .transforms.infra.timing import PassTimingInstrument as PassTimingInstrument
 
-__all__ = [
-    "CrashReproducer", "DumpIR", "pass_instrument", "PassInstrument", "PassRecord", "PassStatistics",
-    "PassTimingInstrument", "PrintIRAfter", "PrintIRAfterFailure", "PrintIRBefore", "Reproducer", "VerifyEach",
-]  # fmt: skip
-
-_MODULES = {
-    "checking": ("PassRecord", "PassStatistics", "VerifyEach"),
-    "instruments": ("PassInstrument", "pass_instrument"),
-    "printing": ("DumpIR", "PrintIRAfter", "PrintIRAfterFailure", "PrintIRBefore"),
-    "reproducer": ("CrashReproducer", "Reproducer"),
-    "timing": ("PassTimingInstrument",),
-}
-
-__getattr__ = lazy_names(
-    "weft", {name: f".transforms.infra.{module}" for module, names in _MODULES.items() for name in names}
-)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -9,42 +9,28 @@ from typing import TYPE_CHECKING
 from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from .transforms.infra.adapt import get_pass
-    from .transforms.infra.config import ConfigOption, register_config_option
-    from .transforms.infra.context import PassContext
-    from .transforms.infra.decorators import function_pass, module_pass, prim_func_pass
-    from .transforms.infra.driver import RewriteDriver, RewriteListener, observed_by
-    from .transforms.infra.info import PassInfo
-    from .transforms.infra.passes import FunctionPass, ModulePass, Pass, PatternPass, PrimFuncPass
-    from .transforms.infra.pattern_table import PatternStatistics
-    from .transforms.infra.pipeline import parse_pipeline
-    from .transforms.infra.registry import register_pass
-    from .transforms.infra.sequential import Sequential
+    from .transforms.infra.adapt import get_pass as get_pass
+    from .transforms.infra.config import ConfigOption as ConfigOption
+    from .transforms.infra.config import register_config_option as register_config_option
+    from .transforms.infra.context import PassContext as PassContext
+    from .transforms.infra.decorators import function_pass as function_pass
+    from .transforms.infra.decorators import module_pass as module_pass
+    from .transforms.infra.decorators import prim_func_pass as prim_func_pass
+    from .transforms.infra.driver import RewriteDriver as RewriteDriver
+    from .transforms.infra.driver import RewriteListener as RewriteListener
+    from .transforms.infra.driver import observed_by as observed_by
+    from .transforms.infra.info import PassInfo as PassInfo
+    from .transforms.infra.passes import FunctionPass as FunctionPass
+    from .transforms.infra.passes import ModulePass as ModulePass
+    from .transforms.infra.passes import Pass as Pass
+    from .transforms.infra.passes import PatternPass as PatternPass
+    from .transforms.infra.passes import PrimFuncPass as PrimFuncPass
+    from .transforms.infra.pattern_table import PatternStatistics as PatternStatistics
+    from .transforms.infra.pipeline import parse_pipeline as parse_pipeline
+    from .transforms.infra.registry import register_pass as register_pass
+    from .transforms.infra.sequential import Sequential as Sequential
 
-__all__ = [
-    "ConfigOption", "function_pass", "FunctionPass", "get_pass", "module_pass", "ModulePass", "observed_by",
-    "parse_pipeline", "Pass",
-    "PassContext", "PassInfo", "PatternPass", "PatternStatistics", "prim_func_pass", "PrimFuncPass",
-    "register_config_option", "register_pass", "RewriteDriver", "RewriteListener", "Sequential",
-]  # fmt: skip
-
-_MODULES = {
-    "config": ("ConfigOption", "register_config_option"),
-    "context": ("PassContext",),
-    "decorators": ("function_pass", "module_pass", "prim_func_pass"),
-    "driver": ("observed_by", "RewriteDriver", "RewriteListener"),
-    "info": ("PassInfo",),
-    "passes": ("FunctionPass", "ModulePass", "Pass", "PatternPass", "PrimFuncPass"),
-    "pattern_table": ("PatternStatistics",),
-    "pipeline": ("parse_pipeline",),
-    "adapt": ("get_pass",),
-    "registry": ("register_pass",),
-    "sequential": ("Sequential",),
-}
-
-_find = lazy_names(
-    "weft", {name: f".transforms.infra.{module}" for module, names in _MODULES.items() for name in names}
-)
+_find, __dir__, __all__ = lazy_names(__name__, __file__)
 
 
 def __dir__() -> list[str]:

@@ -217,9 +217,8 @@ class MainLowering:
                 where = f"{type(op).__module__}.{type(op).__name__}"
                 raise Diagnostic.at(op, f"cannot become a kernel: {where} lacks {' and '.join(lacks)}")
             case _:
-                raise Diagnostic.at(
-                    op, "is not a kernel call", hint="lower the graph first: weft-opt --compile-to=schedule"
-                )
+                hint = "fusion makes kernels of operators that compute; this is none, and nothing else lowers it"
+                raise Diagnostic.at(op, "is not a kernel call", hint=hint)
 
     def _collect_call(self, op: CallLoweredOp) -> None:
         kernel = self.kernels.get(op.callee.root_reference.data)

@@ -328,11 +328,12 @@ relay.func private @a_place_that_depends_on_data_has_no_map(%p0: tensor<8xf32>, 
   relay.return %0 : tensor<3xf32>
 }
 
-// CHECK-LABEL: relay.func @what_is_not_primitive_stays(%x: tensor<8xf32>) -> tensor<8xf32> {
-// CHECK-NEXT:    %0 = relay.nn.relu %x : tensor<8xf32>
+// CHECK-LABEL: relay.func @what_is_not_fused_yet_is_fused_first(%x: tensor<8xf32>) -> tensor<8xf32> {
+// CHECK-NEXT:    %0 = relay.call_lowered @fused_nn_relu(%x) : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NEXT:    relay.return %0 : tensor<8xf32>
 // CHECK-NEXT:  }
-relay.func @what_is_not_primitive_stays(%x: tensor<8xf32>) -> tensor<8xf32> {
+// CHECK-NEXT:  tir.prim_func @fused_nn_relu(%p0: memref<8xf32>, %out: memref<8xf32>) {
+relay.func @what_is_not_fused_yet_is_fused_first(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = relay.nn.relu %x : tensor<8xf32>
   relay.return %0 : tensor<8xf32>
 }

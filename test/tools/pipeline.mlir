@@ -6,7 +6,7 @@
 // RUN: not weft-opt %s -p "builtin.module(cse" 2>&1 | filecheck %s --check-prefix=OPEN
 // RUN: not weft-opt %s --disable-pass=canonicalise 2>&1 | filecheck %s --check-prefix=DISABLED
 // RUN: not weft-opt %s --pass-config=canonicalise 2>&1 | filecheck %s --check-prefix=CONFIG
-// RUN: not weft-opt %s -p cse --compile-to=tir 2>&1 | filecheck %s --check-prefix=BOTH
+// RUN: weft-opt %s -p cse --compile-to=loops | filecheck %s
 // RUN: not weft-opt %s --verify-eech 2>&1 | filecheck %s --check-prefix=FLAG
 // RUN: not weft-opt %s --canonicalize 2>&1 | filecheck %s --check-prefix=PASSFLAG
 
@@ -21,7 +21,6 @@
 // DISABLED:     --disable-pass: error: no pass is named 'canonicalise'
 // DISABLED:     hint: did you mean 'canonicalize'
 // CONFIG:       --pass-config: error: 'canonicalise' is not of the form KEY=VALUE
-// BOTH:         weft-opt: error: a pipeline and phases cannot both be asked for
 // FLAG:         weft-opt: error: unrecognized arguments: --verify-eech
 // FLAG-NEXT:    hint: did you mean '--verify-each'?
 // PASSFLAG:     weft-opt: error: unrecognized arguments: --canonicalize

@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.test import Test
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from weft.dialects.relay.core import FuncOp
@@ -23,8 +24,9 @@ from weft.dialects.support.diagnostics import Diagnostic
 from weft.lowering.phases import PHASES
 from weft.tools.weft_opt import main
 from weft.transforms.infra import remarks
-from weft.transforms.infra.passes import ModulePass
+from weft.transforms.infra.passes import ModulePass, PatternPass
 from weft.transforms.infra.registry import register_pass
+from weft.transforms.relay.fold_constant import FoldConstantPass
 
 MODULE = """relay.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   relay.return %x : tensor<4xf32>
@@ -454,3 +456,95 @@ def test_a_crash_leaves_one_reproducer_where_a_file_is_named_for_it(weft_opt: To
     failed = weft_opt("-p", "test-crash", "--mlir-pass-pipeline-crash-reproducer=crash.mlir")
     assert failed.code == 70 and Path("crash.mlir").exists()
     assert failed.err.count("--run-reproducer") == 1 and "--run-reproducer crash.mlir" in failed.err
+
+
+@register_pass
+@dataclass(frozen=True)
+class CrashBelowPass(ModulePass):
+    name = "test-crash-above-the-level"
+    opt_level = 3
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        raise KeyError("nobody foresaw this")
+
+
+@register_pass
+@dataclass(frozen=True)
+class NeedsCrashPass(ModulePass):
+    name = "test-needs-crash"
+    required = ("test-crash-above-the-level",)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None: ...
+
+
+@pytest.mark.parametrize("flag", ["-O1", "--disable-pass=test-crash-above-the-level"])
+def test_the_reproducer_of_a_pass_that_ran_as_a_requirement_reproduces(weft_opt: Tool, flag: str) -> None:
+    run = weft_opt("-p", "test-needs-crash", "--mlir-pass-pipeline-crash-reproducer=r.mlir", flag)
+    assert run.code == 70
+    again = weft_opt("r.mlir", "--run-reproducer")
+    assert again.code == 70 and "nobody foresaw this" in again.err
+
+
+def test_a_crash_of_weft_itself_is_owned(weft_opt: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(self: FoldConstantPass, ctx: Context, func: FuncOp) -> None:
+        raise KeyError("nobody foresaw this")
+
+    monkeypatch.setattr(FoldConstantPass, "apply_function", crash)
+    run = weft_opt("-p", "fold-constant")
+    assert run.code == 70 and "internal error: KeyError: 'nobody foresaw this'" in run.err
+    assert "this is a mistake in Weft" in run.err and "note: while running the pass fold-constant" in run.err
+
+
+@register_pass
+@dataclass(frozen=True)
+class CrashInPatternPass(PatternPass):
+    name = "test-crash-in-pattern"
+
+    def patterns(self, ctx: Context) -> list[RewritePattern]:
+        return [CrashPattern()]
+
+
+class CrashPattern(RewritePattern):
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FuncOp, rewriter: PatternRewriter) -> None:
+        raise KeyError("nobody foresaw this")
+
+
+def test_a_crash_in_a_pattern_names_pattern_and_pass(weft_opt: Tool) -> None:
+    run = weft_opt("-p", "test-crash-in-pattern")
+    assert "note: while applying the pattern CrashPattern" in run.err
+    assert "note: while running the pass test-crash-in-pattern" in run.err
+
+
+@register_pass
+@dataclass(frozen=True)
+class MarkPass(ModulePass):
+    """Leaves a mark on the module; says nowhere where it belongs."""
+
+    name = "test-mark"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        marks = op.attributes.get("marks", IntegerAttr(0, 64))
+        assert isinstance(marks, IntegerAttr)
+        op.attributes["marks"] = IntegerAttr(marks.value.data + 1, 64)
+
+
+def test_a_required_pass_from_elsewhere_joins_the_phases(weft_opt: Tool) -> None:
+    run = weft_opt("--required-pass", "test-mark", "--compile-to=fuse")
+    assert run.code == 0 and "marks = 1 : i64" in run.out and "relay.call @" in run.out
+    assert "marks" not in weft_opt("--compile-to=fuse").out
+
+
+def test_a_pipeline_runs_before_the_phases_that_are_asked_for(weft_opt: Tool) -> None:
+    run = weft_opt("-p", "test-mark", "--compile-to=fuse")
+    assert run.code == 0 and "marks = 1 : i64" in run.out and "relay.call @" in run.out
+    run = weft_opt("-p", "test-crash-in-pattern", "--compile-to=fuse")
+    assert run.code == 70
+
+
+def test_all_phases_of_one_run_are_dumped(weft_opt: Tool) -> None:
+    assert weft_opt("--dump-phases-to=phases").code == 0
+    dumped = {path.stem: path.read_text() for path in Path("phases").glob("*.mlir")}
+    assert set(dumped) == set(PHASES[:-1])
+    for phase in PHASES[1:-1]:
+        assert weft_opt(f"--compile-to={phase}").out == dumped[phase], phase

@@ -5,55 +5,49 @@ from typing import TYPE_CHECKING
 from .lazy import lazy_names
 
 if TYPE_CHECKING:
-    from .adapt import get_pass
-    from .checking import PassStatistics, VerifyEach
-    from .config import ConfigOption, register_config_option
-    from .context import PassContext
-    from .decorators import function_pass, module_pass, prim_func_pass
-    from .driver import NonConvergenceError, RewriteDriver, RewriteListener, observed_by
-    from .errors import ConfigError, PipelineError, RequirementError, UnknownPassError
-    from .execution import PassRun, active_run, report_changed, run
-    from .info import PassInfo, info_of
-    from .instruments import PassInstrument, pass_instrument
-    from .passes import FunctionPass, ModulePass, Pass, PatternPass, PrimFuncPass
-    from .pattern_table import PatternStatistics
-    from .pipeline import parse_pipeline
-    from .printing import DumpIR, PrintIRAfter, PrintIRAfterFailure, PrintIRBefore
-    from .registry import all_passes, canonical_name, get_pass_type, register_pass
-    from .reproducer import CrashReproducer, Reproducer
-    from .sequential import Sequential
-    from .timing import PassTimingInstrument
+    from .adapt import get_pass as get_pass
+    from .checking import PassStatistics as PassStatistics
+    from .checking import VerifyEach as VerifyEach
+    from .config import ConfigOption as ConfigOption
+    from .config import register_config_option as register_config_option
+    from .context import PassContext as PassContext
+    from .decorators import function_pass as function_pass
+    from .decorators import module_pass as module_pass
+    from .decorators import prim_func_pass as prim_func_pass
+    from .driver import NonConvergenceError as NonConvergenceError
+    from .driver import RewriteDriver as RewriteDriver
+    from .driver import RewriteListener as RewriteListener
+    from .driver import observed_by as observed_by
+    from .errors import ConfigError as ConfigError
+    from .errors import PipelineError as PipelineError
+    from .errors import RequirementError as RequirementError
+    from .errors import UnknownPassError as UnknownPassError
+    from .execution import PassRun as PassRun
+    from .execution import active_run as active_run
+    from .execution import report_changed as report_changed
+    from .execution import run as run
+    from .info import PassInfo as PassInfo
+    from .info import info_of as info_of
+    from .instruments import PassInstrument as PassInstrument
+    from .instruments import pass_instrument as pass_instrument
+    from .passes import FunctionPass as FunctionPass
+    from .passes import ModulePass as ModulePass
+    from .passes import Pass as Pass
+    from .passes import PatternPass as PatternPass
+    from .passes import PrimFuncPass as PrimFuncPass
+    from .pattern_table import PatternStatistics as PatternStatistics
+    from .pipeline import parse_pipeline as parse_pipeline
+    from .printing import DumpIR as DumpIR
+    from .printing import PrintIRAfter as PrintIRAfter
+    from .printing import PrintIRAfterFailure as PrintIRAfterFailure
+    from .printing import PrintIRBefore as PrintIRBefore
+    from .registry import all_passes as all_passes
+    from .registry import canonical_name as canonical_name
+    from .registry import get_pass_type as get_pass_type
+    from .registry import register_pass as register_pass
+    from .reproducer import CrashReproducer as CrashReproducer
+    from .reproducer import Reproducer as Reproducer
+    from .sequential import Sequential as Sequential
+    from .timing import PassTimingInstrument as PassTimingInstrument
 
-_NAMES = {
-    "checking": ("PassStatistics", "VerifyEach"),
-    "config": ("ConfigOption", "register_config_option"),
-    "context": ("PassContext",),
-    "decorators": ("function_pass", "module_pass", "prim_func_pass"),
-    "driver": ("NonConvergenceError", "observed_by", "RewriteDriver", "RewriteListener"),
-    "errors": ("ConfigError", "PipelineError", "RequirementError", "UnknownPassError"),
-    "execution": ("PassRun", "active_run", "report_changed", "run"),
-    "info": ("PassInfo", "info_of"),
-    "instruments": ("PassInstrument", "pass_instrument"),
-    "passes": ("FunctionPass", "ModulePass", "Pass", "PatternPass", "PrimFuncPass"),
-    "pattern_table": ("PatternStatistics",),
-    "pipeline": ("parse_pipeline",),
-    "printing": ("DumpIR", "PrintIRAfter", "PrintIRAfterFailure", "PrintIRBefore"),
-    "adapt": ("get_pass",),
-    "registry": ("all_passes", "canonical_name", "get_pass_type", "register_pass"),
-    "reproducer": ("CrashReproducer", "Reproducer"),
-    "sequential": ("Sequential",),
-    "timing": ("PassTimingInstrument",),
-}
-
-__all__ = [
-    "active_run", "all_passes", "canonical_name", "ConfigError", "ConfigOption", "CrashReproducer", "DumpIR",
-    "function_pass", "FunctionPass", "get_pass", "get_pass_type", "info_of", "module_pass", "ModulePass",
-    "NonConvergenceError", "observed_by", "parse_pipeline", "Pass", "pass_instrument", "PassContext", "PassInfo",
-    "PassInstrument",
-    "PassRun", "PassStatistics", "PassTimingInstrument", "PatternPass", "PatternStatistics", "PipelineError",
-    "prim_func_pass", "PrimFuncPass", "PrintIRAfter", "PrintIRAfterFailure", "PrintIRBefore", "register_config_option",
-    "register_pass", "report_changed", "Reproducer", "RequirementError", "RewriteDriver", "RewriteListener", "run",
-    "Sequential", "UnknownPassError", "VerifyEach",
-]  # fmt: skip
-
-__getattr__ = lazy_names(__name__, {name: f".{module}" for module, names in _NAMES.items() for name in names})
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -90,9 +90,7 @@ class _Decorated(Pass):
 
     def spec(self, *, include_default: bool = False) -> ArgSpec:
         given = cast("Mapping[str, object]", self._given)
-        parameters = {name: value if isinstance(value, tuple) else (value,) for name, value in given.items()}
-        plain = {n: v for n, v in parameters.items() if all(isinstance(each, str | int | float) for each in v)}
-        return ArgSpec(self.name, cast("dict[str, ParameterListType]", plain))
+        return ArgSpec(self.name, {n: values for n, v in given.items() if (values := _as_parameter(v)) is not None})
 
     def with_options(self, options: Mapping[str, object]) -> Self:
         return type(self)(**{**cast("Mapping[str, object]", self._given), **options})
@@ -115,6 +113,13 @@ class _Decorated(Pass):
         if name in ("_inst", "_given"):
             raise AttributeError(name)
         return getattr(self._inst, name)
+
+
+def _as_parameter(value: object) -> ParameterListType | None:
+    """An option's value as a pipeline has it; none where a pipeline cannot have it."""
+    values = cast("tuple[object, ...]", value if isinstance(value, tuple) else (value,))
+    plain = all(isinstance(each, str | int | float) for each in values)
+    return cast(ParameterListType, values) if plain else None
 
 
 def _type_of(default: object) -> object:

@@ -267,7 +267,7 @@ def _execute(
                 pass_.apply(ir, module)
         except Exception as error:
             because = f", which '{required_by}' requires" if required_by else ""
-            error.add_note(f"while running the pass {info.spec}{because}")
+            error.add_note(f"while running the pass {info.name if info.is_sequence else info.spec}{because}")
             context.after_failure(module, info, error)
             raise
         if not current.composite:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast, overload
 
 from ...dialects.support.diagnostics import did_you_mean
 from .errors import UnknownPassError
@@ -102,7 +102,8 @@ def register_pass(pass_type: P | str, /) -> P | Callable[[P], P]:
         name = pass_type
 
         def register(given: P) -> P:
-            cls = given if isinstance(given, type) else type(given)
+            what = cast(object, given)  # what is annotated, a user may not have kept to
+            cls = what if isinstance(what, type) else type(what)
             if not issubclass(cls, XdslPass):
                 raise TypeError(f"register_pass takes a pass, got {given!r}")
             named = cls if cls.name == name else _renamed(cls, name)
@@ -118,7 +119,7 @@ def register_pass(pass_type: P | str, /) -> P | Callable[[P], P]:
 
 def _renamed(cls: PassType, name: str) -> PassType:
     namespace = {"name": name, "tvm_name": None, "__doc__": cls.__doc__, "__module__": cls.__module__}
-    return type(cls)(cls.__name__, (cls,), namespace)
+    return cast("PassType", type(cls.__name__, (cls,), namespace))
 
 
 @contextmanager
