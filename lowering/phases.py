@@ -7,14 +7,13 @@ own; then what is left, the graph's own function, goes through them (`transforms
     graph, fuse, tir, apart(each(schedule, loops, llvm), rest(loops, llvm))
 
 `weft.compile`, `weft-opt --compile-to`, `--compile-from`, `--dump-phases-to` and `exe.ir[...]` use these names, and
-run this pipeline or the beginning of it. A pass from elsewhere joins by what it declares (`Pass.phase`, `Pass.after`),
-or by being named in `required_pass`.
+run this pipeline or the beginning of it. A pass from elsewhere joins by what it declares (`Pass.joins_phase`,
+`Pass.joins_after`), or by being named in `required_pass`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.context import Context
@@ -166,7 +165,8 @@ def _add_joining(phases: dict[str, list[ModulePass]], required: Sequence[str]) -
     asked = {canonical_name(name) for name in required}
     for name in outside:
         pass_type = get_pass_type(name)
-        phase, after = _place(pass_type, "phase"), _place(pass_type, "after")
+        phase = cast("str | None", getattr(pass_type, "joins_phase", None))
+        after = cast("str | None", getattr(pass_type, "joins_after", None))
         if after is not None:
             _join_after(phases, pass_type, after)
         elif phase is not None or name in asked:
@@ -174,13 +174,6 @@ def _add_joining(phases: dict[str, list[ModulePass]], required: Sequence[str]) -
                 hint = did_you_mean(phase, PHASES[1:-1]) or f"phases are {', '.join(PHASES[1:-1])}"
                 raise UsageError(f"the pass '{name}' wants to join a phase '{phase}', which there is not", hint=hint)
             phases[phase].append(pass_type())
-
-
-def _place(pass_type: type[ModulePass], which: str) -> str | None:
-    """What a pass says of where it belongs; an option may have the same name."""
-    if is_dataclass(pass_type) and any(field.name == which for field in fields(pass_type)):
-        return None
-    return cast("str | None", getattr(pass_type, which, None))
 
 
 def _join_after(phases: dict[str, list[ModulePass]], pass_type: type[ModulePass], after: str) -> None:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
-    __version__: str
-
     from . import frontend as frontend
     from . import instrument as instrument
     from . import transform as transform
@@ -31,6 +29,8 @@ if TYPE_CHECKING:
     from .lowering.machine.target import Target as Target
     from .runtime.executable import Executable as Executable
     from .transform import PassContext as PassContext
+
+__version__: str
 
 _find, _names, __all__ = lazy_names(__name__, __file__)
 

@@ -6,11 +6,12 @@ blocks of a region. Here all failures are found, each in the innermost operation
 
 from __future__ import annotations
 
+from functools import cache
 from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
-from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from .diagnostics import Diagnostic, Diagnostics, Note, Place, as_diagnostic
@@ -45,12 +46,51 @@ def find_failures(module: ModuleOp) -> list[Diagnostic]:
             continue
         try:
             _check_structure(op)
-            op.verify_()
-            _check_sizes(op)
+            _check_by_itself(op)
         except (VerifyException, Diagnostic) as error:
             failures[index] = _placed(error, op)
             _mark(op, bad)
     return [failures[index] for index in sorted(failures)]
+
+
+ALIKE = frozenset({"arith", "llvm", "math", "memref", "vector"})
+"""Dialects whose plain operations (without regions, no terminators) are judged by their class, the types of their
+operands and results, and their attributes alone."""
+BRANCHES = frozenset({"llvm.br", "llvm.cond_br"})
+"""Terminators that are judged so too, with the types that the blocks they lead to take."""
+MAX_ALIKE = 20_000
+
+_alike: set[object] = set()
+"""What plain operations that were found right look like: those that look the same are right as well."""
+
+
+def _check_by_itself(op: Operation) -> None:
+    """What the operation's own class demands."""
+    if op.regions or not _is_plain(type(op)):
+        op.verify_()
+        _check_sizes(op)
+        return
+    looks = (
+        type(op),
+        tuple([operand.type for operand in op.operands]),
+        tuple([result.type for result in op.results]),
+        tuple(op.properties.items()),
+        tuple(op.attributes.items()),
+        tuple([tuple(block.arg_types) for block in op.successors]),
+    )
+    if looks in _alike:
+        return
+    op.verify_()
+    _check_sizes(op)
+    if len(_alike) >= MAX_ALIKE:
+        _alike.clear()
+    _alike.add(looks)
+
+
+@cache
+def _is_plain(kind: type[Operation]) -> bool:
+    terminates = kind.has_trait(IsTerminator) and kind.name not in BRANCHES
+    return kind.dialect_name() in ALIKE and not terminates and not kind.has_trait(HasParent)
 
 
 def _in_order(module: ModuleOp) -> list[Operation]:
@@ -93,6 +133,8 @@ def _check_structure(op: Operation) -> None:
             raise VerifyException("an operation with successors must end its block")
         if any(successor.parent is not block.parent for successor in op.successors):
             raise VerifyException("branches to a block of another region")
+    if not op.regions:
+        return
     needs_terminator = not op.has_trait(NoTerminator)
     for region in op.regions:
         several = region.first_block is not region.last_block
@@ -145,7 +187,9 @@ class Dominance:
             return False
         if place is not block:
             return self._dominates(block, place)
-        return isinstance(definition, Block) or (definition in self.seen and not definition.is_ancestor(user))
+        if isinstance(definition, Block):
+            return True
+        return definition in self.seen and not (definition.regions and definition.is_ancestor(user))
 
     def _dominates(self, block: Block, other: Block) -> bool:
         region = block.parent
@@ -166,10 +210,15 @@ def _ancestor_block(op: Operation, region: Region | None) -> Block | None:
     block = op.parent
     while block is not None and block.parent is not region:
         parent = block.parent_op()
-        if parent is None or parent.has_trait(IsolatedFromAbove):
+        if parent is None or _is_isolated(type(parent)):
             return None
         block = parent.parent
     return block
+
+
+@cache
+def _is_isolated(kind: type[Operation]) -> bool:
+    return kind.has_trait(IsolatedFromAbove)
 
 
 def immediate_dominators(region: Region) -> dict[Block, Block]:
@@ -224,7 +273,11 @@ def _common(a: Block, b: Block, idoms: dict[Block, Block], rank: dict[Block, int
 
 
 def _check_operands(op: Operation, dominance: Dominance) -> Diagnostic | None:
+    block, seen = op.parent, dominance.seen
     for operand in op.operands:
+        owner = operand.owner
+        if owner is block or (owner in seen and owner.parent is block and owner is not op):
+            continue  # the common case
         if dominance.holds(operand, op):
             continue
         name = f"'%{operand.name_hint}'" if operand.name_hint else "a value"

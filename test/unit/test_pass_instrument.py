@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
@@ -442,3 +443,55 @@ def test_a_file_that_is_no_reproducer_is_refused():
         Reproducer.parse("builtin.module {}")
     with pytest.raises(DiagnosticException, match="line 2 of the reproducer cannot be read"):
         Reproducer.parse(Reproducer("cse").text().replace('"cse"', '"cse'))
+
+
+def test_one_timing_instrument_may_be_used_by_several_threads_at_once():
+    """Leaving the context of one thread drops the times of that thread alone."""
+    timing = PassTimingInstrument()
+    both = threading.Barrier(2)
+    seen: list[int] = []
+    failures: list[BaseException] = []
+
+    def work(passes: int) -> None:
+        try:
+            for _ in range(3):
+                with PassContext(instruments=[timing]):
+                    both.wait(10)
+                    for _ in range(passes):
+                        Sequential([])(ModuleOp([]))
+                    seen.append(len(timing.profiles) - passes)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(passes,)) for passes in (1, 40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures and seen == [0] * 6
+
+
+def test_leaving_a_context_while_another_thread_times_a_pass():
+    timing, entered, left = PassTimingInstrument(), threading.Event(), threading.Event()
+    failures: list[BaseException] = []
+
+    class Slow(PassInstrument):
+        def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+            entered.set()
+            left.wait(10)
+
+    def work() -> None:
+        try:
+            with PassContext(instruments=[timing, Slow()]):
+                Sequential([])(ModuleOp([]))
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    entered.wait(10)
+    with PassContext(instruments=[timing]):
+        Sequential([])(ModuleOp([]))
+    left.set()
+    thread.join()
+    assert not failures

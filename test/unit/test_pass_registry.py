@@ -155,7 +155,7 @@ def test_a_decorated_function_can_be_registered():
         return ModuleOp([])
 
     with registered():
-        assert register_pass(decorated) is decorated
+        assert register_pass(cast("type[ModulePass]", decorated)) is decorated
         assert list(get_pass("t-decorated")(ModuleOp([ModuleOp([])])).ops) == []
     with pytest.raises(TypeError, match="register_pass takes a pass, got 3"):
         register_pass(3)  # pyright: ignore
@@ -164,7 +164,6 @@ def test_a_decorated_function_can_be_registered():
 def test_the_arguments_of_a_decorated_class_are_options():
     sizes: list[object] = []
 
-    @register_pass
     @module_pass(opt_level=0, name="t-sized")
     class Sized:
         def __init__(self, size: int = 1, tag="none"):  # pyright: ignore

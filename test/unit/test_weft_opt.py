@@ -529,22 +529,29 @@ class MarkPass(ModulePass):
         op.attributes["marks"] = IntegerAttr(marks.value.data + 1, 64)
 
 
+RELU = """relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.nn.relu %x : tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+"""
+
+
 def test_a_required_pass_from_elsewhere_joins_the_phases(weft_opt: Tool) -> None:
-    run = weft_opt("--required-pass", "test-mark", "--compile-to=fuse")
+    run = weft_opt("--required-pass", "test-mark", "--compile-to=fuse", text=RELU)
     assert run.code == 0 and "marks = 1 : i64" in run.out and "relay.call @" in run.out
-    assert "marks" not in weft_opt("--compile-to=fuse").out
+    assert "marks" not in weft_opt("--compile-to=fuse", text=RELU).out
 
 
 def test_a_pipeline_runs_before_the_phases_that_are_asked_for(weft_opt: Tool) -> None:
-    run = weft_opt("-p", "test-mark", "--compile-to=fuse")
+    run = weft_opt("-p", "test-mark", "--compile-to=fuse", text=RELU)
     assert run.code == 0 and "marks = 1 : i64" in run.out and "relay.call @" in run.out
     run = weft_opt("-p", "test-crash-in-pattern", "--compile-to=fuse")
     assert run.code == 70
 
 
 def test_all_phases_of_one_run_are_dumped(weft_opt: Tool) -> None:
-    assert weft_opt("--dump-phases-to=phases").code == 0
+    assert weft_opt("--dump-phases-to=phases", text=RELU).code == 0
     dumped = {path.stem: path.read_text() for path in Path("phases").glob("*.mlir")}
     assert set(dumped) == set(PHASES[:-1])
     for phase in PHASES[1:-1]:
-        assert weft_opt(f"--compile-to={phase}").out == dumped[phase], phase
+        assert weft_opt(f"--compile-to={phase}", text=RELU).out == dumped[phase], phase

@@ -68,11 +68,11 @@ class Pass(xdsl_passes.ModulePass):
     tvm_name: ClassVar[str | None] = None
     """TVM's CamelCase name of the same pass, accepted as an alias."""
 
-    phase: ClassVar[str | None] = None
+    joins_phase: ClassVar[str | None] = None
     """The phase of a compilation at whose end this pass runs too. Weft's own phases name their passes themselves; this
     is for passes from elsewhere."""
 
-    after: ClassVar[str | None] = None
+    joins_after: ClassVar[str | None] = None
     """The pass of a compilation behind whose last place this pass runs too."""
 
     option_aliases: ClassVar[dict[str, str]] = {}
