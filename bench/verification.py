@@ -1,0 +1,49 @@
+"""What verifying costs: the share of a compilation's processor time that goes into checking what each phase has made.
+
+python bench/verification.py squeezenet resnet50
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from time import process_time
+
+import onnx
+from xdsl.dialects.builtin import ModuleOp
+
+from weft.dialects.support.verifier import verify
+from weft.frontend.onnx import from_onnx
+from weft.lowering import compiler, phases
+from weft.lowering.machine.target import Target
+from weft.transforms.infra import PassContext
+
+MODELS = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
+
+
+class Clock:
+    """Verifies, and adds up the time."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self, module: ModuleOp) -> None:
+        start = process_time()
+        verify(module)
+        self.seconds += process_time() - start
+
+
+def main(names: list[str]) -> None:
+    """Compile each model, code generation in this process, so that all of it counts."""
+    for name in names:
+        phases.verify = compiler.verify = clock = Clock()
+        start = process_time()
+        with PassContext(opt_level=3):
+            module = from_onnx(str(MODELS / f"light_{name}.onnx"))
+            compiler.compile_graph(module, Target.parse("llvm -mcpu=native"), jobs=1)
+        total = process_time() - start
+        print(f"{name}: {clock.seconds:.2f} s of {total:.2f} s, {100 * clock.seconds / total:.1f} %")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ["squeezenet", "resnet50"])
