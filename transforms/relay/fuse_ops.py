@@ -51,7 +51,7 @@ class FuseOpsPass(FunctionPass):
     required: ClassVar[tuple[str, ...]] = ("infer-type",)
     tvm_name: ClassVar[str | None] = "FuseOps"
 
-    ranges: ClassVar[dict[str, tuple[int, int | None]]] = {"fuse_opt_level": (-1, 3), "max_depth": (1, None)}
+    ranges: ClassVar[dict[str, tuple[int, int | None]]] = {"fuse_opt_level": (-1, 4), "max_depth": (1, None)}
     option_aliases: ClassVar[dict[str, str]] = {"opt_level": "fuse_opt_level"}
 
     fuse_opt_level: int = -1
