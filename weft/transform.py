@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from .transforms.infra.registry import register_pass as register_pass
     from .transforms.infra.sequential import Sequential as Sequential
 
-_find, __dir__, __all__ = lazy_names(__name__, __file__)
+_find, _names, __all__ = lazy_names(__name__, __file__)
 
 
 def __dir__() -> list[str]:
-    from . import universe as universe
+    from . import universe as universe  # makes the passes of all packages known
     from .transforms.infra.registry import own_passes
 
-    return [*__all__, *(name.title().replace("-", "") for name in own_passes())]
+    return [*_names(), *(name.title().replace("-", "") for name in own_passes())]
 
 
 def __getattr__(name: str) -> object:

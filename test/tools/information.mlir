@@ -7,7 +7,7 @@
 // RUN: not weft-opt --explain relay.tuple_git 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: weft-opt --explain relay.nn.conv2d | filecheck %s --check-prefix=CONV
 // RUN: not weft-opt --explain conv2d 2>&1 | filecheck %s --check-prefix=SHORT
-// RUN: weft-opt --explain relay.scatter_nd | filecheck %s --check-prefix=ONNX
+// RUN: weft-opt --explain relay.abs | filecheck %s --check-prefix=ONNX
 // RUN: weft-opt --explain fuse | filecheck %s --check-prefix=PHASE
 // RUN: weft-opt --explain '#relay.resource' | filecheck %s --check-prefix=ATTRIBUTE
 // RUN: weft-opt --version | filecheck %s --check-prefix=VERSION
@@ -38,7 +38,7 @@
 // CONV:      groups: integer = 1 : i64
 // CONV:      FusionPattern(OUT_ELEMWISE_FUSABLE)
 // CONV:      in TVM: relay.nn.conv2d
-// ONNX:      in ONNX: ScatterND
+// ONNX:      in ONNX: Abs
 // SHORT:     hint: did you mean 'relay.nn.conv2d'?
 // PHASE:     phase fuse
 // PHASE:     comes after: graph

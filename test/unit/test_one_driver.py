@@ -21,7 +21,8 @@ import weft
 from weft.dialects.relay.core import FuncOp, ReturnOp
 from weft.dialects.relay.ops.elementwise import AbsOp, NegativeOp
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
-from weft.lowering.compiler import MAIN, SHARING, code_units, compile_graph, lower
+from weft.lowering.abi import POOL
+from weft.lowering.compiler import MAIN, code_units, compile_graph, lower
 from weft.lowering.graph_to_loops.convert_main_to_loops import INPUTS
 from weft.lowering.machine.codegen import CodegenPool, compile_to_assembly
 from weft.lowering.machine.target import Target
@@ -90,9 +91,9 @@ def submitted(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     texts: dict[str, str] = {}
     submit = CodegenPool.submit
 
-    def note(self: CodegenPool, key: str, text: str) -> None:
+    def note(self: CodegenPool, key: str, text: str, *rest: Any) -> None:
         texts[key] = text
-        submit(self, key, text)
+        submit(self, key, text, *rest)
 
     monkeypatch.setattr(CodegenPool, "submit", note)
     return texts
@@ -110,7 +111,7 @@ def test_there_are_ten_graphs() -> None:
 
 
 def check_shown(ir: Mapping[str, str], submitted: dict[str, str]) -> None:
-    compiled = [(key, text) for key, text in submitted.items() if key != SHARING]
+    compiled = [(key, text) for key, text in submitted.items() if key != POOL]
     shown = by_key(code_units(parse(ir["llvm"])))
     assert [key for key, _ in shown] == [key for key, _ in compiled]
     for (key, text), (_, given) in zip(shown, compiled, strict=True):
@@ -140,8 +141,8 @@ def test_the_text_that_an_executable_shows_is_the_text_compiled(submitted: dict[
 def test_the_assembly_shown_is_that_of_the_text_compiled(name: str, submitted: dict[str, str]) -> None:
     exe = weft.compile(model(name), opt_level=3)
     pieces = re.split(r"^# (.*)\n(?=\t\.)", exe.asm, flags=re.MULTILINE)[1:]
-    given = [text for key, text in submitted.items() if key != SHARING]
-    names = [key for key in submitted if key not in (MAIN, SHARING)]
+    given = [text for key, text in submitted.items() if key != POOL]
+    names = [key for key in submitted if key not in (MAIN, POOL)]
     assert pieces[::2] == [*names, "the graph"]
     assert [piece.rstrip() for piece in pieces[1::2]] == [compile_to_assembly(t, HOST).rstrip() for t in given]
 
@@ -312,9 +313,9 @@ def test_a_kernel_is_submitted_before_the_next_one_is_lowered(monkeypatch: pytes
     events = Events()
     submit = CodegenPool.submit
 
-    def note(self: CodegenPool, key: str, text: str) -> None:
+    def note(self: CodegenPool, key: str, text: str, *rest: Any) -> None:
         events.log.append(f"submit {key}")
-        submit(self, key, text)
+        submit(self, key, text, *rest)
 
     monkeypatch.setattr(CodegenPool, "submit", note)
     with PassContext(opt_level=0, instruments=[events]):

@@ -148,7 +148,7 @@ def _make(text: str, position: int, name: str, options: str, anchor: str) -> Xds
         raise PipelineError(f"'{name}' does not work on single functions", place, hint=hint)
     try:
         spec = parse_spec("x" + options)  # pass names are ours to judge, options xDSL's
-    except (ArgSpecParseError, ValueError) as error:  # ValueError: a number of thousands of digits
+    except ArgSpecParseError as error:
         reason = str(error).strip().splitlines()[-1].strip(" ^")
         raise PipelineError(f"the options of '{name}' cannot be read: {reason}", place) from None
     except ValueError:  # Python reads whole numbers of some thousand digits at most
