@@ -48,8 +48,11 @@ def evaluate_op(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
 
 
 def specialize(op: RelayOp, inputs: Sequence[NDArray]) -> RelayOp:
-    """`op` on tensors of the shapes that `inputs` have; `op` itself where all of its types are static."""
-    if all(is_static(value.type) for value in (*op.operands, *op.results)):
+    """`op` on tensors of the shapes that `inputs` have; `op` itself where its types are those."""
+    types = flatten_types([operand.type for operand in op.operands])
+    if all(map(is_static, op.result_types)) and all(
+        type.get_shape() == array.shape for type, array in zip(types, inputs, strict=True)
+    ):
         return op
     arrays = iter(inputs)
 

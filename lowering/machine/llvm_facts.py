@@ -60,15 +60,15 @@ def ask(triple: str, cpu: str, attributes: str) -> Facts:
     Raises:
         OSError: no process can be started.
     """
-    used = USED.get(triple.split("-")[0], [])
+    used = ",".join(USED.get(triple.split("-")[0], []))
+    python = sys.executable or "python3"
     done = subprocess.run(
-        [sys.executable or "python3", "-P", __file__, triple, cpu, attributes, ",".join(used)],
+        [python, "-P", __file__, os.pathsep.join(sys.path), triple, cpu, attributes, used],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         errors="replace",
         check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     cpus, _, features = done.stderr.partition("Available features")
     names = re.compile(r"^  (\S+) +- ", re.MULTILINE)
@@ -109,4 +109,5 @@ def _main(triple: str, cpu: str, attributes: str, features: str) -> None:
 
 
 if __name__ == "__main__":
-    _main(*sys.argv[1:])
+    sys.path = sys.argv[1].split(os.pathsep)
+    _main(*sys.argv[2:])

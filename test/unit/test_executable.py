@@ -223,9 +223,9 @@ def test_what_is_no_model_is_refused(model: Any) -> None:
         weft.compile(model)
 
 
-@pytest.mark.parametrize("level", [-1, 4, 9, "2"])
-def test_there_are_four_levels(level: Any) -> None:
-    with pytest.raises(UsageError, match="levels are 0 to 3"):
+@pytest.mark.parametrize(("level", "error"), [(-1, UsageError), (4, UsageError), (9, UsageError), ("2", TypeError)])
+def test_there_are_four_levels(level: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match=r"levels are 0 to 3|expected to be a whole number"):
         weft.compile(module(), opt_level=level, function="other")
 
 

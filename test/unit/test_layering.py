@@ -164,26 +164,6 @@ def test_a_circle_is_found() -> None:
     assert circle({("a",): {("b",)}, ("b",): {("c",)}, ("c",): {("b",)}}) == [("b",), ("c",), ("b",)]
 
 
-CIRCLES: set[frozenset[str]] = {
-    frozenset(
-        {
-            "dialects.relay.canonicalization",
-            "dialects.relay.core",
-            "dialects.relay.ops.elementwise",
-            "dialects.relay.ops.transform",
-        }
-    ),
-    frozenset({"dialects.te.expr", "dialects.te.tensor"}),
-    frozenset({"frontend.onnx.emitter", "frontend.onnx.node", "frontend.onnx.tensors"}),
-    frozenset({"lowering.tir_to_loops.flat_buffers", "lowering.tir_to_loops.loop_emission"}),
-    frozenset(
-        {"transforms.relay.dataflow.match", "transforms.relay.dataflow.pattern", "transforms.relay.dataflow.rewrite"}
-    ),
-}
-"""Circles that are left where imports within functions and for type checkers count too. None may be added, and one that
-is gone must go from here."""
-
-
 def circles(graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> set[frozenset[str]]:
     """The groups of modules that reach one another."""
 
@@ -205,10 +185,7 @@ def test_no_circle_is_hidden_in_functions_or_below_type_checking() -> None:
     graph = {module_of(path): {m for m, _ in imports(path, at_load=False)} - {module_of(path)} for path in sources()}
     graph.pop(("frontend", "onnx_backend"))  # see EXCEPTIONS
     found = circles(graph)
-    new = {group for group in found if not any(group <= known for known in CIRCLES)}
-    assert not new, "\n".join(" <-> ".join(sorted(group)) for group in new)
-    gone = {known for known in CIRCLES if not any(group <= known for group in found)}
-    assert not gone, f"take these from CIRCLES: {gone}"
+    assert not found, "\n".join(" <-> ".join(sorted(group)) for group in found)
 
 
 def test_circles_are_found() -> None:

@@ -16,6 +16,7 @@ from weft.dialects import te
 from weft.dialects.relay import Relay
 from weft.dialects.relay.base import RelayOp
 from weft.dialects.relay.reference import evaluate_compute
+from weft.dialects.rt.core import SLOT_BYTES, SlotsType
 from weft.dialects.support.dtypes import numpy_dtype, scalar_type
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
 from weft.lowering.tir_to_loops.convert_tir_to_loops import ConvertTirToLoopsPass
@@ -43,6 +44,8 @@ def run_natively(op: RelayOp, inputs: list[NDArray]) -> list[NDArray]:
 
 def memory(type: Attribute) -> NDArray:
     """Zeroed memory for an argument that a kernel needs for itself."""
+    if isinstance(type, SlotsType):
+        return aligned([type.count.data * SLOT_BYTES], np.uint8)
     assert isinstance(type, MemRefType)
     return aligned(type.get_shape(), numpy_dtype(type.element_type))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 

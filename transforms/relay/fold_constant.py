@@ -166,13 +166,13 @@ def _evaluate(op: RelayOp, operands: Sequence[Known]) -> list[Known]:
     """The results of `op`. Where all inputs are uniform, one element of a pointwise operator is computed for all."""
     import numpy as np
 
-    from ...dialects.relay.reference import evaluate_compute, evaluate_op
+    from ...dialects.relay.reference import evaluate_compute, evaluate_op, specialize
 
     inputs = list(_flatten(operands))
     if inputs and all(array.size and not any(array.strides) for array in inputs):
         elements = [array[(slice(0, 1),) * array.ndim] for array in inputs]
         if op.has_trait(Pointwise):
-            return [np.broadcast_to(evaluate_compute(op, elements)[0], shape_of(op.results[0]))]
+            return [np.broadcast_to(evaluate_compute(specialize(op, elements), elements)[0], shape_of(op.results[0]))]
         if isinstance(op, LayoutTransformOp) and prod(shape_of(op.result)) == inputs[0].size:  # none of them padding
             return [np.broadcast_to(elements[0].reshape(()), shape_of(op.result))]
     results = iter(evaluate_op(op, inputs))

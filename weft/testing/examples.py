@@ -38,6 +38,7 @@ from xdsl.parser import Parser
 from ..dialects.relay.base import DYNAMIC, Pointwise, RelayOp, flatten_types, is_static, missing_facets, tensor
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleOp
 from ..dialects.relay.reference import evaluate_compute, evaluate_directly
+from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.dtypes import numpy_dtype
 from ..transforms.infra.registry import new_ir_context
 from .operators import assert_close
@@ -192,7 +193,10 @@ class OperatorExample:
 
     def check_types(self) -> None:
         """`compute` gives the types and shapes that the type relation declares."""
-        results = evaluate_compute(self.op, self.inputs())
+        try:
+            results = evaluate_compute(self.op, self.inputs())
+        except Diagnostic as error:
+            raise AssertionError(f"{self}: {error.message}: {class_place(self.op_type)}") from error
         types = flatten_types([r.type for r in self.op.results])
         assert len(results) == len(types), f"{self} computes {len(results)} results: {class_place(self.op_type)}"
         for result, type in zip(results, types, strict=True):

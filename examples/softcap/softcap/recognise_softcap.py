@@ -49,7 +49,7 @@ class RecogniseSoftcapPass(FunctionPass):
     """Write `softcap.softcap` where a model spells it out."""
 
     name = "recognise-softcap"
-    phase: ClassVar[str | None] = "graph"
+    joins_phase: ClassVar[str | None] = "graph"
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         report_changed(rewrite(RecogniseSoftcap(), func))

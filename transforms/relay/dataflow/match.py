@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
-if TYPE_CHECKING:
-    from .pattern import DFPattern
-
-Goal: TypeAlias = "tuple[DFPattern, SSAValue]"
+Goal: TypeAlias = "tuple[Pattern, SSAValue]"
 """A value that must match a pattern."""
 
 
-class Match(Mapping["DFPattern", SSAValue]):
+class Pattern(ABC):
+    """What the search needs to know of a pattern. One is equal to itself only."""
+
+    @abstractmethod
+    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
+        """The ways in which `value` can match, each as what else must match then: `[[]]` at once, `[]` not at all."""
+
+
+class Match(Mapping[Pattern, SSAValue]):
     """What each pattern has matched. A pattern in an alternative that was not taken is not among the keys.
 
     `path` holds the operations that matched paths of dominator patterns.
     """
 
     def __init__(self) -> None:
-        self._bound: dict[DFPattern, SSAValue] = {}
+        self._bound: dict[Pattern, SSAValue] = {}
         self.path: list[Operation] = []
 
-    def __getitem__(self, pattern: DFPattern) -> SSAValue:
+    def __getitem__(self, pattern: Pattern) -> SSAValue:
         return self._bound[pattern]
 
-    def __iter__(self) -> Iterator[DFPattern]:
+    def __iter__(self) -> Iterator[Pattern]:
         return iter(self._bound)
 
     def __len__(self) -> int:
         return len(self._bound)
 
-    def bind(self, pattern: DFPattern, value: SSAValue) -> None:
+    def bind(self, pattern: Pattern, value: SSAValue) -> None:
         self._bound[pattern] = value
 
     def cut_back(self, bound: int, path: int) -> None:
@@ -53,12 +59,12 @@ class Match(Mapping["DFPattern", SSAValue]):
 class _Todo:
     """What is still to be matched: a list that choices share."""
 
-    pattern: DFPattern
+    pattern: Pattern
     value: SSAValue
     rest: _Todo | None
 
 
-def find_match(pattern: DFPattern, value: SSAValue, known: Match | None = None) -> Match | None:
+def find_match(pattern: Pattern, value: SSAValue, known: Match | None = None) -> Match | None:
     """How `value` matches `pattern`, given what is `known` to match already; `None` if it does not.
 
     Depth first with backtracking, on explicit stacks: patterns may be of any depth.

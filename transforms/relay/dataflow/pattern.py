@@ -18,7 +18,7 @@ Not here, since SSA has no such expressions: patterns of `let` (a value is one) 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
@@ -26,24 +26,17 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from ....dialects.relay.base import Value, as_attribute, fusion_pattern
 from ....dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
 from ....dialects.support.dtypes import scalar_type
-from .match import Goal, Match, find_match
-
-if TYPE_CHECKING:
-    from .rewrite import Check
+from .match import Goal, Match, Pattern, find_match
 
 COMMUTATIVE = frozenset({"relay.add", "relay.multiply"})
 """Operations whose two operands may be exchanged for a match; TVM's matcher has the same two."""
 
 
-class DFPattern:
+class DFPattern(Pattern):
     """Base of patterns. A pattern is equal to itself only: where it stands twice, it means the same value."""
 
     root_ops: frozenset[str] | None = None
     """The names of the operations whose results can match; `None` if any value can."""
-
-    def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
-        """The ways in which `value` can match, each as what else must match then: `[[]]` at once, `[]` not at all."""
-        raise NotImplementedError
 
     def match(self, value: SSAValue) -> Match | None:
         """How `value` matches this pattern, or `None`."""
@@ -52,14 +45,6 @@ class DFPattern:
     def matches(self, value: SSAValue) -> bool:
         """Whether `value` matches this pattern."""
         return find_match(self, value) is not None
-
-    def partition(
-        self, root: Operation, attributes: Mapping[str, Value] | None = None, check: Check | None = None
-    ) -> bool:
-        """Put each match in `root` into a region of its own; see `dataflow_rewrite.partition`."""
-        from .rewrite import partition
-
-        return partition(self, root, attributes, check)
 
     def __call__(self, *arguments: DFPattern) -> CallPattern:
         """An operation whose result matches this pattern, on operands that match `arguments`."""
