@@ -16,6 +16,9 @@ Goal: TypeAlias = "tuple[Pattern, SSAValue]"
 class Pattern(ABC):
     """What the search needs to know of a pattern. One is equal to itself only."""
 
+    root_ops: frozenset[str] | None = None
+    """The names of the operations whose results can match; `None` if any value can."""
+
     @abstractmethod
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         """The ways in which `value` can match, each as what else must match then: `[[]]` at once, `[]` not at all."""

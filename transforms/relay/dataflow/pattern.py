@@ -35,9 +35,6 @@ COMMUTATIVE = frozenset({"relay.add", "relay.multiply"})
 class DFPattern(Pattern):
     """Base of patterns. A pattern is equal to itself only: where it stands twice, it means the same value."""
 
-    root_ops: frozenset[str] | None = None
-    """The names of the operations whose results can match; `None` if any value can."""
-
     def match(self, value: SSAValue) -> Match | None:
         """How `value` matches this pattern, or `None`."""
         return find_match(self, value)
