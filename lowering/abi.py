@@ -35,8 +35,8 @@ CONSTANTS_TABLE = "weft_constants"
 ALIGNMENT = 64
 """Bytes to which Weft aligns the memory it makes: a cache line, and the widest vector."""
 
-DYNAMIC = -1
-"""An extent that is not known, as xDSL has it."""
+DYNAMIC = -(2**63)
+"""An extent that is not known, as xDSL has it (`DYNAMIC_INDEX`)."""
 
 
 @dataclass(frozen=True)

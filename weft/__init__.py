@@ -13,6 +13,7 @@ from .transforms.infra.lazy import lazy_names
 if TYPE_CHECKING:
     from . import frontend as frontend
     from . import instrument as instrument
+    from . import relay as relay
     from . import transform as transform
     from .compiler import compile as compile
     from .dialects import te as te

@@ -27,7 +27,7 @@ def in_a_copy_of_the_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_python_in_the_readme_runs() -> None:
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     namespace: dict[str, object] = {}
     for block in blocks:
         exec(block, namespace)

@@ -1,0 +1,124 @@
+"""What TVM offers beside the operators, made of them; and operators whose arguments TVM takes as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from .expr import Expr, Operand, Tuple, as_value, const
+from .operators import operator
+
+Axes: TypeAlias = "int | Sequence[int] | None"
+
+
+def variance(
+    data: Operand,
+    axis: Axes = None,
+    keepdims: bool = False,
+    exclude: bool = False,
+    unbiased: bool = False,
+    with_mean: Operand | None = None,
+) -> Expr:
+    """The variance over `axis`, around the mean, or around `with_mean`, whose reduced dimensions are 1."""
+    data = Expr(as_value(data))
+    mean = operator("mean")(data, axis, True, exclude) if with_mean is None else with_mean
+    return operator("variance")(data, mean, unbiased, axis, keepdims, exclude)
+
+
+def std(
+    data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
+) -> Expr:
+    """The standard deviation over `axis`."""
+    return operator("sqrt")(variance(data, axis, keepdims, exclude, unbiased))
+
+
+def mean_variance(
+    data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
+) -> Expr:
+    """Mean and variance over `axis`, as a tuple."""
+    data = Expr(as_value(data))
+    mean = operator("mean")(data, axis, True, exclude)
+    result = variance(data, axis, keepdims, exclude, unbiased, mean)
+    return Tuple([mean if keepdims else operator("mean")(data, axis, False, exclude), result])
+
+
+def mean_std(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Expr:
+    """Mean and standard deviation over `axis`, as a tuple."""
+    mean, squared = mean_variance(data, axis, keepdims, exclude)
+    return Tuple([mean, operator("sqrt")(squared)])
+
+
+def logsumexp(data: Operand, axis: Axes = None, keepdims: bool = False) -> Expr:
+    """`log(sum(exp(data)))` over `axis`, computed around the greatest element so that nothing overflows."""
+    data = Expr(as_value(data))
+    peak = operator("max")(data, axis, True)
+    total = operator("log")(operator("sum")(operator("exp")(data - peak), axis, True)) + peak
+    return total if keepdims else operator("sum")(total, axis, False)
+
+
+def arange(start: Operand, stop: Operand | None = None, step: Operand | None = None, dtype: str = "float32") -> Expr:
+    """Numbers from `start` (0 where only one is given) up to, not including, `stop`."""
+    first, last = (0, start) if stop is None else (start, stop)
+    bounds = [_number(value, dtype) for value in (first, last, 1 if step is None else step)]
+    return operator("arange")(*bounds, dtype=dtype)
+
+
+def one_hot(indices: Operand, on_value: Operand, off_value: Operand, depth: int, axis: int, dtype: str) -> Expr:
+    """`on_value` where a new axis of extent `depth` is at an index, `off_value` elsewhere."""
+    on, off = _number(on_value, dtype), _number(off_value, dtype)
+    return operator("one_hot")(indices, on, off, depth, axis, dtype)
+
+
+def full(fill_value: Operand, shape: Sequence[int] = (), dtype: str = "") -> Expr:
+    """A tensor whose elements are all `fill_value`."""
+    value = _number(fill_value, dtype) if dtype else Expr(as_value(fill_value))
+    return operator("full")(value, shape, dtype or value.dtype)
+
+
+def matrix_set_diag(data: Operand, diagonal: Operand, k: int | tuple[int, int] = 0, align: str = "RIGHT_LEFT") -> Expr:
+    """`data` with diagonal `k`, or the band of diagonals from `k[0]` to `k[1]`, replaced."""
+    low, high = k if isinstance(k, tuple) else (k, k)
+    return operator("matrix_set_diag")(data, diagonal, k1=low, k2=high, align=align)
+
+
+def _number(value: Operand, dtype: str) -> Expr:
+    """A number as a constant of `dtype`; an expression as it is."""
+    return value if isinstance(value, Expr) else const(value, dtype)  # pyright: ignore[reportArgumentType]
+
+
+def global_max_pool1d(data: Operand, layout: str = "NCW", out_layout: str = "") -> Expr:
+    """The greatest element of each channel."""
+    return operator("nn.adaptive_max_pool1d")(data, (1,), layout, out_layout)
+
+
+def global_avg_pool1d(data: Operand, layout: str = "NCW", out_layout: str = "") -> Expr:
+    """The mean of each channel."""
+    return operator("nn.adaptive_avg_pool1d")(data, (1,), layout, out_layout)
+
+
+def global_max_pool3d(data: Operand, layout: str = "NCDHW", out_layout: str = "") -> Expr:
+    """The greatest element of each channel."""
+    return operator("nn.adaptive_max_pool3d")(data, (1, 1, 1), layout, out_layout)
+
+
+def global_avg_pool3d(data: Operand, layout: str = "NCDHW", out_layout: str = "") -> Expr:
+    """The mean of each channel."""
+    return operator("nn.adaptive_avg_pool3d")(data, (1, 1, 1), layout, out_layout)
+
+
+COMPOSITES = {
+    "variance": variance,
+    "std": std,
+    "mean_variance": mean_variance,
+    "mean_std": mean_std,
+    "logsumexp": logsumexp,
+    "arange": arange,
+    "one_hot": one_hot,
+    "full": full,
+    "matrix_set_diag": matrix_set_diag,
+    "nn.global_max_pool1d": global_max_pool1d,
+    "nn.global_avg_pool1d": global_avg_pool1d,
+    "nn.global_max_pool3d": global_max_pool3d,
+    "nn.global_avg_pool3d": global_avg_pool3d,
+}
+"""By their names without `relay.`; these come before the operators of the same name."""

@@ -1,0 +1,325 @@
+"""Relay expressions in Python: an `Expr` is the value of an operation, whose type is known at once.
+
+    x = relay.var("x", shape=(1, 64))
+    w = relay.var("w", shape=(32, 64))
+    y = relay.nn.relu(relay.nn.dense(x, w) + relay.const(1.0))
+    function = relay.Function([x, w], y)      # a `relay.func`, for `weft.compile` and the passes
+
+There is no tree beside the dialect: each call makes one operation, `relay.Function` puts those that its body needs into
+a function, and an expression that is used twice is one operation that is used twice. A `let` only names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+
+from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor
+from ...dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
+from ...dialects.relay.ops import broadcast, elementwise
+from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
+
+Operand: TypeAlias = "Expr | SSAValue | npt.ArrayLike"
+"""What may stand where a tensor is wanted: an expression, or a number or an array, which becomes a constant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expr:
+    """An expression: the value of an operation, or a variable. Operators of Python are Relay's."""
+
+    value: SSAValue
+
+    @property
+    def checked_type(self) -> Attribute:
+        """The type: a tensor's, or a tuple's."""
+        return self.value.type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of a tensor; `-1` for one that is not known.
+
+        Raises:
+            UsageError: the expression is a tuple.
+        """
+        return tuple(-1 if extent == DYNAMIC else extent for extent in _tensor(self).get_shape())
+
+    @property
+    def dtype(self) -> str:
+        """The name of a tensor's element type, as NumPy's.
+
+        Raises:
+            UsageError: the expression is a tuple.
+        """
+        return dtype_name(_tensor(self).element_type)
+
+    def __len__(self) -> int:
+        if not isinstance(self.value.type, TupleType):
+            raise UsageError(f"{self!r} is no tuple")
+        return len(self.value.type.types.data)
+
+    def __getitem__(self, index: int) -> Expr:
+        """Field `index` of a tuple."""
+        return TupleGetItem(self, index)
+
+    def __iter__(self) -> Iterator[Expr]:
+        return (self[index] for index in range(len(self)))
+
+    def __bool__(self) -> bool:
+        raise TypeError("an expression of Relay has no truth value before it runs; compare with relay.equal, ...")
+
+    def __repr__(self) -> str:
+        return f"relay expression of type {self.value.type}"
+
+    def astype(self, dtype: str) -> Expr:
+        """The elements converted to `dtype`."""
+        return Expr(elementwise.CastOp(self.value, dtype=dtype).result)
+
+    def __neg__(self) -> Expr:
+        return Expr(elementwise.NegativeOp(self.value).result)
+
+    def __add__(self, other: Operand) -> Expr:
+        return _binary(broadcast.AddOp, self, other)
+
+    def __radd__(self, other: Operand) -> Expr:
+        return _binary(broadcast.AddOp, other, self)
+
+    def __sub__(self, other: Operand) -> Expr:
+        return _binary(broadcast.SubtractOp, self, other)
+
+    def __rsub__(self, other: Operand) -> Expr:
+        return _binary(broadcast.SubtractOp, other, self)
+
+    def __mul__(self, other: Operand) -> Expr:
+        return _binary(broadcast.MultiplyOp, self, other)
+
+    def __rmul__(self, other: Operand) -> Expr:
+        return _binary(broadcast.MultiplyOp, other, self)
+
+    def __truediv__(self, other: Operand) -> Expr:
+        return _binary(broadcast.DivideOp, self, other)
+
+    def __rtruediv__(self, other: Operand) -> Expr:
+        return _binary(broadcast.DivideOp, other, self)
+
+    def __lt__(self, other: Operand) -> Expr:
+        return _binary(broadcast.LessOp, self, other)
+
+    def __le__(self, other: Operand) -> Expr:
+        return _binary(broadcast.LessEqualOp, self, other)
+
+    def __gt__(self, other: Operand) -> Expr:
+        return _binary(broadcast.GreaterOp, self, other)
+
+    def __ge__(self, other: Operand) -> Expr:
+        return _binary(broadcast.GreaterEqualOp, self, other)
+
+
+class Var(Expr):
+    """A variable: a parameter of a function, or what a `let` names."""
+
+    @property
+    def name_hint(self) -> str:
+        return self.value.name_hint or ""
+
+    def __repr__(self) -> str:
+        return f"relay variable %{self.name_hint} of type {self.value.type}"
+
+
+def as_value(operand: Operand, like: Attribute | None = None) -> SSAValue:
+    """The value of an operand. Numbers and arrays become constants; a number of the element type of `like`."""
+    if isinstance(operand, Expr):
+        return operand.value
+    if isinstance(operand, SSAValue):
+        return operand
+    if np.isscalar(operand) and isinstance(like, TensorType):
+        array = np.array(operand, numpy_dtype(cast(Tensor, like).element_type))
+        return ConstantOp.from_numpy(array).result
+    return const(operand).value
+
+
+def _binary(op_type: type[RelayOp], lhs: Operand, rhs: Operand) -> Expr:
+    left = lhs.checked_type if isinstance(lhs, Expr) else None
+    right = rhs.checked_type if isinstance(rhs, Expr) else None
+    return Expr(op_type(as_value(lhs, right), as_value(rhs, left)).results[0])
+
+
+def _tensor(expr: Expr) -> Tensor:
+    type: Attribute = expr.value.type
+    if not isinstance(type, TensorType):
+        raise UsageError(f"{expr!r} is no tensor")
+    return cast(Tensor, type)
+
+
+class AnyExtent:
+    """An extent that is not known when the graph is made: TVM's `relay.Any()`."""
+
+
+def tensor_type(shape: Sequence[int | AnyExtent] = (), dtype: str = "float32") -> Tensor:
+    """The type of a tensor: TVM's `relay.TensorType(shape, dtype)`.
+
+    Raises:
+        UsageError: there is no such dtype, or an extent is negative.
+    """
+    try:
+        element = scalar_type(dtype)
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"there is no element type '{dtype}'") from error
+    extents = [DYNAMIC if isinstance(n, AnyExtent) else n for n in shape]
+    if any(n < 0 and n != DYNAMIC for n in extents):
+        raise UsageError(f"a shape has no negative extents: {list(extents)}")
+    return TensorType(element, extents)
+
+
+def var(
+    name_hint: str,
+    type_annotation: Attribute | None = None,
+    shape: Sequence[int | AnyExtent] | None = None,
+    dtype: str = "float32",
+) -> Var:
+    """A variable of the type given, or of a tensor of `shape` and `dtype`.
+
+    Raises:
+        UsageError: both a type and a shape are given, or neither.
+    """
+    types = [
+        *([] if type_annotation is None else [type_annotation]),
+        *([] if shape is None else [tensor_type(shape, dtype)]),
+    ]
+    if len(types) != 1:
+        raise UsageError(f"the variable '{name_hint}' is given either a type or a shape")
+    value = Block(arg_types=types).args[0]
+    value.name_hint = name_hint
+    return Var(value)
+
+
+def const(value: npt.ArrayLike, dtype: str | None = None) -> Expr:
+    """A constant. As in TVM, Python's integers are `int32` and its floats `float32`, unless `dtype` says otherwise."""
+    if dtype is not None:
+        array = np.asarray(value).astype(numpy_dtype(scalar_type(dtype)))
+    elif isinstance(value, bool):
+        array = np.array(value)
+    elif isinstance(value, int | float) or _is_plain(value):
+        array = np.asarray(value)
+        array = array.astype({"f": np.float32, "i": np.int32}.get(array.dtype.kind, array.dtype))
+    else:
+        array = np.asarray(value)
+    return Expr(ConstantOp.from_numpy(array).result)
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def Tuple(fields: Iterable[Operand]) -> Expr:
+    """A tuple of expressions."""
+    return Expr(TupleOp(*(as_value(field) for field in fields)).result)
+
+
+def TupleGetItem(tuple_value: Operand, index: int) -> Expr:
+    """Field `index` of a tuple; a negative one counts from the end.
+
+    Raises:
+        IndexError: there is no such field.
+        UsageError: it is no tuple.
+    """
+    value = as_value(tuple_value)
+    if not isinstance(value.type, TupleType):
+        raise UsageError(f"a value of type {value.type} is no tuple")
+    count = len(value.type.types.data)
+    if not -count <= index < count:
+        raise IndexError(f"field {index} of a tuple of {count}")
+    return Expr(TupleGetOp(value, index % count).result)
+
+
+def Let(variable: Var, value: Operand, body: Operand) -> Expr:
+    """`body`, in which `variable` is `value`. Values are shared as they are, so this only gives the value a name.
+
+    Raises:
+        UsageError: the variable is of another type, is bound already, or is a parameter.
+    """
+    bound, old = as_value(value), variable.value
+    if bound.type != old.type:
+        raise UsageError(f"{variable!r} cannot be bound to a value of type {bound.type}")
+    result = as_value(body)
+    if bound.name_hint is None:
+        bound.name_hint = old.name_hint
+    if result is old:
+        return Expr(bound)
+    old.replace_all_uses_with(bound)
+    return Expr(result)
+
+
+def free_vars(*bodies: Operand) -> list[Var]:
+    """The variables that expressions are made of, in the order in which they are met, depth first."""
+    found: dict[SSAValue, None] = {}
+    for op in _operations([as_value(body) for body in bodies]):
+        found.update({operand: None for operand in op.operands if isinstance(operand, BlockArgument)})
+    found.update({value: None for body in bodies if isinstance(value := as_value(body), BlockArgument)})
+    return [Var(value) for value in found]
+
+
+def _operations(roots: Sequence[SSAValue]) -> list[Operation]:
+    """The operations that `roots` are made of, each once and after those of its operands."""
+    order: dict[Operation, None] = {}
+    stack: list[tuple[Operation, bool]] = [
+        (root.owner, False) for root in reversed(roots) if isinstance(root.owner, Operation)
+    ]
+    while stack:
+        op, ready = stack.pop()
+        if ready:
+            order[op] = None
+        elif op not in order:
+            stack.append((op, True))
+            owners = [operand.owner for operand in reversed(op.operands)]
+            stack.extend((owner, False) for owner in owners if isinstance(owner, Operation) and owner not in order)
+    return list(order)
+
+
+def Function(params: Sequence[Var], body: Operand, name: str = "main") -> FuncOp:
+    """A function of `params` that gives `body`; the expressions themselves can be used again. A tuple is given as it
+    is.
+
+    Raises:
+        UsageError: the body has other variables than `params`, or one stands twice.
+    """
+    result = as_value(body)
+    if len({param.value for param in params}) != len(params):
+        raise UsageError("a parameter stands twice")
+    missing = [each.name_hint for each in free_vars(result) if each.value not in {param.value for param in params}]
+    if missing:
+        raise UsageError(f"the body has variables that are no parameters: {', '.join(missing)}")
+    types = FunctionType.from_lists([param.value.type for param in params], [result.type])
+    function = FuncOp(name, types)
+    block = function.body.block
+    values: dict[SSAValue, SSAValue] = {}
+    for argument, param in zip(block.args, params, strict=True):
+        argument.name_hint = param.value.name_hint
+        values[param.value] = argument
+    for op in _operations([result]):
+        block.add_op(op.clone(values))
+    block.add_op(ReturnOp(values.get(result, result)))
+    return function
+
+
+class IRModule:
+    """Makes xDSL modules, which is what a module is here, under TVM's names."""
+
+    @staticmethod
+    def from_expr(expr: FuncOp | Operand, functions: Mapping[str, FuncOp] | None = None) -> ModuleOp:
+        """A module whose `@main` is a function, or gives an expression and takes its free variables; with further
+        functions by name."""
+        main = expr if isinstance(expr, FuncOp) else Function(free_vars(expr), expr)
+        ops = [main.clone()]
+        ops[0].properties["sym_name"] = type(main.sym_name)("main")
+        for name, function in (functions or {}).items():
+            copy = function.clone()
+            copy.properties["sym_name"] = type(main.sym_name)(name)
+            ops.append(copy)
+        return ModuleOp(cast("list[Operation]", ops))

@@ -1,0 +1,140 @@
+"""Relay's operators as functions: `relay.nn.conv2d(data, weight, strides=(2, 2))` makes one operation.
+
+A function is made of the operator's class and its call form when it is first asked for. So an operator that an
+installed package declares in the `relay` namespace has one too.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TypeAlias, cast
+
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import OptionalDef, OptOperandDef, PropertyDef, VarOperandDef
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects.relay import Relay
+from ...dialects.relay.base import RelayOp, Value, as_attribute
+from ...dialects.relay.core import TupleOp
+from ...dialects.support.diagnostics import UsageError, did_you_mean
+from .expr import Expr, Operand, as_value
+from .signatures import CallForm, call_forms
+
+Operator: TypeAlias = Callable[..., Expr]
+
+
+@cache
+def operator_classes() -> dict[str, type[RelayOp]]:
+    """The operators by their names without `relay.`."""
+    return {op.name.removeprefix("relay."): op for op in Relay.operations if issubclass(op, RelayOp)}
+
+
+@cache
+def operator(name: str) -> Operator:
+    """The function that makes the operator `name`, as in `nn.conv2d`.
+
+    Raises:
+        KeyError: there is no such operator.
+    """
+    op_type = operator_classes()[name]
+    form = call_forms().get(name) or form_of(op_type)
+
+    def make(*args: object, **kwargs: object) -> Expr:
+        try:
+            bound = form.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            wrong = [key for key in kwargs if key not in form.signature.parameters]
+            hint = did_you_mean(wrong[0], form.signature.parameters) if wrong else None
+            raise UsageError(f"relay.{name}{form.signature}: {error}", hint=hint) from None
+        bound.apply_defaults()
+        return _make(op_type, form, bound.arguments)
+
+    make.__name__ = make.__qualname__ = name.rpartition(".")[2]
+    make.__doc__ = op_type.__doc__
+    make.__signature__ = form.signature  # pyright: ignore[reportFunctionMemberAccess]
+    return make
+
+
+def form_of(op_type: type[RelayOp]) -> CallForm:
+    """The form that follows from the class: operands in order, then properties in order, with the class's defaults."""
+    definition = op_type.get_irdl_definition()
+    empty = inspect.Parameter.empty
+    defaults: dict[str, object] = {
+        name: None if isinstance(operand, OptOperandDef) else empty for name, operand in definition.operands
+    }
+    for name, property in definition.properties.items():
+        optional = isinstance(property, OptionalDef)
+        has_default = property.default_value is not None
+        defaults[name] = None if optional or has_default else empty
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(name, kind, default=default) for name, default in defaults.items()]
+    parameters.sort(key=lambda p: p.default is not empty)
+    return CallForm(inspect.Signature(parameters), {name: name for name in defaults})
+
+
+def _make(op_type: type[RelayOp], form: CallForm, arguments: dict[str, object]) -> Expr:
+    definition = op_type.get_irdl_definition()
+    given = {form.fields[parameter]: value for parameter, value in arguments.items()}
+    operands: list[SSAValue | Sequence[SSAValue]] = []
+    like: Attribute | None = None
+    for name, operand in definition.operands:
+        if isinstance(operand, OptOperandDef):
+            value = given.get(name)
+            operands.append([] if value is None else [as_value(cast(Operand, value), like)])
+        elif isinstance(operand, VarOperandDef):
+            operands.append([as_value(each, like) for each in cast("Sequence[Operand]", given[name])])
+        else:
+            value = _operand(op_type, name, given[name], like)
+            like = value.type if like is None else like
+            operands.append(value)
+    properties = {
+        name: converted
+        for name, property in definition.properties.items()
+        if (converted := _property(property, given.get(name))) is not None
+    }
+    try:
+        op = op_type(*operands, **properties)
+        op.verify_()
+    except VerifyException as error:
+        raise UsageError(f"{op_type.name}: {error}") from None
+    return Expr(op.results[0])
+
+
+def _operand(op_type: type[RelayOp], name: str, given: object, like: Attribute | None) -> SSAValue:
+    """A value; a list of expressions is a tuple, where an operand is one."""
+    fields = cast("Sequence[Operand]", given) if isinstance(given, list | tuple) else ()
+    if any(isinstance(each, Expr | SSAValue) for each in fields):
+        return TupleOp(*map(as_value, fields)).result
+    return as_value(cast(Operand, given), like)
+
+
+def _property(definition: PropertyDef, given: object) -> Value:
+    """The attribute that a Python value means for a property: the first of its readings that the property takes, as in
+    TVM, where a number does for a list of one, `1` for a truth value and pairs for the list of all they hold."""
+    if given is None or (given == "" and isinstance(given, str)):
+        return None
+    readings: list[Value] = [cast(Value, given)]
+    if isinstance(given, list | tuple):
+        flat = _flatten(cast("Sequence[object]", given))
+        readings = [cast("Sequence[int]", flat), [float(cast(float, value)) for value in flat]]
+    elif isinstance(given, bool | int | float):
+        readings = [given, float(given), [int(given)], [float(given)]]
+        if given in (0, 1):
+            readings.insert(1, bool(given))
+    for reading in readings:
+        attribute = as_attribute(reading)
+        if definition.constr.verifies(attribute):
+            return attribute
+    return cast(Value, given)  # the operator says what is wrong with it
+
+
+def _flatten(values: Sequence[object]) -> list[object]:
+    flat: list[object] = []
+    for value in values:
+        if isinstance(value, list | tuple):
+            flat.extend(_flatten(cast("Sequence[object]", value)))
+        else:
+            flat.append(value)
+    return flat

@@ -1,0 +1,196 @@
+"""Models to try things on, with seeded random parameters: `relay.testing` of TVM.
+
+    module, params = relay.testing.resnet.get_workload(num_layers=18)
+    executable = weft.compile(module, params=params)
+
+Each has `get_net(...)`, which gives the function, and `get_workload(...)`, which gives a module and its parameters by
+name; the input is called `data`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, ParamSpec, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.relay.base import tensor
+from ...dialects.relay.core import FuncOp
+from ...dialects.support.dtypes import numpy_dtype
+from .expr import Expr, Function, IRModule, Tuple, Var, const, free_vars, var
+from .namespace import OperatorNamespace, find
+
+NDArray: TypeAlias = npt.NDArray[np.generic]
+P = ParamSpec("P")
+
+nn = OperatorNamespace("nn")
+
+
+def create_workload(net: FuncOp, seed: int = 0) -> tuple[ModuleOp, dict[str, NDArray]]:
+    """A module with `net` as `@main`, and an array for each parameter but `data`.
+
+    Weights of convolutions are normally distributed with the variance of He et al. (2015), those of dense layers with a
+    smaller one; scales and variances are positive, around 1.
+    """
+    rng = np.random.default_rng(seed)
+    params: dict[str, NDArray] = {}
+    for argument in net.body.block.args:
+        name = argument.name_hint or ""
+        if name != "data":
+            params[name] = _initial(name, tensor(argument).get_shape(), rng).astype(
+                numpy_dtype(tensor(argument).element_type)
+            )
+    return IRModule.from_expr(net), params
+
+
+def _initial(name: str, shape: Sequence[int], rng: np.random.Generator) -> NDArray:
+    if name.endswith(("gamma", "var")):
+        return rng.uniform(0.8, 1.2, shape)
+    if len(shape) < 2 or name.endswith(("beta", "mean", "bias")):
+        return rng.normal(0, 0.05, shape)
+    gain = 2.0 if len(shape) > 2 else 0.1  # dense layers: logits are to be small, or a softmax would saturate
+    return rng.normal(0, math.sqrt(gain / math.prod(shape[1:])), shape)
+
+
+@dataclass(frozen=True)
+class Workload(Generic[P]):
+    """One model. `get_net` makes its function; `get_workload` that in a module, with parameters from a seed of 0."""
+
+    get_net: Callable[P, FuncOp]
+
+    def get_workload(self, *args: P.args, **kwargs: P.kwargs) -> tuple[ModuleOp, dict[str, NDArray]]:
+        return create_workload(self.get_net(*args, **kwargs))
+
+
+class _Layers:
+    """Layers whose parameters are variables of their own, named after the layer."""
+
+    def __init__(self, dtype: str):
+        self.dtype = dtype
+
+    def weight(self, name: str, *shape: int) -> Var:
+        return var(name, shape=shape, dtype=self.dtype)
+
+    def dense(self, x: Expr, units: int, name: str) -> Expr:
+        y = nn.dense(x, self.weight(f"{name}_weight", units, x.shape[-1]), units=units)
+        return nn.bias_add(y, self.weight(f"{name}_bias", units), axis=-1)
+
+    def conv2d(self, x: Expr, channels: int, kernel: int, name: str, stride: int = 1, groups: int = 1) -> Expr:
+        weight = self.weight(f"{name}_weight", channels, x.shape[1] // groups, kernel, kernel)
+        padding = (kernel // 2, kernel // 2)
+        return nn.conv2d(x, weight, (stride, stride), padding, groups=groups, channels=channels)
+
+    def batch_norm(self, x: Expr, name: str) -> Expr:
+        parts = ("gamma", "beta", "moving_mean", "moving_var")
+        parameters = [self.weight(f"{name}_{part}", x.shape[1]) for part in parts]
+        return nn.batch_norm(x, *parameters, epsilon=2e-5)[0]
+
+
+def _function(body: Expr, data: Var) -> FuncOp:
+    return Function([data, *(each for each in free_vars(body) if each.value is not data.value)], body)
+
+
+def _mlp(
+    batch_size: int = 1, num_classes: int = 10, image_shape: tuple[int, ...] = (1, 28, 28), dtype: str = "float32"
+) -> FuncOp:
+    """A perceptron of three layers."""
+    layers, data = _Layers(dtype), var("data", shape=(batch_size, *image_shape), dtype=dtype)
+    x = nn.relu(layers.dense(nn.batch_flatten(data), 128, "fc1"))
+    x = nn.relu(layers.dense(x, 64, "fc2"))
+    return _function(nn.softmax(layers.dense(x, num_classes, "fc3")), data)
+
+
+_RESNETS = {18: ((2, 2, 2, 2), False), 34: ((3, 4, 6, 3), False), 50: ((3, 4, 6, 3), True), 101: ((3, 4, 23, 3), True)}
+
+
+def _resnet(
+    batch_size: int = 1,
+    num_classes: int = 1000,
+    num_layers: int = 18,
+    image_shape: tuple[int, int, int] = (3, 224, 224),
+    dtype: str = "float32",
+) -> FuncOp:
+    """A residual network before activation (He et al., 2016), of 18, 34, 50 or 101 layers.
+
+    Raises:
+        ValueError: there is none of so many layers.
+    """
+    if num_layers not in _RESNETS:
+        known = ", ".join(map(str, _RESNETS))
+        raise ValueError(f"there is no residual network of {num_layers} layers; there are those of {known}")
+    units, bottleneck = _RESNETS[num_layers]
+    layers, data = _Layers(dtype), var("data", shape=(batch_size, *image_shape), dtype=dtype)
+    x = nn.relu(layers.batch_norm(layers.conv2d(data, 64, 7, "conv0", 2), "bn0"))
+    x = nn.max_pool2d(x, (3, 3), (2, 2), padding=(1, 1))
+    for stage, count in enumerate(units):
+        channels = 64 * 2**stage * (4 if bottleneck else 1)
+        for unit in range(count):
+            name, stride = f"stage{stage + 1}_unit{unit + 1}", 2 if stage and not unit else 1
+            y = nn.relu(layers.batch_norm(x, f"{name}_bn1"))
+            shortcut = x if unit else layers.conv2d(y, channels, 1, f"{name}_sc", stride)
+            if bottleneck:
+                y = layers.conv2d(y, channels // 4, 1, f"{name}_conv1")
+                y = nn.relu(layers.batch_norm(y, f"{name}_bn2"))
+                y = layers.conv2d(y, channels // 4, 3, f"{name}_conv2", stride)
+                y = nn.relu(layers.batch_norm(y, f"{name}_bn3"))
+                y = layers.conv2d(y, channels, 1, f"{name}_conv3")
+            else:
+                y = layers.conv2d(y, channels, 3, f"{name}_conv1", stride)
+                y = nn.relu(layers.batch_norm(y, f"{name}_bn2"))
+                y = layers.conv2d(y, channels, 3, f"{name}_conv2")
+            x = y + shortcut
+    x = nn.global_avg_pool2d(nn.relu(layers.batch_norm(x, "bn1")))
+    return _function(nn.softmax(layers.dense(nn.batch_flatten(x), num_classes, "fc1")), data)
+
+
+_MOBILENET = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *(((512, 1),) * 5), (1024, 2), (1024, 1))
+
+
+def _mobilenet(
+    batch_size: int = 1,
+    num_classes: int = 1000,
+    image_shape: tuple[int, int, int] = (3, 224, 224),
+    dtype: str = "float32",
+) -> FuncOp:
+    """MobileNet (Howard et al., 2017): depthwise convolutions and such of one pixel in turns."""
+    layers, data = _Layers(dtype), var("data", shape=(batch_size, *image_shape), dtype=dtype)
+    x = nn.relu(layers.batch_norm(layers.conv2d(data, 32, 3, "conv0", 2), "bn0"))
+    for number, (channels, stride) in enumerate(_MOBILENET, 1):
+        before = x.shape[1]
+        x = layers.conv2d(x, before, 3, f"depthwise{number}", stride, groups=before)
+        x = nn.relu(layers.batch_norm(x, f"depthwise{number}_bn"))
+        x = nn.relu(layers.batch_norm(layers.conv2d(x, channels, 1, f"pointwise{number}"), f"pointwise{number}_bn"))
+    x = nn.batch_flatten(nn.global_avg_pool2d(x))
+    return _function(nn.softmax(layers.dense(x, num_classes, "fc")), data)
+
+
+def _lstm(iterations: int = 4, num_hidden: int = 16, batch_size: int = 1, dtype: str = "float32") -> FuncOp:
+    """A recurrent network of long short-term memory (Hochreiter and Schmidhuber, 1997), as many steps as asked for one
+    after the other, which share their weights; gives what each step puts out."""
+    layers, data = _Layers(dtype), var("data", shape=(iterations, batch_size, num_hidden), dtype=dtype)
+    weights = {kind: layers.weight(f"{kind}_weight", 4 * num_hidden, num_hidden) for kind in ("i2h", "h2h")}
+    biases = {kind: layers.weight(f"{kind}_bias", 4 * num_hidden) for kind in ("i2h", "h2h")}
+
+    def gates(x: Expr, kind: str) -> Expr:
+        return nn.bias_add(nn.dense(x, weights[kind], units=4 * num_hidden), biases[kind], axis=-1)
+
+    zeros = const(np.zeros((batch_size, num_hidden), dtype))
+    hidden, memory, outputs = zeros, zeros, cast("list[Expr]", [])
+    for step in find("split")(data, iterations, axis=0):
+        x = find("squeeze")(step, axis=[0])
+        taken, forgotten, shown, new = find("split")(gates(x, "i2h") + gates(hidden, "h2h"), 4, axis=1)
+        taken, forgotten, shown = (find("sigmoid")(gate) for gate in (taken, forgotten, shown))
+        memory = forgotten * memory + taken * find("tanh")(new)
+        hidden = shown * find("tanh")(memory)
+        outputs.append(hidden)
+    return _function(find("stack")(Tuple(outputs), axis=0), data)
+
+
+mlp = Workload(_mlp)
+resnet = Workload(_resnet)
+mobilenet = Workload(_mobilenet)
+lstm = Workload(_lstm)

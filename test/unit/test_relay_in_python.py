@@ -1,0 +1,236 @@
+"""`weft.relay`: TVM's names build Weft's operations, types are known at once, and what is wrong is said."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp, TensorType, f32
+from xdsl.irdl import VarOperandDef
+
+import weft
+from weft import relay
+from weft.dialects.relay import Relay
+from weft.dialects.relay.base import RelayOp
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.relay.reference import evaluate_function
+from weft.dialects.support.diagnostics import UsageError
+from weft.frontend.relay.composites import COMPOSITES
+from weft.frontend.relay.namespace import operator_names
+from weft.frontend.relay.operators import form_of, operator, operator_classes
+from weft.frontend.relay.signatures import call_forms
+from weft.testing.examples import OperatorExample, examples_of
+
+NDArray = Any
+relay: Any = relay
+
+
+def random(*shape: int) -> NDArray:
+    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+
+
+def run(expr: Any, *inputs: NDArray) -> list[NDArray]:
+    """What an expression gives for its free variables, operator by operator."""
+    function = relay.IRModule.from_expr(expr).body.block.first_op
+    assert isinstance(function, FuncOp)
+    return list(evaluate_function(function, inputs))
+
+
+@pytest.mark.parametrize("example", examples_of(Relay), ids=str)
+def test_an_operator_called_with_the_fields_of_its_example_is_that_example(example: OperatorExample) -> None:
+    op, name = example.op, example.op_type.name.removeprefix("relay.")
+    form = call_forms().get(name) or form_of(example.op_type)
+    definition = example.op_type.get_irdl_definition()
+    fields: dict[str, Any] = {}
+    for field, operand in definition.operands:
+        value = getattr(op, field)
+        fields[field] = list(value) if type(operand) is VarOperandDef else value
+    fields |= op.properties
+    parameters = {p: fields[f] for p, f in form.fields.items() if fields.get(f) is not None}
+    left = set(fields) - set(form.fields.values())
+    assert left <= OWN_FIELDS.get(name, set()), f"{name}: no argument gives {left}"
+    made = operator(name)(**parameters).value.owner
+    assert isinstance(made, RelayOp) and type(made) is example.op_type
+    assert [r.type for r in made.results] == [r.type for r in op.results]
+    assert {k: v for k, v in made.properties.items() if k not in left} == {
+        k: v for k, v in op.properties.items() if k not in left
+    }
+
+
+OWN_FIELDS = {
+    "gather": {"mode"}, "gather_nd": {"mode"}, "layout_transform": {"extents"}, "nn.space_to_depth": {"mode"},
+    "nn.global_max_pool2d": {"output_size"}, "nn.global_avg_pool2d": {"output_size"},
+}  # fmt: skip
+"""Properties that TVM's operators do not have, or do not take."""
+
+
+@pytest.mark.parametrize("name", call_forms())
+def test_a_call_form_names_fields_of_its_operator(name: str) -> None:
+    definition = operator_classes()[name].get_irdl_definition()
+    assert set(call_forms()[name].fields.values()) <= {f for f, _ in definition.operands} | set(definition.properties)
+
+
+def test_everything_that_can_be_called_is_found_and_documented() -> None:
+    assert {"add", "nn.conv2d", "image.resize2d", "std"} <= operator_names()
+    for name in operator_names():
+        *prefix, last = name.split(".")
+        place = getattr(relay, prefix[0]) if prefix else relay
+        function = getattr(place, last)
+        assert inspect.getdoc(function), name
+        assert last in dir(place), name
+        assert inspect.signature(function).parameters or name == "nothing"
+
+
+def test_calls_read_as_tvms() -> None:
+    x, w = relay.var("x", shape=(1, 3, 8, 8)), relay.var("w", relay.TensorType((4, 3, 3, 3)))
+    y = relay.nn.conv2d(x, w, strides=(2, 2), padding=1, channels=4, kernel_size=(3, 3))
+    assert y.checked_type == TensorType(f32, [1, 4, 4, 4])
+    assert relay.sum(y, axis=1).shape == (1, 4, 4)
+    assert relay.sum(y, axis=[1, 2], keepdims=True).shape == (1, 1, 1, 4)
+    assert relay.reshape(y, (0, -1)).shape == (1, 64)
+    assert relay.nn.pad(y, ((0, 0), (0, 0), (1, 1), (1, 1))).shape == (1, 4, 6, 6)
+    assert len(relay.split(y, 2, axis=1)) == 2
+    assert relay.topk(y, k=2, axis=-1).checked_type != y.checked_type
+    assert relay.arange(2, 10, 2, dtype="int32").shape == (4,)
+    assert relay.one_hot(relay.const([1, 2]), 1.0, 0.0, 4, -1, "float32").shape == (2, 4)
+    assert relay.cast(y, "int8").dtype == "int8" and y.astype("float16").dtype == "float16"
+
+
+def test_an_expression_used_twice_is_one_operation() -> None:
+    x = relay.var("x", shape=(4,))
+    y = relay.exp(x)
+    text = str(relay.Function([x], y * y + y))
+    assert text.count("relay.exp") == 1
+
+
+def test_operators_of_python_are_relays() -> None:
+    x = relay.var("x", shape=(4,))
+    a = random(4)
+    (got,) = run(-(2.0 - x) * x / (x * x + 1.0) + (x < 0.5).astype("float32"), a)
+    np.testing.assert_allclose(got, -(2 - a) * a / (a * a + 1) + (a < 0.5), rtol=1e-6)
+
+
+def test_a_number_beside_an_expression_has_its_element_type() -> None:
+    x = relay.var("x", shape=(2,), dtype="int64")
+    assert (x + 1).dtype == "int64" and (1 - x).dtype == "int64"
+    assert relay.add(x, 1).dtype == "int64"
+
+
+def test_a_let_names_its_value() -> None:
+    x, y = relay.var("x", shape=(4,)), relay.var("y", shape=(4,))
+    function = relay.Function([x], relay.Let(y, relay.exp(x), y + y))
+    assert "%y = relay.exp %x" in str(function) and str(function).count("%y") == 3
+    with pytest.raises(UsageError, match="cannot be bound to a value of type"):
+        relay.Let(relay.var("z", shape=(3,)), x, x)
+
+
+def test_a_function_names_the_variables_that_it_lacks() -> None:
+    x, y = relay.var("x", shape=(4,)), relay.var("y", shape=(4,))
+    with pytest.raises(UsageError, match="variables that are no parameters: y"):
+        relay.Function([x], x + y)
+    with pytest.raises(UsageError, match="stands twice"):
+        relay.Function([x, x], x)
+    assert [v.name_hint for v in relay.free_vars(x + y)] == ["x", "y"]
+
+
+def test_a_body_that_is_a_parameter_or_a_constant_is_a_function() -> None:
+    x = relay.var("x", shape=(2,))
+    np.testing.assert_array_equal(run(x, random(2))[0], random(2))
+    np.testing.assert_array_equal(run(relay.const([1.0, 2.0]))[0], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "expected"),
+    [(1, None, "int32"), (1.0, None, "float32"), ([1, 2], None, "int32"), (True, None, "bool"), (1, "int8", "int8")],
+)
+def test_constants_have_the_element_types_that_tvm_gives_them(value: Any, dtype: Any, expected: str) -> None:
+    assert relay.const(value, dtype).dtype == expected
+
+
+def test_a_dynamic_extent_is_any() -> None:
+    x = relay.var("x", shape=(relay.Any(), 4))
+    assert relay.exp(x).shape == (-1, 4)
+
+
+MISTAKES: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda x: relay.nn.dense(x), "missing a required argument: 'weight'"),
+    (lambda x: relay.nn.softmax(x, axs=1), "did you mean 'axis'"),
+    (lambda x: relay.nn.softmax(x, axis=5), "axis 5 is out of range"),
+    (lambda x: relay.add(x, relay.const(np.zeros(3, np.float32))), "do not broadcast"),
+    (lambda x: x[0], "is no tuple"),
+    (lambda x: relay.var("y"), "either a type or a shape"),
+    (lambda x: relay.var("y", shape=(2,), dtype="floaty"), "no element type 'floaty'"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), MISTAKES)
+def test_mistakes_are_told_as_the_users(make: Any, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        make(relay.var("x", shape=(4, 8)))
+    assert message in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_an_unknown_operator_has_near_names() -> None:
+    with pytest.raises(AttributeError, match=r"did you mean 'nn.dense'"):
+        relay.nn.dence  # noqa: B018
+    with pytest.raises(TypeError, match="no truth value"):
+        bool(relay.var("x", shape=()) < 1.0)
+
+
+COMPOSITE_CASES: dict[str, Callable[[Any], Any]] = {
+    "variance": lambda x: np.var(x, axis=1),
+    "std": lambda x: np.std(x, axis=1),
+    "logsumexp": lambda x: np.log(np.exp(x).sum(axis=1)),
+}
+
+
+@pytest.mark.parametrize("name", COMPOSITE_CASES)
+def test_what_is_made_of_operators_gives_what_numpy_gives(name: str) -> None:
+    (got,) = run(COMPOSITES[name](relay.var("x", shape=(3, 5)), axis=1), random(3, 5))  # pyright: ignore[reportCallIssue]
+    np.testing.assert_allclose(got, COMPOSITE_CASES[name](random(3, 5)), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("unbiased", "keepdims"), [(False, True), (True, False)])
+def test_mean_and_variance_are_two_fields(unbiased: bool, keepdims: bool) -> None:
+    x = random(3, 5)
+    mean, variance = run(relay.mean_variance(relay.var("x", shape=(3, 5)), 1, keepdims, unbiased=unbiased), x)
+    np.testing.assert_allclose(mean, x.mean(axis=1, keepdims=keepdims), rtol=1e-5)
+    np.testing.assert_allclose(variance, x.var(axis=1, keepdims=keepdims, ddof=unbiased), rtol=1e-5)
+
+
+WORKLOADS: dict[str, dict[str, Any]] = {
+    "mlp": {},
+    "lstm": {"iterations": 3},
+    "mobilenet": {"image_shape": (3, 32, 32), "num_classes": 10},
+    "resnet": {"num_layers": 18, "image_shape": (3, 32, 32), "num_classes": 10},
+}
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_workload_compiles_to_what_its_operators_say(name: str) -> None:
+    module, params = getattr(relay.testing, name).get_workload(**WORKLOADS[name])
+    assert isinstance(module, ModuleOp)
+    function = module.body.block.first_op
+    assert isinstance(function, FuncOp)
+    executable = weft.compile(module, params=params, threads=1)
+    x = random(*executable.inputs[0].shape)
+    expected = evaluate_function(function, [params.get(a.name_hint or "", x) for a in function.body.block.args])
+    np.testing.assert_allclose(
+        np.asarray(executable(x), np.float64), expected[0].astype(np.float64), rtol=1e-3, atol=1e-5
+    )
+    again, same = getattr(relay.testing, name).get_workload(**WORKLOADS[name])
+    assert str(again) == str(module)
+    for key, array in params.items():
+        np.testing.assert_array_equal(same[key], array)
+
+
+def test_what_runs_without_the_compiler_knows_its_unknown_extents() -> None:
+    """`lowering/abi.py` imports no xDSL, and has the number of its own."""
+    from weft.dialects.relay.base import DYNAMIC
+    from weft.lowering import abi
+
+    assert abi.DYNAMIC == DYNAMIC
+    assert abi.TensorSpec("x", "float32", (DYNAMIC, 4)).type == "tensor<?x4xf32>"
