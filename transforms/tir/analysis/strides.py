@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import Linear, Range, linear, substitute
+from ....dialects.tir.affine import Linear, Range, linear
 from ....dialects.tir.core import BlockOp, memref_of
 
 
@@ -25,37 +25,45 @@ class Stride:
         return None if self.position is None else self.position.step(dim)
 
 
-def strides(
-    block: BlockOp,
-    replace: Mapping[int, AffineExpr] | None = None,
-    ranges: Mapping[AffineExpr, Range] | None = None,
-) -> list[Stride]:
-    """The flat positions of all accesses in the block's body.
+@dataclass(frozen=True)
+class Flat:
+    """An access's position in its buffer's flat memory as the body has it, `None` where that depends on data."""
 
-    `replace` gives iterators (by number) another expression, as a split would; `ranges` are then those of all
-    dimensions that occur.
-    """
-    dims: list[AffineExpr] = [AffineExpr.dimension(i) for i in range(len(block.iters))]
-    known: dict[AffineExpr, Range] = {dim: (0, n - 1) for dim, n in zip(dims, block.extents, strict=True)}
-    known.update(ranges or {})
-    for number, expr in (replace or {}).items():
-        dims[number] = expr
-    found: list[Stride] = []
+    buffer: SSAValue
+    is_write: bool
+    position: AffineExpr | None
+
+
+def flat_accesses(block: BlockOp) -> list[Flat]:
+    """All accesses in the block's body, but not its init."""
+    found: list[Flat] = []
     for access in block.accesses():
         if access.op.parent_region() is block.init:
             continue
-        position: Linear | None = None
+        total: AffineExpr | None = None
         if access.map is not None:
-            total: AffineExpr = AffineConstantExpr(0)
+            total = AffineConstantExpr(0)
             step = 1
-            for size, index in reversed(
-                list(zip(memref_of(access.buffer).get_shape(), access.map.results, strict=True))
-            ):
-                total = total + substitute(index, dims) * step
+            shape = memref_of(access.buffer).get_shape()
+            for size, index in zip(reversed(shape), reversed(access.map.results), strict=True):
+                total = total + index * step
                 step *= size
-            position = linear(total, known)
-        found.append(Stride(access.buffer, access.is_write, position))
+        found.append(Flat(access.buffer, access.is_write, total))
     return found
+
+
+def iterator_ranges(block: BlockOp) -> dict[AffineExpr, Range]:
+    """The values that each iterator takes."""
+    return {AffineExpr.dimension(i): (0, n - 1) for i, n in enumerate(block.extents)}
+
+
+def strides(block: BlockOp) -> list[Stride]:
+    """The flat positions of all accesses in the block's body."""
+    ranges = iterator_ranges(block)
+    return [
+        Stride(flat.buffer, flat.is_write, None if flat.position is None else linear(flat.position, ranges))
+        for flat in flat_accesses(block)
+    ]
 
 
 def follow_each_other(block: BlockOp, first: int, accesses: Sequence[Stride] | None = None) -> bool:

@@ -5,11 +5,10 @@ The innermost loop is left to LLVM's vectoriser, which also sees to what is left
 
 from __future__ import annotations
 
-from xdsl.dialects import scf
-from xdsl.ir import OpResult, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops
+from ..analysis.deciding import deciding_iterators
 from ..analysis.strides import follow_each_other, strides
 from ..schedule.iters import fuse_iters
 from ..schedule.loops import fuse, reorder, set_kind
@@ -59,7 +58,7 @@ def fuse_what_follows(block: BlockOp) -> None:
     position = len(block.iters) - 2
     while position >= 0:
         extents, kinds = block.extents, block.kinds
-        if block.iters[position] in _deciding(block):
+        if block.iters[position] in deciding_iterators(block):
             pass
         elif (
             kinds[position] == kinds[position + 1] == IterKind.SPATIAL
@@ -69,20 +68,6 @@ def fuse_what_follows(block: BlockOp) -> None:
         ):
             fuse_iters(block, position)
         position -= 1
-
-
-def _deciding(block: BlockOp) -> set[SSAValue]:
-    """The iterators that the conditions of branches in `block` depend on."""
-    found: set[SSAValue] = set()
-    work = [op.cond for op in block.body.walk() if isinstance(op, scf.IfOp)]
-    while work:
-        value = work.pop()
-        if value in found:
-            continue
-        found.add(value)
-        if isinstance(value, OpResult):
-            work += value.op.operands
-    return found & set(block.iters)
 
 
 def split_loops(block: BlockOp) -> tuple[list[ForOp], list[ForOp]]:

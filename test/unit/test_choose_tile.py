@@ -1,0 +1,110 @@
+"""The register tile that the rules choose, and what they know of how reads move within one."""
+
+from __future__ import annotations
+
+import pytest
+from te_samples import batch_matmul, blocked_conv, depthwise, pool
+from tir_run import Stage, assert_computes, prim_func
+from xdsl.dialects.builtin import f32
+from xdsl.ir.affine import AffineExpr
+
+from weft.dialects import te
+from weft.dialects.tir.affine import linear, substitute
+from weft.dialects.tir.core import BlockOp, ForKind, ForOp
+from weft.transforms.tir.analysis.producers import written_buffer
+from weft.transforms.tir.analysis.strides import flat_accesses
+from weft.transforms.tir.rules.choose_tile import ReadKind, Reuse, Tile, find_tile
+from weft.transforms.tir.rules.registers import VectorRegisters
+from weft.transforms.tir.schedule_rules import schedule_by_rules
+
+
+def reduction_of(stage: Stage) -> BlockOp:
+    return next(op for op in prim_func(stage).walk() if isinstance(op, BlockOp) and op.is_reduction)
+
+
+def tile_of(stage: Stage) -> Tile:
+    tile = find_tile(reduction_of(stage), VectorRegisters())
+    assert tile is not None
+    return tile
+
+
+def local_sums(channels: int, height: int, width: int, size: int = 5) -> Stage:
+    """Sums over a window of neighbouring channels, which ends where the channels do: what an LRN divides by."""
+    x = te.placeholder((channels, height, width), f32, "x")
+    k = te.reduce_axis(size, "k")
+
+    def term(c: te.Expr, h: te.Expr, w: te.Expr) -> te.Expr:
+        at = c + k - size // 2
+        return te.select(te.all_of([at >= 0, at < channels]), x[at, h, w] * x[at, h, w], te.const(0.0, f32))
+
+    return [x], [te.compute(x.shape, lambda c, h, w: te.sum(term(c, h, w), (k,)), "sums")]
+
+
+def test_of_equal_tiles_the_one_that_streams_fewer_vectors_is_chosen() -> None:
+    """12 x 2 does as much work for what it reads as 6 x 4, whose four streams of weights come from afar."""
+    tile = tile_of(blocked_conv(1, 4, 8, 14, 14, 3, 16))
+    assert (tile.rows, tile.columns) == (12, 2)
+
+
+def test_what_differs_in_the_last_bit_is_equal() -> None:
+    """197 rows leave the same rest in tiles of 6 x 3 and of 11 x 2, whose merits 1.98989... differ in the last bit."""
+    tile = tile_of(batch_matmul(12, 197, 768, 64))
+    assert (tile.rows, tile.columns) == (11, 2)
+
+
+def test_a_tile_without_anything_to_share_has_many_sums() -> None:
+    """A pooling reads a vector for each sum, whatever the tile: then independent sums are all that counts."""
+    tile = tile_of(pool(4, 57, 57, 3, 16, 2))
+    assert 20 <= tile.rows * tile.columns <= 30
+
+
+def test_an_iterator_that_decides_a_branch_is_not_fused() -> None:
+    """The window's end depends on the channel: fused with the pixels it would be found by division in each lane. The
+    pixels are fused: of 6 in a row no vector is made, of 36 in a plane two are."""
+    stage = local_sums(12, 6, 6)
+    func = prim_func(stage)
+    schedule_by_rules(func, VectorRegisters())
+    func.verify()
+    block = next(op for op in func.walk() if isinstance(op, BlockOp) and op.is_reduction)
+    assert block.extents == (12, 36, 5)
+    assert [op for op in func.walk() if isinstance(op, ForOp) and op.for_kind == ForKind.VECTORIZED]
+    assert_computes(func, stage)
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        blocked_conv(1, 2, 3, 9, 9, 3, 16, 2),
+        depthwise(3, 9, 9, 3, 16, pad=1),
+        batch_matmul(2, 24, 48, 7, True),
+        pool(2, 9, 9, 3, 8, 1),
+        local_sums(12, 8, 8),
+    ],
+    ids=["blocked_conv", "depthwise", "batch_matmul", "pool", "local_sums"],
+)
+def test_reads_move_in_a_tile_as_its_substitution_says(stage: Stage) -> None:
+    """The normal form's coefficients say the same as splitting each iterator in two and normalising anew."""
+    block = reduction_of(stage)
+    vector = len(block.iters) - sum(kind.value == "reduce" for kind in block.kinds) - 1
+    lanes, count = 4, len(block.iters)
+    reuse = Reuse(block, vector, lanes)
+    dims = [AffineExpr.dimension(i) for i in range(count + 3)]
+    outer, lane, within = dims[count:]
+    for iterator in range(vector + 1):
+        for size in (1, 2, 3):
+            extent = -(-block.extents[iterator] // (lanes if iterator == vector else 1))
+            extended: list[AffineExpr] = [*dims[:count]]
+            extended[vector] = outer * lanes + lane
+            tiled = dims[iterator] * size + within
+            extended[iterator] = tiled * lanes + lane if iterator == vector else tiled
+            ranges = {dims[i]: (0, n - 1) for i, n in enumerate(block.extents)}
+            ranges |= {outer: (0, -(-block.extents[vector] // lanes) - 1), lane: (0, lanes - 1)}
+            ranges |= {within: (0, size - 1), dims[iterator]: (0, -(-extent // size) - 1)}
+            expected: dict[ReadKind, list[bool]] = {kind: [] for kind in ReadKind}
+            for access in flat_accesses(block):
+                if access.buffer is not written_buffer(block):
+                    assert access.position is not None
+                    form = linear(substitute(access.position, extended), ranges)
+                    kind = {0: ReadKind.SCALAR, 1: ReadKind.VECTOR}.get(form.step(lane) or 0, ReadKind.STRIDED)
+                    expected[kind].append(form.step(within) != 0)
+            assert reuse.moves(iterator, size) == expected

@@ -1,0 +1,22 @@
+"""Which iterators decide what a block does: those that the conditions of its branches depend on."""
+
+from __future__ import annotations
+
+from xdsl.dialects import scf
+from xdsl.ir import OpResult, SSAValue
+
+from ....dialects.tir.core import BlockOp
+
+
+def deciding_iterators(block: BlockOp) -> set[SSAValue]:
+    """The iterators that the conditions of branches in `block` depend on."""
+    found: set[SSAValue] = set()
+    work = [op.cond for op in block.body.walk() if isinstance(op, scf.IfOp)]
+    while work:
+        value = work.pop()
+        if value in found:
+            continue
+        found.add(value)
+        if isinstance(value, OpResult):
+            work += value.op.operands
+    return found & set(block.iters)

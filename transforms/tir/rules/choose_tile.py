@@ -1,0 +1,219 @@
+"""Choose the register tile of a reduction: the policy of `register_tile`.
+
+A tile's merit is what it computes for what it reads, from how the block's accesses move (`../analysis/strides.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from math import gcd
+from typing import NamedTuple, TypeAlias
+
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects.tir.affine import Linear, Range, linear, substitute
+from ....dialects.tir.core import BlockOp, IterKind, memref_of
+from ..analysis.producers import written_buffer
+from ..analysis.strides import flat_accesses, iterator_ranges
+from .registers import VectorRegisters
+
+MIN_STRIDED_MERIT = 0.4
+"""Multiply-adds per cycle below which vectors whose elements lie apart are not worth putting together."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A register tile: `lanes` values of iterator `vector` in a register, `rows` values of iterator `row`, `columns` of
+    iterator `column` (or further registers along `vector`, where `column` is `vector` itself)."""
+
+    vector: int
+    lanes: int
+    row: int | None
+    rows: int
+    column: int | None
+    columns: int
+
+
+def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
+    """The tile that does the most multiply-adds for each read, within the registers; `None` where the block's inputs
+    cannot be read as vectors."""
+    written = memref_of(written_buffer(block))
+    rank = len(written.get_shape())
+    spatial = [i for i in range(rank) if block.extents[i] > 1]
+    if not spatial or spatial[-1] != rank - 1 or any(k != IterKind.SPATIAL for k in block.kinds[:rank]):
+        return None
+    vector = spatial[-1]
+    extent = block.extents[vector]
+    full = registers.lanes(written.element_type)
+    lanes = choose_lanes(extent, full)
+    if lanes < max(2, min(4, full)):
+        return None
+    reuse = Reuse(block, vector, lanes)
+    if None in reuse.steps or not any(reuse.steps):
+        return None
+    extents = {i: block.extents[i] for i in spatial[:-1]}
+    extents[vector] = -(-extent // lanes)
+    candidates = [Tile(vector, lanes, None, 1, None, 1)]
+    for row in (None, *spatial[:-1]):
+        for rows in _sizes(extents[row]) if row is not None else [1]:
+            for column in (None, *spatial):
+                if column is not None and (column == row or extents[column] == 1):
+                    continue
+                if column is not None and row is not None and not reuse.vectors_serve(row, rows):
+                    continue
+                for columns in _divisors(extents[column]) if column is not None else [1]:
+                    if column == vector and extent % lanes and columns > 1 and extents[vector] < 4 * columns:
+                        continue  # a rest of some lanes would be a large part of the work
+                    # registers: the tile, one vector for each column, one for a broadcast
+                    if rows * columns + columns + 1 > registers.count - 1:
+                        continue
+                    if column is not None and not reuse.scalars_serve(column, columns):
+                        continue
+                    candidates.append(Tile(vector, lanes, row, rows, column, columns))
+    best = max(candidates, key=lambda t: _merit(t, extents, reuse))
+    if any(step not in (0, 1) for step in reuse.steps) and _merit(best, extents, reuse).work < MIN_STRIDED_MERIT:
+        return None
+    return best
+
+
+class ReadKind(Enum):
+    """How a read moves from lane to lane: not at all, to the neighbour, or farther."""
+
+    SCALAR = 0
+    VECTOR = 1
+    STRIDED = 2
+
+
+Moves: TypeAlias = dict[ReadKind, list[bool]]
+
+
+class Reuse:
+    """Which reads of a block stay the same within a tile.
+
+    The vector's iterator is seen as a split by `lanes` would give it. Where a read's position is so many times an
+    iterator, it moves within any size of a tile along that or within none, and its normal form says which; only where
+    the iterator is divided (as in blocked layouts) the tile is substituted and the position normalised again.
+    """
+
+    def __init__(self, block: BlockOp, vector: int, lanes: int):
+        self.vector = vector
+        self.lanes = lanes
+        count = len(block.iters)
+        self._dims = [AffineExpr.dimension(i) for i in range(count)]
+        self._outer, self._lane, self._tile, self._within = (AffineExpr.dimension(count + i) for i in range(4))
+        self._ranges = iterator_ranges(block)
+        self._ranges[self._lane] = (0, lanes - 1)
+        self._ranges[self._outer] = (0, -(-block.extents[vector] // lanes) - 1)
+        target = written_buffer(block)
+        self._positions = [flat.position for flat in flat_accesses(block) if flat.buffer is not target]
+        self._forms = [self._form(p, {vector: self._outer * lanes + self._lane}, {}) for p in self._positions]
+        self.steps = [None if form is None else form.step(self._lane) for form in self._forms]
+        """How far each read moves from lane to lane; `None` where that is not the same everywhere."""
+        self._kinds = [
+            ReadKind.SCALAR if step == 0 else ReadKind.VECTOR if step == 1 else ReadKind.STRIDED for step in self.steps
+        ]
+        self._along: dict[int, list[int | None]] = {}
+        self._moves: dict[tuple[int, int], Moves] = {}
+
+    def _form(
+        self, position: AffineExpr | None, replace: Mapping[int, AffineExpr], ranges: Mapping[AffineExpr, Range]
+    ) -> Linear | None:
+        if position is None:
+            return None
+        dims = [replace.get(number, dim) for number, dim in enumerate(self._dims)]
+        return linear(substitute(position, dims), {**self._ranges, **ranges})
+
+    def moves(self, iterator: int, size: int) -> Moves:
+        """For each read, by kind, whether it moves within `size` values of `iterator`."""
+        key = (iterator, size)
+        if (known := self._moves.get(key)) is None:
+            known = self._moves[key] = self._find(iterator, size)
+        return known
+
+    def _find(self, iterator: int, size: int) -> Moves:
+        whole = self._outer if iterator == self.vector else self._dims[iterator]
+        if (along := self._along.get(iterator)) is None:
+            along = self._along[iterator] = [None if form is None else form.step(whole) for form in self._forms]
+        result: Moves = {kind: [] for kind in ReadKind}
+        for position, kind, step in zip(self._positions, self._kinds, along, strict=True):
+            if step is None:
+                step = self._within_tile(position, iterator, size, self._ranges[whole][1] + 1)
+            result[kind].append(step != 0)
+        return result
+
+    def _within_tile(self, position: AffineExpr | None, iterator: int, size: int, extent: int) -> int | None:
+        """How far a read moves with one more of `iterator`, of which `size` values are in a tile."""
+        ranges: dict[AffineExpr, Range] = {self._within: (0, size - 1), self._tile: (0, -(-extent // size) - 1)}
+        replace = {self.vector: self._outer * self.lanes + self._lane}
+        split = self._tile * size + self._within
+        replace[iterator] = split * self.lanes + self._lane if iterator == self.vector else split
+        form = self._form(position, replace, ranges)
+        return None if form is None else form.step(self._within)
+
+    def vectors_serve(self, iterator: int, size: int) -> bool:
+        """Whether one vector read serves all `size` values of `iterator`."""
+        moves = self.moves(iterator, size)
+        return not any(moves[ReadKind.VECTOR] + moves[ReadKind.STRIDED])
+
+    def scalars_serve(self, iterator: int, size: int) -> bool:
+        """Whether one broadcast read serves all `size` values of `iterator`."""
+        return not any(self.moves(iterator, size)[ReadKind.SCALAR])
+
+
+def choose_lanes(extent: int, full: int) -> int:
+    """How many of `extent` neighbours go into one vector of up to `full`: all lanes with a masked rest, or fewer that
+    divide, whichever wastes less."""
+    if extent <= full:
+        return extent
+    divisor = gcd(extent, full)
+    return full if extent / (-(-extent // full) * full) >= divisor / full else divisor
+
+
+def _divisors(n: int) -> list[int]:
+    return [d for d in range(1, min(n, 30) + 1) if n % d == 0]
+
+
+def _sizes(n: int) -> list[int]:
+    """Tile sizes for an extent: its divisors, and, if they are few, sizes that leave a rest."""
+    divisors = _divisors(n)
+    return divisors if max(divisors) >= 6 or n <= 6 else [*divisors, *range(6, min(n, 15))]
+
+
+class Merit(NamedTuple):
+    """What speaks for a tile, the most important first."""
+
+    work: float
+    """Multiply-adds per cycle, were all data in the nearest cache. Rounded: what differs by less is equal."""
+    streams: float
+    """Less the vectors that are read for each sum: they stream by, from a cache that is farther away."""
+    sums: int
+    """Less the distance from a tile of about 28 sums."""
+    nearness: int
+    """The row's iterator: the reads of one that is nearer to the vector's lie side by side."""
+
+
+def _merit(tile: Tile, extents: dict[int, int], reuse: Reuse) -> Merit:
+    """Below eight independent sums, the latency of an addition shows, and a rest that does not fill a tile costs as
+    much as a full one."""
+    no_moves = reuse.moves(tile.vector, 1)
+    row_moves = reuse.moves(tile.row, tile.rows) if tile.row is not None else no_moves
+    column_moves = reuse.moves(tile.column, tile.columns) if tile.column is not None else no_moves
+    # A multiply-add takes half a cycle. A scalar comes from the nearest cache, in half a cycle; vectors stream by, and
+    # come from the next one, in two; one whose elements lie apart is put together one by one.
+    cost = {ReadKind.SCALAR: 0.5, ReadKind.VECTOR: 2.0, ReadKind.STRIDED: float(tile.lanes)}
+    cycles = 0.0
+    streams = 0
+    for kind in ReadKind:
+        for along_row, along_column in zip(row_moves[kind], column_moves[kind], strict=True):
+            reads = (tile.rows if along_row else 1) * (tile.columns if along_column else 1)
+            cycles += cost[kind] * reads
+            streams += reads if kind != ReadKind.SCALAR else 0
+    sums = tile.rows * tile.columns
+    cycles = max(cycles, sums / 2, 4)
+    used = 1.0
+    if tile.row is not None:
+        used = extents[tile.row] / (-(-extents[tile.row] // tile.rows) * tile.rows)
+    nearness = -1 if tile.row is None else tile.row
+    return Merit(round(used * sums / cycles, 6), round(-streams / sums, 6), -abs(sums - 28), nearness)
