@@ -6,12 +6,12 @@ affine expression; `Linear` is its normal form, a sum of multiples of atoms (var
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import BlockArgument, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -32,39 +32,59 @@ def affine_of(value: SSAValue, dims: Mapping[SSAValue, AffineExpr]) -> AffineExp
         return None
     assert isinstance(value, OpResult)
     op = value.op
-    if isinstance(op, arith.ConstantOp):
+    if type(op) is arith.ConstantOp:
         return AffineConstantExpr(op.value.value.data) if isinstance(op.value, IntegerAttr) else None
-    if not isinstance(
-        op, arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.FloorDivSIOp | arith.DivUIOp | arith.RemUIOp
-    ):
+    if (combine := _COMBINE.get(type(op))) is None:
         return None
-    lhs, rhs = affine_of(op.lhs, dims), affine_of(op.rhs, dims)
-    if lhs is None or rhs is None:
-        return None
-    match op:
-        case arith.AddiOp():
-            return lhs + rhs
-        case arith.SubiOp():
-            return lhs - rhs
-        case arith.MuliOp():
-            if isinstance(lhs, AffineConstantExpr):
-                lhs, rhs = rhs, lhs
-            return lhs * rhs if isinstance(rhs, AffineConstantExpr) else None
-        case arith.FloorDivSIOp() | arith.DivUIOp():
-            return lhs // rhs if isinstance(rhs, AffineConstantExpr) and rhs.value > 0 else None
-        case arith.RemUIOp():
-            return lhs % rhs if isinstance(rhs, AffineConstantExpr) and rhs.value > 0 else None
+    operands = op.operands
+    lhs = affine_of(operands[0], dims)
+    rhs = affine_of(operands[1], dims) if lhs is not None else None
+    return None if lhs is None or rhs is None else combine(lhs, rhs)
+
+
+def _multiplied(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
+    if type(lhs) is AffineConstantExpr:
+        lhs, rhs = rhs, lhs
+    return lhs * rhs if type(rhs) is AffineConstantExpr else None
+
+
+def _quotient(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
+    return lhs // rhs if type(rhs) is AffineConstantExpr and rhs.value > 0 else None
+
+
+def _remainder(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
+    return lhs % rhs if type(rhs) is AffineConstantExpr and rhs.value > 0 else None
+
+
+_COMBINE: dict[type[Operation], Callable[[AffineExpr, AffineExpr], AffineExpr | None]] = {
+    arith.AddiOp: lambda lhs, rhs: lhs + rhs,
+    arith.SubiOp: lambda lhs, rhs: lhs - rhs,
+    arith.MuliOp: _multiplied,
+    arith.FloorDivSIOp: _quotient,
+    arith.DivUIOp: _quotient,
+    arith.RemUIOp: _remainder,
+}
+"""What each operation makes of its operands; tables by type, as asking for one after another takes long here."""
 
 
 def access_map(op: memref.LoadOp | memref.StoreOp, iters: Sequence[BlockArgument]) -> AffineMap | None:
     """The element that an access touches, as a map from a block's iterators; `None` where it depends on data."""
-    dims: dict[SSAValue, AffineExpr] = {v: AffineExpr.dimension(i) for i, v in enumerate(iters)}
+    return access_map_over(op, over_dimensions(iters))
+
+
+def over_dimensions(iters: Sequence[BlockArgument]) -> dict[SSAValue, AffineExpr]:
+    """Each iterator as the dimension of its number."""
+    return {v: AffineExpr.dimension(i) for i, v in enumerate(iters)}
+
+
+def access_map_over(op: memref.LoadOp | memref.StoreOp, dims: Mapping[SSAValue, AffineExpr]) -> AffineMap | None:
+    """The same, over all values that a map may speak of, in order."""
     results: list[AffineExpr] = []
     for value in op.indices:
         if (expr := affine_of(value, dims)) is None:
             return None
         results.append(expr)
-    return AffineMap(len(iters), 0, tuple(results))
+    return AffineMap(len(dims), 0, tuple(results))
 
 
 @dataclass(frozen=True)
@@ -145,31 +165,24 @@ def is_affine(expr: AffineExpr) -> bool:
 def linear(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> Linear:
     """The normal form of `expr`. With the `ranges` of its dimensions, `floordiv` and `mod` are resolved where the
     divisor divides the multiples that carry the quotient: `(4 * i + j) floordiv 4` is `i` for `0 <= j < 4`."""
-    match expr:
-        case AffineConstantExpr(value):
-            return Linear({}, value)
-        case AffineDimExpr() | AffineSymExpr():
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return Linear({}, expr.value) if isinstance(expr, AffineConstantExpr) else Linear({expr: 1}, 0)
+    kind = expr.kind
+    left = linear(expr.lhs, ranges)
+    right = linear(expr.rhs, ranges)
+    if kind is AffineBinaryOpKind.Add:
+        terms = dict(left.terms)
+        for atom, factor in right.terms.items():
+            terms[atom] = terms.get(atom, 0) + factor
+        return Linear(_rejoin({a: f for a, f in terms.items() if f}), left.constant + right.constant)
+    if kind is AffineBinaryOpKind.Mul:
+        if left.terms and right.terms:
             return Linear({expr: 1}, 0)
-        case AffineBinaryOpExpr(kind, lhs, rhs):
-            left = linear(lhs, ranges)
-            right = linear(rhs, ranges)
-            if kind == AffineBinaryOpKind.Add:
-                terms = dict(left.terms)
-                for atom, factor in right.terms.items():
-                    terms[atom] = terms.get(atom, 0) + factor
-                return Linear(_rejoin({a: f for a, f in terms.items() if f}), left.constant + right.constant)
-            if kind == AffineBinaryOpKind.Mul:
-                if left.terms and right.terms:
-                    return Linear({expr: 1}, 0)
-                linear_part, factor = (left, right.constant) if not right.terms else (right, left.constant)
-                return Linear(
-                    {a: f * factor for a, f in linear_part.terms.items() if f * factor}, linear_part.constant * factor
-                )
-            if right.terms or right.constant <= 0:
-                return Linear({expr: 1}, 0)
-            return _divide(kind, left, right.constant, ranges)
-        case _:
-            return Linear({expr: 1}, 0)
+        part, factor = (left, right.constant) if not right.terms else (right, left.constant)
+        return Linear({a: f * factor for a, f in part.terms.items() if f * factor}, part.constant * factor)
+    if right.terms or right.constant <= 0:
+        return Linear({expr: 1}, 0)
+    return _divide(kind, left, right.constant, ranges)
 
 
 def _rejoin(terms: dict[AffineExpr, int]) -> dict[AffineExpr, int]:
@@ -270,6 +283,26 @@ def expr_range(expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> Range | 
     if list(form.terms) == [expr] and not isinstance(expr, AffineDimExpr | AffineSymExpr):
         return None
     return linear_range(form, ranges)
+
+
+def evaluate_along(expr: AffineExpr, values: Sequence[int]) -> list[int]:
+    """The values of `expr`, which uses no dimension but the first, for each of `values` of that."""
+    if isinstance(expr, AffineConstantExpr):
+        return [expr.value] * len(values)
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return list(values)
+    left, right = evaluate_along(expr.lhs, values), evaluate_along(expr.rhs, values)
+    match expr.kind:
+        case AffineBinaryOpKind.Add:
+            return [a + b for a, b in zip(left, right, strict=True)]
+        case AffineBinaryOpKind.Mul:
+            return [a * b for a, b in zip(left, right, strict=True)]
+        case AffineBinaryOpKind.FloorDiv:
+            return [a // b for a, b in zip(left, right, strict=True)]
+        case AffineBinaryOpKind.CeilDiv:
+            return [-(-a // b) for a, b in zip(left, right, strict=True)]
+        case AffineBinaryOpKind.Mod:
+            return [a % b for a, b in zip(left, right, strict=True)]
 
 
 def simplify(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> AffineExpr:

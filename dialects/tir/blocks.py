@@ -37,10 +37,11 @@ from xdsl.utils.str_enum import StrEnum
 
 from ..support.columns import Part, print_parts, to_text
 from ..support.diagnostics import Diagnostic
-from .affine import Access, access_map, is_affine, simplify
+from .affine import Access, access_map_over, is_affine, over_dimensions, simplify
 from .block_syntax import access_text, expr_text, parse_accesses, parse_bindings
 from .buffers import memref_of
 from .loops import ForOp, index
+from .walking import in_order
 
 
 class IterKind(StrEnum):
@@ -182,9 +183,10 @@ class BlockOp(IRDLOperation):
         """Every element access of body and init, in order."""
         found: list[Access] = []
         for region in (self.body, *([self.init] if self.init is not None else [])):
-            for op in region.walk():
+            dims = over_dimensions(region.block.args)
+            for op in in_order(region):
                 if isinstance(op, memref.LoadOp | memref.StoreOp):
-                    found.append(Access(op, access_map(op, region.block.args)))
+                    found.append(Access(op, access_map_over(op, dims)))
         return found
 
     def derived_accesses(self) -> tuple[dict[SSAValue, Attribute], dict[SSAValue, Attribute]]:
@@ -415,4 +417,5 @@ def accessing_blocks(buffer: SSAValue) -> list[BlockOp]:
 
 def blocks_under(op: Operation) -> list[BlockOp]:
     """The blocks in `op`, in order, `op` itself included."""
-    return [inner for inner in op.walk() if isinstance(inner, BlockOp)]
+    itself = [op] if isinstance(op, BlockOp) else []
+    return itself + [inner for region in op.regions for inner in in_order(region) if isinstance(inner, BlockOp)]

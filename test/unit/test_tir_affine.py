@@ -16,7 +16,7 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
-from weft.dialects.tir.affine import Range, expr_range, linear, linear_range, simplify
+from weft.dialects.tir.affine import Range, evaluate_along, expr_range, linear, linear_range, simplify
 
 many = settings(max_examples=400, deadline=None, derandomize=True, database=None)
 DIMS = [AffineExpr.dimension(i) for i in range(3)]
@@ -150,3 +150,10 @@ def test_a_product_of_dimensions_is_an_atom() -> None:
     expr = AffineBinaryOpExpr(KINDS.Mul, i, j)
     assert simplify(expr) == expr
     assert expr_range(expr, {i: (0, 3), j: (0, 3)}) is None
+
+
+@many
+@given(exprs, st.lists(st.integers(-9, 9), max_size=4))
+def test_values_along_a_dimension_are_those_at_each_point(expr: AffineExpr, points: list[int]) -> None:
+    along = expr.replace_dims_and_symbols([DIMS[0]] * 3, [])
+    assert evaluate_along(along, points) == [value(along, (point,)) for point in points]

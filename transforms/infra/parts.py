@@ -215,10 +215,16 @@ def settle(module: ModuleOp) -> None:
 
 
 def rename_what_is_taken(part: Part, taken: dict[str, str]) -> None:
-    """Give private symbols of a part names that no other one has for something else. `taken`: name -> text."""
+    """Give private symbols of a part names that no other one has for something else.
+
+    `taken`: name -> text. A symbol called after its part (`part.symbol`) is that part's own: nothing is the same as it,
+    and its text, mostly the whole kernel, is not asked for.
+    """
     for op in [op for op in part.module.ops if is_private(op) and not is_declaration(op)]:
         name = cast(str, symbol_name(op))
-        if taken.setdefault(name, text := str(op)) == text:
+        text = "" if name.startswith(f"{part.name}.") else str(op)
+        if name not in taken or (text and taken[name] == text):
+            taken[name] = text
             continue
         number = 0
         while (new := f"{part.name}.{name}" + (f".{number}" if number else "")) in taken:

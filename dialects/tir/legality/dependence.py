@@ -15,7 +15,7 @@ from itertools import pairwise
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..affine import Access, Linear, Range, expr_range, linear, substitute, uses
+from ..affine import Access, Linear, Range, evaluate_along, expr_range, linear, substitute, uses
 from ..blocks import BlockOp, IterKind, blocks_under
 from ..buffers import AllocBufferOp
 from ..loops import ForOp, enclosing_loops, loop_range
@@ -184,9 +184,9 @@ _Terms = tuple[tuple[AffineExpr, int], ...]
 def _values(terms: _Terms, start: int, count: int) -> tuple[int, ...]:
     """The sum of the terms for each value of dimension 0."""
     total = [0] * count
+    points = range(start, start + count)
     for atom, factor in terms:
-        for i in range(count):
-            total[i] += factor * atom.eval([start + i], [])
+        total = [t + factor * value for t, value in zip(total, evaluate_along(atom, points), strict=True)]
     return tuple(total)
 
 
