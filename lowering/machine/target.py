@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ...dialects.support.diagnostics import UsageError, did_you_mean
@@ -33,6 +33,8 @@ class Target:
     cpu: str = "native"
     attributes: str = ""
     triple: str = ""
+    is_resolved: bool = field(default=False, compare=False, repr=False)
+    """Whether `resolved` made it, so that nothing is left to ask LLVM; it stays so in another process."""
 
     @staticmethod
     def parse(text: str | Target) -> Target:
@@ -62,7 +64,7 @@ class Target:
             cpu, attributes = _BASELINES.get(fields["triple"].split("-")[0], ("generic", ""))
             if fields.setdefault("cpu", cpu) == cpu:
                 fields.setdefault("attributes", attributes)
-        return Target(kind, **fields)
+        return Target(kind, fields.get("cpu", "native"), fields.get("attributes", ""), fields.get("triple", ""))
 
     def __str__(self) -> str:
         values = {"-mcpu": self.cpu, "-mattr": self.attributes, "-mtriple": self.triple}
@@ -77,7 +79,7 @@ class Target:
         Raises:
             TargetError: LLVM does not know the triple, the processor or a feature.
         """
-        return _resolve(self)
+        return self if self.is_resolved else _resolve(self)
 
     def platform(self) -> Platform:
         """The machine that code for this target needs, with the features that the code may use."""
@@ -140,7 +142,7 @@ def _resolve(target: Target) -> Target:
         features = [*host_features.split(","), *features]
     if triple.startswith("x86_64") and "+prefer-256-bit" not in features:
         features.append("-prefer-256-bit")
-    resolved = Target(target.kind, cpu, ",".join(dict.fromkeys(features)), triple)
+    resolved = Target(target.kind, cpu, ",".join(dict.fromkeys(features)), triple, is_resolved=True)
     if not _is_this_machine(target):
         _check(target, resolved)
     return resolved

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i64
 
@@ -9,7 +11,9 @@ import weft
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.vector_unit import ATTRIBUTE, VectorUnit, set_vector_unit, vector_unit_of
 from weft.lowering.abi import Platform
+from weft.lowering.machine import target as target_module
 from weft.lowering.machine.codegen import compile_to_assembly
+from weft.lowering.machine.llvm_facts import Facts
 from weft.lowering.machine.target import Target, TargetError, describe_vectors
 
 LINUX = "-mtriple=x86_64-unknown-linux-gnu"
@@ -197,3 +201,18 @@ def test_a_description_that_cannot_be_read_is_refused(
     module = ModuleOp([], {ATTRIBUTE: value})
     with pytest.raises(Diagnostic, match=message):
         vector_unit_of(module)
+
+
+def test_a_resolved_target_asks_llvm_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even in another process: every question to LLVM starts one."""
+    resolved = Target.parse(f"llvm {LINUX} -mcpu=haswell").resolved()
+
+    def unexpected(triple: str, cpu: str, attributes: str) -> Facts:
+        raise AssertionError(f"LLVM is asked about {cpu}")
+
+    monkeypatch.setattr(target_module, "ask", unexpected)
+    target_module._resolve.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    sent = pickle.loads(pickle.dumps(resolved))
+    assert sent.resolved() == resolved
+    sent.machine()
+    Target.parse("llvm -mcpu=native").resolved().machine()
