@@ -22,7 +22,6 @@ from xdsl.utils.exceptions import ArgSpecParseError
 
 from ...dialects.support.diagnostics import Place, did_you_mean
 from .adapt import adapted
-from .apart import Apart
 from .errors import PipelineError, UnknownPassError
 from .passes import FunctionPass, PrimFuncPass
 from .registry import get_pass_type
@@ -110,6 +109,8 @@ def _group(text: str, start: int, anchor: str, passes: Sequence[XdslPass], aroun
     groups = {pass_.info.name: pass_ for pass_ in passes if isinstance(pass_, Sequential)}
     if [*groups] not in (["each"], ["each", "rest"]) or len(groups) != len(passes):
         raise PipelineError("'apart' holds 'each' and then 'rest'", _place(text, start, anchor), hint=hint)
+    from .apart import Apart  # brings the dialects of functions, which most pipelines need not
+
     return Apart(groups["each"], groups.get("rest", Sequential()))
 
 
