@@ -2,10 +2,12 @@
 
 Nothing here needs the compiler: a program that only runs saved graphs imports this file and no pass, dialect or xDSL.
 
-The entry is `weft_run(inputs, outputs, arena, num_threads)`. `inputs` and `outputs` are tables of addresses, one for
-each tensor in the graph's order; the arena holds what lies between, and counters that the entry clears itself. All
-state of a call is in its arena: calls on different arenas may run at once. `weft_constants` is a table of addresses
-that the runtime fills in once, after linking.
+The entry is `weft_run(inputs, outputs, arena, num_threads)`, which gives 0 where all went well. `inputs` and `outputs`
+are tables of addresses, one for each tensor in the graph's order; the arena holds what lies between, and counters that
+the entry clears itself. All state of a call is in its arena: calls on different arenas may run at once. Where the entry
+gives another number than 0, a check has failed: the record of that number, counted from 1, tells which
+(`dialects/support/checks.py`). Records stand in the arena from `records_at` on; what their checks say is in `checks`.
+`weft_constants` is a table of addresses that the runtime fills in once, after linking.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 """Raised whenever code made before could not be called by the runtime after."""
 
 ENTRY = "weft_run"
@@ -60,6 +62,17 @@ class TensorSpec:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.type}"
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a check says when it fails, with `{index}` and `{extent}` for the numbers, and the place in the model, or in
+    a module, that it comes from: no file where none is known."""
+
+    text: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,7 +115,7 @@ class CompiledGraph:
     """The artefact of a compilation, for whatever machine: object code with what is needed to run it.
 
     That is the constants in the order of the constants' table, inputs, outputs, the arena's size in bytes, the names of
-    the kernels, and the machine it is for.
+    the kernels, the machine it is for, the checks of each record, and where in the arena the records begin.
     """
 
     objects: tuple[bytes, ...]
@@ -112,6 +125,8 @@ class CompiledGraph:
     arena_bytes: int
     kernels: tuple[str, ...]
     platform: Platform
+    checks: tuple[tuple[Site, ...], ...] = ()
+    records_at: int = 0
 
 
 POOL = "weft_pool_1"

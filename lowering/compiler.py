@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects import llvm
@@ -25,7 +26,8 @@ from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
 from ..transforms.infra.parts import Sink, settle, take_apart
-from .abi import CONSTANTS_TABLE, POOL, CompiledGraph, TensorSpec
+from .abi import CONSTANTS_TABLE, POOL, CompiledGraph, Site, TensorSpec
+from .check_sites import read_checks
 from .entry.add_entry_point import GRAPH
 from .graph_to_loops.convert_main_to_loops import INPUTS, OUTPUTS
 from .llvm_ir.module import emit_llvm_ir
@@ -77,7 +79,7 @@ def compile_graph(
         Diagnostic: the module is not valid, something in it cannot be lowered, or a constant's data is missing.
     """
     verify(module)
-    facts: list[tuple[tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...], int], tuple[NDArray, ...]]] = []
+    facts: list[_Facts] = []
     names: list[str] = []
 
     with rare_garbage_collection(), CodegenPool(target, jobs=jobs, opt_level=codegen_level) as pool:
@@ -85,7 +87,7 @@ def compile_graph(
 
         def submit(kernel: str | None, module: ModuleOp) -> None:
             if kernel is None:
-                facts.append((_signature(module), _constants(module)))
+                facts.append(_Facts(*_signature(module), _constants(module), *read_checks(entry_of(module).attributes)))
             else:
                 names.append(kernel)
             pool.submit(MAIN if kernel is None else kernel, _unit_text(module))
@@ -96,8 +98,30 @@ def compile_graph(
             required = PassContext.current().required_pass
             run(pipeline(target, start, required=required, sink=submit), module)
         objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
-    ((inputs, outputs, arena), constants), *_ = facts
-    return CompiledGraph(objects, constants, inputs, outputs, arena, tuple(names), target.platform())
+    found, *_ = facts
+    return CompiledGraph(
+        objects,
+        found.constants,
+        found.inputs,
+        found.outputs,
+        found.arena_bytes,
+        tuple(names),
+        target.platform(),
+        found.checks,
+        found.records_at,
+    )
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What the graph's own function says, once it is in the llvm dialect."""
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    arena_bytes: int
+    constants: tuple[NDArray, ...]
+    checks: tuple[tuple[Site, ...], ...]
+    records_at: int
 
 
 def code_units(module: ModuleOp) -> list[tuple[str | None, str]]:

@@ -18,6 +18,7 @@ import struct
 import threading
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from hashlib import sha256
 from math import prod
 from pathlib import Path
@@ -27,7 +28,7 @@ import numpy as np
 
 from ..dialects.support.diagnostics import Diagnostic, Place, did_you_mean
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
-from ..lowering.abi import ABI_VERSION, ALIGNMENT, CompiledGraph, Platform, TensorSpec
+from ..lowering.abi import ABI_VERSION, ALIGNMENT, CompiledGraph, Platform, Site, TensorSpec
 from .memory import aligned_bytes
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         "objects": [sha256(data).hexdigest() for data in graph.objects],
         "constants": [{"dtype": array.dtype.name, "shape": list(array.shape)} for array in graph.constants],
         "constants_digest": constants.hexdigest(),
+        "checks": [[asdict(site) for site in record] for record in graph.checks],
+        "records_at": graph.records_at,
     }
     return json.dumps(manifest, indent=1).encode()
 
@@ -178,6 +181,8 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         fields.size("arena_bytes"),
         tuple(fields.strings("kernels")),
         Platform(platform.string("triple"), platform.string("cpu"), tuple(platform.strings("features"))),
+        tuple(tuple(_site(entry) for entry in record) for record in fields.groups("checks")),
+        fields.size("records_at"),
     )
 
 
@@ -222,6 +227,10 @@ def _constants(fields: _Fields, blob: memoryview) -> Iterator[NDArray]:
         position += size + -size % ALIGNMENT
     if position != len(blob):
         raise ArtefactError("the constants are more bytes than their types say")
+
+
+def _site(entry: _Fields) -> Site:
+    return Site(entry.string("text"), entry.string("file"), entry.size("line"), entry.size("column"))
 
 
 def _spec(entry: _Fields) -> TensorSpec:
@@ -280,6 +289,11 @@ class _Fields:
     def each(self, name: str) -> list[_Fields]:
         values = self._list(name, "a list of objects")
         return [_Fields(value, f"{self._where}{name}[{number}].") for number, value in enumerate(values)]
+
+    def groups(self, name: str) -> list[list[_Fields]]:
+        """A list of lists of objects."""
+        groups = self._list(name, "a list of lists of objects")
+        return [_Fields({str(n): group}, f"{self._where}{name}.").each(str(n)) for n, group in enumerate(groups)]
 
     def dtype(self) -> str:
         name = self.string("dtype")

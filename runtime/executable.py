@@ -126,6 +126,7 @@ class Executable:
 
         Raises:
             InputError: the number of arrays, a shape or a dtype does not fit.
+            CheckError: an index lies outside of an axis, where that is an error.
             PlatformError: the code is for another machine.
         """
         # Everything here counts: a small graph takes a microsecond.
@@ -161,8 +162,11 @@ class Executable:
             context = free.pop()
         except IndexError:
             context = program.new_context()
-        program.entry(self._input_table(*places), self._output_table(*results), context.address, self._threads)
+        status = program.entry(self._input_table(*places), self._output_table(*results), context.address, self._threads)
+        failure = program.failure(status, context) if status else None
         free.append(context)
+        if failure is not None:
+            raise failure
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def run(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, NDArray]:
@@ -170,6 +174,7 @@ class Executable:
 
         Raises:
             InputError: a name is missing or unknown, or a shape or dtype does not fit.
+            CheckError: an index lies outside of an axis, where that is an error.
             PlatformError: the code is for another machine.
         """
         if not isinstance(inputs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -245,7 +250,11 @@ class Binding:
         )
 
     def __call__(self) -> None:
-        """Run the graph. What the inputs hold now is read, and the outputs are written over."""
+        """Run the graph. What the inputs hold now is read, and the outputs are written over.
+
+        Raises:
+            CheckError: an index lies outside of an axis, where that is an error. The outputs mean nothing then.
+        """
         inputs, outputs = self._tables
         program = self._program
         free = program.free
@@ -253,8 +262,11 @@ class Binding:
             context = free.pop()
         except IndexError:
             context = program.new_context()
-        program.entry(inputs, outputs, context.address, self._executable.threads)
+        status = program.entry(inputs, outputs, context.address, self._executable.threads)
+        failure = program.failure(status, context) if status else None
         free.append(context)
+        if failure is not None:
+            raise failure
 
 
 def _count(number: int, noun: str) -> str:

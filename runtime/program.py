@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import ctypes
 
+from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
+from ..dialects.support.diagnostics import Place
 from ..lowering.abi import CONSTANTS_TABLE, ENTRY, CompiledGraph
 from .host import why_not_here
 from .jit import LoadedObjects
@@ -52,7 +54,10 @@ class Program:
                 table[place] = array.ctypes.data
         self.arena_bytes = graph.arena_bytes
         self.entry = _ENTRY(self._code.address(ENTRY))
-        """The function `(table of inputs, table of outputs, arena, threads)`; tables are addresses as bytes."""
+        """The function `(table of inputs, table of outputs, arena, threads)`; tables are addresses as bytes. It gives
+        0, or the number of the record that says which check has failed."""
+        self.checks = graph.checks
+        self.records_at = graph.records_at
         self.free: list[Context] = []
         """Contexts that no call has at the moment."""
 
@@ -60,5 +65,14 @@ class Program:
         """A context for a call that has found none in `free`, where it is put afterwards."""
         return Context(self.arena_bytes)
 
+    def failure(self, status: int, context: Context) -> CheckError:
+        """What a call that gave `status`, and wrote to `context`, says."""
+        start = self.records_at + (status - 1) * RECORD_BYTES
+        fields = [start + field for field in (CHECK_FIELD, INDEX_FIELD, EXTENT_FIELD)]
+        check, index, extent = (ctypes.c_int64.from_address(context.address + field).value for field in fields)
+        site = self.checks[status - 1][check - 1]
+        place = Place(site.file, site.line, site.column) if site.file else None
+        return CheckError(site.text, index, extent, place)
 
-_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64)
+
+_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64)

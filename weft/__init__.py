@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from . import transform as transform
     from .compiler import compile as compile
     from .dialects import te as te
+    from .dialects.support.checks import CheckError as CheckError
     from .dialects.support.diagnostics import Diagnostic as Diagnostic
     from .instrument import DumpIR as DumpIR
     from .instrument import PassInstrument as PassInstrument

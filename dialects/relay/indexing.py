@@ -7,12 +7,13 @@ from enum import StrEnum
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.dialects.builtin import IntegerType, Signedness, StringAttr
+from xdsl.dialects.builtin import IntegerType, Signedness, StringAttr, i64
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from .. import te
+from ..support.checks import CheckError
 from ..support.dtypes import byte_width
 
 if TYPE_CHECKING:
@@ -76,22 +77,32 @@ def reshaped(x: te.Tensor, shape: Sequence[int], name: str = "reshape") -> te.Te
 
 
 class OutOfRange(StrEnum):
-    """What an index that lies outside of its axis reads. docs/indices.md has the policy of every operator."""
+    """What an index that lies outside of its axis reads, or what becomes of what it would write. docs/indices.md has
+    the policy of every operator."""
 
     CLIP = "clip"
     """The element at the nearer end."""
     WRAP = "wrap"
     """The element at the index modulo the extent."""
+    DROP = "drop"
+    """Of what is written: the update is lost."""
+    ERROR = "error"
+    """Nothing: the run fails, with a `CheckError` that names the operator, the index and the extent. Negative indices
+    count from the end, once."""
 
 
-def out_of_range(given: StringAttr, known: Sequence[str] = tuple(OutOfRange)) -> OutOfRange:
-    """The policy that an operator's `mode` names.
+READS = (OutOfRange.CLIP, OutOfRange.WRAP, OutOfRange.ERROR)
+"""The policies of what reads at indices."""
+
+
+def out_of_range(given: StringAttr, known: Sequence[str] = READS, name: str = "mode") -> OutOfRange:
+    """The policy that an operator's property `name` gives.
 
     Raises:
         VerifyException: it is not one of `known`.
     """
     if given.data not in known:
-        raise VerifyException(f"'mode' is one of {', '.join(known)}, not {given}")
+        raise VerifyException(f"'{name}' is one of {', '.join(known)}, not {given}")
     return OutOfRange(given.data) if given.data in tuple(OutOfRange) else OutOfRange.CLIP
 
 
@@ -125,7 +136,8 @@ def from_the_end(i: te.Expr, extent: int) -> te.Expr:
 
 
 def inside(i: te.Expr, extent: int, policy: OutOfRange, *, negative_from_the_end: bool = True) -> te.Expr:
-    """An integer as an index that lies inside of an axis of `extent` elements, whatever the integer is.
+    """An integer as an index that lies inside of an axis of `extent` elements, whatever the integer is; where the
+    policy is an error, an integer that was `checked`.
 
     The axis must not be empty; `gathered` sees to that.
     """
@@ -137,6 +149,62 @@ def inside(i: te.Expr, extent: int, policy: OutOfRange, *, negative_from_the_end
         case OutOfRange.CLIP:
             at = from_the_end(i, extent) if negative_from_the_end else as_index(i)
             return te.maximum(te.minimum(at, extent - 1), 0)
+        case OutOfRange.ERROR:
+            return te.cast(i, te.index)
+        case OutOfRange.DROP:
+            raise ValueError("nothing can be read at an index that is dropped")
+
+
+def checked(indices: te.Tensor, extents: Sequence[int], text: str) -> te.Tensor:
+    """Indices that are inside of their axes, as `i64`, after the check that they are: negative ones count from the end,
+    once, and where one lies outside even so the run fails.
+
+    The indices along the first dimension belong to axes of `extents`, one after the other; of a single extent, all do.
+    Each is checked once, wherever it is used and whether it is or not.
+
+    Args:
+        text: what is said of one that lies outside: `outside_text`.
+    """
+
+    def place(i: te.Expr, extent: int) -> te.Expr:
+        return te.cast(te.check(from_the_end(i, extent), extent, text, as_index(i)), i64)
+
+    if len(extents) == 1:
+        return te.compute(indices.shape, lambda *i: place(indices[i], extents[0]), "checked_indices")
+    parts = [
+        te.compute(indices.shape[1:], lambda *i, k=k, n=n: place(indices[(k, *i)], n), "checked_indices")
+        for k, n in enumerate(extents)
+    ]
+
+    def joined(*i: te.IterVar) -> te.Expr:
+        value: te.Expr = parts[-1][i[1:]]
+        for k, part in reversed(list(enumerate(parts[:-1]))):
+            value = te.select(i[0].equal(k), part[i[1:]], value)
+        return value
+
+    return te.compute(indices.shape, joined, "checked_indices")
+
+
+def outside_text(name: str) -> str:
+    """What is said of an index of the operator `name` that lies outside of its axis."""
+    return f"'{name}': index {{index}} lies outside of an axis of {{extent}} elements"
+
+
+def check_indices(indices: NDArray, extents: Sequence[int], text: str) -> Indices:
+    """`checked` of an array.
+
+    Raises:
+        CheckError: an index lies outside of its axis.
+    """
+    import numpy as np
+
+    given = as_indices(indices)
+    along = np.asarray(extents, np.int64).reshape([-1, *[1] * (given.ndim - 1)] if len(extents) > 1 else ())
+    at = np.where(given < 0, given + along, given)
+    failed = (at < 0) | (at >= along)
+    if failed.any():
+        raise CheckError(text, int(given[failed][0]), int(np.broadcast_to(along, given.shape)[failed][0]))
+    return at
 
 
 def _limit(type: Attribute) -> int:
@@ -144,9 +212,15 @@ def _limit(type: Attribute) -> int:
     return (1 << (8 * byte_width(type))) - 1
 
 
-def gathered(x: te.Tensor, shape: Sequence[int], body: te.AnyRankBody, name: str) -> te.Tensor:
+def gathered(
+    x: te.Tensor, shape: Sequence[int], body: te.AnyRankBody, name: str, checked: te.Tensor | None = None
+) -> te.Tensor:
     """The tensor of `shape` whose elements `body` reads from `x` at indices that are data; zeros where `x` has no
-    elements, for then there is nothing that an index could stand for."""
-    if 0 in x.shape:
-        return te.compute(shape, lambda *_: te.const(0, x.element_type), name)
-    return te.compute(shape, body, name)
+    elements, for then there is nothing that an index could stand for. Indices that are `checked` are even then."""
+    if 0 not in x.shape:
+        return te.compute(shape, body, name)
+    zero = te.const(0, x.element_type)
+    if checked is None or 0 in checked.shape:
+        return te.compute(shape, lambda *_: zero, name)
+    first = te.cast(checked[(0,) * checked.rank], te.index)  # nothing else asks for the indices
+    return te.compute(shape, lambda *_: te.select(first < 0, zero, zero), name)

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.traits import SymbolTable
 
 from .. import te
+from ..support.checks import CheckError
 from ..support.dtypes import numpy_dtype, scalar_type
 from ..te.evaluate import evaluate
 from ..tir.core import PrimFuncOp
@@ -32,6 +33,7 @@ def evaluate_op(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
     Raises:
         NotImplementedError: the operator has neither evaluation.
         ValueError: an array does not fit its operand.
+        CheckError: an index lies outside, and the operator's policy is that this is an error.
     """
     types = flatten_types([operand.type for operand in op.operands])
     if len(types) != len(inputs):
@@ -41,10 +43,13 @@ def evaluate_op(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
         fits = len(shape) == array.ndim and all(n in (DYNAMIC, m) for n, m in zip(shape, array.shape, strict=True))
         if not fits or array.dtype != numpy_dtype(type.element_type):
             raise ValueError(f"'{op.name}': input {position} is {type}, not {array.dtype.name} of shape {array.shape}")
-    op = specialize(op, inputs)
-    if (direct := evaluate_directly(op, inputs)) is not None:
-        return direct
-    return evaluate_compute(op, inputs)
+    special = specialize(op, inputs)
+    try:
+        if (direct := evaluate_directly(special, inputs)) is not None:
+            return direct
+        return evaluate_compute(special, inputs)
+    except CheckError as error:
+        raise error.within(op) from None
 
 
 def specialize(op: RelayOp, inputs: Sequence[NDArray]) -> RelayOp:

@@ -1,7 +1,11 @@
-"""The `rt` dialect: how the threads of a running program share work. Between `tir` and the machine."""
+"""The `rt` dialect: how threads share the work of a running program, and tell of what failed.
+
+It stands between `tir` and the machine.
+"""
 
 from xdsl.ir import Dialect
 
+from .checks import CheckOp, RecordOp, RecordType
 from .core import ShareOp, SlotsOp, SlotsType
 
-Rt = Dialect("rt", [ShareOp, SlotsOp], [SlotsType])
+Rt = Dialect("rt", [ShareOp, SlotsOp, RecordOp, CheckOp], [SlotsType, RecordType])

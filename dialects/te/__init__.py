@@ -9,6 +9,7 @@ from .expr import (
     Binary,
     BinaryKind,
     Cast,
+    Check,
     Const,
     Expr,
     ExprLike,
@@ -22,6 +23,7 @@ from .expr import (
     as_expr,
     binary,
     cast,
+    check,
     const,
     index,
     maximum,
@@ -49,11 +51,12 @@ from .tensor import (
 )
 
 __all__ = [
-    "COMBINER", "AnyRankBody", "Binary", "BinaryKind", "Cast", "Compute", "Const", "Expr", "ExprLike", "IterVar",
-    "Read", "Reduce", "ReduceKind", "Select", "Tensor", "Unary", "UnaryKind", "abs", "all_of", "as_expr", "binary",
-    "cast", "ceil", "compute", "const", "cos", "erf", "exp", "floor", "index", "log", "max", "maximum", "min",
-    "minimum", "operands_of", "placeholder", "power", "prod", "reduce", "reduce_axis", "reduce_identity", "round",
-    "rsqrt", "select", "sigmoid", "sin", "sqrt", "sum", "tanh", "topological_order", "trunc", "unary",
+    "COMBINER", "AnyRankBody", "Binary", "BinaryKind", "Cast", "Check", "Compute", "Const", "Expr", "ExprLike",
+    "IterVar", "Read", "Reduce", "ReduceKind", "Select", "Tensor", "Unary", "UnaryKind", "abs", "all_of", "as_expr",
+    "binary", "cast", "ceil", "check", "compute", "const", "cos", "erf", "exp", "floor", "index", "log", "max",
+    "maximum", "min", "minimum", "operands_of", "placeholder", "power", "prod", "reduce", "reduce_axis",
+    "reduce_identity", "round", "rsqrt", "select", "sigmoid", "sin", "sqrt", "sum", "tanh", "topological_order",
+    "trunc", "unary",
 ]  # fmt: skip
 
 

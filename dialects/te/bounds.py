@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .expr import Binary, BinaryKind, Const, Expr, IterVar, Select, index
+from .expr import Binary, BinaryKind, Check, Const, Expr, IterVar, Select, index
 
 
 def affine(expr: Expr) -> tuple[dict[IterVar, int], int] | None:
@@ -71,6 +71,8 @@ def bounds(expr: Expr) -> tuple[int, int] | None:
                     return max(a[0], b[0]), max(a[1], b[1])
                 case _:
                     return None
+        case Check(_, _, extent, _):
+            return 0, max(extent - 1, 0)
         case Select(_, then, otherwise, _):
             a, b = bounds(then), bounds(otherwise)
             return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))

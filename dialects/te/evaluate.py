@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from ..support.checks import CheckError
 from ..support.dtypes import numpy_dtype
 from .bounds import affine
 from .expr import (
@@ -22,6 +23,7 @@ from .expr import (
     Binary,
     BinaryKind,
     Cast,
+    Check,
     Const,
     Expr,
     IterVar,
@@ -52,6 +54,7 @@ def evaluate(outputs: Sequence[Tensor], feeds: Mapping[Tensor, NDArray]) -> list
     Raises:
         KeyError: a placeholder has no value.
         ValueError: a value has another shape or dtype than its placeholder.
+        CheckError: a check fails.
         IndexError: a read that no `Select` guards lies outside its tensor.
     """
     values: dict[Tensor, _Array] = {}
@@ -154,6 +157,12 @@ class _Domain:
                 return np.where(self.value(condition, guarded), self.value(then, True), self.value(otherwise, True))
             case Cast(operand, element):
                 return _cast(self.value(operand, guarded), numpy_dtype(element))
+            case Check(operand, given, extent, text):
+                at = self.value(operand)
+                if (failed := ((at < 0) | (at >= extent))).any():
+                    told = np.broadcast_to(self.value(given), at.shape)
+                    raise CheckError(text, int(told[failed][0]), extent)
+                return at
             case Read(tensor, indices):
                 return self._read(self.values[tensor], tensor, indices, guarded)
             case _:

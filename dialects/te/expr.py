@@ -243,6 +243,21 @@ class Cast(Expr):
 
 
 @dataclass(frozen=True, eq=False)
+class Check(Expr):
+    """`operand`, an index from 0 to below `extent`; where it is none, the computation fails, and says `text` of
+    `given`, the index that `operand` was made of. It stands where no `Select` could choose not to make it."""
+
+    operand: Expr
+    given: Expr
+    extent: int
+    text: str
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return index
+
+
+@dataclass(frozen=True, eq=False)
 class Reduce(Expr):
     """`operand` combined over all values of `axes`. Stands only at the top of a `compute` body."""
 
@@ -357,6 +372,20 @@ def select(condition: Expr, then: Expr, otherwise: ExprLike) -> Expr:
     if then.type != otherwise.type:
         raise TypeError(f"te: the sides of a select have different types: {then.type} and {otherwise.type}")
     return Select(condition, then, otherwise, then.type)
+
+
+def check(operand: Expr, extent: int, text: str, given: Expr | None = None) -> Expr:
+    """`operand`, which must be from 0 to below `extent`. If it is not, the run fails with a `CheckError` that says
+    `text`, in which `{index}` and `{extent}` stand for `given` (`operand`, unless there is one) and the extent.
+
+    Raises:
+        TypeError: one of them is no index.
+    """
+    given = operand if given is None else given
+    for each in (operand, given):
+        if each.type != index:
+            raise TypeError(f"te: only an index can be checked, not a value of type {each.type}")
+    return Check(operand, given, extent, text)
 
 
 def minimum(lhs: Expr, rhs: ExprLike) -> Expr:

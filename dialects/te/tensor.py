@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias, cast, overload
 from xdsl.ir import Attribute
 
 from .bounds import affine, affine_range
-from .expr import Binary, Cast, Expr, ExprLike, IterVar, Reduce, ReduceKind, Select, Unary, as_expr, index
+from .expr import Binary, Cast, Check, Expr, ExprLike, IterVar, Reduce, ReduceKind, Select, Unary, as_expr, index
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +60,8 @@ def operands_of(expr: Expr) -> tuple[Expr, ...]:
             return (condition, then, otherwise)
         case Read(_, indices):
             return indices
+        case Check(operand, given):
+            return (operand, given)
         case Reduce(_, operand, _):
             return (operand,)
         case _:
@@ -147,8 +149,30 @@ def compute(shape: Sequence[int], body: FixedRankBody | AnyRankBody, name: str =
     for read in producer.reads():
         if any(isinstance(i, Reduce) for i in read.indices):
             raise TypeError(f"te: '{name}' has a reduction inside an index; reductions stand at the top of a body")
+    check_checks(producer, name)
     check_reads(producer, name)
     return Tensor(tuple(shape), value.type, name, producer)
+
+
+def check_checks(compute: Compute, name: str) -> None:
+    """Refuse a check that might not be made.
+
+    Raises:
+        TypeError: a `Select` chooses whether it is.
+    """
+    stack: list[tuple[Expr, bool]] = [(compute.body, False)]
+    seen = set[tuple[Expr, bool]]()
+    while stack:
+        entry = expr, chosen = stack.pop()
+        if entry in seen:
+            continue
+        seen.add(entry)
+        if chosen and isinstance(expr, Check):
+            raise TypeError(f"te: '{name}' makes a check on one side of a select; compute it as a tensor of its own")
+        if isinstance(expr, Select):
+            stack += [(expr.condition, chosen), (expr.then, True), (expr.otherwise, True)]
+        else:
+            stack += [(operand, chosen) for operand in operands_of(expr)]
 
 
 def check_reads(compute: Compute, name: str) -> None:

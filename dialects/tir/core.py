@@ -1,4 +1,4 @@
-"""TIR's own concepts: functions on buffers, loops with kinds, and blocks.
+"""TIR's own concepts: functions on buffers, loops with kinds, blocks, and checks of indices.
 
 What MLIR already has is used as it is: a buffer is a `memref` value, an element access is `memref.load` or
 `memref.store`, arithmetic is `arith` and `math`. A block is the unit that a schedule moves about: an instance of it
@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 
 from .blocks import BlockOp, IterKind, accessing_blocks, blocks_under
 from .buffers import AllocBufferOp, Scope, memref_of
+from .checks import CheckOp
 from .functions import PrimFuncOp
 from .loops import ForKind, ForOp, dimension_ranges, enclosing_loops, loop_of, loop_range
 
@@ -20,6 +21,7 @@ __all__ = [
     "OPS",
     "AllocBufferOp",
     "BlockOp",
+    "CheckOp",
     "ForKind",
     "ForOp",
     "IterKind",
@@ -34,4 +36,4 @@ __all__ = [
     "memref_of",
 ]
 
-OPS: list[type[Operation]] = [PrimFuncOp, AllocBufferOp, ForOp, BlockOp]
+OPS: list[type[Operation]] = [PrimFuncOp, AllocBufferOp, ForOp, BlockOp, CheckOp]

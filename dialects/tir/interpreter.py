@@ -30,9 +30,11 @@ from xdsl.dialects import memref, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
+from ..support.checks import CheckError
 from ..support.diagnostics import Diagnostic
 from ..support.dtypes import numpy_dtype
-from .core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind, PrimFuncOp, Scope, memref_of
+from .checks import access_text, iterator_text
+from .core import AllocBufferOp, BlockOp, CheckOp, ForKind, ForOp, IterKind, PrimFuncOp, Scope, memref_of
 from .scalar_python import RAISING, Namespace, expression
 
 if TYPE_CHECKING:
@@ -68,8 +70,9 @@ class Interpreter:
         """The buffers after the first `len(inputs)`, which `inputs` fill; their elements start without a value.
 
         Raises:
-            Diagnostic: an access lies outside its buffer or reads what was not written, an iterator leaves its extent,
-                an output is not written, an integer is divided by zero, or an input does not fit.
+            CheckError: a check fails, an access lies outside its buffer, an iterator leaves its extent.
+            Diagnostic: what was not written is read, an output is not written, an integer is divided by zero, or an
+                input does not fit.
         """
         arguments = self.func.body.block.args
         if len(inputs) > len(arguments):
@@ -252,6 +255,10 @@ class _Writer:
                     self.line(f"{self.variable(op.memref)}[{place}] = {self.variable(op.value)}")
                 case scf.IfOp():
                     self.choice(op)
+                case CheckOp():
+                    name, given = self.variable(op.result), self.variable(op.given)
+                    self.line(f"{name} = {self.variable(op.at)}")
+                    self.line(f"if not 0 <= {name} < {op.extent.value.data}: {self.failing(op, 'check', given)}")
                 case scf.YieldOp():
                     parent = op.parent_op()
                     assert parent is not None
@@ -326,18 +333,17 @@ def _fail(kind: str, op: Operation, *values: int) -> NoReturn:
     Raises:
         Diagnostic: always.
     """
-    number, value = (*values, 0, 0)[:2]
-    if kind == "iterator":
-        assert isinstance(op, BlockOp)
-        name = op.iters[number].name_hint or number
-        raise Diagnostic.at(
-            op, f"iterator %{name} of block @{op.block_name} is {value}, but its extent is {op.extents[number]}"
-        )
-    assert isinstance(op, memref.LoadOp | memref.StoreOp)
-    buffer = _buffer_name(op.memref)
-    if kind == "outside":
-        extent = memref_of(op.memref).get_shape()[number]
-        raise Diagnostic.at(
-            op, f"index {value} lies outside of dimension {number} of {buffer}, whose extent is {extent}"
-        )
-    raise Diagnostic.at(op, f"{buffer}{list(values)} is read before it is written")
+    match op, kind:
+        case CheckOp(), _:
+            raise CheckError.of(op, op.text.data, values[0], op.extent.value.data)
+        case BlockOp(), _:
+            number, value = values
+            raise CheckError.of(op, iterator_text(op, number), value, op.extents[number])
+        case memref.LoadOp() | memref.StoreOp(), "outside":
+            number, value = values
+            extent = memref_of(op.memref).get_shape()[number]
+            raise CheckError.of(op, access_text(op, op.memref, number), value, extent)
+        case memref.LoadOp(), _:
+            raise Diagnostic.at(op, f"{_buffer_name(op.memref)}{list(values)} is read before it is written")
+        case _:
+            raise AssertionError(op.name)

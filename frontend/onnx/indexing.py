@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name
 from .errors import Malformed, Unsupported
@@ -29,16 +31,32 @@ def from_front(node: Node, indices: SSAValue, size: int) -> SSAValue:
     return node.emit("where", negative, node.emit("add", indices, node.scalar(size, indices)), indices)
 
 
+def are_inside(node: Node, indices: SSAValue, extents: Sequence[int]) -> bool:
+    """Whether `indices` are known, and all lie inside of an axis of one of `extents`, counted from either end; there
+    is an extent for all, or one for each component in the last dimension."""
+    import numpy as np
+
+    known = node.emitter.evaluate(indices)
+    if known is None or DYNAMIC in extents:
+        return False
+    ends = np.asarray(extents)
+    return bool(np.all((known >= -ends) & (known < ends)))
+
+
 def gather(node: Node) -> SSAValue:
-    """`numpy.take`; wrapping makes negative indices count from the end."""
+    """`numpy.take`. Wrapping makes negative indices count from the end; only what may lie outside is checked."""
     x, indices = node.input(0), node.input(1)
-    return node.emit("take", x, indices, axis=node.axis(node.integer("axis", 0), rank_of(x)), mode="wrap")
+    axis = node.axis(node.integer("axis", 0), rank_of(x))
+    mode = "wrap" if are_inside(node, indices, shape_of(x)[axis : axis + 1]) else "error"
+    return node.emit("take", x, indices, axis=axis, mode=mode)
 
 
 def gather_elements(node: Node) -> SSAValue:
     """`numpy.take_along_axis`; Relay's operator counts negative indices from the end."""
     x, indices = node.input(0), node.input(1)
-    return node.emit("gather", x, indices, axis=node.axis(node.integer("axis", 0), rank_of(x)))
+    axis = node.axis(node.integer("axis", 0), rank_of(x))
+    mode = "clip" if are_inside(node, indices, shape_of(x)[axis : axis + 1]) else "error"
+    return node.emit("gather", x, indices, axis=axis, mode=mode)
 
 
 def leading_tuples(node: Node, indices: SSAValue) -> SSAValue:
@@ -51,7 +69,9 @@ def gather_nd(node: Node) -> SSAValue:
     x, indices = node.input(0), node.input(1, at_least=1)
     batch = node.integer("batch_dims", 0)
     components = node.static_shape(indices)[-1]
-    return node.emit("gather_nd", x, leading_tuples(node, indices), batch_dims=batch, index_rank=components)
+    mode = "clip" if are_inside(node, indices, shape_of(x)[batch : batch + components]) else "error"
+    tuples = leading_tuples(node, indices)
+    return node.emit("gather_nd", x, tuples, batch_dims=batch, index_rank=components, mode=mode)
 
 
 _REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "min": "min", "max": "max"}
@@ -61,13 +81,17 @@ def scatter_elements(node: Node) -> SSAValue:
     x, indices, updates = (node.input(i) for i in range(3))
     axis = node.axis(node.integer("axis", 0), rank_of(x))
     reduction = node.choice("reduction", _REDUCTIONS, "none")
-    return node.emit("scatter_elements", x, indices, updates, axis=axis, reduction=reduction)
+    policy = "drop" if are_inside(node, indices, shape_of(x)[axis : axis + 1]) else "error"
+    return node.emit("scatter_elements", x, indices, updates, axis=axis, reduction=reduction, out_of_range=policy)
 
 
 def scatter_nd(node: Node) -> SSAValue:
     x, indices, updates = node.input(0), node.input(1, at_least=1), node.input(2)
     mode = node.choice("reduction", _REDUCTIONS, "none")
-    return node.emit("scatter_nd", x, leading_tuples(node, indices), updates, mode=mode)
+    components = shape_of(indices)[-1]
+    known = components != DYNAMIC and are_inside(node, indices, shape_of(x)[:components])
+    policy = "drop" if known else "error"
+    return node.emit("scatter_nd", x, leading_tuples(node, indices), updates, mode=mode, out_of_range=policy)
 
 
 def one_hot(node: Node) -> SSAValue:

@@ -4,9 +4,10 @@
 the pool of threads (`lowering/threads/pool.mlir`): every thread that takes part runs the graph, and claims shares.
 
 ```mlir
-llvm.func @weft_run(%inputs: !llvm.ptr, %outputs: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64)
-  // zero the counters of work sharing at the arena's start, then
-  // weft_pool_1_run(@weft_thread, context, num_threads), which returns when no thread uses the context any more
+llvm.func @weft_run(%inputs: !llvm.ptr, %outputs: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64) -> i64
+  // zero the counters of work sharing and the records of checks at the arena's start, then
+  // weft_pool_1_run(@weft_thread, context, num_threads), which returns when no thread uses the context any more, then
+  // return the number of the first record that tells of a check, counted from 1; 0 where none does
 llvm.func internal @weft_thread(%context: !llvm.ptr)
   // @weft_graph(inputs[0], ..., outputs[0], ..., arena, num_threads): what was @main
 ```
@@ -29,8 +30,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...transforms.infra import ModulePass
 from ..abi import ENTRY, RUN
+from ..check_sites import read_checks
 from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES, INPUTS, OUTPUTS
 
 THREAD = "weft_thread"
@@ -71,10 +74,12 @@ def _declare(name: str, operands: Sequence[Attribute], result: Attribute) -> llv
     return llvm.FuncOp(name, llvm.LLVMFunctionType(list(operands), result), linkage=llvm.LinkageAttr("external"))
 
 
-def _define(name: str, operands: Sequence[Attribute], linkage: str) -> tuple[llvm.FuncOp, Builder, list[SSAValue]]:
+def _define(
+    name: str, operands: Sequence[Attribute], linkage: str, result: Attribute = VOID
+) -> tuple[llvm.FuncOp, Builder, list[SSAValue]]:
     block = Block(arg_types=operands)
     function = llvm.FuncOp(
-        name, llvm.LLVMFunctionType(list(operands), VOID), linkage=llvm.LinkageAttr(linkage), body=Region(block)
+        name, llvm.LLVMFunctionType(list(operands), result), linkage=llvm.LinkageAttr(linkage), body=Region(block)
     )
     return function, Builder(InsertPoint.at_end(block)), list(block.args)
 
@@ -113,8 +118,8 @@ def _thread(main: llvm.FuncOp) -> llvm.FuncOp:
 
 
 def _run(main: llvm.FuncOp) -> llvm.FuncOp:
-    """The entry: clear the counters, gather the context, hand it to the threads."""
-    function, builder, (inputs, outputs, arena, num_threads) = _define(ENTRY, [PTR, PTR, PTR, i64], "external")
+    """The entry: clear the counters, gather the context, hand it to the threads, look for a check that has failed."""
+    function, builder, (inputs, outputs, arena, num_threads) = _define(ENTRY, [PTR, PTR, PTR, i64], "external", i64)
     context = builder.insert(llvm.AllocaOp(_integer(builder, CONTEXT_BYTES), i8, alignment=POINTER_BYTES)).res
     counters = main.attributes[COUNTER_BYTES]
     assert isa(counters, IntegerAttr[IntegerType])
@@ -123,5 +128,18 @@ def _run(main: llvm.FuncOp) -> llvm.FuncOp:
         builder.insert(llvm.StoreOp(value, _field(builder, context, number)))
     body = builder.insert(llvm.AddressOfOp(THREAD, PTR)).result
     _call(builder, RUN, [body, context, num_threads])
-    builder.insert(llvm.ReturnOp())
+    builder.insert(llvm.ReturnOp(_status(main, builder, arena)))
     return function
+
+
+def _status(main: llvm.FuncOp, builder: Builder, arena: SSAValue) -> SSAValue:
+    """The number of the first record that tells of something, counted from 1, or 0."""
+    checks, start = read_checks(main.attributes)
+    zero = status = _integer(builder, 0)
+    for number in reversed(range(len(checks))):
+        offset = start + number * RECORD_BYTES + CHECK_FIELD
+        address = builder.insert(llvm.GEPOp(arena, [offset], i8)).result
+        told = builder.insert(llvm.LoadOp(address, i64)).dereferenced_value
+        failed = builder.insert(llvm.ICmpOp(told, zero, IntegerAttr(1, i64))).res
+        status = builder.insert(llvm.SelectOp(failed, _integer(builder, number + 1), status)).res
+    return status

@@ -17,10 +17,11 @@ func.func @main(%x: memref<8xf32>, %out: memref<8xf32>, %arena: memref<448xi8>, 
 ```
 
 All threads run the whole function and share each kernel's loops (`rt.share`); the counters for that stand at the
-arena's start (`weft.counter_bytes`), and are zero when an inference begins. A result that is returned is written to the
+arena's start (`weft.counter_bytes`), and are zero when an inference begins; behind them, and zero as well, a record for
+each call of a kernel that makes checks (`weft.checks` says what those are). A result that is returned is written to the
 caller's buffer at once; a kernel that only reshapes is not called, its result is its argument's memory; and what a
-kernel would only lay one after the other is computed into its place there. The function carries what a caller must
-know (`weft.inputs`, `weft.outputs`: names and tensor types), so that this text alone can be run.
+kernel would only lay one after the other is computed into its place there. The function carries what a caller must know
+(`weft.inputs`, `weft.outputs`: names and tensor types), so that this text alone can be run.
 
 Inputs, constants and concatenations that are returned are copied at the end. Does not: shapes that are not known, or
 control flow. Counterpart of TVM's GraphPlanMemory and of its AOT executor's code generator.
@@ -56,12 +57,15 @@ from xdsl.utils.hints import isa
 
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
 from ...dialects.relay.core import CallLoweredOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
+from ...dialects.rt.checks import RecordOp, RecordType
 from ...dialects.rt.core import SLOT_BYTES, SlotsOp, SlotsType
 from ...dialects.support.advice import give_shapes
+from ...dialects.support.checks import RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import byte_width
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
+from ..check_sites import CHECKS, RECORDS, called
 from ..relay_to_tir.te_to_tir import signless
 from ..threads.share_out import share_out
 from .memory_plan import Lifetime, plan_memory
@@ -268,12 +272,16 @@ class MainLowering:
         placed = self._assign_outputs(returned)
         plan = plan_memory([Lifetime(_bytes(s.type), s.first, s.last) for s in placed])
         slots = [self._slots(call) for call in self.calls]
-        counters = (sum(slots) + 1) * SLOT_BYTES  # one more for the copies at the end
+        records_at = (sum(slots) + 1) * SLOT_BYTES  # one more for the copies at the end
+        checks = [called(call.op, kernel) for call in self.calls if _takes_record(kernel := self._kernel(call))]
+        counters = records_at + len(checks) * RECORD_BYTES
         arena = MemRefType[Attribute](i8, [counters + plan.size])
         lowered = func.FuncOp(self.function.sym_name.data, FunctionType.from_lists([*types, arena, index], []))
         lowered.location = self.function.location
         lowered.attributes |= graph_signature(self.function)
         lowered.attributes[COUNTER_BYTES] = IntegerAttr(counters, i64)
+        if checks:
+            lowered.attributes |= {CHECKS: ArrayAttr(checks), RECORDS: IntegerAttr(records_at, i64)}
         block = lowered.body.block
         base, num_threads = block.args[-2], block.args[-1]
         names = [*_names("in", len(inputs)), *_names("out", len(returned)), "arena", "num_threads"]
@@ -302,9 +310,13 @@ class MainLowering:
             storage.memory = view.result
         first = 0
         for call, count in zip(self.calls, slots, strict=True):
-            buffers = [_memory(s) for s in call.buffers]
+            arguments = [_memory(s) for s in call.buffers]
+            if _takes_record(self._kernel(call)):
+                arguments.append(_record_at(block, base, records_at))
+                records_at += RECORD_BYTES
             place = _slots_at(block, base, first, count)
-            kernel = func.CallOp(SymbolRefAttr(call.op.callee.root_reference.data), [*buffers, place, num_threads], [])
+            arguments += [place, num_threads]
+            kernel = func.CallOp(SymbolRefAttr(call.op.callee.root_reference.data), arguments, [])
             kernel.location = call.op.location
             block.add_op(kernel)
             first += count
@@ -343,9 +355,12 @@ class MainLowering:
                     found[id(storage)] = storage
         return list(found.values())
 
+    def _kernel(self, call: Call) -> func.FuncOp:
+        return self.kernels[call.op.callee.root_reference.data]
+
     def _slots(self, call: Call) -> int:
         """The number of slots that a kernel takes: one for each of its nests."""
-        kernel = self.kernels[call.op.callee.root_reference.data]
+        kernel = self._kernel(call)
         type = next(iter(kernel.function_type.inputs.data[-2:]), None)
         if not isinstance(type, SlotsType):
             raise Diagnostic.at(
@@ -354,6 +369,19 @@ class MainLowering:
                 hint="a kernel's last arguments are of types !rt.slots<N> and index",
             )
         return type.count.data
+
+
+def _takes_record(kernel: func.FuncOp) -> bool:
+    """Whether a kernel makes checks."""
+    return any(isinstance(type, RecordType) for type in kernel.function_type.inputs)
+
+
+def _record_at(block: Block, arena: SSAValue, start: int) -> SSAValue:
+    """The record at byte `start` of the arena."""
+    record = RecordOp(arena, start)
+    record.result.name_hint = "record"
+    block.add_op(record)
+    return record.result
 
 
 def _slots_at(block: Block, arena: SSAValue, first: int, count: int) -> SSAValue:

@@ -9,8 +9,8 @@
       return                                                 llvm.cond_br %more, ^1(%next : i64), ^2
     }                                                      ^2: llvm.return }
 
-Every operation class has one rule, in `control`, `sharing`, `arith`, `math`, `memref` or `vector` beside this file. An
-operation without one is an error that names it; the module is then left as it was.
+Every operation class has one rule, in `control`, `sharing`, `checking`, `arith`, `math`, `memref` or `vector` beside
+this file. An operation without one is an error that names it; the module is then left as it was.
 
 Memref arguments are bare pointers to the first element that the memref reaches, and are `llvm.noalias` unless
 
@@ -57,6 +57,9 @@ from . import (
     arith as llvm_arith,
 )
 from . import (
+    checking as llvm_checking,
+)
+from . import (
     control as llvm_control,
 )
 from . import (
@@ -77,6 +80,7 @@ from .types import LoweringError, array_type, as_memref, byte_size, memory_type,
 
 RULES = Rules(
     llvm_arith.RULES,
+    llvm_checking.RULES,
     llvm_control.RULES,
     llvm_math.RULES,
     llvm_memref.RULES,

@@ -10,7 +10,7 @@
 | `vector<16xi1>`        | `vector<16xi1>`       | `vector<16xi8>`        |
 | `memref<4x8xf32, ...>` | `!llvm.ptr`           |                        |
 
-`!rt.slots<n>` is an `!llvm.ptr` too.
+`!rt.slots<n>` and `!rt.record` are `!llvm.ptr` too.
 
 A memref value is the address of the first element it can reach, whatever the offset in its type says: strides must be
 static, offsets and the outermost extent need not be.
@@ -38,6 +38,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from ...dialects.rt.checks import RecordType
 from ...dialects.rt.core import SlotsType
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.support.vector_types import as_vector
@@ -80,7 +81,7 @@ def value_type(type: Attribute) -> Attribute:
         return i64
     if isinstance(type, IntegerType):
         return IntegerType(type.bitwidth)
-    if isinstance(type, MemRefType | FunctionType | SlotsType):
+    if isinstance(type, MemRefType | FunctionType | SlotsType | RecordType):
         return PTR
     vector = as_vector(type)
     if vector is None:

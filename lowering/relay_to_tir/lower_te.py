@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TupleType, UnitAttr
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, TupleType, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import te
@@ -72,8 +72,9 @@ def lower_function(function: FuncOp) -> PrimFuncOp:
     Raises:
         Diagnostic: a shape is dynamic, or an operator has no `compute`.
     """
-    inputs, outputs = compute_function(function)
-    prim_func = create_prim_func(function.sym_name.data, inputs, outputs)
+    locations: dict[te.Tensor, LocationAttr] = {}
+    inputs, outputs = compute_function(function, locations)
+    prim_func = create_prim_func(function.sym_name.data, inputs, outputs, locations)
     prim_func.location = function.location
     prim_func.attributes |= {k: v for k, v in function.attributes.items() if k != "primitive"}
     if _is_concatenation(function):
@@ -81,8 +82,11 @@ def lower_function(function: FuncOp) -> PrimFuncOp:
     return prim_func
 
 
-def compute_function(function: FuncOp) -> tuple[list[te.Tensor], list[te.Tensor]]:
+def compute_function(
+    function: FuncOp, locations: dict[te.Tensor, LocationAttr] | None = None
+) -> tuple[list[te.Tensor], list[te.Tensor]]:
     """Placeholders for the function's inputs, and its outputs as tensor expressions of them; tuples are opened.
+    `locations` is filled with where each tensor comes from: the place of its operator.
 
     Raises:
         Diagnostic: a shape is dynamic, or an operator has no `compute`.
@@ -98,8 +102,21 @@ def compute_function(function: FuncOp) -> tuple[list[te.Tensor], list[te.Tensor]
     for op in function.body.block.ops:
         if op is function.return_op:
             break
-        tensors.update(zip(op.results, _compute(op, tensors), strict=True))
+        computed = list(_compute(op, tensors))
+        tensors.update(zip(op.results, computed, strict=True))
+        if locations is not None:
+            _locate([t for each in computed for t in each], op.location, locations)
     return inputs, [t for value in function.return_op.arguments for t in tensors[value]]
+
+
+def _locate(tensors: Sequence[te.Tensor], location: LocationAttr, locations: dict[te.Tensor, LocationAttr]) -> None:
+    """Note `location` for `tensors` and what they are made of, as far as nothing is noted yet."""
+    pending = list(tensors)
+    while pending:
+        tensor = pending.pop()
+        if tensor.producer is not None and tensor not in locations:
+            locations[tensor] = location
+            pending += tensor.producer.inputs()
 
 
 def _is_concatenation(function: FuncOp) -> bool:

@@ -7,7 +7,7 @@ left out. Signed and unsigned integers are both signless in memory; the operatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects import arith, math, memref, scf
@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
+    LocationAttr,
     MemRefType,
     Signedness,
     f32,
@@ -34,7 +35,7 @@ from ...dialects.extensions.arith import RemFOp
 from ...dialects.te.bounds import bounds
 from ...dialects.te.expr import BinaryKind as B
 from ...dialects.te.expr import UnaryKind as U
-from ...dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, PrimFuncOp
+from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, ForOp, IterKind, PrimFuncOp
 from . import te_integers
 
 CONTRACT = FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
@@ -59,8 +60,14 @@ def is_unsigned(type: Attribute) -> bool:
     return isa(type, IntegerType) and (type.signedness.data == Signedness.UNSIGNED or type.width.data == 1)
 
 
-def create_prim_func(name: str, inputs: Sequence[te.Tensor], outputs: Sequence[te.Tensor]) -> PrimFuncOp:
-    """The function `name(inputs..., outputs...)` that computes `outputs`.
+def create_prim_func(
+    name: str,
+    inputs: Sequence[te.Tensor],
+    outputs: Sequence[te.Tensor],
+    locations: Mapping[te.Tensor, LocationAttr] | None = None,
+) -> PrimFuncOp:
+    """The function `name(inputs..., outputs...)` that computes `outputs`. `locations` says where what a tensor is
+    computed by comes from.
 
     An output that is an input, or that stands twice in the list, is copied. Nothing is done for a tensor without
     elements.
@@ -87,8 +94,18 @@ def create_prim_func(name: str, inputs: Sequence[te.Tensor], outputs: Sequence[t
             block.add_op(alloc)
             buffers[tensor] = alloc.buffer
         if 0 not in tensor.shape:
-            block.add_op(_nest(tensor, tensor.producer, _unique(tensor.name, names), buffers))
+            nest = _nest(tensor, tensor.producer, _unique(tensor.name, names), buffers)
+            if locations is not None and (location := locations.get(tensor)) is not None:
+                _place(nest, location)
+            block.add_op(nest)
     return func
+
+
+def _place(nest: Operation, location: LocationAttr) -> None:
+    """Say of the blocks and checks of a nest where they come from."""
+    for op in nest.walk():
+        if isinstance(op, BlockOp | CheckOp):
+            op.location = location
 
 
 def _identity(tensor: te.Tensor) -> te.Tensor:
@@ -209,6 +226,8 @@ class BodyEmitter:
                 return self.binary(kind, self.value(lhs), self.value(rhs), lhs.type)
             case te.Select(condition, then, otherwise, _):
                 return self._select(condition, then, otherwise)
+            case te.Check(operand, given, extent, text):
+                return self.insert(CheckOp(self.value(operand), self.value(given), extent, text))
             case te.Cast(operand, element):
                 return self.cast(self.value(operand), operand.type, element)
             case _:
@@ -404,7 +423,8 @@ def _is_positive(expr: te.Expr) -> bool:
 
 
 def is_speculatable(expr: te.Expr) -> bool:
-    """Whether `expr` may be evaluated where its value is not wanted: no read may lie outside its tensor."""
+    """Whether `expr` may be evaluated where its value is not wanted: no read may lie outside its tensor,
+    and no check fail."""
     stack, seen = [expr], set[te.Expr]()
     while stack:
         current = stack.pop()
@@ -412,6 +432,8 @@ def is_speculatable(expr: te.Expr) -> bool:
             continue
         seen.add(current)
         match current:
+            case te.Check():
+                return False
             case te.Read(tensor, indices):
                 for position, size in zip(indices, tensor.shape, strict=True):
                     range = bounds(position)

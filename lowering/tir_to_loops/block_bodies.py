@@ -12,8 +12,10 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.traits import is_side_effect_free
 
 from ...dialects.extensions import arith as arith_extensions
+from ...dialects.rt import checks as rt
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.affine import Linear, access_map, affine_of, linear
+from ...dialects.tir.core import CheckOp
 from .accesses import AccessEmitter
 from .index_values import IndexBuilder
 from .lanes import Lanes
@@ -34,12 +36,21 @@ class BlockScope:
     lanes: Lanes | None
 
 
+@dataclass(frozen=True)
+class Checks:
+    """The record of a kernel, and the numbers of its checks."""
+
+    record: SSAValue
+    numbers: Mapping[CheckOp, int]
+
+
 class BodyEmitter:
     """Appends what a block's body does, its iterators replaced by expressions over the loops."""
 
-    def __init__(self, at: IndexBuilder, accesses: AccessEmitter):
+    def __init__(self, at: IndexBuilder, accesses: AccessEmitter, checks: Checks | None = None):
         self.at = at
         self.accesses = accesses
+        self.checks = checks
 
     def emit(self, body: Block, bindings: Sequence[AffineExpr], lanes: Lanes | None) -> None:
         """Append `body`, whose arguments have the values `bindings`.
@@ -74,6 +85,12 @@ class BodyEmitter:
                 self.accesses.store(value, buffer, form, scope.lanes)
         elif isinstance(op, scf.IfOp):
             self._if(op, scope)
+        elif isinstance(op, CheckOp):
+            assert self.checks is not None
+            at, given = self._value(op.at, scope), self._value(op.given, scope)
+            check = rt.CheckOp(at, given, op.extent.value.data, self.checks.record, self.checks.numbers[op])
+            check.location = op.location
+            scope.values[op.result] = self.at.emit(check)
         elif isinstance(op, scf.YieldOp):
             self.at.insert(scf.YieldOp(*(self._value(v, scope) for v in op.operands)))
         else:
@@ -159,7 +176,7 @@ def check_operations(body: Block) -> None:
         Diagnostic: there is something else, which would be lost.
     """
     for op in body.walk():
-        if isinstance(op, memref.LoadOp | memref.StoreOp | scf.IfOp | scf.YieldOp):
+        if isinstance(op, memref.LoadOp | memref.StoreOp | scf.IfOp | scf.YieldOp | CheckOp):
             continue
         computes = op.name.startswith(("arith.", "math.")) or is_side_effect_free(op)
         if op.regions or not computes:
@@ -171,11 +188,11 @@ def check_operations(body: Block) -> None:
 
 
 def needed_operations(body: Block) -> set[Operation]:
-    """The operations of a block's body that lowering emits: stores and what they need, without the arithmetic that only
-    served to address elements (addresses are built anew from the loops)."""
+    """The operations of a block's body that lowering emits: stores, checks, and what they need, without the arithmetic
+    that only served to address elements (addresses are built anew from the loops)."""
     iters = list(body.args)
     needed: set[Operation] = set()
-    work: list[Operation] = [op for op in body.walk() if isinstance(op, memref.StoreOp)]
+    work: list[Operation] = [op for op in body.walk() if isinstance(op, memref.StoreOp | CheckOp)]
     while work:
         op = work.pop()
         if op in needed:

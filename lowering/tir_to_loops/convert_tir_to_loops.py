@@ -7,6 +7,7 @@ What happens, function by function:
 * **buffers** become one-dimensional; those of scope `local` shrink to what one iteration of the loops around their
   uses touches, and live on the thread's stack; those of scope `global` become arguments, for the planner of memory to
   place (`weft.workspaces` counts them);
+* **checks** get numbers, and a record to tell of the first that fails; `weft.checks` says what each is;
 * **loops** become `scf.for`: `unrolled` ones carry an annotation for LLVM, `vectorized` ones become `vector`
   operations, and an outermost `parallel` one is divided into shares that threads claim (`rt.share`). What stands
   outside parallel loops is one share; each nest of a function is finished before the next begins.
@@ -45,14 +46,17 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, MemRefType, ModuleOp, NoneAttr, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...dialects.rt.checks import RecordType
 from ...dialects.rt.core import SlotsType
 from ...dialects.support.diagnostics import Diagnostic
-from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, memref_of
+from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, ForKind, ForOp, PrimFuncOp, memref_of
 from ...dialects.tir.legality.scopes import check_reach
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
+from ..check_sites import CHECKS, checks_of, described
 from ..relay_to_tir.lower_te import LowerTEPass
 from ..threads.share_out import share_out
+from .block_bodies import Checks
 from .flat_buffers import FlatBuffer, flatten_type, plan_buffers
 from .index_values import IndexBuilder
 from .loop_emission import LoopEmitter
@@ -83,11 +87,13 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
     """The functions on flat buffers that do what `prim_func` does: one private function for each nest, which runs a
     share of it, and last the kernel itself, which every thread calls and which divides the nests among them.
 
-    The kernel's arguments are those of `prim_func` flattened, the `global` buffers that it allocates, a slot of work
-    sharing for each nest, and the number of threads. (A nest has a function of its own because within it no other
-    thread touches what it touches, so that its buffers are known not to alias; around it they do.)
+    The kernel's arguments are those of `prim_func` flattened, the `global` buffers that it allocates, a record if it
+    makes checks, a slot of work sharing for each nest, and the number of threads. (A nest has a function of its own
+    because within it no other thread touches what it touches, so that its buffers are known not to alias; around it
+    they do.)
     """
     check_buffers(prim_func)
+    checks = checks_of(prim_func)
     body = prim_func.body.block
     allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
     shared = [alloc for alloc in allocs if not alloc.is_private]
@@ -98,22 +104,25 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
     for loop in prim_func.walk():
         if isinstance(loop, ForOp) and loop.annotations is not None:
             missed("convert-tir-to-loops", loop, "the loop's annotations have no effect")
+    records: list[Attribute] = [RecordType()] if checks else []
     kernel = func.FuncOp(
-        prim_func.sym_name.data, FunctionType.from_lists([*types, SlotsType(max(1, len(nests))), index], [])
+        prim_func.sym_name.data, FunctionType.from_lists([*types, *records, SlotsType(max(1, len(nests))), index], [])
     )
     kernel.location = prim_func.location
     kernel.attributes |= prim_func.attributes
+    if checks:
+        kernel.attributes[CHECKS] = described(prim_func, checks)
     if shared:
         kernel.attributes["weft.workspaces"] = IntegerAttr(len(shared), i64)
     block = kernel.body.block
-    _name(block.args, [*names, "slots", "num_threads"])
-    buffers, (slots, num_threads) = block.args[: len(types)], block.args[len(types) :]
+    _name(block.args, [*names, *(["record"] if checks else []), "slots", "num_threads"])
+    arguments, (slots, num_threads) = block.args[:-2], block.args[-2:]
     functions: list[func.FuncOp] = []
     for number, nest in enumerate(nests):
-        function = _lower_nest(f"{prim_func.sym_name.data}.nest_{number}", nest, sources, types)
+        function = _lower_nest(f"{prim_func.sym_name.data}.nest_{number}", nest, sources, types, checks)
         functions.append(function)
         parallel = nest.trip_count if isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL else None
-        share_out(block, slots, number, num_threads, parallel, partial(_call, function, buffers))
+        share_out(block, slots, number, num_threads, parallel, partial(_call, function, arguments))
     block.add_op(func.ReturnOp())
     return [*functions, kernel]
 
@@ -140,19 +149,25 @@ def check_buffers(prim_func: PrimFuncOp) -> None:
         raise finding.diagnostic()
 
 
-def _lower_nest(name: str, nest: Operation, sources: Sequence[SSAValue], types: Sequence[Attribute]) -> func.FuncOp:
-    """The private function that runs iterations `%first` to `%last` of a parallel nest, or all of another."""
+def _lower_nest(
+    name: str, nest: Operation, sources: Sequence[SSAValue], types: Sequence[Attribute], checks: Sequence[CheckOp]
+) -> func.FuncOp:
+    """The private function that runs iterations `%first` to `%last` of a parallel nest, or all of another. If the
+    kernel makes checks, it takes the record."""
     parallel = isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL
     bounds = [index, index] if parallel else []
-    function = func.FuncOp(name, FunctionType.from_lists([*types, *bounds], []), visibility="private")
+    records: list[Attribute] = [RecordType()] if checks else []
+    function = func.FuncOp(name, FunctionType.from_lists([*types, *records, *bounds], []), visibility="private")
     block = function.body.block
-    _name(block.args, [*(value.name_hint for value in sources), *(("first", "last") if parallel else ())])
+    names = [*(value.name_hint for value in sources), *(["record"] if checks else [])]
+    _name(block.args, [*names, *(("first", "last") if parallel else ())])
     buffers = {
         source: FlatBuffer.whole(argument, memref_of(source))
         for source, argument in zip(sources, block.args, strict=False)
     }
     at = IndexBuilder(block)
-    emitter = LoopEmitter(at, buffers)
+    record = Checks(block.args[len(types)], {check: n for n, check in enumerate(checks)}) if checks else None
+    emitter = LoopEmitter(at, buffers, record)
     buffers.update(plan_buffers(_private_buffers(nest), at))
     if isinstance(nest, ForOp) and parallel:
         emitter.loop(nest, block.args[-2], block.args[-1])
@@ -173,8 +188,8 @@ def _private_buffers(nest: Operation) -> list[AllocBufferOp]:
     return list(found)
 
 
-def _call(function: func.FuncOp, buffers: Sequence[SSAValue], block: Block, bounds: Sequence[SSAValue]) -> None:
-    block.add_op(func.CallOp(function.sym_name.data, [*buffers, *bounds], []))
+def _call(function: func.FuncOp, arguments: Sequence[SSAValue], block: Block, bounds: Sequence[SSAValue]) -> None:
+    block.add_op(func.CallOp(function.sym_name.data, [*arguments, *bounds], []))
 
 
 def _name(values: Sequence[SSAValue], names: Sequence[str | None]) -> None:

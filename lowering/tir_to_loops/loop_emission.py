@@ -23,7 +23,7 @@ from ...dialects.tir.affine import expr_range, linear
 from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind
 from ...transforms.infra.remarks import missed
 from .accesses import AccessEmitter
-from .block_bodies import BodyEmitter
+from .block_bodies import BodyEmitter, Checks
 from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
 from .lanes import Lanes
@@ -38,10 +38,10 @@ PASS = "convert-tir-to-loops"
 class LoopEmitter:
     """Appends lowered loops and blocks where `at` stands."""
 
-    def __init__(self, at: IndexBuilder, buffers: dict[SSAValue, FlatBuffer]):
+    def __init__(self, at: IndexBuilder, buffers: dict[SSAValue, FlatBuffer], checks: Checks | None = None):
         self.at = at
         self.accesses = AccessEmitter(at, buffers)
-        self.bodies = BodyEmitter(at, self.accesses)
+        self.bodies = BodyEmitter(at, self.accesses, checks)
 
     def statement(self, op: Operation) -> None:
         """Lower one loop or block; the place of a buffer was planned before.

@@ -10,7 +10,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects.tir.affine import affine_of, linear, uses
-from ...dialects.tir.core import BlockOp, IterKind
+from ...dialects.tir.core import BlockOp, CheckOp, IterKind
 from .accesses import AccessEmitter
 from .block_bodies import needed_operations
 from .lanes import Lanes
@@ -69,6 +69,8 @@ def _varies(
                 return "it takes different branches in different lanes"
             varying.update(op.results)
         elif any(v in varying for v in op.operands):
+            if isinstance(op, CheckOp):
+                return "it checks an index that differs between lanes"
             if any(v.type == index and not isinstance(op, arith.CmpiOp | arith.IndexCastOp) for v in op.results):
                 value = op.results[0]
                 expr = affine_of(value, iters)

@@ -8,7 +8,8 @@
 Folded are pure operators whose operands are all constants or tuples of them, projections of tuples, and `shape_of` and
 `ndarray_size` of values with static shapes. An operator without operands (`ones`, `full`) stays where it is, for to
 store its result would only cost memory, but is evaluated where another operator folds over it. Left alone are stateful
-operators, those that are not computations (unless `fold-qnn`), calls, and the bodies of `relay.primitive`.
+operators, those that are not computations (unless `fold-qnn`), those that fail on their operands, calls, and the bodies
+of `relay.primitive`.
 
 One walk in the order of the block. Arrays live in NumPy while they are used, and become attributes only where something
 that does not fold reads them: a chain of operators on a large weight makes one constant, and each array is dropped with
@@ -32,8 +33,10 @@ from ...dialects.relay.base import NonComputational, Pointwise, RelayOp, is_stat
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.layout import LayoutTransformOp
 from ...dialects.relay.ops.creation import NdarraySizeOp, ShapeOfOp
+from ...dialects.support.checks import CheckError
 from ...dialects.support.dtypes import numpy_dtype
 from ..infra import FunctionPass, report_changed
+from ..infra.remarks import missed
 from .dead_code_elimination import eliminate_dead_code
 from .purity import is_pure
 
@@ -103,7 +106,11 @@ class _Folder:
         if not op.operands or not self._folds(op) or not all(map(self._is_known, op.operands)):
             return None
         assert isinstance(op, RelayOp)
-        return _evaluate(op, [self._value(operand) for operand in op.operands])
+        try:
+            return _evaluate(op, [self._value(operand) for operand in op.operands])
+        except CheckError as error:
+            missed("fold-constant", op, f"it is left to fail when it runs: {error.message}")
+            return None
 
     def _folds(self, op: Operation) -> bool:
         if not isinstance(op, RelayOp) or not is_pure(op) or not all(map(is_static, op.result_types)):

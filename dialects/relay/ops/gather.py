@@ -30,7 +30,18 @@ from ..base import (
     string,
     tensor,
 )
-from ..indexing import OutOfRange, as_index, as_indices, gathered, inside, out_of_range, reshaped
+from ..indexing import (
+    OutOfRange,
+    as_index,
+    as_indices,
+    check_indices,
+    checked,
+    gathered,
+    inside,
+    out_of_range,
+    outside_text,
+    reshaped,
+)
 from ..nn_common import optional_int
 from .elementwise import integers, named_type
 from .slicing import merge_dims
@@ -39,7 +50,7 @@ if TYPE_CHECKING:
     from ..base import NDArray
 
 
-TAKE_MODES = ("clip", "wrap", "fast")
+TAKE_MODES = ("clip", "wrap", "fast", "error")
 
 
 class _GatherOp(RelayOp):
@@ -66,8 +77,9 @@ class TakeOp(_GatherOp):
     """The slices of the data along `axis` that the indices name; without `axis`, elements of the data seen as one row.
 
     An index outside the axis is brought to its nearest end in `mode` "clip", and taken modulo the extent in "wrap" (so
-    that -1 is the last). "fast", by which TVM leaves the check out, is "clip". With `batch_dims`, that many first
-    dimensions of both tensors run along together.
+    that -1 is the last). "fast", by which TVM leaves the check out, is "clip". In mode "error", negative ones count
+    from the end, and what is outside even so makes the run fail. With `batch_dims`, that many first dimensions of both
+    tensors run along together.
 
     `y = np.take(x, i, axis=1, mode="clip")`
 
@@ -116,12 +128,15 @@ class TakeOp(_GatherOp):
         extent = x.shape[axis]
 
         mode = out_of_range(self.mode, TAKE_MODES)
+        known: te.Tensor | None = None
+        if mode == OutOfRange.ERROR:
+            indices = known = checked(indices, [extent], outside_text(self.name))
 
         def body(*i: te.IterVar) -> te.Expr:
             at = inside(indices[(*i[:batch], *i[axis:rest])], extent, mode, negative_from_the_end=False)
             return x[(*i[:axis], at, *i[rest:])]
 
-        return gathered(x, (*x.shape[:axis], *indices.shape[batch:], *x.shape[axis + 1 :]), body, "take")
+        return gathered(x, (*x.shape[:axis], *indices.shape[batch:], *x.shape[axis + 1 :]), body, "take", known)
 
     def numpy(self, *inputs: NDArray) -> NDArray | None:
         import numpy as np
@@ -131,7 +146,10 @@ class TakeOp(_GatherOp):
             return None
         axis = optional_int(self.axis)
         extent = x.size if axis is None else x.shape[axis]
-        if out_of_range(self.mode, TAKE_MODES) == OutOfRange.CLIP:
+        mode = out_of_range(self.mode, TAKE_MODES)
+        if mode == OutOfRange.ERROR:
+            return np.take(x, check_indices(indices, [extent], outside_text(self.name)), axis)
+        if mode == OutOfRange.CLIP:
             return np.take(x, np.clip(as_indices(indices), 0, extent - 1), axis)
         if indices.dtype.kind == "u":
             indices = indices.astype(np.uint64) % extent
@@ -143,7 +161,7 @@ class GatherOp(_GatherOp):
     """For every index, the element of the data in the same place but for `axis`, where the index stands.
 
     A negative index counts from the end. What then is still outside of the axis is brought to its nearest end in `mode`
-    "clip", and taken modulo the extent in "wrap".
+    "clip", taken modulo the extent in "wrap", and makes the run fail in "error".
 
     `y = np.take_along_axis(x, i, axis=1)`
 
@@ -173,11 +191,15 @@ class GatherOp(_GatherOp):
         x, indices = inputs
         axis = normalize_axis(self.axis.value.data, x.rank)
         mode = out_of_range(self.mode)
+        known: te.Tensor | None = None
+        if mode == OutOfRange.ERROR:
+            indices = known = checked(indices, [x.shape[axis]], outside_text(self.name))
         return gathered(
             x,
             indices.shape,
             lambda *i: x[(*i[:axis], inside(indices[i], x.shape[axis], mode), *i[axis + 1 :])],
             "gather",
+            known,
         )
 
 
@@ -187,7 +209,8 @@ class GatherNdOp(_GatherOp):
 
     Indices of shape `[m, *places]` name the first `m` dimensions of the data, after `batch_dims` dimensions which run
     along with the first ones of `places`. A negative index counts from the end. What then is still outside of its axis
-    is brought to the nearest end in `mode` "clip", and taken modulo the extent in "wrap".
+    is brought to the nearest end in `mode` "clip", taken modulo the extent in "wrap", and makes the run fail in
+    "error".
 
     `y = x[tuple(i)]`
 
@@ -237,12 +260,15 @@ class GatherNdOp(_GatherOp):
         x, indices = inputs
         batch, places = self.batch_dims.value.data, indices.rank - 1
         count, mode = self.indexed(indices.shape), out_of_range(self.mode)
+        known: te.Tensor | None = None
+        if mode == OutOfRange.ERROR and count:
+            indices = known = checked(indices, x.shape[batch : batch + count], outside_text(self.name))
 
         def body(*i: te.IterVar) -> te.Expr:
             at = [inside(indices[(k, *i[:places])], x.shape[batch + k], mode) for k in range(count)]
             return x[(*i[:batch], *at, *i[places:])]
 
-        return gathered(x, self.gathered(x.shape, indices.shape), body, "gather_nd")
+        return gathered(x, self.gathered(x.shape, indices.shape), body, "gather_nd", known)
 
 
 @irdl_op_definition

@@ -1,6 +1,7 @@
 """Operators that write at indices which are data: scatter and its kin.
 
-A negative index counts from the end, once; an update whose index lies outside the data even so is lost. By definition,
+A negative index counts from the end, once; an update whose index lies outside the data even so is lost, or makes the
+run fail where `out_of_range` is "error". By definition,
 every element of the data looks for the updates that name it, which needs no order of writes, and writes nowhere else.
 """
 
@@ -29,7 +30,17 @@ from ..base import (
     string,
     tensor,
 )
-from ..indexing import as_indices, from_the_end, row_major, unravel
+from ..indexing import (
+    OutOfRange,
+    as_indices,
+    check_indices,
+    checked,
+    from_the_end,
+    out_of_range,
+    outside_text,
+    row_major,
+    unravel,
+)
 from .elementwise import integers
 from .slicing import merge_dims
 
@@ -57,15 +68,30 @@ def _way(given: StringAttr, name: str) -> str:
 
 
 class _ScatterOp(RelayOp, ABC):
-    """`data` with `updates` written, or added, at `indices`. Of several updates of one element, the last is written."""
+    """`data` with `updates` written, or added, at `indices`. Of several updates of one element, the last is written.
+
+    `out_of_range` says what becomes of an update whose index lies outside: it is lost ("drop"), or the run fails
+    ("error").
+    """
 
     data = operand_def(TensorType)
     indices = operand_def(TensorType)
     updates = operand_def(TensorType)
     result = result_def(TensorType)
 
+    out_of_range = string(OutOfRange.DROP)
+
     traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    @property
+    def checks(self) -> bool:
+        """Whether an index outside of the data makes the run fail."""
+        return self.out_of_range.data == OutOfRange.ERROR
+
+    @abstractmethod
+    def axes(self, data: Sequence[int], indices: Sequence[int]) -> list[int]:
+        """The extents that the indices belong to: one for all, or one for each part along their first dimension."""
 
     @abstractmethod
     def how(self) -> str:
@@ -101,11 +127,14 @@ class _ScatterOp(RelayOp, ABC):
         if data.element_type != updates.element_type:
             raise VerifyException(f"{data} cannot be updated from {updates}: the element types differ")
         self.how()
+        out_of_range(self.out_of_range, (OutOfRange.DROP, OutOfRange.ERROR), "out_of_range")
         self.check(data.get_shape(), indices.get_shape(), updates.get_shape())
         return [data]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         data, indices, updates = inputs
+        if self.checks and (axes := self.axes(data.shape, indices.shape)):
+            indices = checked(indices, axes, outside_text(self.name))
         candidates = self.candidates(indices)
         extents = [axis.extent for axis in candidates]
 
@@ -138,6 +167,8 @@ class _ScatterOp(RelayOp, ABC):
         import numpy as np
 
         data, indices, updates = inputs
+        if self.checks and (axes := self.axes(data.shape, indices.shape)):
+            indices = check_indices(indices, axes, outside_text(self.name))
         where = self.where(as_indices(indices))
         valid = np.ones(where[0].shape, np.bool_)
         for d, at in enumerate(where):
@@ -174,6 +205,9 @@ class _ScatterAlongAxis(_ScatterOp, ABC):
             merge_dims(n, k, f"dimension {d} of indices and updates")
             if d != axis and DYNAMIC not in (m, n) and n > m:
                 raise VerifyException(f"the indices reach beyond the data in dimension {d}: {n} > {m}")
+
+    def axes(self, data: Sequence[int], indices: Sequence[int]) -> list[int]:
+        return [data[normalize_axis(self.axis.value.data, len(data))]]
 
     def candidates(self, indices: te.Tensor) -> list[te.IterVar]:
         return [te.reduce_axis(indices.shape[normalize_axis(self.axis.value.data, indices.rank)])]
@@ -280,6 +314,9 @@ class ScatterNdOp(_ScatterOp):
             raise VerifyException(
                 f"updates of shape {shape_text(updates)} do not fit; expected {shape_text(wanted.get_shape())}"
             )
+
+    def axes(self, data: Sequence[int], indices: Sequence[int]) -> list[int]:
+        return [*data[: indices[0]]]
 
     def candidates(self, indices: te.Tensor) -> list[te.IterVar]:
         return [te.reduce_axis(n, f"k{d}") for d, n in enumerate(indices.shape[1:])]

@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, blocks_under, memref_of
 from ..analysis.producers import consumers, defining_block, written_buffer
+from ..schedule.checks import makes_checks
 from ..schedule.inline import compute_inline
 from .op_cost import is_expensive
 
@@ -31,7 +32,7 @@ def should_inline(block: BlockOp) -> bool:
     where the formula is cheap. It does not where a reduction would evaluate a guarded read (the padding of a
     convolution) or arithmetic over and over.
     """
-    if block.is_reduction or block.conditions or len(block.writes) != 1:
+    if block.is_reduction or block.conditions or len(block.writes) != 1 or makes_checks(block):
         return False
     buffer = written_buffer(block)
     alone = defining_block(buffer) is block

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, accessing_blocks, blocks_under, enclosing_loops
+from ....dialects.tir.core import (
+    BlockOp,
+    CheckOp,
+    ForKind,
+    ForOp,
+    IterKind,
+    accessing_blocks,
+    blocks_under,
+    enclosing_loops,
+)
 from ....dialects.tir.legality.dependence import check_independence
 from ..analysis.producers import blocks_between, function_of, stores_of, writers
 from .errors import ScheduleError
@@ -25,6 +34,11 @@ def check_free(loop: ForOp) -> None:
         raise ScheduleError.at(loop, f"is bound to the thread {loop.thread.data}", hint="bind threads last")
     if loop.annotations is not None:
         raise ScheduleError.at(loop, "has annotations, which would be lost", hint="annotate last")
+
+
+def makes_checks(block: BlockOp) -> bool:
+    """Whether `block` checks indices, so that it has to run once for each of its elements."""
+    return any(isinstance(op, CheckOp) for op in block.body.walk())
 
 
 def check_sole_writer(block: BlockOp, buffer: SSAValue) -> None:

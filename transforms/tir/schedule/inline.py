@@ -9,7 +9,7 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from ....dialects.tir.core import BlockOp, ForOp
 from ..analysis.producers import allocation_of, consumers, written_buffer
-from .checks import check_inputs_stay, check_live, check_one_element, check_sole_writer
+from .checks import check_inputs_stay, check_live, check_one_element, check_sole_writer, makes_checks
 from .errors import ScheduleError
 
 
@@ -18,14 +18,18 @@ def check_inline(block: BlockOp) -> memref.StoreOp:
 
     Raises:
         ScheduleError: `block` reduces, writes an argument of the function, writes its buffer at anything but its
-            own iterators in some order, has a predicate, reads what it writes or what is written again before its
-            result is read, or is not alone in writing its buffer.
+            own iterators in some order, has a predicate, makes a check, reads what it writes or what is written again
+            before its result is read, or is not alone in writing its buffer.
     """
     check_live(block)
     buffer = written_buffer(block)
     if block.is_reduction or block.conditions:
         raise ScheduleError.at(
             block, f"block @{block.block_name} is a reduction or has a predicate: it cannot be inlined"
+        )
+    if makes_checks(block):
+        raise ScheduleError.at(
+            block, f"block @{block.block_name} makes a check, whoever reads its result: it cannot be inlined"
         )
     if allocation_of(buffer) is None:
         raise ScheduleError.at(block, f"block @{block.block_name} writes an output: it cannot be inlined")

@@ -1,0 +1,64 @@
+"""Checks: `tir.check`, an index that is inside or makes the run fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+if TYPE_CHECKING:
+    from .blocks import BlockOp
+
+index = IndexType()
+
+
+@irdl_op_definition
+class CheckOp(IRDLOperation):
+    """`at`, an index from 0 to below `extent`. If it is none, the run fails, and the result is the nearest that is
+    (0 where there is none), so that what it addresses is in memory even then.
+
+    `text` says what is wrong where `{index}` and `{extent}` stand for the numbers; the index that is told of is
+    `given`, of which `at` was made.
+
+    ```mlir
+    %0 = tir.check %at of %given in 10 "index {index} lies outside of the axis of {extent} elements"
+    ```
+    """
+
+    name = "tir.check"
+
+    at = operand_def(index)
+    given = operand_def(index)
+    extent = prop_def(IntegerAttr.constr(i64))
+    text = prop_def(StringAttr)
+    result = result_def(index)
+
+    assembly_format = "$at `of` $given `in` $extent $text attr-dict"
+
+    def __init__(self, at: SSAValue, given: SSAValue, extent: int, text: str):
+        super().__init__(
+            operands=[at, given],
+            result_types=[index],
+            properties={"extent": IntegerAttr(extent, i64), "text": StringAttr(text)},
+        )
+
+    def verify_(self) -> None:
+        if self.extent.value.data < 0:
+            raise VerifyException(f"the extent {self.extent.value.data} is negative")
+
+
+def access_text(access: Operation, buffer: SSAValue, dimension: int) -> str:
+    """What is said of an access that lies outside of its buffer."""
+    name = f"%{buffer.name_hint}" if buffer.name_hint else "a buffer"
+    return (
+        f"'{access.name}': index {{index}} lies outside of dimension {dimension} of {name}, whose extent is {{extent}}"
+    )
+
+
+def iterator_text(block: BlockOp, number: int) -> str:
+    """What is said of an iterator that leaves its extent."""
+    name = block.iters[number].name_hint or number
+    return f"'{block.name}': iterator %{name} of block @{block.block_name} is {{index}}, but its extent is {{extent}}"
