@@ -23,6 +23,8 @@ from xdsl.passes import ModulePass
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.support.verifier import verify
 from ..transforms.infra.apart import Apart
+from ..transforms.infra.config import BOUNDS_CHECKS
+from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Sink, symbol_name
 from ..transforms.infra.registry import canonical_name, get_pass_type, outside_passes
 from ..transforms.infra.sequential import Sequential
@@ -241,13 +243,15 @@ def tir() -> list[ModulePass]:
 
 
 def schedule(target: Target) -> list[ModulePass]:
-    """Choose loop order, tiles, vectors and threads."""
+    """Choose loop order, tiles, vectors and threads; check what may lead outside of memory, if that is wanted."""
+    from ..transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
     from ..transforms.tir.loop_partition import LoopPartitionPass
     from ..transforms.tir.schedule_rules import ScheduleRulesPass
 
     return [
         ScheduleRulesPass(vector_bytes=target.vector_bytes(), vector_registers=target.vector_registers()),
         LoopPartitionPass(),
+        *([InsertBoundsChecksPass()] if PassContext.current().get_config(BOUNDS_CHECKS, False) else []),
     ]
 
 

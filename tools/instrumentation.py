@@ -10,6 +10,7 @@ from xdsl.context import Context
 
 from ..dialects.support.diagnostics import Diagnostic, Note, Place, Severity, UsageError, did_you_mean, emit
 from ..transforms.infra.checking import PassStatistics, VerifyEach
+from ..transforms.infra.config import BOUNDS_CHECKS
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.instruments import PassInstrument
 from ..transforms.infra.printing import DumpIR, PrintIRAfter, PrintIRAfterFailure, PrintIRBefore, module_text
@@ -45,7 +46,8 @@ class Instrumentation:
             [*_known("--required-pass", options.required_pass), *named],
             _known("--disable-pass", options.disable_pass),
             self._instruments(),
-            dict(_setting(text) for text in options.pass_config),
+            dict(_setting(text) for text in options.pass_config)
+            | ({BOUNDS_CHECKS: True} if options.bounds_checks else {}),
             ir_context=context,
         )
 

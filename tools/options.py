@@ -37,6 +37,7 @@ class Options:
     required_pass: tuple[str, ...]
     disable_pass: tuple[str, ...]
     pass_config: tuple[str, ...]
+    bounds_checks: bool
     compile_from: str | None
     compile_to: str | None
     dump_phases_to: str | None
@@ -245,6 +246,11 @@ def _add_phases(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repo
     add("--compile-to", metavar="PHASE", help="run all phases up to this one")
     add("--compile-from", metavar="PHASE", help="the input has been through this phase (default: import)")
     add("--dump-phases-to", metavar="DIR", help="write the module after each phase to DIR/PHASE.mlir, and print none")
+    add(
+        "--bounds-checks",
+        action="store_true",
+        help="have machine code check every access that was not proved to be inside of its buffer",
+    )
     add(
         "--target",
         help="what to compile for (default: 'llvm -mcpu=native'); a pipeline finds its vectors on the module",

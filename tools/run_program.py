@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from weft.compiler import compile, load_module
+from weft.compiler import DEFAULT_OPT_LEVEL, compile, load_module
 from weft.dialects.relay.base import DYNAMIC
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.reference import evaluate_function
@@ -24,6 +24,8 @@ from weft.lowering.module_phase import entry_names, phase_of, select_entry, sign
 from weft.runtime.executable import Executable
 from weft.tools.output import STDIN_NAME, read_text
 from weft.tools.peers import PEERS, open_peer
+from weft.transforms.infra.config import BOUNDS_CHECKS
+from weft.transforms.infra.context import PassContext
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -51,6 +53,7 @@ class Settings:
     target: Target
     opt_level: int | None
     threads: int | None
+    bounds_checks: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,11 +92,15 @@ class Program:
     def compiled(self, settings: Settings) -> Executable:
         """The program as machine code."""
         if self.saved is not None:
+            if settings.bounds_checks:
+                raise UsageError("a saved executable is compiled already", Place("--bounds-checks"))
             if settings.threads is not None:
                 self.saved.threads = settings.threads
             return self.saved
         assert self.module is not None
-        return compile(self.module, settings.target, settings.opt_level, settings.threads, function=self.function)
+        level = DEFAULT_OPT_LEVEL if settings.opt_level is None else settings.opt_level
+        with PassContext(level, config={BOUNDS_CHECKS: True} if settings.bounds_checks else {}):
+            return compile(self.module, settings.target, threads=settings.threads, function=self.function)
 
 
 def programs(path: str, functions: Sequence[str], shapes: Mapping[str, Sequence[int]]) -> list[Program]:

@@ -56,6 +56,9 @@ def argument_parser() -> argparse.ArgumentParser:
     what.add_argument(
         "--executor", default="aot", help="aot: machine code (default); interpreter: op by op, of relay or tir"
     )
+    what.add_argument(
+        "--bounds-checks", action="store_true", help="check every access that was not proved to be inside of its buffer"
+    )
     what.add_argument("--threads", type=int, metavar="N", help="threads for an inference; as many as processors")
     what.add_argument("--save", metavar="FILE.weft", help="write the compiled program to a file")
     values = parser.add_argument_group("inputs and outputs")
@@ -93,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.threads is not None and arguments.threads < 1:
         raise UsageError(f"{arguments.threads} threads: at least one is needed", Place("--threads"))
-    settings = Settings(Target.parse(arguments.target), arguments.opt_level, arguments.threads)
+    settings = Settings(Target.parse(arguments.target), arguments.opt_level, arguments.threads, arguments.bounds_checks)
     given = read_npz(arguments.inputs) if arguments.inputs else {}
     given |= dict(read_input(text) for text in arguments.input)
     expected = read_npz(arguments.expect) if arguments.expect else None

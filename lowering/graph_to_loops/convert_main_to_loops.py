@@ -65,6 +65,7 @@ from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import byte_width
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
+from ...transforms.infra.remarks import missed
 from ..check_sites import CHECKS, RECORDS, called
 from ..relay_to_tir.te_to_tir import signless
 from ..threads.share_out import share_out
@@ -75,6 +76,8 @@ INPUTS, OUTPUTS = "weft.inputs", "weft.outputs"
 COUNTER_BYTES = "weft.counter_bytes"
 CONCAT_ONLY = "concat_only"
 """Attribute of a kernel that does nothing but lay its inputs one after the other in memory."""
+GRAPH_ATTRIBUTES = ("primitive", "reshape_only", CONCAT_ONLY, "input_names", "output_names")
+"""What functions say of themselves that was read when they came here."""
 
 
 @dataclass(frozen=True)
@@ -196,6 +199,10 @@ class MainLowering:
         for op in block.ops:
             self._collect(op)
         returned = [s for value in self.function.return_op.arguments for s in self.storage[value]]
+        for op in (self.function, *(call.op for call in self.calls)):
+            for key in op.attributes:
+                if key not in GRAPH_ATTRIBUTES:
+                    missed("convert-main-to-loops", op, f"the attribute '{key}' has no effect")
         return self._emit(inputs, returned)
 
     def _collect(self, op: Operation) -> None:

@@ -51,7 +51,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from ...transforms.infra import remarks
 from ...transforms.infra.passes import ModulePass
 from ..abi import ALIGNMENT
-from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES
+from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES, GRAPH_ATTRIBUTES
 from ..threads.thread_sharing import changing_arguments
 from . import (
     arith as llvm_arith,
@@ -159,12 +159,24 @@ class ConvertLoopsToLLVMPass(ModulePass):
             body=Region(),
         )
         result.location = source.location
+        _tell_of_attributes(source)
         if has_body:
             result.attributes |= {k: v for k, v in source.attributes.items() if k.startswith("weft.")}
             if (size := _arena_bytes(source)) is not None:
                 result.attributes[ARENA_BYTES] = IntegerAttr(size, i64)
             _lower_body(symbols, source, result)
         return result
+
+
+def _tell_of_attributes(source: func.FuncOp) -> None:
+    """Say what is known of a function, its arguments or its results and has no effect."""
+    unknown = [key for key in source.attributes if not key.startswith("weft.") and key not in GRAPH_ATTRIBUTES]
+    for attributes in source.arg_attrs or ():
+        unknown += [key for key in attributes.data if not key.startswith("llvm.") and key not in (MAY_ALIAS, ALIGN)]
+    for attributes in source.res_attrs or ():
+        unknown += attributes.data
+    for key in dict.fromkeys(unknown):
+        remarks.missed("convert-loops-to-llvm", source, f"the attribute '{key}' has no effect")
 
 
 def _arena_bytes(source: func.FuncOp) -> int | None:
@@ -220,11 +232,16 @@ def _lower_global(symbols: Symbols, source: memref.GlobalOp) -> list[Operation]:
     stored = array_type(type)
     private = source.sym_visibility.data == "private"
     linkage = "internal" if private else "external"
+    align = max(ALIGNMENT, source.alignment.value.data if source.alignment else 0)
     if isinstance(source.initial_value, UnitAttr):
-        return [zeroed_global(name, stored, linkage)]
-    constant = source.constant is not None
+        return [zeroed_global(name, stored, linkage, align)]
     result = llvm.GlobalOp(
-        stored, name, linkage, constant=constant, alignment=ALIGNMENT, value=_stored_value(type, source.initial_value)
+        stored,
+        name,
+        linkage,
+        constant=source.constant is not None,
+        alignment=align,
+        value=_stored_value(type, source.initial_value),
     )
     result.location = source.location
     return [result]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar, cast
 
-from xdsl.dialects import arith, llvm
+from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseArrayBase,
@@ -29,7 +29,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects.extensions.llvm import PoisonOp
+from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION
 from ...dialects.support.vector_types import as_vector, element_type, with_element_type
+from ...transforms.infra.remarks import missed
 from .symbols import Symbols
 from .types import PTR, LoweringError, memory_type, value_type
 
@@ -101,6 +103,8 @@ class FunctionLowering:
                 raise LoweringError(op, "has no lowering to the llvm dialect")
             rule = _keep
         self._source = op
+        if op.attributes and rule is not _keep:
+            _tell_of_attributes(op)
         try:
             rule(self, op)
         except LoweringError as error:
@@ -364,6 +368,13 @@ class FunctionLowering:
         more = self.add(llvm.ICmpOp, (following, self.integer(extents[0])), i1, {"predicate": IntegerAttr(2, i64)})
         self.branch_if(more, (loop, [following]), (after, ()))
         self.start(after)
+
+
+def _tell_of_attributes(op: Operation) -> None:
+    """Say which attributes no rule reads."""
+    for key in op.attributes:
+        if key != LOOP_ANNOTATION or not isinstance(op, scf.ForOp):
+            missed("convert-loops-to-llvm", op, f"the attribute '{key}' has no effect")
 
 
 def _keep(lowering: FunctionLowering, op: Operation) -> None:

@@ -65,8 +65,8 @@ class Symbols:
                 table.attributes[CONSTANT_TYPES] = ArrayAttr([each[1] for each in described if each])
 
 
-def zeroed_global(name: str, type: Attribute, linkage: str) -> llvm.GlobalOp:
+def zeroed_global(name: str, type: Attribute, linkage: str, align: int = ALIGNMENT) -> llvm.GlobalOp:
     """A variable that starts as zeros."""
     zero = llvm.ZeroOp.create(result_types=(type,))
     body = Region(Block([zero, llvm.ReturnOp(zero.res)]))
-    return llvm.GlobalOp(type, name, linkage, alignment=ALIGNMENT, body=body)
+    return llvm.GlobalOp(type, name, linkage, alignment=align, body=body)

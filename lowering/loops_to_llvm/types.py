@@ -30,6 +30,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerType,
     MemRefType,
+    NoneAttr,
     VectorType,
     i1,
     i8,
@@ -62,8 +63,19 @@ def as_memref(type: Attribute) -> MemRefType:
         LoweringError: an unranked memref.
     """
     if isinstance(type, MemRefType):
+        refuse_memory_space(cast(MemRefType, type))
         return cast(MemRefType, type)
     raise LoweringError(None, f"{type} has no rank; only ranked memrefs can be lowered")
+
+
+def refuse_memory_space(type: MemRefType) -> None:
+    """There is one memory, that of the processor.
+
+    Raises:
+        LoweringError: `type` lies in another one.
+    """
+    if not isinstance(type.memory_space, NoneAttr):
+        raise LoweringError(None, f"{type} lies in a memory space of its own, and there is one memory here")
 
 
 @lru_cache(maxsize=4096)
@@ -81,7 +93,10 @@ def value_type(type: Attribute) -> Attribute:
         return i64
     if isinstance(type, IntegerType):
         return IntegerType(type.bitwidth)
-    if isinstance(type, MemRefType | FunctionType | SlotsType | RecordType):
+    if isinstance(type, MemRefType):
+        refuse_memory_space(cast(MemRefType, type))
+        return PTR
+    if isinstance(type, FunctionType | SlotsType | RecordType):
         return PTR
     vector = as_vector(type)
     if vector is None:

@@ -101,9 +101,11 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
     types: list[Attribute] = [flatten_type(memref_of(value)) for value in sources]
     names = [value.name_hint for value in sources]
     nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
-    for loop in prim_func.walk():
-        if isinstance(loop, ForOp) and loop.annotations is not None:
-            missed("convert-tir-to-loops", loop, "the loop's annotations have no effect")
+    for op in body.walk():
+        if isinstance(op, ForOp) and op.annotations is not None:
+            missed("convert-tir-to-loops", op, "the loop's annotations have no effect")
+        if op.attributes and isinstance(op, ForOp | BlockOp | AllocBufferOp | CheckOp):
+            missed("convert-tir-to-loops", op, f"attributes have no effect: {', '.join(op.attributes)}")
     records: list[Attribute] = [RecordType()] if checks else []
     kernel = func.FuncOp(
         prim_func.sym_name.data, FunctionType.from_lists([*types, *records, SlotsType(max(1, len(nests))), index], [])

@@ -149,3 +149,7 @@ def configured(pass_: ModulePass, config: Mapping[str, object]) -> ModulePass:
         return dataclasses.replace(pass_, **changes) if changed is None else changed(changes)
     except ValueError as error:
         raise ConfigError(f"configuration of '{pass_.name}': {error}") from None
+
+
+BOUNDS_CHECKS = "tir.bounds-checks"
+register_config_option(BOUNDS_CHECKS, bool, "check when it runs every access that was not proved to be inside")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ..affine import Access, expr_range, substitute
 from ..blocks import BlockOp, IterKind
 from ..buffers import memref_of
 from ..loops import enclosing_loops, loop_range
-from .decide import Space, Verdict, is_within, within
+from .decide import Answer, Space, Verdict, is_within, within
 from .finding import Finding
+from .values import value_range
 
 
 def space_of(block: BlockOp) -> Space:
@@ -24,6 +26,15 @@ def space_of(block: BlockOp) -> Space:
 def never_runs(block: BlockOp) -> bool:
     """Whether a loop around `block` has no iteration."""
     return any(loop.trip_count == 0 for loop in enclosing_loops(block))
+
+
+def unproved_iterators(block: BlockOp) -> list[int]:
+    """The iterators, by number, that are not shown to stay within their extents."""
+    if never_runs(block):
+        return []
+    space = space_of(block)
+    pairs = zip(block.bindings.data.results, block.extents, strict=True)
+    return [number for number, pair in enumerate(pairs) if within(*pair, space).verdict != Verdict.PROVED]
 
 
 def check_bindings(block: BlockOp) -> Iterator[Finding]:
@@ -110,49 +121,85 @@ def _missing(group: Sequence[BlockOp], number: int, extent: int) -> str | None:
     return f"its loops have only {count} iterations" if count < extent else None
 
 
-def check_accesses(block: BlockOp) -> Iterator[Finding]:
-    """Every access to an element that follows from the iterators is to one that the buffer has.
+@dataclass(frozen=True)
+class Judgement:
+    """Whether the index of an access in a dimension is always inside of the buffer's extent there."""
 
-    An access under a branch (`scf.if`) may be guarded by it: there, nothing is certain.
+    access: Access
+    dimension: int
+    extent: int
+    answer: Answer
+
+
+def judge_accesses(block: BlockOp) -> Iterator[Judgement]:
+    """What is known of the accesses of `block`, dimension by dimension: all but those that their iterators' extents, or
+    what is done with data that leads to an index, show to be inside.
+
+    An access under a branch (`scf.if`) may be guarded by it: of that, nothing is refuted.
     """
-    if never_runs(block):
+    if never_runs(block) or any(extent == 0 for extent in block.extents):
         return
     domain = {AffineExpr.dimension(d): (0, extent - 1) for d, extent in enumerate(block.extents)}
-    if any(extent == 0 for extent in block.extents):
-        return
     for access in block.accesses():
-        shape = memref_of(access.buffer).get_shape()
-        if access.map is None:
-            yield _unknown(block, access, "depends on data")
-            continue
-        for dim, (index, extent) in enumerate(zip(access.map.results, shape, strict=True)):
-            if extent < 0:
-                yield _unknown(block, access, f"meets dimension {dim}, whose extent is not known")
-            elif not is_within(index, extent, domain):
-                yield from _outside(block, access, dim, index, extent)
+        for dim, extent in enumerate(memref_of(access.buffer).get_shape()):
+            if access.map is None:
+                iters = {v: (0, n - 1) for v, n in zip(_region_of(access).block.args, block.extents, strict=True)}
+                low, high = value_range(access.op.indices[dim], iters)
+                if low < 0 or high >= extent:
+                    yield Judgement(access, dim, extent, Answer(Verdict.UNKNOWN))
+            elif not is_within(access.map.results[dim], extent, domain):
+                answer = _composed(block, access, access.map.results[dim], extent)
+                if answer.verdict != Verdict.PROVED:
+                    yield Judgement(access, dim, extent, answer)
 
 
-def _outside(block: BlockOp, access: Access, dim: int, index: AffineExpr, extent: int) -> Iterator[Finding]:
+def _region_of(access: Access) -> Region:
+    """The body or the init that an access stands in."""
+    region = access.op.parent_region()
+    while region is not None and not isinstance(region.parent_op(), BlockOp):
+        parent = region.parent_op()
+        region = None if parent is None else parent.parent_region()
+    assert region is not None
+    return region
+
+
+def _composed(block: BlockOp, access: Access, index: AffineExpr, extent: int) -> Answer:
+    """Whether an index is inside for all values that the loops around the block give its iterators."""
+    if extent < 0:
+        return Answer(Verdict.UNKNOWN)
     space = space_of(block)
     bindings = block.bindings.data.results
     if access.op.parent_region() is block.init:  # runs at the reduction's first step
         first = [b * -1 for b, kind in zip(bindings, block.kinds, strict=True) if kind == IterKind.REDUCE]
         space = Space(space.ranges, (*space.conditions, *first))
-    composed = substitute(index, bindings)
-    answer = within(composed, extent, space, search=access.op.parent_op() is block)
-    if answer.verdict == Verdict.PROVED:
-        return
-    if answer.verdict == Verdict.UNKNOWN:
-        yield _unknown(block, access, f"is not shown to stay within the extent {extent} of dimension {dim}")
-        return
-    taken = ", ".join(
-        f"{block.iter_name(d)} = {bindings[d].eval(list(answer.point), [])}" for d in sorted(index.used_dims())
-    )
+    return within(substitute(index, bindings), extent, space, search=access.op.parent_op() is block)
+
+
+def check_accesses(block: BlockOp) -> Iterator[Finding]:
+    """Every access to an element is to one that the buffer has, as far as that can be seen."""
+    told: Access | None = None
+    for found in judge_accesses(block):
+        access, dim, extent = found.access, found.dimension, found.extent
+        if access.map is None:
+            if access is not told:
+                yield _unknown(block, access, "depends on data")
+            told = access
+        elif extent < 0:
+            yield _unknown(block, access, f"meets dimension {dim}, whose extent is not known")
+        elif found.answer.verdict == Verdict.UNKNOWN:
+            yield _unknown(block, access, f"is not shown to stay within the extent {extent} of dimension {dim}")
+        else:
+            yield _outside(block, access, access.map.results[dim], found)
+
+
+def _outside(block: BlockOp, access: Access, index: AffineExpr, found: Judgement) -> Finding:
+    bindings, point = block.bindings.data.results, list(found.answer.point)
+    taken = ", ".join(f"{block.iter_name(d)} = {bindings[d].eval(point, [])}" for d in sorted(index.used_dims()))
     verb = "writes" if access.is_write else "reads"
-    yield Finding(
+    return Finding(
         access.op,
-        f"block @{block.block_name} {verb} {buffer_name(access.buffer)} outside: index {answer.value} in dimension "
-        f"{dim}{f' where {taken}' if taken else ''}, of extent {extent}",
+        f"block @{block.block_name} {verb} {buffer_name(access.buffer)} outside: index {found.answer.value} in "
+        f"dimension {found.dimension}{f' where {taken}' if taken else ''}, of extent {found.extent}",
         hint="guard the access with scf.if, or give the iterators smaller extents",
     )
 

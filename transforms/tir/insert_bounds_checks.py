@@ -1,0 +1,122 @@
+"""Check what was not proved: every access, and every iterator, that may lead outside is checked when it runs.
+
+Before -> after, where the place depends on data:
+
+```mlir
+%1 = arith.index_cast %0 : i64 to index
+%2 = memref.load %x[%1, %vj] : memref<10x16xf32>
+
+%1 = arith.index_cast %0 : i64 to index
+%2 = tir.check %1 of %1 in 10 "'memref.load': index {index} lies outside of dimension 0 of %x, whose extent is {extent}"
+%3 = memref.load %x[%2, %vj] : memref<10x16xf32>
+```
+
+What is proved is what the verifier proves (`dialects/tir/legality`), and is left alone: an access within the extents of
+the iterators, an index that was clipped or checked before. An access to a buffer without elements, of which none can be
+inside, is replaced by its check. A remark counts the checks.
+
+Runs last of the schedule, where the configuration has `tir.bounds-checks`: a place that is checked is a place that
+depends on data, which no rule can tile. TVM's counterpart is `InstrumentBoundCheckers`, which checks every access and
+stops the process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
+from xdsl.ir import Region
+from xdsl.utils.hints import isa
+
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.tir.checks import access_text, iterator_text
+from ...dialects.tir.core import BlockOp, CheckOp, PrimFuncOp, blocks_under, memref_of
+from ...dialects.tir.legality.bounds import Judgement, judge_accesses, unproved_iterators
+from ..infra import PrimFuncPass, report_changed
+from ..infra.remarks import passed
+
+
+@dataclass(frozen=True)
+class InsertBoundsChecksPass(PrimFuncPass):
+    """Check accesses and iterators that were not proved to stay inside."""
+
+    name = "insert-bounds-checks"
+    required: ClassVar[tuple[str, ...]] = ("lower-te",)
+    tvm_name = "InstrumentBoundCheckers"
+
+    def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
+        blocks = blocks_under(func)
+        count = sum(insert_checks(block) for block in blocks)
+        accesses = sum(len(block.accesses()) for block in blocks)
+        passed(self.name, func, f"checks made: {count}, for {accesses} accesses; all else was proved to be inside")
+        report_changed(count > 0)
+
+
+def insert_checks(block: BlockOp) -> int:
+    """Check what was not proved of `block`; the number of checks.
+
+    Raises:
+        Diagnostic: a buffer's extent is not known.
+    """
+    count = _check_iterators(block)
+    for found in list(judge_accesses(block)):
+        _check_access(found)
+        count += 1
+    for access in block.accesses():
+        if 0 in memref_of(access.buffer).get_shape():
+            _leave_out(access.op)
+    if count:
+        block.update_accesses()
+    return count
+
+
+def _check_iterators(block: BlockOp) -> int:
+    """Have `body` and `init` use iterators that are inside of their extents."""
+    numbers = unproved_iterators(block)
+    regions: list[Region] = [block.body, *([block.init] if block.init is not None else [])]
+    for region in regions:
+        inner = region.block
+        for number in numbers:
+            iterator = inner.args[number]
+            check = CheckOp(iterator, iterator, block.extents[number], iterator_text(block, number))
+            check.location = block.location
+            for use in list(iterator.uses):
+                if use.operation is not check:
+                    use.operation.operands[use.index] = check.result
+            first = inner.first_op
+            assert first is not None
+            inner.insert_op_before(check, first)
+    return len(numbers) * len(regions)
+
+
+def _check_access(found: Judgement) -> None:
+    op, dim = found.access.op, found.dimension
+    if found.extent < 0:
+        raise Diagnostic.at(
+            op, f"cannot be checked: the extent of dimension {dim} is not known", hint="give all extents"
+        )
+    check = CheckOp(op.indices[dim], op.indices[dim], found.extent, access_text(op, op.memref, dim))
+    check.location = op.location
+    assert op.parent is not None
+    op.parent.insert_op_before(check, op)
+    first = 1 if isinstance(op, memref.LoadOp) else 2  # behind the buffer, and the value that is stored
+    op.operands[first + dim] = check.result
+
+
+def _leave_out(op: memref.LoadOp | memref.StoreOp) -> None:
+    """Take out an access to a buffer without elements; a zero is read."""
+    if isinstance(op, memref.LoadOp):
+        assert op.parent is not None
+        type = op.res.type
+        if isinstance(type, AnyFloat):
+            zero = arith.ConstantOp(FloatAttr(0.0, type))
+        else:
+            assert isa(type, IntegerType)
+            zero = arith.ConstantOp(IntegerAttr(0, type))
+        op.parent.insert_op_before(zero, op)
+        op.res.replace_all_uses_with(zero.result)
+    op.detach()
+    op.erase()
