@@ -19,7 +19,7 @@
 // CHECK-NEXT:    %[[THREADS:[0-9]+]] = llvm.load {{.*}} -> i64
 // CHECK-NEXT:    llvm.call @weft_graph(%[[X]], %[[W]], %[[Y]], %[[ARENA]], %[[THREADS]])
 // CHECK-NEXT:    llvm.return
-// CHECK-LABEL: llvm.func @weft_run(%15: !llvm.ptr, %16: !llvm.ptr, %17: !llvm.ptr, %18: i64) {
+// CHECK-LABEL: llvm.func @weft_run(%15: !llvm.ptr, %16: !llvm.ptr, %17: !llvm.ptr, %18: i64) -> i64 {
 // CHECK:         %[[CONTEXT:[0-9]+]] = llvm.alloca
 // CHECK:         %[[BYTES:[0-9]+]] = llvm.mlir.constant(256) : i64
 // CHECK-NEXT:    llvm.call @memset(%17, %{{[0-9]+}}, %[[BYTES]])
@@ -66,5 +66,26 @@ llvm.func @weft_pool_1_run(!llvm.ptr, !llvm.ptr, i64)
 // CHECK-LABEL: llvm.func @kernel(
 // CHECK-NOT:   weft_run
 llvm.func @kernel(%x: !llvm.ptr) {
+  llvm.return
+}
+
+// -----
+
+// The entry gives the number of the first record that tells of a check.
+// CHECK-LABEL: llvm.func @weft_run(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %[[ARENA:[0-9]+]]: !llvm.ptr, %{{.*}}: i64) -> i64 {
+// CHECK:         llvm.call @weft_pool_1_run
+// CHECK-NEXT:    %[[ZERO:[0-9]+]] = llvm.mlir.constant(0) : i64
+// CHECK-NEXT:    %[[AT2:[0-9]+]] = llvm.getelementptr %[[ARENA]][192]
+// CHECK-NEXT:    %[[TOLD2:[0-9]+]] = llvm.load %[[AT2]]
+// CHECK-NEXT:    %[[FAILED2:[0-9]+]] = llvm.icmp "ne" %[[TOLD2]], %[[ZERO]] : i64
+// CHECK-NEXT:    %[[TWO:[0-9]+]] = llvm.mlir.constant(2) : i64
+// CHECK-NEXT:    %[[LATER:[0-9]+]] = llvm.select %[[FAILED2]], %[[TWO]], %[[ZERO]] : i1, i64
+// CHECK-NEXT:    %[[AT1:[0-9]+]] = llvm.getelementptr %[[ARENA]][128]
+// CHECK-NEXT:    %[[TOLD1:[0-9]+]] = llvm.load %[[AT1]]
+// CHECK-NEXT:    %[[FAILED1:[0-9]+]] = llvm.icmp "ne" %[[TOLD1]], %[[ZERO]] : i64
+// CHECK-NEXT:    %[[ONE:[0-9]+]] = llvm.mlir.constant(1) : i64
+// CHECK-NEXT:    %[[STATUS:[0-9]+]] = llvm.select %[[FAILED1]], %[[ONE]], %[[LATER]] : i1, i64
+// CHECK-NEXT:    llvm.return %[[STATUS]] : i64
+llvm.func @main(%arena: !llvm.ptr, %num_threads: i64) attributes {weft.inputs = [], weft.outputs = [], weft.counter_bytes = 256 : i64, weft.checks = [[{text = "a"}], [{text = "b"}]], weft.records = 128 : i64} {
   llvm.return
 }

@@ -444,3 +444,36 @@ func.func @globals(%m: memref<4xf32>, %n: memref<2xf32>) {
   "memref.copy"(%g, %n) : (memref<2xf32>, memref<2xf32>) -> ()
   func.return
 }
+
+// -----
+
+// Whoever is first to find a wrong index tells of it; all go on with one that is inside.
+// CHECK-LABEL: llvm.func @a_check
+// CHECK-SAME: (%arena: !llvm.ptr {llvm.noalias}, %at: i64, %given: i64) -> i64
+// CHECK:         %record = llvm.getelementptr inbounds %arena[64]
+// CHECK:         %[[INSIDE:.*]] = llvm.icmp "ult" %at, %c10 : i64
+// CHECK-NEXT:    llvm.cond_br %[[INSIDE]], ^bb4(%at : i64), ^bb1
+// CHECK-NEXT:  ^bb1:
+// CHECK-NEXT:    %[[OLD:.*]] = llvm.cmpxchg %record, %c0, %c3 monotonic monotonic : !llvm.ptr, i64
+// CHECK-NEXT:    %[[WON:.*]] = llvm.extractvalue %[[OLD]][1]
+// CHECK-NEXT:    llvm.cond_br %[[WON]], ^bb2, ^bb3
+// CHECK-NEXT:  ^bb2:
+// CHECK:         llvm.store %given
+// CHECK:         llvm.store %c10
+// CHECK-NEXT:    llvm.br ^bb3
+// CHECK-NEXT:  ^bb3:
+// CHECK-NEXT:    %[[BELOW:.*]] = llvm.icmp "slt" %at, %c0
+// CHECK-NEXT:    %[[END:.*]] = llvm.select %[[BELOW]], %c0, %c9
+// CHECK-NEXT:    llvm.br ^bb4(%[[END]] : i64)
+// CHECK-NEXT:  ^bb4(%[[RESULT:.*]]: i64):
+// CHECK-NEXT:    llvm.return %[[RESULT]]
+func.func @a_check(%arena: memref<128xi8>, %at: index, %given: index) -> index {
+  %record = rt.record %arena[64] : memref<128xi8> to !rt.record
+  %0 = rt.check %at of %given in 10 else %record[2]
+  func.return %0 : index
+}
+
+// -----
+
+// CHECK: llvm.mlir.global internal constant @wide(dense<1.000000e+00> : tensor<2xf32>) {{.*}}alignment = 256
+memref.global "private" constant @wide : memref<2xf32> = dense<1.0> {alignment = 256 : i64}

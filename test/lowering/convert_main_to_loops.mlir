@@ -302,3 +302,19 @@ relay.func @nothing_taken_nothing_given() {
 relay.func @tensors_without_elements(%x: tensor<0x3xf32>) -> tensor<0x3xf32> {
   relay.return %x : tensor<0x3xf32>
 }
+
+// Every call of a kernel that makes checks has a record behind the slots, and says where each check of it comes from.
+// CHECK-LABEL: func.func @calls_with_checks_have_records
+// CHECK-SAME:    weft.counter_bytes = 512 : i64, weft.checks = {{\[\[}}{text = "wrong", file = {{.*}}}], [{text = "wrong", file = {{.*}}}]], weft.records = 384 : i64
+// CHECK:         %record = rt.record %arena[384]
+// CHECK-NEXT:    %slots = rt.slots %arena[0]
+// CHECK-NEXT:    func.call @with_checks(%in, %{{.*}}, %record, %slots, %num_threads)
+// CHECK-NEXT:    %record_1 = rt.record %arena[448]
+// CHECK-NEXT:    %slots_1 = rt.slots %arena[128]
+// CHECK-NEXT:    func.call @with_checks(%{{.*}}, %out, %record_1, %slots_1, %num_threads)
+relay.func @calls_with_checks_have_records(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = relay.call_lowered @with_checks(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = relay.call_lowered @with_checks(%0) : (tensor<8xf32>) -> tensor<8xf32>
+  relay.return %1 : tensor<8xf32>
+}
+func.func private @with_checks(memref<8xf32>, memref<8xf32>, !rt.record, !rt.slots<1>, index) -> () attributes {weft.checks = [{text = "wrong", member = 0 : i64}]}

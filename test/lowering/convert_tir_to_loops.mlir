@@ -633,3 +633,23 @@ tir.prim_func @a_scalar_needs_no_loop(%x: memref<f32>, %y: memref<f32>) {
     memref.store %0, %y[] : memref<f32>
   }
 }
+
+// A kernel that makes checks takes a record, and says what they are.
+// CHECK-LABEL: func.func private @a_check_tells_the_record.nest_0(%n: memref<4xindex>, %x: memref<8xf32>, %y: memref<4xf32>, %record: !rt.record) {
+// CHECK:         %[[AT:.*]] = memref.load %n
+// CHECK-NEXT:    rt.check %[[AT]] of %[[AT]] in 8 else %record[0]
+// CHECK:         rt.check %[[AT]] of %[[AT]] in 9 else %record[1]
+// CHECK-LABEL: func.func @a_check_tells_the_record(%n: memref<4xindex>, %x: memref<8xf32>, %y: memref<4xf32>, %record: !rt.record, %slots: !rt.slots<1>, %num_threads: index)
+// CHECK-SAME:    attributes {weft.checks = [{text = "first", file = "{{.*}}", line = [[LINE:[0-9]+]] : i64, column = {{[0-9]+}} : i64}, {text = "second", {{.*}}}]}
+// CHECK:         func.call @a_check_tells_the_record.nest_0(%n, %x, %y, %record)
+tir.prim_func @a_check_tells_the_record(%n: memref<4xindex>, %x: memref<8xf32>, %y: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.block @take(%v: spatial 4) = [%i] reads(%n[%v] : memref<4xindex>, %x : memref<8xf32>) writes(%y[%v] : memref<4xf32>) {
+      %0 = memref.load %n[%v] : memref<4xindex>
+      %1 = tir.check %0 of %0 in 8 "first"
+      %2 = memref.load %x[%1] : memref<8xf32>
+      %unused = tir.check %0 of %0 in 9 "second"
+      memref.store %2, %y[%v] : memref<4xf32>
+    }
+  }
+}

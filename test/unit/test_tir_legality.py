@@ -177,6 +177,9 @@ SETTINGS = {
     "tir.prim_func": "{}",
     "tir.alloc_buffer": "tir.prim_func @f() {{ {} }}",
     "tir.for": "tir.prim_func @f() {{ {} }}",
+    "tir.check": "tir.prim_func @f(%y: memref<10xindex>) {{ tir.for %i = 0 to 10 {{"
+    " tir.block @b(%at: spatial 10) = [%i] reads() writes(%y[%at] : memref<10xindex>) {{"
+    " %given = arith.constant 1 : index {} memref.store %0, %y[%at] : memref<10xindex> }} }} }}",
     "tir.block": "tir.prim_func @f(%x: memref<4x64xf32>, %y: memref<4xf32>) {{"
     "tir.for %i = 0 to 4 {{ tir.for %k0 = 0 to 4 {{ tir.for %k1 = 0 to 16 {{ {} }} }} }} }}",
 }

@@ -76,3 +76,35 @@ func.func @slots_of_floats(%arena: memref<256xf32>) {
 
 // expected-error @+1 {{there must be at least one slot, not 0}}
 func.func private @no_slots(!rt.slots<0>) -> ()
+
+// -----
+
+func.func @a_record_of_no_bytes(%x: memref<64xf32>) {
+  // expected-error @+1 {{a record stands in a memref of bytes, not in memref<64xf32>}}
+  %record = rt.record %x[0] : memref<64xf32> to !rt.record
+  func.return
+}
+
+// -----
+
+func.func @a_record_that_is_not_aligned(%x: memref<640xi8>) {
+  // expected-error @+1 {{the offset 8 is not a multiple of a record's 64 bytes}}
+  %record = rt.record %x[8] : memref<640xi8> to !rt.record
+  func.return
+}
+
+// -----
+
+func.func @a_record_outside_of_the_arena(%x: memref<64xi8>) {
+  // expected-error @+1 {{the record ends at byte 128, outside of memref<64xi8>}}
+  %record = rt.record %x[64] : memref<64xi8> to !rt.record
+  func.return
+}
+
+// -----
+
+func.func @a_check_without_a_number(%record: !rt.record, %i: index) {
+  // expected-error @+1 {{the number -1 is negative}}
+  %0 = rt.check %i of %i in 3 else %record[-1]
+  func.return
+}

@@ -30,3 +30,12 @@ func.func @an_empty_share(%slots: !rt.slots<1>, %n: index) {
 
 // CHECK: func.func private @declared(memref<8xf32>, !rt.slots<3>, index) -> ()
 func.func private @declared(memref<8xf32>, !rt.slots<3>, index) -> ()
+
+// CHECK-LABEL: func.func @a_check_tells_a_record
+// CHECK-NEXT:    %record = rt.record %arena[64] : memref<4096xi8> to !rt.record
+// CHECK-NEXT:    %0 = rt.check %at of %given in 10 else %record[2]
+func.func @a_check_tells_a_record(%arena: memref<4096xi8>, %at: index, %given: index) -> index {
+  %record = rt.record %arena[64] : memref<4096xi8> to !rt.record
+  %0 = rt.check %at of %given in 10 else %record[2]
+  func.return %0 : index
+}

@@ -603,3 +603,15 @@ tir.prim_func @a_partial_iterator_that_is_none() {
   ^bb0(%v: index):
   }) : () -> ()
 }
+
+// -----
+
+tir.prim_func @a_check_of_a_negative_extent(%y: memref<4xindex>) {
+  tir.for %i = 0 to 4 {
+    tir.block @b(%v: spatial 4) = [%i] reads() writes(%y[%v] : memref<4xindex>) {
+      // expected-error @+1 {{the extent -1 is negative}}
+      %0 = tir.check %v of %v in -1 "never"
+      memref.store %0, %y[%v] : memref<4xindex>
+    }
+  }
+}

@@ -148,3 +148,16 @@ tir.prim_func @a_header_that_is_too_wide_is_broken(%first_input: memref<1x128x28
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @a_check_gives_an_index_that_is_inside
+tir.prim_func @a_check_gives_an_index_that_is_inside(%n: memref<4xindex>, %x: memref<8xf32>, %y: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.block @take(%v: spatial 4) = [%i] reads(%n[%v] : memref<4xindex>, %x : memref<8xf32>) writes(%y[%v] : memref<4xf32>) {
+      %0 = memref.load %n[%v] : memref<4xindex>
+      // CHECK: %1 = tir.check %0 of %0 in 8 "{index} is not below {extent}"
+      %1 = tir.check %0 of %0 in 8 "{index} is not below {extent}"
+      %2 = memref.load %x[%1] : memref<8xf32>
+      memref.store %2, %y[%v] : memref<4xf32>
+    }
+  }
+}

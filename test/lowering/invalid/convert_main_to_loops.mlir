@@ -1,4 +1,4 @@
-// RUN: weft-opt %s -p convert-main-to-loops --verify-diagnostics --split-input-file
+// RUN: weft-opt %s -p convert-main-to-loops --remarks --verify-diagnostics --split-input-file
 
 // expected-error @+1 {{argument x has the dynamic type tensor<?xf32>}}
 relay.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
@@ -19,4 +19,23 @@ relay.func @call_of_nothing(%x: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{there is no function @k}}
   %0 = relay.call_lowered @k(%x) : (tensor<8xf32>) -> tensor<8xf32>
   relay.return %0 : tensor<8xf32>
+}
+
+// -----
+
+// expected-remark @+1 {{the attribute 'compiler' has no effect}}
+relay.func @attributes(%x: tensor<2xf32>) -> tensor<2xf32> attributes {compiler = "other"} {
+  // expected-remark @+1 {{the attribute 'note' has no effect}}
+  %0 = relay.call_lowered @kernel_of_attributes(%x) {note} : (tensor<2xf32>) -> tensor<2xf32>
+  relay.return %0 : tensor<2xf32>
+}
+func.func private @kernel_of_attributes(memref<2xf32>, memref<2xf32>, !rt.slots<1>, index) -> ()
+
+// -----
+
+func.func private @says_nothing(memref<2xf32>, memref<2xf32>, !rt.record, !rt.slots<1>, index) -> ()
+// expected-error @-1 {{it takes a record, but does not say what its checks are (weft.checks)}}
+relay.func @a_kernel_that_does_not_say_what_it_checks(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = relay.call_lowered @says_nothing(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  relay.return %0 : tensor<2xf32>
 }
