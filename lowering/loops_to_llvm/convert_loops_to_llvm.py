@@ -150,7 +150,10 @@ class ConvertLoopsToLLVMPass(ModulePass):
             properties["target_cpu"] = StringAttr(self.cpu) if self.cpu else None
             features = [StringAttr(feature) for feature in self.features.split(",") if feature]
             properties["target_features"] = llvm.TargetFeaturesAttr(ArrayAttr(features)) if features else None
-        inputs = [value_type(input) for input in type.inputs]
+        try:
+            inputs = [value_type(input) for input in type.inputs]
+        except LoweringError as error:
+            raise LoweringError(source, error.message) from None
         result = llvm.FuncOp(
             name,
             llvm.LLVMFunctionType(inputs, llvm_control.result_type(type.outputs.data)),

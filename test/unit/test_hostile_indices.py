@@ -239,28 +239,134 @@ def test_hostile_indices_in_machine_code(name: str) -> None:
 def test_an_unknown_policy_is_refused(op: str) -> None:
     lines = graph_of("int64").text().split("\n")
     place = next(n for n, line in enumerate(lines) if f"relay.{op} " in line and '"wrap"' in line)
-    lines[place] = lines[place].replace('"wrap"', '"error"')
-    with pytest.raises(weft.Diagnostic, match="'mode' is one of clip, wrap") as error:
+    lines[place] = lines[place].replace('"wrap"', '"drop"')
+    with pytest.raises(weft.Diagnostic, match=r"'mode' is one of clip, wrap, (fast, )?error, not") as error:
         parse_mlir("\n".join(lines), "graph.mlir")
     assert error.value.place is not None and error.value.place.line == place + 1
 
 
 @pytest.mark.parametrize("node", ["ScatterElements <axis = 0> (x, i, u)", "GatherElements <axis = 0> (x, i)"])
 def test_negative_indices_of_onnx_are_shifted_once(node: str) -> None:
-    """On an axis of 3, -1 is the last; -4, -5 and -6 lie outside, and are not shifted again."""
+    """On an axis of 3, -1 is the last; -4 lies outside, and is not shifted again."""
     onnx = pytest.importorskip("onnx")
     signature = "(float[3, 4] x, int64[1, 4] i, float[1, 4] u) => (float[a, 4] y)"
     model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> g {signature} {{ y = {node} }}')
     (main,) = from_onnx(model).ops
     assert isinstance(main, FuncOp)
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
-    inputs: list[NDArray] = [x, np.array([[-1, -4, -5, -6]]), np.full((1, 4), 50, np.float32)]
+    inputs: list[NDArray] = [x, np.array([[-1, -3, -2, 0]]), np.full((1, 4), 50, np.float32)]
+    rows = [2, 0, 1, 0]
     if node.startswith("Scatter"):
         wanted = x.copy()
-        wanted[2, 0] = 50
+        wanted[rows, range(4)] = 50
     else:
-        wanted = np.array([[x[2, 0], x[0, 1], x[0, 2], x[0, 3]]])
+        wanted = x[rows, range(4)].reshape(1, 4)
     np.testing.assert_array_equal(evaluate_function(main, inputs)[0], wanted)
+    inputs[1] = np.array([[-1, -4, -2, 0]])
+    with pytest.raises(weft.CheckError, match="index -4 lies outside of an axis of 3 elements"):
+        evaluate_function(main, inputs)
+
+
+# Where ONNX Runtime reports an error, so does Weft.
+
+
+NODES = [
+    ("Gather <axis = 1> (x, i)", "int64[5] i", "float[4, 5, 3] y", 5),
+    ("Gather <axis = 0> (x, i)", "int32[2, 2] i", "float[2, 2, 5, 3] y", 4),
+    ("GatherElements <axis = 1> (x, i)", "int64[4, 2, 3] i", "float[4, 2, 3] y", 5),
+    ("GatherND (x, i)", "int64[6, 1] i", "float[6, 5, 3] y", 4),
+    ("GatherND <batch_dims = 1> (x, i)", "int64[4, 1] i", "float[4, 3] y", 5),
+    ("ScatterElements <axis = 1> (x, i, u)", "int64[4, 2, 3] i, float[4, 2, 3] u", "float[4, 5, 3] y", 5),
+    ('ScatterElements <axis = 0, reduction = "add"> (x, i, u)', "int32[2, 5, 3] i, float[2, 5, 3] u",
+     "float[4, 5, 3] y", 4),
+    ("ScatterND (x, i, u)", "int64[2, 1] i, float[2, 5, 3] u", "float[4, 5, 3] y", 4),
+    ('ScatterND <reduction = "add"> (x, i, u)', "int64[2, 1] i, float[2, 5, 3] u", "float[4, 5, 3] y", 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("node", "inputs", "output", "extent"), NODES, ids=[f"{n[0]} {n[1]}" for n in NODES])
+def test_onnx_indices_outside_raise_here_as_in_onnx_runtime(node: str, inputs: str, output: str, extent: int) -> None:
+    onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
+    head = '<ir_version: 8, opset_import: ["" : 18]> g'
+    text = f"{head} (float[4, 5, 3] x, {inputs}) => ({output}) {{ [layer] y = {node} }}"
+    model = onnx.parser.parse_model(text)
+    session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    executables = [weft.compile(model, threads=threads) for threads in (1, 2)]
+    (main,) = from_onnx(model).ops
+    assert isinstance(main, FuncOp)
+    random = np.random.default_rng(0)
+    specs = executables[0].inputs
+    feeds = {spec.name: random.standard_normal(spec.shape).astype(spec.dtype) for spec in specs}
+    good = random.permuted(np.arange(feeds["i"].size).reshape(feeds["i"].shape) % extent, axis=0)
+    good = np.where(random.random(good.shape) < 0.5, good, good - extent).astype(feeds["i"].dtype)
+
+    def agree() -> None:
+        (wanted,) = session.run(None, feeds)
+        for executable in executables:
+            np.testing.assert_allclose(executable.run(feeds)["y"], wanted, rtol=1e-6)
+
+    if node.startswith("Scatter") and "add" not in node:  # two updates of one element could come in any order
+        good = np.broadcast_to(np.arange(good.shape[1 if "axis = 1" in node else 0]).reshape(
+            [-1 if d == (1 if "axis = 1" in node else 0) else 1 for d in range(good.ndim)]), good.shape
+        ).astype(good.dtype)  # fmt: skip
+    feeds["i"] = good
+    agree()
+    for wrong in (extent, -extent - 1, 2**31 - 1, -(2**31)):
+        place = tuple(random.integers(n) for n in good.shape)
+        feeds["i"] = good.copy()
+        feeds["i"][place] = wrong
+        with pytest.raises(Exception, match=r"(?i)out of|invalid|bounds"):
+            session.run(None, feeds)
+        for executable in executables:
+            with pytest.raises(weft.CheckError) as error:
+                executable.run({name: guarded(array) for name, array in feeds.items()})
+            assert (error.value.index, error.value.extent) == (wrong, extent)
+            assert str(error.value.place) == 'g("layer")'
+            with pytest.raises(weft.CheckError) as reference:
+                evaluate_function(main, [feeds[spec.name] for spec in specs])
+            assert str(reference.value) == str(error.value)
+    feeds["i"] = good
+    agree()  # what failed leaves nothing behind
+
+
+def test_constant_indices_that_are_inside_are_not_checked() -> None:
+    onnx = pytest.importorskip("onnx")
+    text = """<ir_version: 8, opset_import: ["" : 18]> g (float[4, 5] x) => (float[2, 5] y)
+    <int64[2] i = {%s}> { y = Gather <axis = 0> (x, i) }"""
+    inside, outside = (from_onnx(onnx.parser.parse_model(text % indices)) for indices in ("-4, 3", "0, 4"))
+    assert '"wrap"' in str(inside) and '"error"' in str(outside)
+    x = np.ones((4, 5), np.float32)
+    assert not weft.compile(inside).graph.checks
+    with pytest.raises(weft.CheckError, match="index 4 lies outside of an axis of 4 elements"):
+        weft.compile(outside)(x)
+
+
+def test_a_constant_graph_that_fails_is_left_to_fail_when_it_runs() -> None:
+    text = """relay.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %d = relay.constant dense<1.0> : tensor<4x3xf32>
+  %i = relay.constant dense<[0, 4]> : tensor<2xi64>
+  %0 = relay.take %d, %i {axis = 0 : i64, mode = "error"} : (tensor<4x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %1 = relay.add %0, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  relay.return %1 : tensor<2x3xf32>
+}"""
+    executable = weft.compile(parse_mlir(text, "graph.mlir"))
+    with pytest.raises(weft.CheckError) as error:
+        executable(np.ones((2, 3), np.float32))
+    assert error.value.place is not None and error.value.place.line == 4
+
+
+def test_indices_into_a_tensor_without_elements_are_checked() -> None:
+    text = """relay.func @main(%x: tensor<0x3xf32>, %i: tensor<2xi64>) -> tensor<2x3xf32> {
+  %0 = relay.take %x, %i {axis = 0 : i64, mode = "error"} : (tensor<0x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  relay.return %0 : tensor<2x3xf32>
+}"""
+    module = parse_mlir(text, "graph.mlir")
+    (main,) = module.ops
+    assert isinstance(main, FuncOp)
+    inputs: list[NDArray] = [np.ones((0, 3), np.float32), np.array([0, 0])]
+    for run in (weft.compile(module), lambda *arrays: evaluate_function(main, arrays)):  # pyright: ignore
+        with pytest.raises(weft.CheckError, match="index 0 lies outside of an axis of 0 elements"):
+            run(*inputs)
 
 
 def test_the_table_names_every_operator_that_takes_indices() -> None:

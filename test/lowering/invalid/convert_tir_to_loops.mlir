@@ -126,12 +126,12 @@ tir.prim_func @annotations_are_told_of(%x: memref<8xf32>, %y: memref<8xf32>) {
 
 // -----
 
-tir.prim_func @attributes(%x: memref<4xf32>, %z: f32) {
+tir.prim_func @attributes(%x: memref<4xindex>) {
   // expected-remark @+1 {{attributes have no effect: note}}
   tir.for %i = 0 to 4 attributes {note} {
     // expected-remark @+1 {{attributes have no effect: pragma}}
-    tir.block @b(%v: spatial 4) = [%i] reads() writes(%x[%v] : memref<4xf32>) attributes {pragma = 1 : i64} {
-      memref.store %z, %x[%v] : memref<4xf32>
+    tir.block @b(%v: spatial 4) = [%i] reads() writes(%x[%v] : memref<4xindex>) attributes {pragma = 1 : i64} {
+      memref.store %v, %x[%v] : memref<4xindex>
     }
   }
 }
