@@ -45,7 +45,11 @@ def _described(check: CheckOp, members: Sequence[LocationAttr]) -> DictionaryAtt
 
 def _members(location: LocationAttr) -> list[LocationAttr]:
     """The places of the operators that were fused into what stands at `location`."""
-    return list(location.locations.data) if isinstance(location, FusedLoc) else [location]
+    if not isinstance(location, FusedLoc):
+        return [location]
+    inner = location.locations
+    assert isa(inner, ArrayAttr[LocationAttr])
+    return list(inner)
 
 
 def _place(place: Place) -> dict[str, Attribute]:

@@ -256,3 +256,30 @@ def test_the_tools_check_on_request(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert weft_run([saved, "--bounds-checks", "--quiet", *right]) == 2
     assert weft_opt([arguments[0], "--compile-from=tir", "--compile-to=schedule", "--bounds-checks"]) == 0
     assert "tir.check" in capsys.readouterr().out
+
+
+def test_the_layer_of_a_check_in_a_fused_kernel_is_known() -> None:
+    onnx = pytest.importorskip("onnx")
+    text = """<ir_version: 8, opset_import: ["" : 18]>
+    g (float[4, 5] x, float[6, 5] w, int64[3] i, int64[3] k) => (float[3, 5] y)
+    { [words] a = Gather <axis = 0> (x, i)  [places] b = Gather <axis = 0> (w, k)  [sum] y = Add (a, b) }"""
+    executable = weft.compile(onnx.parser.parse_model(text))
+    x, w = np.ones((4, 5), np.float32), np.ones((6, 5), np.float32)
+    with pytest.raises(weft.CheckError, match=r"index 4 .* 4 elements") as error:
+        executable(x, w, np.array([0, 1, 4]), np.array([0, 1, 5]))
+    assert str(error.value.place) == 'g("words")'
+    with pytest.raises(weft.CheckError, match=r"index -7 .* 6 elements") as error:
+        executable(x, w, np.array([0, 1, 3]), np.array([0, 1, -7]))
+    assert str(error.value.place) == 'g("places")'
+
+
+@pytest.mark.parametrize("phase", ["schedule", "loops", "llvm"])
+def test_a_dump_of_a_phase_says_the_same_when_it_is_run(phase: str, tmp_path: Path) -> None:
+    (tmp_path / "take.mlir").write_text(TAKE)
+    dump = tmp_path / "dump.mlir"
+    checking = ["--compile-from=tir", f"--compile-to={phase}", "--bounds-checks"]
+    assert weft_opt([str(tmp_path / "take.mlir"), *checking, "-o", str(dump)]) == 0
+    executable = weft.compile(dump)
+    np.testing.assert_array_equal(executable(X, GOOD), X[GOOD])
+    with pytest.raises(weft.CheckError, match="index 9 lies outside of dimension 0 of %x, whose extent is 8"):
+        executable(X, with_one(GOOD, 40, 9))

@@ -297,24 +297,26 @@ def test_onnx_indices_outside_raise_here_as_in_onnx_runtime(node: str, inputs: s
     random = np.random.default_rng(0)
     specs = executables[0].inputs
     feeds = {spec.name: random.standard_normal(spec.shape).astype(spec.dtype) for spec in specs}
-    good = random.permuted(np.arange(feeds["i"].size).reshape(feeds["i"].shape) % extent, axis=0)
+    good: NDArray = random.permuted(np.arange(feeds["i"].size).reshape(feeds["i"].shape) % extent, axis=0)
     good = np.where(random.random(good.shape) < 0.5, good, good - extent).astype(feeds["i"].dtype)
 
     def agree() -> None:
         (wanted,) = session.run(None, feeds)
         for executable in executables:
-            np.testing.assert_allclose(executable.run(feeds)["y"], wanted, rtol=1e-6)
+            y: NDArray = executable.run(feeds)["y"]
+            np.testing.assert_allclose(y, wanted, rtol=1e-6)
 
     if node.startswith("Scatter") and "add" not in node:  # two updates of one element could come in any order
-        good = np.broadcast_to(np.arange(good.shape[1 if "axis = 1" in node else 0]).reshape(
-            [-1 if d == (1 if "axis = 1" in node else 0) else 1 for d in range(good.ndim)]), good.shape
-        ).astype(good.dtype)  # fmt: skip
+        axis = 1 if "axis = 1" in node else 0
+        count: int = good.shape[axis]
+        row = np.arange(count).reshape([count if d == axis else 1 for d in range(good.ndim)])
+        good = np.broadcast_to(row, good.shape).astype(good.dtype)
     feeds["i"] = good
     agree()
     for wrong in (extent, -extent - 1, 2**31 - 1, -(2**31)):
-        place = tuple(random.integers(n) for n in good.shape)
-        feeds["i"] = good.copy()
-        feeds["i"][place] = wrong
+        flat = good.reshape(-1).copy()
+        flat[random.integers(flat.size)] = wrong
+        feeds["i"] = flat.reshape(good.shape)
         with pytest.raises(Exception, match=r"(?i)out of|invalid|bounds"):
             session.run(None, feeds)
         for executable in executables:

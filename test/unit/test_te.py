@@ -11,6 +11,7 @@ from tir_run import assert_computes, prim_func
 from xdsl.dialects.builtin import IntegerType, Signedness, f16, f32, f64, i1, i8, i32, i64
 
 from weft.dialects import te
+from weft.dialects.support.checks import CheckError
 from weft.dialects.support.dtypes import numpy_dtype, scalar_type
 from weft.dialects.te import evaluate as evaluation
 from weft.dialects.te.cost import cost, operations
@@ -332,3 +333,30 @@ def test_a_shared_subexpression_costs_once():
     x = te.placeholder((4,), f32)
     element = te.exp(x[0])
     assert operations(element * element) == 2
+
+
+def test_a_check_fails_with_the_index_that_was_given() -> None:
+    x = te.placeholder((4,), i64, "x")
+
+    def body(i: te.IterVar) -> te.Expr:
+        given = te.cast(x[i], te.index)
+        return te.cast(te.check(given + 10, 12, "{index} of {extent}", given), i64)
+
+    y = te.compute((4,), body)
+    np.testing.assert_array_equal(evaluation.evaluate([y], {x: np.array([-10, 0, 1, 1])})[0], [0, 10, 11, 11])
+    with pytest.raises(CheckError, match="2 of 12") as error:
+        evaluation.evaluate([y], {x: np.array([0, 1, 2, -11])})
+    assert (error.value.index, error.value.extent) == (2, 12)
+
+
+def test_a_check_is_made_at_every_point_or_refused() -> None:
+    x = te.placeholder((4,), i64, "x")
+
+    def checked(i: te.IterVar) -> te.Expr:
+        return te.check(te.cast(x[i], te.index), 2, "no")
+
+    with pytest.raises(TypeError, match="makes a check on one side of a select"):
+        te.compute((4,), lambda i: te.select(x[i] < 2, te.cast(checked(i), i64), x[i]))
+    te.compute((4,), lambda i: te.select(checked(i) < 1, x[i], x[i] + 1))
+    with pytest.raises(TypeError, match="only an index can be checked"):
+        te.check(te.const(1, i64), 2, "no")

@@ -9,7 +9,7 @@ from math import prod
 from xdsl.ir import Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..affine import Access, expr_range, substitute
+from ..affine import Access, Range, expr_range, substitute
 from ..blocks import BlockOp, IterKind
 from ..buffers import memref_of
 from ..loops import enclosing_loops, loop_range
@@ -143,7 +143,9 @@ def judge_accesses(block: BlockOp) -> Iterator[Judgement]:
     for access in block.accesses():
         for dim, extent in enumerate(memref_of(access.buffer).get_shape()):
             if access.map is None:
-                iters = {v: (0, n - 1) for v, n in zip(_region_of(access).block.args, block.extents, strict=True)}
+                iters: dict[SSAValue, Range] = {
+                    v: (0, n - 1) for v, n in zip(_region_of(access).block.args, block.extents, strict=True)
+                }
                 low, high = value_range(access.op.indices[dim], iters)
                 if low < 0 or high >= extent:
                     yield Judgement(access, dim, extent, Answer(Verdict.UNKNOWN))
