@@ -475,5 +475,5 @@ func.func @a_check(%arena: memref<128xi8>, %at: index, %given: index) -> index {
 
 // -----
 
-// CHECK: llvm.mlir.global internal constant @wide(dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>) {alignment = 256 : i64
+// CHECK: llvm.mlir.global internal constant @wide(dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>) {addr_space = 0 : i32, alignment = 256 : i64}
 "memref.global"() <{sym_name = "wide", sym_visibility = "private", type = memref<2xf32>, constant, initial_value = dense<[1.0, 2.0]> : tensor<2xf32>, alignment = 256 : i64}> : () -> ()

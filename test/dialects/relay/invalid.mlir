@@ -453,7 +453,7 @@ relay.func @take_at_floats(%x: tensor<4xf32>, %i: tensor<2xf32>) {
 // -----
 
 relay.func @take_in_an_unknown_mode(%x: tensor<4xf32>, %i: tensor<2xi32>) {
-  // expected-error@+1 {{'mode' is one of clip, wrap, fast, not "raise"}}
+  // expected-error@+1 {{'mode' is one of clip, wrap, fast, error, not "raise"}}
   %r = relay.take %x, %i {axis = 0 : i64, mode = "raise"} : (tensor<4xf32>, tensor<2xi32>) -> tensor<2xf32>
   relay.return
 }
