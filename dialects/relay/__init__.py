@@ -2,7 +2,14 @@
 
 from xdsl.ir import Dialect
 
-from . import core, layout, ops
+from . import control, core, layout, ops, vm
 from .attributes import ResourceAttr
+from .control import RefType
+from .devices import VirtualDeviceAttr
+from .vm import StorageType
 
-Relay = Dialect("relay", [*core.OPS, *ops.OPS, *layout.OPS], [ResourceAttr])
+Relay = Dialect(
+    "relay",
+    [*core.OPS, *control.OPS, *ops.OPS, *layout.OPS, *vm.OPS],
+    [ResourceAttr, VirtualDeviceAttr, RefType, StorageType],
+)

@@ -46,6 +46,7 @@ from xdsl.traits import (
     HasParent,
     IsolatedFromAbove,
     IsTerminator,
+    OpTrait,
     Pure,
     RecursivelySpeculatable,
     RecursiveMemoryEffect,
@@ -420,6 +421,10 @@ class TupleGetOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         printer.print_attribute(self.result.type)
 
 
+class EndsInYield(OpTrait):
+    """Regions of the operation end in `relay.yield`."""
+
+
 class TakeFieldOfTuple(RewritePattern):
     """A field of a tuple that is made right here is the value it was made of."""
 
@@ -457,7 +462,11 @@ class PrimitiveOp(IRDLOperation):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`(` $arguments `)` attr-dict `:` functional-type($arguments, $res) $body"
     traits = traits_def(
-        IsolatedFromAbove(), RecursiveMemoryEffect(), RecursivelySpeculatable(), FusionPattern(Fusion.OPAQUE)
+        IsolatedFromAbove(),
+        RecursiveMemoryEffect(),
+        RecursivelySpeculatable(),
+        FusionPattern(Fusion.OPAQUE),
+        EndsInYield(),
     )
 
     def __init__(
@@ -490,28 +499,43 @@ class PrimitiveOp(IRDLOperation):
         block = self.body.block
         if tuple(a.type for a in block.args) != tuple(a.type for a in self.arguments):
             raise VerifyException("the arguments of the region differ from the operands' types")
-        if not isinstance(block.last_op, YieldOp):
-            raise VerifyException("the region does not end in relay.yield")
-        given, declared = [a.type for a in block.last_op.arguments], [r.type for r in self.res]
-        if len(given) != len(declared) or not all(map(compatible, given, declared)):
-            raise VerifyException(
-                f"yields ({', '.join(map(str, given))}), but its results are ({', '.join(map(str, declared))})"
-            )
+        check_yields(self.body, [result.type for result in self.res], "the region")
 
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """End a `relay.primitive` region with its results."""
+    """End a region of `relay.primitive`, `relay.if` or `relay.fn` with its results."""
 
     name = "relay.yield"
 
     arguments = var_operand_def()
 
     assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
-    traits = traits_def(IsTerminator(), HasParent(PrimitiveOp), Pure())
+    traits = traits_def(IsTerminator(), Pure())
 
     def __init__(self, *arguments: SSAValue):
         super().__init__(operands=[list(arguments)])
+
+    def verify_(self) -> None:
+        parent = self.parent_op()
+        if parent is None or not parent.has_trait(EndsInYield):
+            where = "alone" if parent is None else f"in '{parent.name}'"
+            raise VerifyException(f"ends a region of relay.primitive, relay.if or relay.fn, but stands {where}")
+
+
+def check_yields(region: Region, declared: Sequence[Attribute], what: str) -> None:
+    """Check that the one block of `region` ends in a `relay.yield` of values of the declared types.
+
+    Raises:
+        VerifyException: it does not; `what` names the region.
+    """
+    last = region.block.last_op
+    if not isinstance(last, YieldOp):
+        raise VerifyException(f"{what} does not end in relay.yield")
+    given = [argument.type for argument in last.arguments]
+    if len(given) != len(declared) or not all(map(compatible, given, declared)):
+        wanted = ", ".join(map(str, declared))
+        raise VerifyException(f"{what} yields ({', '.join(map(str, given))}), but its results are ({wanted})")
 
 
 OPS: list[type[Operation]] = [

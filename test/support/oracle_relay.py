@@ -44,7 +44,8 @@ def relay_type(shape: Shape, dtype: DType) -> TypeAttribute:
     return TupleType(ArrayAttr([relay_type(s, d) for s, d in fields]))
 
 
-def _type_of(node: Node) -> TypeAttribute:
+def type_of(node: Node) -> TypeAttribute:
+    """The recorded type of a node that is no function."""
     assert node.shape is not None and node.dtype is not None
     return relay_type(node.shape, node.dtype)
 
@@ -56,13 +57,13 @@ def build(graph: Graph) -> ModuleOp:
         AssertionError: an inferred type differs from the recorded one.
     """
     nodes = {node.id: node for node in graph.nodes}
-    types = {node.id: _type_of(node) for node in graph.nodes}
+    types = {node.id: type_of(node) for node in graph.nodes}
     block = Block(arg_types=[types[i] for i in graph.params])
     values: dict[int, SSAValue] = dict(zip(graph.params, block.args, strict=True))
     for node in graph.nodes:
         if node.id in values:
             continue
-        op = _operation(node, [values[i] for i in node.inputs])
+        op = operation(node, [values[i] for i in node.inputs])
         op.attributes[ID] = IntegerAttr(node.id, 64)
         block.add_op(op)
         values[node.id] = op.results[0]
@@ -74,7 +75,8 @@ def build(graph: Graph) -> ModuleOp:
     return ModuleOp([FuncOp("main", function_type, Region(block))])
 
 
-def _operation(node: Node, operands: list[SSAValue]) -> Operation:
+def operation(node: Node, operands: list[SSAValue]) -> Operation:
+    """A node that is an operator, a constant, or makes or opens a tuple."""
     match node.op:
         case "const":
             return _constant(node)

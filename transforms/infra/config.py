@@ -89,6 +89,10 @@ def _find(key: str) -> ConfigOption:
         field = getattr(pass_type, "option_aliases", {}).get(field, field)
         if (type := _pass_options(pass_type).get(field)) is not None:
             return ConfigOption(f"{pass_name}.{field.replace('_', '-')}", type)
+    for name, factory in own_passes().items():
+        pass_type = factory()
+        if (field := getattr(pass_type, "config_keys", {}).get(key)) is not None:
+            return ConfigOption(f"{name}.{field.replace('_', '-')}", _pass_options(pass_type)[field])
     known = list_config_options()
     hint = did_you_mean(key, known) or f"the options are: {', '.join(known) or 'none'}"
     raise ConfigError(f"there is no configuration option '{key}'", hint=hint)

@@ -78,6 +78,9 @@ class Pass(xdsl_passes.ModulePass):
     option_aliases: ClassVar[dict[str, str]] = {}
     """Other names of options, for pipelines and the configuration."""
 
+    config_keys: ClassVar[dict[str, str]] = {}
+    """Other keys of the configuration that give options, in full, and the options that they give."""
+
     ranges: ClassVar[dict[str, tuple[int, int | None]]] = {}
     """Options that take whole numbers of a range only: the least, and the greatest if there is one."""
 

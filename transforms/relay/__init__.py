@@ -16,6 +16,7 @@ PASSES: dict[str, str] = {
     "infer-type": "infer_type:InferTypePass",
     "inline": "inline:InlinePass",
     "outline-primitives": "outline_primitives:OutlinePrimitivesPass",
+    "plan-devices": "plan_devices:PlanDevicesPass",
     "remove-unused-functions": "remove_unused_functions:RemoveUnusedFunctionsPass",
     "simplify-expr": "simplify_expr:SimplifyExprPass",
     "simplify-inference": "simplify_inference:SimplifyInferencePass",

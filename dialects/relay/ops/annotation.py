@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import AnyAttr, VarConstraint, irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.irdl import (
+    AnyAttr,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from ... import te
-from ..base import Fusion, FusionPattern, NonComputational, RelayOp, flag, string
+from ..base import Fusion, FusionPattern, NonComputational, RelayOp, flag, is_true
+from ..devices import FREE, VirtualDevice, VirtualDeviceAttr
 from .elementwise import SameTypeOp
 
 if TYPE_CHECKING:
@@ -21,21 +30,12 @@ if TYPE_CHECKING:
 _ANY_TYPE = VarConstraint("T", AnyAttr())
 
 
-class _Identity(SameTypeOp, ABC):
-    """The operand, of which nothing is known to fusion."""
-
-    traits = traits_def(FusionPattern(Fusion.OPAQUE))
-
-    def compute(self, *inputs: te.Tensor) -> te.Tensor:
-        (x,) = inputs
-        return te.compute(x.shape, lambda *i: x[i], "copy")
-
-    def numpy(self, *inputs: NDArray) -> NDArray:
-        return inputs[0]
+def _copied(x: te.Tensor) -> te.Tensor:
+    return te.compute(x.shape, lambda *i: x[i], "copy")
 
 
 @irdl_op_definition
-class StopFusionOp(_Identity):
+class StopFusionOp(SameTypeOp):
     """The operand, which is not fused with what uses it.
 
     `y = x`
@@ -47,48 +47,76 @@ class StopFusionOp(_Identity):
 
     name = "relay.annotation.stop_fusion"
 
+    traits = traits_def(FusionPattern(Fusion.OPAQUE))
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        return _copied(inputs[0])
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        return inputs[0]
+
 
 @irdl_op_definition
-class DeviceCopyOp(_Identity):
+class DeviceCopyOp(RelayOp):
     """The operand, copied from the memory of one device to that of another.
 
-    A device is written `cpu`, `cuda`, ..., with a memory scope `cpu@scope`.
+    The operand may be of any type. A copy from a device to itself is none; `plan-devices` drops it.
 
     `y = x`
 
     ```mlir
-    %y = relay.device_copy %x {src_virtual_device = "cpu", dst_virtual_device = "cuda"} : tensor<2x4xf32>
+    %y = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu>, dst_virtual_device = #relay.virtual_device<cuda>} : tensor<2x4xf32>
     ```
-    """
+    """  # noqa: E501
 
     name = "relay.device_copy"
 
-    src_virtual_device = string()
-    dst_virtual_device = string()
+    data = operand_def(_ANY_TYPE)
+    result = result_def(_ANY_TYPE)
+
+    src_virtual_device = prop_def(VirtualDeviceAttr)
+    dst_virtual_device = prop_def(VirtualDeviceAttr)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
+    assembly_format = "$data attr-dict `:` type($result)"
+
+    def infer(self) -> Sequence[Attribute]:
+        return [self.data.type]
+
+    def verify_(self) -> None:
+        super().verify_()
+        for name, device in (("src", self.src_virtual_device), ("dst", self.dst_virtual_device)):
+            if device.data.is_free:
+                raise VerifyException(f"{name}_virtual_device says nothing: a copy is from a device to a device")
+
+    def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
+        return [_copied(x) for x in inputs]
+
+    def numpy(self, *inputs: NDArray) -> Sequence[NDArray]:
+        return inputs
 
 
 @irdl_op_definition
 class OnDeviceOp(RelayOp):
     """The operand, which is to be computed on a device, or to be there for what uses it.
 
-    A note for whoever places computations; on a machine with one kind of device it means nothing.
-
-    `constrain_body` says that the operand is computed on the device, `constrain_result` that the result is used there.
-    The operand may be of any type.
+    A note to `plan-devices`, which puts a copy in its place, or nothing. `constrain_body` says that the operand is
+    computed on the device, `constrain_result` that the result is used there; with neither, a copy is allowed here. The
+    operand may be of any type.
 
     `y = x`
 
     ```mlir
-    %y = relay.on_device %x {virtual_device = "cuda", constrain_body = true, constrain_result = false} : tensor<2x4xf32>
+    %y = relay.on_device %x {virtual_device = #relay.virtual_device<cuda>, constrain_body = true, constrain_result = false} : tensor<2x4xf32>
     ```
-    """
+    """  # noqa: E501
 
     name = "relay.on_device"
 
     body = operand_def(_ANY_TYPE)
     result = result_def(_ANY_TYPE)
 
-    virtual_device = opt_prop_def(StringAttr)
+    virtual_device = opt_prop_def(VirtualDeviceAttr)
     constrain_body = flag(True)
     constrain_result = flag(False)
 
@@ -97,6 +125,16 @@ class OnDeviceOp(RelayOp):
 
     def infer(self) -> Sequence[Attribute]:
         return [self.body.type]
+
+    @property
+    def device(self) -> VirtualDevice:
+        """The device; the free one where none is named."""
+        return FREE if self.virtual_device is None else self.virtual_device.data
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.device.is_free and (is_true(self.constrain_body) or is_true(self.constrain_result)):
+            raise VerifyException("virtual_device says nothing, so that neither body nor result can be constrained")
 
 
 OPS: list[type[Operation]] = [StopFusionOp, DeviceCopyOp, OnDeviceOp]

@@ -1,0 +1,291 @@
+"""Control flow, function values and references.
+
+A branch or a closure is a region that sees what is defined around it. A function value has a `builtin` function type; a
+reference has the type `!relay.ref<T>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import FunctionType, TensorType, i1
+from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, Region, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    MemoryAllocEffect,
+    MemoryReadEffect,
+    MemoryWriteEffect,
+    Pure,
+    RecursivelySpeculatable,
+    RecursiveMemoryEffect,
+)
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from .base import Fusion, FusionPattern, compatible
+from .core import EndsInYield, check_yields
+
+
+@irdl_op_definition
+class IfOp(IRDLOperation):
+    """Compute one of two regions, as a condition says. Counterpart of Relay's `If`.
+
+    ```mlir
+    %y = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
+      %0 = relay.exp %x : tensor<4xf32>
+      relay.yield %0 : tensor<4xf32>
+    } else {
+      relay.yield %x : tensor<4xf32>
+    }
+    ```
+    """
+
+    name = "relay.if"
+
+    condition = operand_def(TensorType)
+    res = var_result_def()
+    then_region = region_def("single_block")
+    else_region = region_def("single_block")
+
+    assembly_format = "$condition attr-dict `:` functional-type($condition, $res) $then_region `else` $else_region"
+    traits = traits_def(RecursiveMemoryEffect(), RecursivelySpeculatable(), FusionPattern(Fusion.OPAQUE), EndsInYield())
+
+    def __init__(self, condition: SSAValue, result_types: Sequence[Attribute], then: Region, otherwise: Region):
+        super().__init__(operands=[condition], result_types=[result_types], regions=[then, otherwise])
+
+    def verify_(self) -> None:
+        if self.condition.type != TensorType(i1, []):
+            raise VerifyException(f"the condition is a tensor<i1>, not {self.condition.type}")
+        declared = [result.type for result in self.res]
+        for region, what in ((self.then_region, "the first region"), (self.else_region, "the second region")):
+            if region.block.args:
+                raise VerifyException(f"{what} has arguments: it sees what is defined around it")
+            check_yields(region, declared, what)
+
+
+@irdl_op_definition
+class FnOp(IRDLOperation):
+    """A function value, with what its region sees around it. Counterpart of a Relay `Function` that is no global one.
+
+    Marked `primitive` it is a kernel made by fusion.
+
+    ```mlir
+    %f = relay.fn(%a: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = relay.add %a, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      relay.yield %0 : tensor<4xf32>
+    }
+    ```
+    """
+
+    name = "relay.fn"
+
+    result = result_def(FunctionType)
+    body = region_def("single_block")
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), EndsInYield())
+
+    def __init__(self, type: FunctionType, body: Region | None = None):
+        super().__init__(result_types=[type], regions=[Region(Block(arg_types=type.inputs)) if body is None else body])
+
+    @property
+    def function_type(self) -> FunctionType:
+        type = self.result.type
+        assert isinstance(type, FunctionType)
+        return type
+
+    def verify_(self) -> None:
+        if tuple(argument.type for argument in self.body.block.args) != self.function_type.inputs.data:
+            raise VerifyException(f"the region's arguments differ from the type {self.function_type}")
+        check_yields(self.body, self.function_type.outputs.data, "the region")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FnOp:
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        outputs: Sequence[Attribute] = ()
+        if parser.parse_optional_punctuation("->"):
+            listed = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+            outputs = (parser.parse_type(),) if listed is None else listed
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        op = FnOp(FunctionType.from_lists([a.type for a in arguments], outputs), parser.parse_region(arguments))
+        if attributes is not None:
+            op.attributes |= attributes.data
+        return op
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            printer.print_list(self.body.block.args, printer.print_block_argument)
+        outputs = self.function_type.outputs.data
+        if outputs:
+            printer.print_string(" -> ")
+            if len(outputs) == 1 and not isinstance(outputs[0], FunctionType):
+                printer.print_attribute(outputs[0])
+            else:
+                with printer.in_parens():
+                    printer.print_list(outputs, printer.print_attribute)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, False)
+
+
+@irdl_op_definition
+class ApplyOp(IRDLOperation):
+    """Call a function value. A global function is called by `relay.call`.
+
+    ```mlir
+    %y = relay.apply %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "relay.apply"
+
+    callee = operand_def(FunctionType)
+    arguments = var_operand_def()
+    res = var_result_def()
+
+    traits = traits_def(FusionPattern(Fusion.OPAQUE))
+
+    def __init__(self, callee: SSAValue, arguments: Sequence[SSAValue]):
+        type = callee.type
+        assert isinstance(type, FunctionType)
+        super().__init__(operands=[callee, arguments], result_types=[type.outputs.data])
+
+    def verify_(self) -> None:
+        type = self.callee.type
+        assert isinstance(type, FunctionType)
+        for what, values, declared in (
+            ("operands", self.arguments, type.inputs.data),
+            ("results", self.res, type.outputs.data),
+        ):
+            given = [value.type for value in values]
+            if len(given) != len(declared) or not all(map(compatible, given, declared)):
+                raise VerifyException(f"the {what} ({', '.join(map(str, given))}) do not match the function {type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ApplyOp:
+        callee = parser.parse_unresolved_operand()
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        start = parser.pos
+        type = parser.parse_type()
+        if not isa(type, FunctionType):
+            parser.raise_error("expected the type of the function", start, parser.pos)
+        if len(arguments) != len(type.inputs):
+            parser.raise_error(f"{len(arguments)} operands for {type}", start, parser.pos)
+        operands = [parser.resolve_operand(a, t) for a, t in zip(arguments, type.inputs, strict=True)]
+        op = ApplyOp(parser.resolve_operand(callee, type), operands)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.callee)
+        with printer.in_parens():
+            printer.print_list(self.arguments, printer.print_operand)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.callee.type)
+
+
+@irdl_attr_definition
+class RefType(ParametrizedAttribute, TypeAttribute):
+    """A cell that holds a value, which may be exchanged. Counterpart of Relay's `ref(T)`."""
+
+    name = "relay.ref"
+
+    of: Attribute
+
+
+@irdl_op_definition
+class RefCreateOp(IRDLOperation):
+    """Make a reference, which holds a value.
+
+    ```mlir
+    %r = relay.ref_create %x : (tensor<4xf32>) -> !relay.ref<tensor<4xf32>>
+    ```
+    """
+
+    name = "relay.ref_create"
+
+    value = operand_def(AnyAttr())
+    result = result_def(RefType)
+
+    assembly_format = "$value attr-dict `:` functional-type($value, $result)"
+    traits = traits_def(MemoryAllocEffect(), FusionPattern(Fusion.OPAQUE))
+
+    def __init__(self, value: SSAValue):
+        super().__init__(operands=[value], result_types=[RefType(value.type)])
+
+    def verify_(self) -> None:
+        _check_reference(self.result, self.value)
+
+
+@irdl_op_definition
+class RefReadOp(IRDLOperation):
+    """The value that a reference holds.
+
+    ```mlir
+    %x = relay.ref_read %r : (!relay.ref<tensor<4xf32>>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "relay.ref_read"
+
+    ref = operand_def(RefType)
+    result = result_def(AnyAttr())
+
+    assembly_format = "$ref attr-dict `:` functional-type($ref, $result)"
+    traits = traits_def(MemoryReadEffect(), FusionPattern(Fusion.OPAQUE))
+
+    def __init__(self, ref: SSAValue):
+        assert isinstance(ref.type, RefType)
+        super().__init__(operands=[ref], result_types=[ref.type.of])
+
+    def verify_(self) -> None:
+        _check_reference(self.ref, self.result)
+
+
+@irdl_op_definition
+class RefWriteOp(IRDLOperation):
+    """Put a value into a reference.
+
+    ```mlir
+    relay.ref_write %r, %x : !relay.ref<tensor<4xf32>>, tensor<4xf32>
+    ```
+    """
+
+    name = "relay.ref_write"
+
+    ref = operand_def(RefType)
+    value = operand_def(AnyAttr())
+
+    assembly_format = "$ref `,` $value attr-dict `:` type($ref) `,` type($value)"
+    traits = traits_def(MemoryWriteEffect(), FusionPattern(Fusion.OPAQUE))
+
+    def __init__(self, ref: SSAValue, value: SSAValue):
+        super().__init__(operands=[ref, value])
+
+    def verify_(self) -> None:
+        _check_reference(self.ref, self.value)
+
+
+def _check_reference(ref: SSAValue, value: SSAValue) -> None:
+    if ref.type != (wanted := RefType(value.type)):
+        raise VerifyException(f"a reference to {value.type} has the type {wanted}, not {ref.type}")
+
+
+OPS: list[type[Operation]] = [IfOp, FnOp, ApplyOp, RefCreateOp, RefReadOp, RefWriteOp]
+"""Control flow, function values, references."""
