@@ -1,7 +1,8 @@
 """Recorded programs with devices as modules, and where plan-devices has put what is in them.
 
 A record's `let` is SSA: the variable is the value, and a note that it binds constrains both sides, as TVM's first phase
-makes it. A node stands in the innermost function or branch around all that uses it.
+makes it. A note that is the result of a function by way of a `let` leaves the function's result free in TVM, unlike one
+that is the result itself; in SSA a note that allows a copy says so. A node stands in the innermost function or branch around all that uses it.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from functools import cached_property
 from typing import TypeAlias, cast
 
 from oracle_records import Graph, Json, Node, Record, graph_of
-from oracle_relay import ID, operation, type_of
+from oracle_relay import ID, TRUE, operation, type_of
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, IntegerAttr, MemRefType, ModuleOp, StringAttr, f32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from weft.dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
-from weft.dialects.relay.core import CallLoweredOp, CallOp, FuncOp, ReturnOp, YieldOp
+from weft.dialects.relay.core import CallLoweredOp, CallOp, FuncOp, ReturnOp, TupleGetOp, YieldOp
 from weft.dialects.relay.devices import (
     DEVICES,
     FREE,
@@ -59,6 +60,8 @@ class Program:
     raw: Mapping[int, Mapping[str, Json]]
     result_device: Json
     values: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
+    bound: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
+    """Note -> what a `let` binds, which is that note with both sides constrained."""
 
     @staticmethod
     def of(name: str, graph: Json) -> Program:
@@ -99,12 +102,21 @@ class Program:
         return cast(int, self.raw[node.id]["body"])
 
     @cached_property
-    def bound_notes(self) -> set[int]:
-        """The notes, constraining their operands only, that a `let` binds."""
-        bound = {self.nodes[node.inputs[1]] for node in self.graph.nodes if node.op == "let"}
-        return {
-            n.id for n in bound if n.op == "on_device" and n.attrs["constrain_body"] and not n.attrs["constrain_result"]
-        }
+    def bound_notes(self) -> dict[int, bool]:
+        """The notes, constraining their operands only, that a `let` binds, and fields of what they note, which are noted
+        themselves once the field is taken first; and whether others use them as well."""
+        bound = [self.nodes[node.inputs[1]] for node in self.graph.nodes if node.op == "let"]
+        used = {self.graph.output}
+        for node in self.graph.nodes:
+            used.update(node.inputs[::2][1:] if node.op == "let" else (*node.inputs, *node.inner[-1:]))
+
+        def is_normal(node: Node) -> bool:
+            if node.op == "tuple_getitem":
+                return self.nodes[node.inputs[0]].op == "on_device" and is_normal(self.nodes[node.inputs[0]])
+            flags = (node.attrs.get("constrain_body"), node.attrs.get("constrain_result"))
+            return node.op == "on_device" and flags == (1, 0)
+
+        return {node.id: node.id in used for node in bound if is_normal(node)}
 
     @cached_property
     def scopes(self) -> dict[Scope, list[Node]]:
@@ -182,25 +194,56 @@ class Program:
     # Operations.
 
     def value(self, i: int) -> SSAValue:
-        return self.values[self.resolve(i)]
+        while i in self.aliases:
+            is_bound, i = self.nodes[i].op == "var", self.aliases[i]
+            if is_bound and i in self.bound:
+                return self.bound[i]
+        return self.values[i]
 
     def emit(self, scope: Scope, block: Block) -> None:
         for node in self.scopes[scope]:
             if node.op in ("var", "let", "global_var") or node.id in self.values or self._is_argument_tuple(node):
                 continue
+            if node.op == "on_device" and self.nodes[node.inputs[0]].op == "ref_write":
+                continue  # an effect is no value
             op = self.make(node)
             op.attributes[ID] = IntegerAttr(node.id, 64)
             block.add_op(op)
             if op.results:
                 self.values[node.id] = op.results[0]
+            if node.id in self.bound_notes:
+                self.bound[node.id] = self.bind(op, block)
+                if not self.bound_notes[node.id]:
+                    op.detach()
+                    op.erase()
+
+    def bind(self, op: Operation, block: Block) -> SSAValue:
+        """What a `let` binds where its value is the note or the field `op`."""
+        note = op.tuple.owner if isinstance(op, TupleGetOp) else op
+        assert isinstance(note, OnDeviceOp)
+        value = note.body
+        if isinstance(op, TupleGetOp):
+            block.add_op(field := TupleGetOp(value, op.index.value.data))
+            field.attributes |= op.attributes
+            value = field.result
+        block.add_op(bound := OnDeviceOp(value, **(note.properties | {"constrain_result": TRUE})))
+        return bound.result
 
     def _is_argument_tuple(self, node: Node) -> bool:
         return node.op == "tuple" and any(n.op == "call_lowered" and node.id in n.inputs for n in self.graph.nodes)
 
     def region(self, scope: Scope, result: int, block: Block) -> Region:
         self.emit(scope, block)
-        block.add_op(YieldOp(self.value(result)))
+        block.add_op(YieldOp(self.freed(result, block) if scope[0] == "fn" else self.value(result)))
         return Region(block)
+
+    def freed(self, result: int, block: Block) -> SSAValue:
+        """The result of a function."""
+        value = self.value(result)
+        if self.nodes[result].op == "let" and isinstance(value.owner, OnDeviceOp):
+            block.add_op(free := OnDeviceOp(value, constrain_body=False, constrain_result=False))
+            return free.result
+        return value
 
     def make(self, node: Node) -> Operation:
         def device(name: str) -> VirtualDeviceAttr:
@@ -212,7 +255,7 @@ class Program:
                     self.value(node.inputs[0]),
                     virtual_device=None if node.attrs["virtual_device"] is None else device("virtual_device"),
                     constrain_body=bool(node.attrs["constrain_body"]),
-                    constrain_result=bool(node.attrs["constrain_result"]) or node.id in self.bound_notes,
+                    constrain_result=bool(node.attrs["constrain_result"]),
                 )
             case "device_copy":
                 source, destination = device("src_virtual_device"), device("dst_virtual_device")
@@ -277,12 +320,13 @@ class Program:
             op.attributes[RESULT_DEVICES] = ArrayAttr([VirtualDeviceAttr(device_of_text(result))])
 
     def build(self) -> FuncOp:
+        self.values, self.bound = {}, {}
         params = self.graph.params
         types = [self.type(i) for i in params]
         block = Block(arg_types=types)
         self.values.update(zip(params, block.args, strict=True))
         self.emit(ROOT, block)
-        result = self.value(self.graph.output)
+        result = self.freed(self.graph.output, block)
         block.add_op(ReturnOp(result))
         func = FuncOp(self.name, FunctionType.from_lists(types, [result.type]), Region(block))
         self.annotate(func, params, self.result_device)
@@ -328,7 +372,7 @@ class Recorded:
     def _kernels(self) -> Iterator[Operation]:
         """The kernels that the text of a record defines: as many matrices in memory scopes as it says."""
         text = cast(str, self.record.get("text_in", ""))
-        for name, buffers in re.findall(r"@(\w+) = primfn\(.*?buffers = \{(.*?)\},\n", text, re.DOTALL):
+        for name, buffers in re.findall(r"@(\w+) = primfn\(.*?buffers = \{(.*?)\}\n", text, re.DOTALL):
             scopes = re.findall(r"Pointer\((?:(\w+) )?float32\)", buffers)
             spaces = [StringAttr(scope) if scope else None for scope in scopes]
             yield PrimFuncOp(name, [_matrix(space) for space in spaces])
