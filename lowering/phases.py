@@ -201,6 +201,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.fold_explicit_padding import FoldExplicitPaddingPass
     from ..transforms.relay.fold_scale_axis import FoldScaleAxisPass
     from ..transforms.relay.inline import InlinePass
+    from ..transforms.relay.plan_devices import PlanDevicesPass
     from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
     from ..transforms.relay.simplify_expr import SimplifyExprPass
     from ..transforms.relay.simplify_inference import SimplifyInferencePass
@@ -224,6 +225,7 @@ def graph(target: Target) -> list[ModulePass]:
         FoldConstantPass(),
         EliminateCommonSubexprPass(),
         DeadCodeEliminationPass(),
+        PlanDevicesPass(),
     ]
 
 

@@ -40,6 +40,7 @@ from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
 from ...transforms.relay.outline_primitives import OutlinePrimitivesPass
 from ..graph_to_loops.convert_main_to_loops import CONCAT_ONLY
+from .one_device import settle_on_one_device
 from .te_to_tir import create_prim_func
 
 
@@ -57,6 +58,7 @@ class LowerTEPass(ModulePass):
         return not primitive and OutlinePrimitivesPass.holds_in(module)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        settle_on_one_device(op)
         lowered: dict[str, PrimFuncOp] = {}
         for function in [f for f in op.ops if isinstance(f, FuncOp) and f.is_primitive]:
             prim_func = lower_function(function)

@@ -7,7 +7,8 @@
 Two operations are equal when operator, operands, attributes and result types are: one hash look-up for each operation.
 Constants are compared as well, by the digest in their key; TVM leaves them out for their cost. Stateful operators,
 calls, operators with regions, and operators without operands (a generator of random numbers) are left alone; so is what
-`skip` names. Operands are not reordered: `a + b` and `b + a` stay two.
+`skip` names. A note of a device speaks of one use, and a constant that stands twice may be wanted on two devices: in
+functions that speak of devices, both stay as they are. Operands are not reordered: `a + b` and `b + a` stay two.
 
 Counterpart of TVM's `EliminateCommonSubexpr`.
 """
@@ -22,8 +23,10 @@ from xdsl.context import Context
 from xdsl.ir import Operation
 
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp
+from ...dialects.relay.ops.annotation import OnDeviceOp
 from ..infra import FunctionPass, report_changed
 from ..infra.walk import walk
+from .device_planning.devices import speaks_of_devices
 from .purity import is_pure
 
 
@@ -40,11 +43,12 @@ class EliminateCommonSubexprPass(FunctionPass):
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         skip = frozenset(self.skip)
+        devices = speaks_of_devices(func)
         changed = False
         for block in [block for op in walk(func) for region in op.regions for block in region.blocks]:
             seen: dict[Hashable, Operation] = {}
             for op in list(block.ops):
-                if op.name in skip or not _may_merge(op):
+                if op.name in skip or not _may_merge(op) or (devices and isinstance(op, ConstantOp | OnDeviceOp)):
                     continue
                 first = seen.setdefault(_key(op), op)
                 if first is not op:
