@@ -36,6 +36,7 @@ WITHOUT_FUSION_PATTERN = {
 TOTAL_TYPE_RELATIONS = {
     "relay.abs": "any tensor will do, here and for the operators that share the relation",
     "relay.argwhere": "any tensor will do",
+    "relay.device_copy": "any value will do",
     "relay.cast_like": "any two tensors will do",
     "relay.nn.dropout": "any tensor will do",
     "relay.nn.leaky_relu": "any tensor will do",

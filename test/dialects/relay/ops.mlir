@@ -61,13 +61,6 @@ relay.func @operators_without_operands() -> tensor<2x3xf16> {
   relay.return %0 : tensor<2x3xf16>
 }
 
-// CHECK-LABEL: relay.func @a_device_may_hold_any_value
-relay.func @a_device_may_hold_any_value(%t: tuple<tensor<2xf32>, tensor<3xi32>>) -> tuple<tensor<2xf32>, tensor<3xi32>> {
-  // CHECK-NEXT: relay.on_device %t {virtual_device = "cuda@global", constrain_result = true} : tuple<tensor<2xf32>, tensor<3xi32>>
-  %0 = relay.on_device %t {virtual_device = "cuda@global", constrain_result = true} : tuple<tensor<2xf32>, tensor<3xi32>>
-  relay.return %0 : tuple<tensor<2xf32>, tensor<3xi32>>
-}
-
 // The extent of a range is known where its bounds are constants.
 // CHECK-LABEL: relay.func @ranges
 relay.func @ranges(%stop: tensor<i32>) -> (tensor<3xi32>, tensor<?xi32>) {

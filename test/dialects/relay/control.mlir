@@ -1,0 +1,67 @@
+// RUN: weft-opt %s | weft-opt | filecheck %s
+// RUN: weft-opt %s --mlir-print-op-generic | weft-opt | filecheck %s
+
+// CHECK-LABEL: relay.func @a_condition_with_two_results
+relay.func @a_condition_with_two_results(%c: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: %y, %z = relay.if %c : (tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-NEXT:   relay.yield %x, %x : tensor<4xf32>, tensor<4xf32>
+  // CHECK-NEXT: } else {
+  // CHECK-NEXT:   relay.exp %x : tensor<4xf32>
+  // CHECK-NEXT:   relay.yield %x, %{{.*}} : tensor<4xf32>, tensor<4xf32>
+  // CHECK-NEXT: }
+  %y, %z = relay.if %c : (tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>) {
+    relay.yield %x, %x : tensor<4xf32>, tensor<4xf32>
+  } else {
+    %0 = relay.exp %x : tensor<4xf32>
+    relay.yield %x, %0 : tensor<4xf32>, tensor<4xf32>
+  }
+  relay.return %y, %z : tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @a_function_of_functions
+relay.func @a_function_of_functions(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: %twice = relay.fn(%f: (tensor<4xf32>) -> tensor<4xf32>) -> ((tensor<4xf32>) -> tensor<4xf32>) {
+  // CHECK-NEXT: relay.fn(%a: tensor<4xf32>) -> tensor<4xf32> attributes {primitive} {
+  // CHECK: relay.apply %{{.*}}(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %twice = relay.fn(%f: (tensor<4xf32>) -> tensor<4xf32>) -> ((tensor<4xf32>) -> tensor<4xf32>) {
+    %g = relay.fn(%a: tensor<4xf32>) -> tensor<4xf32> attributes {primitive} {
+      %0 = relay.apply %f(%a) : (tensor<4xf32>) -> tensor<4xf32>
+      %1 = relay.apply %f(%0) : (tensor<4xf32>) -> tensor<4xf32>
+      relay.yield %1 : tensor<4xf32>
+    }
+    relay.yield %g : (tensor<4xf32>) -> tensor<4xf32>
+  }
+  %exp = relay.fn(%a: tensor<4xf32>) -> tensor<4xf32> {
+    %2 = relay.exp %a : tensor<4xf32>
+    relay.yield %2 : tensor<4xf32>
+  }
+  %h = relay.apply %twice(%exp) : ((tensor<4xf32>) -> tensor<4xf32>) -> ((tensor<4xf32>) -> tensor<4xf32>)
+  %y = relay.apply %h(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @a_function_of_nothing
+relay.func @a_function_of_nothing(%r: !relay.ref<tensor<4xf32>>, %x: tensor<4xf32>) {
+  // CHECK-NEXT: relay.fn() {
+  // CHECK-NEXT:   relay.ref_write %r, %x : !relay.ref<tensor<4xf32>>, tensor<4xf32>
+  // CHECK: relay.apply %{{.*}}() : () -> ()
+  %f = relay.fn() {
+    relay.ref_write %r, %x : !relay.ref<tensor<4xf32>>, tensor<4xf32>
+    relay.yield
+  }
+  relay.apply %f() : () -> ()
+  relay.return
+}
+
+// CHECK-LABEL: relay.func @devices
+relay.func @devices(%t: tuple<tensor<2xf32>, tensor<3xi32>>) -> tuple<tensor<2xf32>, tensor<3xi32>> {
+  // CHECK-NEXT: relay.on_device %t {virtual_device = #relay.virtual_device<cuda, id = 1, target = "cuda -arch=sm_80", memory_scope = "global">, constrain_result = true}
+  %0 = relay.on_device %t {virtual_device = #relay.virtual_device<cuda, memory_scope = "global", target = "cuda -arch=sm_80", id = 1>, constrain_result = true} : tuple<tensor<2xf32>, tensor<3xi32>>
+  // CHECK-NEXT: relay.on_device %0 {virtual_device = #relay.virtual_device<?, memory_scope = "shared">}
+  %1 = relay.on_device %0 {virtual_device = #relay.virtual_device<?, memory_scope = "shared">} : tuple<tensor<2xf32>, tensor<3xi32>>
+  // CHECK-NEXT: relay.on_device %1 {virtual_device = #relay.virtual_device<?>, constrain_body = false}
+  %2 = relay.on_device %1 {virtual_device = #relay.virtual_device<?>, constrain_body = false} : tuple<tensor<2xf32>, tensor<3xi32>>
+  // CHECK-NEXT: relay.device_copy %2 {src_virtual_device = #relay.virtual_device<cpu>, dst_virtual_device = #relay.virtual_device<hexagon>}
+  %3 = relay.device_copy %2 {src_virtual_device = #relay.virtual_device<cpu>, dst_virtual_device = #relay.virtual_device<hexagon>} : tuple<tensor<2xf32>, tensor<3xi32>>
+  relay.return %3 : tuple<tensor<2xf32>, tensor<3xi32>>
+}

@@ -1,0 +1,132 @@
+// RUN: weft-opt %s --verify-diagnostics --split-input-file
+
+relay.func @a_condition_that_is_a_number(%c: tensor<f32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{the condition is a tensor<i1>, not tensor<f32>}}
+  %y = relay.if %c : (tensor<f32>) -> tensor<4xf32> {
+    relay.yield %x : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  relay.return %y : tensor<4xf32>
+}
+
+// -----
+
+relay.func @branches_of_two_types(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{the second region yields (tensor<i1>), but its results are (tensor<4xf32>)}}
+  %y = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
+    relay.yield %x : tensor<4xf32>
+  } else {
+    relay.yield %c : tensor<i1>
+  }
+  relay.return %y : tensor<4xf32>
+}
+
+// -----
+
+relay.func @a_branch_with_arguments(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{the first region has arguments: it sees what is defined around it}}
+  %y = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    relay.yield %a : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  relay.return %y : tensor<4xf32>
+}
+
+// -----
+
+relay.func @a_branch_without_an_end(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{the second region does not end in relay.yield}}
+  %y = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
+    relay.yield %x : tensor<4xf32>
+  } else {
+    "test.termop"() : () -> ()
+  }
+  relay.return %y : tensor<4xf32>
+}
+
+// -----
+
+relay.func @a_function_that_yields_another_type(%x: tensor<4xf32>) {
+  // expected-error @+1 {{the region yields (tensor<4xf32>), but its results are (tensor<8xf32>)}}
+  %f = relay.fn(%a: tensor<4xf32>) -> tensor<8xf32> {
+    relay.yield %a : tensor<4xf32>
+  }
+  relay.return
+}
+
+// -----
+
+relay.func @arguments_that_are_not_the_types(%x: tensor<4xf32>) {
+  // expected-error @+1 {{the region's arguments differ from the type (tensor<8xf32>) -> tensor<4xf32>}}
+  %f = "relay.fn"() ({
+  ^bb0(%a: tensor<4xf32>):
+    relay.yield %a : tensor<4xf32>
+  }) : () -> ((tensor<8xf32>) -> tensor<4xf32>)
+  relay.return
+}
+
+// -----
+
+relay.func @operands_of_another_type(%f: (tensor<4xf32>) -> tensor<4xf32>, %x: tensor<8xf32>) {
+  // expected-error @+1 {{the operands (tensor<8xf32>) do not match the function (tensor<4xf32>) -> tensor<4xf32>}}
+  %y = "relay.apply"(%f, %x) : ((tensor<4xf32>) -> tensor<4xf32>, tensor<8xf32>) -> tensor<4xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @results_of_another_type(%f: (tensor<4xf32>) -> tensor<4xf32>, %x: tensor<4xf32>) {
+  // expected-error @+1 {{the results (tensor<8xf32>) do not match the function (tensor<4xf32>) -> tensor<4xf32>}}
+  %y = "relay.apply"(%f, %x) : ((tensor<4xf32>) -> tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @too_many_operands(%f: (tensor<4xf32>) -> tensor<4xf32>, %x: tensor<4xf32>) {
+  // expected-error @+1 {{2 operands for (tensor<4xf32>) -> tensor<4xf32>}}
+  %y = relay.apply %f(%x, %x) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @a_call_of_a_tensor(%f: tensor<4xf32>, %x: tensor<4xf32>) {
+  // expected-error @+1 {{expected the type of the function}}
+  %y = relay.apply %f(%x) : tensor<4xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @a_reference_to_another_type(%x: tensor<4xf32>) {
+  // expected-error @+1 {{a reference to tensor<4xf32> has the type !relay.ref<tensor<4xf32>>, not !relay.ref<tensor<8xf32>>}}
+  %r = relay.ref_create %x : (tensor<4xf32>) -> !relay.ref<tensor<8xf32>>
+  relay.return
+}
+
+// -----
+
+relay.func @a_value_of_another_type(%r: !relay.ref<tensor<4xf32>>) {
+  // expected-error @+1 {{a reference to tensor<8xf32> has the type !relay.ref<tensor<8xf32>>, not !relay.ref<tensor<4xf32>>}}
+  %x = relay.ref_read %r : (!relay.ref<tensor<4xf32>>) -> tensor<8xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @a_write_of_another_type(%r: !relay.ref<tensor<4xf32>>, %x: tensor<8xf32>) {
+  // expected-error @+1 {{a reference to tensor<8xf32> has the type !relay.ref<tensor<8xf32>>, not !relay.ref<tensor<4xf32>>}}
+  relay.ref_write %r, %x : !relay.ref<tensor<4xf32>>, tensor<8xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @an_end_without_a_region(%x: tensor<4xf32>) {
+  // expected-error @+1 {{ends a region of relay.primitive, relay.if or relay.fn, but stands in 'relay.func'}}
+  relay.yield %x : tensor<4xf32>
+}
