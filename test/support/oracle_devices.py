@@ -2,7 +2,8 @@
 
 A record's `let` is SSA: the variable is the value, and a note that it binds constrains both sides, as TVM's first phase
 makes it. A note that is the result of a function by way of a `let` leaves the function's result free in TVM, unlike one
-that is the result itself; in SSA a note that allows a copy says so. A node stands in the innermost function or branch around all that uses it.
+that is the result itself; in SSA a note that allows a copy says so. A node stands in the innermost function or branch
+around all that uses it.
 """
 
 from __future__ import annotations
@@ -103,8 +104,8 @@ class Program:
 
     @cached_property
     def bound_notes(self) -> dict[int, bool]:
-        """The notes, constraining their operands only, that a `let` binds, and fields of what they note, which are noted
-        themselves once the field is taken first; and whether others use them as well."""
+        """The notes, constraining their operands only, that a `let` binds, and fields of what they note, since the field
+        is taken first and then noted; and whether others use them as well."""
         bound = [self.nodes[node.inputs[1]] for node in self.graph.nodes if node.op == "let"]
         used = {self.graph.output}
         for node in self.graph.nodes:

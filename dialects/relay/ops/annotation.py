@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     VarConstraint,
@@ -20,8 +21,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
-from ..base import Fusion, FusionPattern, NonComputational, RelayOp, flag, is_true
-from ..devices import FREE, VirtualDevice, VirtualDeviceAttr
+from ..base import Fusion, FusionPattern, NonComputational, RelayOp, Value, flag, is_true
+from ..devices import FREE, DeviceError, VirtualDevice, VirtualDeviceAttr, device
 from .elementwise import SameTypeOp
 
 if TYPE_CHECKING:
@@ -56,8 +57,26 @@ class StopFusionOp(SameTypeOp):
         return inputs[0]
 
 
+class _Placing(RelayOp, ABC):
+    """Names devices; in Python each may be the attribute, a `VirtualDevice`, or a device type by name or number."""
+
+    def __init__(self, *operands: SSAValue | Operation, **properties: Value | VirtualDevice):
+        given = {name: _as_device(value) if "device" in name else value for name, value in properties.items()}
+        super().__init__(*operands, **cast("dict[str, Value]", given))
+
+
+def _as_device(value: Value | VirtualDevice) -> Attribute | None:
+    if value is None or isinstance(value, Attribute):
+        return value
+    if isinstance(value, VirtualDevice):
+        return VirtualDeviceAttr(value)
+    if isinstance(value, str | int):
+        return device(value)
+    raise DeviceError(f"{value!r} is no device", hint='give one by its type, as "cuda", or by `device("cuda", 1)`')
+
+
 @irdl_op_definition
-class DeviceCopyOp(RelayOp):
+class DeviceCopyOp(_Placing):
     """The operand, copied from the memory of one device to that of another.
 
     The operand may be of any type. A copy from a device to itself is none; `plan-devices` drops it.
@@ -85,8 +104,8 @@ class DeviceCopyOp(RelayOp):
 
     def verify_(self) -> None:
         super().verify_()
-        for name, device in (("src", self.src_virtual_device), ("dst", self.dst_virtual_device)):
-            if device.data.is_free:
+        for name, named in (("src", self.src_virtual_device), ("dst", self.dst_virtual_device)):
+            if named.data.is_free:
                 raise VerifyException(f"{name}_virtual_device says nothing: a copy is from a device to a device")
 
     def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
@@ -97,7 +116,7 @@ class DeviceCopyOp(RelayOp):
 
 
 @irdl_op_definition
-class OnDeviceOp(RelayOp):
+class OnDeviceOp(_Placing):
     """The operand, which is to be computed on a device, or to be there for what uses it.
 
     A note to `plan-devices`, which puts a copy in its place, or nothing. `constrain_body` says that the operand is

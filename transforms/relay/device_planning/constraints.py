@@ -21,10 +21,10 @@ Counterpart of TVM's `DeviceAnalyzer`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relay.base import RelayOp, is_true
 from ....dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
@@ -177,10 +177,10 @@ class Constraints(Domains):
     def _declare_kernel(self, kernel: PrimFuncOp) -> None:
         """A kernel's buffers, the operands' and then the results', are in the memory scopes that their types name."""
         scopes: list[Domain] = []
-        for argument in kernel.body.block.args:
-            space = argument.type.memory_space if isinstance(argument.type, MemRefType) else None
+        for type in kernel.function_type.inputs.data:
+            space = cast("MemRefType[Attribute]", type).memory_space if isinstance(type, MemRefType) else None
             scope = VirtualDevice(memory_scope=space.data) if isinstance(space, StringAttr) else VirtualDevice()
-            scopes.append(self.on(argument.type, scope, kernel, "a buffer of the kernel is in this scope"))
+            scopes.append(self.on(cast(Attribute, type), scope, kernel, "a buffer of the kernel is in this scope"))
         self.functions[kernel.sym_name.data] = Domain(arguments=scopes, results=())
 
     def _return(self, op: ReturnOp) -> None:

@@ -1,0 +1,196 @@
+"""`plan-devices`: what it says, what it is told, and what becomes of its plan in a compilation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft
+from weft import PassContext
+from weft.dialects.relay.core import ConstantOp
+from weft.dialects.relay.devices import VirtualDevice
+from weft.dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.parser import parse_module
+from weft.transforms.infra import remarks
+from weft.transforms.infra.errors import ConfigError
+from weft.transforms.infra.registry import new_ir_context
+from weft.transforms.relay.device_planning.planned import planned_devices
+from weft.transforms.relay.eliminate_common_subexpr import EliminateCommonSubexprPass
+from weft.transforms.relay.plan_devices import PlanDevicesPass
+
+TWO_DEVICES = """
+relay.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.exp %x : tensor<4xf32>
+  %1 = relay.on_device %0 {virtual_device = #relay.virtual_device<cpu>} : tensor<4xf32>
+  %2 = relay.on_device %0 {virtual_device = #relay.virtual_device<cpu>} : tensor<4xf32>
+  %3 = relay.add %1, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %4 = relay.subtract %3, %2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %4 : tensor<4xf32>
+}
+"""
+
+PLAIN = """
+relay.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.exp %x : tensor<4xf32>
+  %1 = relay.subtract %0, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %1 : tensor<4xf32>
+}
+"""
+
+
+def module(text: str):
+    return parse_module(text, new_ir_context(), "net.mlir")
+
+
+def on_cpu(text: str) -> str:
+    """`text` with its first result noted, and copied, to be on the CPU."""
+    device = "#relay.virtual_device<cpu>"
+    noted = f"""%0 = relay.exp %x : tensor<4xf32>
+  %a = relay.on_device %0 {{virtual_device = {device}}} : tensor<4xf32>
+  %b = relay.device_copy %a {{src_virtual_device = {device}, dst_virtual_device = {device}}} : tensor<4xf32>"""
+    return text.replace("%0 = relay.exp %x : tensor<4xf32>", noted).replace("subtract %0", "subtract %b")
+
+
+def test_a_module_that_says_nothing_of_devices_is_left_alone() -> None:
+    plain = module(PLAIN)
+    assert str(PlanDevicesPass(default_device="cuda")(plain)) == str(plain)
+    assert PlanDevicesPass.holds_in(plain) and not PlanDevicesPass.holds_in(module(TWO_DEVICES))
+
+
+def test_with_targets_a_plan_is_made_in_any_case() -> None:
+    planned = PlanDevicesPass(targets=("cuda -arch=sm_80",))(module(PLAIN))
+    device = VirtualDevice("cuda", 0, "cuda -arch=sm_80")
+    assert set(planned_devices(planned).values()) == {device}
+    assert f"result_virtual_devices = [#relay.virtual_device<{device}>]" in str(planned)
+
+
+def test_each_copy_is_remarked_on_where_the_note_stands() -> None:
+    with remarks.collect() as said:
+        PlanDevicesPass(default_device="cuda")(module(TWO_DEVICES))
+    (remark,) = [remark for remark in said if remark.pass_name == "plan-devices"]
+    assert remark.message == (
+        "a tensor<4xf32> is copied from <cpu, id = 0> to <cuda, id = 0> for relay.add, relay.subtract"
+    )
+    assert "net.mlir:4:" in str(remark)
+
+
+def test_the_refusal_names_both_constraints_and_their_places() -> None:
+    text = TWO_DEVICES.replace("%2 = relay.on_device %0 {virtual_device = #relay.virtual_device<cpu>}",
+                               "%2 = relay.on_device %0 {virtual_device = #relay.virtual_device<cuda>}")  # fmt: skip
+    broken = module(text)
+    with pytest.raises(Diagnostic, match="on <cpu> and on <cuda> at once") as caught:
+        PlanDevicesPass()(broken)
+    first, second = caught.value.notes
+    assert first.message == "'relay.on_device' asks for <cpu>: the operand is computed here"
+    assert second.message == "'relay.on_device' asks for <cuda>: the operand is computed here"
+    assert first.place is not None and second.place is not None
+    assert (first.place.line, second.place.line) == (4, 5)
+    assert str(broken) == str(module(text))
+
+
+@pytest.mark.parametrize("given", ["cuda", 2])
+def test_tvms_option_names_the_default_device(given: str | int) -> None:
+    with PassContext(config={"relay.fallback_device_type": given}):
+        planned = PlanDevicesPass()(module(TWO_DEVICES))
+    assert {device.type for device in planned_devices(planned).values()} == {"cpu", "cuda"}
+    with (
+        pytest.raises(ConfigError, match=r"relay\.fallback_device_typ"),
+        PassContext(config={"relay.fallback_device_typ": given}),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"default_device": "gpu"}, "there is no device type 'gpu'"),
+        ({"default_device": 0}, "there is no device type 0"),
+        ({"targets": ("llvm",), "default_device": "cuda"}, "the default device is a cuda, which is none of those"),
+        ({"targets": ("llvm", "c")}, "two targets are given for cpu devices"),
+        ({"targets": ("banana",)}, "there is no target kind 'banana'"),
+        ({"targets": ("cuda",), "default_device": "opencl"}, "which is none of those given: cuda"),
+    ],
+)
+def test_options_that_fit_nothing_are_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(Diagnostic, match=message):
+        PlanDevicesPass(**options)(module(TWO_DEVICES))  # pyright: ignore[reportArgumentType]
+
+
+def test_a_host_need_not_be_among_the_targets() -> None:
+    text = """relay.func @main(%x: tensor<4xf32>) -> tensor<1xi64> {
+      %0 = relay.vm.shape_of %x : (tensor<4xf32>) -> tensor<1xi64>
+      relay.return %0 : tensor<1xi64>
+    }"""
+    planned = planned_devices(PlanDevicesPass(targets=("cuda",))(module(text)))
+    assert list(planned.values()) == [VirtualDevice("cpu", 0, "llvm")] * 2
+
+
+def test_a_graph_on_one_cpu_runs_as_it_does_without_a_word_of_devices() -> None:
+    x, y = np.arange(4, dtype=np.float32), np.ones(4, np.float32)
+    plain, noted = weft.compile(module(PLAIN)), weft.compile(module(on_cpu(PLAIN)))
+    assert noted.ir["tir"] == plain.ir["tir"]
+    np.testing.assert_array_equal(noted(x, y), plain(x, y))
+
+
+def test_a_graph_on_several_devices_is_not_compiled() -> None:
+    with PassContext(config={"relay.fallback_device_type": "cuda"}):
+        with pytest.raises(
+            Diagnostic, match="argument 1 is on <cuda, id = 0>, but code is made for the memory of one CPU"
+        ):
+            weft.compile(module(TWO_DEVICES))
+
+
+def test_a_copy_between_memories_of_one_cpu_is_not_compiled() -> None:
+    inner = '#relay.virtual_device<cpu, memory_scope = "inner">'
+    text = f"""relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+      %0 = relay.exp %x : tensor<4xf32>
+      %1 = relay.device_copy %0 {{src_virtual_device = #relay.virtual_device<cpu, memory_scope = "global">, dst_virtual_device = {inner}}} : tensor<4xf32>
+      %2 = relay.tanh %1 : tensor<4xf32>
+      %3 = relay.device_copy %2 {{src_virtual_device = {inner}, dst_virtual_device = #relay.virtual_device<cpu, memory_scope = "global">}} : tensor<4xf32>
+      relay.return %3 : tensor<4xf32>
+    }}"""  # noqa: E501
+    with pytest.raises(Diagnostic, match=r"cannot copy from .*: code is made for one processor"):
+        weft.compile(module(text))
+
+
+def test_without_the_pass_a_note_is_refused() -> None:
+    with (
+        PassContext(disabled_pass=["plan-devices"]),
+        pytest.raises(Diagnostic, match="plan-devices, which has not run"),
+    ):
+        weft.compile(module(on_cpu(PLAIN)))
+
+
+def test_notes_and_constants_of_a_graph_with_devices_are_not_merged() -> None:
+    """Two equal constants are wanted on two devices; merged, they could be on neither."""
+    text = """relay.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>> {
+      %c = relay.constant dense<2.0> : tensor<4xf32>
+      %d = relay.constant dense<2.0> : tensor<4xf32>
+      %0 = relay.add %x, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      %1 = relay.add %y, %d : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      %2 = relay.on_device %0 {virtual_device = #relay.virtual_device<cpu>} : tensor<4xf32>
+      %3 = relay.on_device %1 {virtual_device = #relay.virtual_device<cuda>} : tensor<4xf32>
+      %4 = relay.tuple(%2, %3) : (tensor<4xf32>, tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
+      relay.return %4 : tuple<tensor<4xf32>, tensor<4xf32>>
+    }"""
+    shared = EliminateCommonSubexprPass()(module(text))
+    assert sum(isinstance(op, ConstantOp) for op in shared.walk()) == 2
+    planned = PlanDevicesPass()(shared)
+    again = PlanDevicesPass()(EliminateCommonSubexprPass()(planned))
+    assert str(again) == str(planned)
+    notes = module(TWO_DEVICES)
+    assert sum(isinstance(op, OnDeviceOp) for op in EliminateCommonSubexprPass()(notes).walk()) == 2
+
+
+def test_a_graph_of_thousands_of_notes_is_planned() -> None:
+    lines = ["%v0 = relay.exp %x : tensor<4xf32>"]
+    for i in range(1500):
+        kind = ("cpu", "cuda")[i % 2]
+        lines.append(
+            f"%n{i} = relay.on_device %v{i} {{virtual_device = #relay.virtual_device<{kind}>}} : tensor<4xf32>"
+        )
+        lines.append(f"%v{i + 1} = relay.exp %n{i} : tensor<4xf32>")
+    text = "relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n" + "\n".join(lines)
+    planned = PlanDevicesPass()(module(text + "\nrelay.return %v1500 : tensor<4xf32>\n}"))
+    assert sum(isinstance(op, DeviceCopyOp) for op in planned.walk()) == 1500
