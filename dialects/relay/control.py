@@ -36,7 +36,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from .base import Fusion, FusionPattern, compatible
-from .core import EndsInYield, check_yields
+from .core import EndsInYield, check_yields, verify_places
 
 
 @irdl_op_definition
@@ -110,6 +110,7 @@ class FnOp(IRDLOperation):
         if tuple(argument.type for argument in self.body.block.args) != self.function_type.inputs.data:
             raise VerifyException(f"the region's arguments differ from the type {self.function_type}")
         check_yields(self.body, self.function_type.outputs.data, "the region")
+        verify_places(self.attributes, self.function_type)
 
     @classmethod
     def parse(cls, parser: Parser) -> FnOp:

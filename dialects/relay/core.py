@@ -6,7 +6,7 @@ types.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import (
@@ -58,6 +58,7 @@ from xdsl.utils.hints import isa
 
 from .attributes import array_to_attribute, attribute_to_array, tensor_type_of
 from .base import Fusion, FusionPattern, NonComputational, compatible
+from .devices import DeviceError, check_places
 
 if TYPE_CHECKING:
     from .attributes import NDArray
@@ -78,6 +79,18 @@ class _FuncCallable(CallableOpInterface):
     def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
         assert isinstance(op, FuncOp)
         return op.function_type.outputs.data
+
+
+def verify_places(attributes: Mapping[str, Attribute], type: FunctionType) -> None:
+    """Check what a function says of the devices of its arguments and results.
+
+    Raises:
+        VerifyException: it is no list of as many devices.
+    """
+    try:
+        check_places(attributes, type)
+    except DeviceError as error:
+        raise VerifyException(error.message) from None
 
 
 @irdl_op_definition
@@ -139,6 +152,7 @@ class FuncOp(IRDLOperation):
             raise VerifyException(f"the body's arguments differ from the function type of @{self.sym_name.data}")
         if not isinstance(block.last_op, ReturnOp):
             raise VerifyException(f"the body of @{self.sym_name.data} does not end in relay.return")
+        verify_places(self.attributes, self.function_type)
 
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:

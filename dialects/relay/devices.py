@@ -10,11 +10,12 @@ In Python: `device("cuda", 1)` is the attribute, `VirtualDevice("cuda", 1)` the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr
+from xdsl.dialects.builtin import ArrayAttr, FunctionType
 from xdsl.ir import Attribute, Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -277,3 +278,17 @@ def listed_devices(attribute: Attribute | None) -> list[VirtualDevice]:
         if len(devices) == len(items):
             return devices
     raise DeviceError(f"expected a list of devices, got {attribute}", hint="write [#relay.virtual_device<cpu>]")
+
+
+def check_places(attributes: Mapping[str, Attribute], type: FunctionType) -> None:
+    """Check that a function has as many places as it has arguments and results, where it says them.
+
+    Raises:
+        DeviceError: it has not, or they are something else.
+    """
+    for name, types, what in (
+        (PARAMETER_DEVICES, type.inputs, "arguments"),
+        (RESULT_DEVICES, type.outputs, "results"),
+    ):
+        if name in attributes and (count := len(listed_devices(attributes[name]))) != len(types):
+            raise DeviceError(f"{name} lists {count} devices for {len(types)} {what}")

@@ -10,7 +10,6 @@ from ...dialects.relay.devices import (
     DEVICES,
     PARAMETER_DEVICES,
     RESULT_DEVICES,
-    DeviceError,
     VirtualDevice,
     listed_devices,
 )
@@ -45,11 +44,7 @@ def _check(op: Operation) -> None:
             op, f"cannot copy from <{source}> to <{destination}>: code is made for one processor", hint=_HINT
         )
     for name, what in ((PARAMETER_DEVICES, "argument"), (RESULT_DEVICES, "result")):
-        try:
-            devices = listed_devices(op.attributes.get(name))
-        except DeviceError as error:
-            raise Diagnostic.at(op, error.message, hint=error.hint) from None
-        for index, device in enumerate(devices):
+        for index, device in enumerate(listed_devices(op.attributes.get(name))):
             if not _is_this_processor(device):
                 raise Diagnostic.at(
                     op, f"{what} {index} is on <{device}>, but code is made for the memory of one CPU", hint=_HINT

@@ -104,8 +104,8 @@ class Program:
 
     @cached_property
     def bound_notes(self) -> dict[int, bool]:
-        """The notes, constraining their operands only, that a `let` binds, and fields of what they note, since the field
-        is taken first and then noted; and whether others use them as well."""
+        """The notes, constraining their operands only, that a `let` binds, and fields of what they note, since a
+        field is taken first and then noted; and whether others use them as well."""
         bound = [self.nodes[node.inputs[1]] for node in self.graph.nodes if node.op == "let"]
         used = {self.graph.output}
         for node in self.graph.nodes:

@@ -7,7 +7,7 @@ import pytest
 
 import weft
 from weft import PassContext
-from weft.dialects.relay.core import ConstantOp
+from weft.dialects.relay.core import CallOp, ConstantOp, PrimitiveOp
 from weft.dialects.relay.devices import VirtualDevice
 from weft.dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from weft.dialects.support.diagnostics import Diagnostic
@@ -15,8 +15,11 @@ from weft.dialects.support.parser import parse_module
 from weft.transforms.infra import remarks
 from weft.transforms.infra.errors import ConfigError
 from weft.transforms.infra.registry import new_ir_context
+from weft.transforms.relay.bind_params import bind_params
 from weft.transforms.relay.device_planning.planned import planned_devices
 from weft.transforms.relay.eliminate_common_subexpr import EliminateCommonSubexprPass
+from weft.transforms.relay.fuse_ops import FuseOpsPass
+from weft.transforms.relay.outline_primitives import OutlinePrimitivesPass
 from weft.transforms.relay.plan_devices import PlanDevicesPass
 
 TWO_DEVICES = """
@@ -181,6 +184,28 @@ def test_notes_and_constants_of_a_graph_with_devices_are_not_merged() -> None:
     assert str(again) == str(planned)
     notes = module(TWO_DEVICES)
     assert sum(isinstance(op, OnDeviceOp) for op in EliminateCommonSubexprPass()(notes).walk()) == 2
+
+
+def test_a_plan_holds_after_fusion() -> None:
+    """A copy is a kernel of its own, which may serve several calls, and is no place for both its sides."""
+    plan = PlanDevicesPass(default_device="cuda")
+    fused = FuseOpsPass()(plan(module(TWO_DEVICES)))
+    assert [op.name for op in fused.walk() if isinstance(op, PrimitiveOp)] == ["relay.primitive"] * 3
+    assert str(plan(fused)) == str(fused)
+    outlined = OutlinePrimitivesPass()(fused)
+    assert str(plan(outlined)) == str(outlined)
+    places = [device.type for value, device in planned_devices(outlined).items() if isinstance(value.owner, CallOp)]
+    assert places == ["cpu", "cuda", "cuda"]
+
+
+def test_an_argument_that_is_bound_takes_its_place_with_it() -> None:
+    planned = PlanDevicesPass(default_device="cuda")(module(TWO_DEVICES))
+    bind_params(planned, {"y": np.ones(4, np.float32)})
+    again = PlanDevicesPass()(planned)
+    assert "param_virtual_devices = [#relay.virtual_device<cpu, id = 0>]" in str(again)
+    (constant,) = [op for op in again.walk() if isinstance(op, ConstantOp)]
+    assert planned_devices(again)[constant.result] == VirtualDevice("cuda", 0)
+    assert not any(isinstance(op, OnDeviceOp) for op in again.walk())
 
 
 def test_a_graph_of_thousands_of_notes_is_planned() -> None:

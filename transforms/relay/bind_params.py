@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from ...dialects.relay.attributes import tensor_type_of
 from ...dialects.relay.base import compatible
 from ...dialects.relay.core import ConstantOp, FuncOp
+from ...dialects.relay.devices import PARAMETER_DEVICES, VirtualDeviceAttr, listed_devices
+from ...dialects.relay.ops.annotation import OnDeviceOp
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function:
         if name not in names:
             raise UsageError(f"there is no input '{name}'; inputs: {', '.join(names)}", hint=did_you_mean(name, names))
     block = func.body.block
+    places = listed_devices(func.attributes.get(PARAMETER_DEVICES))
     kept = [name for name in names if name not in params]
     for name, argument in reversed(list(zip(names, block.args, strict=True))):
         if name not in params:
@@ -43,13 +46,20 @@ def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function:
         if not compatible(argument.type, type):
             raise UsageError(f"parameter '{name}' is {type}, the input takes {argument.type}")
         constant = ConstantOp.from_numpy(array, name)
+        value = constant.result
+        ops: list[Operation] = [constant]
+        if places and not (place := places.pop(argument.index)).is_free:
+            ops.append(note := OnDeviceOp(value, virtual_device=place, constrain_result=True))
+            value = note.result
         if (first := block.first_op) is not None:
-            block.insert_op_before(constant, first)
-        argument.replace_all_uses_with(constant.result)
+            block.insert_ops_before(ops, first)
+        argument.replace_all_uses_with(value)
         block.erase_arg(argument)
     func.properties["function_type"] = FunctionType.from_lists(
         [a.type for a in block.args], func.function_type.outputs.data
     )
+    if PARAMETER_DEVICES in func.attributes:
+        func.attributes[PARAMETER_DEVICES] = ArrayAttr([VirtualDeviceAttr(device) for device in places])
     if "input_names" in func.attributes:
         func.attributes["input_names"] = ArrayAttr([StringAttr(name) for name in kept])
 

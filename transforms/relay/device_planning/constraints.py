@@ -3,6 +3,7 @@
 | operation | rule |
 |---|---|
 | an operator, a kernel | operands and results on one device, which one is free at each place |
+| a kernel that is a copy | as the copy |
 | with `DevicePlaces` | what it says: on the host, on a named device, anywhere |
 | `on_device` | the operand, the result, or neither on the device |
 | `device_copy` | the operand on the one device, the result on the other |
@@ -24,7 +25,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn, cast
 
 from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, StringAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.relay.base import RelayOp, is_true
 from ....dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
@@ -42,7 +43,6 @@ from ....dialects.relay.core import (
 from ....dialects.relay.devices import (
     PARAMETER_DEVICES,
     RESULT_DEVICES,
-    DeviceError,
     DevicePlaces,
     Place,
     VirtualDevice,
@@ -54,7 +54,7 @@ from ....dialects.support.diagnostics import Diagnostic, Note
 from ....dialects.support.diagnostics import Place as SourcePlace
 from ....dialects.tir.functions import PrimFuncOp
 from ...infra.walk import walk
-from .devices import Devices, at
+from .devices import Devices
 from .domains import Conflict, Constraint, Domain, Domains
 
 OUTSIDE = ("Compiler", "Extern", "SkipOptimization")
@@ -85,7 +85,7 @@ class Constraints(Domains):
             ConstantOp: self._nothing,
             TupleOp: self._tuple,
             TupleGetOp: self._tuple_get,
-            PrimitiveOp: self._shared,
+            PrimitiveOp: self._primitive,
             YieldOp: self._nothing,
             IfOp: self._if,
             FnOp: self._fn,
@@ -165,12 +165,7 @@ class Constraints(Domains):
             (PARAMETER_DEVICES, type.inputs.data, domain.arguments, "argument"),
             (RESULT_DEVICES, type.outputs.data, domain.results, "result"),
         ):
-            try:
-                devices = listed_devices(op.attributes.get(name))
-            except DeviceError as error:
-                raise at(op, error) from None
-            if name in op.attributes and len(devices) != len(types):
-                raise Diagnostic.at(op, f"{name} lists {len(devices)} devices for {len(types)} {what}s")
+            devices = listed_devices(op.attributes.get(name))
             for i, (device, t, part) in enumerate(zip(devices, types, parts, strict=False)):
                 self._same(op, part, self.on(t, device, op, f"{what} {i} of the function is here"))
 
@@ -208,9 +203,23 @@ class Constraints(Domains):
         if callee is None:
             raise Diagnostic.at(op, f"there is no relay.func {op.callee}")
         if callee.is_primitive and RESULT_DEVICES not in callee.attributes:
-            self._shared(op)
+            self._kernel(op, callee.body.block)
             return
         self._applied(op, self.function(callee), op.arguments, op.res)
+
+    def _primitive(self, op: PrimitiveOp) -> None:
+        self._kernel(op, op.body.block)
+
+    def _kernel(self, op: Operation, block: Block) -> None:
+        """The kernel `block` is on one device as a whole, unless it is a copy, which fusion leaves alone."""
+        copy = next((inner for inner in block.ops if isinstance(inner, DeviceCopyOp)), None)
+        if copy is None:
+            self._shared(op)
+            return
+        for value in op.operands:
+            self._here(op, value, copy.src_virtual_device.data, "it is copied from here")
+        for value in op.results:
+            self._here(op, value, copy.dst_virtual_device.data, "it is copied to here")
 
     def _apply(self, op: ApplyOp) -> None:
         self._applied(op, self.of(op.callee), op.arguments, op.res)
