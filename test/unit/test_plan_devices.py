@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 
 import weft
 from weft import PassContext
@@ -16,11 +17,15 @@ from weft.transforms.infra import remarks
 from weft.transforms.infra.errors import ConfigError
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.relay.bind_params import bind_params
+from weft.transforms.relay.device_planning.devices import Devices
+from weft.transforms.relay.device_planning.domains import Domain, Domains
 from weft.transforms.relay.device_planning.planned import planned_devices
 from weft.transforms.relay.eliminate_common_subexpr import EliminateCommonSubexprPass
 from weft.transforms.relay.fuse_ops import FuseOpsPass
 from weft.transforms.relay.outline_primitives import OutlinePrimitivesPass
 from weft.transforms.relay.plan_devices import PlanDevicesPass
+
+MATRIX = TensorType(f32, [4, 4])
 
 TWO_DEVICES = """
 relay.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
@@ -184,6 +189,24 @@ def test_notes_and_constants_of_a_graph_with_devices_are_not_merged() -> None:
     assert str(again) == str(planned)
     notes = module(TWO_DEVICES)
     assert sum(isinstance(op, OnDeviceOp) for op in EliminateCommonSubexprPass()(notes).walk()) == 2
+
+
+def test_what_is_unified_on_trial_is_undone_as_a_whole() -> None:
+    """The arguments of two functions are unified before their results contradict one another."""
+    (func,) = module(PLAIN).ops
+    domains = Domains(Devices.of(ModuleOp([])))
+    cpu, cuda = (domains.on(MATRIX, VirtualDevice(type), func, "") for type in ("cpu", "cuda"))
+    x, y = Domain(), domains.on(MATRIX, VirtualDevice(memory_scope="a"), func, "")
+    f, g = Domain(arguments=[x], results=[cpu]), Domain(arguments=[y], results=[cuda])
+    with domains.on_trial():
+        domains.unify(f, g)
+    assert domains.find(f) is f and domains.find(g) is g
+    assert domains.find(x) is x and domains.find(y) is y and x.device.is_free and not x.constraints
+    assert domains.text(f) == "fn(?) : cpu"
+    assert domains.text(g) == 'fn(?, memory_scope = "a") : cuda'
+    with domains.on_trial():
+        domains.unify(x, y)
+    assert domains.find(x) is domains.find(y)
 
 
 def test_a_plan_holds_after_fusion() -> None:

@@ -8,7 +8,6 @@ import pytest
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Block
 
-from weft import relay
 from weft.dialects.relay.devices import (
     DEVICE_TYPES,
     FREE,
@@ -20,6 +19,7 @@ from weft.dialects.relay.devices import (
 )
 from weft.dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from weft.dialects.support.parser import parse_module
+from weft.frontend import relay
 from weft.transforms.infra.registry import new_ir_context
 
 SAMPLES = [
@@ -55,7 +55,9 @@ def test_what_differs_in_one_part_does_not_join(a: VirtualDevice, b: VirtualDevi
 def test_join_takes_each_part_from_where_it_is_known() -> None:
     joined = VirtualDevice("cuda", memory_scope="global").join(VirtualDevice("cuda", 1, "cuda -arch=sm_80"))
     assert joined == VirtualDevice("cuda", 1, "cuda -arch=sm_80", "global")
-    assert joined.is_known and not joined.is_free and not VirtualDevice("cpu", 0, "llvm").is_known
+    assert (
+        joined is not None and joined.is_known and not joined.is_free and not VirtualDevice("cpu", 0, "llvm").is_known
+    )
 
 
 @pytest.mark.parametrize("a", SAMPLES, ids=str)
