@@ -547,3 +547,24 @@ relay.func @a_note_nobody_uses_goes_away(%x: tensor<5x7xf32>) -> tensor<5x7xf32>
   %0 = relay.on_device %x {virtual_device = #relay.virtual_device<cpu>} : tensor<5x7xf32>
   relay.return %x : tensor<5x7xf32>
 }
+
+// What a kernel leaves open, its calls say.
+// CHECK-LABEL: relay.func @a_kernel_is_given_the_scopes_of_its_calls(
+// CHECK-SAME: param_virtual_devices = [#relay.virtual_device<cpu, id = 0, memory_scope = "inner">], result_virtual_devices = [#relay.virtual_device<cpu, id = 0, memory_scope = "outer">]
+// CHECK-NEXT: relay.call_lowered @of_no_scope(%x)
+// CHECK-NEXT: relay.return
+// CHECK: tir.prim_func @of_no_scope(%p: memref<4xf32, "inner">, %out: memref<4xf32, "outer">)
+// CHECK: memref.load %p[%vi] : memref<4xf32, "inner">
+relay.func @a_kernel_is_given_the_scopes_of_its_calls(%x: tensor<4xf32>) -> tensor<4xf32> attributes {param_virtual_devices = [#relay.virtual_device<cpu, memory_scope = "inner">], result_virtual_devices = [#relay.virtual_device<cpu, memory_scope = "outer">]} {
+  %0 = relay.call_lowered @of_no_scope(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+
+tir.prim_func @of_no_scope(%p: memref<4xf32>, %out: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.block @copy(%vi: spatial 4) = [%i] reads(%p[%vi] : memref<4xf32>) writes(%out[%vi] : memref<4xf32>) {
+      %0 = memref.load %p[%vi] : memref<4xf32>
+      memref.store %0, %out[%vi] : memref<4xf32>
+    }
+  }
+}

@@ -4,6 +4,7 @@
 * All copies of a value from one device to another become one, before the first that needs it: in the same block, or in
   the one around the branches of an `if`. A copy is not moved out of a function value, which may never be called.
 * Functions get `param_virtual_devices` and `result_virtual_devices`.
+* The buffers of kernels get the memory scopes in which they are called.
 * A value whose device does not follow from these, its operation and the copies gets a note that constrains both sides.
 
 So the device of every value follows from phase 1 alone, and planning anew changes nothing.
@@ -14,8 +15,9 @@ Counterpart of TVM's `DeviceCapturer`, which makes a copy for each use, and a no
 from __future__ import annotations
 
 from collections import Counter
+from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, MemRefType, ModuleOp, NoneAttr, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -23,6 +25,7 @@ from ....dialects.relay.control import FnOp
 from ....dialects.relay.core import FuncOp, PrimitiveOp
 from ....dialects.relay.devices import PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ....dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
+from ....dialects.tir.functions import PrimFuncOp
 from ...infra import remarks
 from ...infra.walk import erase, walk
 from .constraints import Constraints, planned_functions
@@ -43,6 +46,9 @@ def write_plan(module: ModuleOp, domains: Constraints, pass_name: str) -> None:
                 _write_places(op, domains, domains.function(op))
             elif isinstance(op, FnOp):
                 _write_places(op, domains, domains.of(op.result))
+    for kernel in module.ops:
+        if isinstance(kernel, PrimFuncOp):
+            _write_scopes(kernel, domains)
     if len(set(plan.values())) > 1:
         _write_notes(module, domains, plan)
     if remarks.listening():
@@ -141,6 +147,18 @@ def _write_places(op: FuncOp | FnOp, domains: Constraints, domain: Domain) -> No
     for name, parts in ((PARAMETER_DEVICES, domain.arguments), (RESULT_DEVICES, domain.results)):
         devices: list[Attribute] = [VirtualDeviceAttr(domains.device_of(part)) for part in parts]
         op.attributes[name] = ArrayAttr(devices)
+
+
+def _write_scopes(kernel: PrimFuncOp, domains: Constraints) -> None:
+    """Put the buffers that have no memory scope into those that the calls have them in."""
+    arguments = kernel.body.block.args
+    for argument, part in zip(arguments, domains.functions[kernel.sym_name.data].arguments, strict=True):
+        scope = domains.device_of(part).memory_scope
+        type = cast("MemRefType[Attribute]", argument.type)
+        if scope is not None and isinstance(type.memory_space, NoneAttr):
+            placed = MemRefType(type.element_type, type.shape, type.layout, StringAttr(scope))
+            argument._type = placed  # pyright: ignore[reportPrivateUsage]
+    kernel.function_type = FunctionType.from_lists([argument.type for argument in arguments], [])
 
 
 def _write_notes(module: ModuleOp, domains: Constraints, plan: dict[SSAValue, VirtualDevice]) -> None:
