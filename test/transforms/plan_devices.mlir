@@ -568,3 +568,49 @@ tir.prim_func @of_no_scope(%p: memref<4xf32>, %out: memref<4xf32>) {
     }
   }
 }
+
+// CHECK-LABEL: relay.func private @a_function_that_passes_leave_alone(
+// CHECK-SAME: %x: tensor<5x7xf32>) -> tensor<5x7xf32> attributes {Compiler = "x"} {
+// CHECK-NEXT: %0 = relay.on_device %x {virtual_device = #relay.virtual_device<cpu>} : tensor<5x7xf32>
+// CHECK-NEXT: relay.return %0 : tensor<5x7xf32>
+// CHECK-NEXT: }
+relay.func private @a_function_that_passes_leave_alone(%x: tensor<5x7xf32>) -> tensor<5x7xf32> attributes {Compiler = "x"} {
+  %0 = relay.on_device %x {virtual_device = #relay.virtual_device<cpu>} : tensor<5x7xf32>
+  relay.return %0 : tensor<5x7xf32>
+}
+
+// CHECK-LABEL: relay.func @a_function_that_calls_itself(
+// CHECK-SAME: %c: tensor<i1>, %x: tensor<5x7xf32>) -> tensor<5x7xf32> attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 0>, #relay.virtual_device<cpu, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
+// CHECK-NEXT: %0 = relay.if %c : (tensor<i1>) -> tensor<5x7xf32> {
+// CHECK-NEXT: %1 = relay.call @a_function_that_calls_itself(%c, %x) : (tensor<i1>, tensor<5x7xf32>) -> tensor<5x7xf32>
+// CHECK-NEXT: relay.yield %1 : tensor<5x7xf32>
+// CHECK-NEXT: } else {
+// CHECK-NEXT: %2 = relay.constant dense<2.000000e+00> : tensor<5x7xf32>
+// CHECK-NEXT: relay.yield %2 : tensor<5x7xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: relay.return %0 : tensor<5x7xf32>
+// CHECK-NEXT: }
+relay.func @a_function_that_calls_itself(%c: tensor<i1>, %x: tensor<5x7xf32>) -> tensor<5x7xf32> {
+  %0 = relay.if %c : (tensor<i1>) -> tensor<5x7xf32> {
+    %1 = relay.on_device %x {virtual_device = #relay.virtual_device<cpu>} : tensor<5x7xf32>
+    %2 = relay.on_device %1 {constrain_body = false} : tensor<5x7xf32>
+    %3 = relay.call @a_function_that_calls_itself(%c, %2) : (tensor<i1>, tensor<5x7xf32>) -> tensor<5x7xf32>
+    relay.yield %3 : tensor<5x7xf32>
+  } else {
+    %4 = relay.constant dense<2.0> : tensor<5x7xf32>
+    relay.yield %4 : tensor<5x7xf32>
+  }
+  relay.return %0 : tensor<5x7xf32>
+}
+
+// CHECK-LABEL: relay.func @a_function_without_a_result(
+// CHECK-SAME: %r: !relay.ref<tensor<5x7xf32>>, %x: tensor<5x7xf32>) attributes {param_virtual_devices = [#relay.virtual_device<opencl, id = 0>, #relay.virtual_device<cpu, id = 0>], result_virtual_devices = []} {
+// CHECK-NEXT: %0 = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<opencl, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT: relay.ref_write %r, %0 : !relay.ref<tensor<5x7xf32>>, tensor<5x7xf32>
+// CHECK-NEXT: relay.return
+// CHECK-NEXT: }
+relay.func @a_function_without_a_result(%r: !relay.ref<tensor<5x7xf32>>, %x: tensor<5x7xf32>) attributes {param_virtual_devices = [#relay.virtual_device<opencl>, #relay.virtual_device<cpu>]} {
+  %0 = relay.on_device %x {constrain_body = false} : tensor<5x7xf32>
+  relay.ref_write %r, %0 : !relay.ref<tensor<5x7xf32>>, tensor<5x7xf32>
+  relay.return
+}

@@ -144,10 +144,7 @@ class Constraints(Domains):
 
     def _inside(self, op: Operation, container: Domain, part: Domain) -> None:
         try:
-            if self.find(container).results is None:
-                self.collapse(container, part)
-            else:
-                self.collapse(part, container)
+            self.collapse(container, part)
         except Conflict as conflict:
             _reject(op, conflict)
 

@@ -25,11 +25,12 @@ from ....dialects.relay.control import FnOp
 from ....dialects.relay.core import CallLoweredOp, ReturnOp, TupleGetOp, YieldOp
 from ....dialects.relay.ops.annotation import OnDeviceOp
 from ...infra.walk import walk
+from .constraints import planned_functions
 
 
 def hoist_notes(module: ModuleOp) -> None:
     """Rewrite the notes of a module."""
-    for op in list(walk(module)):
+    for op in [op for func in planned_functions(module) for op in walk(func)]:
         match op:
             case TupleGetOp():
                 _project_first(op)
