@@ -16,6 +16,7 @@ from ...dialects.relay.devices import (
 from ...dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...transforms.infra.walk import walk
+from ...transforms.relay.device_planning.constraints import is_outside
 
 _HINT = "write one device for all of it, or leave devices out"
 
@@ -26,7 +27,8 @@ def settle_on_one_device(module: ModuleOp) -> None:
     Raises:
         Diagnostic: something is elsewhere, or nothing has been planned yet.
     """
-    ops = [op for func in module.ops if isinstance(func, FuncOp) for op in walk(func)]
+    functions = [func for func in module.ops if isinstance(func, FuncOp) and not is_outside(func)]
+    ops = [op for func in functions for op in walk(func)]
     for op in ops:
         _check(op)
     for op in ops:

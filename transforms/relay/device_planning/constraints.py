@@ -64,7 +64,12 @@ OUTSIDE = ("Compiler", "Extern", "SkipOptimization")
 def planned_functions(module: ModuleOp) -> list[FuncOp]:
     """The functions that are looked into: not kernels, and not those that passes leave alone."""
     functions = [op for op in module.ops if isinstance(op, FuncOp) and not op.is_primitive]
-    return [func for func in functions if not any(mark in func.attributes for mark in OUTSIDE)]
+    return [func for func in functions if not is_outside(func)]
+
+
+def is_outside(func: FuncOp) -> bool:
+    """Whether a function is one that is not looked into."""
+    return any(mark in func.attributes for mark in OUTSIDE)
 
 
 class Constraints(Domains):
