@@ -18,7 +18,6 @@ primitive stay. Counterpart of TVM's LowerTE (TECompiler, LowerToTECompute).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -31,13 +30,11 @@ from ...dialects import te
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static
 from ...dialects.relay.computing import compute_results
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
-from ...dialects.relay.ops.annotation import DeviceCopyOp
 from ...dialects.relay.ops.slicing import ConcatenateOp
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
-from ...transforms.infra.remarks import missed
 from ...transforms.relay.outline_primitives import OutlinePrimitivesPass
 from ..graph_to_loops.convert_main_to_loops import CONCAT_ONLY
 from .one_device import settle_on_one_device
@@ -151,8 +148,6 @@ def _compute(op: Operation, tensors: dict[SSAValue, list[te.Tensor]]) -> Iterato
         case ConstantOp():
             yield [_constant(op)]
         case RelayOp() if op.has_compute():
-            if isinstance(op, DeviceCopyOp):
-                _check_copy(op)
             for result in op.results:
                 _static_tensors(result.type, op)
             flat = compute_results(op, [t for operand in op.operands for t in tensors[operand]])
@@ -163,28 +158,6 @@ def _compute(op: Operation, tensors: dict[SSAValue, list[te.Tensor]]) -> Iterato
                 position += width
         case _:
             raise Diagnostic.at(op, "cannot become a loop nest: it has no compute")
-
-
-DEVICE = "cpu"
-"""The device that all code is for."""
-
-
-def _check_copy(op: DeviceCopyOp) -> None:
-    """Refuse a copy from or to a device that this code cannot reach.
-
-    Raises:
-        Diagnostic: one of the two is no processor.
-    """
-    for device in (op.src_virtual_device.data, op.dst_virtual_device.data):
-        if re.split(r"[@:]", device)[0] != DEVICE:
-            raise Diagnostic.at(
-                op,
-                f"copies from '{op.src_virtual_device.data}' to '{op.dst_virtual_device.data}', but code is made for "
-                f"'{DEVICE}' alone",
-                hint="put the whole graph on one processor",
-            )
-        if device != DEVICE:
-            missed("lower-te", op, f"'{device}' is '{DEVICE}': there is one processor, and one memory")
 
 
 def _static_tensors(type: Attribute, where: Operation) -> Sequence[Tensor]:

@@ -15,6 +15,7 @@ from ...dialects.relay.devices import (
 )
 from ...dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from ...dialects.support.diagnostics import Diagnostic
+from ...transforms.infra import remarks
 from ...transforms.infra.walk import walk
 from ...transforms.relay.device_planning.constraints import is_outside
 
@@ -42,9 +43,10 @@ def _check(op: Operation) -> None:
         raise Diagnostic.at(op, "is a note to plan-devices, which has not run", hint="run plan-devices before lowering")
     if isinstance(op, DeviceCopyOp):
         source, destination = op.src_virtual_device.data, op.dst_virtual_device.data
-        raise Diagnostic.at(
-            op, f"cannot copy from <{source}> to <{destination}>: code is made for one processor", hint=_HINT
-        )
+        if not (_is_this_processor(source) and _is_this_processor(destination)):
+            message = f"cannot copy from <{source}> to <{destination}>: code is made for one processor"
+            raise Diagnostic.at(op, message, hint=_HINT)
+        remarks.missed("lower-te", op, f"<{source}> and <{destination}> are one memory: there is one processor")
     for name, what in ((PARAMETER_DEVICES, "argument"), (RESULT_DEVICES, "result")):
         for index, device in enumerate(listed_devices(op.attributes.get(name))):
             if not _is_this_processor(device):

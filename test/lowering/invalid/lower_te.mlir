@@ -30,15 +30,30 @@ relay.func private @other(%p0: tensor<2xf32>) -> tensor<2xf32> {
 // -----
 
 relay.func private @to_another_device(%p0: tensor<2xf32>) -> tensor<2xf32> attributes {primitive} {
-  // expected-error @+1 {{copies from 'cpu' to 'cuda', but code is made for 'cpu' alone}}
-  %0 = relay.device_copy %p0 {src_virtual_device = "cpu", dst_virtual_device = "cuda"} : tensor<2xf32>
+  // expected-error @+1 {{cannot copy from <cpu> to <cuda>: code is made for one processor}}
+  %0 = relay.device_copy %p0 {src_virtual_device = #relay.virtual_device<cpu>, dst_virtual_device = #relay.virtual_device<cuda>} : tensor<2xf32>
   relay.return %0 : tensor<2xf32>
 }
 
 // -----
 
 relay.func private @to_another_scope(%p0: tensor<2xf32>) -> tensor<2xf32> attributes {primitive} {
-  // expected-remark @+1 {{'cpu@global' is 'cpu': there is one processor, and one memory}}
-  %0 = relay.device_copy %p0 {src_virtual_device = "cpu", dst_virtual_device = "cpu@global"} : tensor<2xf32>
+  // expected-remark @+1 {{<cpu> and <cpu, memory_scope = "global"> are one memory: there is one processor}}
+  %0 = relay.device_copy %p0 {src_virtual_device = #relay.virtual_device<cpu>, dst_virtual_device = #relay.virtual_device<cpu, memory_scope = "global">} : tensor<2xf32>
   relay.return %0 : tensor<2xf32>
+}
+
+// -----
+
+relay.func @a_note_that_was_not_planned(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{is a note to plan-devices, which has not run}}
+  %0 = relay.on_device %x {virtual_device = #relay.virtual_device<cpu>} : tensor<2xf32>
+  relay.return %0 : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{result 0 is on <cpu, id = 1>, but code is made for the memory of one CPU}}
+relay.func @a_result_elsewhere(%x: tensor<2xf32>) -> tensor<2xf32> attributes {result_virtual_devices = [#relay.virtual_device<cpu, id = 1>]} {
+  relay.return %x : tensor<2xf32>
 }
