@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -22,6 +22,9 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 from xdsl.printer import Printer
+
+Range = tuple[int, int]
+"""Least and greatest value, both included."""
 
 
 def affine_of(value: SSAValue, dims: Mapping[SSAValue, AffineExpr]) -> AffineExpr | None:
@@ -39,7 +42,9 @@ def affine_of(value: SSAValue, dims: Mapping[SSAValue, AffineExpr]) -> AffineExp
     operands = op.operands
     lhs = affine_of(operands[0], dims)
     rhs = affine_of(operands[1], dims) if lhs is not None else None
-    return None if lhs is None or rhs is None else combine(lhs, rhs)
+    if lhs is None or rhs is None or (type(op) in _UNSIGNED and not _is_natural(operands[0], op)):
+        return None
+    return combine(lhs, rhs)
 
 
 def _multiplied(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
@@ -65,6 +70,58 @@ _COMBINE: dict[type[Operation], Callable[[AffineExpr, AffineExpr], AffineExpr | 
     arith.RemUIOp: _remainder,
 }
 """What each operation makes of its operands; tables by type, as asking for one after another takes long here."""
+
+_UNSIGNED = (arith.DivUIOp, arith.RemUIOp)
+
+
+def _is_natural(value: SSAValue, divided: Operation) -> bool:
+    """Whether `value`, which is `divided` without a sign, cannot be negative, so that a division with one is the same:
+    by the extents of the iterators, or where it is divided under a branch (`scf.if`), by that."""
+    parent = divided.parent_op()
+    if parent is not None and _EXTENTS not in parent.properties:
+        return True
+    bounds = _value_range(value)
+    return bounds is not None and bounds[0] >= 0
+
+
+_EXTENTS = "iter_extents"
+"""Where a `tir.block` has the extents of its iterators."""
+
+
+def _value_range(value: SSAValue) -> Range | None:
+    """Least and greatest value of a chain of `arith` operations on a block's iterators; none has values where an
+    iterator has none."""
+    if isinstance(value, BlockArgument):
+        parent = value.owner.parent_op()
+        extents = None if parent is None else parent.properties.get(_EXTENTS)
+        if not isinstance(extents, DenseArrayBase):
+            return None
+        return 0, max(int(extents.get_values()[value.index]) - 1, 0)
+    op = value.owner
+    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+        return op.value.value.data, op.value.value.data
+    if not isinstance(
+        op, arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.FloorDivSIOp | arith.DivUIOp | arith.RemUIOp
+    ):
+        return None
+    left, right = _value_range(op.lhs), _value_range(op.rhs)
+    if left is None or right is None:
+        return None
+    match op:
+        case arith.AddiOp():
+            return left[0] + right[0], left[1] + right[1]
+        case arith.SubiOp():
+            return left[0] - right[1], left[1] - right[0]
+        case arith.MuliOp():
+            products = [a * b for a in left for b in right]
+            return min(products), max(products)
+        case _ if right[0] <= 0 or (left[0] < 0 and not isinstance(op, arith.FloorDivSIOp)):
+            return None
+        case arith.RemUIOp():
+            return 0, min(left[1], right[1] - 1)
+        case _:
+            quotients = [a // b for a in left for b in right]
+            return min(quotients), max(quotients)
 
 
 def access_map(op: memref.LoadOp | memref.StoreOp, iters: Sequence[BlockArgument]) -> AffineMap | None:
@@ -136,10 +193,6 @@ class Linear:
         if self.constant:
             result = AffineBinaryOpExpr(AffineBinaryOpKind.Add, result, AffineConstantExpr(self.constant))
         return result
-
-
-Range = tuple[int, int]
-"""Least and greatest value, both included."""
 
 
 def uses(expr: AffineExpr, dim: AffineExpr) -> bool:

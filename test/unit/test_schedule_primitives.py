@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from te_samples import batch_matmul, dense, layer_norm, softmax
+from te_samples import batch_matmul, dense, layer_norm, reduction, softmax
 from tir_run import Stage, assert_computes, prim_func
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
@@ -337,3 +337,11 @@ def test_a_buffer_knows_the_block_that_defines_it() -> None:
     block = block_of(func, "dense")
     assert defining_block(block.writes[0]) is block
     assert defining_block(func.body.block.args[0]) is None
+
+
+def test_fused_steps_of_a_reduction_compute_the_same() -> None:
+    stage = reduction((4, 3, 5), (1, 2), "max")
+    func = prim_func(stage)
+    fuse_iters(block_of(func, "max"), 1)
+    assert block_of(func, "max").extents == (4, 15)
+    assert_computes(func, stage, threads=[1])

@@ -317,3 +317,39 @@ def test_a_refusal_is_shown_at_its_place() -> None:
         set_kind(loops_of(func, "first")[0], ForKind.PARALLEL)
     assert str(raised.value).startswith("f.mlir:7:7: error: 'tir.block': it stands in a parallel loop, %a")
     assert "hint:" in str(raised.value)
+
+
+# the first step of a reduction, where init runs
+
+
+def fused_elements_and_steps() -> PrimFuncOp:
+    """A product of matrices whose columns and steps are one loop, in parts of 4."""
+    func = matmul()
+    split(fuse(*loops_of(func, "matmul")[2:]), [4])
+    return func
+
+
+def test_a_reduction_begins_with_its_first_step_in_any_order_that_is_accepted() -> None:
+    func = fused_elements_and_steps()
+    loops = loops_of(func, "matmul")
+    refused(lambda: reorder(loops[3], loops[2]), func, "order stays.*does not begin its reduction with the first step")
+
+
+def test_init_does_not_leave_a_loop_of_elements_and_steps() -> None:
+    func = fused_elements_and_steps()
+    block, loops = block_of(func, "matmul"), loops_of(func, "matmul")
+    refused(lambda: decompose_reduction(block, loops[2]), func, "elements and steps of its reduction to this loop")
+
+
+def test_init_does_not_leave_a_loop_that_reduces_anew() -> None:
+    func = prim_func(softmax(3, 5))
+    compute_at(block_of(func, "total"), loops_of(func, "softmax")[1])
+    block, loops = block_of(func, "total"), loops_of(func, "total")
+    refused(lambda: decompose_reduction(block, loops[1]), func, "reduces anew")
+
+
+def test_a_block_does_not_move_to_where_all_iterations_would_write_what_it_writes() -> None:
+    func = prim_func(softmax(3, 5))
+    loop = loops_of(func, "softmax")[1]
+    set_kind(loop, ForKind.PARALLEL)
+    refused(lambda: compute_at(block_of(func, "total"), loop), func, "iterations depend on each other")

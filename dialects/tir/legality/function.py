@@ -14,6 +14,7 @@ from .bounds import check_accesses, check_bindings, check_coverage
 from .finding import Finding
 from .loops import check_kind
 from .scopes import check_reach
+from .steps import check_steps
 
 
 def check_function(func: Operation) -> None:
@@ -44,6 +45,7 @@ def findings(func: Operation) -> Iterator[Finding]:
                 blocks.append(op)
                 yield from check_bindings(op)
                 yield from check_accesses(op)
+                yield from check_steps(op)
                 continue
             case ForOp():
                 yield from check_kind(op, op.for_kind)

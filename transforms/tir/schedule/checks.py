@@ -18,6 +18,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
 )
 from ....dialects.tir.legality.dependence import check_independence
+from ....dialects.tir.legality.steps import check_steps
 from ..analysis.producers import blocks_between, function_of, stores_of, writers
 from .errors import ScheduleError
 
@@ -96,6 +97,16 @@ def check_reorderable(loops: Sequence[ForOp]) -> None:
             continue
         for finding in check_independence(loop, across_blocks_only=True, private_too=True):
             raise ScheduleError.at(loop, f"its order stays: {finding.message}")
+
+
+def check_first_steps(chain: Sequence[ForOp], new_chain: Sequence[ForOp]) -> None:
+    """Reductions under `chain` begin with their first step, where `init` runs, when its loops become `new_chain`."""
+    for block in blocks_under(chain[-1]):
+        loops = enclosing_loops(block)
+        start = loops.index(chain[0])
+        order = [*loops[:start], *new_chain, *loops[start + len(chain) :]]
+        for finding in check_steps(block, order):
+            raise ScheduleError.at(chain[0], f"its order stays: {finding.message}")
 
 
 def check_kinds(loops: Sequence[ForOp], kind: ForKind) -> None:

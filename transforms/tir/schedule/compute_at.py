@@ -12,7 +12,8 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.tir.affine import Range, expr_range, linear
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, dimension_ranges, enclosing_loops
-from ..analysis.producers import allocation_of, consumers, is_before, written_buffer
+from ....dialects.tir.legality.loops import check_kind
+from ..analysis.producers import allocation_of, consumers, function_of, is_before, written_buffer
 from ..analysis.regions import required_region
 from .checks import check_inputs_stay, check_live, check_one_element, check_sole_writer, is_around
 from .errors import ScheduleError
@@ -42,6 +43,10 @@ def compute_at(block: BlockOp, loop: ForOp) -> list[ForOp]:
         ScheduleError: as `check_compute_at` says.
     """
     check_compute_at(block, loop)
+    return _move(block, loop)
+
+
+def _move(block: BlockOp, loop: ForOp) -> list[ForOp]:
     place = _place(block, loop)
     erase_with_loops(block, keep=True)
     first = loop.body.block.first_op
@@ -63,7 +68,8 @@ def check_compute_at(block: BlockOp, loop: ForOp) -> None:
     Raises:
         ScheduleError: something outside `loop` reads the block's result, or nothing does; another block writes it, or
             writes in between what the block reads; the block does not write one element for each value of its spatial
-            iterators; or it has a predicate that is more than a bound of its iterators.
+            iterators; it has a predicate that is more than a bound of its iterators; or iterations of a loop that
+            run at the same time would write the same elements.
     """
     check_live(block, loop)
     name = f"block @{block.block_name}"
@@ -85,6 +91,26 @@ def check_compute_at(block: BlockOp, loop: ForOp) -> None:
     ]
     if any(linear(condition) not in bounds for condition in block.conditions):
         raise ScheduleError.at(block, f"{name} has a predicate that would be lost")
+    _check_concurrent(block, loop)
+
+
+def _check_concurrent(block: BlockOp, loop: ForOp) -> None:
+    """Iterations around the new place that run at the same time do not meet: seen in a copy of the function, which is
+    made only where there are such."""
+    around = [each for each in (*enclosing_loops(loop), loop) if each.for_kind.is_concurrent and each.trip_count > 1]
+    if not around:
+        return
+    func = function_of(block)
+    copies = dict(zip(func.walk(), func.clone().walk(), strict=True))
+    moved, place = copies[block], copies[loop]
+    assert isinstance(moved, BlockOp) and isinstance(place, ForOp)
+    _move(moved, place)
+    for each in around:
+        copy = copies[each]
+        assert isinstance(copy, ForOp)
+        for finding in check_kind(copy, copy.for_kind):
+            if finding.certain:
+                raise ScheduleError.at(block, finding.message, hint="compute it there first, choose kinds last")
 
 
 def _place(block: BlockOp, loop: ForOp) -> Placement:

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir.affine import uses
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, enclosing_loops, memref_of
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, enclosing_loops, memref_of
 from .checks import all_accessing, check_live
 from .errors import ScheduleError
 from .loops import check_fuse, fuse
@@ -62,7 +62,7 @@ def fuse_iters(block: BlockOp, first: int) -> None:
     inner_extent = block.extents[second]
     fused = fuse(*bound)
     for region in block.regions:
-        _fuse_arguments(region, first, inner_extent)
+        _fuse_arguments(region, first, inner_extent, region is block.init and block.kinds[first] == IterKind.REDUCE)
     extents = list(block.extents)
     extents[first : second + 1] = [extents[first] * inner_extent]
     kinds = list(block.iter_kinds)
@@ -80,12 +80,16 @@ def _bound_to(block: BlockOp, iterator: int) -> set[SSAValue]:
     return {block.loop_vars[d] for d in block.bindings.data.results[iterator].used_dims()}
 
 
-def _fuse_arguments(region: Region, first: int, inner_extent: int) -> None:
-    """Replace two arguments by one, of which they are quotient and remainder."""
+def _fuse_arguments(region: Region, first: int, inner_extent: int, unused: bool) -> None:
+    """Replace two arguments by one, of which they are quotient and remainder; or which is `unused`, as they are."""
     block = region.block
     outer, inner = block.args[first], block.args[first + 1]
     whole = block.insert_arg(IndexType(), first)
     whole.name_hint = f"{outer.name_hint or 'v'}_{inner.name_hint or 'v'}"
+    if unused:
+        block.erase_arg(inner)
+        block.erase_arg(outer)
+        return
     size = arith.ConstantOp(IntegerAttr(inner_extent, IndexType()))
     quotient = arith.DivUIOp(whole, size.result)
     remainder = arith.RemUIOp(whole, size.result)

@@ -10,7 +10,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ....dialects.tir.affine import expr_range
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, blocks_under, dimension_ranges, enclosing_loops
 from ....dialects.tir.legality.loops import check_kind
-from .checks import check_free, check_kinds, check_live, check_reorderable
+from .checks import check_first_steps, check_free, check_kinds, check_live, check_reorderable
 from .errors import ScheduleError
 from .rebind import ValueExpr, assign, rebind
 
@@ -138,7 +138,8 @@ def check_reorder(*order: ForOp) -> list[ForOp]:
 
     Raises:
         ScheduleError: the loops do not lie on one chain, one of them stands twice, or a loop that would move is bound
-            to an opaque iterator, or carries what one block writes to what another touches.
+            to an opaque iterator, or carries what one block writes to what another touches, or a reduction would not
+            begin with its first step.
     """
     check_live(*order)
     if len(set(order)) != len(order):
@@ -158,6 +159,7 @@ def check_reorder(*order: ForOp) -> list[ForOp]:
     moved = [position for position, (old, new) in enumerate(zip(chain, new_chain, strict=True)) if old is not new]
     if moved:
         check_reorderable(chain[moved[0] : moved[-1] + 1])
+        check_first_steps(chain, new_chain)
     for position, loop in enumerate(new_chain):
         if position and loop.for_kind == ForKind.PARALLEL and loop is not chain[position]:
             raise ScheduleError.at(loop, "cannot reorder: a parallel loop stays outside", hint="choose kinds last")

@@ -28,8 +28,9 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
     """Whether the `init` of `block` can move before `loop`.
 
     Raises:
-        ScheduleError: the block has no init, `loop` is not around it, a reduction loop lies outside `loop`, or
-            another block writes what it reduces into.
+        ScheduleError: the block has no init, `loop` is not around it, a reduction loop lies outside `loop`, a loop or
+            a condition within it concerns elements and steps together, or a loop neither; or another block writes what
+            it reduces into.
     """
     check_live(block, loop)
     if block.init is None:
@@ -43,8 +44,24 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
         if kind == IterKind.REDUCE
         for d in binding.used_dims()
     }
+    name = f"block @{block.block_name}"
     if any(each.var in reduce_vars for each in loops[: loops.index(loop)]):
         raise ScheduleError.at(loop, f"a reduction loop of @{block.block_name} lies outside the loop")
+    spatial_vars = {
+        block.loop_vars[d]
+        for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True)
+        if kind != IterKind.REDUCE
+        for d in binding.used_dims()
+    }
+    for each in loops[loops.index(loop) :]:
+        if each.var in spatial_vars and each.var in reduce_vars:
+            raise ScheduleError.at(each, f"{name} binds elements and steps of its reduction to this loop, together")
+        if each.trip_count > 1 and each.var not in spatial_vars | reduce_vars:
+            raise ScheduleError.at(each, f"{name} binds nothing to this loop: it reduces anew in each iteration")
+    for condition in block.conditions:
+        used = {block.loop_vars[d] for d in condition.used_dims()}
+        if used & spatial_vars and used & reduce_vars:
+            raise ScheduleError.at(block, f"{name} has a predicate on elements and steps of its reduction, together")
     check_sole_writer(block, written_buffer(block))
 
 

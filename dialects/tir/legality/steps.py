@@ -1,0 +1,160 @@
+"""A reduction begins with its first step, and takes each step once.
+
+The first step is the one at which all of the reduction's iterators are 0: `init` runs there. What came before it would
+be lost; what is taken twice would count twice. Loops around that bind nothing may run the whole of it again, `init`
+included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from math import prod
+
+from xdsl.ir.affine import AffineExpr
+
+from ..affine import Range, linear, substitute
+from ..blocks import BlockOp, IterKind, blocks_under
+from ..loops import ForOp, enclosing_loops
+from .decide import MAX_POINTS
+from .finding import Finding
+
+
+@dataclass(frozen=True)
+class _Nest:
+    """A reduction over its loops as dimensions, outermost first."""
+
+    ranges: tuple[Range, ...]
+    spatial: tuple[AffineExpr, ...]
+    steps: tuple[AffineExpr, ...]
+    conditions: tuple[AffineExpr, ...]
+    has_init: bool
+
+    def moving(self) -> frozenset[int]:
+        """The loops that lead from step to step: all but those that only spatial iterators are bound to."""
+        bound = frozenset(d for expr in self.steps for d in expr.used_dims())
+        mixed = frozenset(
+            d for c in self.conditions if bound & frozenset(c.used_dims()) for d in c.used_dims()
+        )  # a condition on a step may hold for one element and not for another
+        still = frozenset(d for expr in self.spatial for d in expr.used_dims()) - bound - mixed
+        return frozenset(range(len(self.ranges))) - still
+
+
+def check_steps(block: BlockOp, order: Sequence[ForOp] | None = None) -> Iterator[Finding]:
+    """What is wrong with the order of a reduction's steps, its loops nested in `order` (else as they are)."""
+    if not block.is_reduction:
+        return
+    loops = list(order) if order is not None else enclosing_loops(block)
+    if any(loop.trip_count == 0 for loop in loops):
+        return
+    nest = _nest(block, loops)
+    if _is_plain(nest):
+        return
+    if not nest.has_init and _written_beside(block, loops):
+        return  # perhaps begun anew in between
+    name = f"block @{block.block_name}"
+    mistake = _first_mistake(nest)
+    if mistake is None:
+        yield Finding(block, f"{name} is not shown to take each step once, the first first", certain=False)
+        return
+    what, steps = mistake
+    taken = ", ".join(
+        f"{block.iter_name(number)} = {value}"
+        for number, value in zip((n for n, k in enumerate(block.kinds) if k == IterKind.REDUCE), steps, strict=False)
+    )
+    if what == "late":
+        yield Finding(
+            block,
+            f"{name} does not begin its reduction with the first step, where init runs: {taken} comes before it and "
+            "would be lost",
+            hint="let the loops reach the step at which all of the reduction's iterators are 0 first",
+        )
+    elif what == "twice":
+        yield Finding(
+            block,
+            f"{name} takes a step of its reduction twice: {taken}",
+            hint="bind each loop inside of the reduction to an iterator, each value once",
+        )
+
+
+def _nest(block: BlockOp, loops: Sequence[ForOp]) -> _Nest:
+    position = {loop.var: number for number, loop in enumerate(loops)}
+    dims = [AffineExpr.dimension(position[v]) for v in block.loop_vars]
+    bindings = [substitute(expr, dims) for expr in block.bindings.data.results]
+    return _Nest(
+        tuple((loop.start, loop.start + loop.trip_count - 1) for loop in loops),
+        tuple(b for b, kind in zip(bindings, block.kinds, strict=True) if kind != IterKind.REDUCE),
+        tuple(b for b, kind in zip(bindings, block.kinds, strict=True) if kind == IterKind.REDUCE),
+        tuple(substitute(condition, dims) for condition in block.conditions),
+        block.init is not None,
+    )
+
+
+def _written_beside(block: BlockOp, loops: Sequence[ForOp]) -> bool:
+    """Whether another block in the nest writes what `block` does."""
+    written = set(block.writes)
+    return bool(loops) and any(
+        other is not block and not written.isdisjoint(other.writes) for other in blocks_under(loops[0])
+    )
+
+
+@lru_cache(maxsize=4096)
+def _is_plain(nest: _Nest) -> bool:
+    """Whether the steps are the digits of numbers: each loop is a digit of one iterator, or one outside that binds
+    nothing."""
+    used: set[int] = set()
+    spatial = {d for expr in nest.spatial for d in expr.used_dims()}
+    ranges = {AffineExpr.dimension(d): span for d, span in enumerate(nest.ranges)}
+    for expr in nest.steps:
+        form = linear(expr, ranges)
+        reach = 0
+        first = form.constant
+        for atom, factor in sorted(form.terms.items(), key=lambda term: abs(term[1])):
+            dims = atom.used_dims()
+            if len(dims) != 1 or atom != AffineExpr.dimension(*dims) or dims & (used | spatial):
+                return False
+            (dim,) = dims
+            low, high = nest.ranges[dim]
+            if high > low and factor <= reach:
+                return False
+            reach += factor * (high - low)
+            first += factor * low
+            used.add(dim)
+        if nest.has_init and first != 0:
+            return False
+    for condition in nest.conditions:
+        dims = condition.used_dims()
+        if dims & used and (not dims <= used or condition.eval([low for low, _ in nest.ranges], []) < 0):
+            return False
+    free = {d for d, (low, high) in enumerate(nest.ranges) if high > low} - used - spatial
+    if not free:
+        return True
+    return nest.has_init and max(free) < min(used, default=len(nest.ranges))
+
+
+@lru_cache(maxsize=4096)
+def _first_mistake(nest: _Nest) -> tuple[str, tuple[int, ...]] | None:
+    """The first step that comes too early (`late` is the first then) or `twice`, `""` for none; `None` where there are
+    too many to look at."""
+    moving = nest.moving()
+    if prod(high - low + 1 for d, (low, high) in enumerate(nest.ranges) if d in moving) > MAX_POINTS:
+        return None
+    spans = [range(low, high + 1) if d in moving else (low,) for d, (low, high) in enumerate(nest.ranges)]
+    taken: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    for point in product(*spans):
+        if any(condition.eval(point, []) < 0 for condition in nest.conditions):
+            continue
+        place = tuple(expr.eval(point, []) for expr in nest.spatial)
+        step = tuple(expr.eval(point, []) for expr in nest.steps)
+        if nest.has_init and not any(step):
+            taken[place] = {step}
+            continue
+        before = taken.setdefault(place, set())
+        if nest.has_init and not before:
+            return "late", step
+        if step in before:
+            return "twice", step
+        before.add(step)
+    return "", ()
