@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ..affine import Range, linear, substitute
@@ -80,7 +81,7 @@ def check_steps(block: BlockOp, order: Sequence[ForOp] | None = None) -> Iterato
 
 
 def _nest(block: BlockOp, loops: Sequence[ForOp]) -> _Nest:
-    position = {loop.var: number for number, loop in enumerate(loops)}
+    position: dict[SSAValue, int] = {loop.var: number for number, loop in enumerate(loops)}
     dims = [AffineExpr.dimension(position[v]) for v in block.loop_vars]
     bindings = [substitute(expr, dims) for expr in block.bindings.data.results]
     return _Nest(
