@@ -14,6 +14,7 @@ run this pipeline or the beginning of it. A pass from elsewhere joins by what it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.context import Context
@@ -21,6 +22,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ..dialects.support.diagnostics import UsageError, did_you_mean
+from ..dialects.support.plugins import loaded
 from ..dialects.support.verifier import verify
 from ..transforms.infra.apart import Apart
 from ..transforms.infra.config import BOUNDS_CHECKS
@@ -166,7 +168,9 @@ def _add_joining(phases: dict[str, list[ModulePass]], required: Sequence[str]) -
         return
     asked = {canonical_name(name) for name in required}
     for name in outside:
-        pass_type = get_pass_type(name)
+        pass_type = get_pass_type(name) if name in asked else loaded(f"pass '{name}'", partial(get_pass_type, name))
+        if pass_type is None:
+            continue
         phase = cast("str | None", getattr(pass_type, "joins_phase", None))
         after = cast("str | None", getattr(pass_type, "joins_after", None))
         if after is not None:

@@ -20,7 +20,7 @@ from ..dialects.support.parser import LocatedParser
 from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.printing import module_text
-from ..transforms.infra.registry import get_pass_type, new_ir_context, outside_passes
+from ..transforms.infra.registry import new_ir_context
 from ..transforms.infra.remarks import Remark, sent_to
 from ..transforms.infra.reproducer import Reproducer
 from .entry import internal_error, trace_if_debugging, use_color
@@ -83,21 +83,6 @@ def _reproduced(options: Options, text: str) -> tuple[Options, str]:
     )
     heading = text.count("\n") - reproducer.module.count("\n")
     return options, "\n" * heading + reproducer.module
-
-
-def _blamed(error: Exception) -> Diagnostic:
-    """What is said of an exception in a pass that nobody foresaw: whose mistake it is, ours or that of the package that
-    the innermost pass is from."""
-    known = internal_error(error)
-    for note in getattr(error, "__notes__", ()):
-        if note.startswith(RUNNING):
-            name = re.split(r"[{,( ]", note.removeprefix(RUNNING))[0]
-            if name in outside_passes():
-                package = get_pass_type(name).__module__
-                known.message = known.message.replace("internal error", f"the pass '{name}' failed")
-                known.hint = f"this is a mistake in '{package}', which the pass is from; WEFT_DEBUG=1 shows where"
-            break
-    return known
 
 
 def _chunks(text: str) -> Iterator[str]:
@@ -199,7 +184,7 @@ class Job:
         notes = notes[: innermost + 1]  # what the pass said of itself, such as its pattern, and its name
         known = as_diagnostic(error)
         if known is None:
-            known = _blamed(error)
+            known = internal_error(error)
             if self.options.crash_reproducer is None:
                 notes.append(f"run `weft-opt --run-reproducer {self._write_reproducer(error)}` to see it again")
         last = known.each()[-1]

@@ -1,74 +1,127 @@
-"""Packages that add dialects and passes by the entry point `xdsl.universe`, and what is said where one is broken.
+"""Packages that add to Weft by entry points, and what is said where one is broken.
 
-A plug-in that cannot be loaded is warned about, and done without: its mistake must not stop a tool that may not even
-need it. An exception that comes out of a plug-in later on is blamed on it and not on Weft.
+| entry point      | what it names                                                              |
+| ---              | ---                                                                        |
+| `xdsl.universe`  | a `Universe`: dialects and passes                                          |
+| `weft.importers` | a mapping of ONNX operators to converters, see `weft.frontend.onnx.registry` |
+
+What cannot be loaded, be it a whole plug-in or one dialect or pass of it, is warned about, once, and done without: it
+must not stop a tool that may not even need it. An exception that comes out of foreign code later on is blamed on the
+package that the code is from, and not on Weft.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .diagnostics import Diagnostic, InternalError, Place, Severity, emit
 
 if TYPE_CHECKING:
     from xdsl.universe import Universe
 
-GROUP = "xdsl.universe"
+UNIVERSES = "xdsl.universe"
+IMPORTERS = "weft.importers"
 OURS = ("weft", "xdsl")
 """Packages of which mistakes are not those of a plug-in."""
 
+T = TypeVar("T")
+
+_authors: set[str] = set()
+_broken: dict[str, str] = {}
+
 
 @cache
-def installed_universes() -> tuple[Universe, ...]:
-    """The universes of all installed packages that can be loaded; a warning names each of the others."""
+def installed_universes(*, ours: bool = True) -> tuple[Universe, ...]:
+    """The universes of all installed packages that can be loaded; without `ours`, not those of Weft and xDSL."""
     from xdsl.universe import Universe
 
     found: list[Universe] = []
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        try:
-            universe = point.load()
-        except Exception as error:  # it is foreign code: it may raise anything
-            _warn(point, f"{type(error).__name__}: {error}")
-            continue
-        if isinstance(universe, Universe):
-            found.append(universe)
+    for entry, value in _loaded(UNIVERSES, ours):
+        if isinstance(value, Universe):
+            found.append(value)
         else:
-            _warn(point, f"it is {type(universe).__name__}, and no xdsl.universe.Universe")
+            warn(_title(entry), f"it is {type(value).__name__}, and no xdsl.universe.Universe")
     return tuple(found)
 
 
-def _warn(point: EntryPoint, reason: str) -> None:
-    message = f"the plug-in cannot be loaded: {reason.splitlines()[0]}"
+def importers() -> Iterator[tuple[str, object]]:
+    """What the entry points for importers name, each with its title."""
+    return ((_title(entry), value) for entry, value in _loaded(IMPORTERS))
+
+
+def loaded(what: str, factory: Callable[[], T]) -> T | None:
+    """What the factory of a plug-in gives; `None`, with a warning the first time, where it raises."""
+    if what in _broken:
+        return None
+    try:
+        return factory()
+    except Exception as error:  # it is foreign code: it may raise anything
+        warn(what, f"{type(error).__name__}: {error}")
+        return None
+
+
+def broken() -> str | None:
+    """What could not be loaded so far, in a line; `None` if all could."""
+    return "; ".join(f"the plug-in {title} cannot be loaded: {reason}" for title, reason in _broken.items()) or None
+
+
+def note_author(module: str) -> None:
+    """Classes of `module` work in Weft, without a plug-in's entry point: mistakes in them are its own."""
+    if _top(module) not in OURS:
+        _authors.add(module)
+
+
+def _loaded(group: str, ours: bool = True) -> Iterator[tuple[EntryPoint, object]]:
+    for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
+        if not ours and _top(entry.module) in OURS:
+            continue
+        value = loaded(_title(entry), entry.load)
+        if _title(entry) not in _broken:
+            yield entry, value
+
+
+def warn(title: str, reason: str) -> None:
+    """Say, once, that a plug-in cannot be used."""
+    if title in _broken:
+        return
+    _broken[title] = (reason.splitlines() or [""])[0]
+    message = f"the plug-in cannot be loaded: {_broken[title]}"
     hint = "repair or uninstall it; all else works without it"
-    emit(Diagnostic(message, Place(_title(point)), hint=hint, severity=Severity.WARNING))
+    emit(Diagnostic(message, Place(title), hint=hint, severity=Severity.WARNING))
 
 
-def _title(point: EntryPoint) -> str:
-    package = f"{point.dist.name}: " if point.dist is not None else ""
-    return f"{package}{point.name} = {point.value}"
+def _title(entry: EntryPoint) -> str:
+    package = f"{entry.dist.name}: " if entry.dist is not None else ""
+    return f"{package}{entry.name} = {entry.value}"
 
 
 def blamed(error: BaseException) -> InternalError | None:
-    """What to say about an exception that a plug-in's code raised, or caused; `None` where none had part in it."""
-    plugins = {_top(point.module): point for point in entry_points(group=GROUP) if _top(point.module) not in OURS}
+    """What to say about an exception that foreign code raised, or caused: that of a plug-in, or of a module whose
+    passes were registered. `None` where none had part in it."""
+    names = {name: (f"the module '{name}'", f"'{name}'") for name in _authors}
+    for entry in (*entry_points(group=UNIVERSES), *entry_points(group=IMPORTERS)):
+        if (top := _top(entry.module)) not in OURS:
+            names[top] = f"the plug-in '{entry.name}'", _title(entry)
     trace: TracebackType | None = error.__traceback__
-    culprit: tuple[EntryPoint, FrameType, int] | None = None
+    culprit: tuple[tuple[str, str], FrameType, int] | None = None
     while trace is not None:
-        if (point := plugins.get(_top(str(trace.tb_frame.f_globals.get("__name__", ""))))) is not None:
-            culprit = point, trace.tb_frame, trace.tb_lineno
+        module = str(trace.tb_frame.f_globals.get("__name__", ""))
+        if (found := names.get(_top(module)) or names.get(module)) is not None:
+            culprit = found, trace.tb_frame, trace.tb_lineno
         trace = trace.tb_next
     if culprit is None:
         return None
-    point, frame, line = culprit
+    (who, title), frame, line = culprit
     text = str(error).strip().split("\n")[0]
     what = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return InternalError(
-        f"the plug-in '{point.name}' failed: {what}",
+        f"{who} failed: {what}",
         Place(frame.f_code.co_filename, line, 1),
-        hint=f"this is a mistake in {_title(point)}; WEFT_DEBUG=1 shows the traceback",
+        hint=f"this is a mistake in {title}; WEFT_DEBUG=1 shows the traceback",
     )
 
 

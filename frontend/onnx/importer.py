@@ -23,11 +23,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.diagnostics import Diagnostic, Note, Place, did_you_mean
+from ...dialects.support.plugins import broken
 from .emitter import Emitter, identifier
 from .errors import Malformed, Unsupported
 from .files import load
 from .node import Node, Outputs
-from .registry import FIRST_OPSET, LAST_OPSET, broken_plugins, converter, is_known
+from .registry import FIRST_OPSET, LAST_OPSET, converter, is_known
 from .schemas import (
     Schema,
     check,
@@ -265,11 +266,11 @@ class _Importer:
         try:
             schema = schema_of(node, scope.opsets[domain])
         except Unsupported as error:
-            raise Unsupported(error.reason, error.hint or broken_plugins()) from None
+            raise Unsupported(error.reason, error.hint or broken()) from None
         if schema.has_function or schema.has_context_dependent_function:
             return schema
         if domain != "" or (not is_known(node.op_type) and node.op_type != "If"):
-            raise Unsupported("there is no counterpart in relay", broken_plugins())
+            raise Unsupported("there is no counterpart in relay", broken())
         if node.op_type != "If" and converter(node.op_type, schema.since_version) is None:
             raise Unsupported(
                 f"its revision {schema.since_version} is older than opset {FIRST_OPSET}",

@@ -15,15 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import cast
+from typing import TypeGuard, cast
 
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Operation
 from xdsl.irdl import OptOperandDef
-from xdsl.universe import Universe
 
 from ...dialects.relay import Relay
 from ...dialects.relay.base import RelayOp
-from ...dialects.support.entry_points import Broken, plugins
+from ...dialects.support.plugins import importers, installed_universes, loaded, warn
 from . import einsum, elementwise, indexing, linear, normalization, quantization, reductions, shapes, windows
 from .errors import Malformed, Unsupported
 from .node import Converter, Node, Outputs, Versions
@@ -85,23 +84,30 @@ def register_converter(name: str, convert: Converter, since: int = 1) -> None:
 
 
 @cache
-def _from_plugins() -> tuple[dict[str, Versions], list[Broken]]:
-    """The converters of other packages, and what could not be loaded."""
+def _from_plugins() -> dict[str, Versions]:
+    """The converters of other packages."""
     found: dict[str, Versions] = {}
-    broken: list[Broken] = []
-    for plugin in (*plugins("xdsl.universe"), *plugins("weft.importers")):
-        match plugin:
-            case Universe():
-                for factory in plugin.all_dialects.values():
-                    dialect: Dialect = factory()
-                    found |= named_by_classes(dialect.operations)
-            case Broken():
-                broken.append(plugin)
-            case Mapping():
-                found |= cast("Mapping[str, Versions]", plugin)
-            case _:
-                raise TypeError(f"an entry point of weft.importers names {plugin!r}, which is no mapping of converters")
-    return found, broken
+    for universe in installed_universes(ours=False):
+        for name, factory in universe.all_dialects.items():
+            if (dialect := loaded(f"dialect '{name}'", factory)) is not None:
+                found |= named_by_classes(dialect.operations)
+    for title, value in importers():
+        if not isinstance(value, Mapping):
+            warn(title, f"it is {type(value).__name__}, and no mapping of operators to converters")
+            continue
+        for name, versions in cast("Mapping[object, object]", value).items():
+            if isinstance(name, str) and _are_versions(versions):
+                found[name] = versions
+            else:
+                warn(title, f"it has no converters by version for {name!r}, but {versions!r}")
+    return found
+
+
+def _are_versions(versions: object) -> TypeGuard[Versions]:
+    return isinstance(versions, Mapping) and all(
+        isinstance(since, int) and callable(convert)
+        for since, convert in cast("Mapping[object, object]", versions).items()
+    )
 
 
 def converter(operator: str, version: int) -> Converter | None:
@@ -109,19 +115,14 @@ def converter(operator: str, version: int) -> Converter | None:
     version of the domain in others, where the domain stands before the name."""
     versions = CONVERTERS.get(operator)
     if versions is None:
-        versions = _from_plugins()[0].get(operator, {})
+        versions = _from_plugins().get(operator, {})
     fitting = [since for since in versions if since <= version]
     return versions[max(fitting)] if fitting else None
 
 
 def is_known(operator: str) -> bool:
     """Whether an operator has a converter for some version."""
-    return operator in CONVERTERS or operator in _from_plugins()[0]
-
-
-def broken_plugins() -> str | None:
-    """A hint for who misses an operator: the plug-ins that could not be loaded, if any."""
-    return "; ".join(map(str, _from_plugins()[1])) or None
+    return operator in CONVERTERS or operator in _from_plugins()
 
 
 def forget_plugins() -> None:
@@ -131,4 +132,4 @@ def forget_plugins() -> None:
 
 def supported_operators() -> list[str]:
     """The ONNX operators that have a converter, sorted. Others that ONNX defines by these are expanded on import."""
-    return sorted({**_from_plugins()[0], **CONVERTERS})
+    return sorted({**_from_plugins(), **CONVERTERS})

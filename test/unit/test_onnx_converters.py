@@ -9,8 +9,8 @@ pytest.importorskip("onnx")
 import onnx
 
 from weft.dialects.relay.ops.nn.activation import LeakyReluOp
-from weft.dialects.support import entry_points as found
-from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support import plugins
+from weft.dialects.support.diagnostics import Diagnostic, handled_by
 from weft.frontend.onnx import from_onnx, registry
 
 
@@ -62,12 +62,40 @@ def test_a_plugin_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch
     def entry_points(group: str) -> list[EntryPoint]:
         return [entry] if group == entry.group else []
 
-    monkeypatch.setattr(found, "entry_points", entry_points)
+    monkeypatch.setattr(plugins, "entry_points", entry_points)
+    monkeypatch.setattr(plugins, "_broken", {})
+    plugins.installed_universes.cache_clear()
     registry.forget_plugins()
     try:
         with pytest.raises(Diagnostic) as error:
             from_onnx(custom_model("Bent"))
-        assert "the plug-in 'mine' (no_such_module_of_mine:CONVERTERS)" in error.value.notes[0].message
+        assert "the plug-in mine = no_such_module_of_mine:CONVERTERS cannot be loaded" in error.value.notes[0].message
         assert "ModuleNotFoundError" in error.value.notes[0].message
     finally:
+        plugins.installed_universes.cache_clear()
         registry.forget_plugins()
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (3, "it is int, and no mapping"),
+        ({"x.Bent": 3}, "no converters by version for 'x.Bent'"),
+        ({"x.Bent": {"1": 2}}, "'1'"),
+    ],
+)
+def test_a_plugin_that_names_no_converters_is_warned_about(
+    value: object, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[Diagnostic] = []
+    monkeypatch.setattr(registry, "importers", lambda: [("mine = mine:CONVERTERS", value)])
+    monkeypatch.setattr(plugins, "_broken", {})
+    registry.forget_plugins()
+    try:
+        with handled_by(warnings.append), pytest.raises(Diagnostic) as error:
+            from_onnx(custom_model("Bent"))
+    finally:
+        registry.forget_plugins()
+    assert "the plug-in mine = mine:CONVERTERS cannot be loaded" in error.value.notes[0].message
+    (warning,) = warnings
+    assert reason in warning.message

@@ -110,3 +110,35 @@ def test_what_an_operator_of_a_plugin_lacks_is_said(op: str, code: int, message:
     plugin(tmp_path, UNIVERSE)
     done = weft_opt(tmp_path, "--compile-to=loops", text=MODULE.replace("OP", op))
     assert (done.returncode, message in done.stderr) == (code, True), done.stderr
+
+
+HALF = (
+    UNIVERSE.replace(
+        "UNIVERSE = Universe(",
+        """def missing():
+    import nothing_of_the_kind
+
+UNIVERSE = Universe(""",
+    )
+    .replace('"bad-pass": lambda: BadPass', '"bad-pass": lambda: BadPass, "half-pass": missing')
+    .replace('{"mine": dialect}', '{"mine": dialect, "half": missing}')
+)
+
+
+def test_a_pass_that_cannot_be_loaded_stops_only_who_asks_for_it(tmp_path: Path) -> None:
+    plugin(tmp_path, HALF)
+    relu = MODULE.replace("OP %x : (tensor<4xf32>) ->", "relay.nn.relu %x : tensor<4xf32> //")
+    done = weft_opt(tmp_path, "--compile-to=loops", text=relu)
+    assert done.returncode == 0 and "scf.for" in done.stdout, done.stderr
+    assert done.stderr.count("the plug-in cannot be loaded: ModuleNotFoundError") == 1
+    assert "pass 'half-pass'" in done.stderr
+    done = weft_opt(tmp_path, "-p", "half-pass")
+    assert done.returncode == 70 and "this is a mistake in my-plugin" in done.stderr
+    assert "the plug-in 'my-universe' failed: ModuleNotFoundError: No module named 'nothing_of_the_kind'" in done.stderr
+
+
+@pytest.mark.parametrize("flag", ["--list-passes", "--show-dialects", "--explain=fuse-ops", "--help"])
+def test_what_is_shown_does_not_stop_at_a_plugin_that_is_half_there(flag: str, tmp_path: Path) -> None:
+    plugin(tmp_path, HALF)
+    done = weft_opt(tmp_path, flag)
+    assert done.returncode == 0, done.stderr

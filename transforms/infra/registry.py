@@ -106,6 +106,7 @@ def register_pass(pass_type: P | str, /) -> P | Callable[[P], P]:
             cls = what if isinstance(what, type) else type(what)
             if not issubclass(cls, XdslPass):
                 raise TypeError(f"register_pass takes a pass, got {given!r}")
+            _note_author(cls)
             named = cls if cls.name == name else _renamed(cls, name)
             _registered[name] = lambda: named
             _forget()
@@ -115,6 +116,12 @@ def register_pass(pass_type: P | str, /) -> P | Callable[[P], P]:
     if not hasattr(pass_type, "name"):
         raise TypeError(f"register_pass takes a pass, got {pass_type!r}")
     return register_pass(pass_type.name)(pass_type)
+
+
+def _note_author(cls: PassType) -> None:
+    from ...dialects.support.plugins import note_author
+
+    note_author(cls.__module__)
 
 
 def _renamed(cls: PassType, name: str) -> PassType:
@@ -235,7 +242,9 @@ def get_pass_type(name: str) -> PassType:
     if found is None:
         raise UnknownPassError(f"no pass is named '{name}'", hint=did_you_mean(kebab_case(name), all_passes()))
     factory = own_passes().get(found) or _installed().all_passes[found]
-    return factory()
+    pass_type = factory()
+    _note_author(pass_type)
+    return pass_type
 
 
 def new_ir_context() -> Context:
