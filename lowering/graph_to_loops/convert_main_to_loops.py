@@ -56,7 +56,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
-from ...dialects.relay.core import CallLoweredOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
+from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp
 from ...dialects.rt.checks import RecordOp, RecordType
 from ...dialects.rt.core import SLOT_BYTES, SlotsOp, SlotsType
 from ...dialects.support.advice import give_shapes
@@ -228,8 +228,7 @@ class MainLowering:
                 where = f"{type(op).__module__}.{type(op).__name__}"
                 raise Diagnostic.at(op, f"cannot become a kernel: {where} lacks {' and '.join(lacks)}")
             case _:
-                hint = "fusion makes kernels of operators that compute; this is none, and nothing else lowers it"
-                raise Diagnostic.at(op, "is not a kernel call", hint=hint)
+                raise Diagnostic.at(op, "is not a kernel call", hint=_not_lowered(op))
 
     def _collect_call(self, op: CallLoweredOp) -> None:
         kernel = self.kernels.get(op.callee.root_reference.data)
@@ -441,3 +440,17 @@ def _bytes(type: Tensor) -> int:
 def _memory(storage: Storage) -> SSAValue:
     assert storage.memory is not None
     return storage.memory
+
+
+def _not_lowered(op: Operation) -> str:
+    """What a person can do about an operation that should have become a kernel call."""
+    match op:
+        case PrimitiveOp():
+            missed = "outline-primitives"
+        case CallOp():
+            missed = "lower-te"
+        case RelayOp() if not missing_facets(type(op)):
+            missed = "fuse-ops"
+        case _:
+            return "fusion makes kernels of operators that compute; this is none, and nothing else lowers it"
+    return f"'{missed}' makes kernels of such: it has not run, or has left this one; is it disabled?"

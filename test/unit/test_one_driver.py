@@ -562,3 +562,19 @@ def test_a_disabled_pass_that_compiling_needs_runs_all_the_same() -> None:
         exe = weft.compile(parse(CHAIN))
     assert events.times("fuse-ops") == 1
     np.testing.assert_array_equal(exe(X), np.maximum(-X, 0))
+
+
+@pytest.mark.parametrize(
+    ("name", "op"), [("fuse-ops", "nn.relu"), ("outline-primitives", "primitive"), ("lower-te", "call")]
+)
+def test_what_an_instrument_kept_from_becoming_a_kernel_names_the_pass(name: str, op: str) -> None:
+    class Veto(PassInstrument):
+        def should_run(self, mod: ModuleOp, info: PassInfo) -> bool:
+            return info.name != name
+
+    text = "relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = relay.nn.relu %x : tensor<4xf32>\n"
+    module = parse(f"{text}  relay.return %y : tensor<4xf32>\n}}")
+    with PassContext(instruments=[Veto()]), pytest.raises(Diagnostic) as error:
+        weft.compile(module, threads=1)
+    assert f"'relay.{op}': is not a kernel call" in error.value.message
+    assert error.value.hint is not None and error.value.hint.startswith(f"'{name}' makes kernels of such")
