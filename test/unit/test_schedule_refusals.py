@@ -353,3 +353,15 @@ def test_a_block_does_not_move_to_where_all_iterations_would_write_what_it_write
     loop = loops_of(func, "softmax")[1]
     set_kind(loop, ForKind.PARALLEL)
     refused(lambda: compute_at(block_of(func, "total"), loop), func, "iterations depend on each other")
+
+
+def test_a_loop_that_is_handed_a_private_buffer_from_outside_is_not_shared_by_threads() -> None:
+    func = prim_func(softmax(3, 5))
+    compute_at(block_of(func, "total"), loops_of(func, "softmax")[0])
+    set_scope(block_of(func, "total").writes[0], Scope.LOCAL)
+    loop = loops_of(func, "softmax")[1]
+    refused(lambda: set_kind(loop, ForKind.PARALLEL), func, "each thread's own, is used in this loop and outside")
+    loop.for_kind = ForKind.PARALLEL
+    with pytest.raises(Diagnostic, match="do not stand in the same parallel loops") as error:
+        parsed(str(func))
+    assert error.value.place is not None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from xdsl.ir import Operation
 
-from ..blocks import accessing_blocks
+from ..blocks import BlockOp, accessing_blocks
 from ..buffers import AllocBufferOp
-from ..loops import enclosing_loops
+from ..loops import ForKind, ForOp, enclosing_loops
 from .bounds import buffer_name
 from .finding import Finding
 
@@ -19,8 +20,18 @@ def nests_using(alloc: AllocBufferOp) -> list[Operation]:
     return list(dict.fromkeys(nests))
 
 
+def _shared_among(alloc: AllocBufferOp, block: BlockOp) -> list[ForOp]:
+    """The loops between a buffer and a block whose iterations are run by several threads."""
+    around = enclosing_loops(alloc)
+    return [loop for loop in enclosing_loops(block) if loop.for_kind in _BY_THREADS and loop not in around]
+
+
+_BY_THREADS = (ForKind.PARALLEL, ForKind.THREAD_BINDING)
+
+
 def check_reach(alloc: AllocBufferOp) -> Iterator[Finding]:
-    """Blocks that use a buffer of a thread's own stand in one nest: another is perhaps run by another thread."""
+    """Blocks that use a buffer of a thread's own stand in one nest, and there in the same parallel loops: another is
+    perhaps run by another thread."""
     if alloc.is_private and (count := len(nests_using(alloc))) > 1:
         name = buffer_name(alloc.buffer)
         yield Finding(
@@ -30,3 +41,16 @@ def check_reach(alloc: AllocBufferOp) -> Iterator[Finding]:
             hint=f'give it the scope "global", or move the blocks that write {name} into the nest that reads it '
             "(compute_at)",
         )
+        return
+    if alloc.is_private:
+        name = buffer_name(alloc.buffer)
+        users = accessing_blocks(alloc.buffer)
+        for first, other in pairwise(users):
+            if _shared_among(alloc, first) != _shared_among(alloc, other):
+                yield Finding(
+                    alloc,
+                    f'{name} is of scope "local", each thread\'s own, but block @{first.block_name} and block '
+                    f"@{other.block_name}, which use it, do not stand in the same parallel loops",
+                    hint='give it the scope "global", or move both blocks into one parallel loop (compute_at)',
+                )
+                return

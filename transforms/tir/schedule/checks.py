@@ -19,7 +19,7 @@ from ....dialects.tir.core import (
 )
 from ....dialects.tir.legality.dependence import check_independence
 from ....dialects.tir.legality.steps import check_steps
-from ..analysis.producers import blocks_between, function_of, stores_of, writers
+from ..analysis.producers import allocation_of, blocks_between, function_of, stores_of, writers
 from .errors import ScheduleError
 
 
@@ -107,6 +107,17 @@ def check_first_steps(chain: Sequence[ForOp], new_chain: Sequence[ForOp]) -> Non
         order = [*loops[:start], *new_chain, *loops[start + len(chain) :]]
         for finding in check_steps(block, order):
             raise ScheduleError.at(chain[0], f"its order stays: {finding.message}")
+
+
+def check_private(loop: ForOp) -> None:
+    """No buffer of a thread's own is used both in `loop`, whose iterations threads will share, and outside of it."""
+    inside = blocks_under(loop)
+    for buffer in {access.buffer for block in inside for access in block.accesses()}:
+        alloc = allocation_of(buffer)
+        if alloc is None or not alloc.is_private or loop.is_ancestor(alloc) or all_accessing(buffer, inside):
+            continue
+        name = f"%{buffer.name_hint}" if buffer.name_hint else "a buffer"
+        raise ScheduleError.at(loop, f"{name}, each thread's own, is used in this loop and outside of it")
 
 
 def check_kinds(loops: Sequence[ForOp], kind: ForKind) -> None:

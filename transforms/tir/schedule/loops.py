@@ -10,7 +10,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ....dialects.tir.affine import expr_range
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, blocks_under, dimension_ranges, enclosing_loops
 from ....dialects.tir.legality.loops import check_kind
-from .checks import check_first_steps, check_free, check_kinds, check_live, check_reorderable
+from .checks import check_first_steps, check_free, check_kinds, check_live, check_private, check_reorderable
 from .errors import ScheduleError
 from .rebind import ValueExpr, assign, rebind
 
@@ -206,7 +206,8 @@ def check_set_kind(loop: ForOp, kind: ForKind) -> None:
 
     Raises:
         ScheduleError: a reduction's or opaque iterator is bound to a loop whose iterations would run at the same time,
-            they write what others of them touch, a parallel loop would stand in another, or a thread is needed.
+            they write what others of them touch, a buffer of a thread's own is used in it and outside, a parallel loop
+            would stand in another, or a thread is needed.
     """
     check_live(loop)
     if kind == ForKind.THREAD_BINDING:
@@ -218,6 +219,7 @@ def check_set_kind(loop: ForOp, kind: ForKind) -> None:
         for other in (*enclosing_loops(loop), *nested):
             if other.for_kind == ForKind.PARALLEL:
                 raise ScheduleError.at(loop, "a parallel loop cannot stand in another one")
+        check_private(loop)
     for finding in check_kind(loop, kind):
         if finding.certain:
             raise ScheduleError.at(finding.op, finding.message, hint=finding.hint)
