@@ -51,7 +51,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from ...transforms.infra import remarks
 from ...transforms.infra.passes import ModulePass
 from ..abi import ALIGNMENT
-from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES, GRAPH_ATTRIBUTES
+from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES, GRAPH_ATTRIBUTES, INPUTS
 from ..threads.thread_sharing import changing_arguments
 from . import (
     arith as llvm_arith,
@@ -75,6 +75,7 @@ from . import (
     vector as llvm_vector,
 )
 from .function import FunctionLowering, Rules
+from .signature import check_signature
 from .symbols import CONSTANT_INDEX, Symbols, zeroed_global
 from .types import LoweringError, array_type, as_memref, byte_size, memory_type, num_elements, value_type
 
@@ -124,6 +125,7 @@ class ConvertLoopsToLLVMPass(ModulePass):
 
         Raises:
             LoweringError: an operation or a type has no translation.
+            Diagnostic: what the graph's function says of itself does not hold.
         """
         symbols = Symbols(module)
         changing = changing_arguments(module)
@@ -133,6 +135,8 @@ class ConvertLoopsToLLVMPass(ModulePass):
                 lowered += _lower_global(symbols, op)
         for op in module.ops:
             if isinstance(op, func.FuncOp):
+                if INPUTS in op.attributes and op.body.blocks:
+                    check_signature(op)
                 lowered.append(self._lower_function(symbols, op, changing.get(op.sym_name.data, set())))
             elif op.dialect_name() == "llvm":
                 lowered.append(op.clone())
