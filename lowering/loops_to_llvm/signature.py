@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRef
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from ...dialects.rt.core import SLOT_BYTES, SlotsOp, SlotsType
+from ...dialects.rt.core import SLOT_BYTES, SlotsOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import numpy_dtype
 from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES, INPUTS, OUTPUTS
@@ -36,7 +36,7 @@ def check_signature(main: func.FuncOp) -> None:
     if len(arguments) != len(declared) + 2:
         raise Diagnostic.at(main, f"{len(declared)} inputs and outputs, but {len(arguments)} arguments")
     for number, (type, argument) in enumerate(zip(declared, arguments, strict=False)):
-        if isinstance(type, TensorType) and _bytes(type) != _bytes(argument.type):
+        if isa(type, TensorType[Attribute]) and _bytes(type) != _bytes(argument.type):
             raise Diagnostic.at(main, f"argument {number} is {argument.type}, but is declared as {type}")
     arena, counters = arguments[-2], main.attributes.get(COUNTER_BYTES)
     extent = _bytes(arena.type)
@@ -44,7 +44,7 @@ def check_signature(main: func.FuncOp) -> None:
     if extent is None or not 0 <= end <= extent:
         raise Diagnostic.at(main, f"{COUNTER_BYTES} is {end}, which lies outside of the arena, {arena.type}")
     for op in main.walk():
-        if isinstance(op, SlotsOp) and op.memory is arena and isinstance(op.result.type, SlotsType):
+        if isinstance(op, SlotsOp) and op.memory is arena:
             if op.offset.value.data + op.result.type.count.data * SLOT_BYTES > end:
                 raise Diagnostic.at(op, f"the slots do not end within the {end} bytes of counters, which are cleared")
         elif isinstance(op, memref.ViewOp):
