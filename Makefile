@@ -4,13 +4,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+N ?= 10000
+FIRST ?= 1000000
 
-.PHONY: help demo test bless clean
+.PHONY: help demo test fuzz bless clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo            compile and run SqueezeNet, beside ONNX Runtime"
 	@echo "make test            every check: ruff, pyright, lit, pytest"
+	@echo "make fuzz N=1000     that many random graphs and mutated files of each kind; FIRST=0 is where they begin"
 	@echo "make bless T=NAME    rewrite the CHECK lines of the lit test NAME from what the tools print now"
 	@echo "make clean           remove .venv and what was built"
 
@@ -22,7 +25,10 @@ test: $(VENV)/with-dev
 	@.ci/timed "ruff format" $(BIN)/ruff format --check --quiet
 	@.ci/timed "pyright" $(BIN)/pyright --pythonpath $(BIN)/python
 	@.ci/timed "lit" $(BIN)/lit --quiet --workers $(JOBS) test
-	@.ci/timed "pytest" $(BIN)/python -m pytest --quiet
+	@.ci/timed "pytest" $(BIN)/python -m pytest --quiet --numprocesses $(JOBS)
+
+fuzz: $(VENV)/with-dev
+	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) test/fuzz --cases $(N) --first-case $(FIRST)
 
 bless: $(VENV)/with-dev
 	@test -n "$(T)" || { echo "which test? make bless T=fuse_ops" >&2; exit 2; }

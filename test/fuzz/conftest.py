@@ -1,0 +1,29 @@
+"""Fuzzing: a fixed set of cases with the other tests, and as many new ones as `make fuzz N=10000` asks for.
+
+A case is a number, from which everything in it follows: `--case 1234` runs one again.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cases", type=int, default=None, help="cases of each kind; few without this")
+    parser.addoption("--first-case", type=int, default=0, help="the number of the first case")
+
+
+FEW = {"graph": 120, "text": 400, "pipeline": 400, "onnx": 300, "artefact": 200, "cache": 20}
+"""Cases of each kind in `make test`."""
+SHARDS = 8
+"""Each kind is divided into tests, so that processors share it."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    for kind, few in FEW.items():
+        if f"{kind}_cases" in metafunc.fixturenames:
+            count = metafunc.config.getoption("--cases") or few
+            first = metafunc.config.getoption("--first-case")
+            shards = [range(first + shard, first + count, SHARDS) for shard in range(min(SHARDS, count))]
+            names = [f"{shard.start}-to-{shard.stop}-by-{SHARDS}" for shard in shards]
+            metafunc.parametrize(f"{kind}_cases", shards, ids=names)

@@ -1,0 +1,134 @@
+"""Whether machine code computes what the operators' definitions say, as exactly as the graph allows.
+
+Fusing, folding and vectorising change rounding, and a graph may magnify that without bound: `floor` and comparisons
+turn the last bit into a whole number. So the graph tells its own tolerance: it is evaluated several times with every
+operand of every operator off by a few units in the last place, and a result may differ by as much as these evaluations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from ..dialects.relay.base import RelayOp
+from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
+from ..dialects.relay.reference import evaluate_op
+
+NDArray: TypeAlias = npt.NDArray[np.generic]
+
+ULPS = 8
+"""Units in the last place by which operands are off."""
+TRIALS = 4
+MARGIN = 8
+"""How much more than the evaluations differ results may."""
+
+
+def evaluate_perturbed(function: FuncOp, inputs: Sequence[NDArray], rng: np.random.Generator | None) -> list[NDArray]:
+    """The results of a function of operators on tensors; with `rng`, operands are off by up to `ULPS` units.
+
+    Raises:
+        NotImplementedError: there is something else than operators, constants and tuples in the function.
+    """
+    values: dict[SSAValue, list[NDArray]] = {
+        argument: [array] for argument, array in zip(function.body.block.args, inputs, strict=True)
+    }
+    for op in function.body.block.ops:
+        flat = [array for operand in op.operands for array in values[operand]]
+        match op:
+            case ReturnOp():
+                return flat
+            case ConstantOp():
+                array = op.numpy()
+                assert array is not None
+                results = [array]
+            case TupleOp():
+                results = flat
+            case TupleGetOp():
+                results = [flat[op.index.value.data]]
+            case RelayOp():
+                results = evaluate_op(op, [_perturbed(array, rng) for array in flat])
+            case _:
+                raise NotImplementedError(f"'{op.name}' cannot be evaluated with other roundings")
+        if len(op.results) == 1:
+            values[op.results[0]] = results
+        else:
+            values.update((result, [array]) for result, array in zip(op.results, results, strict=True))
+    raise ValueError("the function has no terminator")
+
+
+def _perturbed(array: NDArray, rng: np.random.Generator | None) -> NDArray:
+    if rng is None or not is_float(array):
+        return array
+    epsilon = float(_finfo(array).eps) * ULPS
+    with np.errstate(all="ignore"):
+        wide = array.astype(np.float64)
+        return (wide * (1 + epsilon * rng.uniform(-1, 1, array.shape))).astype(array.dtype)
+
+
+def is_float(array: NDArray) -> bool:
+    """Whether the elements are floats, those of `ml_dtypes` among them."""
+    return array.dtype.kind == "f" or array.dtype.name == "bfloat16"
+
+
+def _finfo(array: NDArray) -> np.finfo[np.floating]:
+    if array.dtype.name == "bfloat16":
+        import ml_dtypes
+
+        return ml_dtypes.finfo(array.dtype)  # pyright: ignore[reportReturnType]
+    return np.finfo(array.dtype)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+class Expectation:
+    """What a graph's function gives on some inputs, and by how much results may differ.
+
+    Args:
+        module: has the function `@main`.
+        inputs: an array for each of its arguments.
+    """
+
+    def __init__(self, module: ModuleOp, inputs: Sequence[NDArray]):
+        function = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
+        self.results = evaluate_perturbed(function, inputs, None)
+        trials = [evaluate_perturbed(function, inputs, np.random.default_rng(seed)) for seed in range(TRIALS)]
+        self._trials = list(zip(*trials, strict=True))
+
+    def difference(self, found: Sequence[NDArray]) -> str | None:
+        """What of `found` cannot be explained by rounding; `None` where all can."""
+        if len(found) != len(self.results):
+            return f"{len(found)} results instead of {len(self.results)}"
+        for number, (got, want) in enumerate(zip(found, self.results, strict=True)):
+            if got.shape != want.shape or got.dtype != want.dtype:
+                return f"result {number} is {got.dtype}{list(got.shape)} instead of {want.dtype}{list(want.shape)}"
+            wrong = distance(got, want) > self._allowed(number, want)
+            if wrong.any():
+                place = tuple(int(i) for i in np.argwhere(wrong)[0])
+                return f"result {number} at {list(place)}: {got[place]} instead of {want[place]} ({wrong.sum()} wrong)"
+        return None
+
+    def _allowed(self, number: int, want: NDArray) -> npt.NDArray[np.longdouble]:
+        """By how much the elements of a result may differ; infinite where the evaluations disagree on its kind."""
+        spread = np.max([distance(trial, want) for trial in self._trials[number]], axis=0)
+        if not is_float(want):
+            return spread * MARGIN
+        info = _finfo(want)
+        size = np.where(np.isfinite(_wide(want)), np.abs(_wide(want)), 0)
+        return spread * MARGIN + float(info.eps) * ULPS * np.maximum(size, float(info.tiny))
+
+
+def distance(a: NDArray, b: NDArray) -> npt.NDArray[np.longdouble]:
+    """The difference of each two elements: 0 of equal ones and of two NaNs, infinite where just one is finite."""
+    x, y = _wide(a), _wide(b)
+    with np.errstate(all="ignore"):
+        both_finite = np.isfinite(x) & np.isfinite(y)
+        same = (x == y) | (np.isnan(x) & np.isnan(y))
+        return np.where(same, 0, np.where(both_finite, np.abs(x - y), np.inf))
+
+
+def _wide(array: NDArray) -> npt.NDArray[np.longdouble]:
+    """The elements as the widest floats there are, which hold integers of 64 bits exactly."""
+    return array.astype(np.float64 if array.dtype.name == "bfloat16" else np.longdouble).astype(np.longdouble)
