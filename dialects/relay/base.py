@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
+from math import prod
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -35,7 +36,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, opt_prop_def, prop_def
+from xdsl.irdl import IRDLOperation, OptionalDef, ParsePropInAttrDict, opt_prop_def, prop_def
 from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
@@ -149,13 +150,16 @@ class RelayOp(IRDLOperation, ABC):
             if name not in definition.properties:
                 hint = did_you_mean(name, definition.properties) or f"they are: {', '.join(definition.properties)}"
                 raise UsageError(f"{self.name} has no property '{name}'", hint=hint)
+        for name, wanted in definition.properties.items():
+            if properties.get(name) is None and wanted.default_value is None and not isinstance(wanted, OptionalDef):
+                raise UsageError(f"{self.name} needs the property '{name}'")
         segments += [()] * (len(definition.operands) - len(segments))  # absent optional operands
         super().__init__(
             operands=segments,
             result_types=[_UNKNOWN] * len(definition.results),
             properties={name: as_attribute(v) for name, v in properties.items() if v is not None},
         )
-        for result, inferred in zip(self.results, self.infer(), strict=True):
+        for result, inferred in zip(self.results, self.inferred(), strict=True):
             result._type = inferred  # pyright: ignore[reportPrivateUsage]
 
     def infer(self) -> Sequence[Attribute]:
@@ -167,6 +171,22 @@ class RelayOp(IRDLOperation, ABC):
             VerifyException: the operands do not fit the operator; the message names the operand and both shapes.
         """
         raise VerifyException(f"{type(self).__module__}.{type(self).__name__} has no type relation: it lacks `infer`")
+
+    def inferred(self) -> Sequence[Attribute]:
+        """What `infer` gives, if there can be such tensors.
+
+        Raises:
+            VerifyException: as `infer`; or an extent is negative, or a result has more elements than can be counted.
+        """
+        types = self.infer()
+        for type in flatten_types(types):
+            shape = type.get_shape()
+            extents = [n for n in shape if n != DYNAMIC]
+            if any(n < 0 for n in extents):
+                raise VerifyException(f"would have a result of shape {shape_text(shape)}")
+            if 0 not in extents and prod(extents) > MAX_ELEMENTS:
+                raise VerifyException(f"would have a result of shape {shape_text(shape)}, which is too large")
+        return types
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor | Sequence[te.Tensor]:
         """The operator's meaning: result tensors as expressions over the input tensors (tuples come flattened).
@@ -223,7 +243,7 @@ class RelayOp(IRDLOperation, ABC):
         return own or cls.has_trait(Pointwise)
 
     def verify_(self) -> None:
-        for result, inferred in zip(self.results, self.infer(), strict=True):
+        for result, inferred in zip(self.results, self.inferred(), strict=True):
             if not compatible(inferred, result.type):
                 raise VerifyException(f"has result type {result.type}, but its operands and attributes give {inferred}")
 
@@ -239,6 +259,9 @@ def missing_facets(op_type: type[RelayOp]) -> list[str]:
 
 
 _UNKNOWN = TensorType(i1, [])
+
+MAX_ELEMENTS = 1 << 56
+"""Of a tensor: its size in bytes, and what is computed with it, fits an index of 64 bits."""
 
 
 def compatible(inferred: Attribute, declared: Attribute) -> bool:

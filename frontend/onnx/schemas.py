@@ -97,10 +97,13 @@ def schema_of(node: NodeProto, opset: int) -> Schema:
 
     Raises:
         Unsupported: ONNX knows no such operator, or not yet in this opset.
+        Malformed: no opset can have this number.
     """
     import onnx
 
     domain = domain_of(node)
+    if not 0 < opset < 1 << 31:
+        raise Malformed(f"there is no opset {opset} of '{node.domain or 'ai.onnx'}'")
     try:
         return cast(Schema, onnx.defs.get_schema(node.op_type, opset, domain))
     except onnx.defs.SchemaError:

@@ -5,6 +5,8 @@ A case is a number, from which everything in it follows: `--case 1234` runs one 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 
@@ -13,7 +15,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--first-case", type=int, default=0, help="the number of the first case")
 
 
-FEW = {"graph": 120, "text": 400, "pipeline": 400, "onnx": 300, "artefact": 200, "cache": 20}
+FEW = {
+    "graph": 80, "onnx_graph": 40, "text": 100, "pipeline": 200, "onnx": 100, "artefact": 100, "cache": 200,
+}  # fmt: skip
 """Cases of each kind in `make test`."""
 SHARDS = 8
 """Each kind is divided into tests, so that processors share it."""
@@ -27,3 +31,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             shards = [range(first + shard, first + count, SHARDS) for shard in range(min(SHARDS, count))]
             names = [f"{shard.start}-to-{shard.stop}-by-{SHARDS}" for shard in shards]
             metafunc.parametrize(f"{kind}_cases", shards, ids=names)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels_are_kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The pool of threads is the same in all graphs, and takes as long to compile as they do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WEFT_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
+        yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import random
@@ -13,6 +14,7 @@ import pytest
 from mutate import NUMBERS, Outcome, mutated_bytes, mutated_text, run_cases, run_tool
 
 import weft
+from weft.lowering.machine.kernel_cache import KernelCache
 from weft.tools import weft_run
 
 MODULE = """
@@ -24,6 +26,8 @@ relay.func @main(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
   relay.return %y : tensor<4x16xf32>
 }
 """
+COMPILED_EVERY = 64
+"""Mutated entries between two whose kernel is compiled and run as well."""
 X = np.random.default_rng(0).standard_normal((4, 16)).astype(np.float32)
 EXPECTED = np.maximum(X @ np.full((16, 16), 0.125, np.float32), 0) + X
 
@@ -96,15 +100,28 @@ def test_mutated_cache_entries_change_no_result(
     monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "m.mlir").write_text(MODULE)
     weft.compile(tmp_path / "m.mlir", threads=1)
-    entries = {path: path.read_bytes() for path in sorted((tmp_path / "cache").rglob("*")) if path.is_file()}
-    assert entries
+    compiled = {path: path.read_bytes() for path in sorted((tmp_path / "cache").rglob("*")) if path.is_file()}
+    cache = KernelCache.from_environment()
+    assert compiled and cache is not None
 
     def run(case: int) -> None:
         rng = random.Random(case)
-        for path, data in entries.items():
-            path.write_bytes(mutated_bytes(data, rng) if rng.random() < 0.5 else data)
-        if not np.allclose(weft.compile(tmp_path / "m.mlir", threads=1)(X), EXPECTED, rtol=1e-5):
-            raise Outcome("another result")
+        path = rng.choice(list(compiled))
+        path.write_bytes(mutated_bytes(compiled[path], rng))
+        found = cache.get(path.parent.name + path.name)
+        if found is not None and found != cache_content(compiled[path]):
+            raise Outcome("a damaged object is taken")
+        if case % COMPILED_EVERY == 0:
+            if not np.allclose(weft.compile(tmp_path / "m.mlir", threads=1)(X), EXPECTED, rtol=1e-5):
+                raise Outcome("another result")
+            if path.read_bytes() != compiled[path]:
+                raise Outcome("a damaged entry stays")
+        path.write_bytes(compiled[path])
 
     wrong = run_cases(cache_cases, run)
     assert not wrong, f"{len(wrong)} of {len(cache_cases)}:\n" + "\n".join(wrong[:20])
+
+
+def cache_content(entry: bytes) -> bytes:
+    """The object file in an entry of the cache."""
+    return entry[hashlib.sha256().digest_size :]

@@ -73,7 +73,7 @@ def _inferred(op: Operation, functions: dict[str, FuncOp]) -> Iterable[Attribute
     try:
         match op:
             case RelayOp():
-                return op.infer()
+                return op.inferred()
             case TupleOp():
                 return [tuple_type(*(field.type for field in op.fields))]
             case TupleGetOp():

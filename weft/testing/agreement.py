@@ -15,9 +15,11 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from ..dialects.relay.base import RelayOp
+from ..dialects.relay.base import RelayOp, tensor
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
+from ..dialects.relay.ops.transform import CastLikeOp, CastOp
 from ..dialects.relay.reference import evaluate_op
+from ..dialects.support.dtypes import numpy_dtype
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 
@@ -28,10 +30,17 @@ MARGIN = 8
 """How much more than the evaluations differ results may."""
 
 
+class Undetermined(Exception):
+    """A graph has no meaning on its inputs: it casts floats to integers that cannot hold them."""
+
+
 def evaluate_perturbed(function: FuncOp, inputs: Sequence[NDArray], rng: np.random.Generator | None) -> list[NDArray]:
     """The results of a function of operators on tensors; with `rng`, operands are off by up to `ULPS` units.
 
+    Constants stay as they are: they may say of which shape a result is.
+
     Raises:
+        Undetermined: the graph has no meaning on these inputs.
         NotImplementedError: there is something else than operators, constants and tuples in the function.
     """
     values: dict[SSAValue, list[NDArray]] = {
@@ -39,6 +48,7 @@ def evaluate_perturbed(function: FuncOp, inputs: Sequence[NDArray], rng: np.rand
     }
     for op in function.body.block.ops:
         flat = [array for operand in op.operands for array in values[operand]]
+        exact = [isinstance(operand.owner, ConstantOp) for operand in op.operands for _ in values[operand]]
         match op:
             case ReturnOp():
                 return flat
@@ -51,7 +61,9 @@ def evaluate_perturbed(function: FuncOp, inputs: Sequence[NDArray], rng: np.rand
             case TupleGetOp():
                 results = [flat[op.index.value.data]]
             case RelayOp():
-                results = evaluate_op(op, [_perturbed(array, rng) for array in flat])
+                if isinstance(op, CastOp | CastLikeOp):
+                    _check_range(flat[0], op.result)
+                results = evaluate_op(op, [a if e else _perturbed(a, rng) for a, e in zip(flat, exact, strict=True)])
             case _:
                 raise NotImplementedError(f"'{op.name}' cannot be evaluated with other roundings")
         if len(op.results) == 1:
@@ -59,6 +71,15 @@ def evaluate_perturbed(function: FuncOp, inputs: Sequence[NDArray], rng: np.rand
         else:
             values.update((result, [array]) for result, array in zip(op.results, results, strict=True))
     raise ValueError("the function has no terminator")
+
+
+def _check_range(array: NDArray, result: SSAValue) -> None:
+    dtype = numpy_dtype(tensor(result).element_type)
+    if is_float(array) and dtype.kind in "iu":
+        whole = np.trunc(array.astype(np.longdouble))
+        info = np.iinfo(dtype)
+        if not np.all((whole >= info.min) & (whole <= info.max)):
+            raise Undetermined(f"floats cast to {dtype}, which cannot hold them")
 
 
 def _perturbed(array: NDArray, rng: np.random.Generator | None) -> NDArray:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -35,6 +34,7 @@ from ..dialects.relay.base import DYNAMIC, RelayOp, Stateful, Tensor, Value, is_
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleOp
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.dtypes import numpy_dtype, scalar_type
+from .examples import OperatorExample
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 T = TypeVar("T")
@@ -72,8 +72,7 @@ class RandomGraph:
 @dataclass
 class _Builder:
     choices: Choices
-    operators: Sequence[type[RelayOp]]
-    examples: Callable[[type[RelayOp]], RelayOp]
+    examples: Sequence[OperatorExample]
     block: Block = field(default_factory=Block)
     values: list[SSAValue] = field(default_factory=list[SSAValue])
     names: list[str] = field(default_factory=list[str])
@@ -93,9 +92,9 @@ class _Builder:
 
     def grow(self) -> None:
         """Try to append one operator."""
-        op_type = self.choices.one_of(self.operators)
-        example = self.examples(op_type)
-        operands = self.operands_like(example) if self.choices.chance(50) else self.random_operands(op_type, example)
+        chosen = self.choices.one_of(self.examples)
+        op_type, example = chosen.op_type, chosen.op
+        operands = self.operands_like(example) if self.choices.chance(50) else self.random_operands(example)
         try:
             op = op_type(*operands, **self.properties(op_type, example))
             op.verify()
@@ -143,7 +142,7 @@ class _Builder:
         fitting = [value for value in self.values if value.type == type]
         return self.choices.one_of(fitting) if fitting and self.choices.chance(80) else self.argument(type)
 
-    def random_operands(self, op_type: type[RelayOp], example: RelayOp) -> list[SSAValue | tuple[SSAValue, ...]]:
+    def random_operands(self, example: RelayOp) -> list[SSAValue | tuple[SSAValue, ...]]:
         """The first operand is any value; others are like it, broadcast with it, or like the example's."""
         segments = _segments(example)
         if not segments or isinstance(segments[0], tuple) or isinstance(segments[0].type, TupleType):
@@ -208,27 +207,20 @@ def _elements(op: RelayOp) -> list[Attribute]:
     return sorted({tensor(v).element_type for v in op.operands if isinstance(v.type, TensorType)}, key=str)
 
 
-@cache
-def fuzzed_operators(operators: tuple[type[RelayOp], ...]) -> tuple[type[RelayOp], ...]:
-    """Those of `operators` whose results are determined: they have a meaning, and no state."""
-    return tuple(op for op in operators if op.has_compute() and not op.has_trait(Stateful))
+def fuzzed(examples: Sequence[OperatorExample]) -> list[OperatorExample]:
+    """Those of operators whose results are determined: they have a meaning, and no state."""
+    return [e for e in examples if e.op_type.has_compute() and not e.op_type.has_trait(Stateful)]
 
 
-def random_graph(
-    choices: Choices,
-    operators: tuple[type[RelayOp], ...],
-    examples: Callable[[type[RelayOp]], RelayOp],
-    size: int = 8,
-) -> RandomGraph:
+def random_graph(choices: Choices, examples: Sequence[OperatorExample], size: int = 8) -> RandomGraph:
     """A graph of at most `size` operators.
 
     Args:
         choices: where random numbers come from.
-        operators: what the graph is made of.
-        examples: gives the operation of an operator's example, in a block of its own.
+        examples: of the operators that the graph is made of.
         size: operators to try; those that do not type are left out.
     """
-    builder = _Builder(choices, fuzzed_operators(operators), examples)
+    builder = _Builder(choices, examples)
     for _ in range(choices.integer(1, size)):
         builder.grow()
     block = builder.block

@@ -31,6 +31,7 @@ from ...base import (
     tensor,
 )
 from ...nn_common import accumulator, check_vector, narrow, tuple_type
+from ..elementwise import floats
 
 _SameType = VarConstraint("T", TensorType.constr())
 
@@ -100,7 +101,7 @@ class BatchNormOp(RelayOp):
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def infer(self) -> Sequence[Attribute]:
-        data = tensor(self.data)
+        data = floats(tensor(self.data))
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
         vectors = {
             "gamma": self.gamma,
@@ -151,7 +152,7 @@ class _ScaledNorm(RelayOp, ABC):
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def infer(self) -> Sequence[Attribute]:
-        data = tensor(self.data)
+        data = floats(tensor(self.data))
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
         check_vector(tensor(self.gamma), data, axis, "gamma")
         check_vector(tensor(self.beta), data, axis, "beta")
@@ -293,7 +294,7 @@ class L2NormalizeOp(RelayOp):
         return [normalize_axis(axis, rank) for axis in ints(self.axis)] or list(range(rank))
 
     def infer(self) -> Sequence[Attribute]:
-        data = tensor(self.data)
+        data = floats(tensor(self.data))
         self.axes(len(data.get_shape()))
         return [data]
 
@@ -341,7 +342,7 @@ class LrnOp(RelayOp):
     assembly_format = "$data attr-dict `:` type($result)"
 
     def infer(self) -> Sequence[Attribute]:
-        data = tensor(self.data)
+        data = floats(tensor(self.data))
         normalize_axis(self.axis.value.data, len(data.get_shape()))
         if self.size.value.data < 1:
             raise VerifyException(f"'size' must be at least 1, got {self.size.value.data}")

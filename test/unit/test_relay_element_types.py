@@ -1,0 +1,71 @@
+"""What an operator's type relation accepts, its `compute` can compute, and machine code can be made of: all types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from xdsl.dialects.builtin import FixedBitwidthType, ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from weft.dialects import te
+from weft.dialects.relay import Relay
+from weft.dialects.relay.base import RelayOp, flatten_types, is_static, tensor
+from weft.dialects.relay.core import ConstantOp, TupleOp
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.dtypes import scalar_type
+from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
+from weft.testing import OperatorExample, examples_of
+
+ELEMENTS = [
+    scalar_type(name)
+    for name in (
+        "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8",
+        "uint64", "uint32", "uint16", "uint8", "bool",
+    )
+]  # fmt: skip
+
+
+def retyped(value: SSAValue, old: Attribute, new: FixedBitwidthType) -> SSAValue:
+    """A value like `value` whose element type, where it is `old`, is `new`; constants stay."""
+    if isinstance(value.owner, ConstantOp):
+        return value
+    if isinstance(value.owner, TupleOp):
+        return TupleOp(*(retyped(field, old, new) for field in value.owner.fields)).result
+    type = tensor(value)
+    element = new if type.element_type == old else type.element_type
+    return Block(arg_types=[TensorType(element, type.get_shape())]).args[0]
+
+
+def variants(example: OperatorExample) -> Iterator[RelayOp]:
+    """The example's operation with other element types, as far as the type relation accepts them."""
+    elements = {tensor(v).element_type for v in example.operands()}
+    for old in elements:
+        for new in ELEMENTS:
+            op = example.op.clone()
+            op.operands = [retyped(operand, old, new) for operand in op.operands]
+            try:
+                for result, type in zip(op.results, op.inferred(), strict=True):
+                    result._type = type  # pyright: ignore[reportPrivateUsage]
+                op.verify()
+            except (VerifyException, Diagnostic):
+                continue
+            if all(is_static(v.type) for v in (*op.operands, *op.results)):
+                yield op
+
+
+@pytest.mark.parametrize("example", [e for e in examples_of(Relay) if e.op_type.has_compute()], ids=str)
+def test_what_the_type_relation_accepts_is_computed(example: OperatorExample) -> None:
+    for op in variants(example):
+        types = flatten_types([v.type for v in op.operands])
+        inputs = [te.placeholder(type.get_shape(), type.element_type) for type in types]
+        try:
+            outputs = op.compute(*inputs)
+            outputs = [outputs] if isinstance(outputs, te.Tensor) else list(outputs)
+            made = [(tuple(t.shape), t.element_type) for t in outputs]
+            ModuleOp([create_prim_func("kernel", inputs, outputs)]).verify()
+        except Exception as error:
+            raise AssertionError(f"{op}: {error}") from error
+        declared = [(type.get_shape(), type.element_type) for type in flatten_types([r.type for r in op.results])]
+        assert made == declared, op
