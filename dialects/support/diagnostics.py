@@ -202,9 +202,11 @@ class InternalError(Diagnostic):
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """`did you mean 'x'?`, or `None` where no candidate is near."""
-    near = get_close_matches(name, list(candidates), n=3, cutoff=0.6) if len(name) <= MAX_NAME else []
-    if near:
-        best = SequenceMatcher(None, near[0], name).ratio()
+    known = list(candidates)
+    near = [candidate for candidate in known if candidate.lower() == name.lower()]
+    if not near and len(name) <= MAX_NAME:
+        near = get_close_matches(name, known, n=3, cutoff=0.6)
+        best = max((SequenceMatcher(None, n, name).ratio() for n in near), default=0)
         near = [n for n in near if SequenceMatcher(None, n, name).ratio() > best - 0.1]
     return f"did you mean {' or '.join(map(repr, near))}?" if near else None
 

@@ -140,8 +140,8 @@ class Node:
         return self.attributes[name].f if name in self.attributes else _default(name, default)
 
     def string(self, name: str, default: str | None = None) -> str:
-        """A string attribute. Raises `Malformed` where it is absent and has no default."""
-        return self.attributes[name].s.decode() if name in self.attributes else _default(name, default)
+        """A string attribute. Raises `Malformed` where it is no text, or absent and has no default."""
+        return _text(name, self.attributes[name].s) if name in self.attributes else _default(name, default)
 
     def choice(self, name: str, options: Mapping[str, T], default: str | None = None) -> T:
         """What a string attribute stands for. Raises `Malformed` where it is not one of `options`."""
@@ -161,7 +161,7 @@ class Node:
         value = onnx.helper.get_attribute_value(self.attributes[name])
         match value:
             case bytes():
-                return value.decode()
+                return _text(name, value)
             case bool() | int() | float():
                 return value
             case list():
@@ -263,6 +263,13 @@ class Node:
         if not -rank <= axis < rank:
             raise Malformed(f"axis {axis} is out of range for a tensor of rank {rank}")
         return axis % rank
+
+
+def _text(name: str, value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise Malformed(f"attribute '{name}' is no text in UTF-8") from None
 
 
 def _default(name: str, default: T | None) -> T:

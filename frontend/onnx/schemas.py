@@ -124,7 +124,7 @@ def check(node: NodeProto, attributes: Mapping[str, AttributeProto], schema: Sch
     """
     for what, number, low, high in (
         ("input", len(node.input), schema.min_input, schema.max_input),
-        ("output", len(node.output), 0, schema.max_output),
+        ("output", len(node.output), schema.min_output, schema.max_output),
     ):
         if not low <= number <= high:
             wanted = str(low) if low == high else f"{low} or more" if high > 1 << 16 else f"{low} to {high}"

@@ -455,6 +455,32 @@ def test_names_that_are_no_text_are_an_error(old: bytes, tmp_path: Path):
         from_onnx(path)
 
 
+@pytest.mark.parametrize("version", [0, -1, 1 << 31, 1 << 62])
+def test_a_version_of_a_domain_that_cannot_be_is_an_error(version: int):
+    model = model_of(graph_of([helper.make_node("Relu", ["x"], ["y"])], {"x": [2]}, ["y"]))
+    del model.opset_import[:]
+    model.opset_import.append(helper.make_opsetid("ai.onnx.ml", version))
+    model.opset_import.append(helper.make_opsetid("", 17))
+    model.graph.node[0].domain = "ai.onnx.ml"
+    with pytest.raises(Diagnostic, match=f"there is no opset {version} of 'ai.onnx.ml'"):
+        from_onnx(model)
+
+
+def test_a_constant_without_an_output_is_an_error():
+    node = helper.make_node("Constant", [], [], value_float=1.0)
+    with pytest.raises(Diagnostic, match="0 outputs, but the operator has 1"):
+        from_onnx(model_of(graph_of([node, helper.make_node("Relu", ["x"], ["y"])], {"x": [2]}, ["y"])))
+
+
+def test_a_string_that_is_no_text_is_an_error():
+    node = helper.make_node("Resize", ["x", "", "s"], ["y"], coordinate_transformation_mode=b"half\x80")
+    scales = numpy_helper.from_array(np.array([1, 2], np.float32), "s")
+    model = model_of(graph_of([node], {"x": [2, 2]}, ["y"]))
+    model.graph.initializer.append(scales)
+    with pytest.raises(Diagnostic, match="'coordinate_transformation_mode' is no text in UTF-8"):
+        from_onnx(model)
+
+
 def test_a_negative_dimension_of_an_input_is_an_error():
     with pytest.raises(Diagnostic, match="'x' has a dimension of -5"):
         from_onnx(model_of(graph_of([helper.make_node("Exp", ["x"], ["y"])], {"x": [-5]})))

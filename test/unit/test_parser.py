@@ -139,6 +139,21 @@ def test_a_misspelt_property_is_an_error_in_python() -> None:
     assert error.value.hint == "did you mean 'units'?"
 
 
+def test_a_property_left_out_in_python_is_named() -> None:
+    x = ConstantOp.from_numpy(np.zeros((2, 3), np.float32)).result
+    with pytest.raises(UsageError, match=r"relay\.tile needs the property 'reps'"):
+        relay_operator("tile")(x)
+
+
+def test_a_result_that_no_tensor_can_be_is_refused() -> None:
+    x = ConstantOp.from_numpy(np.zeros((), np.float32)).result
+    for operator in ("broadcast_to", "full"):
+        with pytest.raises(VerifyException, match=r"would have a result of shape \[2, -3\]"):
+            relay_operator(operator)(x, shape=[2, -3])
+        with pytest.raises(VerifyException, match="which is too large"):
+            relay_operator(operator)(x, shape=[1 << 40, 1 << 40])
+
+
 def test_an_operator_without_a_type_relation_says_so() -> None:
     @irdl_op_definition
     class NothingOp(RelayOp):

@@ -252,18 +252,24 @@ def test_the_reproducer_asked_for_holds_the_pass_at_fault_alone(weft_opt: Tool) 
     assert again.code == 70 and "KeyError" in again.err
 
 
+def test_a_crash_in_a_pass_of_xdsl_is_blamed_on_xdsl(weft_opt: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    run = weft_opt("-p", "mlir-opt")
+    assert run.code == 70 and "error: the pass 'mlir-opt' failed: " in run.err
+    assert "this is a mistake in 'xdsl." in run.err
+
+
 def test_a_pass_that_breaks_the_module_is_found_out(weft_opt: Tool) -> None:
     run = weft_opt("-p", "test-break")
-    assert (run.code == 1 and "does not end in relay.return" in run.err) or "must end with a terminator" in run.err
+    assert run.code == 1 and "a block of its region is empty, but must end with a terminator" in run.err
     each = weft_opt("-p", "test-break,cse", "--verify-each")
     assert each.code == 1 and "after the pass test-break" in each.err
 
 
 def test_the_module_a_failing_pass_leaves_is_printed_on_request(weft_opt: Tool) -> None:
     run = weft_opt("-p", "test-object", "--mlir-print-ir-after-failure")
-    assert "// -----// IR Dump After Failed TestObject (test-object) //----- //\nbuiltin.module {" in run.err or (
-        "IR Dump After Failed" in run.err and "relay.func @f" in run.err
-    )
+    assert "// -----// IR Dump After Failed Object (test-object) //----- //\n" in run.err
+    assert "relay.func @f" in run.err.partition("IR Dump After Failed")[2]
 
 
 def test_remarks_are_shown_on_request_and_filtered(weft_opt: Tool) -> None:

@@ -149,16 +149,19 @@ class OperatorExample:
             inputs.append(drawn if constant is None else constant)
         return inputs
 
+    def trials(self) -> list[list[NDArray]]:
+        """The inputs on which the operator is checked: a pointwise one on special values as well."""
+        special = self.op_type.has_trait(Pointwise) and self.gives_floats()
+        return [*map(self.inputs, range(2)), *(self.inputs(seed, special=True) for seed in range(3) if special)]
+
     # What can be checked
 
     def check(self) -> None:
-        """All checks that this operator has what they need for; a pointwise one on special values as well."""
+        """All checks that this operator has what they need for."""
         self.check_round_trip()
         self.check_facets()
         self.check_types()
-        has_special = self.op_type.has_trait(Pointwise) and self.gives_floats()
-        for special in (False, True) if has_special else (False,):
-            inputs = self.inputs(special=special)
+        for inputs in self.trials():
             self.check_direct(inputs)
             self.check_formula(inputs)
             if self.is_static():

@@ -22,21 +22,26 @@ def _shape(type: Tensor) -> tuple[int, ...]:
 
 
 def random_array(type: Tensor, rng: np.random.Generator, *, signed_integers: bool = True) -> NDArray:
-    """Floats in (-2, 2) of which one is zero, integers from -3 to 3 (from 0 for unsigned ones), truth values.
+    """Floats in (-2, 2), integers from -3 to 3 (from 0 for unsigned ones), truth values.
+
+    Of several floats one is zero, of several truth values some are true and some are false.
 
     Args:
         signed_integers: without it, integers are 1 or 2: what counts or points at something must be in bounds.
     """
     shape = _shape(type)
     if type.element_type == i1:
-        return rng.integers(0, 2, shape).astype(bool)
+        drawn = rng.integers(0, 2, shape).astype(bool)
+        if drawn.size > 1 and drawn.all() == drawn.any():
+            drawn.flat[rng.integers(drawn.size)] ^= True
+        return drawn
     dtype = numpy_dtype(type.element_type)
     if not isinstance(type.element_type, AnyFloat):
         if not signed_integers:
             return rng.integers(1, 3, shape).astype(dtype)
         return rng.integers(0 if dtype.kind == "u" else -3, 4, shape).astype(dtype)
     drawn = rng.uniform(-2, 2, shape)
-    if drawn.size:
+    if drawn.size > 1:
         drawn.flat[rng.integers(drawn.size)] = 0  # one only: ties would be broken in more than one way
     return drawn.astype(dtype)
 
