@@ -1,6 +1,6 @@
 """Fuzzing: a fixed set of cases with the other tests, and as many new ones as `make fuzz N=10000` asks for.
 
-A case is a number, from which everything in it follows: `--case 1234` runs one again.
+A case is a number, from which everything in it follows: `--cases 1 --first-case 1234` runs one again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ SHARDS = 8
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for kind, few in FEW.items():
         if f"{kind}_cases" in metafunc.fixturenames:
-            count = metafunc.config.getoption("--cases") or few
-            first = metafunc.config.getoption("--first-case")
+            count = metafunc.config.getoption("--cases", None) or few
+            first = metafunc.config.getoption("--first-case", 0)
             shards = [range(first + shard, first + count, SHARDS) for shard in range(min(SHARDS, count))]
             names = [f"{shard.start}-to-{shard.stop}-by-{SHARDS}" for shard in shards]
             metafunc.parametrize(f"{kind}_cases", shards, ids=names)

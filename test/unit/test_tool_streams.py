@@ -32,5 +32,7 @@ pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there i
     ],
 )
 def test_a_stream_that_takes_nothing_is_told_and_no_crash(command: str, code: int, message: str) -> None:
-    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    """In a newcomer's environment, where Python holds its output back (no `PYTHONUNBUFFERED`)."""
+    environment = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
+    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=120, env=environment)
     assert (done.returncode, done.stderr.count("\n")) == (code, bool(message)) and message in done.stderr

@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 
 from ..dialects.relay.base import RelayOp, tensor
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
-from ..dialects.relay.ops.transform import CastLikeOp, CastOp
+from ..dialects.relay.ops.elementwise import CastLikeOp, CastOp
 from ..dialects.relay.reference import evaluate_op
 from ..dialects.support.dtypes import numpy_dtype
 

@@ -349,3 +349,43 @@ relay.func @regions_aligned_in_an_unknown_mode(%x: tensor<1x2x4x4xf32>, %rois: t
   %r = relay.vision.roi_align %x, %rois {pooled_size = array<i64: 2, 2>, spatial_scale = 1.0 : f64, mode = "sum"} : (tensor<1x2x4x4xf32>, tensor<3x5xf32>) -> tensor<3x2x2x2xf32>
   relay.return
 }
+
+// -----
+
+relay.func @local_response_normalization_of_integers(%x: tensor<1x4x2x2xui16>) {
+  // expected-error@+1 {{expected a tensor of floats, got tensor<1x4x2x2xui16>}}
+  %r = relay.nn.lrn %x {size = 3 : i64} : tensor<1x4x2x2xui16>
+  relay.return
+}
+
+// -----
+
+relay.func @length_of_integers(%x: tensor<1x4x2x2xui16>) {
+  // expected-error@+1 {{expected a tensor of floats, got tensor<1x4x2x2xui16>}}
+  %r = relay.nn.l2_normalize %x {eps = 1.000000e-06 : f64, axis = array<i64: 1>} : tensor<1x4x2x2xui16>
+  relay.return
+}
+
+// -----
+
+relay.func @leaky_rectifier_of_integers(%x: tensor<1x4x2x2xui16>) {
+  // expected-error@+1 {{expected a tensor of floats, got tensor<1x4x2x2xui16>}}
+  %r = relay.nn.leaky_relu %x {alpha = 0.1 : f64} : tensor<1x4x2x2xui16>
+  relay.return
+}
+
+// -----
+
+relay.func @group_normalization_of_integers(%x: tensor<1x4x2x2xui16>, %v: tensor<4xui16>) {
+  // expected-error@+1 {{expected a tensor of floats, got tensor<1x4x2x2xui16>}}
+  %r = relay.nn.group_norm %x, %v, %v {num_groups = 2 : i64} : (tensor<1x4x2x2xui16>, tensor<4xui16>, tensor<4xui16>) -> tensor<1x4x2x2xui16>
+  relay.return
+}
+
+// -----
+
+relay.func @batch_normalization_of_integers(%x: tensor<1x4x2x2xui16>, %v: tensor<4xui16>) {
+  // expected-error@+1 {{expected a tensor of floats, got tensor<1x4x2x2xui16>}}
+  %r = relay.nn.batch_norm %x, %v, %v, %v, %v : (tensor<1x4x2x2xui16>, tensor<4xui16>, tensor<4xui16>, tensor<4xui16>, tensor<4xui16>) -> tuple<tensor<1x4x2x2xui16>, tensor<4xui16>, tensor<4xui16>>
+  relay.return
+}

@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ...base import Fusion, FusionPattern, Pointwise, RelayOp, Stateful, integer, normalize_axis, real, tensor
 from ...nn_common import accumulator, check_vector, narrow, tuple_type, widened
+from ..elementwise import floats
 
 if TYPE_CHECKING:
     from ...base import NDArray
@@ -69,6 +70,9 @@ class LeakyReluOp(_ElementwiseActivation):
     ONNX: ClassVar[tuple[str, ...]] = ("LeakyRelu",)
 
     alpha = real(0.01)
+
+    def infer(self) -> Sequence[Attribute]:
+        return [floats(tensor(self.data))]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
