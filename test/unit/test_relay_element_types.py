@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import FixedBitwidthType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, SSAValue
@@ -16,7 +17,7 @@ from weft.dialects.relay.core import ConstantOp, TupleOp
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.dtypes import scalar_type
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
-from weft.testing import OperatorExample, examples_of
+from weft.testing import OperatorExample, examples_of, run_operator
 
 ELEMENTS = [
     scalar_type(name)
@@ -69,3 +70,10 @@ def test_what_the_type_relation_accepts_is_computed(example: OperatorExample) ->
             raise AssertionError(f"{op}: {error}") from error
         declared = [(type.get_shape(), type.element_type) for type in flatten_types([r.type for r in op.results])]
         assert made == declared, op
+
+
+@pytest.mark.parametrize("name", ["relay.nn.softmax", "relay.nn.fast_softmax", "relay.nn.log_softmax"])
+def test_a_softmax_of_nothing_is_nothing(name: str) -> None:
+    (op_type,) = [op for op in Relay.operations if op.name == name]
+    for shape in ((0,), (3, 0), (0, 3)):
+        assert run_operator(op_type, [np.zeros(shape, np.float32)], axis=-1).shape == shape  # pyright: ignore[reportArgumentType]

@@ -31,7 +31,7 @@ MARGIN = 8
 
 
 class Undetermined(Exception):
-    """A graph has no meaning on its inputs: it casts floats to integers that cannot hold them."""
+    """A graph has no meaning on its inputs: it makes floats integers that cannot hold them."""
 
 
 def evaluate_perturbed(function: FuncOp, inputs: Sequence[NDArray], rng: np.random.Generator | None) -> list[NDArray]:
@@ -63,6 +63,8 @@ def evaluate_perturbed(function: FuncOp, inputs: Sequence[NDArray], rng: np.rand
             case RelayOp():
                 if isinstance(op, CastOp | CastLikeOp):
                     _check_range(flat[0], op.result)
+                if op.name.startswith("relay.image."):
+                    _check_interpolated(flat[0])
                 results = evaluate_op(op, [a if e else _perturbed(a, rng) for a, e in zip(flat, exact, strict=True)])
             case _:
                 raise NotImplementedError(f"'{op.name}' cannot be evaluated with other roundings")
@@ -80,6 +82,12 @@ def _check_range(array: NDArray, result: SSAValue) -> None:
         info = np.iinfo(dtype)
         if not np.all((whole >= info.min) & (whole <= info.max)):
             raise Undetermined(f"floats cast to {dtype}, which cannot hold them")
+
+
+def _check_interpolated(array: NDArray) -> None:
+    """Integers are interpolated as floats, which hold no more than 53 bits, and overshoot below zero."""
+    if array.dtype.kind == "u" or (array.dtype.kind == "i" and array.dtype.itemsize == 8):
+        raise Undetermined(f"images of {array.dtype}")
 
 
 def _perturbed(array: NDArray, rng: np.random.Generator | None) -> NDArray:

@@ -76,7 +76,10 @@ class _Resize(RelayOp, ABC):
             raise VerifyException(f"'size' must have {rank} positive values, got {list(ints(self.size))}")
         if len(self.roi) not in (0, 2 * rank):
             raise VerifyException(f"'roi' has {len(self.roi)} values; expected {rank} begins and {rank} ends")
-        extents = layout.extents(data.get_shape()) | dict(zip(self.SPATIAL, ints(self.size), strict=True))
+        given = layout.extents(data.get_shape())
+        if 0 in (given[letter] for letter in self.SPATIAL):
+            raise VerifyException(f"cannot resize images without elements, got {data}")
+        extents = given | dict(zip(self.SPATIAL, ints(self.size), strict=True))
         return [TensorType(result_element(data.element_type, self.out_dtype.data), layout.shape(extents))]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:

@@ -389,3 +389,27 @@ relay.func @batch_normalization_of_integers(%x: tensor<1x4x2x2xui16>, %v: tensor
   %r = relay.nn.batch_norm %x, %v, %v, %v, %v : (tensor<1x4x2x2xui16>, tensor<4xui16>, tensor<4xui16>, tensor<4xui16>, tensor<4xui16>) -> tuple<tensor<1x4x2x2xui16>, tensor<4xui16>, tensor<4xui16>>
   relay.return
 }
+
+// -----
+
+relay.func @mean_of_truth_values(%x: tensor<1x4x2x2xi1>) {
+  // expected-error@+1 {{expected a tensor of numbers to take the mean of, got tensor<1x4x2x2xi1>}}
+  %r = relay.nn.avg_pool2d %x {pool_size = array<i64: 2, 2>} : (tensor<1x4x2x2xi1>) -> tensor<1x4x1x1xi1>
+  relay.return
+}
+
+// -----
+
+relay.func @adaptive_mean_of_truth_values(%x: tensor<1x4x2x2xi1>) {
+  // expected-error@+1 {{expected a tensor of numbers to take the mean of, got tensor<1x4x2x2xi1>}}
+  %r = relay.nn.adaptive_avg_pool2d %x {output_size = array<i64: 1, 1>} : (tensor<1x4x2x2xi1>) -> tensor<1x4x1x1xi1>
+  relay.return
+}
+
+// -----
+
+relay.func @images_without_elements_resized(%x: tensor<1x4x0x2xf32>) {
+  // expected-error@+1 {{cannot resize images without elements, got tensor<1x4x0x2xf32>}}
+  %r = relay.image.resize2d %x {size = array<i64: 3, 3>} : (tensor<1x4x0x2xf32>) -> tensor<1x4x3x3xf32>
+  relay.return
+}

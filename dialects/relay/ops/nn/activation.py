@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
@@ -150,7 +151,7 @@ class _Softmax(RelayOp, ABC):
     def shifted_array(self, x: NDArray) -> NDArray:
         """`shifted` in NumPy."""
         wide = widened(x, tensor(self.data).element_type)
-        return wide - wide.max(axis=self.axis.value.data, keepdims=True)
+        return wide - wide.max(axis=self.axis.value.data, keepdims=True, initial=-math.inf)
 
 
 class _ExpSoftmax(_Softmax, ABC):

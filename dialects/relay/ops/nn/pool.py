@@ -9,7 +9,7 @@ from abc import ABC
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import TensorType, i1
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, result_def, traits_def
 from xdsl.traits import Pure
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 class _Pool(ToldLayoutOp, ABC):
     """What all pools share: `SPATIAL` are the letters over which the window slides."""
+
+    AVERAGES: ClassVar[bool] = False
+    """Whether it takes means, which truth values have none of."""
 
     SPATIAL: ClassVar[str] = "HW"
 
@@ -73,6 +76,8 @@ class _Pool(ToldLayoutOp, ABC):
         raise NotImplementedError
 
     def infer(self) -> Sequence[Attribute]:
+        if self.AVERAGES and tensor(self.data).element_type == i1:
+            raise VerifyException(f"expected a tensor of numbers to take the mean of, got {tensor(self.data)}")
         data = tensor(self.data)
         shape = data.get_shape()
         self.parsed_layout().check(shape, "the data")
@@ -157,6 +162,8 @@ class _AvgPool(_WindowPool, ABC):
 
     What a window in ceil mode covers beyond the padding is never counted (as in PyTorch and ONNX).
     """
+
+    AVERAGES: ClassVar[bool] = True
 
     count_include_pad = flag(False)
 
@@ -379,6 +386,8 @@ class _AdaptivePool(_Pool, ABC):
 
 
 class _AdaptiveAvgPool(_AdaptivePool, ABC):
+    AVERAGES: ClassVar[bool] = True
+
     def finish(self, total: te.Tensor, extents: Sequence[int], parts: Mapping[int, int]) -> te.Tensor:
         def mean(*i: te.IterVar) -> te.Expr:
             count: te.Expr = te.const(1, te.index)
