@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from xdsl.dialects.builtin import FixedBitwidthType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, SSAValue
@@ -14,10 +15,13 @@ from weft.dialects import te
 from weft.dialects.relay import Relay
 from weft.dialects.relay.base import RelayOp, flatten_types, is_static, tensor
 from weft.dialects.relay.core import ConstantOp, TupleOp
+from weft.dialects.relay.reference import evaluate_compute, evaluate_directly
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.support.dtypes import scalar_type
+from weft.dialects.support.dtypes import numpy_dtype, scalar_type
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
-from weft.testing import OperatorExample, examples_of, run_operator
+from weft.testing import OperatorExample, assert_close, examples_of, run_operator
+
+NDArray = npt.NDArray[np.generic]
 
 ELEMENTS = [
     scalar_type(name)
@@ -56,7 +60,10 @@ def variants(example: OperatorExample) -> Iterator[RelayOp]:
                 yield op
 
 
-@pytest.mark.parametrize("example", [e for e in examples_of(Relay) if e.op_type.has_compute()], ids=str)
+EXAMPLES = [e for e in examples_of(Relay) if e.op_type.has_compute()]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
 def test_what_the_type_relation_accepts_is_computed(example: OperatorExample) -> None:
     for op in variants(example):
         types = flatten_types([v.type for v in op.operands])
@@ -70,6 +77,27 @@ def test_what_the_type_relation_accepts_is_computed(example: OperatorExample) ->
             raise AssertionError(f"{op}: {error}") from error
         declared = [(type.get_shape(), type.element_type) for type in flatten_types([r.type for r in op.results])]
         assert made == declared, op
+
+
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.has_direct_evaluation()], ids=str)
+def test_the_direct_evaluation_equals_the_compute_for_all_types(example: OperatorExample) -> None:
+    for op in variants(example):
+        inputs = [like(value, given) for value, given in zip(tensors_read(op), example.inputs(), strict=True)]
+        direct = evaluate_directly(op, inputs)
+        for found, expected in zip(direct, evaluate_compute(op, inputs), strict=True) if direct is not None else ():
+            assert found.dtype == expected.dtype, op
+            assert_close(found, expected, 0.05 if found.dtype.itemsize <= 2 else 1e-4)
+
+
+def tensors_read(op: RelayOp) -> list[SSAValue]:
+    """The tensors that `op` reads, those of its tuples among them."""
+    return [f for v in op.operands for f in (v.owner.fields if isinstance(v.owner, TupleOp) else (v,))]
+
+
+def like(value: SSAValue, given: NDArray) -> NDArray:
+    """`given` with the element type of `value`: where that is a truth value, whether it is above zero."""
+    dtype = numpy_dtype(tensor(value).element_type)
+    return given > 0 if dtype == np.bool_ else np.abs(given).astype(dtype) if dtype.kind == "u" else given.astype(dtype)
 
 
 @pytest.mark.parametrize("name", ["relay.nn.softmax", "relay.nn.fast_softmax", "relay.nn.log_softmax"])

@@ -49,6 +49,8 @@ def convolve(x: npt.NDArray[Any], weight: npt.NDArray[Any], window: Window, grou
     """The convolution of an array `[N, IC, *spatial]`, already padded, with `[OC, IC/groups, *taps]`, in NumPy."""
     import numpy as np
 
+    if x.dtype == np.bool_:  # NumPy's sum of truth values is their disjunction
+        return (convolve(x.astype(np.uint8), weight.astype(np.uint8), window, groups) & 1).astype(np.bool_)
     rank = len(window.kernel)
     views: npt.NDArray[Any] = window.views(x)  # [n, ic, *places, *taps]
     if groups == 1:
