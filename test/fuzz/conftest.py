@@ -19,17 +19,20 @@ FEW = {
     "graph": 80, "onnx_graph": 40, "text": 100, "pipeline": 200, "onnx": 100, "artefact": 100, "cache": 200,
 }  # fmt: skip
 """Cases of each kind in `make test`."""
-SHARDS = 8
-"""Each kind is divided into tests, so that processors share it."""
+SHARDS = 16
+"""Into so many tests each kind is divided at most, so that processors share it."""
+LEAST = 40
+"""Cases of a test, which makes what they need first."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for kind, few in FEW.items():
         if f"{kind}_cases" in metafunc.fixturenames:
-            count = metafunc.config.getoption("--cases", None) or few
-            first = metafunc.config.getoption("--first-case", 0)
-            shards = [range(first + shard, first + count, SHARDS) for shard in range(min(SHARDS, count))]
-            names = [f"{shard.start}-to-{shard.stop}-by-{SHARDS}" for shard in shards]
+            count: int = metafunc.config.getoption("--cases", None) or few
+            first: int = metafunc.config.getoption("--first-case", None) or 0
+            number = max(1, min(SHARDS, count // LEAST))
+            shards = [range(first + shard, first + count, number) for shard in range(number)]
+            names = [f"{shard.start}-to-{shard.stop}-by-{number}" for shard in shards]
             metafunc.parametrize(f"{kind}_cases", shards, ids=names)
 
 

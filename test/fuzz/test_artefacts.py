@@ -8,6 +8,7 @@ import json
 import random
 import zipfile
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -60,14 +61,16 @@ def mutated_member(data: bytes, rng: random.Random) -> bytes:
     return output.getvalue()
 
 
-def mutated_json(value: object, rng: random.Random) -> object:
+def mutated_json(value: Any, rng: random.Random) -> object:
     """`value` with something in it replaced by a value of another kind or size."""
     if isinstance(value, dict) and value and rng.random() < 0.9:
+        value = cast("dict[str, object]", value)
         key = rng.choice(list(value))
         if rng.random() < 0.1:
             return {k: v for k, v in value.items() if k != key}
         return {**value, key: mutated_json(value[key], rng)}
     if isinstance(value, list) and value and rng.random() < 0.8:
+        value = cast("list[object]", value)
         place = rng.randrange(len(value))
         return [*value[:place], mutated_json(value[place], rng), *value[place + 1 :]]
     return rng.choice([None, -1, 0, 2**50, 1.5, "", "x", [], {}, True, "float64", [4, 17]])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pytest
-from xdsl.dialects.builtin import FixedBitwidthType, ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -32,7 +32,7 @@ ELEMENTS = [
 ]  # fmt: skip
 
 
-def retyped(value: SSAValue, old: Attribute, new: FixedBitwidthType) -> SSAValue:
+def retyped(value: SSAValue, old: Attribute, new: Attribute) -> SSAValue:
     """A value like `value` whose element type, where it is `old`, is `new`; constants stay."""
     if isinstance(value.owner, ConstantOp):
         return value
@@ -97,7 +97,8 @@ def tensors_read(op: RelayOp) -> list[SSAValue]:
 def like(value: SSAValue, given: NDArray) -> NDArray:
     """`given` with the element type of `value`: where that is a truth value, whether it is above zero."""
     dtype = numpy_dtype(tensor(value).element_type)
-    return given > 0 if dtype == np.bool_ else np.abs(given).astype(dtype) if dtype.kind == "u" else given.astype(dtype)
+    wide = given.astype(np.float64)
+    return (wide > 0 if dtype == np.bool_ else abs(wide) if dtype.kind == "u" else wide).astype(dtype)
 
 
 @pytest.mark.parametrize("name", ["relay.nn.softmax", "relay.nn.fast_softmax", "relay.nn.log_softmax"])
@@ -105,3 +106,17 @@ def test_a_softmax_of_nothing_is_nothing(name: str) -> None:
     (op_type,) = [op for op in Relay.operations if op.name == name]
     for shape in ((0,), (3, 0), (0, 3)):
         assert run_operator(op_type, [np.zeros(shape, np.float32)], axis=-1).shape == shape  # pyright: ignore[reportArgumentType]
+
+
+def test_bounds_outside_of_an_integer_type_clip_to_its_own() -> None:
+    (clip,) = [op for op in Relay.operations if op.name == "relay.clip"]
+    x = np.array([0, 1, 250], np.uint8)
+    assert run_operator(clip, [x], a_min=0.0, a_max=-1.0).tolist() == [0, 0, 0]  # pyright: ignore[reportArgumentType]
+    assert run_operator(clip, [x], a_min=-5.0, a_max=1e9).tolist() == [0, 1, 250]  # pyright: ignore[reportArgumentType]
+    assert run_operator(clip, [x], a_min=300.0, a_max=400.0).tolist() == [255] * 3  # pyright: ignore[reportArgumentType]
+
+
+def test_batch_dimensions_of_a_take_without_an_axis_are_refused() -> None:
+    (take,) = [op for op in Relay.operations if op.name == "relay.take"]
+    with pytest.raises(VerifyException, match="'batch_dims' 1 does not fit axis 0"):
+        run_operator(take, [np.zeros((2, 2), np.float32), np.zeros((2, 2), np.int32)], batch_dims=1)  # pyright: ignore[reportArgumentType]

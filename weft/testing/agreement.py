@@ -79,7 +79,7 @@ def _check_range(array: NDArray, result: SSAValue) -> None:
     dtype = numpy_dtype(tensor(result).element_type)
     if is_float(array) and dtype.kind in "iu":
         whole = np.trunc(array.astype(np.longdouble))
-        info = np.iinfo(dtype)
+        info = np.iinfo(dtype.name)
         if not np.all((whole >= info.min) & (whole <= info.max)):
             raise Undetermined(f"floats cast to {dtype}, which cannot hold them")
 
@@ -109,7 +109,7 @@ def _finfo(array: NDArray) -> np.finfo[np.floating]:
         import ml_dtypes
 
         return ml_dtypes.finfo(array.dtype)  # pyright: ignore[reportReturnType]
-    return np.finfo(array.dtype)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    return np.finfo(array.dtype)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
 
 
 class Expectation:

@@ -5,6 +5,7 @@ What an operator is in ONNX is said by its class (`RelayOp.ONNX`), as the import
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -50,7 +51,7 @@ def to_onnx(module: ModuleOp) -> ModelProto:
                     outputs.append(_info(f"result{number}", value))
             case RelayOp() if op.ONNX and not _divides_integers(op):
                 results = [_name(result, names) for result in op.results]
-                attributes = {name: _python(value) for name, value in op.properties.items()}
+                attributes: dict[str, Any] = {name: _python(value) for name, value in op.properties.items()}
                 nodes.append(helper.make_node(op.ONNX[0], [names[v] for v in op.operands], results, **attributes))
             case _:
                 raise NoCounterpart(op.name)
@@ -84,8 +85,7 @@ def _python(value: Attribute) -> int | float:
 
 def run_onnx_runtime(model: ModelProto, inputs: list[NDArray]) -> list[NDArray] | None:
     """What ONNX Runtime gives; `None` where it has no kernel for one of the types."""
-    import onnxruntime as ort
-
+    ort: Any = import_module("onnxruntime")
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1

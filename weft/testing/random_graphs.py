@@ -39,8 +39,10 @@ from .examples import OperatorExample
 NDArray: TypeAlias = npt.NDArray[np.generic]
 T = TypeVar("T")
 
-DTYPES = ("float32", "float32", "float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64")
-DTYPES += ("uint8", "uint16", "uint32", "uint64", "bool")
+DTYPES = (
+    "float32", "float32", "float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8",
+    "uint16", "uint32", "uint64", "bool",
+)  # fmt: skip
 EXTENTS = (0, 1, 1, 2, 3, 4, 5, 7, 8, 16, 17)
 MAX_ELEMENTS = 20_000
 """Of a value; graphs are to be small, so that many can be tried."""
@@ -195,11 +197,11 @@ def _segments(op: RelayOp) -> list[SSAValue | tuple[SSAValue, ...]]:
     """The operands by definition: a value, or a tuple of values where there may be none or several."""
     found: list[SSAValue | tuple[SSAValue, ...]] = []
     for name, definition in type(op).get_irdl_definition().operands:
-        segment = getattr(op, name)
-        if type(definition) is OperandDef:
-            found.append(segment)
+        segment: SSAValue | Sequence[SSAValue] | None = getattr(op, name)
+        if isinstance(segment, SSAValue):
+            found.append(segment if type(definition) is OperandDef else (segment,))
         else:
-            found.append(tuple(segment) if isinstance(segment, Sequence) else () if segment is None else (segment,))
+            found.append(tuple(segment or ()))
     return found
 
 
@@ -258,7 +260,7 @@ def random_array(type: Tensor, rng: np.random.Generator, special: bool = False) 
         array = (rng.integers(-32, 33, shape) / 8).astype(dtype)
         extremes = [np.inf, -np.inf, np.nan, -0.0, 1e-7, 1e4]
     else:
-        limits = np.iinfo(dtype)
+        limits = np.iinfo(dtype.name)
         array = rng.integers(max(limits.min, -5), 6, shape).astype(dtype)
         extremes = [limits.min, limits.max]
     if special and array.size:

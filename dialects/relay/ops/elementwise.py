@@ -339,10 +339,8 @@ class ClipOp(ElementwiseOp):
         low, high = self.a_min.value.data, self.a_max.value.data
         element = x.element_type
         if not isinstance(element, AnyFloat):
-            low, high = (
-                max(low, te.reduce_identity("max", element).value),
-                min(high, te.reduce_identity("min", element).value),
-            )
+            least, most = (te.reduce_identity(kind, element).value for kind in ("max", "min"))
+            low, high = min(max(low, least), most), max(min(high, most), least)
         return te.compute(x.shape, lambda *i: te.minimum(te.maximum(x[i], low), high), "clip")
 
 

@@ -111,6 +111,7 @@ class TakeOp(_GatherOp):
         data, indices = tensor(self.data), self.index_type().get_shape()
         out_of_range(self.mode, TAKE_MODES)
         if self.axis is None:
+            self.place(1, len(indices))
             return [TensorType(data.element_type, indices)]
         shape = data.get_shape()
         axis, batch = self.place(len(shape), len(indices))
