@@ -120,3 +120,10 @@ def test_batch_dimensions_of_a_take_without_an_axis_are_refused() -> None:
     (take,) = [op for op in Relay.operations if op.name == "relay.take"]
     with pytest.raises(VerifyException, match="'batch_dims' 1 does not fit axis 0"):
         run_operator(take, [np.zeros((2, 2), np.float32), np.zeros((2, 2), np.int32)], batch_dims=1)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("batch", [-2, -1, 2])
+def test_batch_dimensions_that_a_gather_has_not_are_refused(batch: int) -> None:
+    (gather,) = [op for op in Relay.operations if op.name == "relay.gather_nd"]
+    with pytest.raises(VerifyException, match=f"{batch} batch dimensions and 2 indices do not fit 2 dimensions"):
+        run_operator(gather, [np.zeros((7, 2), np.float32), np.zeros((2, 6), np.int64)], batch_dims=batch)  # pyright: ignore[reportArgumentType]

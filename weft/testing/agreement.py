@@ -109,7 +109,8 @@ def _finfo(array: NDArray) -> np.finfo[np.floating]:
         import ml_dtypes
 
         return ml_dtypes.finfo(array.dtype)  # pyright: ignore[reportReturnType]
-    return np.finfo(array.dtype)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
+    info: np.finfo[np.floating] = np.finfo(array.dtype)  # pyright: ignore
+    return info
 
 
 class Expectation:

@@ -246,7 +246,7 @@ class GatherNdOp(_GatherOp):
         """
         batch = self.batch_dims.value.data
         count = self.indexed(indices)
-        if batch + count > len(shape) or batch > len(indices) - 1:
+        if batch < 0 or batch + count > len(shape) or batch > len(indices) - 1:
             raise VerifyException(f"{batch} batch dimensions and {count} indices do not fit {len(shape)} dimensions")
         for d, (m, n) in enumerate(zip(shape[:batch], indices[1 : 1 + batch], strict=True)):
             merge_dims(m, n, f"batch dimension {d}")
