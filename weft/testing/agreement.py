@@ -109,7 +109,8 @@ def _finfo(array: NDArray) -> Any:
         import ml_dtypes
 
         return ml_dtypes.finfo(array.dtype)
-    return np.finfo(array.dtype.name)
+    limits: Any = np.finfo(array.dtype.name)  # pyright: ignore[reportUnknownVariableType]
+    return limits
 
 
 class Expectation:
