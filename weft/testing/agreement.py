@@ -108,8 +108,8 @@ def _finfo(array: NDArray) -> Any:
     if array.dtype.name == "bfloat16":
         import ml_dtypes
 
-        return ml_dtypes.finfo(array.dtype)
-    limits: Any = np.finfo(array.dtype.name)  # pyright: ignore[reportUnknownVariableType]
+        return ml_dtypes.finfo(array.dtype)  # pyright: ignore[reportUnknownVariableType]
+    limits: Any = np.finfo(array.dtype.name)
     return limits
 
 
