@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from xdsl.ir import Operation
@@ -27,6 +27,21 @@ def _shared_among(alloc: AllocBufferOp, block: BlockOp) -> list[ForOp]:
 
 
 _BY_THREADS = (ForKind.PARALLEL, ForKind.THREAD_BINDING)
+
+
+def is_torn(alloc: AllocBufferOp, moved: BlockOp | None = None, loops: Sequence[ForOp] = ()) -> bool:
+    """Whether the blocks that use a buffer of a thread's own do not all stand in the same parallel loops. `moved` is
+    taken to stand in `loops`."""
+    around = enclosing_loops(alloc)
+    shared = {
+        tuple(
+            loop
+            for loop in (loops if block is moved else enclosing_loops(block))
+            if loop.for_kind in _BY_THREADS and loop not in around
+        )
+        for block in accessing_blocks(alloc.buffer)
+    }
+    return len(shared) > 1
 
 
 def check_reach(alloc: AllocBufferOp) -> Iterator[Finding]:

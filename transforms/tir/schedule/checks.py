@@ -8,6 +8,7 @@ from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.core import (
+    AllocBufferOp,
     BlockOp,
     CheckOp,
     ForKind,
@@ -18,8 +19,17 @@ from ....dialects.tir.core import (
     enclosing_loops,
 )
 from ....dialects.tir.legality.dependence import check_independence
+from ....dialects.tir.legality.scopes import is_torn
 from ....dialects.tir.legality.steps import check_steps
-from ..analysis.producers import allocation_of, blocks_between, function_of, stores_of, writers
+from ..analysis.producers import (
+    allocation_of,
+    blocks_between,
+    function_of,
+    is_before,
+    nest_of,
+    stores_of,
+    writers,
+)
 from .errors import ScheduleError
 
 
@@ -118,6 +128,41 @@ def check_private(loop: ForOp) -> None:
             continue
         name = f"%{buffer.name_hint}" if buffer.name_hint else "a buffer"
         raise ScheduleError.at(loop, f"{name}, each thread's own, is used in this loop and outside of it")
+
+
+def check_allocations_first(block: BlockOp, place: Operation) -> list[AllocBufferOp]:
+    """The buffers that `block` uses can be allocated before `place`; gives those that are allocated later now."""
+    late: list[AllocBufferOp] = []
+    for buffer in dict.fromkeys(access.buffer for access in block.accesses()):
+        alloc = buffer.owner
+        if isinstance(alloc, AllocBufferOp) and not is_before(alloc, place):
+            if alloc.parent is not place.parent:
+                raise ScheduleError.at(alloc, "is allocated in a loop that the block would leave")
+            late.append(alloc)
+    return late
+
+
+def allocate_first(late: Sequence[AllocBufferOp], place: Operation) -> None:
+    """Let buffers be allocated before `place`."""
+    assert place.parent is not None
+    for alloc in late:
+        alloc.detach()
+        place.parent.insert_op_before(alloc, place)
+
+
+def check_not_torn(block: BlockOp, buffer: SSAValue, loops: Sequence[ForOp]) -> None:
+    """With `block` in `loops`, `buffer` is not each thread's own while several threads use it."""
+    alloc = buffer.owner
+    if not isinstance(alloc, AllocBufferOp) or not alloc.is_private:
+        return
+    nests = {loops[0] if other is block else nest_of(other) for other in accessing_blocks(buffer)}
+    if len(nests) == 1 and is_torn(alloc, block, loops):
+        raise ScheduleError.at(
+            block,
+            f'block @{block.block_name} would use a buffer of scope "local" outside of a parallel loop around its '
+            "other uses",
+            hint="choose the kinds of loops last",
+        )
 
 
 def check_kinds(loops: Sequence[ForOp], kind: ForKind) -> None:

@@ -15,7 +15,7 @@ from ....dialects.tir.core import BlockOp, ForOp, IterKind, dimension_ranges, en
 from ....dialects.tir.legality.loops import check_kind
 from ..analysis.producers import allocation_of, consumers, function_of, is_before, written_buffer
 from ..analysis.regions import required_region
-from .checks import check_inputs_stay, check_live, check_one_element, check_sole_writer, is_around
+from .checks import check_inputs_stay, check_live, check_not_torn, check_one_element, check_sole_writer, is_around
 from .errors import ScheduleError
 from .inline import erase_with_loops
 from .rebind import assign
@@ -33,21 +33,22 @@ class Placement:
     """Iterators of which the consumers do not need every value."""
 
 
-def compute_at(block: BlockOp, loop: ForOp) -> list[ForOp]:
+def compute_at(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = False) -> list[ForOp]:
     """Move `block` into `loop`, before everything there, computing just the region that the blocks in `loop` read.
 
-    Returns the new loops of `block`, spatial ones first (outermost first), then the reduction's. Counterpart of TVM's
+    Returns the new loops of `block`, spatial ones first (outermost first), then the reduction's: with
+    `preserve_unit_loops` one for each iterator, else none for those of one iteration. Counterpart of TVM's
     `compute_at`.
 
     Raises:
         ScheduleError: as `check_compute_at` says.
     """
     check_compute_at(block, loop)
-    return _move(block, loop)
+    return _move(block, loop, preserve_unit_loops)
 
 
-def _move(block: BlockOp, loop: ForOp) -> list[ForOp]:
-    place = _place(block, loop)
+def _move(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = False) -> list[ForOp]:
+    place = _place(block, loop, preserve_unit_loops)
     erase_with_loops(block, keep=True)
     first = loop.body.block.first_op
     assert first is not None
@@ -83,6 +84,8 @@ def check_compute_at(block: BlockOp, loop: ForOp) -> None:
         raise ScheduleError.at(block, f"{name} comes after what reads it")
     if not is_around(loop, block) and not is_before(block, loop):
         raise ScheduleError.at(block, f"{name} comes after the loop it should move into")
+    for each in (*block.reads, buffer):
+        check_not_torn(block, each, [*enclosing_loops(loop), loop])
     check_inputs_stay(block, loop if not is_around(loop, block) else readers[0])
     bounds = [
         linear(expr)
@@ -113,7 +116,7 @@ def _check_concurrent(block: BlockOp, loop: ForOp) -> None:
                 raise ScheduleError.at(block, finding.message, hint="compute it there first, choose kinds last")
 
 
-def _place(block: BlockOp, loop: ForOp) -> Placement:
+def _place(block: BlockOp, loop: ForOp, preserve_unit_loops: bool) -> Placement:
     store = check_one_element(block)
     position = {v: d for d, v in enumerate(store.indices)}
     outer_vars = [each.var for each in (*enclosing_loops(loop), loop)]
@@ -125,7 +128,7 @@ def _place(block: BlockOp, loop: ForOp) -> Placement:
         if kind == IterKind.SPATIAL and iterator in position:
             offset, size = region[position[iterator]]
             size = min(size, extent)
-        if size == 1:
+        if size == 1 and not preserve_unit_loops:
             binding = offset
         else:
             inner = ForOp(size, name_hint=iterator.name_hint)

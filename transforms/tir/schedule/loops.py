@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import prod
 
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
@@ -15,33 +16,42 @@ from .errors import ScheduleError
 from .rebind import ValueExpr, assign, rebind
 
 
-def check_split(loop: ForOp, factors: Sequence[int]) -> None:
+def check_split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -> None:
     """Whether `loop` can be split by `factors`.
 
     Raises:
-        ScheduleError: a factor is not positive, the loop does not start at 0, or has a thread or annotations.
+        ScheduleError: a factor is not positive, the loop does not start at 0, or has a thread or annotations, or the
+            loops would have fewer iterations than it has.
     """
     check_live(loop)
     check_free(loop)
-    if any(f < 1 for f in factors):
+    if outer is not None and prod((outer, *factors)) < loop.trip_count:
+        raise ScheduleError.at(
+            loop,
+            f"cannot split into {[outer, *factors]}: that is fewer than its {loop.trip_count} iterations",
+            hint="leave one factor out, for the loop to say",
+        )
+    if any(f < 1 for f in factors) or (outer is not None and outer < 1):
         raise ScheduleError.at(loop, f"cannot split into {list(factors)}: factors must be positive")
     if loop.start != 0:
         raise ScheduleError.at(loop, f"cannot split a loop that starts at {loop.start}")
 
 
-def split(loop: ForOp, factors: Sequence[int]) -> list[ForOp]:
+def split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -> list[ForOp]:
     """Split `loop` into a nest: an outer loop and one inner loop for each of `factors`, outermost first.
+
+    The outer loop has as many iterations as it takes, or `outer`, which may be more.
 
     Where the product of the factors does not divide the extent, blocks get a predicate that keeps them inside.
 
     Raises:
         ScheduleError: as `check_split` says.
     """
-    check_split(loop, factors)
+    check_split(loop, factors, outer)
     extent, inner = loop.trip_count, 1
     for factor in factors:
         inner *= factor
-    outer_extent = -(-extent // inner)
+    outer_extent = -(-extent // inner) if outer is None else outer
     name = loop.var.name_hint or "i"
     loops = [loop, *(ForOp(f, name_hint=f"{name}_{n}") for n, f in enumerate(factors, 1))]
     loop.trip_count = outer_extent
@@ -50,8 +60,8 @@ def split(loop: ForOp, factors: Sequence[int]) -> list[ForOp]:
     blocks = blocks_under(loop)
     for op in contents:
         op.detach()
-    for outer, nested in pairwise(loops):
-        outer.body.block.add_op(nested)
+    for around, nested in pairwise(loops):
+        around.body.block.add_op(nested)
     loops[-1].body.block.add_ops(contents)
     expr: AffineExpr = AffineConstantExpr(0)
     for position, (_, size) in enumerate(zip(loops, (outer_extent, *factors), strict=True)):

@@ -17,7 +17,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
-from ....dialects.tir.legality.scopes import nests_using
+from ....dialects.tir.legality.scopes import is_torn, nests_using
 from ..analysis.producers import allocation_of, consumers, nest_of, written_buffer
 from .checks import check_live, check_one_element, check_sole_writer
 from .errors import ScheduleError
@@ -212,6 +212,10 @@ def check_set_scope(buffer: SSAValue, scope: Scope) -> None:
             alloc,
             f'a buffer that {count} nests use cannot be "local", each thread\'s own and gone where a nest ends',
             hint="move the block that writes it into the nest that reads it first (compute_at)",
+        )
+    if scope == Scope.LOCAL and is_torn(alloc):
+        raise ScheduleError.at(
+            alloc, 'a buffer that is used in and outside of a parallel loop cannot be "local", each thread\'s own'
         )
 
 

@@ -1,0 +1,100 @@
+"""`cache_read`: copy a buffer first, and read the copy.
+
+Before -> after `cache_read(x, Scope.GLOBAL, [block])`:
+
+```mlir
+tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.block @copy(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+```
+
+```mlir
+tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %x_global = tir.alloc_buffer "global" : memref<8xf32>
+  tir.for %i0 = 0 to 8 {
+    tir.block @x_global(%v0: spatial 8) = [%i0] reads(%x[%v0] : memref<8xf32>) writes(%x_global[%v0] : memref<8xf32>) {
+      %0 = memref.load %x[%v0] : memref<8xf32>
+      memref.store %0, %x_global[%v0] : memref<8xf32>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @copy(%v: spatial 8) = [%i] reads(%x_global[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %x_global[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+```
+
+All of the buffer is copied; `compute_at` moves the copy to where less of it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.tir.core import AllocBufferOp, BlockOp, Scope, memref_of
+from ....dialects.tir.legality.bounds import buffer_name
+from ..analysis.producers import allocation_of, is_before, nest_of, writers
+from .checks import check_live
+from .copies import copy_nest, free_block_name
+from .errors import ScheduleError
+
+
+def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp]) -> Operation:
+    """Whether `readers` may read a copy of `buffer`; gives the nest before which it is made.
+
+    Raises:
+        ScheduleError: a reader does not read the buffer, or writes it; it is each thread's own; a block writes a part
+            of it only, or writes it in a nest of a reader or after the first of them.
+    """
+    check_live(*readers)
+    name = buffer_name(buffer)
+    alloc = allocation_of(buffer)
+    if alloc is not None and alloc.is_private:
+        raise ScheduleError.at(readers[0], f'{name} is of scope "local": a copy in another nest does not reach it')
+    for reader in readers:
+        if buffer not in reader.reads or buffer in reader.writes:
+            raise ScheduleError.at(reader, f"block @{reader.block_name} does not only read {name}")
+    nests = list(dict.fromkeys(nest_of(reader) for reader in readers))
+    first = next(nest for nest in nests if all(nest is other or is_before(nest, other) for other in nests))
+    for writer in writers(buffer):
+        if nest_of(writer) is first or not is_before(nest_of(writer), first):
+            raise ScheduleError.at(
+                writer,
+                f"block @{writer.block_name} writes {name} where it would have been copied already",
+                hint="cache the buffer before the block that writes it is moved into the reader's loops",
+            )
+        if writer.partial_iters:
+            raise ScheduleError.at(writer, f"block @{writer.block_name} writes a part of {name} only")
+    return first
+
+
+def cache_read(buffer: SSAValue, scope: Scope, readers: Sequence[BlockOp]) -> BlockOp:
+    """Let `readers` read a copy of `buffer`. Returns the block that copies.
+
+    A copy of scope `LOCAL` reaches them after `compute_at` has moved the block into their nest. Counterpart of TVM's
+    `cache_read`.
+
+    Raises:
+        ScheduleError: as `check_cache_read` says.
+    """
+    first = check_cache_read(buffer, readers)
+    alloc = AllocBufferOp(memref_of(buffer), scope)
+    alloc.buffer.name_hint = f"{buffer.name_hint or 'buffer'}_{scope.value}"
+    nest, block = copy_nest(free_block_name(first, alloc.buffer.name_hint), buffer, alloc.buffer)
+    assert first.parent is not None
+    first.parent.insert_ops_before([alloc, nest], first)
+    for reader in readers:
+        for access in reader.accesses():
+            if access.buffer is buffer:
+                access.op.operands[0] = alloc.buffer
+        reader.update_accesses()
+    return block

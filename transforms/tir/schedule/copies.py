@@ -1,0 +1,116 @@
+"""What primitives put into a function: nests that copy, names that are free, indices as operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
+
+from ....dialects.tir.core import BlockOp, ForOp, IterKind, blocks_under, memref_of
+from ..analysis.producers import function_of
+
+
+def free_block_name(op: Operation, wanted: str) -> str:
+    """`wanted`, or that with a number, so that no block of the function of `op` has the name."""
+    taken = {block.block_name for block in blocks_under(function_of(op))}
+    name, number = wanted, 1
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    return name
+
+
+def nest_over(extents: Sequence[int], names: Sequence[str] = ()) -> tuple[list[ForOp], tuple[AffineExpr, ...]]:
+    """Loops, one in the other, over the extents that are not 1, and what iterators of these extents are bound to."""
+    loops: list[ForOp] = []
+    bindings: list[AffineExpr] = []
+    for number, extent in enumerate(extents):
+        if extent == 1:
+            bindings.append(AffineConstantExpr(0))
+        else:
+            bindings.append(AffineDimExpr(len(loops)))
+            loops.append(ForOp(extent, name_hint=names[number] if names else f"i{number}"))
+    for outer, inner in pairwise(loops):
+        outer.body.block.add_op(inner)
+    return loops, tuple(bindings)
+
+
+def new_block(
+    name: str, iters: Sequence[tuple[IterKind, int]], body: Block, init: Block | None = None
+) -> tuple[Operation, BlockOp]:
+    """A block in loops over its iterators; gives the outermost operation, and the block."""
+    loops, bindings = nest_over([extent for _, extent in iters])
+    block = BlockOp(
+        name,
+        iters,
+        AffineMap(len(loops), 0, bindings),
+        [loop.var for loop in loops],
+        Region(body),
+        None if init is None else Region(init),
+    )
+    if not loops:
+        return block, block
+    loops[-1].body.block.add_op(block)
+    return loops[0], block
+
+
+def new_body(count: int, prefix: str = "v") -> Block:
+    """An empty body with `count` iterators."""
+    body = Block(arg_types=[IndexType()] * count)
+    for number, argument in enumerate(body.args):
+        argument.name_hint = f"{prefix}{number}"
+    return body
+
+
+def copy_nest(name: str, source: SSAValue, target: SSAValue) -> tuple[Operation, BlockOp]:
+    """A block in loops of its own that copies `source` to `target`."""
+    shape = memref_of(source).get_shape()
+    body = new_body(len(shape))
+    load = memref.LoadOp.get(source, body.args)
+    body.add_ops([load, memref.StoreOp.get(load.res, target, body.args)])
+    return new_block(name, [(IterKind.SPATIAL, extent) for extent in shape], body)
+
+
+def index_ops(expr: AffineExpr, values: Sequence[SSAValue]) -> tuple[list[Operation], SSAValue]:
+    """Operations that compute an expression over non-negative `values`, and their result."""
+    match expr:
+        case AffineDimExpr(position):
+            return [], values[position]
+        case AffineConstantExpr(value):
+            constant = arith.ConstantOp(IntegerAttr(value, IndexType()))
+            return [constant], constant.result
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            left, a = index_ops(lhs, values)
+            right, b = index_ops(rhs, values)
+            match kind:
+                case AffineBinaryOpKind.Add:
+                    op = arith.AddiOp(a, b)
+                case AffineBinaryOpKind.Mul:
+                    op = arith.MuliOp(a, b)
+                case AffineBinaryOpKind.FloorDiv:
+                    op = arith.DivUIOp(a, b)
+                case AffineBinaryOpKind.Mod:
+                    op = arith.RemUIOp(a, b)
+                case _:
+                    raise ValueError(f"no operation for {expr}")
+            return [*left, *right, op], op.result
+        case _:
+            raise ValueError(f"no operation for {expr}")
+
+
+def drop_unused_indices(block: BlockOp) -> None:
+    """Erase from the body of `block` the index arithmetic whose results nothing uses any more."""
+    for op in reversed(list(block.body.block.ops)):
+        if op.name.startswith("arith.") and all(isinstance(r.type, IndexType) and not r.uses for r in op.results):
+            op.detach()
+            op.erase()

@@ -1,0 +1,103 @@
+"""Index maps that can be turned round: which indices become which, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
+
+from ....dialects.tir.analyzer import Const, IntExpr, dim, from_affine
+from ....dialects.tir.analyzer.iter_map import Iterator, detect_iter_map
+
+
+@dataclass(frozen=True)
+class Bijection:
+    """A map between boxes that reaches every index once."""
+
+    forward: AffineMap
+    extents: tuple[int, ...]
+    """The box that it leads to."""
+    backward: tuple[AffineExpr, ...]
+    """Each old index over the new ones as dimensions."""
+
+
+def bijection(map: AffineMap, extents: Sequence[int]) -> Bijection | str:
+    """`map` over the box `extents` as a bijection, or why it is none.
+
+    Each new index is to run from 0 without gaps, and every index of the old box is to have one place.
+    """
+    if map.num_dims != len(extents) or map.num_symbols:
+        return f"takes {map.num_dims} indices, not {len(extents)}"
+    domains: dict[IntExpr, int | IntExpr | range] = {
+        dim(number): extent for number, extent in enumerate(extents) if extent != 1
+    }
+    units: list[AffineExpr] = [
+        AffineConstantExpr(0) if extent == 1 else AffineDimExpr(number) for number, extent in enumerate(extents)
+    ]
+    found = detect_iter_map(
+        [from_affine(expr.replace_dims_and_symbols(units, [])) for expr in map.results], domains, bijective=True
+    )
+    if not found:
+        return f"does not give each index a place of its own: {found.reason}"
+    shape: list[int] = []
+    parts: dict[Iterator, list[tuple[int, AffineExpr]]] = {}
+    for number, index in enumerate(found.indices):
+        base, scale, extent = _int(index.base), _int(index.scale), _int(index.extent)
+        if base != 0 or scale != 1 or extent is None:
+            return f"leaves places of index {number} empty"
+        shape.append(extent)
+        if index.digit is not None:
+            lower = _int(index.digit.lower)
+            assert lower is not None
+            parts.setdefault(index.digit.iterator, []).append((lower, AffineDimExpr(number)))
+    _take_apart(parts)
+    sources = {iterator.source: _sum(terms) for iterator, terms in parts.items()}
+    backward = tuple(
+        AffineConstantExpr(0) if extent == 1 else sources[dim(number)] for number, extent in enumerate(extents)
+    )
+    return Bijection(map, tuple(shape), backward)
+
+
+def _take_apart(parts: dict[Iterator, list[tuple[int, AffineExpr]]]) -> None:
+    """Turn what is known of fused iterators into what is known of those that they are fused of."""
+    pending = [iterator for iterator in parts if iterator.digits]
+    while pending:
+        inner = {digit.iterator for iterator in pending for digit in iterator.digits}
+        whole = next(iterator for iterator in pending if iterator not in inner)
+        pending.remove(whole)
+        value = _sum(parts.pop(whole))
+        highest = max(_int(digit.scale) or 1 for digit in whole.digits)
+        for digit in whole.digits:
+            scale, extent, lower = _int(digit.scale), _int(digit.extent), _int(digit.lower)
+            assert scale is not None and extent is not None and lower is not None
+            part = value if scale == 1 else _binary(AffineBinaryOpKind.FloorDiv, value, scale)
+            if scale != highest:
+                part = _binary(AffineBinaryOpKind.Mod, part, extent)
+            parts.setdefault(digit.iterator, []).append((lower, part))
+            if digit.iterator.digits and digit.iterator not in pending:
+                pending.append(digit.iterator)
+
+
+def _binary(kind: AffineBinaryOpKind, expr: AffineExpr, constant: int) -> AffineExpr:
+    return AffineBinaryOpExpr(kind, expr, AffineConstantExpr(constant))
+
+
+def _sum(terms: list[tuple[int, AffineExpr]]) -> AffineExpr:
+    total: AffineExpr | None = None
+    for factor, value in sorted(terms, key=lambda term: -term[0]):
+        term = value if factor == 1 else value * factor
+        total = term if total is None else total + term
+    assert total is not None
+    return total
+
+
+def _int(expr: IntExpr) -> int | None:
+    return int(expr.value) if isinstance(expr, Const) else None

@@ -1,0 +1,129 @@
+"""`reindex`: copy a buffer into the layout that a block's iterators run through it in.
+
+Before -> after `reindex(block, x)`:
+
+```mlir
+tir.prim_func @f(%x: memref<32xf32>, %y: memref<8x4xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 4 {
+      tir.block @copy(%a: spatial 8, %b: spatial 4) = [%i, %j]
+          reads(%x[%b * 8 + %a] : memref<32xf32>) writes(%y[%a, %b] : memref<8x4xf32>) {
+        %c8 = arith.constant 8 : index
+        %0 = arith.muli %b, %c8 : index
+        %1 = arith.addi %0, %a : index
+        %2 = memref.load %x[%1] : memref<32xf32>
+        memref.store %2, %y[%a, %b] : memref<8x4xf32>
+      }
+    }
+  }
+}
+```
+
+```mlir
+tir.prim_func @f(%x: memref<32xf32>, %y: memref<8x4xf32>) {
+  %x_reindex = tir.alloc_buffer "global" : memref<8x4xf32>
+  tir.for %i0 = 0 to 8 {
+    tir.for %i1 = 0 to 4 {
+      tir.block @x_reindex(%v0: spatial 8, %v1: spatial 4) = [%i0, %i1] reads(%x[%v1 * 8 + %v0] : memref<32xf32>)
+          writes(%x_reindex[%v0, %v1] : memref<8x4xf32>) {
+        %0 = arith.constant 8 : index
+        %1 = arith.muli %v1, %0 : index
+        %2 = arith.addi %1, %v0 : index
+        %3 = memref.load %x[%2] : memref<32xf32>
+        memref.store %3, %x_reindex[%v0, %v1] : memref<8x4xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 4 {
+      tir.block @copy(%a: spatial 8, %b: spatial 4) = [%i, %j]
+          reads(%x_reindex[%a, %b] : memref<8x4xf32>) writes(%y[%a, %b] : memref<8x4xf32>) {
+        %4 = memref.load %x_reindex[%a, %b] : memref<8x4xf32>
+        memref.store %4, %y[%a, %b] : memref<8x4xf32>
+      }
+    }
+  }
+}
+```
+
+What is written is cached by `cache_write`, and laid out by `transform_layout`.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+
+from ....dialects.tir.affine import expr_range
+from ....dialects.tir.core import AllocBufferOp, BlockOp, IterKind, memref_of
+from ....dialects.tir.legality.bounds import buffer_name
+from ..analysis.producers import nest_of
+from .cache_read import check_cache_read
+from .copies import drop_unused_indices, free_block_name, index_ops, new_block, new_body
+from .errors import ScheduleError
+
+
+def check_reindex(block: BlockOp, buffer: SSAValue) -> AffineMap:
+    """Whether what `block` reads of `buffer` can be copied along its iterators; gives where it reads.
+
+    Raises:
+        ScheduleError: as `check_cache_read` says; or it reads at several places, where data says, under a branch, or,
+            for some values of its iterators, outside of the buffer.
+    """
+    check_cache_read(buffer, [block])
+    name = f"block @{block.block_name}"
+    reads = [access for access in block.accesses() if access.buffer is buffer]
+    maps = {access.map for access in reads}
+    map = reads[0].map
+    if len(maps) != 1 or map is None:
+        raise ScheduleError.at(block, f"{name} does not read {buffer_name(buffer)} at one place that its iterators say")
+    ranges: dict[AffineExpr, tuple[int, int]] = {
+        AffineDimExpr(number): (0, extent - 1) for number, extent in enumerate(block.extents)
+    }
+    for access in reads:
+        if access.op.parent_op() is not block or access.op.parent_region() is not block.body:
+            raise ScheduleError.at(access.op, f"{name} reads {buffer_name(buffer)} under a condition, or in its init")
+    for index, extent in zip(map.results, memref_of(buffer).get_shape(), strict=True):
+        bounds = expr_range(index, ranges)
+        if bounds is None or bounds[0] < 0 or bounds[1] >= extent:
+            raise ScheduleError.at(
+                block, f"{name} would read {buffer_name(buffer)} outside, for iterators that its predicate leaves out"
+            )
+    return map
+
+
+def reindex(block: BlockOp, buffer: SSAValue) -> BlockOp:
+    """Let `block` read a copy of `buffer` with a dimension for each iterator that says where it reads. Returns the
+    block that copies. Counterpart of TVM's `reindex`.
+
+    Raises:
+        ScheduleError: as `check_reindex` says.
+    """
+    map = check_reindex(block, buffer)
+    used = sorted({d for expr in map.results for d in expr.used_dims()})
+    shape = [block.extents[d] for d in used]
+    alloc = AllocBufferOp(MemRefType[Attribute](memref_of(buffer).element_type, shape))
+    alloc.buffer.name_hint = f"{buffer.name_hint or 'buffer'}_reindex"
+    body = new_body(len(used))
+    dims: list[AffineExpr] = [AffineDimExpr(used.index(d) if d in used else 0) for d in range(len(block.iters))]
+    indices: list[SSAValue] = []
+    added: list[Operation] = []
+    for expr in map.results:
+        ops, value = index_ops(expr.replace_dims_and_symbols(dims, []), body.args)
+        added += ops
+        indices.append(value)
+    load = memref.LoadOp.get(buffer, indices)
+    body.add_ops([*added, load, memref.StoreOp.get(load.res, alloc.buffer, body.args)])
+    name = free_block_name(block, alloc.buffer.name_hint)
+    nest, copy = new_block(name, [(IterKind.SPATIAL, extent) for extent in shape], body)
+    top = nest_of(block)
+    assert top.parent is not None
+    top.parent.insert_ops_before([alloc, nest], top)
+    for access in block.accesses():
+        if access.buffer is buffer:
+            access.op.operands = [alloc.buffer, *(block.iters[d] for d in used)]
+    drop_unused_indices(block)
+    block.update_accesses()
+    return copy

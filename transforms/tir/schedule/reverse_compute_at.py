@@ -1,0 +1,286 @@
+"""`reverse_compute_at`: compute a reader in a loop of the blocks that it reads, as far as they have come there.
+
+Before -> after `reverse_compute_at(square, i)`:
+
+```mlir
+tir.prim_func @f(%x: memref<8x4xf32>, %y: memref<8x4xf32>) {
+  %t = tir.alloc_buffer "global" : memref<8x4xf32>
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 4 {
+      tir.block @twice(%a: spatial 8, %b: spatial 4) = [%i, %j]
+          reads(%x[%a, %b] : memref<8x4xf32>) writes(%t[%a, %b] : memref<8x4xf32>) {
+        %0 = memref.load %x[%a, %b] : memref<8x4xf32>
+        %1 = arith.addf %0, %0 : f32
+        memref.store %1, %t[%a, %b] : memref<8x4xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 4 {
+      tir.block @square(%a: spatial 8, %b: spatial 4) = [%i, %j]
+          reads(%t[%a, %b] : memref<8x4xf32>) writes(%y[%a, %b] : memref<8x4xf32>) {
+        %0 = memref.load %t[%a, %b] : memref<8x4xf32>
+        %1 = arith.mulf %0, %0 : f32
+        memref.store %1, %y[%a, %b] : memref<8x4xf32>
+      }
+    }
+  }
+}
+```
+
+```mlir
+tir.prim_func @f(%x: memref<8x4xf32>, %y: memref<8x4xf32>) {
+  %t = tir.alloc_buffer "global" : memref<8x4xf32>
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 4 {
+      tir.block @twice(%a: spatial 8, %b: spatial 4) = [%i, %j]
+          reads(%x[%a, %b] : memref<8x4xf32>) writes(%t[%a, %b] : memref<8x4xf32>) {
+        %0 = memref.load %x[%a, %b] : memref<8x4xf32>
+        %1 = arith.addf %0, %0 : f32
+        memref.store %1, %t[%a, %b] : memref<8x4xf32>
+      }
+    }
+    tir.for %b = 0 to 4 {
+      tir.block @square(%a: spatial 8, %b_1: spatial 4) = [%i, %b]
+          reads(%t[%a, %b_1] : memref<8x4xf32>) writes(%y[%a, %b_1] : memref<8x4xf32>) {
+        %0 = memref.load %t[%a, %b_1] : memref<8x4xf32>
+        %1 = arith.mulf %0, %0 : f32
+        memref.store %1, %y[%a, %b_1] : memref<8x4xf32>
+      }
+    }
+  }
+}
+```
+
+What the producers write in one iteration must be a box without holes, finished in that iteration: no loop around it
+steps through a reduction of theirs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from ....dialects.tir.affine import Linear, expr_range, linear, substitute
+from ....dialects.tir.core import (
+    BlockOp,
+    ForOp,
+    IterKind,
+    blocks_under,
+    dimension_ranges,
+    enclosing_loops,
+    memref_of,
+)
+from ....dialects.tir.legality.bounds import buffer_name
+from ..analysis.producers import allocation_of, blocks_between, is_before, nest_of, writers, written_buffer
+from .checks import allocate_first, check_allocations_first, check_live, check_not_torn, check_one_element, is_around
+from .errors import ScheduleError
+from .inline import erase_with_loops
+from .rebind import assign
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which values an iterator takes in one iteration: from `offset`, over the loops outside as dimensions, `size`."""
+
+    offset: AffineExpr
+    size: int
+
+
+@dataclass
+class Plan:
+    """What the iterators of a reader run over in a loop of its producers."""
+
+    outer: list[SSAValue]
+    parts: dict[int, Part] = field(default_factory=dict[int, Part])
+    """Iterators, by number, that run over a part of their values only."""
+
+
+def check_reverse_compute_at(block: BlockOp, loop: ForOp) -> Plan:
+    """Whether `block` can be computed in `loop`, after what stands there; gives how.
+
+    Raises:
+        ScheduleError: nothing in `loop` writes what the block reads, or something outside does; the block has a
+            predicate or does not write one element for each value of its iterators; a producer's result is not
+            finished within an iteration, or not a box; a reduction of the block would see a part of it only; or
+            something in between or in `loop` touches what the block does.
+    """
+    check_live(block, loop)
+    name = f"block @{block.block_name}"
+    if block.conditions or block.partial_iters:
+        raise ScheduleError.at(block, f"{name} has a predicate that would be lost, or runs for a part only")
+    check_one_element(block)
+    if is_around(loop, block) or not is_before(loop, block):
+        raise ScheduleError.at(block, f"{name} does not come after the loop it should move into")
+    inside = set(blocks_under(loop))
+    target = written_buffer(block)
+    produced = [buffer for buffer in block.reads if buffer is not target and any(w in inside for w in writers(buffer))]
+    if not produced:
+        raise ScheduleError.at(block, f"{name} reads nothing that is computed in the loop it should move into")
+    for buffer in produced:
+        if allocation_of(buffer) is None or any(w not in inside for w in writers(buffer)):
+            raise ScheduleError.at(block, f"{buffer_name(buffer)} is not computed in that loop alone")
+    for each in (*block.reads, target):
+        check_not_torn(block, each, [*enclosing_loops(loop), loop])
+    check_allocations_first(block, nest_of(loop))
+    _check_between(block, loop, produced)
+    plan = Plan([each.var for each in (*enclosing_loops(loop), loop)])
+    for buffer in produced:
+        for producer in writers(buffer):
+            _check_finished(producer, plan.outer)
+        region = _written_box(block, buffer, plan.outer)
+        _add_parts(block, buffer, region, plan)
+    return plan
+
+
+def _check_between(block: BlockOp, loop: ForOp, produced: list[SSAValue]) -> None:
+    """Nothing that runs before `block` now, and would run after it then, or the other way round, has to do with it."""
+    name = f"block @{block.block_name}"
+    target = written_buffer(block)
+    inputs = set(block.reads) - set(produced)
+    inputs.discard(target)
+    around = enclosing_loops(loop)
+    nest = set(blocks_under(around[0] if around else loop))
+    for other in (*nest, *blocks_between(loop, block)):
+        if other is block:
+            continue
+        if target in (*other.reads, *other.writes):
+            raise ScheduleError.at(other, f"block @{other.block_name} touches what {name} writes")
+        if inputs & set(other.writes):
+            raise ScheduleError.at(other, f"block @{other.block_name} writes what {name} reads")
+
+
+def _check_finished(producer: BlockOp, outer: list[SSAValue]) -> None:
+    """An iteration of the loops outside finishes what `producer` writes in it."""
+    name = f"block @{producer.block_name}"
+    for kind, binding in zip(producer.kinds, producer.bindings.data.results, strict=True):
+        if kind != IterKind.SPATIAL and any(producer.loop_vars[d] in outer for d in binding.used_dims()):
+            raise ScheduleError.at(
+                producer,
+                f"{name} has not finished its reduction where an iteration of the loop ends",
+                hint="move into a loop outside of the reduction's",
+            )
+    bounds = [
+        linear(expr)
+        for binding, extent in zip(producer.bindings.data.results, producer.extents, strict=True)
+        for expr in (binding, AffineConstantExpr(extent - 1) + binding * -1)
+    ]
+    if producer.partial_iters or any(linear(condition) not in bounds for condition in producer.conditions):
+        raise ScheduleError.at(producer, f"{name} writes a part only of what it could")
+
+
+def _written_box(block: BlockOp, buffer: SSAValue, outer: list[SSAValue]) -> list[Part]:
+    """What all writers of `buffer` write of each dimension in one iteration, the same for all."""
+    found: list[Part] | None = None
+    for producer in writers(buffer):
+        parts: list[Part] = []
+        for access in producer.accesses():
+            if access.buffer is not buffer or not access.is_write:
+                continue
+            box = None if access.map is None else [_span(producer, index, outer) for index in access.map.results]
+            if box is None or None in box:
+                raise ScheduleError.at(
+                    producer, f"what block @{producer.block_name} writes in an iteration of the loop is not a box"
+                )
+            parts = [part for part in box if part is not None]
+            if found is not None and found != parts:
+                raise ScheduleError.at(producer, f"the writers of {buffer_name(buffer)} write different parts of it")
+            found = parts
+    assert found is not None
+    return found
+
+
+def _span(producer: BlockOp, index: AffineExpr, outer: list[SSAValue]) -> Part | None:
+    """The values of an index in one iteration of `outer`; `None` where they are not known to follow each other."""
+    loop_vars = list(producer.loop_vars)
+    ranges = dimension_ranges(loop_vars)
+    form = linear(substitute(index, producer.bindings.data.results), ranges)
+    renumber: list[AffineExpr] = [
+        AffineDimExpr(outer.index(v)) if v in outer else AffineConstantExpr(0) for v in loop_vars
+    ]
+    fixed: dict[AffineExpr, int] = {}
+    steps: list[tuple[int, int]] = []
+    low = 0
+    for atom, factor in form.terms.items():
+        used = [loop_vars[d] for d in atom.used_dims()]
+        if all(v in outer for v in used):
+            fixed[substitute(atom, renumber)] = factor
+        elif isinstance(atom, AffineDimExpr) and factor > 0:
+            first, last = ranges[atom]
+            low += factor * first
+            steps.append((factor, last - first + 1))
+        else:
+            return None
+    size = 1
+    for factor, count in sorted(steps):
+        if factor > size:
+            return None
+        size += factor * (count - 1)
+    return Part(Linear(fixed, form.constant + low).to_expr(), size)
+
+
+def _add_parts(block: BlockOp, buffer: SSAValue, box: list[Part], plan: Plan) -> None:
+    """Let the iterators that `block` reads `buffer` at run over `box`."""
+    name = f"block @{block.block_name}"
+    shape = memref_of(buffer).get_shape()
+    for access in block.accesses():
+        if access.buffer is not buffer:
+            continue
+        for index, part, extent in zip(access.op.indices, box, shape, strict=True):
+            whole = part.size >= extent and part.offset == AffineConstantExpr(0)
+            if whole:
+                continue
+            if not (isinstance(index, BlockArgument) and index in block.iters):
+                raise ScheduleError.at(
+                    access.op, f"{name} reads {buffer_name(buffer)} at more than its iterators: not all is there yet"
+                )
+            number = block.iters.index(index)
+            if block.kinds[number] != IterKind.SPATIAL:
+                raise ScheduleError.at(
+                    block, f"{name} reduces along {block.iter_name(number)}, of which an iteration has a part only"
+                )
+            known = plan.parts.setdefault(number, part)
+            if known != part:
+                raise ScheduleError.at(block, f"{name} reads different parts along {block.iter_name(number)}")
+
+
+def reverse_compute_at(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = False) -> list[ForOp]:
+    """Move `block` into `loop`, after everything there, computing what can be from what is finished there.
+
+    Returns the new loops of `block`, outermost first. Counterpart of TVM's `reverse_compute_at`.
+
+    Raises:
+        ScheduleError: as `check_reverse_compute_at` says.
+    """
+    plan = check_reverse_compute_at(block, loop)
+    allocate_first(check_allocations_first(block, nest_of(loop)), nest_of(loop))
+    values = list(plan.outer)
+    loops: list[ForOp] = []
+    bindings: list[AffineExpr] = []
+    conditions: list[AffineExpr] = []
+    for number, (iterator, extent) in enumerate(zip(block.iters, block.extents, strict=True)):
+        part = plan.parts.get(number, Part(AffineConstantExpr(0), extent))
+        binding = part.offset
+        if part.size != 1 or preserve_unit_loops:
+            loops.append(ForOp(part.size, name_hint=iterator.name_hint))
+            values.append(loops[-1].var)
+            binding = binding + AffineExpr.dimension(len(values) - 1)
+        bindings.append(binding)
+    erase_with_loops(block, keep=True)
+    for outer, inner in pairwise(loops):
+        outer.body.block.add_op(inner)
+    if loops:
+        loops[-1].body.block.add_op(block)
+    loop.body.block.add_op(loops[0] if loops else block)
+    ranges = dimension_ranges(values)
+    for binding, extent in zip(bindings, block.extents, strict=True):
+        bounds = expr_range(binding, ranges)
+        if bounds is None or bounds[1] >= extent:
+            conditions.append(AffineConstantExpr(extent - 1) - binding)
+        if bounds is None or bounds[0] < 0:
+            conditions.append(binding)
+    assign(block, bindings, conditions, values)
+    return loops

@@ -1,0 +1,319 @@
+"""`rfactor`: let each iteration of a reduction's loop reduce on its own, and reduce the partial results after.
+
+Before -> after `rfactor(k, 0)`:
+
+```mlir
+tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<1xf32>) {
+  tir.for %k = 0 to 4 {
+    tir.for %l = 0 to 8 {
+      tir.block @sum(%v: spatial 1, %a: reduce 4, %b: reduce 8) = [0, %k, %l]
+          reads(%x[%a, %b] : memref<4x8xf32>) writes(%y[%v] : memref<1xf32>) {
+        %0 = memref.load %y[%v] : memref<1xf32>
+        %1 = memref.load %x[%a, %b] : memref<4x8xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %y[%v] : memref<1xf32>
+      } init(%v, %a, %b) {
+        %0 = arith.constant 0.0 : f32
+        memref.store %0, %y[%v] : memref<1xf32>
+      }
+    }
+  }
+}
+```
+
+```mlir
+tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<1xf32>) {
+  %y_rf = tir.alloc_buffer "global" : memref<4x1xf32>
+  tir.for %k = 0 to 4 {
+    tir.for %l = 0 to 8 {
+      tir.block @sum_rf(%vk: spatial 4, %v: spatial 1, %vl: reduce 8) = [%k, 0, %l]
+          reads(%x[%vk, %vl] : memref<4x8xf32>) writes(%y_rf[%vk, %v] : memref<4x1xf32>) {
+        %0 = memref.load %y_rf[%vk, %v] : memref<4x1xf32>
+        %1 = memref.load %x[%vk, %vl] : memref<4x8xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %y_rf[%vk, %v] : memref<4x1xf32>
+      } init(%vk_1, %v_1, %vl_1) {
+        %0 = arith.constant 0.0 : f32
+        memref.store %0, %y_rf[%vk_1, %v_1] : memref<4x1xf32>
+      }
+    }
+  }
+  tir.for %k = 0 to 4 {
+    tir.block @sum(%v: spatial 1, %vk: reduce 4) = [0, %k]
+        reads(%y_rf[%vk, %v] : memref<4x1xf32>) writes(%y[%v] : memref<1xf32>) {
+      %0 = memref.load %y[%v] : memref<1xf32>
+      %1 = memref.load %y_rf[%vk, %v] : memref<4x1xf32>
+      %2 = arith.addf %0, %1 : f32
+      memref.store %2, %y[%v] : memref<1xf32>
+    } init(%v_1, %vk_1) {
+      %0 = arith.constant 0.0 : f32
+      memref.store %0, %y[%v_1] : memref<1xf32>
+    }
+  }
+}
+```
+
+The order of additions changes, and with it the rounding of floats, as any schedule of a reduction may. Does not: factor
+reductions of several results at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from ....dialects.tir.affine import substitute, uses
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, blocks_under, enclosing_loops, memref_of
+from ..analysis.producers import consumers, nest_of
+from .checks import check_live, check_one_element, check_sole_writer
+from .copies import free_block_name, index_ops, new_block, new_body
+from .errors import ScheduleError
+
+SUMS: dict[type[Operation], float] = {
+    arith.AddfOp: 0,
+    arith.AddiOp: 0,
+    arith.MulfOp: 1,
+    arith.MuliOp: 1,
+    arith.XOrIOp: 0,
+}
+"""Combining operations, and what a partial result must start from for the whole to come out right."""
+IDEMPOTENT: tuple[type[Operation], ...] = (
+    arith.MaximumfOp, arith.MaxnumfOp, arith.MinimumfOp, arith.MinnumfOp, arith.MaxSIOp, arith.MaxUIOp, arith.MinSIOp,
+    arith.MinUIOp, arith.AndIOp, arith.OrIOp,
+)  # fmt: skip
+"""Combining operations for which the start may be taken any number of times."""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A reduction that can be factored: what combines, what it reads of its result, and where it stores."""
+
+    block: BlockOp
+    combine: Operation
+    load: memref.LoadOp
+    store: memref.StoreOp
+
+
+def check_rfactor(loop: ForOp, axis: int) -> Reduction:
+    """Whether the reduction in `loop` can be factored along it.
+
+    Raises:
+        ScheduleError: there is not one block in the loop's whole nest, or not one that reduces along it, with an init;
+            the loop is bound to a spatial iterator too; the block has a predicate; its result is not combined by one
+            known operation from a start that may be taken more than once; or there is no such axis.
+    """
+    check_live(loop)
+    top = nest_of(loop)
+    inner = blocks_under(top)
+    if len(inner) != 1:
+        raise ScheduleError.at(loop, f"its nest has {len(inner)} blocks, not one")
+    block = inner[0]
+    name = f"block @{block.block_name}"
+    if block.init is None:
+        raise ScheduleError.at(block, f"{name} has no init", hint="apply this before decompose_reduction")
+    if block.conditions or block.partial_iters:
+        raise ScheduleError.at(block, f"{name} has a predicate", hint="split by a factor that divides")
+    if loop.start != 0 or loop.trip_count < 1:
+        raise ScheduleError.at(loop, "does not start at 0, or has no iterations")
+    if loop.var not in block.loop_vars:
+        raise ScheduleError.at(loop, f"is no reduction of {name}")
+    dim = AffineDimExpr(list(block.loop_vars).index(loop.var))
+    for number, (kind, binding) in enumerate(zip(block.kinds, block.bindings.data.results, strict=True)):
+        if uses(binding, dim) and kind != IterKind.REDUCE:
+            raise ScheduleError.at(loop, f"is bound to {block.iter_name(number)} of {name}, which is {kind.value}")
+    reduces = {
+        d
+        for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True)
+        if kind == IterKind.REDUCE
+        for d in binding.used_dims()
+    }
+    for number, (kind, binding) in enumerate(zip(block.kinds, block.bindings.data.results, strict=True)):
+        if kind == IterKind.SPATIAL and set(binding.used_dims()) & reduces:
+            raise ScheduleError.at(block, f"{block.iter_name(number)} shares a loop with a reduction")
+    for d in reduces:
+        owner = block.loop_vars[d].owner
+        assert isinstance(owner, Block)
+        each = owner.parent_op()
+        if isinstance(each, ForOp) and each.start != 0:
+            raise ScheduleError.at(each, "does not start at 0")
+    store = check_one_element(block)
+    check_sole_writer(block, store.memref)
+    if any(nest_of(reader) is top for reader in consumers(block)):
+        raise ScheduleError.at(block, f"the result of {name} is read in its nest")
+    rank = len(store.indices)
+    if not -rank - 1 <= axis <= rank:
+        raise ScheduleError.at(block, f"there is no axis {axis}: the result of {name} has {rank} dimensions")
+    return _combination(block, store)
+
+
+def _combination(block: BlockOp, store: memref.StoreOp) -> Reduction:
+    name = f"block @{block.block_name}"
+    combine = store.value.owner
+    loads = [
+        access.op
+        for access in block.accesses()
+        if access.buffer is store.memref and not access.is_write and access.op.parent_region() is block.body
+    ]
+    if len(loads) != 1 or not isinstance(combine, Operation) or len(list(combine.operands)) != 2:
+        raise ScheduleError.at(block, f"{name} does not combine its result with one value")
+    load = loads[0]
+    assert isinstance(load, memref.LoadOp)
+    same = list(load.indices) == list(store.indices)
+    alone = load.res in combine.operands and len(list(load.res.uses)) == 1
+    if not same or not alone or combine.parent is not store.parent:
+        raise ScheduleError.at(block, f"{name} does not combine its result with one value")
+    if isinstance(combine, IDEMPOTENT):
+        return Reduction(block, combine, load, store)
+    start = SUMS.get(type(combine))
+    if start is None:
+        raise ScheduleError.at(combine, f"{name} combines by {combine.name}, whose order may not be changed")
+    if _start_of(block) != start:
+        raise ScheduleError.at(block, f"{name} does not start at {start}, and each part would start there")
+    return Reduction(block, combine, load, store)
+
+
+def _start_of(block: BlockOp) -> float | int | None:
+    """The constant that `init` stores, if it is one."""
+    assert block.init is not None
+    stores = [op for op in block.init.walk() if isinstance(op, memref.StoreOp)]
+    if len(stores) != 1 or not isinstance(constant := stores[0].value.owner, arith.ConstantOp):
+        return None
+    value = constant.value
+    return value.value.data if isinstance(value, IntegerAttr | FloatAttr) else None
+
+
+def rfactor(loop: ForOp, axis: int) -> BlockOp:
+    """Factor the reduction in `loop` along it: its partial results are dimension `axis` of a new buffer.
+
+    Returns the block that computes them, in the place of the old one; that stands in loops of its own after, and adds
+    them up. Counterpart of TVM's `rfactor`.
+
+    Raises:
+        ScheduleError: as `check_rfactor` says.
+    """
+    found = check_rfactor(loop, axis)
+    block, target = found.block, found.store.memref
+    rank = len(found.store.indices)
+    axis = axis + rank + 1 if axis < 0 else axis
+    shape = list(memref_of(target).get_shape())
+    shape.insert(axis, loop.trip_count)
+    alloc = AllocBufferOp(MemRefType[Attribute](memref_of(target).element_type, shape))
+    alloc.buffer.name_hint = f"{target.name_hint or block.block_name}_rf"
+    top = nest_of(loop)
+    assert top.parent is not None
+    partial = _partial_block(found, loop, axis, alloc.buffer)
+    whole = _whole_nest(found, loop, axis, alloc.buffer)
+    top.parent.insert_op_before(alloc, top)
+    assert block.parent is not None
+    block.parent.insert_op_before(partial, block)
+    block.detach()
+    nest, final = whole
+    _take_over(block, final)
+    top.parent.insert_op_after(nest if nest is not final else block, top)
+    return partial
+
+
+def _take_over(block: BlockOp, final: BlockOp) -> None:
+    """Let `block`, whose handles people hold, be what `final` is, and stand where it stands."""
+    if final.parent is not None:
+        final.parent.insert_op_before(block, final)
+        final.detach()
+    for region in list(block.regions):
+        block.detach_region(region)
+    for region in list(final.regions):
+        final.detach_region(region)
+        block.add_region(region)
+    block.operands = list(final.operands)
+    block.properties = dict(final.properties)
+    final.erase()
+
+
+def _partial_block(found: Reduction, loop: ForOp, axis: int, buffer: SSAValue) -> BlockOp:
+    """The block that reduces over all loops but `loop`, which its first iterator is bound to."""
+    block = found.block
+    loop_vars = list(block.loop_vars)
+    bindings = block.bindings.data.results
+    spatial = [n for n, kind in enumerate(block.kinds) if kind == IterKind.SPATIAL]
+    reduced = {
+        loop_vars[d] for n, kind in enumerate(block.kinds) if kind == IterKind.REDUCE for d in bindings[n].used_dims()
+    }
+    loops = [each for each in enclosing_loops(block) if each.var in reduced and each is not loop]
+    iters = [(IterKind.SPATIAL, loop.trip_count), *((IterKind.SPATIAL, block.extents[n]) for n in spatial)]
+    iters += [(IterKind.REDUCE, each.trip_count) for each in loops] or [(IterKind.REDUCE, 1)]
+    new_bindings: list[AffineExpr] = [AffineDimExpr(loop_vars.index(loop.var)), *(bindings[n] for n in spatial)]
+    new_bindings += [AffineDimExpr(loop_vars.index(each.var)) for each in loops] or [AffineConstantExpr(0)]
+    names = [f"v{loop.var.name_hint or 'k'}", *((block.iters[n].name_hint or f"v{n}") for n in spatial)]
+    names += [f"v{each.var.name_hint or 'k'}" for each in loops] or ["once"]
+    position: dict[SSAValue, int] = {loop.var: 0, **{each.var: 1 + len(spatial) + n for n, each in enumerate(loops)}}
+    bodies: list[Block] = []
+    assert block.init is not None
+    for region in (block.body, block.init):
+        body = new_body(len(iters))
+        mapping: dict[SSAValue, SSAValue] = {}
+        for argument, hint in zip(body.args, names, strict=True):
+            argument.name_hint = hint
+        for number, old in enumerate(region.block.args):
+            if number in spatial:
+                mapping[old] = body.args[1 + spatial.index(number)]
+            elif old.uses:
+                dims: list[AffineExpr] = [AffineDimExpr(position.get(v, 0)) for v in loop_vars]
+                ops, mapping[old] = index_ops(substitute(bindings[number], dims), body.args)
+                body.add_ops(ops)
+        for op in region.block.ops:
+            body.add_op(op.clone(mapping))
+        _redirect(body, found.store.memref, buffer, axis, body.args[0])
+        bodies.append(body)
+    _, made = new_block(free_block_name(block, f"{block.block_name}_rf"), iters, bodies[0], bodies[1])
+    made.detach()
+    used = sorted({d for binding in new_bindings for d in binding.used_dims()})
+    renumber: list[AffineExpr] = [AffineDimExpr(used.index(d) if d in used else 0) for d in range(len(loop_vars))]
+    made.set_bindings([substitute(binding, renumber) for binding in new_bindings], [loop_vars[d] for d in used])
+    return made
+
+
+def _redirect(body: Block, old: SSAValue, new: SSAValue, axis: int, index: SSAValue) -> None:
+    """Let accesses to `old` go to `new`, at `index` in one more dimension."""
+    for op in list(body.walk()):
+        if isinstance(op, memref.LoadOp | memref.StoreOp) and op.memref is old:
+            lead = 0 if isinstance(op, memref.LoadOp) else 1
+            operands = list(op.operands)
+            operands[lead] = new
+            operands.insert(lead + 1 + axis, index)
+            op.operands = operands
+
+
+def _whole_nest(found: Reduction, loop: ForOp, axis: int, buffer: SSAValue) -> tuple[Operation, BlockOp]:
+    """The block that combines the partial results, in loops of its own."""
+    block = found.block
+    spatial = [n for n, kind in enumerate(block.kinds) if kind == IterKind.SPATIAL]
+    iters = [(IterKind.SPATIAL, block.extents[n]) for n in spatial] + [(IterKind.REDUCE, loop.trip_count)]
+    names = [*((block.iters[n].name_hint or f"v{n}") for n in spatial), f"v{loop.var.name_hint or 'k'}"]
+    body, start = new_body(len(iters)), new_body(len(iters))
+    for each in (body, start):
+        for argument, hint in zip(each.args, names, strict=True):
+            argument.name_hint = hint
+    at: list[SSAValue] = [
+        body.args[spatial.index(block.iters.index(v))] for v in found.store.indices if isinstance(v, BlockArgument)
+    ]
+    load = memref.LoadOp.get(found.store.memref, at)
+    part = memref.LoadOp.get(buffer, [*at[:axis], body.args[-1], *at[axis:]])
+    first = found.combine.operands[0] is found.load.res
+    values = [load.res, part.res] if first else [part.res, load.res]
+    combined = found.combine.clone(dict(zip(found.combine.operands, values, strict=True)))
+    body.add_ops([load, part, combined, memref.StoreOp.get(combined.results[0], found.store.memref, at)])
+    assert block.init is not None
+    mapping: dict[SSAValue, SSAValue] = {
+        block.init.block.args[n]: start.args[position] for position, n in enumerate(spatial)
+    }
+    for op in block.init.block.ops:
+        start.add_op(op.clone(mapping))
+    nest, made = new_block(block.block_name, iters, body, start)
+    hints = [hint for hint, (_, extent) in zip(names, iters, strict=True) if extent != 1]
+    for each, hint in zip(enclosing_loops(made), hints, strict=True):
+        short = hint.removeprefix("v")
+        each.var.name_hint = short if SSAValue.is_valid_name(short) else hint
+    return nest, made

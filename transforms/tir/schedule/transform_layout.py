@@ -1,0 +1,121 @@
+"""`transform_layout`: lay a buffer out anew.
+
+Before -> after `transform_layout(t, (i) -> (i floordiv 4, i mod 4))`:
+
+```mlir
+tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %t = tir.alloc_buffer "global" : memref<8xf32>
+  tir.for %i = 0 to 8 {
+    tir.block @first(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%t[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %t[%v] : memref<8xf32>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @second(%v: spatial 8) = [%i] reads(%t[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %t[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+```
+
+```mlir
+tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %t = tir.alloc_buffer "global" : memref<2x4xf32>
+  tir.for %i = 0 to 8 {
+    tir.block @first(%v: spatial 8) = [%i]
+        reads(%x[%v] : memref<8xf32>) writes(%t[%v floordiv 4, %v mod 4] : memref<2x4xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      %1 = arith.constant 4 : index
+      %2 = arith.divui %v, %1 : index
+      %3 = arith.constant 4 : index
+      %4 = arith.remui %v, %3 : index
+      memref.store %0, %t[%2, %4] : memref<2x4xf32>
+    }
+  }
+  tir.for %i_1 = 0 to 8 {
+    tir.block @second(%v_1: spatial 8) = [%i_1]
+        reads(%t[%v_1 floordiv 4, %v_1 mod 4] : memref<2x4xf32>) writes(%y[%v_1] : memref<8xf32>) {
+      %5 = arith.constant 4 : index
+      %6 = arith.divui %v_1, %5 : index
+      %7 = arith.constant 4 : index
+      %8 = arith.remui %v_1, %7 : index
+      %9 = memref.load %t[%6, %8] : memref<2x4xf32>
+      memref.store %9, %y[%v_1] : memref<8xf32>
+    }
+  }
+}
+```
+
+The map must give each element a place of its own, without gaps. Does not: change the layout of a function's arguments,
+which its callers know, nor pad.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineMap
+
+from ....dialects.tir.core import accessing_blocks, memref_of
+from ....dialects.tir.legality.bounds import buffer_name
+from ..analysis.producers import allocation_of
+from .checks import check_live
+from .copies import drop_unused_indices, index_ops
+from .errors import ScheduleError
+from .index_maps import Bijection, bijection
+
+
+def check_transform_layout(buffer: SSAValue, map: AffineMap) -> Bijection:
+    """Whether `buffer` can be laid out as `map` says; gives the map both ways.
+
+    Raises:
+        ScheduleError: it is an argument of the function, or the map does not give each element a place of its own.
+    """
+    blocks = accessing_blocks(buffer)
+    alloc = allocation_of(buffer)
+    if alloc is None:
+        message = f"{buffer_name(buffer)} is an argument of the function: its callers know its layout"
+        hint = "cache_read or cache_write it, and lay out the copy"
+        raise ScheduleError.at(blocks[0], message, hint=hint) if blocks else ScheduleError(message, hint=hint)
+    check_live(alloc, *blocks)
+    found = bijection(map, memref_of(buffer).get_shape())
+    if isinstance(found, str):
+        raise ScheduleError.at(alloc, f"the index map {map} {found}")
+    return found
+
+
+def transform_layout(buffer: SSAValue, map: AffineMap) -> None:
+    """Let the element at some indices of `buffer` stand at those that `map` gives. Counterpart of TVM's
+    `transform_layout`.
+
+    Raises:
+        ScheduleError: as `check_transform_layout` says.
+    """
+    found = check_transform_layout(buffer, map)
+    type = MemRefType[Attribute](memref_of(buffer).element_type, list(found.extents))
+    buffer._type = type  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+    for block in accessing_blocks(buffer):
+        for access in block.accesses():
+            if access.buffer is buffer:
+                _move(access.op, map)
+        drop_unused_indices(block)
+        block.update_accesses()
+
+
+def _move(op: memref.LoadOp | memref.StoreOp, map: AffineMap) -> None:
+    """Let an access be where `map` leads."""
+    assert op.parent is not None
+    old = list(op.indices)
+    indices: list[SSAValue] = []
+    added: list[Operation] = []
+    for expr in map.results:
+        ops, value = index_ops(expr, old)
+        added += ops
+        indices.append(value)
+    if added:
+        op.parent.insert_ops_before(added, op)
+    lead = 1 if isinstance(op, memref.LoadOp) else 2
+    op.operands = [*list(op.operands)[:lead], *indices]
