@@ -27,7 +27,12 @@ def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
 
         return Rt
 
-    return {"relay": relay, "tir": tir, "rt": rt}
+    def schedule() -> Dialect:
+        from .schedule import Schedule
+
+        return Schedule
+
+    return {"relay": relay, "tir": tir, "rt": rt, "schedule": schedule}
 
 
 def get_extended_dialects() -> dict[str, Callable[[], Dialect]]:

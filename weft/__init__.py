@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import frontend as frontend
     from . import instrument as instrument
     from . import relay as relay
+    from . import tir as tir
     from . import transform as transform
     from .compiler import compile as compile
     from .dialects import te as te

@@ -1,0 +1,285 @@
+"""Instructions on where and how a block computes, and on what it computes into."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AffineMapAttr, BoolAttr, StringAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
+from xdsl.utils.exceptions import VerifyException
+
+from .core import I64, Instruction
+
+
+@irdl_op_definition
+class ComputeAtOp(Instruction):
+    """A producer is computed in a loop of its readers, as far as they need it there. With `preserve_unit_loops` it has
+    a loop for each of its iterators there, even of one iteration.
+
+    ```mlir
+    schedule.compute_at %b, %i
+    schedule.compute_at %b, %j {preserve_unit_loops = true}
+    ```
+    """
+
+    name = "schedule.compute_at"
+    TAKES: ClassVar = "block loop"
+    preserve_unit_loops = opt_prop_def(BoolAttr)
+
+
+@irdl_op_definition
+class ReverseComputeAtOp(Instruction):
+    """A reader is computed in a loop of its producers, as far as they have come there.
+
+    ```mlir
+    schedule.reverse_compute_at %c, %i
+    ```
+    """
+
+    name = "schedule.reverse_compute_at"
+    TAKES: ClassVar = "block loop"
+    preserve_unit_loops = opt_prop_def(BoolAttr)
+
+
+@irdl_op_definition
+class ComputeInlineOp(Instruction):
+    """A block's formula stands where its result was read.
+
+    ```mlir
+    schedule.compute_inline %b
+    ```
+    """
+
+    name = "schedule.compute_inline"
+    TAKES: ClassVar = "block"
+
+
+@irdl_op_definition
+class ReverseComputeInlineOp(Instruction):
+    """An elementwise reader becomes part of its only producer.
+
+    ```mlir
+    schedule.reverse_compute_inline %c
+    ```
+    """
+
+    name = "schedule.reverse_compute_inline"
+    TAKES: ClassVar = "block"
+
+
+@irdl_op_definition
+class DecomposeReductionOp(Instruction):
+    """What starts a reduction becomes a block of its own, before a loop; gives that block.
+
+    ```mlir
+    %init = schedule.decompose_reduction %b, %k
+    ```
+    """
+
+    name = "schedule.decompose_reduction"
+    TAKES: ClassVar = "block loop"
+    GIVES: ClassVar = "block"
+
+
+@irdl_op_definition
+class RfactorOp(Instruction):
+    """Each iteration of a reduction's loop sums on its own, in a buffer with one more dimension, `axis`; gives the
+    block that does, and leaves the given one to add up.
+
+    ```mlir
+    %partial = schedule.rfactor %k {axis = 0}
+    ```
+    """
+
+    name = "schedule.rfactor"
+    TAKES: ClassVar = "loop"
+    GIVES: ClassVar = "block"
+    axis = prop_def(I64)
+
+
+@irdl_op_definition
+class CacheReadOp(Instruction):
+    """What a block reads is copied to a buffer of its own first; gives the block that copies. Further blocks share the
+    copy.
+
+    ```mlir
+    %copy = schedule.cache_read %b {index = 0, scope = "global"}
+    ```
+    """
+
+    name = "schedule.cache_read"
+    TAKES: ClassVar = "block block*"
+    GIVES: ClassVar = "block"
+    index = prop_def(I64)
+    scope = prop_def(StringAttr)
+
+
+@irdl_op_definition
+class CacheWriteOp(Instruction):
+    """A block computes into a buffer of its own, which is copied then; gives the block that copies.
+
+    ```mlir
+    %copy = schedule.cache_write %b {index = 0, scope = "local"}
+    ```
+    """
+
+    name = "schedule.cache_write"
+    TAKES: ClassVar = "block"
+    GIVES: ClassVar = "block"
+    index = prop_def(I64)
+    scope = prop_def(StringAttr)
+
+
+class BufferInstruction(Instruction):
+    """An instruction on one of the buffers that a block reads (`buffer = "read"`) or writes (`"write"`), by number."""
+
+    def verify_parameters(self) -> None:
+        buffer = self.properties.get("buffer")
+        if not isinstance(buffer, StringAttr) or buffer.data not in ("read", "write"):
+            raise VerifyException('buffer is "read" or "write"')
+
+
+@irdl_op_definition
+class ReindexOp(BufferInstruction):
+    """What a block reads goes through a copy that is laid out as its iterators run; gives the block that copies.
+
+    ```mlir
+    %copy = schedule.reindex %b {buffer = "read", index = 0}
+    ```
+    """
+
+    name = "schedule.reindex"
+    TAKES: ClassVar = "block"
+    GIVES: ClassVar = "block"
+    buffer = prop_def(StringAttr)
+    index = prop_def(I64)
+
+
+@irdl_op_definition
+class SetScopeOp(Instruction):
+    """The buffer that a block writes lives in a scope.
+
+    ```mlir
+    schedule.set_scope %b, "local" {index = 0}
+    ```
+    """
+
+    name = "schedule.set_scope"
+    TAKES: ClassVar = "block"
+    SHOWN: ClassVar = ("scope",)
+    scope = prop_def(StringAttr)
+    index = prop_def(I64)
+
+
+@irdl_op_definition
+class TransformLayoutOp(BufferInstruction):
+    """A buffer is laid out anew: the element at some indices stands where the map leads.
+
+    ```mlir
+    schedule.transform_layout %b {buffer = "write", index = 0, map = affine_map<(i, j) -> (j, i)>}
+    ```
+    """
+
+    name = "schedule.transform_layout"
+    TAKES: ClassVar = "block"
+    buffer = prop_def(StringAttr)
+    index = prop_def(I64)
+    map = prop_def(AffineMapAttr)
+
+
+@irdl_op_definition
+class TransformBlockLayoutOp(Instruction):
+    """A block is addressed by other iterators: those that the map makes of its own.
+
+    ```mlir
+    schedule.transform_block_layout %b {map = affine_map<(i, j) -> (i * 8 + j)>}
+    ```
+    """
+
+    name = "schedule.transform_block_layout"
+    TAKES: ClassVar = "block"
+    map = prop_def(AffineMapAttr)
+
+
+@irdl_op_definition
+class FuseItersOp(Instruction):
+    """Two neighbouring iterators of a block become one, and so do their loops.
+
+    ```mlir
+    schedule.fuse_iters %b {first = 0}
+    ```
+    """
+
+    name = "schedule.fuse_iters"
+    TAKES: ClassVar = "block"
+    first = prop_def(I64)
+
+
+@irdl_op_definition
+class FuseBufferDimsOp(BufferInstruction):
+    """Two neighbouring dimensions of a buffer become one, which all its accesses reach by one fused iterator.
+
+    ```mlir
+    schedule.fuse_buffer_dims %b {buffer = "write", index = 0, first = 0}
+    ```
+    """
+
+    name = "schedule.fuse_buffer_dims"
+    TAKES: ClassVar = "block"
+    buffer = prop_def(StringAttr)
+    index = prop_def(I64)
+    first = prop_def(I64)
+
+
+@irdl_op_definition
+class UnsafeSetDtypeOp(Instruction):
+    """The buffer that a block writes holds another float type, whatever that does to the result.
+
+    ```mlir
+    schedule.unsafe_set_dtype %b, f16 {index = 0}
+    ```
+    """
+
+    name = "schedule.unsafe_set_dtype"
+    TAKES: ClassVar = "block"
+    SHOWN: ClassVar = ("dtype",)
+    dtype = prop_def(Attribute)
+    index = prop_def(I64)
+
+
+@irdl_op_definition
+class AnnotateOp(Instruction):
+    """A block or a loop carries a word for whoever reads it.
+
+    ```mlir
+    schedule.annotate %i {key = "pragma", value = 4}
+    ```
+    """
+
+    name = "schedule.annotate"
+    TAKES: ClassVar = "block|loop"
+    key = prop_def(StringAttr)
+    value = prop_def(Attribute)
+
+
+@irdl_op_definition
+class UnannotateOp(Instruction):
+    """A block or a loop loses a word.
+
+    ```mlir
+    schedule.unannotate %i {key = "pragma"}
+    ```
+    """
+
+    name = "schedule.unannotate"
+    TAKES: ClassVar = "block|loop"
+    key = prop_def(StringAttr)
+
+
+OPS: list[type[Instruction]] = [
+    ComputeAtOp, ReverseComputeAtOp, ComputeInlineOp, ReverseComputeInlineOp, DecomposeReductionOp, RfactorOp,
+    CacheReadOp, CacheWriteOp, ReindexOp, SetScopeOp, TransformLayoutOp, TransformBlockLayoutOp, FuseItersOp,
+    FuseBufferDimsOp,
+    UnsafeSetDtypeOp, AnnotateOp, UnannotateOp,
+]  # fmt: skip

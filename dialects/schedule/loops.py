@@ -1,0 +1,176 @@
+"""Instructions on loops."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, UnitAttr
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from .core import HANDLE, Instruction, parse_handle, print_parameter
+
+
+@irdl_op_definition
+class SplitOp(Instruction):
+    """One loop becomes as many as there are factors, outermost first; a factor `?` is what the others leave.
+
+    ```mlir
+    %i_0, %i_1 = schedule.split %i, [?, 16] -> 2
+    %j_0, %j_1 = schedule.split %j, [%a, %c] -> 2
+    ```
+    """
+
+    name = "schedule.split"
+    TAKES: ClassVar = "loop value*"
+    GIVES: ClassVar = "loop*"
+    SHOWN: ClassVar = ("factors",)
+    factors = prop_def(ArrayAttr)
+
+    def verify_parameters(self) -> None:
+        kinds = [factor for factor in self.factors if not isinstance(factor, IntegerAttr)]
+        if any(factor != HANDLE and not isinstance(factor, UnitAttr) for factor in kinds):
+            raise VerifyException("factors are integers, handles and at most one '?'")
+        if sum(isinstance(factor, UnitAttr) for factor in kinds) > 1:
+            raise VerifyException("at most one factor is left to be inferred")
+        if kinds.count(HANDLE) != len(self.inputs) - 1:
+            raise VerifyException(f"{kinds.count(HANDLE)} factors are handles, but there are {len(self.inputs) - 1}")
+        if len(self.factors) != len(self.outputs):
+            raise VerifyException(f"{len(self.factors)} factors give as many loops, not {len(self.outputs)}")
+
+    def print_arguments(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.inputs[0])
+        printer.print_string(", [")
+        handles = iter(self.inputs[1:])
+        for number, factor in enumerate(self.factors):
+            printer.print_string(", " if number else "")
+            if factor == HANDLE:
+                printer.print_ssa_value(next(handles))
+            elif isinstance(factor, UnitAttr):
+                printer.print_string("?")
+            else:
+                print_parameter(printer, factor)
+        printer.print_string("]")
+
+    @classmethod
+    def parse_arguments(cls, parser: Parser) -> tuple[list[SSAValue], dict[str, Attribute]]:
+        loop = parse_handle(parser, cls, 0)
+        if loop is None:
+            parser.raise_error("expected the loop that is split")
+        operands = [loop]
+        parser.parse_punctuation(",")
+
+        def factor() -> Attribute:
+            if parser.parse_optional_punctuation("?"):
+                return UnitAttr()
+            if (value := parse_handle(parser, cls, len(operands))) is not None:
+                operands.append(value)
+                return HANDLE
+            return parser.parse_attribute()
+
+        factors = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, factor)
+        return operands, {"factors": ArrayAttr(factors)}
+
+
+@irdl_op_definition
+class FuseOp(Instruction):
+    """Directly nested loops become one.
+
+    ```mlir
+    %i_j = schedule.fuse %i, %j
+    ```
+    """
+
+    name = "schedule.fuse"
+    TAKES: ClassVar = "loop+"
+    GIVES: ClassVar = "loop"
+
+
+@irdl_op_definition
+class ReorderOp(Instruction):
+    """Loops of one nest stand in the given order, outermost first.
+
+    ```mlir
+    schedule.reorder %k, %i, %j
+    ```
+    """
+
+    name = "schedule.reorder"
+    TAKES: ClassVar = "loop+"
+
+
+@irdl_op_definition
+class ParallelOp(Instruction):
+    """The iterations of a loop are shared among threads.
+
+    ```mlir
+    schedule.parallel %i
+    ```
+    """
+
+    name = "schedule.parallel"
+    TAKES: ClassVar = "loop"
+
+
+@irdl_op_definition
+class VectorizeOp(Instruction):
+    """The iterations of a loop are the lanes of vectors.
+
+    ```mlir
+    schedule.vectorize %i
+    ```
+    """
+
+    name = "schedule.vectorize"
+    TAKES: ClassVar = "loop"
+
+
+@irdl_op_definition
+class UnrollOp(Instruction):
+    """The iterations of a loop are written out.
+
+    ```mlir
+    schedule.unroll %i
+    ```
+    """
+
+    name = "schedule.unroll"
+    TAKES: ClassVar = "loop"
+
+
+@irdl_op_definition
+class BindOp(Instruction):
+    """The iterations of a loop are run by a device's threads along one of its axes.
+
+    ```mlir
+    schedule.bind %i, "threadIdx.x"
+    ```
+    """
+
+    name = "schedule.bind"
+    TAKES: ClassVar = "loop"
+    SHOWN: ClassVar = ("thread",)
+    thread = prop_def(StringAttr)
+
+
+@irdl_op_definition
+class AddUnitLoopOp(Instruction):
+    """A loop of one iteration stands around a block or a loop.
+
+    ```mlir
+    %u = schedule.add_unit_loop %b
+    ```
+    """
+
+    name = "schedule.add_unit_loop"
+    TAKES: ClassVar = "block|loop"
+    GIVES: ClassVar = "loop"
+
+
+OPS: list[type[Instruction]] = [
+    SplitOp, FuseOp, ReorderOp, ParallelOp, VectorizeOp, UnrollOp, BindOp, AddUnitLoopOp
+]  # fmt: skip

@@ -1,0 +1,196 @@
+"""Instructions that ask for blocks and loops, and those that decide."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from .core import I64, Instruction, attribute_of
+
+
+@irdl_op_definition
+class GetBlockOp(Instruction):
+    """The block of a name. `number` tells blocks of one name apart, in program order.
+
+    ```mlir
+    %b = schedule.get_block @dense
+    %c = schedule.get_block @dense in @other {number = 1}
+    ```
+    """
+
+    name = "schedule.get_block"
+    GIVES: ClassVar = "block"
+    SHOWN: ClassVar = ("block", "function")
+    block = prop_def(StringAttr)
+    function = opt_prop_def(StringAttr)
+    number = opt_prop_def(I64)
+
+    def print_arguments(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.block.data)
+        if self.function is not None:
+            printer.print_string(" in ")
+            printer.print_symbol_name(self.function.data)
+
+    @classmethod
+    def parse_arguments(cls, parser: Parser) -> tuple[list[SSAValue], dict[str, Attribute]]:
+        properties: dict[str, Attribute] = {"block": parser.parse_symbol_name()}
+        if parser.parse_optional_keyword("in"):
+            properties["function"] = parser.parse_symbol_name()
+        return [], properties
+
+
+@irdl_op_definition
+class GetLoopsOp(Instruction):
+    """The loops around a block, outermost first.
+
+    ```mlir
+    %i, %j, %k = schedule.get_loops %b -> 3
+    ```
+    """
+
+    name = "schedule.get_loops"
+    TAKES: ClassVar = "block"
+    GIVES: ClassVar = "loop*"
+
+
+@irdl_op_definition
+class GetChildBlocksOp(Instruction):
+    """The blocks in a loop, in program order.
+
+    ```mlir
+    %a, %b = schedule.get_child_blocks %i -> 2
+    ```
+    """
+
+    name = "schedule.get_child_blocks"
+    TAKES: ClassVar = "block|loop"
+    GIVES: ClassVar = "block*"
+
+
+@irdl_op_definition
+class GetProducersOp(Instruction):
+    """The blocks that write what a block reads.
+
+    ```mlir
+    %p = schedule.get_producers %b -> 1
+    ```
+    """
+
+    name = "schedule.get_producers"
+    TAKES: ClassVar = "block"
+    GIVES: ClassVar = "block*"
+
+
+@irdl_op_definition
+class GetConsumersOp(Instruction):
+    """The blocks that read what a block writes.
+
+    ```mlir
+    %c = schedule.get_consumers %b -> 1
+    ```
+    """
+
+    name = "schedule.get_consumers"
+    TAKES: ClassVar = "block"
+    GIVES: ClassVar = "block*"
+
+
+@irdl_op_definition
+class SamplePerfectTileOp(Instruction):
+    """Factors whose product is the loop's extent, the last one at most `max_innermost`.
+
+    ```mlir
+    %a, %c = schedule.sample_perfect_tile %i {max_innermost = 16, decision = [4, 8]} -> 2
+    ```
+    """
+
+    name = "schedule.sample_perfect_tile"
+    TAKES: ClassVar = "loop"
+    GIVES: ClassVar = "value*"
+    max_innermost = prop_def(I64)
+    decision = opt_prop_def(ArrayAttr)
+
+    def verify_parameters(self) -> None:
+        if not self.outputs:
+            raise VerifyException("gives at least one factor")
+        if self.decision is not None and len(self.decision) != len(self.outputs):
+            raise VerifyException(f"the decision has {len(self.decision)} factors, for {len(self.outputs)} results")
+        if self.decision is not None and not all(isinstance(factor, IntegerAttr) for factor in self.decision):
+            raise VerifyException("the decision is a list of integers")
+
+
+@irdl_op_definition
+class SampleCategoricalOp(Instruction):
+    """One of `candidates`, each as likely as `probs` says; the decision is its number.
+
+    ```mlir
+    %n = schedule.sample_categorical {candidates = [16, 64], probs = [0.5, 0.5], decision = 1}
+    ```
+    """
+
+    name = "schedule.sample_categorical"
+    GIVES: ClassVar = "value"
+    candidates = prop_def(ArrayAttr)
+    probs = prop_def(ArrayAttr)
+    decision = opt_prop_def(I64)
+
+    def verify_parameters(self) -> None:
+        if not self.candidates or len(self.candidates) != len(self.probs):
+            raise VerifyException("each of the candidates, of which there is one at least, has a probability")
+        if not all(isinstance(candidate, IntegerAttr) for candidate in self.candidates):
+            raise VerifyException("candidates are integers")
+        if self.decision is not None and not 0 <= self.decision.value.data < len(self.candidates):
+            raise VerifyException(f"there is no candidate {self.decision.value.data}")
+
+
+@irdl_op_definition
+class SampleComputeLocationOp(Instruction):
+    """A loop that a block may be computed in: number `decision` of those around its reader, or -2 for where it stands,
+    or -1 for inlining it.
+
+    ```mlir
+    %l = schedule.sample_compute_location %b {decision = -2}
+    ```
+    """
+
+    name = "schedule.sample_compute_location"
+    TAKES: ClassVar = "block"
+    GIVES: ClassVar = "loop"
+    decision = opt_prop_def(I64)
+
+
+@irdl_op_definition
+class EnterPostprocOp(Instruction):
+    """What follows is not the schedule's choice but repairs what it leaves; a replay may stop here.
+
+    ```mlir
+    schedule.enter_postproc
+    ```
+    """
+
+    name = "schedule.enter_postproc"
+
+
+def decided(op: Instruction, decision: object) -> None:
+    """Record what a sampling instruction has chosen."""
+    op.properties["decision"] = attribute_of(decision)
+
+
+OPS: list[type[Instruction]] = [
+    GetBlockOp,
+    GetLoopsOp,
+    GetChildBlocksOp,
+    GetProducersOp,
+    GetConsumersOp,
+    SamplePerfectTileOp,
+    SampleCategoricalOp,
+    SampleComputeLocationOp,
+    EnterPostprocOp,
+]

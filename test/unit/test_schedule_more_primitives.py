@@ -1,0 +1,316 @@
+"""What the primitives that `weft.tir.Schedule` adds refuse, with the reason; and what they compute, as machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from te_samples import batch_matmul, dense, layer_norm, softmax
+from tir_run import Stage, assert_computes, prim_func
+from xdsl.dialects.builtin import f32
+
+from weft.dialects import te
+from weft.dialects.tir.core import PrimFuncOp
+from weft.tir import Schedule, ScheduleError
+from weft.transforms.tir.scheduling.schedule import IndexMap
+
+
+def function(schedule: Schedule) -> PrimFuncOp:
+    func = schedule.mod.body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    return func
+
+
+def of(stage: Stage) -> Schedule:
+    return Schedule(prim_func(stage), debug_mask="all")
+
+
+def refused(action: Callable[[], object], schedule: Schedule, reason: str) -> None:
+    before = str(schedule.mod), str(schedule.trace)
+    with pytest.raises(ScheduleError, match=reason):
+        action()
+    assert (str(schedule.mod), str(schedule.trace)) == before
+
+
+DENSE = dense(8, 16, 12)
+
+
+# bind, annotate
+
+
+def test_an_unknown_thread_axis_is_refused() -> None:
+    schedule = of(DENSE)
+    i, j = schedule.get_loops(schedule.get_block("relu"))
+    refused(lambda: schedule.bind(i, "threadIdx.w"), schedule, "unknown thread axis 'threadIdx.w'")
+    schedule.bind(i, "blockIdx.x")
+    refused(lambda: schedule.bind(j, "blockIdx.x"), schedule, "another loop of its nest is bound to blockIdx.x")
+
+
+def test_a_reductions_loop_is_not_bound() -> None:
+    schedule = of(DENSE)
+    k = schedule.get_loops(schedule.get_block("dense"))[2]
+    refused(lambda: schedule.bind(k, "threadIdx.x"), schedule, "its steps cannot run at the same time")
+
+
+def test_annotations_come_and_go() -> None:
+    schedule = of(DENSE)
+    block = schedule.get_block("relu")
+    i = schedule.get_loops(block)[0]
+    before = str(schedule.mod)
+    for handle in (block, i):
+        schedule.annotate(handle, "word", [1, "two", 3.0, True])
+        refused(
+            lambda handle=handle: schedule.annotate(handle, "word", 1), schedule, "has the annotation 'word' already"
+        )
+    assert str(schedule.mod) != before
+    for handle in (block, i):
+        schedule.unannotate(handle, "word")
+        refused(lambda handle=handle: schedule.unannotate(handle, "word"), schedule, "has no annotation 'word'")
+    assert str(schedule.mod) == before
+
+
+# cache_read, reindex
+
+
+def test_readers_may_share_a_copy() -> None:
+    stage = softmax(6, 10)
+    schedule = of(stage)
+    schedule.cache_read(schedule.get_block("total"), 0, "global")
+    assert str(schedule.mod).count("%power_global[") >= 3
+    assert_computes(function(schedule), stage, threads=[1])
+
+
+def test_a_copy_moves_to_where_less_of_it_is_needed() -> None:
+    schedule = of(DENSE)
+    dense_block = schedule.get_block("dense")
+    copy = schedule.cache_read(dense_block, 1, "global")
+    schedule.compute_at(copy, schedule.get_loops(dense_block)[1])
+    schedule.set_scope(copy, 0, "local")
+    assert_computes(function(schedule), DENSE)
+
+
+def test_what_is_written_in_the_same_nest_is_not_copied_before() -> None:
+    schedule = of(DENSE)
+    dense_block, relu = schedule.get_block("dense"), schedule.get_block("relu")
+    schedule.compute_at(dense_block, schedule.get_loops(relu)[0])
+    refused(lambda: schedule.cache_read(relu, 0, "global"), schedule, "where it would have been copied already")
+    refused(lambda: schedule.reindex(relu, ("read", 0)), schedule, "where it would have been copied already")
+
+
+def test_a_buffer_of_another_number_is_refused() -> None:
+    schedule = of(DENSE)
+    block = schedule.get_block("relu")
+    refused(lambda: schedule.cache_read(block, 7, "global"), schedule, "reads 2 buffers, none of number 7")
+    refused(lambda: schedule.cache_read(block, 0, "shared.dyn"), schedule, 'unknown scope "shared.dyn"')
+    refused(lambda: schedule.reindex(block, ("write", 0)), schedule, "reindex copies what is read")
+
+
+def test_a_reindexed_input_computes_the_same() -> None:
+    stage = batch_matmul(2, 5, 12, 7)
+    schedule = of(stage)
+    schedule.reindex(schedule.get_block("matmul"), ("read", 1))
+    assert_computes(function(schedule), stage, threads=[1])
+
+
+# reverse_compute_at, reverse_compute_inline
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_a_reader_moves_into_its_producers_loop(depth: int) -> None:
+    schedule = of(DENSE)
+    dense_block, relu = schedule.get_block("dense"), schedule.get_block("relu")
+    schedule.reverse_compute_at(relu, schedule.get_loops(dense_block)[depth])
+    assert_computes(function(schedule), DENSE, threads=[1])
+
+
+def test_a_reader_moves_into_a_tile_with_a_rest() -> None:
+    stage = dense(7, 9, 5)
+    schedule = of(stage)
+    dense_block, relu = schedule.get_block("dense"), schedule.get_block("relu")
+    i, j, k = schedule.get_loops(dense_block)
+    i_0, i_1 = schedule.split(i, [None, 3])
+    j_0, j_1 = schedule.split(j, [None, 4])
+    schedule.reorder(i_0, j_0, k, i_1, j_1)
+    schedule.reverse_compute_at(relu, j_0)
+    assert_computes(function(schedule), stage)
+
+
+def test_a_reader_does_not_move_into_a_reduction() -> None:
+    schedule = of(DENSE)
+    dense_block, relu = schedule.get_block("dense"), schedule.get_block("relu")
+    loops = schedule.get_loops(dense_block)
+    refused(lambda: schedule.reverse_compute_at(relu, loops[2]), schedule, "has not finished its reduction")
+    schedule.reorder(loops[2], loops[0])
+    refused(lambda: schedule.reverse_compute_at(relu, loops[0]), schedule, "has not finished its reduction")
+
+
+def test_a_reduction_does_not_move_where_a_part_of_its_input_is() -> None:
+    schedule = of(softmax(4, 9))
+    total, power = schedule.get_block("total"), schedule.get_block("power")
+    j = schedule.get_loops(power)[1]
+    refused(
+        lambda: schedule.reverse_compute_at(total, j), schedule, "reduces along .*, of which an iteration has a part"
+    )
+
+
+def test_a_reader_of_the_input_alone_does_not_move() -> None:
+    schedule = of(DENSE)
+    dense_block, relu = schedule.get_block("dense"), schedule.get_block("relu")
+    loop = schedule.get_loops(relu)[0]
+    refused(lambda: schedule.reverse_compute_at(dense_block, loop), schedule, "does not come after the loop")
+
+
+def elementwise() -> Stage:
+    x = te.placeholder((6, 8), f32, "x")
+    twice = te.compute((6, 8), lambda i, j: x[i, j] + x[i, j], "twice")
+    return [x], [te.compute((8, 6), lambda i, j: twice[j, i] * x[j, i], "turned")]
+
+
+def test_a_reader_at_turned_indices_becomes_part_of_its_producer() -> None:
+    stage = elementwise()
+    schedule = of(stage)
+    schedule.reverse_compute_inline(schedule.get_block("turned"))
+    assert "@turned" not in str(schedule.mod)
+    assert_computes(function(schedule), stage, threads=[1])
+
+
+def test_a_reader_of_a_reduction_does_not_become_part_of_it() -> None:
+    schedule = of(DENSE)
+    relu = schedule.get_block("relu")
+    refused(lambda: schedule.reverse_compute_inline(relu), schedule, "@dense is a reduction")
+    dense_block = schedule.get_block("dense")
+    refused(lambda: schedule.reverse_compute_inline(dense_block), schedule, "@dense is a reduction")
+
+
+def test_one_of_several_readers_does_not_become_part_of_the_producer() -> None:
+    schedule = of(softmax(4, 9))
+    last = schedule.get_block("softmax")
+    refused(lambda: schedule.reverse_compute_inline(last), schedule, "reads 2 buffers that are computed, not one")
+
+
+# rfactor
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
+def test_partial_sums_add_up(axis: int) -> None:
+    schedule = of(DENSE)
+    dense_block = schedule.get_block("dense")
+    k = schedule.get_loops(dense_block)[2]
+    k_0, _ = schedule.split(k, [None, 4])
+    partial = schedule.rfactor(k_0, axis)
+    schedule.parallel(schedule.get_loops(partial)[2])
+    assert len(schedule.get_loops(dense_block)) == 3
+    assert_computes(function(schedule), DENSE)
+
+
+def test_the_greatest_of_parts_is_the_greatest() -> None:
+    stage = softmax(4, 9)
+    schedule = of(stage)
+    schedule.rfactor(schedule.get_loops(schedule.get_block("highest"))[1], 0)
+    assert_computes(function(schedule), stage, threads=[1])
+
+
+def test_what_cannot_be_factored_is_refused() -> None:
+    schedule = of(DENSE)
+    dense_block = schedule.get_block("dense")
+    i, _, k = schedule.get_loops(dense_block)
+    refused(lambda: schedule.rfactor(i, 0), schedule, "is bound to .*, which is spatial")
+    refused(lambda: schedule.rfactor(k, 3), schedule, "there is no axis 3")
+    _, k_1 = schedule.split(k, [None, 5])
+    refused(lambda: schedule.rfactor(k_1, 0), schedule, "has a predicate")
+    other = of(DENSE)
+    dense_block = other.get_block("dense")
+    k = other.get_loops(dense_block)[2]
+    other.decompose_reduction(dense_block, k)
+    refused(lambda: other.rfactor(k, 0), other, "blocks, not one|has no init")
+
+
+# layouts
+
+
+def test_a_buffer_in_another_layout_holds_the_same() -> None:
+    schedule = of(DENSE)
+    schedule.transform_layout(schedule.get_block("dense"), ("write", 0), lambda i, j: (j // 4, i, j % 4))
+    assert_computes(function(schedule), DENSE)
+
+
+def test_layouts_that_lose_elements_are_refused() -> None:
+    schedule = of(DENSE)
+    block = schedule.get_block("dense")
+    layouts: list[tuple[IndexMap, str]] = [
+        (lambda i, j: (i,), "does not give each index a place of its own"),
+        (lambda i, j: (i, j * 2), "leaves places of index 1 empty"),
+        (lambda i, j: (i + j,), "does not give each index a place of its own"),
+        (lambda i: (i,), "does not take 2 indices"),
+        (lambda i, j: ("a", j), "is no affine expression"),
+    ]
+    for map, reason in layouts:
+        refused(lambda map=map: schedule.transform_layout(block, ("write", 0), map), schedule, reason)
+    refused(
+        lambda: schedule.transform_layout(block, ("read", 0), lambda i, j: (j, i)),
+        schedule,
+        "its callers know its layout",
+    )
+
+
+def test_a_block_with_other_iterators_computes_the_same() -> None:
+    stage = batch_matmul(2, 5, 12, 7)
+    schedule = of(stage)
+    block = schedule.get_block("matmul")
+    schedule.transform_block_layout(block, lambda b, i, j, k: (b * 5 + i, j // 4, k, j % 4))
+    assert_computes(function(schedule), stage, threads=[1])
+
+
+def test_iterators_of_several_kinds_are_not_mixed() -> None:
+    schedule = of(DENSE)
+    block = schedule.get_block("dense")
+    extent = DENSE[0][0].shape[1]
+    refused(
+        lambda: schedule.transform_block_layout(block, lambda i, j, k: (i, j * extent + k)), schedule, "mixes iterators"
+    )
+
+
+def test_a_block_in_shared_loops_keeps_its_iterators() -> None:
+    schedule = of(DENSE)
+    dense_block, relu = schedule.get_block("dense"), schedule.get_block("relu")
+    schedule.compute_at(dense_block, schedule.get_loops(relu)[0])
+    refused(
+        lambda: schedule.transform_block_layout(relu, lambda i, j: (j, i)), schedule, "does not stand alone in serial"
+    )
+
+
+def test_a_buffer_may_hold_other_floats() -> None:
+    stage = layer_norm(5, 8)
+    schedule = of(stage)
+    schedule.unsafe_set_dtype(schedule.get_block("mean"), 0, "float64")
+    assert_computes(function(schedule), stage, threads=[1])
+    block = schedule.get_block("mean")
+    refused(lambda: schedule.unsafe_set_dtype(block, 0, "int32"), schedule, "only floats can be exchanged")
+
+
+# buffers of a thread's own
+
+
+def test_a_producer_does_not_leave_the_parallel_loop_of_its_private_buffer() -> None:
+    schedule = of(DENSE)
+    dense_block, relu = schedule.get_block("dense"), schedule.get_block("relu")
+    i, j = schedule.get_loops(relu)
+    schedule.compute_at(dense_block, j)
+    schedule.set_scope(dense_block, 0, "local")
+    schedule.parallel(j)
+    refused(
+        lambda: schedule.compute_at(dense_block, i), schedule, 'use a buffer of scope "local" outside of a parallel'
+    )
+
+
+def test_a_loop_around_some_uses_of_a_private_buffer_is_not_parallel() -> None:
+    schedule = of(DENSE)
+    dense_block, relu = schedule.get_block("dense"), schedule.get_block("relu")
+    i, j = schedule.get_loops(relu)
+    schedule.compute_at(dense_block, i)
+    schedule.set_scope(dense_block, 0, "local")
+    refused(lambda: schedule.parallel(j), schedule, 'some of the uses of a buffer of scope "local" only')
+    refused(lambda: schedule.bind(j, "threadIdx.x"), schedule, 'some of the uses of a buffer of scope "local" only')
+    schedule.set_scope(dense_block, 0, "global")
+    schedule.parallel(j)
+    refused(lambda: schedule.set_scope(dense_block, 0, "local"), schedule, "used in and outside of a parallel loop")

@@ -1,0 +1,1 @@
+"""Schedules as a whole: handles that survive, instructions that are recorded as they are applied, and their replay."""

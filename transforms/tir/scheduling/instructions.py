@@ -1,0 +1,370 @@
+"""What each instruction does: a table from operation of the `schedule` dialect to function.
+
+A function gets the state and the instruction, applies a primitive, and gives what the instruction's results stand for.
+It raises a `ScheduleError` before it has changed anything, or does not raise one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.schedule import blocks, loops, queries
+from ....dialects.schedule.core import HANDLE, Instruction
+from ....dialects.support.diagnostics import did_you_mean
+from ....dialects.tir.core import BlockOp, ForKind, ForOp, Scope, accessing_blocks, blocks_under, enclosing_loops
+from ..analysis.producers import allocation_of, writers
+from ..schedule.add_unit_loop import add_unit_loop
+from ..schedule.annotate import annotate, unannotate
+from ..schedule.bind import bind
+from ..schedule.cache_read import cache_read
+from ..schedule.compute_at import compute_at
+from ..schedule.errors import ScheduleError
+from ..schedule.inline import compute_inline
+from ..schedule.iters import fuse_buffer_dims, fuse_iters
+from ..schedule.loops import fuse, reorder, set_kind, split
+from ..schedule.reduction import cache_write, decompose_reduction, set_scope
+from ..schedule.reindex import reindex
+from ..schedule.reverse_compute_at import reverse_compute_at
+from ..schedule.reverse_compute_inline import reverse_compute_inline
+from ..schedule.rfactor import rfactor
+from ..schedule.transform_block_layout import transform_block_layout
+from ..schedule.transform_layout import transform_layout
+from ..schedule.unsafe_set_dtype import unsafe_set_dtype
+from .sampling import check_tile, draw_tile, locations, loops_of_reader
+from .state import Location, Meaning, State
+
+Apply: TypeAlias = Callable[[State, Any], Sequence[Meaning]]
+
+
+def _get_block(state: State, op: queries.GetBlockOp) -> Sequence[Meaning]:
+    func = state.function(None if op.function is None else op.function.data)
+    name = op.block.data
+    known = blocks_under(func)
+    found = [block for block in known if block.block_name == name]
+    number = 0 if op.number is None else op.number.value.data
+    if not 0 <= number < max(1, len(found)):
+        raise ScheduleError.at(func, f"@{func.sym_name.data} has {len(found)} blocks @{name}, none of number {number}")
+    if not found:
+        names = list(dict.fromkeys(f"@{block.block_name}" for block in known))
+        hint = did_you_mean(f"@{name}", names) or f"it has {', '.join(names) or 'none'}"
+        raise ScheduleError.at(func, f"@{func.sym_name.data} has no block @{name}", hint=hint)
+    if op.number is None and len(found) > 1:
+        raise ScheduleError.at(
+            func, f"@{func.sym_name.data} has {len(found)} blocks @{name}", hint="say which: number = 0, 1, ..."
+        )
+    return [found[number]]
+
+
+def _get_loops(state: State, op: queries.GetLoopsOp) -> Sequence[Meaning]:
+    return enclosing_loops(state.block(op.inputs[0]))
+
+
+def _get_child_blocks(state: State, op: queries.GetChildBlocksOp) -> Sequence[Meaning]:
+    around = state.meaning(op.inputs[0])
+    assert isinstance(around, Operation)
+    return [block for block in blocks_under(around) if block is not around]
+
+
+def _get_producers(state: State, op: queries.GetProducersOp) -> Sequence[Meaning]:
+    block = state.block(op.inputs[0])
+    return _each_once(other for buffer in block.reads for other in writers(buffer) if other is not block)
+
+
+def _get_consumers(state: State, op: queries.GetConsumersOp) -> Sequence[Meaning]:
+    block = state.block(op.inputs[0])
+    return _each_once(
+        other
+        for buffer in block.writes
+        for other in accessing_blocks(buffer)
+        if other is not block and buffer in other.reads
+    )
+
+
+def _each_once(found: Any) -> list[BlockOp]:
+    return list(dict.fromkeys(found))
+
+
+def _sample_perfect_tile(state: State, op: queries.SamplePerfectTileOp) -> Sequence[Meaning]:
+    loop, most = state.loop(op.inputs[0]), op.max_innermost.value.data
+    if loop.trip_count < 1:
+        raise ScheduleError.at(loop, "has no iterations to divide")
+    if op.decision is None:
+        queries.decided(op, draw_tile(state.random, loop.trip_count, len(op.outputs), most))
+    assert op.decision is not None
+    factors = [factor.value.data for factor in op.decision if isinstance(factor, IntegerAttr)]
+    check_tile(loop, factors, most)
+    return factors
+
+
+def _sample_categorical(state: State, op: queries.SampleCategoricalOp) -> Sequence[Meaning]:
+    if op.decision is None:
+        weights = [_number(probability) for probability in op.probs]
+        if min(weights) < 0 or sum(weights) <= 0:
+            raise ScheduleError("probabilities are not negative, and not all 0")
+        queries.decided(op, state.random.choices(range(len(op.candidates)), weights)[0])
+    assert op.decision is not None
+    candidate = op.candidates.data[op.decision.value.data]
+    assert isinstance(candidate, IntegerAttr)
+    return [candidate.value.data]
+
+
+def _number(probability: Any) -> float:
+    return float(probability.value.data)
+
+
+def _sample_compute_location(state: State, op: queries.SampleComputeLocationOp) -> Sequence[Meaning]:
+    block = state.block(op.inputs[0])
+    choices = locations(block)
+    if op.decision is None:
+        queries.decided(op, state.random.choice(choices))
+    assert op.decision is not None
+    decision = op.decision.value.data
+    if decision not in choices:
+        raise ScheduleError.at(block, f"block @{block.block_name} cannot be computed at location {decision}")
+    return [Location(decision) if decision < 0 else loops_of_reader(block)[decision]]
+
+
+def _enter_postproc(state: State, op: queries.EnterPostprocOp) -> Sequence[Meaning]:
+    return []
+
+
+def _split(state: State, op: loops.SplitOp) -> Sequence[Meaning]:
+    loop = state.loop(op.inputs[0])
+    handles = iter(op.inputs[1:])
+    factors: list[int | None] = []
+    for factor in op.factors:
+        if factor == HANDLE:
+            factors.append(state.integer(next(handles)))
+        else:
+            factors.append(None if isinstance(factor, UnitAttr) else _int(factor))
+    if not factors:
+        raise ScheduleError.at(loop, "cannot split into no loops")
+    given = [factor for factor in factors if factor is not None]
+    if None in factors[1:]:
+        product = 1
+        for factor in given:
+            if factor < 1:
+                raise ScheduleError.at(loop, f"cannot split into {given}: factors must be positive")
+            product *= factor
+        rest = max(1, -(-loop.trip_count // product))
+        factors = [rest if factor is None else factor for factor in factors]
+    inner = [factor for factor in factors[1:] if factor is not None]
+    parts = split(loop, inner, factors[0])
+    state.end([loop], f"{op.name} has made {len(parts)} loops of it")
+    return parts
+
+
+def _int(value: Any) -> int:
+    return value.value.data
+
+
+def _fuse(state: State, op: loops.FuseOp) -> Sequence[Meaning]:
+    parts = [state.loop(value) for value in op.inputs]
+    fused = fuse(*parts)
+    if len(parts) > 1:
+        state.end(parts, f"{op.name} has made one loop of {len(parts)}")
+    return [fused]
+
+
+def _reorder(state: State, op: loops.ReorderOp) -> Sequence[Meaning]:
+    reorder(*(state.loop(value) for value in op.inputs))
+    return []
+
+
+def _kind(kind: ForKind) -> Apply:
+    def apply(state: State, op: Instruction) -> Sequence[Meaning]:
+        set_kind(state.loop(op.inputs[0]), kind)
+        return []
+
+    return apply
+
+
+def _bind(state: State, op: loops.BindOp) -> Sequence[Meaning]:
+    bind(state.loop(op.inputs[0]), op.thread.data)
+    return []
+
+
+def _add_unit_loop(state: State, op: loops.AddUnitLoopOp) -> Sequence[Meaning]:
+    inner = state.meaning(op.inputs[0])
+    if not isinstance(inner, BlockOp | ForOp):
+        raise ScheduleError("the handle stands for no loop")
+    return [add_unit_loop(inner)]
+
+
+def _compute_at(state: State, op: blocks.ComputeAtOp) -> Sequence[Meaning]:
+    block, place = state.block(op.inputs[0]), state.meaning(op.inputs[1])
+    match place:
+        case ForOp():
+            compute_at(block, place, _flag(op.preserve_unit_loops))
+        case Location.INLINE:
+            compute_inline(block)
+        case _:
+            pass
+    return []
+
+
+def _flag(attribute: Any) -> bool:
+    return attribute is not None and bool(attribute.value.data)
+
+
+def _compute_inline(state: State, op: blocks.ComputeInlineOp) -> Sequence[Meaning]:
+    compute_inline(state.block(op.inputs[0]))
+    return []
+
+
+def _decompose_reduction(state: State, op: blocks.DecomposeReductionOp) -> Sequence[Meaning]:
+    return [decompose_reduction(state.block(op.inputs[0]), state.loop(op.inputs[1]))]
+
+
+def _buffer(block: BlockOp, kind: str, index: int) -> SSAValue:
+    buffers = block.reads if kind == "read" else block.writes
+    if not 0 <= index < len(buffers):
+        word = "reads" if kind == "read" else "writes"
+        raise ScheduleError.at(
+            block, f"block @{block.block_name} {word} {len(buffers)} buffers, none of number {index}"
+        )
+    return buffers[index]
+
+
+def _scope(attribute: StringAttr) -> Scope:
+    if attribute.data not in tuple(Scope):
+        raise ScheduleError(f'unknown scope "{attribute.data}"; known: {", ".join(Scope)}')
+    return Scope(attribute.data)
+
+
+def _cache_read(state: State, op: blocks.CacheReadOp) -> Sequence[Meaning]:
+    block, *more = (state.block(value) for value in op.inputs)
+    buffer = _buffer(block, "read", _int(op.index))
+    return [cache_read(buffer, _scope(op.scope), [block, *more])]
+
+
+def _cache_write(state: State, op: blocks.CacheWriteOp) -> Sequence[Meaning]:
+    block = state.block(op.inputs[0])
+    _buffer(block, "write", _int(op.index))
+    return [cache_write(block, _scope(op.scope))]
+
+
+def _reverse_compute_at(state: State, op: blocks.ReverseComputeAtOp) -> Sequence[Meaning]:
+    flag = _flag(op.preserve_unit_loops)
+    reverse_compute_at(state.block(op.inputs[0]), state.loop(op.inputs[1]), flag)
+    return []
+
+
+def _reverse_compute_inline(state: State, op: blocks.ReverseComputeInlineOp) -> Sequence[Meaning]:
+    reverse_compute_inline(state.block(op.inputs[0]))
+    return []
+
+
+def _rfactor(state: State, op: blocks.RfactorOp) -> Sequence[Meaning]:
+    return [rfactor(state.loop(op.inputs[0]), _int(op.axis))]
+
+
+def _reindex(state: State, op: blocks.ReindexOp) -> Sequence[Meaning]:
+    block = state.block(op.inputs[0])
+    if op.buffer.data != "read":
+        hint = "cache_write it, and transform_layout the cache"
+        raise ScheduleError.at(block, "reindex copies what is read", hint=hint)
+    return [reindex(block, _buffer(block, "read", _int(op.index)))]
+
+
+def _transform_layout(state: State, op: blocks.TransformLayoutOp) -> Sequence[Meaning]:
+    block = state.block(op.inputs[0])
+    transform_layout(_buffer(block, op.buffer.data, _int(op.index)), op.map.data)
+    return []
+
+
+def _transform_block_layout(state: State, op: blocks.TransformBlockLayoutOp) -> Sequence[Meaning]:
+    block = state.block(op.inputs[0])
+    around = enclosing_loops(block)
+    transform_block_layout(block, op.map.data)
+    state.end(around, f"{op.name} has given the block other loops")
+    return []
+
+
+def _unsafe_set_dtype(state: State, op: blocks.UnsafeSetDtypeOp) -> Sequence[Meaning]:
+    unsafe_set_dtype(_buffer(state.block(op.inputs[0]), "write", _int(op.index)), op.dtype)
+    return []
+
+
+def _set_scope(state: State, op: blocks.SetScopeOp) -> Sequence[Meaning]:
+    block = state.block(op.inputs[0])
+    set_scope(_buffer(block, "write", _int(op.index)), _scope(op.scope))
+    return []
+
+
+def _fuse_iters(state: State, op: blocks.FuseItersOp) -> Sequence[Meaning]:
+    block, first = state.block(op.inputs[0]), _int(op.first)
+    around = enclosing_loops(block)
+    fuse_iters(block, first)
+    state.end((loop for loop in around if not state.is_live(loop)), f"{op.name} has made one loop of two")
+    return []
+
+
+def _fuse_buffer_dims(state: State, op: blocks.FuseBufferDimsOp) -> Sequence[Meaning]:
+    block = state.block(op.inputs[0])
+    buffer = _buffer(block, op.buffer.data, _int(op.index))
+    alloc = allocation_of(buffer)
+    if alloc is None:
+        raise ScheduleError.at(block, "only an allocated buffer can be seen with fewer dimensions")
+    fuse_buffer_dims(alloc, _int(op.first), accessing_blocks(buffer))
+    return []
+
+
+def _annotate(state: State, op: blocks.AnnotateOp) -> Sequence[Meaning]:
+    annotate(_annotated(state, op), op.key.data, op.value)
+    return []
+
+
+def _unannotate(state: State, op: blocks.UnannotateOp) -> Sequence[Meaning]:
+    unannotate(_annotated(state, op), op.key.data)
+    return []
+
+
+def _annotated(state: State, op: Instruction) -> BlockOp | ForOp:
+    found = state.meaning(op.inputs[0])
+    if not isinstance(found, BlockOp | ForOp):
+        raise ScheduleError("the handle stands for no loop")
+    return found
+
+
+APPLY: dict[type[Instruction], Apply] = {
+    queries.GetBlockOp: _get_block,
+    queries.GetLoopsOp: _get_loops,
+    queries.GetChildBlocksOp: _get_child_blocks,
+    queries.GetProducersOp: _get_producers,
+    queries.GetConsumersOp: _get_consumers,
+    queries.SamplePerfectTileOp: _sample_perfect_tile,
+    queries.SampleCategoricalOp: _sample_categorical,
+    queries.SampleComputeLocationOp: _sample_compute_location,
+    queries.EnterPostprocOp: _enter_postproc,
+    loops.SplitOp: _split,
+    loops.FuseOp: _fuse,
+    loops.ReorderOp: _reorder,
+    loops.ParallelOp: _kind(ForKind.PARALLEL),
+    loops.VectorizeOp: _kind(ForKind.VECTORIZED),
+    loops.UnrollOp: _kind(ForKind.UNROLLED),
+    loops.BindOp: _bind,
+    loops.AddUnitLoopOp: _add_unit_loop,
+    blocks.ComputeAtOp: _compute_at,
+    blocks.ReverseComputeAtOp: _reverse_compute_at,
+    blocks.ComputeInlineOp: _compute_inline,
+    blocks.ReverseComputeInlineOp: _reverse_compute_inline,
+    blocks.RfactorOp: _rfactor,
+    blocks.ReindexOp: _reindex,
+    blocks.TransformLayoutOp: _transform_layout,
+    blocks.TransformBlockLayoutOp: _transform_block_layout,
+    blocks.UnsafeSetDtypeOp: _unsafe_set_dtype,
+    blocks.DecomposeReductionOp: _decompose_reduction,
+    blocks.CacheReadOp: _cache_read,
+    blocks.CacheWriteOp: _cache_write,
+    blocks.SetScopeOp: _set_scope,
+    blocks.FuseItersOp: _fuse_iters,
+    blocks.FuseBufferDimsOp: _fuse_buffer_dims,
+    blocks.AnnotateOp: _annotate,
+    blocks.UnannotateOp: _unannotate,
+}
+"""Every instruction of the dialect is here."""

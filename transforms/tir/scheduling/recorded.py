@@ -1,0 +1,208 @@
+"""The primitives as rules use them: on operations, and recorded where somebody wants the schedule that they make.
+
+A rule calls these functions as it would call the primitives. Within `recording(func)` each call also becomes an
+instruction of a `schedule.sequence`, which does the same to the unscheduled function. Outside of it nothing is added.
+
+    with recording(func, "tiled") as trace:
+        schedule_by_rules(func, registers)
+    print(trace)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.schedule import blocks, loops, queries
+from ....dialects.schedule.core import Instruction, SequenceOp
+from ....dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    ForKind,
+    ForOp,
+    PrimFuncOp,
+    Scope,
+    blocks_under,
+    enclosing_loops,
+)
+from ..analysis.producers import writers
+from ..schedule import add_unit_loop as _unit
+from ..schedule import compute_at as _compute_at
+from ..schedule import inline as _inline
+from ..schedule import iters as _iters
+from ..schedule import loops as _loops
+from ..schedule import reduction as _reduction
+from .trace import Trace
+
+Result = TypeVar("Result")
+
+
+class Recorder:
+    """Writes down what is done to one function."""
+
+    def __init__(self, func: PrimFuncOp, name: str):
+        self.func = func
+        self.sequence = SequenceOp(name, func.sym_name.data)
+        self._handles: dict[Operation, SSAValue] = {}
+
+    def handle(self, op: BlockOp | ForOp) -> SSAValue:
+        """The handle of a block or loop as it stands now; asks for it where there is none."""
+        if op not in self._handles:
+            if isinstance(op, BlockOp):
+                alike = [block for block in blocks_under(self.func) if block.block_name == op.block_name]
+                number = alike.index(op) if len(alike) > 1 else None
+                self._note(queries.GetBlockOp.of(block=op.block_name, number=number), [op])
+            else:
+                block = blocks_under(op)[0]
+                around = enclosing_loops(block)
+                self._note(queries.GetLoopsOp.of(self.handle(block), results=len(around)), around)
+        return self._handles[op]
+
+    def note(self, op: Instruction, results: Sequence[Operation] = ()) -> None:
+        """Append an instruction, whose results stand for `results`."""
+        self._note(op, results)
+
+    def _note(self, op: Instruction, results: Sequence[Operation]) -> None:
+        self.sequence.body.block.add_op(op)
+        for result, value in zip(results, op.outputs, strict=True):
+            self._handles[result] = value
+            hint = result.block_name if isinstance(result, BlockOp) else None
+            if isinstance(result, ForOp):
+                hint = result.var.name_hint
+            if hint is not None and SSAValue.is_valid_name(hint):
+                value.name_hint = hint
+
+
+_RECORDER: ContextVar[Recorder | None] = ContextVar("weft_schedule_recorder", default=None)
+
+
+@contextmanager
+def recording(func: PrimFuncOp, name: str) -> Generator[Trace]:
+    """Record what the primitives of this module do to `func` in the `with` block."""
+    recorder = Recorder(func, name)
+    token = _RECORDER.set(recorder)
+    try:
+        yield Trace(recorder.sequence)
+    finally:
+        _RECORDER.reset(token)
+
+
+def _apply(
+    action: Callable[[], Result],
+    operands: Sequence[BlockOp | ForOp],
+    instruction: Callable[[Sequence[SSAValue], Result], tuple[Instruction, Sequence[Operation]]],
+) -> Result:
+    recorder = _RECORDER.get()
+    if recorder is None:
+        return action()
+    handles = [recorder.handle(operand) for operand in operands]  # before the primitive moves anything
+    result = action()
+    recorder.note(*instruction(handles, result))
+    return result
+
+
+def split(loop: ForOp, factors: Sequence[int]) -> list[ForOp]:
+    """`schedule.loops.split`."""
+    return _apply(
+        lambda: _loops.split(loop, factors),
+        [loop],
+        lambda handles, parts: (loops.SplitOp.of(*handles, results=len(parts), factors=[None, *factors]), parts),
+    )
+
+
+def fuse(*fused: ForOp) -> ForOp:
+    """`schedule.loops.fuse`."""
+    return _apply(lambda: _loops.fuse(*fused), fused, lambda handles, loop: (loops.FuseOp.of(*handles), [loop]))
+
+
+def reorder(*order: ForOp) -> None:
+    """`schedule.loops.reorder`."""
+    return _apply(lambda: _loops.reorder(*order), order, lambda handles, _: (loops.ReorderOp.of(*handles), []))
+
+
+KINDS: dict[ForKind, type[Instruction]] = {
+    ForKind.PARALLEL: loops.ParallelOp,
+    ForKind.VECTORIZED: loops.VectorizeOp,
+    ForKind.UNROLLED: loops.UnrollOp,
+}
+
+
+def set_kind(loop: ForOp, kind: ForKind) -> None:
+    """`schedule.loops.set_kind`, for the kinds that a rule chooses."""
+    return _apply(lambda: _loops.set_kind(loop, kind), [loop], lambda handles, _: (KINDS[kind].of(*handles), []))
+
+
+def add_unit_loop(inner: BlockOp | ForOp) -> ForOp:
+    """`schedule.add_unit_loop.add_unit_loop`."""
+    return _apply(
+        lambda: _unit.add_unit_loop(inner), [inner], lambda handles, loop: (loops.AddUnitLoopOp.of(*handles), [loop])
+    )
+
+
+def compute_at(block: BlockOp, loop: ForOp) -> list[ForOp]:
+    """`schedule.compute_at.compute_at`."""
+    return _apply(
+        lambda: _compute_at.compute_at(block, loop),
+        [block, loop],
+        lambda handles, _: (blocks.ComputeAtOp.of(*handles), []),
+    )
+
+
+def compute_inline(block: BlockOp) -> None:
+    """`schedule.inline.compute_inline`."""
+    return _apply(
+        lambda: _inline.compute_inline(block), [block], lambda handles, _: (blocks.ComputeInlineOp.of(*handles), [])
+    )
+
+
+def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
+    """`schedule.reduction.decompose_reduction`."""
+    return _apply(
+        lambda: _reduction.decompose_reduction(block, loop),
+        [block, loop],
+        lambda handles, init: (blocks.DecomposeReductionOp.of(*handles), [init]),
+    )
+
+
+def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
+    """`schedule.reduction.cache_write`."""
+    return _apply(
+        lambda: _reduction.cache_write(block, scope),
+        [block],
+        lambda handles, copy: (blocks.CacheWriteOp.of(*handles, index=0, scope=scope.value), [copy]),
+    )
+
+
+def set_scope(buffer: SSAValue, scope: Scope) -> None:
+    """`schedule.reduction.set_scope`, of a buffer that a block writes."""
+    block = writers(buffer)[0]
+    index = list(block.writes).index(buffer)
+    return _apply(
+        lambda: _reduction.set_scope(buffer, scope),
+        [block],
+        lambda handles, _: (blocks.SetScopeOp.of(*handles, index=index, scope=scope.value), []),
+    )
+
+
+def fuse_iters(block: BlockOp, first: int) -> None:
+    """`schedule.iters.fuse_iters`."""
+    return _apply(
+        lambda: _iters.fuse_iters(block, first),
+        [block],
+        lambda handles, _: (blocks.FuseItersOp.of(*handles, first=first), []),
+    )
+
+
+def fuse_buffer_dims(alloc: AllocBufferOp, first: int, accessing: Sequence[BlockOp]) -> None:
+    """`schedule.iters.fuse_buffer_dims`."""
+    block = writers(alloc.buffer)[0]
+    index = list(block.writes).index(alloc.buffer)
+    return _apply(
+        lambda: _iters.fuse_buffer_dims(alloc, first, accessing),
+        [block],
+        lambda handles, _: (blocks.FuseBufferDimsOp.of(*handles, buffer="write", index=index, first=first), []),
+    )

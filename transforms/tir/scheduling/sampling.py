@@ -1,0 +1,87 @@
+"""How decisions are drawn: factors of an extent, one of several candidates, a loop to compute a block in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import comb, prod
+from random import Random
+
+from ....dialects.tir.core import BlockOp, ForOp, enclosing_loops
+from ..analysis.producers import consumers
+from ..schedule.compute_at import check_compute_at
+from ..schedule.errors import ScheduleError
+from ..schedule.inline import check_inline
+
+
+def draw_tile(random: Random, extent: int, count: int, max_innermost: int) -> list[int]:
+    """`count` factors of `extent`, the last at most `max_innermost`: every such list is equally likely."""
+    factors: list[int] = []
+    rest = extent
+    for left in range(count, 1, -1):
+        choices = [d for d in divisors(rest) if factors or d <= max_innermost]
+        weights = [_ways(rest // d, left - 1) for d in choices]
+        factors.append(random.choices(choices, weights)[0])
+        rest //= factors[-1]
+    return [rest, *reversed(factors)]
+
+
+def check_tile(loop: ForOp, factors: Sequence[int], max_innermost: int) -> None:
+    """Whether a recorded decision fits `loop`.
+
+    Raises:
+        ScheduleError: the factors' product is not its extent, or the last is too large.
+    """
+    if prod(factors) != loop.trip_count:
+        raise ScheduleError.at(loop, f"the decision {list(factors)} does not divide its {loop.trip_count} iterations")
+    if len(factors) > 1 and factors[-1] > max_innermost:
+        raise ScheduleError.at(loop, f"the innermost factor {factors[-1]} is more than {max_innermost}")
+
+
+@lru_cache(maxsize=256)
+def divisors(n: int) -> tuple[int, ...]:
+    """All divisors of a positive number, in order."""
+    small = [d for d in range(1, int(n**0.5) + 1) if n % d == 0]
+    return tuple(sorted({*small, *(n // d for d in small)}))
+
+
+@lru_cache(maxsize=4096)
+def _ways(n: int, count: int) -> int:
+    """How many lists of `count` factors have the product `n`."""
+    ways, prime = 1, 2
+    while n > 1:
+        if prime * prime > n:
+            prime = n
+        power = 0
+        while n % prime == 0:
+            n //= prime
+            power += 1
+        ways *= comb(power + count - 1, count - 1)
+        prime += 1
+    return ways
+
+
+def locations(block: BlockOp) -> list[int]:
+    """Where `block` may be computed: -2, where it stands; -1, inlined; else the loop of that number around its first
+    reader."""
+    found = [-2]
+    try:
+        check_inline(block)
+        found.append(-1)
+    except ScheduleError:
+        pass
+    for number, loop in enumerate(loops_of_reader(block)):
+        try:
+            check_compute_at(block, loop)
+            found.append(number)
+        except ScheduleError:
+            continue
+    return found
+
+
+def loops_of_reader(block: BlockOp) -> list[ForOp]:
+    """The loops around the first block that reads what `block` writes."""
+    if len(block.writes) != 1:
+        return []
+    readers = consumers(block)
+    return enclosing_loops(readers[0]) if readers else []

@@ -1,0 +1,472 @@
+"""`weft.tir.Schedule`: primitives under TVM's names, recorded as they are applied.
+
+schedule = Schedule(module)
+block = schedule.get_block("matmul")
+i, j, k = schedule.get_loops(block)
+i_0, i_1 = schedule.split(i, [None, 16])
+print(schedule.mod, schedule.trace)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar, cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.utils.exceptions import VerifyException
+
+from ....dialects.schedule import blocks, loops, queries
+from ....dialects.schedule.core import HANDLE, Instruction, SequenceOp
+from ....dialects.support.dtypes import scalar_type
+from ....dialects.support.verifier import verify
+from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, memref_of
+from ..schedule.errors import ScheduleError
+from .instructions import APPLY
+from .state import Location, Meaning, State
+from .trace import Trace
+
+
+@dataclass(frozen=True)
+class BlockRV:
+    """A handle of a block."""
+
+    value: SSAValue
+
+
+@dataclass(frozen=True)
+class LoopRV:
+    """A handle of a loop."""
+
+    value: SSAValue
+
+
+@dataclass(frozen=True)
+class ExprRV:
+    """An integer that was sampled."""
+
+    value: SSAValue
+
+
+RV = TypeVar("RV", BlockRV, LoopRV, ExprRV)
+Handle = TypeVar("Handle", BlockRV, LoopRV)
+_E: TypeAlias = AffineExpr
+IndexMap: TypeAlias = (
+    AffineMap
+    | Callable[[_E], object]
+    | Callable[[_E, _E], object]
+    | Callable[[_E, _E, _E], object]
+    | Callable[[_E, _E, _E, _E], object]
+    | Callable[[_E, _E, _E, _E, _E], object]
+    | Callable[[_E, _E, _E, _E, _E, _E], object]
+)
+"""A map of indices: affine, or a Python function of so many affine expressions that gives some."""
+
+
+class Schedule:
+    """A module that is being scheduled. Counterpart of TVM's `tir.Schedule`.
+
+    Each method applies one instruction to `mod`, at once, and records it in `trace`. One that does not apply raises a
+    `ScheduleError`, and leaves both as they were. Handles stand for the same block or loop whatever is done around it;
+    where a primitive takes one away, its handles are stale, and using them says what took it.
+
+    Args:
+        mod: the module or the function; a copy of it is scheduled.
+        seed: for decisions that are sampled; without one, each schedule draws others.
+        debug_mask: `"all"` verifies the module after each instruction.
+    """
+
+    def __init__(self, mod: ModuleOp | PrimFuncOp, *, seed: int | None = None, debug_mask: str = "none"):
+        if debug_mask not in ("none", "all"):
+            raise ValueError(f"debug_mask is 'none' or 'all', not {debug_mask!r}")
+        module = ModuleOp([mod.clone()]) if isinstance(mod, PrimFuncOp) else mod.clone()
+        functions = [op.sym_name.data for op in module.ops if isinstance(op, PrimFuncOp)]
+        self._start(module, functions[0] if len(functions) == 1 else None, seed, debug_mask)
+
+    @classmethod
+    def on(cls, func: PrimFuncOp, name: str | None = None) -> Schedule:
+        """A schedule that works on `func` itself, in place: what passes use."""
+        made = cls.__new__(cls)
+        made._start(func, func.sym_name.data, None, "none", name)
+        return made
+
+    def _start(
+        self,
+        root: ModuleOp | PrimFuncOp,
+        function: str | None,
+        seed: int | None,
+        debug_mask: str,
+        name: str | None = None,
+    ) -> None:
+        self.state = State(root, function, seed)
+        self._sequence = SequenceOp(name or f"{function or 'any'}_schedule", function)
+        self._verifies = debug_mask == "all"
+
+    # the whole
+
+    @property
+    def mod(self) -> ModuleOp:
+        """The module as it is now. Changing it by hand makes handles stale."""
+        root = self.state.root
+        if not isinstance(root, ModuleOp):
+            raise TypeError("this schedule works on a function in place; its module is its owner's")
+        return root
+
+    @property
+    def trace(self) -> Trace:
+        """What has been done."""
+        return Trace(self._sequence)
+
+    def show(self) -> None:
+        """Print the module, and what has been done."""
+        print(self.state.root)
+        print(self._sequence)
+
+    def work_on(self, func_name: str) -> None:
+        """Let `get_block` look in this function unless told otherwise."""
+        self.state.function(func_name)
+        self.state.function_name = func_name
+        if not self._sequence.instructions:
+            self._sequence = SequenceOp(f"{func_name}_schedule", func_name)
+
+    def seed(self, seed: int) -> None:
+        """Start the sampling anew; -1 for a seed that nobody knows."""
+        self.state.random.seed(None if seed == -1 else seed)
+
+    def fork_seed(self) -> int:
+        """A seed for another schedule."""
+        return self.state.random.randrange(1, 1 << 31)
+
+    def copy(self) -> Schedule:
+        """Another schedule of a copy of the module, at the same point; this one's handles are none of its own, but
+        those that it gives for them by `same`."""
+        if not isinstance(self.state.root, ModuleOp):
+            raise TypeError("a schedule that works on a function in place cannot be copied")
+        other = Schedule.__new__(Schedule)
+        module = self.state.root.clone()
+        other._start(module, self.state.function_name, self.fork_seed(), "all" if self._verifies else "none")
+        moved: dict[Operation, Operation] = dict(zip(self.state.root.walk(), module.walk(), strict=True))
+        mapped: dict[SSAValue, SSAValue] = {}
+        other._sequence = self._sequence.clone(mapped)
+        for value, meaning in self.state.meanings.items():
+            if isinstance(meaning, Operation):
+                if meaning in moved:
+                    other.state.meanings[mapped[value]] = cast("Meaning", moved[meaning])
+            else:
+                other.state.meanings[mapped[value]] = meaning
+        other.state.ended = {mapped[value]: reason for value, reason in self.state.ended.items()}
+        other._twins = mapped
+        return other
+
+    _twins: dict[SSAValue, SSAValue] = {}
+
+    def same(self, rv: RV) -> RV:
+        """The handle of this schedule, a copy, for one of the schedule it was copied from."""
+        if rv.value not in self._twins:
+            raise ScheduleError("the handle is none of the schedule that this is a copy of")
+        return type(rv)(self._twins[rv.value])
+
+    def get(self, rv: BlockRV | LoopRV | ExprRV) -> BlockOp | ForOp | int | Location:
+        """What a handle stands for.
+
+        Raises:
+            ScheduleError: it is stale, or another schedule's.
+        """
+        return self.state.meaning(rv.value)
+
+    def apply(self, op: Instruction) -> Sequence[SSAValue]:
+        """Apply an instruction that stands in no sequence, and record it. Gives its results.
+
+        Raises:
+            ScheduleError: it does not apply, or gives another number of blocks or loops than it says.
+        """
+        body = self._sequence.body.block
+        body.add_op(op)
+        try:
+            self._check(op)
+            touched = self.state.touched_by(op)
+            meanings = APPLY[type(op)](self.state, op)
+            if len(meanings) != len(op.outputs):
+                raise ScheduleError(f"{op.name} gives {len(meanings)} handles here, not {len(op.outputs)}")
+        except BaseException:
+            op.detach()
+            op.erase(safe_erase=False)
+            raise
+        if gone := [each for each in touched if not self.state.is_live(each)]:
+            self.state.end(gone, f"{op.name} has taken it away")
+        for value, meaning in zip(op.outputs, meanings, strict=True):
+            self.state.meanings[value] = meaning
+            if value.name_hint is None:
+                _name(value, meaning)
+        if self._verifies:
+            verify(self.mod)
+        return op.outputs
+
+    def _check(self, op: Instruction) -> None:
+        try:
+            op.verify_()
+        except VerifyException as error:
+            raise ScheduleError(f"{op.name}: {error}") from error
+        for value in op.inputs:
+            self.state.meaning(value)
+
+    # queries
+
+    def get_block(self, name: str, func_name: str | None = None, number: int | None = None) -> BlockRV:
+        """The block of a name; `number` tells blocks of one name apart."""
+        return self._block(queries.GetBlockOp.of(block=name, function=func_name, number=number))
+
+    def get_loops(self, block: BlockRV) -> list[LoopRV]:
+        """The loops around a block, outermost first."""
+        return self._many(LoopRV, queries.GetLoopsOp, block)
+
+    def get_child_blocks(self, block_or_loop: BlockRV | LoopRV) -> list[BlockRV]:
+        """The blocks in a loop."""
+        return self._many(BlockRV, queries.GetChildBlocksOp, block_or_loop)
+
+    def get_producers(self, block: BlockRV) -> list[BlockRV]:
+        """The blocks that write what a block reads."""
+        return self._many(BlockRV, queries.GetProducersOp, block)
+
+    def get_consumers(self, block: BlockRV) -> list[BlockRV]:
+        """The blocks that read what a block writes."""
+        return self._many(BlockRV, queries.GetConsumersOp, block)
+
+    # sampling
+
+    def sample_perfect_tile(
+        self, loop: LoopRV, n: int, max_innermost_factor: int = 16, decision: Sequence[int] | None = None
+    ) -> list[ExprRV]:
+        """`n` factors of a loop's extent."""
+        op = queries.SamplePerfectTileOp.of(
+            loop.value, results=n, max_innermost=max_innermost_factor, decision=_maybe_list(decision)
+        )
+        return [ExprRV(value) for value in self.apply(op)]
+
+    def sample_categorical(
+        self, candidates: Sequence[int], probs: Sequence[float], decision: int | None = None
+    ) -> ExprRV:
+        """One of `candidates`; the decision is its number."""
+        op = queries.SampleCategoricalOp.of(
+            candidates=list(candidates), probs=[float(p) for p in probs], decision=decision
+        )
+        return ExprRV(self.apply(op)[0])
+
+    def sample_compute_location(self, block: BlockRV, decision: int | None = None) -> LoopRV:
+        """A loop to compute a block in; -1 stands for inlining it, -2 for leaving it."""
+        return self._loop(queries.SampleComputeLocationOp.of(block.value, decision=decision))
+
+    def enter_postproc(self) -> None:
+        """Mark that what follows repairs what was chosen."""
+        self.apply(queries.EnterPostprocOp.of())
+
+    # loops
+
+    def split(
+        self, loop: LoopRV, factors: Sequence[int | ExprRV | None], preserve_unit_iters: bool = True
+    ) -> list[LoopRV]:
+        """As many loops as factors, outermost first; at most one is `None`, and inferred. A loop of one iteration
+        leaves no trace in what blocks are bound to, whatever `preserve_unit_iters` says."""
+        handles = [factor.value for factor in factors if isinstance(factor, ExprRV)]
+        listed: list[object] = [HANDLE if isinstance(factor, ExprRV) else factor for factor in factors]
+        op = loops.SplitOp.of(loop.value, *handles, results=len(factors), factors=listed)
+        return [LoopRV(value) for value in self.apply(op)]
+
+    def fuse(self, *fused: LoopRV, preserve_unit_iters: bool = True) -> LoopRV:
+        """Directly nested loops, outermost first, as one."""
+        return self._loop(loops.FuseOp.of(*(loop.value for loop in fused)))
+
+    def reorder(self, *order: LoopRV) -> None:
+        """Loops of one nest, in this order."""
+        self.apply(loops.ReorderOp.of(*(loop.value for loop in order)))
+
+    def parallel(self, loop: LoopRV) -> None:
+        """Share a loop's iterations among threads."""
+        self.apply(loops.ParallelOp.of(loop.value))
+
+    def vectorize(self, loop: LoopRV) -> None:
+        """Make a loop's iterations the lanes of vectors."""
+        self.apply(loops.VectorizeOp.of(loop.value))
+
+    def unroll(self, loop: LoopRV) -> None:
+        """Write a loop's iterations out."""
+        self.apply(loops.UnrollOp.of(loop.value))
+
+    def bind(self, loop: LoopRV, thread_axis: str) -> None:
+        """Let a device's threads run a loop's iterations."""
+        self.apply(loops.BindOp.of(loop.value, thread=thread_axis))
+
+    def add_unit_loop(self, block_or_loop: BlockRV | LoopRV) -> LoopRV:
+        """A loop of one iteration around a block or loop."""
+        return self._loop(loops.AddUnitLoopOp.of(block_or_loop.value))
+
+    # blocks
+
+    def cache_read(
+        self,
+        block: BlockRV,
+        read_buffer_index: int,
+        storage_scope: str,
+        consumer_blocks: Iterable[BlockRV] | None = None,
+    ) -> BlockRV:
+        """Copy a buffer first; `block` and `consumer_blocks` read the copy, without them every reader."""
+        consumers = list(consumer_blocks or ())
+        if not consumers:
+            consumers = self._other_readers(block, read_buffer_index)
+        more = [each.value for each in consumers if each.value is not block.value]
+        return self._block(blocks.CacheReadOp.of(block.value, *more, index=read_buffer_index, scope=storage_scope))
+
+    def _other_readers(self, block: BlockRV, index: int) -> list[BlockRV]:
+        op = self.state.block(block.value)
+        if not 0 <= index < len(op.reads):
+            return []
+        buffer = op.reads[index]
+        found: list[BlockRV] = []
+        func = op.parent_op()
+        while not isinstance(func, PrimFuncOp):
+            assert func is not None
+            func = func.parent_op()
+        everything = [each for each in func.walk() if isinstance(each, BlockOp)]
+        for other in everything:
+            if other is not op and buffer in other.reads:
+                alike = [each for each in everything if each.block_name == other.block_name]
+                number = alike.index(other) if len(alike) > 1 else None
+                found.append(self.get_block(other.block_name, func.sym_name.data, number))
+        return found
+
+    def cache_write(self, block: BlockRV, write_buffer_index: int, storage_scope: str) -> BlockRV:
+        """Compute into a buffer of its own, and copy that."""
+        return self._block(blocks.CacheWriteOp.of(block.value, index=write_buffer_index, scope=storage_scope))
+
+    def reindex(self, block: BlockRV, buffer: tuple[str, int]) -> BlockRV:
+        """Copy `("read", n)` into the layout of the block's iterators."""
+        kind, index = buffer
+        return self._block(blocks.ReindexOp.of(block.value, buffer=kind, index=index))
+
+    def compute_at(self, block: BlockRV, loop: LoopRV, preserve_unit_loops: bool = False) -> None:
+        """Compute a producer in a loop of its readers."""
+        self.apply(blocks.ComputeAtOp.of(block.value, loop.value, preserve_unit_loops=preserve_unit_loops or None))
+
+    def reverse_compute_at(self, block: BlockRV, loop: LoopRV, preserve_unit_loops: bool = False) -> None:
+        """Compute a reader in a loop of its producers."""
+        self.apply(
+            blocks.ReverseComputeAtOp.of(block.value, loop.value, preserve_unit_loops=preserve_unit_loops or None)
+        )
+
+    def compute_inline(self, block: BlockRV) -> None:
+        """Put a block's formula where its result is read."""
+        self.apply(blocks.ComputeInlineOp.of(block.value))
+
+    def reverse_compute_inline(self, block: BlockRV) -> None:
+        """Make an elementwise reader part of its only producer."""
+        self.apply(blocks.ReverseComputeInlineOp.of(block.value))
+
+    def decompose_reduction(self, block: BlockRV, loop: LoopRV) -> BlockRV:
+        """Let what starts a reduction be a block before a loop."""
+        return self._block(blocks.DecomposeReductionOp.of(block.value, loop.value))
+
+    def rfactor(self, loop: LoopRV, factor_axis: int) -> BlockRV:
+        """Let each iteration of a reduction's loop reduce on its own."""
+        return self._block(blocks.RfactorOp.of(loop.value, axis=factor_axis))
+
+    def set_scope(self, block: BlockRV, buffer_index: int, storage_scope: str) -> None:
+        """Let the buffer that a block writes live in a scope."""
+        self.apply(blocks.SetScopeOp.of(block.value, index=buffer_index, scope=storage_scope))
+
+    def transform_layout(self, block: BlockRV, buffer: tuple[str, int], index_map: IndexMap) -> None:
+        """Lay a buffer out anew."""
+        kind, index = buffer
+        op = self.state.block(block.value)
+        buffers = op.reads if kind == "read" else op.writes
+        rank = len(_shape(buffers[index])) if 0 <= index < len(buffers) else 0
+        self.apply(blocks.TransformLayoutOp.of(block.value, buffer=kind, index=index, map=_affine_map(index_map, rank)))
+
+    def transform_block_layout(self, block: BlockRV, index_map: IndexMap) -> None:
+        """Address a block by other iterators."""
+        rank = len(self.state.block(block.value).iters)
+        self.apply(blocks.TransformBlockLayoutOp.of(block.value, map=_affine_map(index_map, rank)))
+
+    def fuse_iters(self, block: BlockRV, first: int) -> None:
+        """Make one iterator of two neighbours, and one loop of theirs."""
+        self.apply(blocks.FuseItersOp.of(block.value, first=first))
+
+    def fuse_buffer_dims(self, block: BlockRV, buffer: tuple[str, int], first: int) -> None:
+        """Make one dimension of two neighbours of `("read", n)` or `("write", n)`, after `fuse_iters`."""
+        kind, index = buffer
+        self.apply(blocks.FuseBufferDimsOp.of(block.value, buffer=kind, index=index, first=first))
+
+    def unsafe_set_dtype(self, block: BlockRV, buffer_index: int, dtype: str) -> None:
+        """Let the buffer that a block writes hold another float type."""
+        self.apply(blocks.UnsafeSetDtypeOp.of(block.value, index=buffer_index, dtype=scalar_type(dtype)))
+
+    def annotate(self, block_or_loop: BlockRV | LoopRV, ann_key: str, ann_val: object) -> None:
+        """Put a word on a block or loop."""
+        self.apply(blocks.AnnotateOp.of(block_or_loop.value, key=ann_key, value=ann_val))
+
+    def unannotate(self, block_or_loop: BlockRV | LoopRV, ann_key: str) -> None:
+        """Take a word from a block or loop."""
+        self.apply(blocks.UnannotateOp.of(block_or_loop.value, key=ann_key))
+
+    def _block(self, op: Instruction) -> BlockRV:
+        return BlockRV(self.apply(op)[0])
+
+    def _loop(self, op: Instruction) -> LoopRV:
+        return LoopRV(self.apply(op)[0])
+
+    def _many(self, kind: type[Handle], op: type[Instruction], of: BlockRV | LoopRV) -> list[Handle]:
+        """The results of a query, of which there are as many as there are."""
+        probe = op.of(of.value)
+        self._sequence.body.block.add_op(probe)
+        try:
+            self._check(probe)
+            count = len(APPLY[op](self.state, probe))
+        finally:
+            probe.detach()
+            probe.erase(safe_erase=False)
+        return [kind(value) for value in self.apply(op.of(of.value, results=count))]
+
+
+def _maybe_list(values: Sequence[int] | None) -> list[int] | None:
+    return None if values is None else [int(value) for value in values]
+
+
+def _shape(buffer: SSAValue) -> tuple[int, ...]:
+    return memref_of(buffer).get_shape()
+
+
+def _affine_map(map: IndexMap, rank: int) -> AffineMap:
+    """An index map as an affine map of `rank` dimensions.
+
+    Raises:
+        ScheduleError: the function takes another number of indices, or gives something that is not affine.
+    """
+    if isinstance(map, AffineMap):
+        return map
+    try:
+        function = cast("Callable[..., object]", map)
+        given = function(*(AffineExpr.dimension(number) for number in range(rank)))
+    except TypeError as error:
+        raise ScheduleError(f"the index map does not take {rank} indices, or is not affine: {error}") from error
+    results: list[AffineExpr] = []
+    for item in cast("Sequence[object]", given if isinstance(given, list | tuple) else [given]):
+        if isinstance(item, int):
+            item = AffineExpr.constant(item)
+        if not isinstance(item, AffineExpr):
+            raise ScheduleError(f"the index map gives {item!r}, which is no affine expression")
+        results.append(item)
+    return AffineMap(rank, 0, tuple(results))
+
+
+def _name(value: SSAValue, meaning: Meaning) -> None:
+    """Call a handle as its block or loop is called."""
+    match meaning:
+        case BlockOp():
+            name = meaning.block_name
+        case ForOp():
+            name = meaning.var.name_hint
+        case _:
+            name = None
+    if name is not None and SSAValue.is_valid_name(name):
+        value.name_hint = name

@@ -1,0 +1,130 @@
+"""What the handles of a schedule stand for.
+
+A primitive moves operations and does not copy them, so that a handle stands for the operation itself. Where one takes a
+loop or block away, the handles of it end, and say what ended them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from random import Random
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.schedule.core import Instruction
+from ....dialects.support.diagnostics import did_you_mean
+from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, enclosing_loops
+from ..schedule.errors import ScheduleError
+
+
+class Location(Enum):
+    """A place to compute a block in that is no loop."""
+
+    ROOT = -2
+    """Where it stands."""
+    INLINE = -1
+    """In its readers."""
+
+
+Meaning: TypeAlias = BlockOp | ForOp | int | Location
+
+
+class State:
+    """A module or function that is being scheduled, and the handles into it."""
+
+    def __init__(self, root: ModuleOp | PrimFuncOp, function: str | None = None, seed: int | None = None):
+        self.root = root
+        self.function_name = function
+        self.random = Random(seed)
+        self.meanings: dict[SSAValue, Meaning] = {}
+        self.ended: dict[SSAValue, str] = {}
+
+    def functions(self) -> list[PrimFuncOp]:
+        """The functions that can be scheduled."""
+        if isinstance(self.root, PrimFuncOp):
+            return [self.root]
+        return [op for op in self.root.ops if isinstance(op, PrimFuncOp)]
+
+    def function(self, name: str | None = None) -> PrimFuncOp:
+        """The function of a name; without one, that which is worked on: the only one, or `@main`.
+
+        Raises:
+            ScheduleError: there is none.
+        """
+        functions = {func.sym_name.data: func for func in self.functions()}
+        wanted = name or self.function_name or (next(iter(functions)) if len(functions) == 1 else "main")
+        if wanted not in functions:
+            hint = did_you_mean(f"@{wanted}", [f"@{known}" for known in functions])
+            known = ", ".join(f"@{known}" for known in functions) or "none"
+            raise ScheduleError(f"there is no function @{wanted} to schedule", hint=hint or f"there is {known}")
+        return functions[wanted]
+
+    def is_live(self, op: Operation) -> bool:
+        """Whether `op` stands in what is scheduled."""
+        parent: Operation | None = op
+        while parent is not None:
+            if parent is self.root:
+                return True
+            parent = parent.parent_op()
+        return False
+
+    def meaning(self, value: SSAValue) -> Meaning:
+        """What a handle stands for.
+
+        Raises:
+            ScheduleError: it is none of this schedule, or what it stood for is gone.
+        """
+        name = f"%{value.name_hint or 'handle'}"
+        if (reason := self.ended.get(value)) is not None:
+            raise ScheduleError(
+                f"the handle {name} is stale: {reason}", hint="take the handles that the primitive gave, or ask anew"
+            )
+        if (found := self.meanings.get(value)) is None:
+            raise ScheduleError(f"the handle {name} is none of this schedule")
+        if isinstance(found, Operation) and not self.is_live(found):
+            raise ScheduleError(
+                f"the handle {name} is stale: an earlier primitive has taken away what it stood for",
+                hint="ask for the block or its loops anew",
+            )
+        return found
+
+    def block(self, value: SSAValue) -> BlockOp:
+        found = self.meaning(value)
+        assert isinstance(found, BlockOp)
+        return found
+
+    def loop(self, value: SSAValue) -> ForOp:
+        """The loop that a handle stands for.
+
+        Raises:
+            ScheduleError: as `meaning` says, or it stands for a place that is no loop.
+        """
+        found = self.meaning(value)
+        if not isinstance(found, ForOp):
+            raise ScheduleError("the handle stands for no loop: its block was to stay, or to be inlined")
+        return found
+
+    def integer(self, value: SSAValue) -> int:
+        found = self.meaning(value)
+        assert isinstance(found, int)
+        return found
+
+    def touched_by(self, op: Instruction) -> list[Operation]:
+        """The blocks and loops that an instruction is about, and those around them: it may take them away."""
+        found: list[Operation] = []
+        for value in op.inputs:
+            stands_for = self.meanings.get(value)
+            if isinstance(stands_for, Operation):
+                found += [stands_for, *enclosing_loops(stands_for)]
+        return found
+
+    def end(self, ops: Iterable[Operation], reason: str) -> None:
+        """Let the handles of `ops` end."""
+        gone = set(ops)
+        for value, stands_for in list(self.meanings.items()):
+            if isinstance(stands_for, Operation) and stands_for in gone:
+                del self.meanings[value]
+                self.ended[value] = reason
