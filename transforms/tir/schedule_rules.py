@@ -38,6 +38,8 @@ from .rules.register_tile import tile_reduction
 from .rules.registers import VectorRegisters
 from .rules.rows import schedule_rows
 from .rules.spatial import schedule_alone
+from .scheduling.recorded import recording
+from .scheduling.trace import write_record
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class ScheduleRulesPass(PrimFuncPass):
     """Choose loop order, tiles, vectors and threads for every `tir.prim_func`.
 
     `vector-bytes` and `vector-registers` describe the target's vector registers; without them, the module's
-    `weft.target` does.
+    `weft.target` does. `record-to` names a folder that gets a file for each function, with what was done to it as a
+    `schedule.sequence`, which `apply-schedule{record=...}` does again.
     """
 
     name = "schedule-rules"
@@ -53,13 +56,20 @@ class ScheduleRulesPass(PrimFuncPass):
 
     vector_bytes: int | None = None
     vector_registers: int | None = None
+    record_to: str | None = None
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         if any(op.for_kind != ForKind.SERIAL for op in func.walk() if isinstance(op, ForOp)):
             return
         unit = vector_unit_of(func)
         registers = unit.registers if self.vector_registers is None else self.vector_registers
-        schedule_by_rules(func, VectorRegisters(registers, self.vector_bytes or unit.bytes))
+        facts = VectorRegisters(registers, self.vector_bytes or unit.bytes)
+        if self.record_to is None:
+            schedule_by_rules(func, facts)
+            return
+        with recording(func, f"{func.sym_name.data}_schedule") as trace:
+            schedule_by_rules(func, facts)
+        write_record(trace, self.record_to)
 
 
 def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters) -> None:

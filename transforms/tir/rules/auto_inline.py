@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, blocks_under, memref_of
 from ..analysis.producers import consumers, defining_block, written_buffer
 from ..schedule.checks import makes_checks
-from ..schedule.inline import compute_inline
+from ..scheduling.recorded import compute_inline
 from .op_cost import is_expensive
 
 

@@ -30,10 +30,19 @@ from ....dialects.tir.core import (
 from ..analysis.deciding import deciding_iterators
 from ..analysis.producers import consumers, written_buffer
 from ..analysis.strides import follow_each_other, strides
-from ..schedule.compute_at import compute_at
-from ..schedule.iters import fuse_buffer_dims, fuse_iters
-from ..schedule.loops import fuse, reorder, set_kind, split
-from ..schedule.reduction import cache_write, decompose_reduction, set_scope
+from ..scheduling.recorded import (
+    add_unit_loop,
+    cache_write,
+    compute_at,
+    decompose_reduction,
+    fuse,
+    fuse_buffer_dims,
+    fuse_iters,
+    reorder,
+    set_kind,
+    set_scope,
+    split,
+)
 from .choose_tile import Tile, find_tile
 from .registers import VectorRegisters
 from .spatial import split_loops
@@ -182,7 +191,7 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     set_kind(inner[-1], ForKind.VECTORIZED)
     if top is None:
         top = enclosing_loops(epilogue)[0]
-        top = parallel = _wrap(top)
+        top = parallel = add_unit_loop(top)
     if work >= MIN_PARALLEL_WORK and parallel is not None and parallel.trip_count > 1:
         _run_parallel(parallel)
     buffer = written_buffer(block)
@@ -208,16 +217,6 @@ def _run_parallel(loop: ForOp) -> None:
     if chain:
         reorder(loop, *chain)
     set_kind(loop, ForKind.PARALLEL)
-
-
-def _wrap(loop: ForOp) -> ForOp:
-    """Put a loop of one iteration around `loop`, for a producer to move into."""
-    outer = ForOp(1, name_hint="once")
-    assert loop.parent is not None
-    loop.parent.insert_op_before(outer, loop)
-    loop.detach()
-    outer.body.block.add_op(loop)
-    return outer
 
 
 def _under(top: ForOp) -> set[ForOp]:

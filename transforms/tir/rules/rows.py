@@ -15,16 +15,21 @@ from ....dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
     ForKind,
-    ForOp,
     Scope,
     blocks_under,
     enclosing_loops,
     memref_of,
 )
 from ..analysis.producers import consumers, written_buffer
-from ..schedule.compute_at import compute_at
-from ..schedule.loops import fuse, set_kind
-from ..schedule.reduction import cache_write, decompose_reduction, set_scope
+from ..scheduling.recorded import (
+    add_unit_loop,
+    cache_write,
+    compute_at,
+    decompose_reduction,
+    fuse,
+    set_kind,
+    set_scope,
+)
 from .spatial import PARALLEL_MIN_STEPS, split_loops
 
 MAX_ROW_BYTES = 128 * 1024
@@ -54,12 +59,7 @@ def schedule_rows(blocks: list[BlockOp]) -> bool:
     if rows:
         top = fuse(*rows)
     else:
-        top = ForOp(1, name_hint="once")
-        first = loops[0] if loops else output
-        assert first.parent is not None
-        first.parent.insert_op_before(top, first)
-        first.detach()
-        top.body.block.add_op(first)
+        top = add_unit_loop(loops[0] if loops else output)
     steps = top.trip_count
     for block in blocks[-2::-1]:
         buffer = written_buffer(block)

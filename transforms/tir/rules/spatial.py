@@ -10,8 +10,7 @@ from xdsl.ir.affine import AffineExpr
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops
 from ..analysis.deciding import deciding_iterators
 from ..analysis.strides import follow_each_other, strides
-from ..schedule.iters import fuse_iters
-from ..schedule.loops import fuse, reorder, set_kind
+from ..scheduling.recorded import fuse, fuse_iters, reorder, set_kind
 
 PARALLEL_MIN_STEPS = 4096
 """Below so many steps in all, waking the other threads costs more than it saves."""

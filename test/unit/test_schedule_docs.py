@@ -1,0 +1,91 @@
+"""docs/schedules.md: its walk runs, and its table says which of TVM's primitives there are."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from weft.dialects.schedule.core import SequenceOp
+from weft.dialects.support.parser import parse_module
+from weft.tir import Schedule
+from weft.transforms.infra.registry import new_ir_context
+from weft.transforms.tir.scheduling.instructions import APPLY
+
+PAGE = Path(__file__).parents[2] / "docs" / "schedules.md"
+
+PRIMITIVES: dict[str, str] = {
+    "fuse": "",
+    "split": "predicates where the factors do not divide; bindings are always simplified",
+    "reorder": "",
+    "add_unit_loop": "",
+    "parallel": "",
+    "vectorize": "",
+    "bind": "checked and recorded; processors have no such threads, so that lowering for one refuses it",
+    "unroll": "",
+    "cache_read": "copies the whole buffer; `compute_at` makes the copy smaller",
+    "cache_write": "",
+    "reindex": "of what is read; for what is written, `cache_write` and `transform_layout`",
+    "compute_at": "the producer stands first in the loop: no `index`",
+    "reverse_compute_at": "the reader stands last in the loop: no `index`",
+    "compute_inline": "",
+    "reverse_compute_inline": "into a producer that is no reduction, at plain indices",
+    "decompose_reduction": "",
+    "rfactor": "of one result; splits that leave no rest",
+    "storage_align": "no: buffers have no strides",
+    "set_scope": "",
+    "blockize": "no: a block computes one element and holds no loops",
+    "tensorize": "no: as blockize; vectors of `vectorize` become the processor's instructions",
+    "annotate": "",
+    "unannotate": "",
+    "transform_layout": "of intermediate buffers, by maps without padding",
+    "transform_block_layout": "",
+    "decompose_padding": "no: `loop-partition` takes the padding's branch out of the inner part",
+    "pad_einsum": "no: splits that leave a rest are predicated and partitioned instead of padded",
+    "set_axis_separator": "no: a buffer is one piece of memory",
+}
+"""TVM's 28 transforming primitives, and what is to be said of each; `no:` for those that are left out."""
+OF_WEFT = {
+    "fuse_iters": "two iterators and their loops as one",
+    "fuse_buffer_dims": "then two dimensions of a buffer",
+    "unsafe_set_dtype": "as in later TVM",
+}
+
+
+def table() -> str:
+    """The table of the page."""
+    lines = ["| primitive | in Weft | |", "|---|---|---|"]
+    for name, note in PRIMITIVES.items():
+        built = "no" if note.startswith("no: ") else "yes"
+        lines.append(f"| `{name}` | {built} | {note.removeprefix('no: ')} |")
+    lines += [f"| `{name}` | of its own | {note} |" for name, note in OF_WEFT.items()]
+    return "\n".join(lines) + "\n"
+
+
+def test_the_walk_runs() -> None:
+    namespace: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(blocks) == 6
+    for block in blocks:
+        exec(compile(block, str(PAGE), "exec", dont_inherit=True), namespace)
+
+
+def test_the_schedule_that_is_shown_is_one() -> None:
+    (text,) = re.findall(r"```mlir\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    module = parse_module(text, new_ir_context(), "page.mlir")
+    module.verify()
+    assert isinstance(module.body.block.first_op, SequenceOp)
+
+
+def test_the_table_says_which_primitives_there_are() -> None:
+    """Run with BLESS=1 to write it."""
+    before, _, _ = PAGE.read_text().partition("| primitive |")
+    if os.environ.get("BLESS"):
+        PAGE.write_text(before + table())
+    assert PAGE.read_text() == before + table()
+    assert len(PRIMITIVES) == 28
+    applied = {op.name.partition(".")[2] for op in APPLY}
+    for name, note in PRIMITIVES.items():
+        assert (name in applied) == hasattr(Schedule, name) == (not note.startswith("no: ")), name
+    queries = {name for name in applied if name.startswith(("get_", "sample_")) or name == "enter_postproc"}
+    assert applied == queries | {n for n, note in PRIMITIVES.items() if not note.startswith("no: ")} | set(OF_WEFT)
