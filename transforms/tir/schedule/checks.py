@@ -19,7 +19,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
 )
 from ....dialects.tir.legality.dependence import check_independence
-from ....dialects.tir.legality.scopes import is_torn
+from ....dialects.tir.legality.scopes import is_torn, nests_using
 from ....dialects.tir.legality.steps import check_steps
 from ..analysis.producers import (
     allocation_of,
@@ -126,6 +126,8 @@ def check_private(loop: ForOp) -> None:
         alloc = allocation_of(buffer)
         if alloc is None or not alloc.is_private or loop.is_ancestor(alloc) or all_accessing(buffer, inside):
             continue
+        if len(nests_using(alloc)) > 1:
+            continue  # it is on its way into one nest, and the function does not verify before it is there
         name = f"%{buffer.name_hint}" if buffer.name_hint else "a buffer"
         raise ScheduleError.at(loop, f"{name}, each thread's own, is used in this loop and outside of it")
 
