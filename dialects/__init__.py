@@ -22,6 +22,11 @@ def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
 
         return Tir
 
+    def mem() -> Dialect:
+        from .mem import Mem
+
+        return Mem
+
     def rt() -> Dialect:
         from .rt import Rt
 
@@ -32,7 +37,7 @@ def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
 
         return Schedule
 
-    return {"relay": relay, "tir": tir, "rt": rt, "schedule": schedule}
+    return {"relay": relay, "tir": tir, "mem": mem, "rt": rt, "schedule": schedule}
 
 
 def get_extended_dialects() -> dict[str, Callable[[], Dialect]]:

@@ -3,7 +3,8 @@
 PASSES: dict[str, str] = {
     "lower-te": "relay_to_tir.lower_te:LowerTEPass",
     "convert-tir-to-loops": "tir_to_loops.convert_tir_to_loops:ConvertTirToLoopsPass",
-    "convert-main-to-loops": "graph_to_loops.convert_main_to_loops:ConvertMainToLoopsPass",
+    "bufferize-graph": "graph_to_memory.bufferize_graph:BufferizeGraphPass",
+    "materialize-memory": "memory_to_loops.materialize_memory:MaterializeMemoryPass",
     "expand-math": "math.expand_math:ExpandMathPass",
     "convert-loops-to-llvm": "loops_to_llvm.convert_loops_to_llvm:ConvertLoopsToLLVMPass",
     "add-entry-point": "entry.add_entry_point:AddEntryPointPass",

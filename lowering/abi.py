@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
+from ..dialects.support.alignment import ALIGNMENT as ALIGNMENT
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes
 
 if TYPE_CHECKING:
@@ -34,8 +35,11 @@ ENTRY = "weft_run"
 CONSTANTS_TABLE = "weft_constants"
 """The global array of pointers that is filled in when the object is loaded."""
 
-ALIGNMENT = 64
-"""Bytes to which Weft aligns the memory it makes: a cache line, and the widest vector."""
+INPUTS, OUTPUTS = "weft.inputs", "weft.outputs"
+"""Attributes of the graph's own function: names and tensor types of what it takes and gives."""
+
+COUNTER_BYTES = "weft.counter_bytes"
+"""Attribute of the graph's own function: the bytes at its arena's start that are zero when an inference begins."""
 
 DYNAMIC = -(2**63)
 """An extent that is not known, as xDSL has it (`DYNAMIC_INDEX`)."""

@@ -26,10 +26,9 @@ from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
 from ..transforms.infra.parts import Sink, settle, take_apart
-from .abi import CONSTANTS_TABLE, POOL, CompiledGraph, Site, TensorSpec
+from .abi import CONSTANTS_TABLE, INPUTS, OUTPUTS, POOL, CompiledGraph, Site, TensorSpec
 from .check_sites import read_checks
 from .entry.add_entry_point import GRAPH
-from .graph_to_loops.convert_main_to_loops import INPUTS, OUTPUTS
 from .llvm_ir.module import emit_llvm_ir
 from .loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
 from .loops_to_llvm.symbols import CONSTANT_TYPES, CONSTANT_VALUES

@@ -269,10 +269,13 @@ def loops() -> list[ModulePass]:
 
 
 def graph_loops() -> list[ModulePass]:
-    """The graph becomes a sequence of calls."""
-    from .graph_to_loops.convert_main_to_loops import ConvertMainToLoopsPass
+    """The graph becomes one over buffers, which find their places, and then a sequence of calls on one arena."""
+    from ..transforms.mem.elide_copies import ElideCopiesPass
+    from ..transforms.mem.plan_memory import PlanMemoryPass
+    from .graph_to_memory.bufferize_graph import BufferizeGraphPass
+    from .memory_to_loops.materialize_memory import MaterializeMemoryPass
 
-    return [ConvertMainToLoopsPass()]
+    return [BufferizeGraphPass(), ElideCopiesPass(), PlanMemoryPass(), MaterializeMemoryPass()]
 
 
 def llvm() -> list[ModulePass]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 
+from weft.dialects.relay.copying import copied_arguments
 from weft.dialects.relay.core import CallOp, FuncOp, ReturnOp
 from weft.dialects.te.cost import Cost, cost
 from weft.lowering.compiler import compile_graph
@@ -52,7 +53,7 @@ def cost_of(function: FuncOp) -> Cost:
 
 def _kernels(module: ModuleOp) -> Iterator[FuncOp]:
     for op in module.ops:
-        if isinstance(op, FuncOp) and op.is_primitive and "reshape_only" not in op.attributes:
+        if isinstance(op, FuncOp) and op.is_primitive and copied_arguments(op) != 1:
             yield op
 
 

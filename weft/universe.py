@@ -10,6 +10,7 @@ from xdsl.universe import Universe
 
 from . import lowering
 from .dialects import get_all_dialects
+from .transforms import mem as mem_passes
 from .transforms import relay as relay_passes
 from .transforms import tir as tir_passes
 from .transforms.infra.registry import add_universe
@@ -24,7 +25,7 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """Weft's own passes: name -> function that imports and returns the class."""
     return {
         name: _loader(package.__name__, where)
-        for package in (relay_passes, tir_passes, lowering)
+        for package in (relay_passes, tir_passes, mem_passes, lowering)
         for name, where in package.PASSES.items()
     }
 

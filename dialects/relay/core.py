@@ -7,6 +7,7 @@ types.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import (
@@ -57,7 +58,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from .attributes import array_to_attribute, attribute_to_array, tensor_type_of
-from .base import Fusion, FusionPattern, NonComputational, compatible
+from .base import Fusion, FusionPattern, NonComputational, compatible, flatten_types, is_static
 from .devices import DeviceError, check_places
 
 if TYPE_CHECKING:
@@ -97,8 +98,8 @@ def verify_places(attributes: Mapping[str, Attribute], type: FunctionType) -> No
 class FuncOp(IRDLOperation):
     """A global function. Counterpart of a `Function` in TVM's `IRModule`.
 
-    Attributes that passes know: `primitive` (made by fusion: compiled to one kernel), `reshape_only`, and, as in TVM,
-    `Compiler`, `Extern`, `SkipOptimization`, at which function passes leave the function alone.
+    Attributes that passes know: `primitive` (made by fusion: compiled to one kernel), and, as in TVM, `Compiler`,
+    `Extern`, `SkipOptimization`, at which function passes leave the function alone.
 
     ```mlir
     relay.func @main(%x: tensor<1x8xf32>) -> tensor<1x8xf32> {
@@ -262,26 +263,47 @@ class CallLoweredOp(IRDLOperation):
     """Call a `tir.prim_func` on tensors: the kernel's buffers are the operands, then the results.
 
     Counterpart of TVM's `call_lowered`. It stands in `@main` from the `tir` phase until the `loops` phase gives every
-    tensor its place in memory.
+    tensor its place in memory. `copies` says that all the kernel does is to lay its operands one after the other in
+    memory, a reshape or a concatenation, so that there is no need to call it where they lie so already.
 
     ```mlir
     %y = relay.call_lowered @fused_nn_relu(%x) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+    %z = relay.call_lowered @fused_reshape(%y) {copies} : (tensor<1x8xf32>) -> tensor<2x4xf32>
     ```
     """
 
     name = "relay.call_lowered"
 
     callee = prop_def(FlatSymbolRefAttrConstr)
+    copies = opt_prop_def(UnitAttr)
     arguments = var_operand_def(TensorType)
     res = var_result_def(TensorType)
 
+    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
     traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), NonComputational())
 
-    def __init__(self, callee: str, arguments: Sequence[SSAValue], result_types: Sequence[Attribute]):
+    def __init__(
+        self, callee: str, arguments: Sequence[SSAValue], result_types: Sequence[Attribute], *, copies: bool = False
+    ):
         super().__init__(
-            operands=[arguments], result_types=[result_types], properties={"callee": SymbolRefAttr(callee)}
+            operands=[arguments],
+            result_types=[result_types],
+            properties={"callee": SymbolRefAttr(callee), **({"copies": UnitAttr()} if copies else {})},
         )
+
+    def verify_(self) -> None:
+        if self.copies is None:
+            return
+        if len(self.res) != 1:
+            raise VerifyException(f"copies give one tensor, not {len(self.res)}")
+        given, result = flatten_types([a.type for a in self.arguments]), flatten_types([self.res[0].type])[0]
+        sizes = [prod(type.get_shape()) for type in given]
+        static = all(map(is_static, (*given, result)))
+        if any(type.element_type != result.element_type for type in given) or (
+            static and sum(sizes) != prod(result.get_shape())
+        ):
+            raise VerifyException(f"({', '.join(map(str, given))}) one after the other are not {result}")
 
 
 @irdl_op_definition

@@ -32,9 +32,8 @@ from xdsl.utils.hints import isa
 
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...transforms.infra import ModulePass
-from ..abi import ENTRY, RUN
+from ..abi import COUNTER_BYTES, ENTRY, INPUTS, OUTPUTS, RUN
 from ..check_sites import read_checks
-from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES, INPUTS, OUTPUTS
 
 THREAD = "weft_thread"
 GRAPH = "weft_graph"

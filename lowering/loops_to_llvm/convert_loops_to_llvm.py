@@ -50,8 +50,8 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from ...transforms.infra import remarks
 from ...transforms.infra.passes import ModulePass
-from ..abi import ALIGNMENT
-from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES, GRAPH_ATTRIBUTES, INPUTS
+from ..abi import ALIGNMENT, COUNTER_BYTES, INPUTS
+from ..graph_to_memory.signature import GRAPH_ATTRIBUTES
 from ..threads.thread_sharing import changing_arguments
 from . import (
     arith as llvm_arith,
@@ -100,7 +100,7 @@ class ConvertLoopsToLLVMPass(ModulePass):
     """Lower func, scf, rt, memref, vector, arith and math to the llvm dialect."""
 
     name = "convert-loops-to-llvm"
-    required: ClassVar[tuple[str, ...]] = ("convert-main-to-loops",)
+    required: ClassVar[tuple[str, ...]] = ("materialize-memory",)
 
     cpu: str = ""
     """The processor that functions are marked for; none marks them for the target they are compiled for."""

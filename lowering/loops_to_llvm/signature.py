@@ -16,7 +16,7 @@ from xdsl.utils.hints import isa
 from ...dialects.rt.core import SLOT_BYTES, SlotsOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import numpy_dtype
-from ..graph_to_loops.convert_main_to_loops import COUNTER_BYTES, INPUTS, OUTPUTS
+from ..abi import COUNTER_BYTES, INPUTS, OUTPUTS
 
 
 def check_signature(main: func.FuncOp) -> None:

@@ -23,20 +23,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, ModuleOp, TupleType, UnitAttr
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import te
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static
 from ...dialects.relay.computing import compute_results
+from ...dialects.relay.copying import copied_arguments
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
-from ...dialects.relay.ops.slicing import ConcatenateOp
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
 from ...transforms.relay.outline_primitives import OutlinePrimitivesPass
-from ..graph_to_loops.convert_main_to_loops import CONCAT_ONLY
 from .one_device import settle_on_one_device
 from .te_to_tir import create_prim_func
 
@@ -56,16 +55,16 @@ class LowerTEPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         settle_on_one_device(op)
-        lowered: dict[str, PrimFuncOp] = {}
+        copies: dict[str, bool] = {}
         for function in [f for f in op.ops if isinstance(f, FuncOp) and f.is_primitive]:
             prim_func = lower_function(function)
             op.body.block.insert_op_before(prim_func, function)
-            lowered[function.sym_name.data] = prim_func
+            copies[function.sym_name.data] = copied_arguments(function) > 0
             function.detach()
             function.erase()
         for call in [c for c in op.walk() if isinstance(c, CallOp)]:
-            if call.callee.root_reference.data in lowered:
-                _lower_call(call)
+            if (callee := call.callee.root_reference.data) in copies:
+                _lower_call(call, copies[callee])
 
 
 def lower_function(function: FuncOp) -> PrimFuncOp:
@@ -79,8 +78,6 @@ def lower_function(function: FuncOp) -> PrimFuncOp:
     prim_func = create_prim_func(function.sym_name.data, inputs, outputs, locations)
     prim_func.location = function.location
     prim_func.attributes |= {k: v for k, v in function.attributes.items() if k != "primitive"}
-    if _is_concatenation(function):
-        prim_func.attributes[CONCAT_ONLY] = UnitAttr()
     return prim_func
 
 
@@ -119,20 +116,6 @@ def _locate(tensors: Sequence[te.Tensor], location: LocationAttr, locations: dic
         if tensor.producer is not None and tensor not in locations:
             locations[tensor] = location
             pending += tensor.producer.inputs()
-
-
-def _is_concatenation(function: FuncOp) -> bool:
-    """Whether `function` lays its arguments, in order, one after the other in memory, and does nothing else."""
-    ops = list(function.body.block.ops)
-    if len(ops) != 3:
-        return False
-    gather, concatenate, _ = ops
-    if not isinstance(gather, TupleOp) or not isinstance(concatenate, ConcatenateOp):
-        return False
-    shape = flatten_types([concatenate.result.type])[0].get_shape()
-    axis = concatenate.axis.value.data % len(shape)
-    arguments = list(function.body.block.args)
-    return list(gather.operands) == arguments and all(n == 1 for n in shape[:axis])
 
 
 def _compute(op: Operation, tensors: dict[SSAValue, list[te.Tensor]]) -> Iterator[list[te.Tensor]]:
@@ -186,8 +169,9 @@ def _constant(op: ConstantOp) -> te.Tensor:
     return te.compute(array.shape, lambda *_: te.const(value, type), "constant")
 
 
-def _lower_call(call: CallOp) -> None:
-    """Replace a call by one on tensors: tuples are taken apart before it and put together after it."""
+def _lower_call(call: CallOp, copies: bool) -> None:
+    """Replace a call by one on tensors: tuples are taken apart before it and put together after it.
+    `copies`: the kernel does nothing but copy."""
     assert call.parent is not None
     block = call.parent
 
@@ -204,7 +188,7 @@ def _lower_call(call: CallOp) -> None:
 
     arguments = [v for argument in call.arguments for v in opened(argument)]
     types = flatten_types([r.type for r in call.results])
-    lowered = insert(CallLoweredOp(call.callee.root_reference.data, arguments, types))
+    lowered = insert(CallLoweredOp(call.callee.root_reference.data, arguments, types, copies=copies))
     lowered.attributes |= call.attributes
     flat = iter(lowered.results)
 

@@ -5,8 +5,8 @@ What happens, function by function:
 * **blocks** disappear: an iterator becomes the index expression it is bound to; what is left of a reduction's `init`
   and of predicates becomes `scf.if`;
 * **buffers** become one-dimensional; those of scope `local` shrink to what one iteration of the loops around their
-  uses touches, and live on the thread's stack; those of scope `global` become arguments, for the planner of memory to
-  place (`weft.workspaces` counts them);
+  uses touches, and live on the thread's stack; those of scope `global` become arguments, for whoever calls to
+  place;
 * **checks** get numbers, and a record to tell of the first that fails; `weft.checks` says what each is;
 * **loops** become `scf.for`: `unrolled` ones carry an annotation for LLVM, `vectorized` ones become `vector`
   operations, and an outermost `parallel` one is divided into shares that threads claim (`rt.share`). What stands
@@ -43,7 +43,7 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, MemRefType, ModuleOp, NoneAttr, i64
+from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType, ModuleOp, NoneAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.rt.checks import RecordType
@@ -114,8 +114,6 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
     kernel.attributes |= prim_func.attributes
     if checks:
         kernel.attributes[CHECKS] = described(prim_func, checks)
-    if shared:
-        kernel.attributes["weft.workspaces"] = IntegerAttr(len(shared), i64)
     block = kernel.body.block
     _name(block.args, [*names, *(["record"] if checks else []), "slots", "num_threads"])
     arguments, (slots, num_threads) = block.args[:-2], block.args[-2:]

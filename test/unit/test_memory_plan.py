@@ -6,7 +6,6 @@ from itertools import combinations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from weft.lowering.graph_to_loops.memory_plan import ALIGNMENT, Lifetime, aligned, plan_memory
 
 

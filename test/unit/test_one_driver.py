@@ -21,9 +21,8 @@ import weft
 from weft.dialects.relay.core import FuncOp, ReturnOp
 from weft.dialects.relay.ops.elementwise import AbsOp, NegativeOp
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
-from weft.lowering.abi import POOL
+from weft.lowering.abi import INPUTS, POOL
 from weft.lowering.compiler import MAIN, code_units, compile_graph, lower
-from weft.lowering.graph_to_loops.convert_main_to_loops import INPUTS
 from weft.lowering.machine.codegen import CodegenPool, compile_to_assembly
 from weft.lowering.machine.target import Target
 from weft.lowering.phase_texts import PhaseTexts

@@ -1,7 +1,7 @@
 """A pass that takes a module apart, works on one part after the other, and then on the rest.
 
     apart(each(schedule-rules,convert-tir-to-loops,convert-loops-to-llvm),
-          rest(convert-main-to-loops,convert-loops-to-llvm,add-entry-point))
+          rest(bufferize-graph,plan-memory,materialize-memory,convert-loops-to-llvm,add-entry-point))
 
 Every part (`parts`) goes all the way through `each`, in a module of its own, before the next is begun; then `rest`
 runs on what is left, where the functions of the parts are declared as they were before they became the llvm dialect's,

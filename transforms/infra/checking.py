@@ -63,6 +63,8 @@ class PassRecord:
     """Pattern -> how many times it rewrote something."""
     changed: bool | None = None
     """What the pass said about it."""
+    figures: dict[str, int] = field(default_factory=dict[str, int])
+    """What the pass has measured, by what it is."""
 
 
 class PassStatistics(PassInstrument):
@@ -98,6 +100,7 @@ class PassStatistics(PassInstrument):
                 Counter({name: n for name, n in difference.items() if n}),
                 dict(run.rewrites) if run is not None else {},
                 run.changed if run is not None else None,
+                dict(run.figures) if run is not None else {},
             )
         )
 
@@ -105,7 +108,7 @@ class PassStatistics(PassInstrument):
         self._open.pop()
 
     def render(self) -> str:
-        """One line a pass, and one a pattern that rewrote something."""
+        """One line a pass, one a pattern that rewrote something, and one a figure that the pass has measured."""
         width = max((len(record.name) for record in self.records), default=0)
         lines: list[str] = []
         for r in self.records:
@@ -115,6 +118,7 @@ class PassStatistics(PassInstrument):
                 f"{r.name:<{width}}  {r.ops_before} -> {r.ops_after} ops{memory}{f' ({what})' if what else ''}"
             )
             lines += [f"{'':<{width}}  {count} x {pattern}" for pattern, count in sorted(r.rewrites.items())]
+            lines += [f"{'':<{width}}  {number} {what}" for what, number in r.figures.items()]
         return "\n".join(lines) + "\n" if lines else ""
 
 

@@ -18,7 +18,7 @@ wrong without; that is TVM's rule, and a remark says so. An instrument's `should
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -53,6 +53,8 @@ class PassRun:
     """The run of other passes, which tell about themselves."""
     rewrites: dict[str, int] = field(default_factory=dict[str, int])
     """Times that each pattern rewrote something."""
+    figures: dict[str, int] = field(default_factory=dict[str, int])
+    """What the pass has measured, by what it is."""
 
 
 _RUN: ContextVar[PassRun | None] = ContextVar("weft_pass_run", default=None)
@@ -73,6 +75,13 @@ def report_rewrites(pattern: str, count: int) -> None:
     """Called by the rewrite driver: `pattern` has rewritten `count` times."""
     if (run := _RUN.get()) is not None:
         run.rewrites[pattern] = run.rewrites.get(pattern, 0) + count
+
+
+def report_figures(figures: Mapping[str, int]) -> None:
+    """Called by a pass that measures something: numbers by what they are. Those of one name are added up."""
+    if (run := _RUN.get()) is not None:
+        for what, number in figures.items():
+            run.figures[what] = run.figures.get(what, 0) + number
 
 
 @dataclass

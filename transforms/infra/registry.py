@@ -171,13 +171,13 @@ def outside_passes() -> dict[str, PassFactory]:
 
 @cache
 def _own_tables() -> dict[str, PassFactory]:
-    from .. import relay, tir
+    from .. import mem, relay, tir
 
     def loader(package: str, where: str) -> PassFactory:
         module, name = where.split(":")
         return lambda: getattr(import_module(f".{module}", package), name)
 
-    passes = {name: loader(p.__name__, where) for p in (relay, tir) for name, where in p.PASSES.items()}
+    passes = {name: loader(p.__name__, where) for p in (relay, tir, mem) for name, where in p.PASSES.items()}
     return {**passes, "print-ir": loader(__package__ or "", "print_ir:PrintIRPass")}
 
 

@@ -147,8 +147,6 @@ def _function_of(primitive: PrimitiveOp, name: str) -> FuncOp:
     end = primitive.yield_op
     function_type = FunctionType.from_lists([a.type for a in primitive.arguments], [r.type for r in primitive.results])
     attributes: dict[str, Attribute] = {"primitive": UnitAttr()}
-    if primitive.reshape_only is not None:
-        attributes["reshape_only"] = UnitAttr()
     result = ReturnOp(*end.arguments)
     result.location = end.location
     block = primitive.body.block

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s -p convert-main-to-loops --remarks --verify-diagnostics --split-input-file
+// RUN: weft-opt %s -p bufferize-graph --remarks --verify-diagnostics --split-input-file
 
 // expected-error @+1 {{argument x has the dynamic type tensor<?xf32>}}
 relay.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
@@ -30,12 +30,3 @@ relay.func @attributes(%x: tensor<2xf32>) -> tensor<2xf32> attributes {compiler 
   relay.return %0 : tensor<2xf32>
 }
 func.func private @kernel_of_attributes(memref<2xf32>, memref<2xf32>, !rt.slots<1>, index) -> ()
-
-// -----
-
-func.func private @says_nothing(memref<2xf32>, memref<2xf32>, !rt.record, !rt.slots<1>, index) -> ()
-// expected-error @-1 {{it takes a record, but does not say what its checks are (weft.checks)}}
-relay.func @a_kernel_that_does_not_say_what_it_checks(%x: tensor<2xf32>) -> tensor<2xf32> {
-  %0 = relay.call_lowered @says_nothing(%x) : (tensor<2xf32>) -> tensor<2xf32>
-  relay.return %0 : tensor<2xf32>
-}

@@ -1,0 +1,326 @@
+"""Buffers, what is a buffer seen otherwise, and what reads and writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    FlatSymbolRefAttrConstr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    NoneAttr,
+    SymbolRefAttr,
+    TensorType,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from ..support.dtypes import byte_width
+
+BufferType: TypeAlias = MemRefType[Attribute]
+DYNAMIC = DYNAMIC_INDEX
+CPU = NoneAttr()
+"""The memory space of what is not on another device."""
+
+
+def buffer_type(value: SSAValue) -> BufferType:
+    """The type of a value that is a buffer."""
+    assert isa(value.type, BufferType)
+    return value.type
+
+
+def byte_size(type: BufferType) -> int | None:
+    """The bytes of a buffer; `None` where an extent is only known when it runs."""
+    shape = type.get_shape()
+    return None if DYNAMIC in shape else prod(shape) * byte_width(type.element_type)
+
+
+@irdl_op_definition
+class PoolOp(IRDLOperation):
+    """Memory that buffers have places in. Its memory space is its device.
+
+    ```mlir
+    %arena = mem.pool : memref<768xi8>
+    ```
+    """
+
+    name = "mem.pool"
+    result = result_def(MemRefType)
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, size: int, device: Attribute = CPU):
+        super().__init__(result_types=[MemRefType(i8, [size], memory_space=device)])
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return buffer_type(self.result).get_shape()[0]
+
+    def verify_(self) -> None:
+        type = buffer_type(self.result)
+        if type.element_type != i8 or type.get_num_dims() != 1 or type.get_shape()[0] < 0:
+            raise VerifyException(f"a pool is so and so many bytes, not {type}")
+
+
+@irdl_op_definition
+class AllocOp(IRDLOperation):
+    """A buffer of the graph's own; where it has been planned, with its place, `offset` bytes into a pool.
+
+    An extent that is only known when the graph runs is an operand, as for `memref.alloc`.
+
+    ```mlir
+    %a = mem.alloc : memref<8x4xf32>
+    %b = mem.alloc(%n) : memref<?x4xf32>
+    %c = mem.alloc at %arena[448] : memref<8x4xf32> in memref<768xi8>
+    ```
+    """
+
+    name = "mem.alloc"
+    extents = var_operand_def(IndexType())
+    pool = opt_operand_def(MemRefType)
+    offset = opt_prop_def(IntegerAttr.constr(i64))
+    result = result_def(MemRefType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = (
+        "(`(` $extents^ `)`)? (`at` $pool^ `[` $offset `]`)? attr-dict `:` type($result) (`in` type($pool)^)?"
+    )
+
+    def __init__(self, type: BufferType, extents: Sequence[SSAValue] = ()):
+        super().__init__(operands=[extents, []], result_types=[type])
+
+    def place(self, pool: SSAValue, offset: int) -> None:
+        """Say where the buffer lies."""
+        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [len(self.extents), 1])
+        self.operands = [*self.extents, pool]
+        self.offset = IntegerAttr(offset, i64)
+
+    def verify_(self) -> None:
+        type = buffer_type(self.result)
+        if len(self.extents) != (open := type.get_shape().count(DYNAMIC)):
+            raise VerifyException(f"{type} leaves {open} extents open, and {len(self.extents)} are given")
+        if (self.pool is None) is not (self.offset is None):
+            raise VerifyException("a pool and an offset in it are given together or not at all")
+        if self.pool is None or self.offset is None:
+            return
+        pool, start, size = buffer_type(self.pool), self.offset.value.data, byte_size(type)
+        if not isinstance(self.pool.owner, PoolOp):
+            raise VerifyException("its place is not in a mem.pool")
+        if size is None:
+            raise VerifyException(f"{type} has no place that is known now: its size is not")
+        if start < 0 or start + size > pool.get_shape()[0]:
+            raise VerifyException(f"bytes {start} to {start + size} are outside of the pool's {pool.get_shape()[0]}")
+        if pool.memory_space != type.memory_space:
+            raise VerifyException(f"{type} is planned into memory of another device, {pool}")
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """A buffer whose contents are known at compile time; nothing may write it.
+
+    ```mlir
+    %w = mem.constant dense<2.0> : tensor<8xf32> as tensor<8xf32> : memref<8xf32>
+    ```
+    """
+
+    name = "mem.constant"
+    value = prop_def(AnyAttr())
+    type = prop_def(TensorType)
+    result = result_def(MemRefType)
+    traits = traits_def(Pure())
+    assembly_format = "$value `as` $type attr-dict `:` type($result)"
+
+    def __init__(self, value: Attribute, type: TensorType[Attribute], result: BufferType):
+        super().__init__(result_types=[result], properties={"value": value, "type": type})
+
+    def verify_(self) -> None:
+        assert isa(self.type, TensorType[Attribute])
+        held = buffer_type(self.result)
+        if held.get_shape() != self.type.get_shape() or held.element_type != self.type.element_type:
+            raise VerifyException(f"{held} does not hold {self.type}")
+
+
+@irdl_op_definition
+class AliasOp(IRDLOperation):
+    """The same bytes under another shape.
+
+    ```mlir
+    %b = mem.alias %a : memref<8xf32> to memref<2x4xf32>
+    ```
+    """
+
+    name = "mem.alias"
+    source = operand_def(MemRefType)
+    result = result_def(MemRefType)
+    traits = traits_def(Pure())
+    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: SSAValue, type: BufferType):
+        super().__init__(operands=[source], result_types=[type])
+
+    def verify_(self) -> None:
+        given, seen = buffer_type(self.source), buffer_type(self.result)
+        if given.element_type != seen.element_type or byte_size(given) != byte_size(seen):
+            raise VerifyException(f"{given} and {seen} are not as many elements of one type")
+        if given.memory_space != seen.memory_space:
+            raise VerifyException(f"{given} and {seen} are not on the same device")
+
+
+@irdl_op_definition
+class PartOp(IRDLOperation):
+    """Some of a buffer's bytes, from `offset` on, as a buffer.
+
+    ```mlir
+    %b = mem.part %a[32] : memref<16xf32> to memref<8xf32>
+    ```
+    """
+
+    name = "mem.part"
+    source = operand_def(MemRefType)
+    offset = prop_def(IntegerAttr.constr(i64))
+    result = result_def(MemRefType)
+    traits = traits_def(Pure())
+    assembly_format = "$source `[` $offset `]` attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: SSAValue, offset: int, type: BufferType):
+        super().__init__(operands=[source], result_types=[type], properties={"offset": IntegerAttr(offset, i64)})
+
+    def verify_(self) -> None:
+        whole, part, start = buffer_type(self.source), buffer_type(self.result), self.offset.value.data
+        size, room = byte_size(part), byte_size(whole)
+        if size is None or room is None:
+            raise VerifyException(f"whether {part} is a part of {whole} is not known: an extent is not")
+        if start < 0 or start + size > room:
+            raise VerifyException(f"bytes {start} to {start + size} are outside of {whole}, which has {room}")
+        if whole.memory_space != part.memory_space:
+            raise VerifyException(f"{whole} and {part} are not on the same device")
+
+
+@irdl_op_definition
+class CallOp(IRDLOperation):
+    """Run a kernel: it reads its inputs, writes its outputs whole, and does in its workspaces what it likes.
+
+    Outputs and workspaces overlap neither one another nor the inputs.
+
+    ```mlir
+    mem.call @k(%x) writes(%a) workspaces(%t) : (memref<8xf32>) writes(memref<8xf32>) workspaces(memref<32xf32>)
+    ```
+    """
+
+    name = "mem.call"
+    callee = prop_def(FlatSymbolRefAttrConstr)
+    inputs = var_operand_def(MemRefType)
+    outputs = var_operand_def(MemRefType)
+    workspaces = var_operand_def(MemRefType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = (
+        "$callee `(` $inputs `)` (`writes` `(` $outputs^ `)`)? (`workspaces` `(` $workspaces^ `)`)? attr-dict"
+        " `:` `(` type($inputs) `)` (`writes` `(` type($outputs)^ `)`)? (`workspaces` `(` type($workspaces)^ `)`)?"
+    )
+
+    def __init__(
+        self,
+        callee: str,
+        inputs: Sequence[SSAValue],
+        outputs: Sequence[SSAValue],
+        workspaces: Sequence[SSAValue] = (),
+    ):
+        super().__init__(operands=[inputs, outputs, workspaces], properties={"callee": SymbolRefAttr(callee)})
+
+    @property
+    def reads(self) -> Sequence[SSAValue]:
+        """The buffers whose contents it needs."""
+        return self.inputs
+
+    @property
+    def writes(self) -> Sequence[SSAValue]:
+        """The buffers whose contents it changes."""
+        return (*self.outputs, *self.workspaces)
+
+
+@irdl_op_definition
+class CopyOp(IRDLOperation):
+    """Lay the contents of one buffer after the other into another. A kernel that does just this may be named.
+
+    ```mlir
+    mem.copy %a to %out : memref<8xf32> to memref<2x4xf32>
+    mem.copy %a, %b to %c by @fused_concatenate : memref<8xf32>, memref<8xf32> to memref<16xf32>
+    ```
+    """
+
+    name = "mem.copy"
+    sources = var_operand_def(MemRefType)
+    target = operand_def(MemRefType)
+    callee = opt_prop_def(FlatSymbolRefAttrConstr)
+    assembly_format = "$sources `to` $target (`by` $callee^)? attr-dict `:` type($sources) `to` type($target)"
+
+    def __init__(self, sources: Sequence[SSAValue], target: SSAValue, callee: str | None = None):
+        properties = {} if callee is None else {"callee": SymbolRefAttr(callee)}
+        super().__init__(operands=[sources, target], properties=properties)
+
+    @property
+    def reads(self) -> Sequence[SSAValue]:
+        """The buffers whose contents it needs."""
+        return self.sources
+
+    @property
+    def writes(self) -> Sequence[SSAValue]:
+        """The buffers whose contents it changes."""
+        return (self.target,)
+
+    def verify_(self) -> None:
+        sizes = [byte_size(buffer_type(source)) for source in self.sources]
+        into = byte_size(buffer_type(self.target))
+        if not self.sources:
+            raise VerifyException("there is nothing to copy")
+        if into is None or None in sizes:
+            if len(sizes) == 1 and buffer_type(self.sources[0]).get_shape() == buffer_type(self.target).get_shape():
+                return
+            raise VerifyException("whether the target is filled is not known: an extent is not")
+        if sum(size for size in sizes if size is not None) != into:
+            raise VerifyException(f"{' and '.join(map(str, sizes))} bytes do not fill the target's {into}")
+
+
+Access: TypeAlias = CallOp | CopyOp
+"""What reads and writes buffers."""
+View: TypeAlias = AliasOp | PartOp
+"""What is another buffer, seen otherwise."""
+
+
+def root_of(value: SSAValue) -> SSAValue:
+    """The buffer that `value` is, or is a part of."""
+    while isinstance(owner := value.owner, Operation) and isinstance(owner, AliasOp | PartOp):
+        value = owner.source
+    return value
+
+
+def start_in_root(value: SSAValue) -> int:
+    """The bytes from the start of `root_of(value)` to that of `value`."""
+    start = 0
+    while isinstance(owner := value.owner, Operation) and isinstance(owner, AliasOp | PartOp):
+        if isinstance(owner, PartOp):
+            start += owner.offset.value.data
+        value = owner.source
+    return start

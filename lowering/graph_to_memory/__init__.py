@@ -1,0 +1,1 @@
+"""A graph of kernel calls becomes one over buffers."""

@@ -1,0 +1,225 @@
+"""Say what memory a graph works in: every tensor becomes a buffer, every kernel is told where to write.
+
+Before -> after:
+
+```mlir
+relay.func @main(%x: tensor<8xf32>) -> tensor<2x4xf32> {
+  %w = relay.constant #relay.resource<"w"> : tensor<8xf32>
+  %0 = relay.call_lowered @k(%x, %w) : ...
+  %1 = relay.call_lowered @reshape(%0) {copies} : ...
+  relay.return %1 : tensor<2x4xf32>
+
+mem.graph @main(%x: memref<8xf32>) writes(%out: memref<2x4xf32>) {
+  %w = mem.constant #relay.resource<"w"> as tensor<8xf32> : memref<8xf32>
+  %0 = mem.alloc : memref<8xf32>
+  mem.call @k(%x, %w) writes(%0) : ...
+  %1 = mem.alloc : memref<2x4xf32>
+  mem.copy %0 to %1 by @reshape : ...
+  mem.copy %1 to %out : ...
+```
+
+Nothing is decided here: every result has memory of its own, and what is returned is copied to the caller's. Tuples are
+opened. A kernel may be a `func.func`, whose workspaces are allocated here too, or one that is not lowered yet.
+
+With `depth-first` kernels run in the order in which a walk from the results meets them, arguments first, as TVM has it;
+else in the order of the text. Does not: shapes that are not known, or control flow. TVM keeps all this in side tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TupleType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
+
+from ...dialects.mem.core import AllocOp, BufferType, CallOp, ConstantOp, CopyOp
+from ...dialects.mem.graph import GraphOp
+from ...dialects.relay import core as relay
+from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
+from ...dialects.relay.copying import copied_arguments
+from ...dialects.support.advice import give_shapes
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.tir.core import PrimFuncOp
+from ...transforms.infra import ModulePass
+from ...transforms.infra.remarks import missed
+from .signature import GRAPH_ATTRIBUTES, names_of, numbered
+
+Kernel = func.FuncOp | PrimFuncOp | relay.FuncOp
+
+
+@dataclass(frozen=True)
+class BufferizeGraphPass(ModulePass):
+    """`relay.func` of kernel calls -> `mem.graph`."""
+
+    name = "bufferize-graph"
+    required: ClassVar[tuple[str, ...]] = ("outline-primitives",)
+
+    depth_first: bool = False
+    """Run kernels in the order in which a walk from the results meets them."""
+
+    @classmethod
+    def holds_in(cls, module: ModuleOp) -> bool:
+        return not any(isinstance(op, relay.FuncOp) and not op.is_primitive for op in module.ops)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        kernels = {
+            f.sym_name.data: f
+            for f in op.ops
+            if isinstance(f, func.FuncOp | PrimFuncOp) or (isinstance(f, relay.FuncOp) and f.is_primitive)
+        }
+        for function in [f for f in op.ops if isinstance(f, relay.FuncOp) and not f.is_primitive]:
+            graph = _Bufferization(function, kernels).run(self.depth_first)
+            op.body.block.insert_op_before(graph, function)
+            for source in (function, *(c for c in function.body.block.ops if isinstance(c, relay.CallLoweredOp))):
+                for key in source.attributes:
+                    if key not in GRAPH_ATTRIBUTES:
+                        missed(self.name, source, f"the attribute '{key}' has no effect")
+            function.detach()
+            function.erase(safe_erase=False)
+
+
+def buffer_of(tensor: Tensor) -> BufferType:
+    """The type of the buffer that holds a tensor."""
+    return MemRefType(tensor.element_type, tensor.get_shape())
+
+
+class _Bufferization:
+    """The bufferization of one function."""
+
+    def __init__(self, function: relay.FuncOp, kernels: dict[str, Kernel]):
+        self.function = function
+        self.kernels = kernels
+        self.block = Block()
+        self.buffers: dict[SSAValue, list[SSAValue]] = {}
+
+    def run(self, depth_first: bool) -> GraphOp:
+        arguments, end = self.function.body.block.args, self.function.return_op
+        inputs, outputs = names_of(self.function)
+        for argument in arguments:
+            types = self._static(argument.type, f"argument {argument.name_hint or argument.index}")
+            self.buffers[argument] = [self._argument(type) for type in types]
+        self._name(self.block.args, [a.name_hint for a in arguments] if len(arguments) == len(inputs) else [])
+        num_inputs = len(self.block.args)
+        for op in _depth_first(end) if depth_first else self.function.body.block.ops:
+            if op is not end:
+                self._lower(op)
+        targets = [self._argument(type) for type in flatten_types(self.function.function_type.outputs.data)]
+        self._name(targets, numbered("out", len(targets)))
+        returned = [buffer for value in end.arguments for buffer in self.buffers[value]]
+        for buffer, target in zip(returned, targets, strict=True):
+            self._add(CopyOp([buffer], target), end)
+        graph = GraphOp(self.function.sym_name.data, num_inputs, Region(self.block), inputs, outputs)
+        graph.location = self.function.location
+        return graph
+
+    def _argument(self, type: Tensor) -> SSAValue:
+        return self.block.insert_arg(buffer_of(type), len(self.block.args))
+
+    @staticmethod
+    def _name(values: Sequence[SSAValue], names: Sequence[str | None]) -> None:
+        for value, name in zip(values, names or numbered("in", len(values)), strict=True):
+            value.name_hint = name
+
+    def _static(self, type: Attribute, what: str, op: Operation | None = None) -> list[Tensor]:
+        if not is_static(type):
+            raise Diagnostic.at(op or self.function, f"{what} has the dynamic type {type}", hint=give_shapes())
+        return flatten_types([type])
+
+    def _add(self, op: Operation, source: Operation) -> None:
+        op.location = source.location
+        self.block.add_op(op)
+
+    def _alloc(self, type: BufferType, source: Operation, name: str | None = None) -> SSAValue:
+        alloc = AllocOp(type)
+        alloc.result.name_hint = name
+        self._add(alloc, source)
+        return alloc.result
+
+    def _lower(self, op: Operation) -> None:
+        match op:
+            case relay.ConstantOp():
+                tensor = flatten_types([op.result.type])[0]
+                constant = ConstantOp(op.value, tensor, buffer_of(tensor))
+                constant.result.name_hint = op.result.name_hint
+                self._add(constant, op)
+                self.buffers[op.result] = [constant.result]
+            case relay.TupleOp():
+                self.buffers[op.result] = [buffer for value in op.fields for buffer in self.buffers[value]]
+            case relay.TupleGetOp():
+                assert isinstance(op.tuple.type, TupleType)
+                widths = [len(flatten_types([t])) for t in op.tuple.type.types]
+                start = sum(widths[: op.index.value.data])
+                self.buffers[op.result] = self.buffers[op.tuple][start : start + widths[op.index.value.data]]
+            case relay.CallLoweredOp():
+                self._lower_call(op, op.copies is not None)
+            case relay.CallOp() if isinstance(kernel := self._kernel(op), relay.FuncOp):
+                self._lower_call(op, copied_arguments(kernel) > 0)
+            case RelayOp() if lacks := missing_facets(type(op)):
+                where = f"{type(op).__module__}.{type(op).__name__}"
+                raise Diagnostic.at(op, f"cannot become a kernel: {where} lacks {' and '.join(lacks)}")
+            case _:
+                raise Diagnostic.at(op, "is not a kernel call", hint=_not_lowered(op))
+
+    def _kernel(self, op: relay.CallLoweredOp | relay.CallOp) -> Kernel | None:
+        return self.kernels.get(op.callee.root_reference.data)
+
+    def _lower_call(self, op: relay.CallLoweredOp | relay.CallOp, copies: bool) -> None:
+        if (kernel := self._kernel(op)) is None:
+            raise Diagnostic.at(op, f"there is no function {op.callee}")
+        inputs = [buffer for value in op.arguments for buffer in self.buffers[value]]
+        for result in op.results:
+            types = self._static(result.type, "the result", op)
+            self.buffers[result] = [self._alloc(buffer_of(type), op, result.name_hint) for type in types]
+        outputs = [buffer for result in op.results for buffer in self.buffers[result]]
+        workspaces = [self._alloc(type, op, "workspace") for type in _workspaces(kernel, len(inputs) + len(outputs))]
+        callee = op.callee.root_reference.data
+        made = (
+            CopyOp(inputs, outputs[0], callee)
+            if copies and not workspaces
+            else CallOp(callee, inputs, outputs, workspaces)
+        )
+        made.attributes |= op.attributes
+        self._add(made, op)
+
+
+def _workspaces(kernel: Kernel, used: int) -> list[BufferType]:
+    """The buffers that a kernel takes behind those that it reads and writes."""
+    if not isinstance(kernel, func.FuncOp):
+        return []
+    return [type for type in kernel.function_type.inputs.data[used:] if isa(type, BufferType)]
+
+
+def _depth_first(end: Operation) -> Iterator[Operation]:
+    """What `end` needs, each operation behind its operands', the first operand's first."""
+    done: set[Operation] = set()
+    pending: list[tuple[Operation, bool]] = [(end, False)]
+    while pending:
+        op, ready = pending.pop()
+        if op in done:
+            continue
+        if ready:
+            done.add(op)
+            yield op
+        else:
+            pending.append((op, True))
+            owners = [operand.owner for operand in op.operands]
+            pending += [(owner, False) for owner in reversed(owners) if isinstance(owner, Operation)]
+
+
+def _not_lowered(op: Operation) -> str:
+    """What a person can do about an operation that should have become a kernel call."""
+    match op:
+        case relay.PrimitiveOp():
+            missed = "outline-primitives"
+        case relay.CallOp():
+            missed = "lower-te"
+        case RelayOp() if not missing_facets(type(op)):
+            missed = "fuse-ops"
+        case _:
+            return "fusion makes kernels of operators that compute; this is none, and nothing else lowers it"
+    return f"'{missed}' makes kernels of such: it has not run, or has left this one; is it disabled?"

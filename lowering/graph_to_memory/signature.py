@@ -1,0 +1,60 @@
+"""What a caller must know of a graph: names and tensor types of what it takes and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from ...dialects.relay.base import Tensor, flatten_types
+from ...dialects.relay.core import FuncOp
+from ..abi import INPUTS, OUTPUTS
+
+GRAPH_ATTRIBUTES = ("primitive", "input_names", "output_names")
+"""What functions say of themselves that was read when they became buffers and calls."""
+
+
+def graph_signature(function: FuncOp) -> dict[str, Attribute]:
+    """The names and tensor types of a graph's inputs and outputs: attributes for its `func.func`."""
+    types = function.function_type
+    inputs, outputs = names_of(function)
+    return described(inputs, flatten_types(types.inputs.data), outputs, flatten_types(types.outputs.data))
+
+
+def names_of(function: FuncOp) -> tuple[list[str], list[str]]:
+    """The names of a graph's inputs and outputs, one for each tensor: the model's own where it has them."""
+    arguments = function.body.block.args
+    inputs, outputs = (
+        len(flatten_types(t.data)) for t in (function.function_type.inputs, function.function_type.outputs)
+    )
+    hinted = [a.name_hint or f"in{i}" for i, a in enumerate(arguments)] if len(arguments) == inputs else None
+    return (
+        _given(function, "input_names", inputs) or hinted or numbered("in", inputs),
+        _given(function, "output_names", outputs) or numbered("out", outputs),
+    )
+
+
+def _given(function: FuncOp, key: str, count: int) -> list[str] | None:
+    names = function.attributes.get(key)
+    if not isa(names, ArrayAttr[Attribute]) or len(names) != count:
+        return None
+    return [n.data if isinstance(n, StringAttr) else str(n) for n in names]
+
+
+def numbered(prefix: str, count: int) -> list[str]:
+    """`out`, or `out0`, `out1`, ... where there are several."""
+    return [prefix] if count == 1 else [f"{prefix}{i}" for i in range(count)]
+
+
+def described(
+    input_names: Sequence[str], inputs: Sequence[Tensor], output_names: Sequence[str], outputs: Sequence[Tensor]
+) -> dict[str, Attribute]:
+    """Names and tensor types as attributes of a `func.func`."""
+
+    def listed(names: Sequence[str], types: Sequence[Tensor]) -> Attribute:
+        pairs = zip(names, types, strict=True)
+        return ArrayAttr([DictionaryAttr({"name": StringAttr(name), "type": type}) for name, type in pairs])
+
+    return {INPUTS: listed(input_names, inputs), OUTPUTS: listed(output_names, outputs)}

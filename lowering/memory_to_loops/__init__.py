@@ -1,0 +1,1 @@
+"""A graph over buffers with places becomes a sequence of calls on one arena."""

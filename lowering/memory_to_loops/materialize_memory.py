@@ -1,0 +1,348 @@
+"""Turn a graph over buffers that have places into a sequence of calls on one arena.
+
+Before -> after:
+
+```mlir
+mem.graph @main(%x: memref<8xf32>) writes(%out: memref<2x4xf32>) {
+  %pool = mem.pool : memref<64xi8>
+  %w = mem.constant #relay.resource<"w"> as tensor<8xf32> : memref<8xf32>
+  %0 = mem.alloc at %pool[0] : memref<8xf32> in memref<64xi8>
+  mem.call @k(%x, %w) writes(%0) : ...
+  %1 = mem.alias %out : memref<2x4xf32> to memref<8xf32>
+  mem.call @l(%0) writes(%1) : ...
+
+memref.global "private" constant @constant_0 : memref<8xf32>
+func.func @main(%x: memref<8xf32>, %out: memref<8xf32>, %arena: memref<320xi8>, %num_threads: index) {
+  %w = memref.get_global @constant_0
+  %0 = memref.view %arena[%c256][]
+  func.call @k(%x, %w, %0, %slots, %num_threads)
+  func.call @l(%0, %out, %slots_1, %num_threads)
+```
+
+Memrefs become flat. All threads run the whole function and share each kernel's loops (`rt.share`). The counters for
+that stand at the arena's start (`weft.counter_bytes`), and are zero when an inference begins; behind them, and zero as
+well, a record for each call of a kernel that makes checks (`weft.checks` says what those are); then come the pools. A
+copy that no kernel makes is made by one thread. The function carries what a caller must know (`weft.inputs`,
+`weft.outputs`: names and tensor types), so that this text alone can be run.
+
+Does not: other devices, parts of what is not in a pool. Counterpart of the code generator of TVM's AOT executor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    UnitAttr,
+    i8,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from ...dialects.mem.core import (
+    AllocOp,
+    BufferType,
+    CallOp,
+    ConstantOp,
+    CopyOp,
+    PartOp,
+    PoolOp,
+    buffer_type,
+    root_of,
+    start_in_root,
+)
+from ...dialects.mem.graph import GraphOp
+from ...dialects.rt.checks import RecordOp, RecordType
+from ...dialects.rt.core import SLOT_BYTES, SlotsOp, SlotsType
+from ...dialects.support.alignment import aligned
+from ...dialects.support.checks import RECORD_BYTES
+from ...dialects.support.diagnostics import Diagnostic
+from ...transforms.infra import ModulePass
+from ..abi import COUNTER_BYTES
+from ..check_sites import CHECKS, RECORDS, called
+from ..graph_to_memory.signature import described, numbered
+from ..relay_to_tir.te_to_tir import signless
+from ..threads.share_out import share_out
+
+index = IndexType()
+
+
+@dataclass(frozen=True)
+class MaterializeMemoryPass(ModulePass):
+    """`mem.graph` -> `func.func` over one arena."""
+
+    name = "materialize-memory"
+    required: ClassVar[tuple[str, ...]] = ("convert-tir-to-loops", "plan-memory")
+
+    @classmethod
+    def holds_in(cls, module: ModuleOp) -> bool:
+        return not any(op.dialect_name() in ("mem", "relay", "tir") for op in module.ops)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        kernels = {f.sym_name.data: f for f in op.ops if isinstance(f, func.FuncOp)}
+        constants = Constants(op)
+        for graph in [g for g in op.ops if isinstance(g, GraphOp)]:
+            lowered = _Materialization(graph, kernels, constants).run()
+            op.body.block.insert_op_before(lowered, graph)
+            graph.detach()
+            graph.erase(safe_erase=False)
+
+
+class Constants:
+    """The module's constant globals, one for each different value."""
+
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        self.globals: dict[Attribute, memref.GlobalOp] = {}
+
+    def reference(self, constant: ConstantOp) -> memref.GlobalOp:
+        """The global that holds a constant's data; the data itself is passed beside the code, as `weft.value`."""
+        value = constant.value
+        if (known := self.globals.get(value)) is None:
+            number = len(self.globals)
+            type = flat_type(buffer_type(constant.result))
+            known = memref.GlobalOp.get(StringAttr(f"constant_{number}"), type, UnitAttr(), constant=UnitAttr())
+            known.attributes["weft.constant_index"] = IntegerAttr(number, i64)
+            known.attributes["weft.value"] = value
+            known.attributes["weft.type"] = constant.type
+            self.globals[value] = known
+            first = self.module.body.block.first_op
+            assert first is not None
+            self.module.body.block.insert_op_before(known, first)
+        return known
+
+
+def flat_type(type: BufferType) -> BufferType:
+    """The flat memref that a kernel takes for a buffer."""
+    return MemRefType(signless(type.element_type), [prod(type.get_shape())])
+
+
+class _Materialization:
+    """The lowering of one graph."""
+
+    def __init__(self, graph: GraphOp, kernels: dict[str, func.FuncOp], constants: Constants):
+        self.graph = graph
+        self.kernels = kernels
+        self.constants = constants
+        self.slots_used = 0
+        self.places: dict[SSAValue, int] = {}
+        self.views: dict[tuple[SSAValue, int, Attribute], SSAValue] = {}
+
+    def run(self) -> func.FuncOp:
+        for value in self.graph.body.walk():
+            _check_device(value)
+        steps = _steps(self.graph)
+        self.next_record = records_at = max(1, sum(self._slot_count(step) for step in steps)) * SLOT_BYTES
+        checks = [
+            called(step[0], kernel)
+            for step in steps
+            if (kernel := self._kernel(step[0])) is not None and _takes_record(kernel)
+        ]
+        counters = records_at + len(checks) * RECORD_BYTES
+        size = self._lay_out_pools(counters)
+        arguments = [*self.graph.inputs, *self.graph.outputs]
+        types = [flat_type(buffer_type(argument)) for argument in arguments]
+        lowered = func.FuncOp(
+            self.graph.sym_name.data,
+            FunctionType.from_lists([*types, MemRefType(i8, [size]), index], []),
+        )
+        lowered.location = self.graph.location
+        lowered.attributes |= self._signature()
+        lowered.attributes[COUNTER_BYTES] = IntegerAttr(counters, i64)
+        if checks:
+            lowered.attributes |= {CHECKS: ArrayAttr(checks), RECORDS: IntegerAttr(records_at, i64)}
+        self.block = lowered.body.block
+        self.arena, self.num_threads = self.block.args[-2], self.block.args[-1]
+        names = [*numbered("in", len(self.graph.inputs)), *numbered("out", len(self.graph.outputs))]
+        for argument, name in zip(self.block.args, [*names, "arena", "num_threads"], strict=True):
+            argument.name_hint = name
+        for argument, given in zip(arguments, self.block.args, strict=False):
+            self.views[argument, 0, given.type] = given
+        for step in steps:
+            self._emit(step)
+        self.block.add_op(func.ReturnOp())
+        return lowered
+
+    def _signature(self) -> dict[str, Attribute]:
+        graph = self.graph
+        inputs, outputs = ([_tensor(value) for value in values] for values in (graph.inputs, graph.outputs))
+        hints = [value.name_hint or f"in{i}" for i, value in enumerate(graph.inputs)]
+        input_names = hints if graph.input_names is None else [name.data for name in graph.input_names]
+        output_names = (
+            numbered("out", len(outputs)) if graph.output_names is None else [name.data for name in graph.output_names]
+        )
+        return described(input_names, inputs, output_names, outputs)
+
+    def _lay_out_pools(self, start: int) -> int:
+        """Note where each pool stands in the arena, from `start` on; where the last one ends."""
+        for op in self.graph.body.block.ops:
+            if isinstance(op, PoolOp):
+                self.places[op.result] = start
+                start = aligned(start + op.size)
+        return start
+
+    def _slot_count(self, step: Sequence[CallOp | CopyOp]) -> int:
+        """The slots that a step takes: a kernel one for each of its nests, copies made by one thread one for all."""
+        kernel = self._kernel(step[0])
+        return 1 if kernel is None else _slots_type(step[0], kernel).count.data
+
+    def _kernel(self, op: CallOp | CopyOp) -> func.FuncOp | None:
+        if op.callee is None:
+            return None
+        if (kernel := self.kernels.get(op.callee.root_reference.data)) is None:
+            raise Diagnostic.at(op, f"there is no function {op.callee}")
+        return kernel
+
+    def _emit(self, step: Sequence[CallOp | CopyOp]) -> None:
+        kernel, count = self._kernel(step[0]), self._slot_count(step)
+        buffers = [[self._memory(value) for value in (*op.reads, *op.writes)] for op in step]
+        record = None if kernel is None or not _takes_record(kernel) else self._record()
+        slots = SlotsOp(self.arena, self.slots_used * SLOT_BYTES, count)
+        slots.result.name_hint = "slots"
+        self.slots_used += count
+        self.block.add_op(slots)
+        if kernel is None:
+            pairs = [(memory[0], memory[1]) for memory in buffers]
+            share_out(self.block, slots.result, 0, self.num_threads, None, lambda body, _: _copy(body, pairs))
+        else:
+            call = self._call(step[0], kernel, buffers[0], record, slots.result)
+            call.location = step[0].location
+            self.block.add_op(call)
+
+    def _call(
+        self,
+        op: CallOp | CopyOp,
+        kernel: func.FuncOp,
+        buffers: Sequence[SSAValue],
+        record: SSAValue | None,
+        slots: SSAValue,
+    ) -> func.CallOp:
+        taken = kernel.function_type.inputs.data
+        wanted = [type for type in taken if isa(type, BufferType)]
+        given = [buffer.type for buffer in buffers]
+        if given != wanted:
+            raise Diagnostic.at(op, f"passes ({_listed(given)}) to {op.callee}, which takes ({_listed(wanted)})")
+        remaining = iter(buffers)
+        arguments: list[SSAValue] = []
+        for type in taken:
+            match type:
+                case MemRefType():
+                    arguments.append(next(remaining))
+                case RecordType() if record is not None:
+                    arguments.append(record)
+                case SlotsType():
+                    arguments.append(slots)
+                case IndexType():
+                    arguments.append(self.num_threads)
+                case _:
+                    raise Diagnostic.at(op, f"{op.callee} takes {type}, and nothing here is that")
+        return func.CallOp(SymbolRefAttr(kernel.sym_name.data), arguments, [])
+
+    def _record(self) -> SSAValue:
+        """The next record for what checks find; they stand behind the slots."""
+        record = RecordOp(self.arena, self.next_record)
+        record.result.name_hint = "record"
+        self.next_record += RECORD_BYTES
+        self.block.add_op(record)
+        return record.result
+
+    def _memory(self, value: SSAValue) -> SSAValue:
+        """The memref that a buffer is."""
+        root, start, type = root_of(value), start_in_root(value), flat_type(buffer_type(value))
+        if (known := self.views.get((root, start, type))) is not None:
+            return known
+        match root.owner:
+            case AllocOp(pool=pool, offset=offset) if pool is not None and offset is not None:
+                shift = arith.ConstantOp(IntegerAttr(self.places[pool] + offset.value.data + start, index))
+                view = memref.ViewOp.build(operands=[self.arena, shift, []], result_types=[type])
+                self.block.add_ops([shift, view])
+                made = view.result
+            case ConstantOp() if not start and flat_type(buffer_type(root)) == type:
+                held = self.constants.reference(root.owner)
+                get = memref.GetGlobalOp(held.sym_name.data, held.type)
+                self.block.add_op(get)
+                made = get.memref
+            case AllocOp():
+                raise Diagnostic.at(root.owner, "has no place", hint="run plan-memory before")
+            case _:
+                part = next(p for p in _owners(value) if isinstance(p, PartOp))
+                raise Diagnostic.at(part, "is a part of what is not in a pool, which has no memref")
+        made.name_hint = value.name_hint
+        self.views[root, start, type] = made
+        return made
+
+
+def _steps(graph: GraphOp) -> list[list[CallOp | CopyOp]]:
+    """The accesses of a graph, in order; copies that follow one another and that no kernel makes are one step."""
+    steps: list[list[CallOp | CopyOp]] = []
+    for op in graph.body.block.ops:
+        if isinstance(op, CopyOp) and op.callee is None:
+            if len(op.sources) != 1:
+                raise Diagnostic.at(op, "joins several buffers, and no kernel does that", hint="say one: `by @kernel`")
+            if steps and isinstance(steps[-1][-1], CopyOp) and steps[-1][-1].callee is None:
+                steps[-1].append(op)
+                continue
+        if isinstance(op, CallOp | CopyOp):
+            steps.append([op])
+    return steps
+
+
+def _takes_record(kernel: func.FuncOp) -> bool:
+    """Whether a kernel makes checks."""
+    return any(isinstance(type, RecordType) for type in kernel.function_type.inputs)
+
+
+def _slots_type(op: Operation, kernel: func.FuncOp) -> SlotsType:
+    for type in kernel.function_type.inputs:
+        if isinstance(type, SlotsType):
+            return type
+    raise Diagnostic.at(
+        op,
+        f"@{kernel.sym_name.data} takes no slots to share its work by",
+        hint="a kernel's last arguments are of types !rt.slots<N> and index",
+    )
+
+
+def _check_device(op: Operation) -> None:
+    for result in op.results:
+        if isa(result.type, BufferType) and not isinstance(result.type.memory_space, NoneAttr):
+            raise Diagnostic.at(op, f"{result.type} is on another device, and this function runs on the cpu alone")
+
+
+def _copy(body: Block, pairs: Sequence[tuple[SSAValue, SSAValue]]) -> None:
+    for source, target in pairs:
+        body.add_op(memref.CopyOp(source, target))
+
+
+def _owners(value: SSAValue) -> list[Operation]:
+    """What makes `value` out of its root, from the last to the first."""
+    owners: list[Operation] = []
+    while isinstance(owner := value.owner, Operation) and owner.operands:
+        owners.append(owner)
+        value = owner.operands[0]
+    return owners
+
+
+def _tensor(value: SSAValue) -> TensorType[Attribute]:
+    type = buffer_type(value)
+    return TensorType(type.element_type, type.get_shape())
+
+
+def _listed(types: Sequence[Attribute]) -> str:
+    return ", ".join(map(str, types))

@@ -1,0 +1,39 @@
+// RUN: weft-opt %s | weft-opt | filecheck %s
+
+// CHECK-LABEL: mem.graph @everything(%x: memref<8xf32>, %y: memref<8xf32, "cuda">) writes(%out: memref<16xf32>) attributes {input_names = ["x", "y"], output_names = ["z"], note = "kept"} {
+// CHECK-NEXT:    %arena = mem.pool : memref<768xi8>
+// CHECK-NEXT:    %other = mem.pool : memref<64xi8, "cuda">
+// CHECK-NEXT:    %a = mem.alloc : memref<8xf32>
+// CHECK-NEXT:    %n = arith.constant 4 : index
+// CHECK-NEXT:    %open = mem.alloc(%n, %n) : memref<?x2x?xf32>
+// CHECK-NEXT:    %b = mem.alloc at %arena[448] : memref<8xf32> in memref<768xi8>
+// CHECK-NEXT:    %c = mem.alloc at %other[0] : memref<8xf32, "cuda"> in memref<64xi8, "cuda">
+// CHECK-NEXT:    %w = mem.constant dense<2> : tensor<8xui8> as tensor<8xui8> : memref<8xui8>
+// CHECK-NEXT:    mem.call @k(%x, %w) writes(%a) workspaces(%b) : (memref<8xf32>, memref<8xui8>) writes(memref<8xf32>) workspaces(memref<8xf32>)
+// CHECK-NEXT:    %d = mem.alias %a : memref<8xf32> to memref<2x4xf32>
+// CHECK-NEXT:    %e = mem.part %d[16] : memref<2x4xf32> to memref<4xf32>
+// CHECK-NEXT:    mem.copy %y to %c : memref<8xf32, "cuda"> to memref<8xf32, "cuda">
+// CHECK-NEXT:    mem.copy %x, %e, %e to %out by @concatenate : memref<8xf32>, memref<4xf32>, memref<4xf32> to memref<16xf32>
+// CHECK-NEXT:    mem.call @nothing() : ()
+// CHECK-NEXT:  }
+mem.graph @everything(%x: memref<8xf32>, %y: memref<8xf32, "cuda">) writes(%out: memref<16xf32>) attributes {input_names = ["x", "y"], output_names = ["z"], note = "kept"} {
+  %arena = mem.pool : memref<768xi8>
+  %other = mem.pool : memref<64xi8, "cuda">
+  %a = mem.alloc : memref<8xf32>
+  %n = arith.constant 4 : index
+  %open = mem.alloc(%n, %n) : memref<?x2x?xf32>
+  %b = mem.alloc at %arena[448] : memref<8xf32> in memref<768xi8>
+  %c = mem.alloc at %other[0] : memref<8xf32, "cuda"> in memref<64xi8, "cuda">
+  %w = mem.constant dense<2> : tensor<8xui8> as tensor<8xui8> : memref<8xui8>
+  mem.call @k(%x, %w) writes(%a) workspaces(%b) : (memref<8xf32>, memref<8xui8>) writes(memref<8xf32>) workspaces(memref<8xf32>)
+  %d = mem.alias %a : memref<8xf32> to memref<2x4xf32>
+  %e = mem.part %d[16] : memref<2x4xf32> to memref<4xf32>
+  mem.copy %y to %c : memref<8xf32, "cuda"> to memref<8xf32, "cuda">
+  mem.copy %x, %e, %e to %out by @concatenate : memref<8xf32>, memref<4xf32>, memref<4xf32> to memref<16xf32>
+// CHECK-LABEL: mem.graph @nothing() {
+// CHECK-NEXT:  }
+  mem.call @nothing() : ()
+}
+
+mem.graph @nothing() {
+}

@@ -1,0 +1,7 @@
+"""Passes on graphs over buffers: which copies are needed, and where buffers lie."""
+
+PASSES: dict[str, str] = {
+    "elide-copies": "elide_copies:ElideCopiesPass",
+    "plan-memory": "plan_memory:PlanMemoryPass",
+}
+"""Pass name -> `module:Class`, the module relative to this package."""
