@@ -145,6 +145,7 @@ class _Bufferization:
             case relay.ConstantOp():
                 tensor = flatten_types([op.result.type])[0]
                 constant = ConstantOp(op.value, tensor, buffer_of(tensor))
+                constant.attributes |= op.attributes
                 constant.result.name_hint = op.result.name_hint
                 self._add(constant, op)
                 self.buffers[op.result] = [constant.result]

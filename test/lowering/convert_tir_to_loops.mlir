@@ -1,4 +1,5 @@
 // RUN: weft-opt %s -p convert-tir-to-loops | filecheck %s
+
 // CHECK-LABEL: func.func private @one_thread_runs_what_is_not_parallel.nest_0(%x: memref<32xf32>, %y: memref<32xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c8 = arith.constant 8 : index
@@ -34,6 +35,7 @@ tir.prim_func @one_thread_runs_what_is_not_parallel(%x: memref<4x8xf32>, %y: mem
     }
   }
 }
+
 // CHECK-LABEL: func.func private @threads_share_a_parallel_loop.nest_0(%y: memref<100xf32>, %first: index, %last: index) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    scf.for %i = %first to %last step %c1 {
@@ -57,6 +59,7 @@ tir.prim_func @threads_share_a_parallel_loop(%y: memref<100xf32>) {
     }
   }
 }
+
 // CHECK-LABEL: func.func private @a_vectorized_loop_becomes_vectors.nest_0(%x: memref<64xf32>, %s: memref<4xf32>, %y: memref<64xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c16 = arith.constant 16 : index
@@ -92,6 +95,7 @@ tir.prim_func @a_vectorized_loop_becomes_vectors(%x: memref<4x16xf32>, %s: memre
     }
   }
 }
+
 // CHECK-LABEL: func.func private @a_length_that_is_no_power_of_two_is_masked.nest_0(%x: memref<6xf32>, %y: memref<6xf32>) {
 // CHECK-NEXT:    %c0 = arith.constant 0 : index
 // CHECK-NEXT:    %0 = arith.constant dense<0.000000e+00> : vector<8xf32>
@@ -115,6 +119,7 @@ tir.prim_func @a_length_that_is_no_power_of_two_is_masked(%x: memref<6xf32>, %y:
     }
   }
 }
+
 // CHECK-LABEL: func.func private @elements_apart_are_put_together.nest_0(%x: memref<32xf32>, %y: memref<4xf32>) {
 // CHECK-NEXT:    %c24 = arith.constant 24 : index
 // CHECK-NEXT:    %c16 = arith.constant 16 : index
@@ -151,6 +156,7 @@ tir.prim_func @elements_apart_are_put_together(%x: memref<32xf32>, %y: memref<4x
     }
   }
 }
+
 // CHECK-LABEL: func.func private @what_does_not_write_neighbours_stays_a_loop.nest_0(%x: memref<4xf32>, %y: memref<32xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c8 = arith.constant 8 : index
@@ -179,6 +185,7 @@ tir.prim_func @what_does_not_write_neighbours_stays_a_loop(%x: memref<4xf32>, %y
     }
   }
 }
+
 // CHECK-LABEL: func.func private @lanes_that_branch_apart_stay_a_loop.nest_0(%x: memref<4xf32>, %y: memref<4xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c4 = arith.constant 4 : index
@@ -219,6 +226,7 @@ tir.prim_func @lanes_that_branch_apart_stay_a_loop(%x: memref<4xf32>, %y: memref
     }
   }
 }
+
 // CHECK-LABEL: func.func private @a_guarded_read_becomes_a_branch_around_vectors.nest_0(%x: memref<16xf32>, %y: memref<20xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %cm4 = arith.constant -4 : index
@@ -269,6 +277,7 @@ tir.prim_func @a_guarded_read_becomes_a_branch_around_vectors(%x: memref<4x4xf32
     }
   }
 }
+
 // CHECK-LABEL: func.func private @init_runs_at_the_first_step.nest_0(%x: memref<32xf32>, %y: memref<4xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c8 = arith.constant 8 : index
@@ -313,6 +322,7 @@ tir.prim_func @init_runs_at_the_first_step(%x: memref<4x8xf32>, %y: memref<4xf32
     }
   }
 }
+
 // CHECK-LABEL: func.func private @init_does_not_run_at_a_later_step.nest_0(%x: memref<32xf32>, %y: memref<4xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c7 = arith.constant 7 : index
@@ -349,6 +359,7 @@ tir.prim_func @init_does_not_run_at_a_later_step(%x: memref<4x8xf32>, %y: memref
     }
   }
 }
+
 // CHECK-LABEL: func.func private @a_predicate_becomes_a_branch.nest_0(%y: memref<50xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c49 = arith.constant 49 : index
@@ -391,6 +402,7 @@ tir.prim_func @a_predicate_becomes_a_branch(%y: memref<50xf32>) {
     }
   }
 }
+
 // CHECK-LABEL: func.func private @a_shared_buffer_becomes_an_argument.nest_0(%x: memref<32xf32>, %y: memref<32xf32>, %0: memref<32xf32>, %first: index, %last: index) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c8 = arith.constant 8 : index
@@ -453,6 +465,7 @@ tir.prim_func @a_shared_buffer_becomes_an_argument(%x: memref<4x8xf32>, %y: memr
     }
   }
 }
+
 // CHECK-LABEL: func.func private @a_private_buffer_shrinks_to_what_one_iteration_needs.nest_0(%x: memref<24xf32>, %y: memref<24xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c6 = arith.constant 6 : index
@@ -498,6 +511,7 @@ tir.prim_func @a_private_buffer_shrinks_to_what_one_iteration_needs(%x: memref<4
     }
   }
 }
+
 // CHECK-LABEL: func.func private @a_place_that_depends_on_data_is_computed.nest_0(%t: memref<24xf32>, %n: memref<4xindex>, %y: memref<12xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c3 = arith.constant 3 : index
@@ -535,6 +549,7 @@ tir.prim_func @a_place_that_depends_on_data_is_computed(%t: memref<8x3xf32>, %n:
     }
   }
 }
+
 // CHECK-LABEL: func.func private @quotients_are_computed_once.nest_0(%x: memref<32xf32>, %y: memref<32xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c8 = arith.constant 8 : index
@@ -569,11 +584,13 @@ tir.prim_func @quotients_are_computed_once(%x: memref<4x8xf32>, %y: memref<32xf3
     }
   }
 }
+
 // CHECK-LABEL: func.func @nothing_to_do_is_nothing_done(%x: memref<0xf32>, %slots: !rt.slots<1>, %num_threads: index) attributes {note} {
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @nothing_to_do_is_nothing_done(%x: memref<0x3xf32>) attributes {note} {
 }
+
 // CHECK-LABEL: func.func private @a_loop_without_iterations_is_kept.nest_0(%y: memref<0xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c0 = arith.constant 0 : index
@@ -597,6 +614,7 @@ tir.prim_func @a_loop_without_iterations_is_kept(%y: memref<0xf32>) {
     }
   }
 }
+
 // CHECK-LABEL: func.func private @a_scalar_needs_no_loop.nest_0(%x: memref<1xf32>, %y: memref<1xf32>) {
 // CHECK-NEXT:    %c0 = arith.constant 0 : index
 // CHECK-NEXT:    %0 = memref.load %x[%c0] : memref<1xf32>

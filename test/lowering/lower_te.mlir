@@ -1,4 +1,5 @@
 // RUN: weft-opt %s -p lower-te | filecheck %s
+
 // CHECK-LABEL: relay.func @calls_become_calls_on_tensors(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK-NEXT:    %0 = relay.call_lowered @one_operator(%x, %y) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NEXT:    %1 = relay.call_lowered @one_operator(%0, %y) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
@@ -24,6 +25,7 @@ relay.func private @one_operator(%p0: tensor<8xf32>, %p1: tensor<8xf32>) -> tens
   %0 = relay.add %p0, %p1 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   relay.return %0 : tensor<8xf32>
 }
+
 // CHECK-LABEL: tir.prim_func @each_operator_is_a_stage(%p0: memref<2x3xf32>, %p1: memref<3xf32>, %out: memref<2x3xf32>) {
 // CHECK-NEXT:    %add = tir.alloc_buffer "global" : memref<2x3xf32>
 // CHECK-NEXT:    tir.for %i = 0 to 2 {
@@ -55,6 +57,7 @@ relay.func private @each_operator_is_a_stage(%p0: tensor<2x3xf32>, %p1: tensor<3
   %1 = relay.nn.relu %0 : tensor<2x3xf32>
   relay.return %1 : tensor<2x3xf32>
 }
+
 // CHECK-LABEL: tir.prim_func @a_reduction_has_an_init(%p0: memref<2x3xf32>, %out: memref<2xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 2 {
 // CHECK-NEXT:      tir.for %k1 = 0 to 3 {
@@ -74,6 +77,7 @@ relay.func private @a_reduction_has_an_init(%p0: tensor<2x3xf32>) -> tensor<2xf3
   %0 = relay.sum %p0 {axis = array<i64: 1>} : (tensor<2x3xf32>) -> tensor<2xf32>
   relay.return %0 : tensor<2xf32>
 }
+
 // CHECK-LABEL: tir.prim_func @a_reduction_of_nothing_is_its_identity(%p0: memref<2x0xf32>, %out: memref<2xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 2 {
 // CHECK-NEXT:      tir.block @sum(%vi: spatial 2) = [%i] reads() writes(%out[%vi] : memref<2xf32>) {
@@ -86,12 +90,14 @@ relay.func private @a_reduction_of_nothing_is_its_identity(%p0: tensor<2x0xf32>)
   %0 = relay.sum %p0 {axis = array<i64: 1>} : (tensor<2x0xf32>) -> tensor<2xf32>
   relay.return %0 : tensor<2xf32>
 }
+
 // CHECK-LABEL: tir.prim_func @a_tensor_without_elements_needs_no_block(%p0: memref<0x3xf32>, %out: memref<0x3xf32>) {
 // CHECK-NEXT:  }
 relay.func private @a_tensor_without_elements_needs_no_block(%p0: tensor<0x3xf32>) -> tensor<0x3xf32> attributes {primitive} {
   %0 = relay.nn.relu %p0 : tensor<0x3xf32>
   relay.return %0 : tensor<0x3xf32>
 }
+
 // CHECK-LABEL: tir.prim_func @an_extent_of_one_has_no_loop(%p0: memref<1x3xf32>, %out: memref<1x3xf32>) {
 // CHECK-NEXT:    tir.for %j = 0 to 3 {
 // CHECK-NEXT:      tir.block @relu(%vi: spatial 1, %vj: spatial 3) = [0, %j] reads(%p0[%vi, %vj] : memref<1x3xf32>) writes(%out[%vi, %vj] : memref<1x3xf32>) {
@@ -107,6 +113,7 @@ relay.func private @an_extent_of_one_has_no_loop(%p0: tensor<1x3xf32>) -> tensor
   %0 = relay.nn.relu %p0 : tensor<1x3xf32>
   relay.return %0 : tensor<1x3xf32>
 }
+
 // CHECK-LABEL: tir.prim_func @a_literal_stands_where_it_is_used(%p0: memref<3xf32>, %out: memref<3xf32>) {
 // CHECK-NEXT:    %constant = tir.alloc_buffer "global" : memref<f32>
 // CHECK-NEXT:    tir.block @constant() = [] reads() writes(%constant[] : memref<f32>) {
@@ -127,6 +134,7 @@ relay.func private @a_literal_stands_where_it_is_used(%p0: tensor<3xf32>) -> ten
   %0 = relay.multiply %p0, %c : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
   relay.return %0 : tensor<3xf32>
 }
+
 // CHECK-LABEL: tir.prim_func @two_outputs(%p0: memref<3xf32>, %out: memref<3xf32>, %out1: memref<3xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 3 {
 // CHECK-NEXT:      tir.block @relu(%vi: spatial 3) = [%i] reads(%p0[%vi] : memref<3xf32>) writes(%out[%vi] : memref<3xf32>) {
@@ -150,6 +158,7 @@ relay.func private @two_outputs(%p0: tensor<3xf32>) -> (tensor<3xf32>, tensor<3x
   %1 = relay.negative %0 : tensor<3xf32>
   relay.return %0, %1 : tensor<3xf32>, tensor<3xf32>
 }
+
 // CHECK-LABEL: tir.prim_func @an_input_that_is_returned_is_copied(%p0: memref<3xf32>, %out: memref<3xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 3 {
 // CHECK-NEXT:      tir.block @copy(%vi: spatial 3) = [%i] reads(%p0[%vi] : memref<3xf32>) writes(%out[%vi] : memref<3xf32>) {
@@ -161,6 +170,7 @@ relay.func private @two_outputs(%p0: tensor<3xf32>) -> (tensor<3xf32>, tensor<3x
 relay.func private @an_input_that_is_returned_is_copied(%p0: tensor<3xf32>) -> tensor<3xf32> attributes {primitive} {
   relay.return %p0 : tensor<3xf32>
 }
+
 // CHECK-LABEL: tir.prim_func @what_is_returned_twice_is_copied_once(%p0: memref<3xf32>, %out: memref<3xf32>, %out1: memref<3xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 3 {
 // CHECK-NEXT:      tir.block @neg(%vi: spatial 3) = [%i] reads(%p0[%vi] : memref<3xf32>) writes(%out[%vi] : memref<3xf32>) {
@@ -180,6 +190,7 @@ relay.func private @what_is_returned_twice_is_copied_once(%p0: tensor<3xf32>) ->
   %0 = relay.negative %p0 : tensor<3xf32>
   relay.return %0, %0 : tensor<3xf32>, tensor<3xf32>
 }
+
 // CHECK-LABEL: relay.func @tuples_are_opened(%t: tuple<tensor<1x2xf32>, tensor<1x3xf32>>) -> tensor<1x5xf32> {
 // CHECK-NEXT:    %0 = relay.tuple_get %t[0] : tuple<tensor<1x2xf32>, tensor<1x3xf32>> -> tensor<1x2xf32>
 // CHECK-NEXT:    %1 = relay.tuple_get %t[1] : tuple<tensor<1x2xf32>, tensor<1x3xf32>> -> tensor<1x3xf32>
@@ -214,7 +225,8 @@ relay.func private @a_tuple_argument_is_several_buffers(%p0: tuple<tensor<1x2xf3
   %0 = relay.concatenate %p0 {axis = 1 : i64} : (tuple<tensor<1x2xf32>, tensor<1x3xf32>>) -> tensor<1x5xf32>
   relay.return %0 : tensor<1x5xf32>
 }
-// CHECK-LABEL: tir.prim_func @laying_arguments_one_after_the_other_is_marked(%p0: memref<1x2xf32>, %p1: memref<1x3xf32>, %out: memref<1x5xf32>) {
+
+// CHECK-LABEL: tir.prim_func @lays_one_after_the_other(%p0: memref<1x2xf32>, %p1: memref<1x3xf32>, %out: memref<1x5xf32>) {
 // CHECK-NEXT:    tir.for %j = 0 to 5 {
 // CHECK-NEXT:      tir.block @concatenate(%vi: spatial 1, %vj: spatial 5) = [0, %j] reads(%p0[%vi, %vj] : memref<1x2xf32>, %p1[%vi, %vj + -2] : memref<1x3xf32>)
 // CHECK-NEXT:          writes(%out[%vi, %vj] : memref<1x5xf32>) {
@@ -233,12 +245,13 @@ relay.func private @a_tuple_argument_is_several_buffers(%p0: tuple<tensor<1x2xf3
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:  }
-relay.func private @laying_arguments_one_after_the_other_is_marked(%p0: tensor<1x2xf32>, %p1: tensor<1x3xf32>) -> tensor<1x5xf32> attributes {primitive} {
+relay.func private @lays_one_after_the_other(%p0: tensor<1x2xf32>, %p1: tensor<1x3xf32>) -> tensor<1x5xf32> attributes {primitive} {
   %t = relay.tuple(%p0, %p1) : (tensor<1x2xf32>, tensor<1x3xf32>) -> tuple<tensor<1x2xf32>, tensor<1x3xf32>>
   %0 = relay.concatenate %t {axis = 1 : i64} : (tuple<tensor<1x2xf32>, tensor<1x3xf32>>) -> tensor<1x5xf32>
   relay.return %0 : tensor<1x5xf32>
 }
-// CHECK-LABEL: tir.prim_func @interleaving_arguments_is_not_marked(%p0: memref<2x2xf32>, %p1: memref<2x3xf32>, %out: memref<2x5xf32>) {
+
+// CHECK-LABEL: tir.prim_func @interleaves_its_arguments(%p0: memref<2x2xf32>, %p1: memref<2x3xf32>, %out: memref<2x5xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 2 {
 // CHECK-NEXT:      tir.for %j = 0 to 5 {
 // CHECK-NEXT:        tir.block @concatenate(%vi: spatial 2, %vj: spatial 5) = [%i, %j] reads(%p0[%vi, %vj] : memref<2x2xf32>, %p1[%vi, %vj + -2] : memref<2x3xf32>)
@@ -259,11 +272,12 @@ relay.func private @laying_arguments_one_after_the_other_is_marked(%p0: tensor<1
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:  }
-relay.func private @interleaving_arguments_is_not_marked(%p0: tensor<2x2xf32>, %p1: tensor<2x3xf32>) -> tensor<2x5xf32> attributes {primitive} {
+relay.func private @interleaves_its_arguments(%p0: tensor<2x2xf32>, %p1: tensor<2x3xf32>) -> tensor<2x5xf32> attributes {primitive} {
   %t = relay.tuple(%p0, %p1) : (tensor<2x2xf32>, tensor<2x3xf32>) -> tuple<tensor<2x2xf32>, tensor<2x3xf32>>
   %0 = relay.concatenate %t {axis = 1 : i64} : (tuple<tensor<2x2xf32>, tensor<2x3xf32>>) -> tensor<2x5xf32>
   relay.return %0 : tensor<2x5xf32>
 }
+
 // CHECK-LABEL: relay.func @a_tuple_is_put_together_again(%x: tensor<4xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>> {
 // CHECK-NEXT:    %0, %1 = relay.call_lowered @a_tuple_result_is_several_buffers(%x) : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
 // CHECK-NEXT:    %2 = relay.tuple(%0, %1) : (tensor<2xf32>, tensor<2xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>>
@@ -294,6 +308,7 @@ relay.func private @a_tuple_result_is_several_buffers(%p0: tensor<4xf32>) -> tup
   %0 = relay.split %p0 {indices_or_sections = 2 : i64, axis = 0 : i64} : (tensor<4xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>>
   relay.return %0 : tuple<tensor<2xf32>, tensor<2xf32>>
 }
+
 // CHECK-LABEL: tir.prim_func @a_place_that_depends_on_data_has_no_map(%p0: memref<8xf32>, %p1: memref<3xi64>, %out: memref<3xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 3 {
 // CHECK-NEXT:      tir.block @take(%vi: spatial 3) = [%i] reads(%p1[%vi] : memref<3xi64>, %p0 : memref<8xf32>) writes(%out[%vi] : memref<3xf32>) {
@@ -312,23 +327,31 @@ relay.func private @a_place_that_depends_on_data_has_no_map(%p0: tensor<8xf32>, 
   %0 = relay.take %p0, %p1 {axis = 0 : i64} : (tensor<8xf32>, tensor<3xi64>) -> tensor<3xf32>
   relay.return %0 : tensor<3xf32>
 }
+
+// CHECK-LABEL: relay.func @a_call_says_that_the_kernel_only_copies(%x: tensor<1x2xf32>, %y: tensor<1x3xf32>) -> tensor<1x5xf32> {
+// CHECK-NEXT:    %0 = relay.call_lowered @lays_one_after_the_other(%x, %y) {copies} : (tensor<1x2xf32>, tensor<1x3xf32>) -> tensor<1x5xf32>
+// CHECK-NEXT:    relay.return %0 : tensor<1x5xf32>
+// CHECK-NEXT:  }
+relay.func @a_call_says_that_the_kernel_only_copies(%x: tensor<1x2xf32>, %y: tensor<1x3xf32>) -> tensor<1x5xf32> {
+  %0 = relay.call @lays_one_after_the_other(%x, %y) : (tensor<1x2xf32>, tensor<1x3xf32>) -> tensor<1x5xf32>
+  relay.return %0 : tensor<1x5xf32>
+}
+
+// CHECK-LABEL: relay.func @a_call_of_what_interleaves_is_no_copy(%x: tensor<2x2xf32>, %y: tensor<2x3xf32>) -> tensor<2x5xf32> {
+// CHECK-NEXT:    %0 = relay.call_lowered @interleaves_its_arguments(%x, %y) : (tensor<2x2xf32>, tensor<2x3xf32>) -> tensor<2x5xf32>
+// CHECK-NEXT:    relay.return %0 : tensor<2x5xf32>
+// CHECK-NEXT:  }
+relay.func @a_call_of_what_interleaves_is_no_copy(%x: tensor<2x2xf32>, %y: tensor<2x3xf32>) -> tensor<2x5xf32> {
+  %0 = relay.call @interleaves_its_arguments(%x, %y) : (tensor<2x2xf32>, tensor<2x3xf32>) -> tensor<2x5xf32>
+  relay.return %0 : tensor<2x5xf32>
+}
+
 // CHECK-LABEL: relay.func @what_is_not_fused_yet_is_fused_first(%x: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK-NEXT:    %0 = relay.call_lowered @fused_nn_relu(%x) : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NEXT:    relay.return %0 : tensor<8xf32>
 // CHECK-NEXT:  }
+// CHECK-NEXT:  tir.prim_func @fused_nn_relu(%p0: memref<8xf32>, %out: memref<8xf32>) {
 relay.func @what_is_not_fused_yet_is_fused_first(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = relay.nn.relu %x : tensor<8xf32>
   relay.return %0 : tensor<8xf32>
 }
-
-// CHECK-LABEL: tir.prim_func @fused_nn_relu(%p0: memref<8xf32>, %out: memref<8xf32>) {
-// CHECK-NEXT:    tir.for %i = 0 to 8 {
-// CHECK-NEXT:      tir.block @relu(%vi: spatial 8) = [%i] reads(%p0[%vi] : memref<8xf32>) writes(%out[%vi] : memref<8xf32>) {
-// CHECK-NEXT:        %0 = arith.constant 0.000000e+00 : f32
-// CHECK-NEXT:        %1 = memref.load %p0[%vi] : memref<8xf32>
-// CHECK-NEXT:        %2 = arith.cmpf ogt, %0, %1 : f32
-// CHECK-NEXT:        %3 = arith.select %2, %0, %1 : f32
-// CHECK-NEXT:        memref.store %3, %out[%vi] : memref<8xf32>
-// CHECK-NEXT:      }
-// CHECK-NEXT:    }
-// CHECK-NEXT:  }

@@ -39,11 +39,14 @@ MAX_NAME_LENGTH = 80
 
 @dataclass(frozen=True)
 class OutlinePrimitivesPass(ModulePass):
-    """Runs after `fuse-ops`; has no options."""
+    """`relay.primitive` -> `relay.call` of a private `relay.func`."""
 
     name = "outline-primitives"
     required: ClassVar[tuple[str, ...]] = ("fuse-ops",)
     preserves: ClassVar[tuple[str, ...]] = ("*",)
+
+    put_back: bool = True
+    """Put back what computes nothing; TVM makes functions of that, too."""
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
@@ -54,7 +57,7 @@ class OutlinePrimitivesPass(ModulePass):
         names = _Names(op)
         outlined: dict[Hashable, FuncOp] = {}
         for primitive in primitives:
-            if not primitive.computes:
+            if self.put_back and not primitive.computes:
                 inline_primitive(primitive)
                 continue
             key = structural_key(primitive)

@@ -823,3 +823,19 @@ relay.func @products_of_different_element_types(%t: tuple<tensor<2x3xf32>, tenso
   %r = relay.einsum %t {equation = "ij,jk->ik"} : (tuple<tensor<2x3xf32>, tensor<3x4xf64>>) -> tensor<2x4xf32>
   relay.return
 }
+
+// -----
+
+relay.func @a_copy_that_is_shorter(%x: tensor<4xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{(tensor<4xf32>) one after the other are not tensor<8xf32>}}
+  %0 = relay.call_lowered @k(%x) {copies} : (tensor<4xf32>) -> tensor<8xf32>
+  relay.return %0 : tensor<8xf32>
+}
+
+// -----
+
+relay.func @a_copy_with_two_results(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // expected-error @+1 {{copies give one tensor, not 2}}
+  %0, %1 = relay.call_lowered @k(%x) {copies} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  relay.return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
