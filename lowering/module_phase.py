@@ -7,6 +7,7 @@ from xdsl.dialects import func, llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ..dialects.mem.graph import GraphOp
 from ..dialects.relay.core import FuncOp, PrimitiveOp
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.tir.core import PrimFuncOp
@@ -14,7 +15,7 @@ from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
 from .abi import INPUTS, TensorSpec
 from .compiler import read_signature
 from .entry.add_entry_point import GRAPH
-from .graph_to_memory.signature import graph_signature
+from .graph_to_memory.signature import graph_signature, memory_signature
 
 ENTRY_NAME = "main"
 
@@ -22,7 +23,8 @@ ENTRY_NAME = "main"
 def phase_of(module: ModuleOp) -> str:
     """The phase that `module` is at, so that the phases after it can be run.
 
-    A module of `tir` functions is at `tir`, scheduled or not: rules leave alone what is scheduled already.
+    A module of `tir` functions is at `tir`, scheduled or not: rules leave alone what is scheduled already. A graph over
+    buffers is on its way from `schedule` to `loops`; passes that have been run find nothing to do.
 
     Raises:
         UsageError: it is of no phase: there is no `relay.func` in it, nor a function that `loops` or `llvm` has made.
@@ -37,6 +39,8 @@ def phase_of(module: ModuleOp) -> str:
         return "graph"
     if functions:
         return "import"
+    if any(isinstance(op, GraphOp) for op in ops):
+        return "schedule"
     if any(isinstance(op, func.FuncOp) and INPUTS in op.attributes for op in ops):
         return "loops"
     if any(isinstance(op, llvm.FuncOp) and INPUTS in op.attributes for op in ops):
@@ -73,13 +77,19 @@ def select_entry(module: ModuleOp, name: str | None = None) -> str:
 def signature_of(module: ModuleOp, name: str) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
     """The inputs and outputs of the function `name`, one of `entry_names`."""
     entry = next(op for op in module.ops if _entry_name(op) == name)
-    return read_signature(graph_signature(entry) if isinstance(entry, FuncOp) else entry.attributes)
+    match entry:
+        case FuncOp():
+            return read_signature(graph_signature(entry))
+        case GraphOp():
+            return read_signature(memory_signature(entry))
+        case _:
+            return read_signature(entry.attributes)
 
 
 def _entry_name(op: Operation) -> str | None:
     if isinstance(op, FuncOp) and op.sym_visibility is None and not op.is_primitive:
         return op.sym_name.data
-    if isinstance(op, func.FuncOp) and INPUTS in op.attributes:
+    if isinstance(op, GraphOp) or (isinstance(op, func.FuncOp) and INPUTS in op.attributes):
         return op.sym_name.data
     if isinstance(op, llvm.FuncOp) and op.sym_name.data == GRAPH and INPUTS in op.attributes:
         return op.sym_name.data  # the one that the entry point of a module of the llvm dialect runs

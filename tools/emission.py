@@ -6,9 +6,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.support.diagnostics import Place, UsageError, did_you_mean
 
+MEMORY = "memory.svg"
+"""The format that draws planned memory."""
+
 
 def emit(module: ModuleOp, format: str, target: str) -> bytes:
-    """`module` in a format of `lowering.emit`: LLVM IR, assembly, object code.
+    """`module` in a format of `lowering.emit`, which are LLVM IR, assembly and object code; or a picture of its memory.
 
     Raises:
         UsageError: there is no such format, or the target is malformed.
@@ -17,8 +20,12 @@ def emit(module: ModuleOp, format: str, target: str) -> bytes:
     from ..lowering.machine.emit import FORMATS
     from ..lowering.machine.emit import emit as emit_format
 
-    formats = ("mlir", *FORMATS)
+    formats = ("mlir", *FORMATS, MEMORY)
     if format not in formats:
         hint = did_you_mean(format, formats) or f"the formats are: {', '.join(formats)}"
         raise UsageError(f"there is no format '{format}'", Place("--emit"), hint=hint)
+    if format == MEMORY:
+        from ..transforms.mem.drawing import memory_svg
+
+        return memory_svg(module).encode()
     return emit_format(module, format, target)

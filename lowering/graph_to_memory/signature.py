@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, TensorType
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from ...dialects.mem.core import buffer_type
+from ...dialects.mem.graph import GraphOp
 from ...dialects.relay.base import Tensor, flatten_types
 from ...dialects.relay.core import FuncOp
 from ..abi import INPUTS, OUTPUTS
@@ -46,6 +48,21 @@ def _given(function: FuncOp, key: str, count: int) -> list[str] | None:
 def numbered(prefix: str, count: int) -> list[str]:
     """`out`, or `out0`, `out1`, ... where there are several."""
     return [prefix] if count == 1 else [f"{prefix}{i}" for i in range(count)]
+
+
+def memory_signature(graph: GraphOp) -> dict[str, Attribute]:
+    """The same of a graph over buffers."""
+    inputs, outputs = ([_tensor(value) for value in values] for values in (graph.inputs, graph.outputs))
+    hinted = [value.name_hint or f"in{i}" for i, value in enumerate(graph.inputs)]
+    input_names = hinted if graph.input_names is None else [name.data for name in graph.input_names]
+    given = graph.output_names
+    output_names = numbered("out", len(outputs)) if given is None else [name.data for name in given]
+    return described(input_names, inputs, output_names, outputs)
+
+
+def _tensor(value: SSAValue) -> Tensor:
+    type = buffer_type(value)
+    return TensorType(type.element_type, type.get_shape())
 
 
 def described(

@@ -47,7 +47,6 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
     SymbolRefAttr,
-    TensorType,
     UnitAttr,
     i8,
     i64,
@@ -76,7 +75,7 @@ from ...dialects.support.diagnostics import Diagnostic
 from ...transforms.infra import ModulePass
 from ..abi import COUNTER_BYTES
 from ..check_sites import CHECKS, RECORDS, called
-from ..graph_to_memory.signature import described, numbered
+from ..graph_to_memory.signature import memory_signature, numbered
 from ..relay_to_tir.te_to_tir import signless
 from ..threads.share_out import share_out
 
@@ -163,7 +162,7 @@ class _Materialization:
             FunctionType.from_lists([*types, MemRefType(i8, [size]), index], []),
         )
         lowered.location = self.graph.location
-        lowered.attributes |= self._signature()
+        lowered.attributes |= memory_signature(self.graph)
         lowered.attributes[COUNTER_BYTES] = IntegerAttr(counters, i64)
         if checks:
             lowered.attributes |= {CHECKS: ArrayAttr(checks), RECORDS: IntegerAttr(records_at, i64)}
@@ -178,16 +177,6 @@ class _Materialization:
             self._emit(step)
         self.block.add_op(func.ReturnOp())
         return lowered
-
-    def _signature(self) -> dict[str, Attribute]:
-        graph = self.graph
-        inputs, outputs = ([_tensor(value) for value in values] for values in (graph.inputs, graph.outputs))
-        hints = [value.name_hint or f"in{i}" for i, value in enumerate(graph.inputs)]
-        input_names = hints if graph.input_names is None else [name.data for name in graph.input_names]
-        output_names = (
-            numbered("out", len(outputs)) if graph.output_names is None else [name.data for name in graph.output_names]
-        )
-        return described(input_names, inputs, output_names, outputs)
 
     def _lay_out_pools(self, start: int) -> int:
         """Note where each pool stands in the arena, from `start` on; where the last one ends."""
@@ -337,11 +326,6 @@ def _owners(value: SSAValue) -> list[Operation]:
         owners.append(owner)
         value = owner.operands[0]
     return owners
-
-
-def _tensor(value: SSAValue) -> TensorType[Attribute]:
-    type = buffer_type(value)
-    return TensorType(type.element_type, type.get_shape())
 
 
 def _listed(types: Sequence[Attribute]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -75,7 +76,7 @@ def graph_in(module: ModuleOp) -> GraphOp:
 
 
 def put_on_devices(module: ModuleOp, graph: Graph, devices: Mapping[int, str]) -> None:
-    """Put the buffers of a bufferised graph on the devices of the nodes whose values they hold. `cpu` is the default."""
+    """Put the buffers of a bufferised graph on the devices of the nodes whose values they hold; most are on `cpu`."""
     memory = graph_in(module)
     for value, number in _made_by(memory, graph):
         if (device := devices[number]) != "cpu":
@@ -105,11 +106,11 @@ def _id(op: Operation) -> int:
     return cast("IntegerAttr", op.attributes[ID]).value.data
 
 
-def plan_of(module: ModuleOp, graph: Graph, elided: Mapping[int, int]) -> Plan:
+def plan_of(module: ModuleOp, graph: Graph, elided: Mapping[int, tuple[int, int]]) -> Plan:
     """The plan that a planned module has: storages are numbered in the order in which they are first met.
 
     Args:
-        elided: the copies that are gone, and the nodes whose values they copied.
+        elided: the copies that are gone, and what they copied: a node, and the place of the buffer among its results.
     """
     memory = graph_in(module)
     numbers: dict[SSAValue, int] = {}
@@ -125,8 +126,8 @@ def plan_of(module: ModuleOp, graph: Graph, elided: Mapping[int, int]) -> Plan:
             sizes.append(size)
         storages[node] = (*storages.get(node, ()), numbers[storage])
         devices[node] = (*devices.get(node, ()), _device(buffer_type(value).memory_space))
-    for copy, source in elided.items():
-        storages[copy], devices[copy] = storages[source], devices[source]
+    for copy, (source, field) in elided.items():
+        storages[copy], devices[copy] = (storages[source][field],), (devices[source][field],)
     return Plan(storages, devices, tuple(sizes))
 
 
@@ -143,10 +144,15 @@ def _device(space: Attribute) -> str:
     return space.data if isinstance(space, StringAttr) else "cpu"
 
 
-def reshapes(module: ModuleOp, graph: Graph) -> dict[int, int]:
-    """The nodes of a bufferised graph that copy one buffer to another, and the nodes whose values they copy; in order."""
+def reshapes(module: ModuleOp, graph: Graph) -> dict[int, tuple[int, int]]:
+    """The nodes of a bufferised graph that copy one buffer to another, in order, and what they copy: a node, and the
+    place of the buffer among its results."""
     memory = graph_in(module)
-    made = dict(_made_by(memory, graph))
+    made: dict[SSAValue, tuple[int, int]] = {}
+    fields = Counter[int]()
+    for value, node in _made_by(memory, graph):
+        made[value] = node, fields[node]
+        fields[node] += 1
     return {
         _id(op): made[op.sources[0]]
         for op in accesses(memory.body.block)
@@ -155,14 +161,15 @@ def reshapes(module: ModuleOp, graph: Graph) -> dict[int, int]:
 
 
 def planned_and_bound(module: ModuleOp) -> tuple[int, int]:
-    """The bytes of the pools of a planned module, and the most bytes that it needs at one time."""
+    """The bytes of the pools of a planned module, and the most bytes that it needs at one time on each device."""
     block = graph_in(module).body.block
     timeline = Timeline.of(block)
     pools = sum(op.size for op in block.ops if isinstance(op, PoolOp))
-    live = [0] * (len(timeline.steps) + 1)
+    live: dict[str, list[int]] = {}
     for op in block.ops:
         if isinstance(op, AllocOp):
-            life = timeline.lifetimes[op.result]
+            life, type = timeline.lifetimes[op.result], buffer_type(op.result)
+            steps = live.setdefault(_device(type.memory_space), [0] * len(timeline.steps))
             for step in range(life.first, life.last + 1):
-                live[step] += byte_size(buffer_type(op.result)) or 0
-    return pools, max(live)
+                steps[step] += byte_size(type) or 0
+    return pools, sum(map(max, live.values()))

@@ -5,11 +5,16 @@ from pathlib import Path
 import pytest
 
 from weft import lowering
-from weft.transforms import relay, tir
+from weft.transforms import mem, relay, tir
 
 ROOT = Path(__file__).parents[2]
 
-PACKAGES = {"transforms/relay": relay.PASSES, "transforms/tir": tir.PASSES, "lowering": lowering.PASSES}
+PACKAGES = {
+    "transforms/relay": relay.PASSES,
+    "transforms/tir": tir.PASSES,
+    "transforms/mem": mem.PASSES,
+    "lowering": lowering.PASSES,
+}
 
 ENTRIES = [(folder, name, where) for folder, passes in PACKAGES.items() for name, where in passes.items()]
 

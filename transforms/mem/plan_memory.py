@@ -18,8 +18,8 @@ A kernel's outputs never share memory with its inputs. Buffers of different devi
 * `tvm-greedy`: TVM's GraphPlanMemory, a pool for each of its storages;
 * `greedy-by-size`, `greedy-by-conflicts`, `hill-climb`: those of TVM's Unified Static Memory Planner.
 
-With `pools=65536,1048576` there are pools of so many bytes only, and the first that has room is taken. What is never accessed is erased. Does not:
-place buffers whose size is only known when the graph runs.
+With `pools=65536,1048576` there are pools of so many bytes only, and the first that has room is taken. What is never
+accessed is erased. Does not: place buffers whose size is only known when the graph runs.
 """
 
 from __future__ import annotations
