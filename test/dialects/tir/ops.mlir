@@ -9,8 +9,8 @@ tir.prim_func @a_function_takes_its_buffers_and_gives_nothing(%x: memref<4xf32>,
 tir.prim_func @a_function_without_arguments() {
 }
 
-// CHECK-LABEL: tir.prim_func @a_function_has_attributes(%x: memref<f32>) attributes {concat_only, count = 3 : i64} {
-tir.prim_func @a_function_has_attributes(%x: memref<f32>) attributes {concat_only, count = 3 : i64} {
+// CHECK-LABEL: tir.prim_func @a_function_has_attributes(%x: memref<f32>) attributes {note, count = 3 : i64} {
+tir.prim_func @a_function_has_attributes(%x: memref<f32>) attributes {note, count = 3 : i64} {
 }
 
 // CHECK-LABEL: tir.prim_func @a_buffer_has_a_scope
