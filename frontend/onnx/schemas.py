@@ -36,6 +36,7 @@ class Schema(Protocol):
     since_version: int
     min_input: int
     max_input: int
+    min_output: int
     max_output: int
     attributes: dict[str, AttributeDefinition]
     has_function: bool

@@ -13,7 +13,7 @@
 // RUN: weft-opt --version | filecheck %s --check-prefix=VERSION
 // RUN: weft-opt --help | filecheck %s --check-prefix=HELP
 
-// DIALECTS:  Available dialects: mem, relay, rt, tir
+// DIALECTS:  Available dialects: mem, relay, rt, schedule, tir
 // DIALECTS:  arith
 // PASSES:    Available passes:
 // PASSES:    infer-type {{ *}}Bring result types up to date with what the operators say of them.

@@ -570,7 +570,7 @@ def test_a_disabled_pass_that_compiling_needs_runs_all_the_same() -> None:
 )
 def test_what_an_instrument_kept_from_becoming_a_kernel_names_the_pass(name: str, op: str) -> None:
     class Veto(PassInstrument):
-        def should_run(self, mod: ModuleOp, info: PassInfo) -> bool:
+        def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
             return info.name != name
 
     text = "relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = relay.nn.relu %x : tensor<4xf32>\n"

@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ..affine import Range, linear, substitute
-from ..blocks import BlockOp, IterKind, blocks_under
+from ..blocks import BlockOp, IterKind, accessing_blocks, blocks_under
 from ..loops import ForOp, enclosing_loops
 from .decide import MAX_POINTS
 from .finding import Finding
@@ -65,7 +65,7 @@ def check_steps(block: BlockOp, order: Sequence[ForOp] | None = None) -> Iterato
         f"{block.iter_name(number)} = {value}"
         for number, value in zip((n for n, k in enumerate(block.kinds) if k == IterKind.REDUCE), steps, strict=False)
     )
-    if what == "late":
+    if what == "late" and not _goes_on(block):
         yield Finding(
             block,
             f"{name} does not begin its reduction with the first step, where init runs: {taken} comes before it and "
@@ -78,6 +78,18 @@ def check_steps(block: BlockOp, order: Sequence[ForOp] | None = None) -> Iterato
             f"{name} takes a step of its reduction twice: {taken}",
             hint="bind each loop inside of the reduction to an iterator, each value once",
         )
+
+
+def _goes_on(block: BlockOp) -> bool:
+    """Whether a block takes steps of a reduction that it does not begin: it says so of an iterator (`partial`), or it
+    is one of the parts, equal in name and domain, that cover the domain together."""
+    if any(block.kinds[number] == IterKind.REDUCE for number in block.partial_iters):
+        return True
+    return any(
+        other is not block and other.block_name == block.block_name and other.extents == block.extents
+        for buffer in block.writes
+        for other in accessing_blocks(buffer)
+    )
 
 
 def _nest(block: BlockOp, loops: Sequence[ForOp]) -> _Nest:

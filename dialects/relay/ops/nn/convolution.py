@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -50,7 +50,8 @@ def convolve(x: npt.NDArray[Any], weight: npt.NDArray[Any], window: Window, grou
     import numpy as np
 
     if x.dtype == np.bool_:  # NumPy's sum of truth values is their disjunction
-        return (convolve(x.astype(np.uint8), weight.astype(np.uint8), window, groups) & 1).astype(np.bool_)
+        sums = cast("npt.NDArray[np.uint8]", convolve(x.astype(np.uint8), weight.astype(np.uint8), window, groups))
+        return (sums & 1).astype(np.bool_)
     rank = len(window.kernel)
     views: npt.NDArray[Any] = window.views(x)  # [n, ic, *places, *taps]
     if groups == 1:
