@@ -20,7 +20,7 @@ from ..dialects.support.parser import LocatedParser
 from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.printing import module_text
-from ..transforms.infra.registry import new_ir_context
+from ..transforms.infra.registry import canonical_name, get_pass_type, new_ir_context
 from ..transforms.infra.remarks import Remark, sent_to
 from ..transforms.infra.reproducer import Reproducer
 from .entry import internal_error, trace_if_debugging, use_color
@@ -83,6 +83,15 @@ def _reproduced(options: Options, text: str) -> tuple[Options, str]:
     )
     heading = text.count("\n") - reproducer.module.count("\n")
     return options, "\n" * heading + reproducer.module
+
+
+def _of_xdsl(known: Diagnostic, notes: list[str]) -> Diagnostic:
+    """What is said of a failure that nobody foresaw: where the pass is xDSL's own, the mistake is not Weft's."""
+    name = re.split(r"[{,( ]", notes[-1].removeprefix(RUNNING))[0] if notes and notes[-1].startswith(RUNNING) else ""
+    if canonical_name(name) is not None and (module := get_pass_type(name).__module__).startswith("xdsl."):
+        known.message = known.message.replace("internal error", f"the pass '{name}' failed")
+        known.hint = f"this is a mistake in '{module}', which the pass is from; WEFT_DEBUG=1 shows where"
+    return known
 
 
 def _chunks(text: str) -> Iterator[str]:
@@ -184,7 +193,7 @@ class Job:
         notes = notes[: innermost + 1]  # what the pass said of itself, such as its pattern, and its name
         known = as_diagnostic(error)
         if known is None:
-            known = internal_error(error)
+            known = _of_xdsl(internal_error(error), notes)
             if self.options.crash_reproducer is None:
                 notes.append(f"run `weft-opt --run-reproducer {self._write_reproducer(error)}` to see it again")
         last = known.each()[-1]

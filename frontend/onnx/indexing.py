@@ -39,6 +39,8 @@ def are_inside(node: Node, indices: SSAValue, extents: Sequence[int]) -> bool:
     known = node.emitter.evaluate(indices)
     if known is None or DYNAMIC in extents:
         return False
+    if len(extents) not in (1, known.shape[-1] if known.ndim else 1):
+        return False  # components that no axis is for: the operator says what is wrong
     ends = np.asarray(extents)
     return bool(np.all((known >= -ends) & (known < ends)))
 

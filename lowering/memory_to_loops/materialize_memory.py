@@ -195,7 +195,8 @@ class _Materialization:
         if op.callee is None:
             return None
         if (kernel := self.kernels.get(op.callee.root_reference.data)) is None:
-            raise Diagnostic.at(op, f"there is no function {op.callee}")
+            hint = "'lower-te' makes functions of kernels: it has not run, or has left this one; is it disabled?"
+            raise Diagnostic.at(op, f"there is no function {op.callee} of loops", hint=hint)
         return kernel
 
     def _emit(self, step: Sequence[CallOp | CopyOp]) -> None:

@@ -566,9 +566,14 @@ def test_a_disabled_pass_that_compiling_needs_runs_all_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "op"), [("fuse-ops", "nn.relu"), ("outline-primitives", "primitive"), ("lower-te", "call")]
+    ("name", "message"),
+    [
+        ("fuse-ops", "'relay.nn.relu': is not a kernel call"),
+        ("outline-primitives", "'relay.primitive': is not a kernel call"),
+        ("lower-te", "'mem.call': there is no function @fused_nn_relu of loops"),
+    ],
 )
-def test_what_an_instrument_kept_from_becoming_a_kernel_names_the_pass(name: str, op: str) -> None:
+def test_what_an_instrument_kept_from_becoming_a_kernel_names_the_pass(name: str, message: str) -> None:
     class Veto(PassInstrument):
         def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
             return info.name != name
@@ -577,5 +582,5 @@ def test_what_an_instrument_kept_from_becoming_a_kernel_names_the_pass(name: str
     module = parse(f"{text}  relay.return %y : tensor<4xf32>\n}}")
     with PassContext(instruments=[Veto()]), pytest.raises(Diagnostic) as error:
         weft.compile(module, threads=1)
-    assert f"'relay.{op}': is not a kernel call" in error.value.message
-    assert error.value.hint is not None and error.value.hint.startswith(f"'{name}' makes kernels of such")
+    assert message in error.value.message
+    assert error.value.hint is not None and error.value.hint.startswith(f"'{name}' makes ")

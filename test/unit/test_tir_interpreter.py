@@ -85,8 +85,7 @@ def test_conversions_give_what_tensor_expressions_define(source: Attribute, targ
 
 def func_of(text: str) -> PrimFuncOp:
     (func,) = LocatedParser(new_ir_context(), text, "given.mlir").parse_module().ops
-    func.verify()
-    assert isinstance(func, PrimFuncOp)
+    assert isinstance(func, PrimFuncOp)  # not verified: the verifier would refuse what the interpreter is to find
     return func
 
 

@@ -138,6 +138,8 @@ def floormod(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
             return FALSE
         if divisor and type(lhs) is Const:
             return const(lhs.value % divisor)
+        if divisor and type(lhs) is Sum and not 0 <= lhs.constant < divisor:
+            return floormod(add(lhs, const(lhs.constant % divisor - lhs.constant)), rhs)
     return op(FloorMod, lhs, rhs)
 
 
