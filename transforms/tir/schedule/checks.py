@@ -60,7 +60,7 @@ def check_one_element(block: BlockOp) -> memref.StoreOp:
     spatial = [v for v, kind in zip(iters, kinds, strict=True) if kind == IterKind.SPATIAL]
     if len(stores) == 1 and stores[0].parent_op() is block and IterKind.OPAQUE not in kinds:
         indices = list(stores[0].indices)
-        unit = {v for v, extent in zip(iters, block.extents, strict=True) if extent == 1}
+        unit = {v for v, extent in zip(iters, block.sizes, strict=True) if extent == 1}
         rest = set(spatial) - set(indices) - unit
         if not rest and len(set(indices)) == len(indices) and all(v in spatial for v in indices):
             return stores[0]
