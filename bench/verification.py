@@ -6,19 +6,16 @@ python bench/verification.py squeezenet resnet50
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from time import process_time
 
-import onnx
 from xdsl.dialects.builtin import ModuleOp
 
 from weft.dialects.support.verifier import verify
 from weft.frontend.onnx import from_onnx
 from weft.lowering import compiler, phases
 from weft.lowering.machine.target import Target
+from weft.testing.models import light_model
 from weft.transforms.infra import PassContext
-
-MODELS = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 
 
 class Clock:
@@ -39,7 +36,7 @@ def main(names: list[str]) -> None:
         phases.verify = compiler.verify = clock = Clock()
         start = process_time()
         with PassContext(opt_level=3):
-            module = from_onnx(str(MODELS / f"light_{name}.onnx"))
+            module = from_onnx(light_model(name))
             compiler.compile_graph(module, Target.parse("llvm -mcpu=native"), jobs=1)
         total = process_time() - start
         print(f"{name}: {clock.seconds:.2f} s of {total:.2f} s, {100 * clock.seconds / total:.1f} %")
