@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from itertools import product
-from math import prod
 
 from .bounds import Bounds
 from .build import add, all_of, negate, parts, scale, select
-from .convert import evaluate, map_children, substitute
+from .convert import map_children, substitute
 from .facts import ANY_RANGE, Facts, Modular, Range
 from .intset import interval
 from .modular import Remainders
@@ -31,8 +29,6 @@ from .nodes import (
 from .prove import Proof, worth_proving
 from .rules import applicable
 
-MAX_POINTS = 64
-"""Points at which a condition is tried one by one, where nothing else decides it."""
 MAX_ROUNDS = 100
 """Simplification makes expressions smaller in each round; more rounds than this are an error in a rule."""
 
@@ -243,22 +239,7 @@ class Analyzer:
 
     def can_prove(self, condition: IntExpr) -> bool:
         """Whether `condition` holds wherever the facts do."""
-        return self.holds(condition) or self.holds(self.simplify(condition)) or self._holds_at_every_point(condition)
-
-    def _holds_at_every_point(self, condition: IntExpr) -> bool:
-        """Whether `condition` holds for all values of its variables, where those are few: tried one by one."""
-        names, spans = sorted(condition.variables, key=str), list[list[int]]()
-        for name in names:
-            low, high = self.const_int_bound(name)
-            if low is None or high is None:
-                return False
-            spans.append(list(range(low, high + 1)) if high - low < MAX_POINTS else [])
-        if not 0 < prod(map(len, spans)) <= MAX_POINTS:
-            return False
-        try:
-            return all(evaluate(condition, dict(zip(names, point, strict=True))) for point in product(*spans))
-        except (ZeroDivisionError, ValueError):
-            return False
+        return self.holds(condition) or self.holds(self.simplify(condition))
 
     def can_prove_equal(self, lhs: ExprLike, rhs: ExprLike) -> bool:
         """Whether both have the same value wherever the facts hold."""
