@@ -179,8 +179,7 @@ class RelayOp(IRDLOperation, ABC):
             VerifyException: as `infer`; or an extent is negative, or a result has more elements than can be counted.
         """
         types = self.infer()
-        for type in flatten_types(types):
-            shape = type.get_shape()
+        for shape in (type.get_shape() for type in leaf_types(types) if isinstance(type, TensorType)):
             extents = [n for n in shape if n != DYNAMIC]
             if any(n < 0 for n in extents):
                 raise VerifyException(f"would have a result of shape {shape_text(shape)}")
@@ -317,15 +316,21 @@ def fits_blocks(value: SSAValue) -> bool:
     return DYNAMIC not in shape or (len(shape) == 4 and shape[1] > 1 and shape[2:] != (1, 1))
 
 
-def flatten_types(types: Sequence[Attribute]) -> list[Tensor]:
-    """The tensor types in `types`, tuples opened, depth first."""
-    flat: list[Tensor] = []
+def leaf_types(types: Sequence[Attribute]) -> list[Attribute]:
+    """`types` with tuples opened, depth first: of tensors, functions, references."""
+    flat: list[Attribute] = []
     for type in types:
-        if isinstance(type, TupleType):
-            flat.extend(flatten_types(type.types.data))
-        else:
-            flat.append(tensor(type))
+        flat.extend(leaf_types(type.types.data) if isinstance(type, TupleType) else [type])
     return flat
+
+
+def flatten_types(types: Sequence[Attribute]) -> list[Tensor]:
+    """The tensor types in `types`, tuples opened, depth first.
+
+    Raises:
+        VerifyException: there is something else among them.
+    """
+    return [tensor(type) for type in leaf_types(types)]
 
 
 def normalize_axis(axis: int, rank: int, what: str = "axis") -> int:

@@ -183,12 +183,14 @@ def conditional_branch_rule(lowering: FunctionLowering, op: cf.ConditionalBranch
 
 @RULES.rule(cf.AssertOp)
 def assert_rule(lowering: FunctionLowering, op: cf.AssertOp) -> None:
-    """Print the message and stop the process, as upstream does."""
+    """Print the message and stop the process, as upstream does; what is printed is out before the process ends."""
     failed, after = lowering.new_block(), lowering.new_block()
     lowering.branch_if(lowering.get(op.arg), (after, ()), (failed, ()))
     lowering.start(failed)
     message = lowering.symbol_address(lowering.symbols.string(op.msg.data))
     lowering.call_runtime("puts", [message], i32)
+    every_stream = lowering.add_op_with_result(llvm.ZeroOp.build(result_types=[llvm.LLVMPointerType()]))
+    lowering.call_runtime("fflush", [every_stream], i32)
     lowering.call_runtime_procedure("abort", [])
     lowering.add_op(llvm.UnreachableOp.create())
     lowering.start(after)

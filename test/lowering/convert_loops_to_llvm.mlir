@@ -395,6 +395,7 @@ func.func @memory_of_the_heap() {
 // CHECK: llvm.cond_br %c, ^bb{{.}}, ^bb{{.}}
 // CHECK: llvm.mlir.addressof @weft_string_0
 // CHECK: llvm.call @puts
+// CHECK: llvm.call @fflush
 // CHECK-NEXT: llvm.call @abort
 // CHECK-NEXT: llvm.unreachable
 func.func @a_failed_assertion_speaks(%c: i1) {
