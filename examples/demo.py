@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -23,9 +21,11 @@ import weft
 from weft.frontend.onnx import from_onnx
 from weft.lowering.phases import PHASES
 from weft.testing.models import light_model, light_models, random_feeds
+from weft.tools.bench_timing import interleaved
 from weft.transforms.infra.info import PassInfo
 
-RUNS = 30
+ROUNDS = 3
+"""Turns of each system."""
 
 WHAT_HAPPENS = {
     "import": "the ONNX model becomes relay operators",
@@ -94,7 +94,8 @@ def main() -> int:
     for threads in sorted({1, len(os.sched_getaffinity(0))}):
         exe.threads = threads
         peer = session(model, threads)
-        own, other = milliseconds([lambda: exe(x), lambda peer=peer: peer.run(None, feeds)])
+        taken = interleaved({"Weft": lambda: exe(x), "peer": lambda peer=peer: peer.run(None, feeds)}, ROUNDS)
+        own, other = taken["Weft"].median_ms, taken["peer"].median_ms
         word = "thread " if threads == 1 else "threads"
         print(f"{threads} {word} {own:8.2f} ms per inference, ONNX Runtime {other:8.2f} ms")
     return 0 if same else 1
@@ -106,17 +107,6 @@ def session(model: ModelProto, threads: int) -> Any:
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     return runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-
-
-def milliseconds(calls: Sequence[Callable[[], object]]) -> list[float]:
-    """The median time of each call; they take turns."""
-    seconds: list[list[float]] = [[] for _ in calls]
-    for _ in range(RUNS):
-        for call, times in zip(calls, seconds, strict=True):
-            start = perf_counter()
-            call()
-            times.append(perf_counter() - start)
-    return [median(times) * 1e3 for times in seconds]
 
 
 if __name__ == "__main__":
