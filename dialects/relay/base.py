@@ -42,6 +42,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .. import te
 from ..support.diagnostics import UsageError, did_you_mean
+from ..support.dtypes import is_storage
 from .blocking import PLAIN, Blocks, Wish
 
 if TYPE_CHECKING:
@@ -90,6 +91,16 @@ class Pointwise(OpTrait):
 
     So the operator is the same on tensors of any shape and layout, and uniform operands give a uniform result.
     """
+
+
+class Moves(OpTrait):
+    """Elements are moved about or converted, but nothing is computed with them: so they may be of any type, also of
+    those that numbers are only kept in (`is_storage`)."""
+
+
+@cache
+def _takes_storage(op_type: type[RelayOp]) -> bool:
+    return op_type.has_trait(Moves) or not op_type.has_compute()
 
 
 @cache
@@ -176,9 +187,12 @@ class RelayOp(IRDLOperation, ABC):
         """What `infer` gives, if there can be such tensors.
 
         Raises:
-            VerifyException: as `infer`; or an extent is negative, or a result has more elements than can be counted.
+            VerifyException: as `infer`; or an extent is negative, a result has more elements than can be counted, or
+                operands are of a type that is not computed with.
         """
         types = self.infer()
+        if not _takes_storage(type(self)):
+            self._refuse_storage()
         for shape in (type.get_shape() for type in leaf_types(types) if isinstance(type, TensorType)):
             extents = [n for n in shape if n != DYNAMIC]
             if any(n < 0 for n in extents):
@@ -186,6 +200,12 @@ class RelayOp(IRDLOperation, ABC):
             if 0 not in extents and prod(extents) > MAX_ELEMENTS:
                 raise VerifyException(f"would have a result of shape {shape_text(shape)}, which is too large")
         return types
+
+    def _refuse_storage(self) -> None:
+        for type in leaf_types([operand.type for operand in self.operands]):
+            if isinstance(type, TensorType) and is_storage(element := cast(Tensor, type).element_type):
+                wide = "i8" if isinstance(element, IntegerType) else "f32"
+                raise VerifyException(f"{element} is a type to keep numbers in; to compute with them, cast to {wide}")
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor | Sequence[te.Tensor]:
         """The operator's meaning: result tensors as expressions over the input tensors (tuples come flattened).

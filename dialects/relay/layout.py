@@ -21,7 +21,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
-from .base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, ints, string, tensor
+from .base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, int_list, ints, string, tensor
 
 if TYPE_CHECKING:
     from .base import NDArray
@@ -199,7 +199,7 @@ class LayoutTransformOp(RelayOp):
     dst_layout = string()
     extents = int_list([])
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def layouts(self) -> tuple[Layout, Layout]:

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from ..support.diagnostics import Diagnostic, Place
+from ..support.element_types import STORAGE_NAMES, numpy_dtype_of
 from .attributes import Resource, ResourceAttr
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _SHAPE = ".shape"
+_DTYPE = ".dtype"  # of an array whose dtype NumPy cannot write
 
 
 def weights_path(mlir_path: Path) -> Path:
@@ -123,6 +125,9 @@ def write_weights(arrays: Mapping[str, NDArray], path: Path) -> None:
                     if array.size > 1 and not any(array.strides):
                         _write_member(archive, key + _SHAPE, np.array(array.shape, np.int64))
                         array = array[(slice(0, 1),) * array.ndim]
+                    if array.dtype.name in STORAGE_NAMES:
+                        _write_member(archive, key + _DTYPE, np.array(array.dtype.name))
+                        array = array.view(np.uint8)
                     _write_member(archive, key, array)
             os.chmod(temporary, 0o644)
             os.replace(temporary, path)
@@ -148,6 +153,10 @@ def _restored(key: str, file: Mapping[str, NDArray]) -> NDArray:
         import ml_dtypes
 
         array = array.view(ml_dtypes.bfloat16)
+    if key + _DTYPE in file:
+        if (name := str(file[key + _DTYPE])) not in STORAGE_NAMES:
+            raise ValueError(f"'{name}' is no element type")
+        array = array.view(numpy_dtype_of(name))
     return np.broadcast_to(array, tuple(file[key + _SHAPE])) if key + _SHAPE in file else array
 
 

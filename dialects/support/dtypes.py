@@ -6,6 +6,17 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    Float4E2M1FNType,
+    Float6E2M3FNType,
+    Float6E3M2FNType,
+    Float8E3M4Type,
+    Float8E4M3B11FNUZType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E4M3Type,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -15,11 +26,32 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from .element_types import numpy_dtype_of
+from .element_types import STORAGE_NAMES, numpy_dtype_of
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+
+SMALL_FLOATS = (
+    Float8E5M2Type, Float8E5M2FNUZType, Float8E4M3Type, Float8E4M3FNType, Float8E4M3FNUZType, Float8E4M3B11FNUZType,
+    Float8E3M4Type, Float8E8M0FNUType, Float6E2M3FNType, Float6E3M2FNType, Float4E2M1FNType,
+)  # fmt: skip
+"""The floats of at most 8 bits."""
+
+_NAMES = {mlir: name for name, mlir in STORAGE_NAMES.items()}
+_SMALL_FLOATS = {_NAMES[type.name]: type for type in SMALL_FLOATS}
+
+
+def is_small_float(type: Attribute) -> bool:
+    """Whether it is a float of at most 8 bits."""
+    return isinstance(type, SMALL_FLOATS)
+
+
+def is_storage(type: Attribute) -> bool:
+    """Whether elements of this type are kept and moved, but not computed with: floats of at most 8 bits, integers of 2
+    and 4."""
+    return is_small_float(type) or (isinstance(type, IntegerType) and 1 < type.bitwidth < 8)
 
 
 def dtype_name(type: Attribute) -> str:
@@ -43,8 +75,10 @@ def dtype_name(type: Attribute) -> str:
             width = type.width.data
             if width == 1:
                 return "bool"
-            if width in (8, 16, 32, 64):
+            if width in (2, 4, 8, 16, 32, 64):
                 return f"uint{width}" if type.signedness.data == Signedness.UNSIGNED else f"int{width}"
+        case _ if isinstance(type, SMALL_FLOATS):
+            return _NAMES[type.name]
         case _:
             pass
     raise TypeError(f"no NumPy dtype for {type}")
@@ -73,10 +107,12 @@ def scalar_type(dtype: npt.DTypeLike | str) -> Attribute:
             return BFloat16Type()
         case "bool":
             return IntegerType(1)
-        case "int8" | "int16" | "int32" | "int64":
+        case "int2" | "int4" | "int8" | "int16" | "int32" | "int64":
             return IntegerType(int(name[3:]))
-        case "uint8" | "uint16" | "uint32" | "uint64":
+        case "uint2" | "uint4" | "uint8" | "uint16" | "uint32" | "uint64":
             return IntegerType(int(name[4:]), Signedness.UNSIGNED)
+        case _ if name in _SMALL_FLOATS:
+            return _SMALL_FLOATS[name]()
         case _:
             raise TypeError(f"weft has no element type for dtype '{name}'")
 
@@ -88,7 +124,7 @@ def _name_of(dtype: npt.DTypeLike) -> str:
 
 
 def byte_width(type: Attribute) -> int:
-    """Bytes that one element takes in memory (`i1` takes one)."""
+    """Bytes that one element takes in memory (`i1`, `i4` and `f4E2M1FN` take one)."""
     match type:
         case Float64Type() | IndexType():
             return 8
@@ -98,5 +134,7 @@ def byte_width(type: Attribute) -> int:
             return 2
         case IntegerType():
             return (type.width.data + 7) // 8
+        case _ if isinstance(type, SMALL_FLOATS):
+            return 1
         case _:
             raise TypeError(f"{type} has no size in memory")

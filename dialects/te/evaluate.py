@@ -204,7 +204,8 @@ class _Domain:
                 return None
             first.append(start)
         origin = array[tuple(slice(f, None) for f in first)]
-        return np.lib.stride_tricks.as_strided(origin, shape, strides, writeable=False)
+        raw = origin.view(np.uint8) if origin.itemsize == 1 else origin  # NumPy knows of no strided `float8_e5m2`
+        return np.lib.stride_tricks.as_strided(raw, shape, strides, writeable=False).view(origin.dtype)
 
 
 def _cast(x: _Array, dtype: np.dtype[Any]) -> _Array:

@@ -19,6 +19,8 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness, 
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
+from ..support.dtypes import is_storage
+
 index = IndexType()
 
 
@@ -326,11 +328,12 @@ def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
     """Build `kind(lhs, rhs)`; index arithmetic on literals and on neutral elements is folded away.
 
     Raises:
-        TypeError: the operands' types differ.
+        TypeError: the operands' types differ, or nothing is computed with them.
     """
     rhs = as_expr(rhs, lhs.type)
     if lhs.type != rhs.type:
         raise TypeError(f"te: operands of '{kind}' have different types: {lhs.type} and {rhs.type}")
+    _refuse_storage(lhs.type)
     if lhs.type == index:
         if isinstance(lhs, Const) and isinstance(rhs, Const) and kind in _INT_FOLDS:
             return Const(_INT_FOLDS[kind](int(lhs.value), int(rhs.value)), index)
@@ -358,7 +361,18 @@ def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
     return Binary(kind, lhs, rhs, i1 if kind.is_comparison else lhs.type)
 
 
+def _refuse_storage(type: Attribute) -> None:
+    if is_storage(type):
+        raise TypeError(f"te: {type} is a type to keep numbers in; cast them to compute with them")
+
+
 def unary(kind: UnaryKind, operand: Expr) -> Expr:
+    """Build `kind(operand)`.
+
+    Raises:
+        TypeError: nothing is computed with the operand's type.
+    """
+    _refuse_storage(operand.type)
     return Unary(kind, operand, i1 if kind in PREDICATES else operand.type)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-from xdsl.dialects.builtin import IntegerType, i1
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import IntegerType, f32, i1
+from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.base import shape_of, tensor
-from ...dialects.support.dtypes import numpy_dtype, scalar_type
+from ...dialects.support.dtypes import is_small_float, numpy_dtype
 from .errors import Malformed, Unsupported
 from .node import Converter, Node, Versions, rank_of
+from .tensors import element_type
 
 
 def variadic(operator: str) -> Converter:
@@ -79,19 +80,22 @@ def is_inf(node: Node) -> SSAValue:
 
 
 def cast(node: Node) -> SSAValue:
-    import onnx
-
-    to = node.integer("to")
-    try:
-        target = scalar_type(onnx.helper.tensor_dtype_to_np_dtype(to))
-    except (TypeError, KeyError):
-        known = {v: k for k, v in onnx.TensorProto.DataType.items()}
-        raise Unsupported(f"the element type {known.get(to, to)}") from None
-    return node.cast(node.input(0), target)
+    return saturated(node, node.input(0), element_type(node.integer("to")))
 
 
 def cast_like(node: Node) -> SSAValue:
-    return node.cast(node.input(0), tensor(node.input(1)).element_type)
+    return saturated(node, node.input(0), tensor(node.input(1)).element_type)
+
+
+def saturated(node: Node, x: SSAValue, target: Attribute) -> SSAValue:
+    """`x` as `target`; to floats of at most 8 bits what is beyond the greatest number becomes that one, infinities too,
+    where the node's `saturate` says so."""
+    if not is_small_float(target) or tensor(x).element_type == target or not node.integer("saturate", 1):
+        return node.cast(x, target)
+    import ml_dtypes
+
+    greatest = float(ml_dtypes.finfo(numpy_dtype(target)).max)  # pyright: ignore
+    return node.cast(node.emit("clip", node.cast(x, f32), a_min=-greatest, a_max=greatest), target)
 
 
 def clip_by_attributes(node: Node) -> SSAValue:

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
+    ReducedPrecisionFloatType,
     VectorType,
     f32,
     i1,
@@ -60,7 +61,10 @@ def _lowered_constant(op: arith.ConstantOp, type: Attribute) -> Attribute:
     if isinstance(value, DenseIntOrFPElementsAttr) and vector is not None:
         return DenseIntOrFPElementsAttr(cast(VectorType[AnyDenseElement], vector), value.data)
     if isinstance(value, FloatAttr):
-        return IntegerAttr(bfloat_bits(value.value.data), 16) if is_bfloat(op.result.type) else value
+        kind = op.result.type
+        if isinstance(kind, ReducedPrecisionFloatType):
+            return IntegerAttr(kind.pack((value.value.data,))[0], 8)
+        return IntegerAttr(bfloat_bits(value.value.data), 16) if is_bfloat(kind) else value
     raise LoweringError(op, f"a constant of type {op.result.type} given by {value} has no LLVM value")
 
 
@@ -209,7 +213,10 @@ RULES.rule(*_CASTS)(cast_rule)
 def bitcast_rule(lowering: FunctionLowering, op: arith.BitcastOp) -> None:
     source, result = lowering.get(op.input), value_type(op.result.type)
     same = source.type == result
-    lowering.set(op.result, source if same else lowering.add(llvm.BitcastOp, (source,), result))
+    kind = llvm.BitcastOp
+    if not same and _width(source.type) != _width(result):  # floats of less than 8 bits are in 8
+        kind = llvm.ZExtOp if _width(source.type) < _width(result) else llvm.TruncOp
+    lowering.set(op.result, source if same else lowering.add(kind, (source,), result))
 
 
 @RULES.rule(arith.IndexCastOp, arith_extensions.IndexCastOp, arith_extensions.IndexCastUIOp)

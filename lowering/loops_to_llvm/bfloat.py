@@ -15,17 +15,30 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.extensions import llvm as llvmx
 from ...dialects.extensions.llvm_intrinsics import NO_FLAGS
+from ...dialects.support.dtypes import is_small_float
 from ...dialects.support.vector_types import element_type, with_element_type
 from .function import OVERFLOW, FunctionLowering
+from .types import LoweringError
 
 
 def is_bfloat(type: Attribute) -> bool:
     return isinstance(element_type(type), BFloat16Type)
 
 
+def _refuse_small(type: Attribute) -> None:
+    if is_small_float(element_type(type)):
+        message = f"{type} is kept and moved, not computed with; arith.extf and arith.truncf are expanded before"
+        raise LoweringError(None, message)
+
+
 def widened(lowering: FunctionLowering, source: SSAValue) -> SSAValue:
-    """What a value of the source has become, where it is bf16 as f32."""
+    """What a value of the source has become, where it is bf16 as f32.
+
+    Raises:
+        LoweringError: it is a float of at most 8 bits, with which nothing is computed.
+    """
     value = lowering.get(source)
+    _refuse_small(source.type)
     if not is_bfloat(source.type):
         return value
     wide = with_element_type(value.type, i32)
@@ -35,7 +48,12 @@ def widened(lowering: FunctionLowering, source: SSAValue) -> SSAValue:
 
 
 def narrowed(lowering: FunctionLowering, value: SSAValue, type: Attribute) -> SSAValue:
-    """An f32 value rounded to bf16, halves to even, if that is what `type`, of the source, is; a NaN stays one."""
+    """An f32 value rounded to bf16, halves to even, if that is what `type`, of the source, is; a NaN stays one.
+
+    Raises:
+        LoweringError: `type` is a float of at most 8 bits.
+    """
+    _refuse_small(type)
     if not is_bfloat(type):
         return value
     wide = with_element_type(type, i32)

@@ -269,18 +269,22 @@ class FunctionLowering:
         return self.add(llvm.AddressOfOp, (), PTR, {"global_name": SymbolRefAttr(name)})
 
     def load(self, pointer: SSAValue, type: Attribute, align: int | None = None) -> SSAValue:
-        """Load a value of a source type; bits come out of bytes."""
+        """Load a value of a source type; bits and integers of a few bits come out of bytes."""
         stored = memory_type(type)
         properties: dict[str, Attribute] = {"ordering": _NOT_ATOMIC}
         if align is not None:
             properties["alignment"] = _i64_attr(align)
         value = self.add(llvm.LoadOp, (pointer,), stored, properties)
-        return value if stored == value_type(type) else self.nonzero(value)
+        wanted = value_type(type)
+        if stored == wanted:
+            return value
+        bits = element_type(wanted) == i1
+        return self.nonzero(value) if bits else self.add(llvm.TruncOp, (value,), wanted)
 
     def store(
         self, value: SSAValue, pointer: SSAValue, type: Attribute, align: int | None = None, streaming: bool = False
     ) -> None:
-        """Store a value of a source type; bits become bytes."""
+        """Store a value of a source type; bits and integers of a few bits become bytes."""
         stored = memory_type(type)
         if stored != value.type:
             value = self.add(llvm.ZExtOp, (value,), stored)

@@ -7,6 +7,8 @@
 | `ui8`, `si32`, ...     | `i8`, `i32`, ...      | the same               |
 | `f32`, `f16`, `f64`    | the same              | the same               |
 | `bf16`                 | `i16`, its bits       | the same               |
+| `f8E4M3FN`, `f4E2M1FN` | `i8`, its bits        | the same               |
+| `i4`, `ui2`            | `i4`, `i2`            | `i8`, zeros in front   |
 | `vector<16xi1>`        | `vector<16xi1>`       | `vector<16xi8>`        |
 | `memref<4x8xf32, ...>` | `!llvm.ptr`           |                        |
 
@@ -32,7 +34,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     VectorType,
-    i1,
     i8,
     i16,
     i64,
@@ -42,7 +43,8 @@ from xdsl.ir import Attribute, Operation
 from ...dialects.rt.checks import RecordType
 from ...dialects.rt.core import SlotsType
 from ...dialects.support.diagnostics import Diagnostic, Place
-from ...dialects.support.vector_types import as_vector
+from ...dialects.support.dtypes import is_small_float
+from ...dialects.support.vector_types import as_vector, element_type, with_element_type
 
 PTR = llvm.LLVMPointerType()
 
@@ -87,6 +89,8 @@ def value_type(type: Attribute) -> Attribute:
     """
     if isinstance(type, BFloat16Type):
         return i16
+    if is_small_float(type):
+        return i8
     if isinstance(type, AnyFloat | llvm.LLVMPointerType | llvm.LLVMArrayType | llvm.LLVMStructType):
         return type
     if isinstance(type, IndexType):
@@ -108,12 +112,12 @@ def value_type(type: Attribute) -> Attribute:
 
 @lru_cache(maxsize=4096)
 def memory_type(type: Attribute) -> Attribute:
-    """The type of an element in memory: as a value, but bits are bytes."""
+    """The type of an element in memory: as a value, but integers of less than 8 bits are bytes."""
     value = value_type(type)
-    if value == i1:
-        return i8
-    vector = as_vector(value)
-    return VectorType(i8, vector.get_shape()) if vector and vector.element_type == i1 else value
+    element = element_type(value)
+    if isinstance(element, IntegerType) and element.bitwidth < 8:
+        return with_element_type(value, i8)
+    return value
 
 
 @lru_cache(maxsize=4096)

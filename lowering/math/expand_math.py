@@ -10,6 +10,7 @@
 | f16, bf16   | all of these                                                    | in f32 or f64, as for f32            |
 | f64         | exp, expm1, log, tanh                                           | in f64, within 3 ulp                 |
 | integers    | ipowi                                                           | squaring, in a loop over the bits    |
+| f8 and less | conversions to and from f32 and f64                             | integer arithmetic (`small_floats`)  |
 
 Results hold for all arguments: overflow, denormal numbers, infinities, NaN, signed zeros. What the table does not have
 stays, and becomes an LLVM intrinsic (roundings, square root, fma, copysign) or a call of the C library (the rest of
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects import math, scf
+from xdsl.dialects import arith, math, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
@@ -39,10 +40,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, Region
 
+from ...dialects.support.dtypes import is_small_float
 from ...dialects.support.vector_types import element_type
 from ...transforms.infra.passes import ModulePass
 from . import f32 as math_f32
 from . import f64 as math_f64
+from . import small_floats
 from .expression import Expr, Scope
 
 Expansion = Callable[..., Expr]
@@ -160,8 +163,27 @@ def _expand_ipowi(op: Operation) -> None:
     _replace(op, (exponent < 0).select(inverse, result))
 
 
+def _expand_extension(op: Operation) -> None:
+    if is_small_float(element_type(op.operands[0].type)):
+        result = small_floats.widened(Expr(Scope(op), op.operands[0]))
+        _replace(op, result.convert(cast(AnyFloat, element_type(op.results[0].type))))
+
+
+def _expand_truncation(op: Operation) -> None:
+    element = element_type(op.results[0].type)
+    if is_small_float(element):
+        number = Expr(Scope(op), op.operands[0])
+        if is_small_float(element_type(number.type)):
+            number = small_floats.widened(number)
+        elif cast(AnyFloat, element_type(number.type)).bitwidth < 32:
+            number = number.convert(f32)
+        _replace(op, small_floats.narrowed(number, cast(AnyFloat, element)))
+
+
 _RULES: dict[type[Operation], Callable[[Operation], None]] = {
     **dict.fromkeys([*IN_F32, *IN_F64], _expand_float),
     math.FPowIOp: _expand_fpowi,
     math.IPowIOp: _expand_ipowi,
+    arith.ExtFOp: _expand_extension,
+    arith.TruncFOp: _expand_truncation,
 }

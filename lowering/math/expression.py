@@ -223,6 +223,20 @@ class Expr:
             arith.BitcastOp, self, type=with_element_type(self.type, f32 if element.bitwidth == 32 else f64)
         )
 
+    def as_bits_of(self, element: AnyFloat) -> Expr:
+        """The float `element` of this integer's width that has these bits."""
+        return self._new(arith.BitcastOp, self, type=with_element_type(self.type, element))
+
+    def extended(self, width: int) -> Expr:
+        """An integer with zeros in front, to `width` bits."""
+        kind = arith_extensions.ExtUIOp if as_vector(self.type) else arith.ExtUIOp
+        return self._new(kind, self, type=with_element_type(self.type, IntegerType(width)))
+
+    def truncated(self, width: int) -> Expr:
+        """The last `width` bits of an integer."""
+        kind = arith_extensions.TruncIOp if as_vector(self.type) else arith.TruncIOp
+        return self._new(kind, self, type=with_element_type(self.type, IntegerType(width)))
+
     def to_float(self, element: AnyFloat) -> Expr:
         """A signed integer as a number."""
         kind = arith_extensions.SIToFPOp if as_vector(self.type) else arith.SIToFPOp

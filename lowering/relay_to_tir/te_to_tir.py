@@ -32,6 +32,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects import te
 from ...dialects.extensions.arith import RemFOp
+from ...dialects.support.dtypes import is_small_float
 from ...dialects.te.bounds import bounds
 from ...dialects.te.expr import BinaryKind as B
 from ...dialects.te.expr import UnaryKind as U
@@ -358,6 +359,10 @@ class BodyEmitter:
         to = signless(target)
         if x.type == to:
             return x
+        if is_small_float(source):
+            return self.cast(self.insert(arith.ExtFOp(x, f32)), f32, target)
+        if is_small_float(to):  # by way of f32, as `ml_dtypes` does
+            return self.insert(arith.TruncFOp(self.cast(x, source, f32), to))
         if to == i1:
             zero = self.constant(0, x.type)
             return self._compare(x, "une", zero) if isinstance(source, AnyFloat) else self.binary(B.NE, x, zero, source)

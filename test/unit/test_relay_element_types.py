@@ -27,7 +27,7 @@ ELEMENTS = [
     scalar_type(name)
     for name in (
         "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8",
-        "uint64", "uint32", "uint16", "uint8", "bool",
+        "uint64", "uint32", "uint16", "uint8", "bool", "float8_e4m3fn", "float4_e2m1fn", "int4", "uint2",
     )
 ]  # fmt: skip
 

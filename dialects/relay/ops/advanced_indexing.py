@@ -11,7 +11,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
-from ..base import Fusion, FusionPattern, RelayOp, broadcast_read, broadcast_shapes, flatten_types, tensor
+from ..base import Fusion, FusionPattern, Moves, RelayOp, broadcast_read, broadcast_shapes, flatten_types, tensor
 from ..indexing import OutOfRange, as_index, gathered, inside
 from .elementwise import integers
 
@@ -36,7 +36,7 @@ class AdvIndexOp(RelayOp):
     data = operand_def(TupleType)
     result = result_def(TensorType)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def infer(self) -> Sequence[Attribute]:
@@ -75,7 +75,7 @@ class InvertPermutationOp(RelayOp):
     data = operand_def(TensorType)
     result = result_def(TensorType)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def infer(self) -> Sequence[Attribute]:
@@ -113,7 +113,7 @@ class UnravelIndexOp(RelayOp):
     shape = operand_def(TensorType)
     result = result_def(TensorType)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def infer(self) -> Sequence[Attribute]:

@@ -21,7 +21,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
-from ..base import Fusion, FusionPattern, NonComputational, RelayOp, Value, flag, is_true
+from ..base import Fusion, FusionPattern, Moves, NonComputational, RelayOp, Value, flag, is_true
 from ..devices import FREE, DeviceError, VirtualDevice, VirtualDeviceAttr, device
 from .elementwise import SameTypeOp
 
@@ -48,7 +48,7 @@ class StopFusionOp(SameTypeOp):
 
     name = "relay.annotation.stop_fusion"
 
-    traits = traits_def(FusionPattern(Fusion.OPAQUE))
+    traits = traits_def(FusionPattern(Fusion.OPAQUE), Moves())
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         return _copied(inputs[0])
@@ -96,7 +96,7 @@ class DeviceCopyOp(_Placing):
     src_virtual_device = prop_def(VirtualDeviceAttr)
     dst_virtual_device = prop_def(VirtualDeviceAttr)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), Moves())
     assembly_format = "$data attr-dict `:` type($result)"
 
     def infer(self) -> Sequence[Attribute]:
@@ -139,7 +139,7 @@ class OnDeviceOp(_Placing):
     constrain_body = flag(True)
     constrain_result = flag(False)
 
-    traits = traits_def(Pure(), NonComputational(), FusionPattern(Fusion.OPAQUE))
+    traits = traits_def(Pure(), NonComputational(), FusionPattern(Fusion.OPAQUE), Moves())
     assembly_format = "$body attr-dict `:` type($result)"
 
     def infer(self) -> Sequence[Attribute]:

@@ -16,7 +16,18 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
-from ..base import Fusion, FusionPattern, Pointwise, RelayOp, Tensor, broadcast_read, broadcast_shapes, describe, tensor
+from ..base import (
+    Fusion,
+    FusionPattern,
+    Moves,
+    Pointwise,
+    RelayOp,
+    Tensor,
+    broadcast_read,
+    broadcast_shapes,
+    describe,
+    tensor,
+)
 from .elementwise import integers, truth_values
 
 
@@ -467,7 +478,7 @@ class WhereOp(RelayOp):
     y = operand_def(TensorType)
     result = result_def(TensorType)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.BROADCAST), Pointwise())
+    traits = traits_def(Pure(), FusionPattern(Fusion.BROADCAST), Pointwise(), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def infer(self) -> Sequence[Attribute]:

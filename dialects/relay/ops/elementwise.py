@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType, i1
+from xdsl.dialects.builtin import AnyFloat, Float8E8M0FNUType, IntegerType, TensorType, i1
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
@@ -19,6 +19,7 @@ from ...support.dtypes import scalar_type
 from ..base import (
     Fusion,
     FusionPattern,
+    Moves,
     Pointwise,
     RelayOp,
     Tensor,
@@ -312,6 +313,7 @@ class CopyOp(ElementwiseOp, DropsIdentity):
     """
 
     name = "relay.copy"
+    traits = traits_def(Moves())
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
@@ -350,7 +352,7 @@ class _Conversion(RelayOp, DropsIdentity, ABC):
     data = operand_def(TensorType)
     result = result_def(TensorType)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.ELEMWISE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.ELEMWISE), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def target(self) -> Attribute:
@@ -362,7 +364,10 @@ class _Conversion(RelayOp, DropsIdentity, ABC):
         raise NotImplementedError
 
     def infer(self) -> Sequence[Attribute]:
-        return [TensorType(self.target(), tensor(self.data).get_shape())]
+        target = self.target()
+        if isinstance(target, Float8E8M0FNUType) and tensor(self.data).element_type != target:
+            raise VerifyException(f"to {target}, which has neither 0 nor a sign: it can only be converted from")
+        return [TensorType(target, tensor(self.data).get_shape())]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         target = self.target()

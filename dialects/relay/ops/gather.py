@@ -21,6 +21,7 @@ from ..base import (
     DYNAMIC,
     Fusion,
     FusionPattern,
+    Moves,
     RelayOp,
     Tensor,
     integer,
@@ -60,7 +61,7 @@ class _GatherOp(RelayOp):
     indices = operand_def(TensorType)
     result = result_def(TensorType)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def index_type(self) -> Tensor:

@@ -11,7 +11,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
-from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, compatible, flag, integer, is_true, string, tensor
+from ..base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, compatible, flag, integer, is_true, string, tensor
 from .creation import scalar
 
 
@@ -82,7 +82,7 @@ class MatrixSetDiagOp(RelayOp):
     k2 = integer(0)
     align = string("RIGHT_LEFT")
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def longest(self, rows: int, columns: int) -> int:

@@ -13,7 +13,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
-from ..base import Fusion, FusionPattern, RelayOp, compatible, integer, normalize_axis, real, tensor
+from ..base import Fusion, FusionPattern, Moves, RelayOp, compatible, integer, normalize_axis, real, tensor
 from ..indexing import as_index
 from .elementwise import integers
 
@@ -28,7 +28,7 @@ class _OnSequences(RelayOp, ABC):
     lengths = operand_def(TensorType)
     result = result_def(TensorType)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def check_lengths(self, batch: int) -> None:

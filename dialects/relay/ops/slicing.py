@@ -19,6 +19,7 @@ from ..base import (
     DYNAMIC,
     Fusion,
     FusionPattern,
+    Moves,
     RelayOp,
     Tensor,
     flatten_types,
@@ -98,7 +99,7 @@ class StridedSliceOp(InjectiveOp):
     slice_mode = string("end")
     axes = opt_int_list()
 
-    traits = traits_def(FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(FusionPattern(Fusion.INJECTIVE), Moves())
 
     def bounds(self, rank: int) -> dict[int, tuple[int, int, int]]:
         """Begin, end and stride of the axes that are sliced.
@@ -163,7 +164,7 @@ class SliceLikeOp(InjectiveOp):
 
     axes = opt_int_list()
 
-    traits = traits_def(FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(FusionPattern(Fusion.INJECTIVE), Moves())
 
     def cut(self, shape: Sequence[int], like: Sequence[int]) -> list[int]:
         """The shape of the result.
@@ -209,7 +210,7 @@ class SplitOp(RelayOp):
     indices_or_sections = prop_def(IntegerAttr.constr(i64) | DenseArrayBase.constr(i64))
     axis = integer(0)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def parts(self, extent: int) -> list[Slice]:
@@ -284,7 +285,7 @@ class _JoinOp(RelayOp, ABC):
 
     axis = integer(0)
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def fields(self) -> list[Tensor]:

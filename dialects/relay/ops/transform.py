@@ -20,6 +20,7 @@ from ..base import (
     DYNAMIC,
     Fusion,
     FusionPattern,
+    Moves,
     RelayOp,
     ReshapeLike,
     flag,
@@ -170,7 +171,7 @@ class ReshapeOp(_ReshapeOp):
     newshape = int_list()
     allowzero = flag(False)
 
-    traits = traits_def(FusionPattern(Fusion.INJECTIVE), ReshapeLike())
+    traits = traits_def(FusionPattern(Fusion.INJECTIVE), Moves(), ReshapeLike())
 
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return infer_new_shape(ints(self.newshape), shape, is_true(self.allowzero))
@@ -197,7 +198,7 @@ class ReshapeLikeOp(InjectiveOp):
     rhs_begin = integer(0)
     rhs_end = opt_integer()
 
-    traits = traits_def(FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(FusionPattern(Fusion.INJECTIVE), Moves())
 
     def merged(self, data: Sequence[int], like: Sequence[int]) -> tuple[int, ...]:
         """The shape of the result.
@@ -246,7 +247,7 @@ class SqueezeOp(_ReshapeOp):
 
     axis = opt_int_list()
 
-    traits = traits_def(FusionPattern(Fusion.INJECTIVE), ReshapeLike())
+    traits = traits_def(FusionPattern(Fusion.INJECTIVE), Moves(), ReshapeLike())
 
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
         if self.axis is None:
@@ -300,7 +301,7 @@ class TransposeOp(InjectiveOp, HasCanonicalizationPatternsInterface):
 
     axes = opt_int_list()
 
-    traits = traits_def(FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(FusionPattern(Fusion.INJECTIVE), Moves())
 
     def permutation(self, rank: int) -> tuple[int, ...]:
         """For each dimension of the result, the dimension of the data that it is.
@@ -357,7 +358,7 @@ class ReverseOp(InjectiveOp):
 
     axis = integer()
 
-    traits = traits_def(FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(FusionPattern(Fusion.INJECTIVE), Moves())
 
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
         normalize_axis(self.axis.value.data, len(shape))

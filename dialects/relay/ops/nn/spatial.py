@@ -18,6 +18,7 @@ from ...base import (
     DYNAMIC,
     Fusion,
     FusionPattern,
+    Moves,
     RelayOp,
     ReshapeLike,
     flag,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 class _SpatialOp(RelayOp, ABC):
     """What the operators of this file share: injective maps of indices."""
 
-    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE))
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
 
