@@ -16,6 +16,8 @@ from xdsl.irdl import (
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
+    opt_operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -76,25 +78,33 @@ class CheckOp(IRDLOperation):
     ```mlir
     %0 = rt.check %at of %given in 10 else %record[2]
     ```
+
+    An extent that is known when it runs is a value: `rt.check %at of %given within %n else %record[2]`.
     """
 
     name = "rt.check"
     at = operand_def(index)
     given = operand_def(index)
     record = operand_def(RecordType)
-    extent = prop_def(IntegerAttr.constr(i64))
+    bound = opt_operand_def(index)
+    extent = opt_prop_def(IntegerAttr.constr(i64))
     number = prop_def(IntegerAttr.constr(i64))
     result = result_def(index)
-    assembly_format = "$at `of` $given `in` $extent `else` $record `[` $number `]` attr-dict"
+    assembly_format = "$at `of` $given (`in` $extent^)? (`within` $bound^)? `else` $record `[` $number `]` attr-dict"
 
-    def __init__(self, at: SSAValue, given: SSAValue, extent: int, record: SSAValue, number: int):
+    def __init__(self, at: SSAValue, given: SSAValue, extent: int | SSAValue, record: SSAValue, number: int):
         super().__init__(
-            operands=[at, given, record],
+            operands=[at, given, record, extent if isinstance(extent, SSAValue) else None],
             result_types=[index],
-            properties={"extent": IntegerAttr(extent, i64), "number": IntegerAttr(number, i64)},
+            properties={
+                "extent": IntegerAttr(extent, i64) if isinstance(extent, int) else None,
+                "number": IntegerAttr(number, i64),
+            },
         )
 
     def verify_(self, verify_nested_ops: bool = True) -> None:
+        if (self.extent is None) is (self.bound is None):
+            raise VerifyException("the extent is a number or a value, one of them")
         for what, value in (("extent", self.extent), ("number", self.number)):
-            if value.value.data < 0:
+            if value is not None and value.value.data < 0:
                 raise VerifyException(f"the {what} {value.value.data} is negative")

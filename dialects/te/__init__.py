@@ -4,6 +4,7 @@ One definition has four readers: the lowering to `tir.block`s, the interpreter, 
 (`te.evaluate`), and the count of operations and bytes (`te.cost`). Counterpart of TVM's `te`.
 """
 
+from .dims import dim_expr, product, same, var, variables
 from .expr import (
     COMBINER,
     Binary,
@@ -11,14 +12,17 @@ from .expr import (
     Cast,
     Check,
     Const,
+    Dim,
     Expr,
     ExprLike,
     IterVar,
     Reduce,
     ReduceKind,
     Select,
+    SymbolicExtentError,
     Unary,
     UnaryKind,
+    Var,
     all_of,
     as_expr,
     binary,
@@ -57,6 +61,7 @@ __all__ = [
     "maximum", "min", "minimum", "operands_of", "placeholder", "power", "prod", "reduce", "reduce_axis",
     "reduce_identity", "round", "rsqrt", "select", "sigmoid", "sin", "sqrt", "sum", "tanh", "topological_order",
     "trunc", "unary",
+    "Dim", "SymbolicExtentError", "Var", "dim_expr", "product", "same", "var", "variables",
 ]  # fmt: skip
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .expr import Binary, BinaryKind, Check, Const, Expr, IterVar, Select, index
+from .expr import Binary, BinaryKind, Check, Const, Expr, IterVar, Select, Var, index
+
+MAX_EXTENT = 1 << 48
+"""No extent is larger: memory has no more elements."""
 
 
 def affine(expr: Expr) -> tuple[dict[IterVar, int], int] | None:
@@ -43,8 +46,12 @@ def affine_range(form: tuple[Mapping[IterVar, int], int]) -> tuple[int, int]:
 def bounds(expr: Expr) -> tuple[int, int] | None:
     """Least and greatest value of an index expression, both included; `None` where it depends on data."""
     match expr:
-        case IterVar(_, extent, _, start):
+        case IterVar(_, int() as extent, _, start):
             return start, start + extent - 1
+        case IterVar(_, _, _, start):
+            return start, start + MAX_EXTENT
+        case Var():
+            return 0, MAX_EXTENT
         case Const(value, _) if not isinstance(value, float):
             return int(value), int(value)
         case Binary(kind, lhs, rhs, _):
@@ -72,7 +79,7 @@ def bounds(expr: Expr) -> tuple[int, int] | None:
                 case _:
                     return None
         case Check(_, _, extent, _):
-            return 0, max(extent - 1, 0)
+            return 0, max((extent if isinstance(extent, int) else MAX_EXTENT) - 1, 0)
         case Select(_, then, otherwise, _):
             a, b = bounds(then), bounds(otherwise)
             return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))

@@ -18,6 +18,7 @@ import numpy as np
 from ..support.checks import CheckError
 from ..support.dtypes import numpy_dtype
 from .bounds import affine
+from .dims import sizes_of, value_of
 from .expr import (
     COMBINER,
     Binary,
@@ -31,6 +32,7 @@ from .expr import (
     Select,
     Unary,
     UnaryKind,
+    Var,
     reduce_identity,
 )
 from .tensor import Compute, Read, Tensor, topological_order
@@ -52,28 +54,30 @@ def evaluate(outputs: Sequence[Tensor], feeds: Mapping[Tensor, NDArray]) -> list
     (division by zero gives an infinity, NaN goes through minimum and maximum); an integer division by zero gives 0.
 
     Raises:
-        KeyError: a placeholder has no value.
+        KeyError: a placeholder has no value, or it does not follow from the values what a symbol is.
         ValueError: a value has another shape or dtype than its placeholder.
         CheckError: a check fails.
         IndexError: a read that no `Select` guards lies outside its tensor.
     """
     values: dict[Tensor, _Array] = {}
+    sizes = sizes_of([(tensor.dims, array.shape) for tensor, array in feeds.items()])
     with np.errstate(all="ignore"):
         for tensor in topological_order(outputs):
             if tensor.producer is not None:
-                values[tensor] = _Domain(tensor.producer, values).run(tensor)
+                values[tensor] = _Domain(tensor.producer, values, sizes).run(tensor)
                 continue
             if tensor not in feeds:
                 raise KeyError(f"te: no value is given for '{tensor.name}'")
-            values[tensor] = _checked(tensor, feeds[tensor])
+            values[tensor] = _checked(tensor, feeds[tensor], sizes)
     return [values[output] for output in outputs]
 
 
-def _checked(tensor: Tensor, array: NDArray) -> _Array:
+def _checked(tensor: Tensor, array: NDArray, sizes: Mapping[Var, int]) -> _Array:
     dtype = numpy_dtype(tensor.element_type)
-    if array.shape != tensor.shape or array.dtype != dtype:
+    shape = tuple(value_of(dim, sizes) for dim in tensor.dims)
+    if array.shape != shape or array.dtype != dtype:
         raise ValueError(
-            f"te: '{tensor.name}' is a {dtype.name} tensor of shape {tensor.shape}, "
+            f"te: '{tensor.name}' is a {dtype.name} tensor of shape {shape}, "
             f"but its value is {array.dtype.name} of shape {array.shape}"
         )
     return array
@@ -82,19 +86,21 @@ def _checked(tensor: Tensor, array: NDArray) -> _Array:
 class _Domain:
     """The iteration domain of one compute: its axes, and for each the range that the current block covers."""
 
-    def __init__(self, compute: Compute, values: Mapping[Tensor, _Array]):
+    def __init__(self, compute: Compute, values: Mapping[Tensor, _Array], sizes: Mapping[Var, int]):
         self.compute = compute
+        self.sizes = sizes
         self.values = values
         self.axes = (*compute.axes, *compute.reduce_axes)
         self.position = {axis: d for d, axis in enumerate(self.axes)}
-        self.ranges = [(0, axis.extent) for axis in self.axes]
+        self.extents = [value_of(axis.dim, sizes) for axis in self.axes]
+        self.ranges = [(0, extent) for extent in self.extents]
         self.memo: dict[tuple[Expr, bool], _Array] = {}
 
     def run(self, tensor: Tensor) -> _Array:
         """All elements of `tensor`."""
         dtype = numpy_dtype(tensor.element_type)
         body, rank = self.compute.body, len(self.compute.axes)
-        result = np.empty(tensor.shape, dtype)
+        result = np.empty(self.extents[:rank], dtype)
         if isinstance(body, Reduce):
             result.fill(reduce_identity(body.kind, body.type).value)
         for ranges in self._blocks():
@@ -111,7 +117,7 @@ class _Domain:
 
     def _blocks(self) -> list[list[tuple[int, int]]]:
         """The domain in blocks of about `BLOCK_POINTS` points, cut along the outer axes first."""
-        extents = [axis.extent for axis in self.axes]
+        extents = self.extents
         steps = list(extents)
         for d, extent in enumerate(extents):
             inner = prod(steps[d + 1 :])
@@ -147,6 +153,8 @@ class _Domain:
                 d = self.position[expr]
                 steps = np.arange(*self.ranges[d]) + expr.start
                 return steps.reshape([-1 if d == e else 1 for e in range(len(self.axes))])
+            case Var():
+                return np.asarray(value_of(expr, self.sizes))
             case Unary(kind, operand):
                 x = self.value(operand, guarded)
                 return _unary_function(kind, x.dtype.kind)(x)
@@ -157,7 +165,8 @@ class _Domain:
                 return np.where(self.value(condition, guarded), self.value(then, True), self.value(otherwise, True))
             case Cast(operand, element):
                 return _cast(self.value(operand, guarded), numpy_dtype(element))
-            case Check(operand, given, extent, text):
+            case Check(operand, given, dim, text):
+                extent = value_of(dim, self.sizes)
                 at = self.value(operand)
                 if (failed := ((at < 0) | (at >= extent))).any():
                     told = np.broadcast_to(self.value(given), at.shape)

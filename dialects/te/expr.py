@@ -190,14 +190,44 @@ class Expr:
 ExprLike: TypeAlias = Expr | int | float | bool
 
 
+class SymbolicExtentError(TypeError):
+    """An extent was asked for as an integer, but is known only when the computation runs."""
+
+
 @dataclass(frozen=True, eq=False)
-class IterVar(Expr):
-    """An index variable of `extent` values from `start` on; `reduce` variables belong to a `Reduce`."""
+class Var(Expr):
+    """A symbol: an extent that is known when the computation runs, and not negative (`te.var`)."""
 
     name: str
-    extent: int
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return index
+
+
+Dim: TypeAlias = int | Expr
+"""An extent: an integer, or index arithmetic on symbols (`te.dims`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class IterVar(Expr):
+    """An index variable of `dim` values from `start` on; `reduce` variables belong to a `Reduce`."""
+
+    name: str
+    dim: Dim
     reduce: bool = False
     start: int = 0
+
+    @property
+    def extent(self) -> int:
+        """The number of values, of a variable of which it is known.
+
+        Raises:
+            SymbolicExtentError: it depends on symbols.
+        """
+        if isinstance(self.dim, int):
+            return self.dim
+        raise SymbolicExtentError(f"te: the extent of '{self.name}' is known only when the computation runs")
 
     @property
     def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -251,7 +281,7 @@ class Check(Expr):
 
     operand: Expr
     given: Expr
-    extent: int
+    extent: Dim
     text: str
 
     @property
@@ -346,7 +376,7 @@ def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
                 return Const(0, index)
             if rhs.value == 0 and kind == BinaryKind.MUL:
                 return rhs
-            if isinstance(lhs, IterVar) and lhs.start == 0 < lhs.extent <= rhs.value:
+            if isinstance(lhs, IterVar) and isinstance(lhs.dim, int) and lhs.start == 0 < lhs.dim <= rhs.value:
                 if kind == BinaryKind.FLOORDIV:
                     return Const(0, index)
                 if kind == BinaryKind.FLOORMOD:
@@ -388,7 +418,7 @@ def select(condition: Expr, then: Expr, otherwise: ExprLike) -> Expr:
     return Select(condition, then, otherwise, then.type)
 
 
-def check(operand: Expr, extent: int, text: str, given: Expr | None = None) -> Expr:
+def check(operand: Expr, extent: Dim, text: str, given: Expr | None = None) -> Expr:
     """`operand`, which must be from 0 to below `extent`. If it is not, the run fails with a `CheckError` that says
     `text`, in which `{index}` and `{extent}` stand for `given` (`operand`, unless there is one) and the extent.
 

@@ -4,37 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, TypeAlias, cast, overload
 
 from xdsl.ir import Attribute
 
 from .bounds import affine, affine_range
-from .expr import Binary, Cast, Check, Expr, ExprLike, IterVar, Reduce, ReduceKind, Select, Unary, as_expr, index
+from .dims import as_dim, to_text
+from .expr import (
+    Binary,
+    Cast,
+    Check,
+    Dim,
+    Expr,
+    ExprLike,
+    IterVar,
+    Reduce,
+    ReduceKind,
+    Select,
+    SymbolicExtentError,
+    Unary,
+    as_expr,
+    index,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Tensor:
-    """A tensor of static `shape`; `producer` is `None` for an input.
+    """A tensor of extents `dims`; `producer` is `None` for an input.
 
     `x[i, j]` is the scalar expression of one element; indices are `index` expressions or integers.
     """
 
-    shape: tuple[int, ...]
+    dims: tuple[Dim, ...]
     element_type: Attribute
     name: str
     producer: Compute | None = None
 
     def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Read:
         indices = indices if isinstance(indices, tuple) else (indices,)
-        if len(indices) != len(self.shape):
+        if len(indices) != len(self.dims):
             raise IndexError(
-                f"te: tensor '{self.name}' has rank {len(self.shape)} but is read with {len(indices)} indices"
+                f"te: tensor '{self.name}' has rank {len(self.dims)} but is read with {len(indices)} indices"
             )
         return Read(self, tuple(as_expr(i, index) for i in indices))
 
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The extents, of a tensor of which they are known.
+
+        Raises:
+            SymbolicExtentError: one depends on symbols.
+        """
+        known = tuple(dim for dim in self.dims if isinstance(dim, int))
+        if len(known) != len(self.dims):
+            text = ", ".join(map(to_text, self.dims))
+            raise SymbolicExtentError(f"te: extents of '{self.name}' are known only when it is computed: ({text})")
+        return known
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether an extent depends on symbols."""
+        return not all(isinstance(dim, int) for dim in self.dims)
+
     @property
     def rank(self) -> int:
-        return len(self.shape)
+        return len(self.dims)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +137,14 @@ class Compute:
         return list(dict.fromkeys(read.tensor for read in self.reads()))
 
 
-def placeholder(shape: Sequence[int], element_type: Attribute, name: str = "placeholder") -> Tensor:
-    """An input tensor of static `shape` with elements of the scalar type `element_type`."""
-    return Tensor(tuple(shape), element_type, name)
+def placeholder(shape: Sequence[Dim], element_type: Attribute, name: str = "placeholder") -> Tensor:
+    """An input tensor of `shape`, extents being integers or made of `te.var`s, with elements of the scalar type
+    `element_type`.
+
+    Raises:
+        TypeError: an extent is something else.
+    """
+    return Tensor(tuple(map(as_dim, shape)), element_type, name)
 
 
 _AXIS_NAMES = "ijklmnopqrst"
@@ -129,19 +169,20 @@ class AnyRankBody(Protocol):
 
 
 @overload
-def compute(shape: Sequence[int], body: AnyRankBody, name: str = "compute") -> Tensor: ...
+def compute(shape: Sequence[Dim], body: AnyRankBody, name: str = "compute") -> Tensor: ...
 
 
 @overload
-def compute(shape: Sequence[int], body: FixedRankBody, name: str = "compute") -> Tensor: ...
+def compute(shape: Sequence[Dim], body: FixedRankBody, name: str = "compute") -> Tensor: ...
 
 
-def compute(shape: Sequence[int], body: FixedRankBody | AnyRankBody, name: str = "compute") -> Tensor:
+def compute(shape: Sequence[Dim], body: FixedRankBody | AnyRankBody, name: str = "compute") -> Tensor:
     """The tensor of `shape` whose element at `(i, j, ...)` is `body(i, j, ...)`.
 
     `body` takes one index variable for each dimension and returns an `Expr` (or a reduction made by `sum`, `max`, ...).
     """
-    axes = tuple(IterVar(_AXIS_NAMES[d] if d < len(_AXIS_NAMES) else f"i{d}", n) for d, n in enumerate(shape))
+    dims = tuple(map(as_dim, shape))
+    axes = tuple(IterVar(_AXIS_NAMES[d] if d < len(_AXIS_NAMES) else f"i{d}", n) for d, n in enumerate(dims))
     value = cast(Callable[..., ExprLike], body)(*axes)
     if not isinstance(value, Expr):
         raise TypeError(f"te: the body of '{name}' is a Python number; give it a type with te.const(value, type)")
@@ -151,7 +192,7 @@ def compute(shape: Sequence[int], body: FixedRankBody | AnyRankBody, name: str =
             raise TypeError(f"te: '{name}' has a reduction inside an index; reductions stand at the top of a body")
     check_checks(producer, name)
     check_reads(producer, name)
-    return Tensor(tuple(shape), value.type, name, producer)
+    return Tensor(dims, value.type, name, producer)
 
 
 def check_checks(compute: Compute, name: str) -> None:
@@ -178,10 +219,12 @@ def check_checks(compute: Compute, name: str) -> None:
 def check_reads(compute: Compute, name: str) -> None:
     """Refuse a read that surely leaves its tensor: no `Select` guards it, and an affine index does for some element.
 
+    Where extents depend on symbols, that is seen when the function that computes it is verified.
+
     Raises:
         IndexError: there is one.
     """
-    if any(axis.extent == 0 for axis in (*compute.axes, *compute.reduce_axes)):
+    if any(axis.dim == 0 for axis in (*compute.axes, *compute.reduce_axes)):
         return
     stack, seen = [compute.body], set[Expr]()
     while stack:
@@ -190,9 +233,9 @@ def check_reads(compute: Compute, name: str) -> None:
             continue
         seen.add(expr)
         if isinstance(expr, Read):
-            for d, (position, extent) in enumerate(zip(expr.indices, expr.tensor.shape, strict=True)):
+            for d, (position, extent) in enumerate(zip(expr.indices, expr.tensor.dims, strict=True)):
                 form = affine(position)
-                if form is None:
+                if form is None or not isinstance(extent, int) or any(not isinstance(a.dim, int) for a in form[0]):
                     continue
                 low, high = affine_range(form)
                 if low < 0 or high >= extent:
@@ -203,7 +246,7 @@ def check_reads(compute: Compute, name: str) -> None:
         stack.extend((expr.condition,) if isinstance(expr, Select) else operands_of(expr))
 
 
-def reduce_axis(extent: int | tuple[int, int], name: str = "k") -> IterVar:
+def reduce_axis(extent: Dim | tuple[int, Dim], name: str = "k") -> IterVar:
     """A variable to reduce over: `0 <= k < extent`, or `low <= k < high` where `extent` is `(low, high)`, as in TVM.
 
     Raises:
@@ -214,6 +257,8 @@ def reduce_axis(extent: int | tuple[int, int], name: str = "k") -> IterVar:
     if not isinstance(given, tuple):
         given = (0, given)
     match given:
+        case (int() as low, Expr() as high) if not isinstance(low, bool):
+            return IterVar(name, as_dim(high - low), reduce=True, start=low)
         case (int() as low, int() as high) if not isinstance(low, bool) and not isinstance(high, bool):
             if high < low:
                 raise ValueError(f"te: reduce_axis({extent}) ends before it begins")

@@ -23,16 +23,18 @@ from xdsl.ir.affine import (
 )
 from xdsl.printer import Printer
 
+from .symbols import affine_map, product, symbol_of
+
 Range = tuple[int, int]
 """Least and greatest value, both included."""
 
 
 def affine_of(value: SSAValue, dims: Mapping[SSAValue, AffineExpr]) -> AffineExpr | None:
-    """`value` as an affine expression of the values in `dims`; `None` where it is not one."""
+    """`value` as an affine expression of the values in `dims` and of symbols; `None` where it is not one."""
     if (known := dims.get(value)) is not None:
         return known
     if isinstance(value, BlockArgument):
-        return None
+        return symbol_of(value)
     assert isinstance(value, OpResult)
     op = value.op
     if type(op) is arith.ConstantOp:
@@ -141,7 +143,7 @@ def access_map_over(op: memref.LoadOp | memref.StoreOp, dims: Mapping[SSAValue, 
         if (expr := affine_of(value, dims)) is None:
             return None
         results.append(expr)
-    return AffineMap(len(dims), 0, tuple(results))
+    return affine_map(len(dims), results)
 
 
 @dataclass(frozen=True)
@@ -230,12 +232,33 @@ def linear(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -
         return Linear(_rejoin({a: f for a, f in terms.items() if f}), left.constant + right.constant)
     if kind is AffineBinaryOpKind.Mul:
         if left.terms and right.terms:
-            return Linear({expr: 1}, 0)
+            return _multiply(left, right)
         part, factor = (left, right.constant) if not right.terms else (right, left.constant)
         return Linear({a: f * factor for a, f in part.terms.items() if f * factor}, part.constant * factor)
     if right.terms or right.constant <= 0:
         return Linear({expr: 1}, 0)
     return _divide(kind, left, right.constant, ranges)
+
+
+def _multiply(left: Linear, right: Linear) -> Linear:
+    """The product of two sums, multiplied out: its atoms are products of atoms, in a fixed order."""
+    terms: dict[AffineExpr, int] = {a: f * right.constant for a, f in left.terms.items() if right.constant}
+    for b, g in right.terms.items():
+        if left.constant:
+            terms[b] = terms.get(b, 0) + left.constant * g
+        for a, f in left.terms.items():
+            factors = sorted([*_factors(a), *_factors(b)], key=str)
+            atom = factors[0]
+            for factor in factors[1:]:
+                atom = product(atom, factor)
+            terms[atom] = terms.get(atom, 0) + f * g
+    return Linear({a: f for a, f in terms.items() if f}, left.constant * right.constant)
+
+
+def _factors(atom: AffineExpr) -> tuple[AffineExpr, ...]:
+    if isinstance(atom, AffineBinaryOpExpr) and atom.kind == AffineBinaryOpKind.Mul:
+        return *_factors(atom.lhs), *_factors(atom.rhs)
+    return (atom,)
 
 
 def _rejoin(terms: dict[AffineExpr, int]) -> dict[AffineExpr, int]:
@@ -365,7 +388,12 @@ def simplify(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None)
 
 def substitute(expr: AffineExpr, dims: Sequence[AffineExpr]) -> AffineExpr:
     """`expr` with dimension `i` replaced by `dims[i]`."""
-    return expr.replace_dims_and_symbols(dims, [])
+    try:
+        return expr.replace_dims_and_symbols(dims, [])
+    except NotImplementedError:  # a product with a symbol
+        assert isinstance(expr, AffineBinaryOpExpr)
+        lhs, rhs = substitute(expr.lhs, dims), substitute(expr.rhs, dims)
+        return product(lhs, rhs) if expr.kind is AffineBinaryOpKind.Mul else AffineExpr.binary(expr.kind, lhs, rhs)
 
 
 _OPERATORS = {
@@ -378,13 +406,19 @@ _OPERATORS = {
 _PRECEDENCE = {kind: 0 if kind == AffineBinaryOpKind.Add else 1 for kind in AffineBinaryOpKind}
 
 
-def print_expr(printer: Printer, expr: AffineExpr, values: Sequence[SSAValue]) -> None:
-    """Print `expr` with dimension `i` as the name of `values[i]`."""
+def print_expr(
+    printer: Printer, expr: AffineExpr, values: Sequence[SSAValue], arguments: Sequence[SSAValue] = ()
+) -> None:
+    """Print `expr` with dimension `i` as the name of `values[i]`, and symbol `k` as that of `arguments[k]`."""
     match expr:
         case AffineConstantExpr(value):
             printer.print_string(str(value))
         case AffineDimExpr(position):
             printer.print_ssa_value(values[position])
+        case AffineSymExpr(position) if position < len(arguments):
+            printer.print_ssa_value(arguments[position])
+        case AffineSymExpr(position):
+            printer.print_string(f"%<argument {position}>")
         case AffineBinaryOpExpr(kind, lhs, rhs):
             symbol = _OPERATORS[kind]
             for side, is_left in ((lhs, True), (rhs, False)):
@@ -392,7 +426,7 @@ def print_expr(printer: Printer, expr: AffineExpr, values: Sequence[SSAValue]) -
                     _PRECEDENCE[side.kind] > _PRECEDENCE[kind] or (is_left and side.kind == kind)
                 )
                 printer.print_string("(" if nested else "")
-                print_expr(printer, side, values)
+                print_expr(printer, side, values, arguments)
                 printer.print_string(")" if nested else "")
                 if is_left:
                     printer.print_string(f" {symbol} ")

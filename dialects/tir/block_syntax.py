@@ -10,48 +10,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr, IndexType, UnitAttr
+from xdsl.dialects.builtin import AffineMapAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
-from xdsl.parser import AffineParser, Parser, UnresolvedOperand
+from xdsl.ir.affine import AffineExpr
+from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.utils.lexer import Span
 
 from ..support.columns import to_text
 from .affine import print_expr
+from .expressions import parse_exprs, resolve
+from .symbols import affine_map, symbol_of
 
 
-def expr_text(printer: Printer, expr: AffineExpr, values: Sequence[SSAValue]) -> str:
-    """`expr` with dimension `i` as the name of `values[i]`."""
-    return to_text(printer, lambda: print_expr(printer, expr, values))
+def expr_text(
+    printer: Printer, expr: AffineExpr, values: Sequence[SSAValue], arguments: Sequence[SSAValue] = ()
+) -> str:
+    """`expr` with dimension `i` as the name of `values[i]`, and symbol `k` as that of `arguments[k]`."""
+    return to_text(printer, lambda: print_expr(printer, expr, values, arguments))
 
 
-def access_text(printer: Printer, buffer: SSAValue, map: Attribute, iters: Sequence[SSAValue]) -> str:
+def access_text(
+    printer: Printer, buffer: SSAValue, map: Attribute, iters: Sequence[SSAValue], arguments: Sequence[SSAValue]
+) -> str:
     """`%x[%vi, %vk] : memref<...>`; without the brackets where the place depends on data."""
     name = to_text(printer, lambda: printer.print_operand(buffer))
     place = ""
     if isinstance(map, AffineMapAttr):
-        place = f"[{', '.join(expr_text(printer, expr, iters) for expr in map.data.results)}]"
+        place = f"[{', '.join(expr_text(printer, expr, iters, arguments) for expr in map.data.results)}]"
     return f"{name}{place} : {to_text(printer, lambda: printer.print_attribute(buffer.type))}"
-
-
-def _parse_exprs(parser: Parser) -> tuple[tuple[AffineExpr, ...], Sequence[Span]]:
-    """Parse `[%i * 4 + %j, %k]`: expressions over symbols, and the name that each symbol stands for."""
-    affine = AffineParser(parser._parser_state)  # pyright: ignore[reportPrivateUsage]
-    try:
-        map, names = affine.parse_affine_map_of_ssa_ids()
-    except (NotImplementedError, ZeroDivisionError):
-        parser.raise_error("index expressions multiply by constants, and divide by positive ones")
-    return map.results, names
 
 
 def parse_bindings(parser: Parser, known: Sequence[SSAValue]) -> tuple[tuple[AffineExpr, ...], list[SSAValue]]:
     """Parse `[%i * 4 + %j, %k]`: the expressions over the values `known`, extended by those first met here."""
-    exprs, names = _parse_exprs(parser)
+    exprs, names = parse_exprs(parser)
     variables = list(known)
     symbols: list[AffineExpr] = []
     for name in names:
-        value = parser.resolve_operand(UnresolvedOperand(name, 0), IndexType())
+        value = resolve(parser, name)
+        if (symbol := symbol_of(value)) is not None:
+            symbols.append(symbol)
+            continue
         if value not in variables:
             variables.append(value)
         symbols.append(AffineExpr.dimension(variables.index(value)))
@@ -68,18 +66,22 @@ def parse_accesses(parser: Parser, iters: Sequence[Parser.Argument]) -> tuple[li
         buffer = parser.parse_unresolved_operand()
         map: Attribute = UnitAttr()
         if parser._current_token.text == "[":  # pyright: ignore[reportPrivateUsage]
-            exprs, used = _parse_exprs(parser)
+            exprs, used = parse_exprs(parser)
+            symbols: list[AffineExpr] = []
             for name in used:
-                if name.text not in names:
+                if name.text in names:
+                    symbols.append(AffineExpr.dimension(names.index(name.text)))
+                elif name.text[1:] in parser.ssa_values and (symbol := symbol_of(resolve(parser, name))) is not None:
+                    symbols.append(symbol)
+                else:
                     known = ", ".join(names) or "none"
                     parser.raise_error(
                         f"an access is addressed by the block's iterators ({known}), not by {name.text}",
                         name.start,
                         name.end,
                     )
-            symbols: list[AffineExpr] = [AffineExpr.dimension(names.index(name.text)) for name in used]
             results = tuple(expr.replace_dims_and_symbols([], symbols) for expr in exprs)
-            map = AffineMapAttr(AffineMap(len(names), 0, results))
+            map = AffineMapAttr(affine_map(len(names), results))
         parser.parse_punctuation(":")
         buffers.append(parser.resolve_operand(buffer, parser.parse_type()))
         maps.append(map)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -20,6 +21,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
+    BaseAttr,
     IRDLOperation,
     irdl_op_definition,
     opt_prop_def,
@@ -40,7 +42,9 @@ from ..support.diagnostics import Diagnostic
 from .affine import Access, access_map_over, is_affine, over_dimensions, simplify
 from .block_syntax import access_text, expr_text, parse_accesses, parse_bindings
 from .buffers import memref_of
+from .expressions import parse_expr
 from .loops import ForOp, index
+from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent, depends_on_symbols, likely
 from .walking import in_order
 
 
@@ -81,7 +85,7 @@ class BlockOp(IRDLOperation):
 
     sym_name = prop_def(StringAttr)
     iter_kinds = prop_def(ArrayAttr[StringAttr])
-    iter_extents = prop_def(DenseArrayBase.constr(i64))
+    iter_extents = prop_def(DenseArrayBase.constr(i64) | BaseAttr(AffineMapAttr))
     partial = opt_prop_def(DenseArrayBase.constr(i64))
     bindings = prop_def(AffineMapAttr)
     predicate = opt_prop_def(AffineMapAttr)
@@ -99,7 +103,7 @@ class BlockOp(IRDLOperation):
     def __init__(
         self,
         name: str,
-        iters: Sequence[tuple[IterKind, int]],
+        iters: Sequence[tuple[IterKind, Extent]],
         bindings: AffineMap,
         loop_vars: Sequence[SSAValue],
         body: Region,
@@ -112,8 +116,8 @@ class BlockOp(IRDLOperation):
             properties={
                 "sym_name": StringAttr(name),
                 "iter_kinds": ArrayAttr([StringAttr(kind.value) for kind, _ in iters]),
-                "iter_extents": DenseArrayBase.from_list(i64, [extent for _, extent in iters]),
-                "bindings": AffineMapAttr(bindings),
+                "iter_extents": _extents_attribute([extent for _, extent in iters]),
+                "bindings": AffineMapAttr(affine_map(bindings.num_dims, bindings.results)),
                 "read_maps": ArrayAttr([]),
                 "write_maps": ArrayAttr([]),
                 **({"predicate": AffineMapAttr(predicate)} if predicate is not None else {}),
@@ -137,8 +141,39 @@ class BlockOp(IRDLOperation):
         return tuple(IterKind(kind.data) for kind in self.iter_kinds)
 
     @property
+    def sizes(self) -> tuple[Extent, ...]:
+        """The number of values of each iterator: integers, or expressions of symbols."""
+        if isinstance(self.iter_extents, AffineMapAttr):
+            return tuple(as_extent(expr) for expr in self.iter_extents.data.results)
+        return tuple(int(v) for v in self.iter_extents.get_values())
+
+    @sizes.setter
+    def sizes(self, extents: Sequence[Extent]) -> None:
+        self.properties["iter_extents"] = _extents_attribute(extents)
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether the number of values of an iterator depends on symbols."""
+        return isinstance(self.iter_extents, AffineMapAttr)
+
+    @property
+    def likely_extents(self) -> tuple[int, ...]:
+        """The number of values of each iterator for schedule rules to choose by; guesses where symbols decide."""
+        return tuple(map(likely, self.sizes))
+
+    @property
     def extents(self) -> tuple[int, ...]:
-        """The number of values of each iterator."""
+        """The number of values of each iterator of a block of which they are known.
+
+        Raises:
+            Diagnostic: one depends on symbols.
+        """
+        if isinstance(self.iter_extents, AffineMapAttr):
+            raise Diagnostic.at(
+                self,
+                f"the extents of block @{self.block_name} are known only when the function is called",
+                hint="give the function known extents (specialize), or leave this block as it is",
+            )
         return tuple(int(v) for v in self.iter_extents.get_values())
 
     @property
@@ -166,12 +201,12 @@ class BlockOp(IRDLOperation):
         reads, writes = list(self.reads), list(self.writes)
         self.operands = [*loop_vars, *reads, *writes]
         self._set_segments(len(loop_vars), len(reads), len(writes))
-        self.properties["bindings"] = AffineMapAttr(AffineMap(len(loop_vars), 0, tuple(bindings)))
+        self.properties["bindings"] = AffineMapAttr(affine_map(len(loop_vars), bindings))
 
     def set_predicate(self, conditions: Sequence[AffineExpr]) -> None:
         """Let instances run only where all `conditions` (over `loop_vars` as dimensions) are >= 0."""
         if conditions:
-            self.properties["predicate"] = AffineMapAttr(AffineMap(len(self.loop_vars), 0, tuple(conditions)))
+            self.properties["predicate"] = AffineMapAttr(affine_map(len(self.loop_vars), conditions))
         else:
             self.properties.pop("predicate", None)
 
@@ -237,12 +272,16 @@ class BlockOp(IRDLOperation):
         count = len(self.iters)
         if any(a.type != index for a in self.iters):
             raise VerifyException("iterators have type index")
-        if not len(self.iter_kinds) == len(self.extents) == len(self.bindings.data.results) == count:
+        if not len(self.iter_kinds) == len(self.sizes) == len(self.bindings.data.results) == count:
             raise VerifyException(f"{count} iterators need as many kinds, extents and bindings")
         if any(kind.data not in tuple(IterKind) for kind in self.iter_kinds):
             raise VerifyException(f"unknown iterator kind; known: {', '.join(IterKind)}")
-        for number, extent in enumerate(self.extents):
-            if extent < 0:
+        if isinstance(self.iter_extents, AffineMapAttr) and (
+            self.iter_extents.data.num_dims or not depends_on_symbols(*self.iter_extents.data.results)
+        ):
+            raise VerifyException("extents that are a map lead from symbols to numbers, one of which depends on them")
+        for number, extent in enumerate(self.sizes):
+            if isinstance(extent, int) and extent < 0:
                 raise VerifyException(f"iterator {number} has the negative extent {extent}")
         if not self.partial_iters <= set(range(count)):
             raise VerifyException(f"there are {count} iterators that can be partial, numbered from 0")
@@ -251,7 +290,7 @@ class BlockOp(IRDLOperation):
         for map in (self.bindings, self.predicate):
             if map is None:
                 continue
-            if map.data.num_dims != len(self.loop_vars) or map.data.num_symbols:
+            if map.data.num_dims != len(self.loop_vars):
                 raise VerifyException("bindings and predicate are over the block's loop variables")
             if not all(is_affine(expr) for expr in map.data.results):
                 raise VerifyException("bindings and predicate multiply by constants, and divide by positive ones")
@@ -314,7 +353,7 @@ class BlockOp(IRDLOperation):
             return
         if not isinstance(map, AffineMapAttr):
             raise VerifyException(f"a buffer's map is an affine map, or unit where it depends on data, not {map}")
-        if map.data.num_symbols or map.data.num_dims != len(self.iters) or len(map.data.results) != len(shape):
+        if map.data.num_dims != len(self.iters) or len(map.data.results) != len(shape):
             raise VerifyException(
                 f"the map {map.data} does not lead from the block's {len(self.iters)} iterators to an element of {type}"
             )
@@ -324,7 +363,7 @@ class BlockOp(IRDLOperation):
         name = parser.parse_symbol_name()
         arguments: list[Parser.Argument] = []
         kinds: list[IterKind] = []
-        extents: list[int] = []
+        extents: list[Extent] = []
         partial: list[int] = []
 
         def iterator() -> None:
@@ -333,7 +372,7 @@ class BlockOp(IRDLOperation):
             if parser.parse_optional_keyword("partial"):
                 partial.append(len(arguments))
             kinds.append(parser.parse_str_enum(IterKind))
-            extents.append(parser.parse_integer(allow_boolean=False))
+            extents.append(as_extent(parse_expr(parser, "an extent")))
             arguments.append(variable.resolve(index))
 
         parser.parse_comma_separated_list(parser.Delimiter.PAREN, iterator)
@@ -359,11 +398,11 @@ class BlockOp(IRDLOperation):
             properties={
                 "sym_name": name,
                 "iter_kinds": ArrayAttr([StringAttr(kind.value) for kind in kinds]),
-                "iter_extents": DenseArrayBase.from_list(i64, extents),
-                "bindings": AffineMapAttr(AffineMap(len(loop_vars), 0, bindings)),
+                "iter_extents": _extents_attribute(extents),
+                "bindings": AffineMapAttr(affine_map(len(loop_vars), bindings)),
                 "read_maps": ArrayAttr(read_maps),
                 "write_maps": ArrayAttr(write_maps),
-                **({"predicate": AffineMapAttr(AffineMap(len(loop_vars), 0, conditions))} if conditions else {}),
+                **({"predicate": AffineMapAttr(affine_map(len(loop_vars), conditions))} if conditions else {}),
             },
             attributes=dict(attributes.data) if attributes is not None else {},
             regions=[body, *([init] if init is not None else [])],
@@ -375,18 +414,21 @@ class BlockOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.block_name)
+        arguments = arguments_around(self)
         iterators = [
             f"{to_text(printer, functools.partial(printer.print_ssa_value, v))}: "
-            f"{'partial ' if number in self.partial_iters else ''}{kind.value} {extent}"
-            for number, (v, kind, extent) in enumerate(zip(self.iters, self.kinds, self.extents, strict=True))
+            f"{'partial ' if number in self.partial_iters else ''}{kind.value} "
+            f"{expr_text(printer, as_affine(extent), (), arguments)}"
+            for number, (v, kind, extent) in enumerate(zip(self.iters, self.kinds, self.sizes, strict=True))
         ]
         variables = list(self.loop_vars)
-        bindings = [expr_text(printer, expr, variables) for expr in self.bindings.data.results]
+        bindings = [expr_text(printer, expr, variables, arguments) for expr in self.bindings.data.results]
         parts = [Part("(", iterators, ") ="), Part("[", bindings, "]")]
         if self.conditions:
-            parts.append(Part("where [", [expr_text(printer, expr, variables) for expr in self.conditions], "]"))
+            conditions = [expr_text(printer, expr, variables, arguments) for expr in self.conditions]
+            parts.append(Part("where [", conditions, "]"))
         for word, buffers, maps in (("reads", self.reads, self.read_maps), ("writes", self.writes, self.write_maps)):
-            accesses = [access_text(printer, b, m, self.iters) for b, m in zip(buffers, maps, strict=True)]
+            accesses = [access_text(printer, b, m, self.iters, arguments) for b, m in zip(buffers, maps, strict=True)]
             parts.append(Part(f"{word}(", accesses, ")"))
         print_parts(printer, parts)
         printer.print_op_attributes(self.attributes, print_keyword=True)
@@ -398,6 +440,12 @@ class BlockOp(IRDLOperation):
                 printer.print_list(self.init.block.args, printer.print_ssa_value)
             printer.print_string(" ")
             printer.print_region(self.init, print_entry_block_args=False, print_empty_block=False)
+
+
+def _extents_attribute(extents: Sequence[Extent]) -> DenseArrayBase | AffineMapAttr:
+    if all(isinstance(extent, int) for extent in extents):
+        return DenseArrayBase.from_list(i64, cast("Sequence[int]", extents))
+    return AffineMapAttr(affine_map(0, [as_affine(extent) for extent in extents]))
 
 
 def _name(buffer: SSAValue) -> str:

@@ -1,14 +1,24 @@
-"""Buffers: `memref` values, and the operation that gives a function one of its own."""
+"""Buffers: `memref` values with their extents, and the operation that gives a function one of its own."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import MemRefType, StringAttr
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, MemRefType, StringAttr
+from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, result_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+from xdsl.utils.lexer import Span
 from xdsl.utils.str_enum import StrEnum
+
+from .affine import print_expr
+from .expressions import parse_expr
+from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent
 
 
 def memref_of(buffer: SSAValue) -> MemRefType[Attribute]:
@@ -16,6 +26,78 @@ def memref_of(buffer: SSAValue) -> MemRefType[Attribute]:
     type = buffer.type
     assert isinstance(type, MemRefType)
     return cast("MemRefType[Attribute]", type)
+
+
+def memref_type(element: Attribute, shape: Sequence[Extent]) -> MemRefType[Attribute]:
+    """The type of a buffer of `shape`: extents that depend on symbols are `?`."""
+    return MemRefType(element, [extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in shape])
+
+
+def shape_of(buffer: SSAValue) -> tuple[Extent, ...]:
+    """The extents of a buffer, those that depend on symbols as expressions of them.
+
+    They stand at the operation that allocates the buffer, or at the function whose argument it is.
+    """
+    shape = memref_of(buffer).get_shape()
+    if DYNAMIC_INDEX not in shape:
+        return shape
+    if isinstance(buffer.owner, AllocBufferOp):
+        map = buffer.owner.shape
+    else:
+        assert isinstance(buffer, BlockArgument), "a buffer is allocated, or an argument"
+        func = buffer.block.parent_op()
+        shapes = None if func is None else func.properties.get("shapes")
+        assert isa(shapes, ArrayAttr[Attribute]), "a function that verifies says what its buffers' extents are"
+        map = shapes.data[buffer.index]
+    assert isinstance(map, AffineMapAttr)
+    return tuple(as_extent(expr) for expr in map.data.results)
+
+
+def shape_attribute(shape: Sequence[Extent]) -> AffineMapAttr | None:
+    """What says the extents of a buffer; `None` where its type does."""
+    if all(isinstance(extent, int) for extent in shape):
+        return None
+    return AffineMapAttr(affine_map(0, [as_affine(extent) for extent in shape]))
+
+
+def verify_shape(type: MemRefType[Attribute], shape: Attribute | None, name: str) -> None:
+    """Check that `shape` says the extents that `type` leaves open, and no others.
+
+    Raises:
+        VerifyException: it does not.
+    """
+    extents = type.get_shape()
+    if not isinstance(shape, AffineMapAttr):
+        if DYNAMIC_INDEX in extents:
+            raise VerifyException(f"{name} is {type}, and nothing says what its extents are: add shapes({name}[...])")
+        return
+    results = shape.data.results
+    if shape.data.num_dims or len(results) != len(extents):
+        raise VerifyException(f"{name} is {type}, which {len(results)} extents do not describe")
+    for number, (expr, extent) in enumerate(zip(results, extents, strict=True)):
+        known = expr.value if isinstance(expr, AffineConstantExpr) else DYNAMIC_INDEX
+        if known != extent:
+            raise VerifyException(f"{name} is {type}, but extent {number} is said to be {expr}")
+
+
+def print_shape(printer: Printer, shape: AffineMapAttr, arguments: Sequence[SSAValue]) -> None:
+    """Print `[%n, 64]`."""
+
+    def extent(expr: AffineExpr) -> None:
+        print_expr(printer, expr, (), arguments)
+
+    with printer.in_square_brackets():
+        printer.print_list(shape.data.results, extent)
+
+
+def parse_shape(parser: Parser, meaning: Callable[[Parser, Span], AffineExpr | None] | None = None) -> AffineMapAttr:
+    """Parse `[%n, 64]`; `meaning` gives the symbol of a name, where that has no value yet."""
+
+    def extent() -> AffineExpr:
+        return parse_expr(parser, "an extent", meaning)
+
+    exprs = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, extent)
+    return AffineMapAttr(affine_map(0, exprs))
 
 
 class Scope(StrEnum):
@@ -36,19 +118,63 @@ class AllocBufferOp(IRDLOperation):
     ```mlir
     %acc = tir.alloc_buffer "local" : memref<7x2x16xf32>
     ```
+
+    Extents that depend on the function's symbols are given: `tir.alloc_buffer "global" [%n, 64] : memref<?x64xf32>`.
     """
 
     name = "tir.alloc_buffer"
 
     scope = prop_def(StringAttr)
+    shape = opt_prop_def(AffineMapAttr)
     buffer = result_def(MemRefType)
 
-    assembly_format = "$scope attr-dict `:` type($buffer)"
+    def __init__(
+        self,
+        type: MemRefType[Attribute],
+        scope: Scope = Scope.GLOBAL,
+        shape: Sequence[Extent] | AffineMapAttr | None = None,
+    ):
+        if shape is not None and not isinstance(shape, AffineMapAttr):
+            shape = shape_attribute(shape)
+        super().__init__(result_types=[type], properties={"scope": StringAttr(scope.value), "shape": shape})
 
-    def __init__(self, type: MemRefType[Attribute], scope: Scope = Scope.GLOBAL):
-        super().__init__(result_types=[type], properties={"scope": StringAttr(scope.value)})
+    @staticmethod
+    def of(element: Attribute, shape: Sequence[Extent], scope: Scope = Scope.GLOBAL) -> AllocBufferOp:
+        """A buffer of `shape`, of which extents may depend on symbols."""
+        return AllocBufferOp(memref_type(element, shape), scope, shape)
+
+    def set_shape(self, shape: Sequence[Extent]) -> None:
+        """Give the buffer other extents."""
+        type = memref_type(memref_of(self.buffer).element_type, shape)
+        self.buffer._type = type  # pyright: ignore[reportPrivateUsage]
+        if (attribute := shape_attribute(shape)) is None:
+            self.properties.pop("shape", None)
+        else:
+            self.properties["shape"] = attribute
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AllocBufferOp:
+        scope = parser.parse_str_literal()
+        shape = parse_shape(parser) if parser._current_token.text == "[" else None  # pyright: ignore[reportPrivateUsage]
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        op = AllocBufferOp(cast("MemRefType[Attribute]", parser.parse_type()), shape=shape)
+        op.properties["scope"] = StringAttr(scope)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.scope.data)
+        if self.shape is not None:
+            printer.print_string(" ")
+            print_shape(printer, self.shape, arguments_around(self))
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)
 
     def verify_(self) -> None:
+        verify_shape(memref_of(self.buffer), self.shape, "the buffer")
         if self.scope.data not in tuple(Scope):
             raise VerifyException(f'unknown scope "{self.scope.data}"; known: {", ".join(Scope)}')
 

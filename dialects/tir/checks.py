@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i64
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
 from xdsl.utils.exceptions import VerifyException
 
 if TYPE_CHECKING:
@@ -26,27 +34,43 @@ class CheckOp(IRDLOperation):
     ```mlir
     %0 = tir.check %at of %given in 10 "index {index} lies outside of the axis of {extent} elements"
     ```
+
+    An extent that is known when the function is called is a value: `tir.check %at of %given within %n "..."`.
     """
 
     name = "tir.check"
 
     at = operand_def(index)
     given = operand_def(index)
-    extent = prop_def(IntegerAttr.constr(i64))
+    bound = opt_operand_def(index)
+    extent = opt_prop_def(IntegerAttr.constr(i64))
     text = prop_def(StringAttr)
     result = result_def(index)
 
-    assembly_format = "$at `of` $given `in` $extent $text attr-dict"
+    assembly_format = "$at `of` $given (`in` $extent^)? (`within` $bound^)? $text attr-dict"
 
-    def __init__(self, at: SSAValue, given: SSAValue, extent: int, text: str):
+    def __init__(self, at: SSAValue, given: SSAValue, extent: int | SSAValue, text: str):
         super().__init__(
-            operands=[at, given],
+            operands=[at, given, extent if isinstance(extent, SSAValue) else None],
             result_types=[index],
-            properties={"extent": IntegerAttr(extent, i64), "text": StringAttr(text)},
+            properties={
+                "extent": IntegerAttr(extent, i64) if isinstance(extent, int) else None,
+                "text": StringAttr(text),
+            },
         )
 
+    @property
+    def limit(self) -> int | SSAValue:
+        """The extent: a number, or a value."""
+        if self.extent is not None:
+            return self.extent.value.data
+        assert self.bound is not None
+        return self.bound
+
     def verify_(self) -> None:
-        if self.extent.value.data < 0:
+        if (self.extent is None) is (self.bound is None):
+            raise VerifyException("the extent is a number or a value, one of them")
+        if self.extent is not None and self.extent.value.data < 0:
             raise VerifyException(f"the extent {self.extent.value.data} is negative")
 
 

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from xdsl.dialects.builtin import FunctionType, StringAttr
-from xdsl.ir import Attribute, Block, Region
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, region_def, traits_def
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, MemRefType, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+from xdsl.utils.lexer import Span
 
 from ..support.columns import Part, print_parts, to_text
+from ..support.diagnostics import Diagnostic
+from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape
 from .legality.function import check_function
+from .symbols import Extent, is_symbol, symbols_in
 
 
 @irdl_op_definition
@@ -33,12 +39,20 @@ class PrimFuncOp(IRDLOperation):
       }
     }
     ```
+
+    Extents may be given by `index` arguments, which come after the buffers: those are the function's symbols. `shapes`
+    says what the extents are of buffers whose types leave them open. The caller gives symbols that are not negative
+    and buffers of these extents.
+
+        tir.prim_func @double(%x: memref<?x8xf32>, %y: memref<?x8xf32>, %n: index) shapes(%x[%n, 8], %y[%n, 8]) {
+          tir.for parallel %i = 0 to %n { ...
     """
 
     name = "tir.prim_func"
 
     sym_name = prop_def(StringAttr)
     function_type = prop_def(FunctionType)
+    shapes = opt_prop_def(ArrayAttr)
     body = region_def("single_block")
 
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), NoTerminator())
@@ -49,11 +63,14 @@ class PrimFuncOp(IRDLOperation):
         argument_types: Sequence[Attribute],
         body: Region | None = None,
         attributes: dict[str, Attribute] | None = None,
+        shapes: Sequence[Sequence[Extent] | AffineMapAttr | None] | None = None,
     ):
+        """`shapes` says, for each argument, what its extents are, if they depend on symbols."""
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
                 "function_type": FunctionType.from_lists(argument_types, []),
+                "shapes": None if shapes is None else _shapes_attribute(shapes),
             },
             attributes=attributes or {},
             regions=[Region(Block(arg_types=argument_types)) if body is None else body],
@@ -62,23 +79,121 @@ class PrimFuncOp(IRDLOperation):
     def verify_(self) -> None:
         if tuple(a.type for a in self.body.block.args) != self.function_type.inputs.data:
             raise VerifyException(f"the body's arguments differ from the type of @{self.sym_name.data}")
+        self._verify_symbols()
         check_function(self)
+
+    def set_shapes(self, shapes: Sequence[Sequence[Extent] | AffineMapAttr | None]) -> None:
+        """Say, for each argument, what its extents are, if they depend on symbols."""
+        attribute = _shapes_attribute(shapes)
+        if attribute is None:
+            self.properties.pop("shapes", None)
+        else:
+            self.properties["shapes"] = attribute
+
+    @property
+    def _shapes(self) -> tuple[Attribute, ...]:
+        return self.shapes.data if isa(self.shapes, ArrayAttr[Attribute]) else ()
+
+    @property
+    def symbols(self) -> list[BlockArgument]:
+        """The index arguments, by which extents are given."""
+        return [argument for argument in self.body.block.args if is_symbol(argument)]
+
+    def _verify_symbols(self) -> None:
+        arguments = self.body.block.args
+        kinds = [isinstance(a.type, MemRefType) for a in arguments]
+        if isinstance(arguments[0].type if arguments else None, IndexType) or kinds != sorted(kinds, reverse=True):
+            raise VerifyException("buffers come first among the arguments, then the index arguments")
+        shapes: Sequence[Attribute | None] = [None] * len(arguments) if self.shapes is None else self._shapes
+        if len(shapes) != len(arguments):
+            raise VerifyException(f"{len(arguments)} arguments have as many shapes")
+        for argument, shape in zip(arguments, shapes, strict=True):
+            if isinstance(argument.type, MemRefType):
+                name = f"%{argument.name_hint or argument.index}"
+                verify_shape(memref_of(argument), shape, name)
+        for op in self.walk():
+            for attribute in op.properties.values():
+                if type(attribute) is AffineMapAttr:
+                    self._verify_map(op, attribute.data)
+                elif type(attribute) is ArrayAttr:  # `isa` takes long, and there are many
+                    for map in attribute:
+                        if type(map) is AffineMapAttr:
+                            self._verify_map(op, map.data)
+
+    def _verify_map(self, op: Operation, map: AffineMap) -> None:
+        if not map.num_symbols:
+            return
+        arguments = self.body.block.args
+        for number in {symbol for expr in map.results for symbol in symbols_in(expr)}:
+            if number >= len(arguments) or not is_symbol(arguments[number]):
+                raise Diagnostic.at(
+                    op, f"symbol {number} of {map} is argument {number} of @{self.sym_name.data}, which is no index"
+                )
 
     @classmethod
     def parse(cls, parser: Parser) -> PrimFuncOp:
         name = parser.parse_symbol_name()
         arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
-        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "function_type"))
+        shapes = _parse_shapes(parser, arguments) if parser.parse_optional_keyword("shapes") else None
+        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "function_type", "shapes"))
         body = parser.parse_region(arguments)
         return PrimFuncOp(
-            name.data, [a.type for a in arguments], body, dict(attributes.data) if attributes is not None else None
+            name.data,
+            [a.type for a in arguments],
+            body,
+            dict(attributes.data) if attributes is not None else None,
+            shapes,
         )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         arguments = [to_text(printer, partial(printer.print_block_argument, a)) for a in self.body.block.args]
-        print_parts(printer, [Part("(", arguments, ")")])
+        parts = [Part("(", arguments, ")")]
+        if self.shapes is not None:
+            values = self.body.block.args
+            shapes = [
+                to_text(printer, partial(self._print_shape, printer, value, shape))
+                for value, shape in zip(values, self._shapes, strict=True)
+                if isinstance(shape, AffineMapAttr)
+            ]
+            parts.append(Part("shapes(", shapes, ")"))
+        print_parts(printer, parts)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+    def _print_shape(self, printer: Printer, buffer: SSAValue, shape: AffineMapAttr) -> None:
+        printer.print_ssa_value(buffer)
+        print_shape(printer, shape, self.body.block.args)
+
+
+def _parse_shapes(parser: Parser, arguments: Sequence[Parser.Argument]) -> list[AffineMapAttr | None]:
+    """Parse `(%x[%n, 64], %y[%n])`: the arguments are known by name, and have no values before the body is parsed."""
+    numbers = {argument.name.text: number for number, argument in enumerate(arguments)}
+    shapes: list[AffineMapAttr | None] = [None] * len(arguments)
+
+    def symbol(parser: Parser, name: Span) -> AffineExpr | None:
+        number = numbers.get(name.text)
+        if number is None or not isinstance(arguments[number].type, IndexType):
+            return None
+        return AffineExpr.symbol(number)
+
+    def shape() -> None:
+        name = parser.parse_unresolved_operand().span
+        number = numbers.get(name.text)
+        if number is None or shapes[number] is not None:
+            why = "is no argument" if number is None else "has its extents already"
+            parser.raise_error(f"{name.text} {why}", name.start, name.end)
+        shapes[number] = parse_shape(parser, symbol)
+
+    parser.parse_comma_separated_list(parser.Delimiter.PAREN, shape)
+    return shapes
+
+
+def _shapes_attribute(shapes: Sequence[Sequence[Extent] | AffineMapAttr | None]) -> ArrayAttr[Attribute] | None:
+    """The shapes of all arguments; `None` where their types say all there is to say."""
+    found = [shape if shape is None or isinstance(shape, AffineMapAttr) else shape_attribute(shape) for shape in shapes]
+    if all(shape is None for shape in found):
+        return None
+    return ArrayAttr([UnitAttr() if shape is None else shape for shape in found])

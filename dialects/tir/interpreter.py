@@ -13,6 +13,8 @@ Loops run in their order. With a `seed`, those whose iterations are not ordered 
 run in a random one, so that a race gives another result. A `local` buffer is each thread's own: what stands in it is
 lost where a nest of the function, or an iteration of a parallel loop around its uses, begins.
 
+A function with symbols is run as the one that it is for the sizes at hand (`specialize`).
+
 Slow (about two million scalar operations a second): for tests and for small graphs. It shares nothing with
 `te.evaluate`, nor with the lowering to loops.
 """
@@ -20,7 +22,7 @@ Slow (about two million scalar operations a second): for tests and for small gra
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
@@ -36,6 +38,7 @@ from ..support.dtypes import numpy_dtype
 from .checks import access_text, iterator_text
 from .core import AllocBufferOp, BlockOp, CheckOp, ForKind, ForOp, IterKind, PrimFuncOp, Scope, memref_of
 from .scalar_python import RAISING, Namespace, expression
+from .specialize import sizes_of_call, specialize
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -59,6 +62,10 @@ class Interpreter:
             Diagnostic: there is an operation in `func` that the interpreter does not know.
         """
         self.func = func
+        self.symbolic = bool(func.symbols)
+        self._known: dict[tuple[int, ...], Interpreter] = {}
+        if self.symbolic:
+            return
         writer = _Writer(func)
         self.source = writer.write()
         """The Python that is run."""
@@ -66,14 +73,20 @@ class Interpreter:
         exec(compile(self.source, f"<tir @{func.sym_name.data}>", "exec"), names)
         self._run = cast("Callable[..., None]", names["run"])
 
-    def __call__(self, inputs: Sequence[NDArray], seed: int | None = None) -> list[NDArray]:
+    def __call__(
+        self, inputs: Sequence[NDArray], seed: int | None = None, sizes: Mapping[str, int] | None = None
+    ) -> list[NDArray]:
         """The buffers after the first `len(inputs)`, which `inputs` fill; their elements start without a value.
+
+        What the function's symbols are follows from the shapes of the inputs; `sizes` gives others by name.
 
         Raises:
             CheckError: a check fails, an access lies outside its buffer, an iterator leaves its extent.
             Diagnostic: what was not written is read, an output is not written, an integer is divided by zero, or an
                 input does not fit.
         """
+        if self.symbolic:
+            return self._at_sizes(inputs, seed, sizes or {})
         arguments = self.func.body.block.args
         if len(inputs) > len(arguments):
             raise Diagnostic.at(self.func, f"{len(inputs)} inputs for {len(arguments)} buffers")
@@ -92,6 +105,13 @@ class Interpreter:
             self._run(unordered, *memories)
         outputs = zip(arguments[len(inputs) :], memories[len(inputs) :], strict=True)
         return [_array(self.func, argument, memory) for argument, memory in outputs]
+
+    def _at_sizes(self, inputs: Sequence[NDArray], seed: int | None, given: Mapping[str, int]) -> list[NDArray]:
+        sizes = sizes_of_call(self.func, [array.shape for array in inputs], given)
+        key = tuple(size for _, size in sorted(sizes.items()))
+        if (known := self._known.get(key)) is None:
+            known = self._known[key] = Interpreter(specialize(self.func, sizes))
+        return known(inputs, seed)
 
 
 def _buffer_name(buffer: SSAValue) -> str:
@@ -258,7 +278,8 @@ class _Writer:
                 case CheckOp():
                     name, given = self.variable(op.result), self.variable(op.given)
                     self.line(f"{name} = {self.variable(op.at)}")
-                    self.line(f"if not 0 <= {name} < {op.extent.value.data}: {self.failing(op, 'check', given)}")
+                    extent = op.limit if isinstance(op.limit, int) else self.variable(op.limit)
+                    self.line(f"if not 0 <= {name} < {extent}: {self.failing(op, 'check', given, str(extent))}")
                 case scf.YieldOp():
                     parent = op.parent_op()
                     assert parent is not None
@@ -335,7 +356,7 @@ def _fail(kind: str, op: Operation, *values: int) -> NoReturn:
     """
     match op, kind:
         case CheckOp(), _:
-            raise CheckError.of(op, op.text.data, values[0], op.extent.value.data)
+            raise CheckError.of(op, op.text.data, values[0], values[1])
         case BlockOp(), _:
             number, value = values
             raise CheckError.of(op, iterator_text(op, number), value, op.extents[number])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import AffineMapAttr, DictionaryAttr, IndexType, IntegerAttr, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.irdl import BaseAttr, IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
@@ -15,7 +15,9 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ..support.diagnostics import Diagnostic
-from .affine import Range
+from .affine import Range, linear, print_expr
+from .expressions import parse_expr
+from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent, depends_on_symbols, greatest, likely
 
 index = IndexType()
 
@@ -43,6 +45,9 @@ class ForOp(IRDLOperation):
     Iterations of a `parallel`, `vectorized` or `thread_binding` loop run at the same time: none may write what another
     reads or writes, and none is a step of a reduction. A `parallel` loop stands in no other.
 
+    The end may depend on the function's symbols: `to (%n + 15) floordiv 16`. Where that is below the start, nothing is
+    run.
+
     ```mlir
     tir.for unrolled %i = 0 to 7 {
     }
@@ -52,7 +57,7 @@ class ForOp(IRDLOperation):
     name = "tir.for"
 
     min = prop_def(IntegerAttr.constr(IndexType()))
-    extent = prop_def(IntegerAttr.constr(IndexType()))
+    extent = prop_def(IntegerAttr.constr(IndexType()) | BaseAttr(AffineMapAttr))
     kind = prop_def(StringAttr)
     thread = opt_prop_def(StringAttr)
     annotations = opt_prop_def(DictionaryAttr)
@@ -62,7 +67,7 @@ class ForOp(IRDLOperation):
 
     def __init__(
         self,
-        extent: int,
+        extent: Extent,
         body: Region | None = None,
         *,
         min: int = 0,
@@ -72,7 +77,7 @@ class ForOp(IRDLOperation):
         super().__init__(
             properties={
                 "min": IntegerAttr(min, index),
-                "extent": IntegerAttr(extent, index),
+                "extent": _attribute(extent),
                 "kind": StringAttr(kind.value),
             },
             regions=[Region(Block(arg_types=[index])) if body is None else body],
@@ -94,7 +99,39 @@ class ForOp(IRDLOperation):
         self.properties["kind"] = StringAttr(kind.value)
 
     @property
+    def size(self) -> Extent:
+        """The number of iterations: an integer, or an expression of symbols."""
+        if isinstance(self.extent, AffineMapAttr):
+            return as_extent(self.extent.data.results[0])
+        return self.extent.value.data
+
+    @size.setter
+    def size(self, extent: Extent) -> None:
+        self.properties["extent"] = _attribute(extent)
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether the number of iterations depends on symbols."""
+        return isinstance(self.extent, AffineMapAttr)
+
+    @property
+    def likely_trips(self) -> int:
+        """The number of iterations for schedule rules to choose by; a guess where it depends on symbols."""
+        return likely(self.size)
+
+    @property
     def trip_count(self) -> int:
+        """The number of iterations of a loop of which it is known.
+
+        Raises:
+            Diagnostic: it depends on symbols.
+        """
+        if isinstance(self.extent, AffineMapAttr):
+            raise Diagnostic.at(
+                self,
+                f"the number of iterations of %{self.var.name_hint or 'i'} is known only when the function is called",
+                hint="give the function known extents (specialize), or leave this loop as it is",
+            )
         return self.extent.value.data
 
     @trip_count.setter
@@ -108,7 +145,11 @@ class ForOp(IRDLOperation):
     def verify_(self) -> None:
         if self.kind.data not in tuple(ForKind):
             raise VerifyException(f'unknown loop kind "{self.kind.data}"; known: {", ".join(ForKind)}')
-        if self.trip_count < 0:
+        if isinstance(self.extent, AffineMapAttr):
+            map = self.extent.data
+            if map.num_dims or len(map.results) != 1 or not depends_on_symbols(*map.results):
+                raise VerifyException("an extent that is a map leads from symbols to one number, which depends on them")
+        elif self.trip_count < 0:
             raise VerifyException(f"negative extent {self.trip_count}")
         if [a.type for a in self.body.block.args] != [index]:
             raise VerifyException("the body takes one index argument")
@@ -134,12 +175,12 @@ class ForOp(IRDLOperation):
         parser.parse_punctuation("=")
         low = parser.parse_integer(allow_boolean=False)
         parser.parse_keyword("to")
-        high = parser.parse_integer(allow_boolean=False)
+        high = parse_expr(parser, "an extent")
         annotations: DictionaryAttr | None = None
         if parser.parse_optional_keyword("annotations"):
             annotations = DictionaryAttr(parser.parse_optional_attr_dict())
         attributes = parser.parse_optional_attr_dict_with_keyword()
-        op = ForOp(high - low, parser.parse_region([variable]), min=low, kind=kind)
+        op = ForOp(as_extent(linear(high + -low).to_expr()), parser.parse_region([variable]), min=low, kind=kind)
         if thread is not None:
             op.properties["thread"] = StringAttr(thread)
         if annotations is not None:
@@ -156,13 +197,22 @@ class ForOp(IRDLOperation):
             printer.print_string_literal(self.thread.data)
         printer.print_string(" ")
         printer.print_ssa_value(self.var)
-        printer.print_string(f" = {self.start} to {self.start + self.trip_count}")
+        printer.print_string(f" = {self.start} to ")
+        if self.is_symbolic:
+            end = linear(as_affine(self.size) + self.start).to_expr()
+            print_expr(printer, end, (), arguments_around(self))
+        else:
+            printer.print_string(str(self.start + self.trip_count))
         if self.annotations is not None:
             printer.print_string(" annotations ")
             printer.print_attr_dict(self.annotations.data)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+def _attribute(extent: Extent) -> IntegerAttr[IndexType] | AffineMapAttr:
+    return IntegerAttr(extent, index) if isinstance(extent, int) else AffineMapAttr(affine_map(0, [extent]))
 
 
 def loop_of(var: SSAValue) -> ForOp:
@@ -175,8 +225,11 @@ def loop_of(var: SSAValue) -> ForOp:
 
 
 def loop_range(var: SSAValue) -> Range:
-    """The values that a loop variable takes; the greatest is below the least where the loop does not run."""
+    """The values that a loop variable takes; the greatest is below the least where the loop does not run. If that
+    depends on symbols, values between which those lie."""
     loop = loop_of(var)
+    if loop.is_symbolic:
+        return loop.start, loop.start + max(1, greatest(as_affine(loop.size))) - 1
     return loop.start, loop.start + loop.trip_count - 1
 
 

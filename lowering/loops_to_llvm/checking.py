@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i64
+from xdsl.ir import SSAValue
 
 from ...dialects.extensions.llvm_atomics import CmpXchgOp, Ordering
 from ...dialects.rt.checks import CheckOp, RecordOp
@@ -38,10 +39,10 @@ def record_rule(lowering: FunctionLowering, op: RecordOp) -> None:
 @RULES.rule(CheckOp)
 def check_rule(lowering: FunctionLowering, op: CheckOp) -> None:
     at, given, record = lowering.get_all((op.at, op.given, op.record))
-    extent = op.extent.value.data
+    extent = _extent(lowering, op)
     failed, first, other = (lowering.new_block() for _ in range(3))
     inside = lowering.new_block([i64])
-    holds = lowering.add(llvm.ICmpOp, (at, lowering.integer(extent)), i1, _ULT)
+    holds = lowering.add(llvm.ICmpOp, (at, extent), i1, _ULT)
     lowering.branch_if(holds, (inside, [at]), (failed, ()))
     lowering.start(failed)
     place, zero, number = lowering.byte_offset(record, CHECK_FIELD), lowering.integer(0), op.number.value.data + 1
@@ -51,11 +52,30 @@ def check_rule(lowering: FunctionLowering, op: CheckOp) -> None:
     lowering.branch_if(won, (first, ()), (other, ()))
     lowering.start(first)
     lowering.store(given, lowering.byte_offset(record, INDEX_FIELD), i64)
-    lowering.store(lowering.integer(extent), lowering.byte_offset(record, EXTENT_FIELD), i64)
+    lowering.store(extent, lowering.byte_offset(record, EXTENT_FIELD), i64)
     lowering.branch(other)
     lowering.start(other)
     below = lowering.add(llvm.ICmpOp, (at, zero), i1, _SLT)
-    end = lowering.add(llvm.SelectOp, (below, zero, lowering.integer(max(extent - 1, 0))), i64)
+    end = lowering.add(llvm.SelectOp, (below, zero, _last(lowering, op, extent)), i64)
     lowering.branch(inside, [end])
     lowering.start(inside)
     lowering.set(op.result, inside.args[0])
+
+
+def _extent(lowering: FunctionLowering, op: CheckOp) -> SSAValue:
+    if op.extent is not None:
+        return lowering.integer(op.extent.value.data)
+    assert op.bound is not None
+    bound, zero = lowering.get(op.bound), lowering.integer(0)
+    below = lowering.add(llvm.ICmpOp, (bound, zero), i1, _SLT)
+    return lowering.add(llvm.SelectOp, (below, zero, bound), i64)
+
+
+def _last(lowering: FunctionLowering, op: CheckOp, extent: SSAValue) -> SSAValue:
+    """The greatest index that is inside, or 0 where there is none."""
+    if op.extent is not None:
+        return lowering.integer(max(op.extent.value.data - 1, 0))
+    one = lowering.integer(1)
+    none = lowering.add(llvm.ICmpOp, (extent, one), i1, _SLT)
+    before = lowering.add(llvm.SubOp, (extent, one), i64)
+    return lowering.add(llvm.SelectOp, (none, lowering.integer(0), before), i64)

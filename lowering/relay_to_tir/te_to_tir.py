@@ -8,11 +8,13 @@ left out. Signed and unsigned integers are both signless in memory; the operatio
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects import arith, math, memref, scf
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyFloat,
     FloatAttr,
     IndexType,
@@ -26,17 +28,21 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 from xdsl.utils.hints import isa
 
 from ...dialects import te
 from ...dialects.extensions.arith import RemFOp
+from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import is_small_float
 from ...dialects.te.bounds import bounds
+from ...dialects.te.dims import to_text
 from ...dialects.te.expr import BinaryKind as B
 from ...dialects.te.expr import UnaryKind as U
+from ...dialects.tir.affine import linear
 from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, ForOp, IterKind, PrimFuncOp
+from ...dialects.tir.symbols import Extent, as_extent
 from . import te_integers
 
 CONTRACT = FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
@@ -53,7 +59,57 @@ def signless(type: Attribute) -> Attribute:
 
 def buffer_type(tensor: te.Tensor) -> MemRefType[Attribute]:
     """The memref that holds `tensor`: same shape, signless elements, row-major."""
-    return MemRefType(signless(tensor.element_type), tensor.shape)
+    shape = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in tensor.dims]
+    return MemRefType(signless(tensor.element_type), shape)
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """The symbols of a computation, and the function's arguments that they are."""
+
+    arguments: Mapping[te.Var, BlockArgument]
+
+    def extent(self, dim: te.Dim) -> Extent:
+        """An extent as `tir` has it.
+
+        Raises:
+            Diagnostic: it is no affine expression.
+        """
+        return dim if isinstance(dim, int) else as_extent(linear(self._affine(dim)).to_expr())
+
+    def shape(self, tensor: te.Tensor) -> tuple[Extent, ...]:
+        """The extents of a tensor's buffer."""
+        return tuple(map(self.extent, tensor.dims))
+
+    def _affine(self, dim: te.Expr) -> AffineExpr:
+        match dim:
+            case te.Var():
+                return AffineExpr.symbol(self.arguments[dim].index)
+            case te.Const(value):
+                return AffineConstantExpr(int(value))
+            case te.Binary(kind, lhs, rhs):
+                a, b = self._affine(lhs), self._affine(rhs)
+                if isinstance(a, AffineConstantExpr) and kind == B.MUL:
+                    a, b = b, a
+                match kind:
+                    case B.ADD:
+                        return a + b
+                    case B.SUB:
+                        return a - b
+                    case B.MUL if isinstance(b, AffineConstantExpr):
+                        return a * b
+                    case B.FLOORDIV if isinstance(b, AffineConstantExpr) and b.value > 0:
+                        return a // b
+                    case B.FLOORMOD if isinstance(b, AffineConstantExpr) and b.value > 0:
+                        return a % b
+                    case _:
+                        pass
+            case _:
+                pass
+        raise Diagnostic(
+            f"the extent {to_text(dim)} cannot be that of a loop or a buffer",
+            hint="extents are sums of symbols times numbers, and quotients and remainders of such by numbers",
+        )
 
 
 def is_unsigned(type: Attribute) -> bool:
@@ -72,30 +128,39 @@ def create_prim_func(
 
     An output that is an input, or that stands twice in the list, is copied. Nothing is done for a tensor without
     elements.
+
+    The symbols of their extents are `index` arguments after these, in order of first use.
     """
     results: list[te.Tensor] = []
     for output in outputs:
         results.append(_identity(output) if output.producer is None or output in results else output)
-    func = PrimFuncOp(name, [buffer_type(t) for t in [*inputs, *results]])
+    tensors = te.topological_order(results)
+    variables = _variables([*inputs, *results, *tensors])
+    func = PrimFuncOp(name, [*(buffer_type(t) for t in [*inputs, *results]), *(te.index for _ in variables)])
     block = func.body.block
+    symbols = Symbols(dict(zip(variables, block.args[len(block.args) - len(variables) :], strict=True)))
+    if variables:
+        for variable, argument in symbols.arguments.items():
+            argument.name_hint = variable.name
+        func.set_shapes([*(symbols.shape(t) for t in [*inputs, *results]), *(None for _ in variables)])
     buffers: dict[te.Tensor, SSAValue] = {}
     for position, tensor in enumerate([*inputs, *results]):
         argument = block.args[position]
         argument.name_hint = f"p{position}" if position < len(inputs) else f"out{position - len(inputs) or ''}"
         buffers[tensor] = argument
     names: set[str] = set()
-    for tensor in te.topological_order(results):
+    for tensor in tensors:
         if tensor.producer is None:
             if tensor not in buffers:
                 raise ValueError(f"te: '{tensor.name}' is read but is not an input of @{name}")
             continue
         if tensor not in buffers:
-            alloc = AllocBufferOp(buffer_type(tensor))
+            alloc = AllocBufferOp.of(signless(tensor.element_type), symbols.shape(tensor))
             alloc.buffer.name_hint = tensor.name
             block.add_op(alloc)
             buffers[tensor] = alloc.buffer
-        if 0 not in tensor.shape:
-            nest = _nest(tensor, tensor.producer, _unique(tensor.name, names), buffers)
+        if 0 not in tensor.dims:
+            nest = _nest(tensor, tensor.producer, _unique(tensor.name, names), buffers, symbols)
             if locations is not None and (location := locations.get(tensor)) is not None:
                 _place(nest, location)
             block.add_op(nest)
@@ -109,8 +174,18 @@ def _place(nest: Operation, location: LocationAttr) -> None:
             op.location = location
 
 
+def _variables(tensors: Sequence[te.Tensor]) -> list[te.Var]:
+    """The symbols in extents of tensors and of reductions, each once."""
+    dims: list[te.Dim] = []
+    for tensor in tensors:
+        dims += tensor.dims
+        if tensor.producer is not None:
+            dims += (axis.dim for axis in tensor.producer.reduce_axes)
+    return te.variables(dim for dim in dims if not isinstance(dim, int))
+
+
 def _identity(tensor: te.Tensor) -> te.Tensor:
-    return te.compute(tensor.shape, lambda *i: tensor[i], "copy")
+    return te.compute(tensor.dims, lambda *i: tensor[i], "copy")
 
 
 def _unique(name: str, taken: set[str]) -> str:
@@ -122,25 +197,29 @@ def _unique(name: str, taken: set[str]) -> str:
     return candidate
 
 
-def _nest(tensor: te.Tensor, compute: te.Compute, name: str, buffers: dict[te.Tensor, SSAValue]) -> Operation:
+def _nest(
+    tensor: te.Tensor, compute: te.Compute, name: str, buffers: dict[te.Tensor, SSAValue], symbols: Symbols
+) -> Operation:
     """The loops over a compute's axes with its block inside; only the block where all extents are one."""
     formula = compute.body
-    if isinstance(formula, te.Reduce) and any(axis.extent == 0 for axis in formula.axes):
+    if isinstance(formula, te.Reduce) and any(axis.dim == 0 for axis in formula.axes):
         formula = te.reduce_identity(formula.kind, formula.type)  # of no terms
     axes = (*compute.axes, *(formula.axes if isinstance(formula, te.Reduce) else ()))
     iters = [(axis, IterKind.REDUCE if axis.reduce else IterKind.SPATIAL) for axis in axes]
     loops: list[ForOp] = []
     bindings: list[AffineExpr] = []
     for axis, _ in iters:
-        if axis.extent == 1:
+        if axis.dim == 1:
             bindings.append(AffineConstantExpr(0))
         else:
             bindings.append(AffineExpr.dimension(len(loops)))
-            loops.append(ForOp(axis.extent, name_hint=axis.name))
+            loops.append(ForOp(symbols.extent(axis.dim), name_hint=axis.name))
     body = Block(arg_types=[IndexType()] * len(iters))
     for argument, (axis, _) in zip(body.args, iters, strict=True):
         argument.name_hint = f"v{axis.name}"
-    emitter = BodyEmitter(body, dict(zip((a for a, _ in iters), body.args, strict=True)), buffers)
+    known: dict[te.IterVar | te.Var, SSAValue] = {**symbols.arguments}
+    known.update(zip((a for a, _ in iters), body.args, strict=True))
+    emitter = BodyEmitter(body, known, buffers)
     for axis, argument in zip((a for a, _ in iters), body.args, strict=True):
         if axis.start:
             emitter.memo[axis] = emitter.insert(arith.AddiOp(argument, emitter.constant(axis.start, te.index)))
@@ -163,7 +242,7 @@ def _nest(tensor: te.Tensor, compute: te.Compute, name: str, buffers: dict[te.Te
         emitter.insert(memref.StoreOp.get(emitter.value(formula), target, indices))
     block = BlockOp(
         name,
-        [(kind, axis.extent) for axis, kind in iters],
+        [(kind, symbols.extent(axis.dim)) for axis, kind in iters],
         AffineMap(len(loops), 0, tuple(bindings)),
         [loop.var for loop in loops],
         Region(body),
@@ -179,7 +258,7 @@ def _nest(tensor: te.Tensor, compute: te.Compute, name: str, buffers: dict[te.Te
 class BodyEmitter:
     """Emits scalar expressions at the end of a block, each shared subexpression once."""
 
-    def __init__(self, block: Block, axes: dict[te.IterVar, SSAValue], buffers: dict[te.Tensor, SSAValue]):
+    def __init__(self, block: Block, axes: Mapping[te.IterVar | te.Var, SSAValue], buffers: dict[te.Tensor, SSAValue]):
         self.block = block
         self.axes = axes
         self.buffers = buffers
@@ -228,7 +307,8 @@ class BodyEmitter:
             case te.Select(condition, then, otherwise, _):
                 return self._select(condition, then, otherwise)
             case te.Check(operand, given, extent, text):
-                return self.insert(CheckOp(self.value(operand), self.value(given), extent, text))
+                limit = extent if isinstance(extent, int) else self.value(extent)
+                return self.insert(CheckOp(self.value(operand), self.value(given), limit, text))
             case te.Cast(operand, element):
                 return self.cast(self.value(operand), operand.type, element)
             case _:
@@ -427,6 +507,14 @@ def _is_positive(expr: te.Expr) -> bool:
     return range is not None and range[0] > 0
 
 
+def _is_inside(position: te.Expr, size: te.Dim) -> bool:
+    """Whether an index surely lies in a dimension."""
+    if isinstance(position, te.IterVar) and position.start == 0 and te.same(position.dim, size):
+        return True
+    range = bounds(position)
+    return range is not None and range[0] >= 0 and isinstance(size, int) and range[1] < size
+
+
 def is_speculatable(expr: te.Expr) -> bool:
     """Whether `expr` may be evaluated where its value is not wanted: no read may lie outside its tensor,
     and no check fail."""
@@ -440,9 +528,8 @@ def is_speculatable(expr: te.Expr) -> bool:
             case te.Check():
                 return False
             case te.Read(tensor, indices):
-                for position, size in zip(indices, tensor.shape, strict=True):
-                    range = bounds(position)
-                    if range is None or range[0] < 0 or range[1] >= size:
+                for position, size in zip(indices, tensor.dims, strict=True):
+                    if not _is_inside(position, size):
                         return False
             case _:
                 pass

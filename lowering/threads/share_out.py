@@ -18,7 +18,7 @@ def share_out(
     slots: SSAValue,
     number: int,
     num_threads: SSAValue,
-    extent: int | None,
+    extent: int | SSAValue | None,
     emit: Callable[[Block, Sequence[SSAValue]], None],
 ) -> None:
     """Append to `block` an `rt.share` by slot `number` of `slots`, in which `emit` puts what one share does.
@@ -27,11 +27,14 @@ def share_out(
     Without an `extent` there is one share: `emit(body, [])`.
     """
     body = Block(arg_types=[] if extent is None else [index, index])
-    length = None
+    length: SSAValue | None = None
     if extent is not None:
-        constant = arith.ConstantOp(IntegerAttr(extent, index))
-        block.add_op(constant)
-        length = constant.result
+        if isinstance(extent, int):
+            constant = arith.ConstantOp(IntegerAttr(extent, index))
+            block.add_op(constant)
+            length = constant.result
+        else:
+            length = extent
         for argument, name in zip(body.args, ("first", "last"), strict=True):
             argument.name_hint = name
     emit(body, body.args)

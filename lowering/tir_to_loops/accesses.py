@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, Vect
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ...dialects.tir.affine import Linear, access_map
+from ...dialects.tir.affine import Linear, access_map, linear
+from ...dialects.tir.symbols import as_affine
 from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
 from .lanes import Lanes
@@ -38,7 +39,8 @@ class AccessEmitter:
         for term, stride, offset in zip(indices, buffer.strides, buffer.offsets, strict=True):
             assert offset == AffineConstantExpr(0), "a data-dependent access is to a whole buffer"
             if stride != 1:
-                term = self.at.emit(arith.MuliOp(term, self.at.constant(stride)))
+                step = self.at.index_value(linear(as_affine(stride)))
+                term = self.at.emit(arith.MuliOp(term, step))
             total = self.at.emit(arith.AddiOp(total, term))
         return total
 

@@ -88,7 +88,8 @@ class BodyEmitter:
         elif isinstance(op, CheckOp):
             assert self.checks is not None
             at, given = self._value(op.at, scope), self._value(op.given, scope)
-            check = rt.CheckOp(at, given, op.extent.value.data, self.checks.record, self.checks.numbers[op])
+            extent = op.limit if isinstance(op.limit, int) else self._value(op.limit, scope)
+            check = rt.CheckOp(at, given, extent, self.checks.record, self.checks.numbers[op])
             check.location = op.location
             scope.values[op.result] = self.at.emit(check)
         elif isinstance(op, scf.YieldOp):

@@ -6,7 +6,7 @@ What happens, function by function:
   and of predicates becomes `scf.if`;
 * **buffers** become one-dimensional; those of scope `local` shrink to what one iteration of the loops around their
   uses touches, and live on the thread's stack; those of scope `global` become arguments, for whoever calls to
-  place;
+  place (`weft.workspace_shapes` says how large they are where that depends on symbols);
 * **checks** get numbers, and a record to tell of the first that fails; `weft.checks` says what each is;
 * **loops** become `scf.for`: `unrolled` ones carry an annotation for LLVM, `vectorized` ones become `vector`
   operations, and an outermost `parallel` one is divided into shares that threads claim (`rt.share`). What stands
@@ -43,16 +43,33 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType, ModuleOp, NoneAttr
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, MemRefType, ModuleOp, NoneAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.utils.hints import isa
 
 from ...dialects.rt.checks import RecordType
 from ...dialects.rt.core import SlotsType
 from ...dialects.support.diagnostics import Diagnostic
-from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, ForKind, ForOp, PrimFuncOp, memref_of
+from ...dialects.tir.buffers import shape_of
+from ...dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    CheckOp,
+    ForKind,
+    ForOp,
+    IterKind,
+    PrimFuncOp,
+    blocks_under,
+    enclosing_loops,
+    memref_of,
+)
+from ...dialects.tir.legality.dependence import carries_reduction
 from ...dialects.tir.legality.scopes import check_reach
+from ...dialects.tir.symbols import affine_map, as_affine, is_symbol
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
+from ...transforms.tir.schedule.reduction import decompose_reduction
 from ..check_sites import CHECKS, checks_of, described
 from ..relay_to_tir.lower_te import LowerTEPass
 from ..threads.share_out import share_out
@@ -62,6 +79,9 @@ from .index_values import IndexBuilder
 from .loop_emission import LoopEmitter
 
 index = IndexType()
+
+WORKSPACE_SHAPES = "weft.workspace_shapes"
+"""For each workspace of a kernel with symbols, its extents: a map from the kernel's index arguments."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +113,14 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
     they do.)
     """
     check_buffers(prim_func)
+    _take_out_inits(prim_func)
     checks = checks_of(prim_func)
     body = prim_func.body.block
     allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
     shared = [alloc for alloc in allocs if not alloc.is_private]
     sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in shared)]
-    types: list[Attribute] = [flatten_type(memref_of(value)) for value in sources]
+    symbols = {value.index for value in prim_func.symbols}
+    types = [index if number in symbols else flatten_type(memref_of(value)) for number, value in enumerate(sources)]
     names = [value.name_hint for value in sources]
     nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
     for op in body.walk():
@@ -114,39 +136,64 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
     kernel.attributes |= prim_func.attributes
     if checks:
         kernel.attributes[CHECKS] = described(prim_func, checks)
+    if symbols and shared:
+        shapes = [affine_map(0, [as_affine(n) for n in shape_of(alloc.buffer)]) for alloc in shared]
+        kernel.attributes[WORKSPACE_SHAPES] = ArrayAttr([AffineMapAttr(shape) for shape in shapes])
     block = kernel.body.block
     _name(block.args, [*names, *(["record"] if checks else []), "slots", "num_threads"])
     arguments, (slots, num_threads) = block.args[:-2], block.args[-2:]
     functions: list[func.FuncOp] = []
+    at = IndexBuilder(block)
+    at.define_symbols([(number, block.args[number]) for number in symbols])
     for number, nest in enumerate(nests):
         function = _lower_nest(f"{prim_func.sym_name.data}.nest_{number}", nest, sources, types, checks)
         functions.append(function)
-        parallel = nest.trip_count if isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL else None
+        parallel: int | SSAValue | None = None
+        if isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL:
+            parallel = nest.size if isinstance(nest.size, int) else at.extent(nest.size)
         share_out(block, slots, number, num_threads, parallel, partial(_call, function, arguments))
     block.add_op(func.ReturnOp())
     return [*functions, kernel]
 
 
+def workspace_shapes(kernel: func.FuncOp, types: Sequence[Attribute]) -> list[Sequence[AffineExpr]]:
+    """The extents of each workspace of a kernel, of those `types`, over the symbols that are its index arguments."""
+    shapes = kernel.attributes.get(WORKSPACE_SHAPES)
+    if isa(shapes, ArrayAttr[AffineMapAttr]):
+        return [shape.data.results for shape in shapes]
+    return [[AffineExpr.constant(n) for n in type.get_shape()] for type in types if isa(type, MemRefType)]
+
+
 def check_buffers(prim_func: PrimFuncOp) -> None:
-    """What loops over flat buffers can say: arguments are buffers; buffers are dense, of known extents, in the one
-    memory there is; and those of a thread's own serve one nest.
+    """What loops over flat buffers can say: arguments are buffers and symbols; buffers are dense, in the one memory
+    there is; and those of a thread's own serve one nest.
 
     Raises:
         Diagnostic: a buffer is otherwise.
     """
     allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
-    for value in (*prim_func.body.block.args, *(alloc.buffer for alloc in allocs)):
+    symbols = prim_func.symbols
+    for value in (*(v for v in prim_func.body.block.args if v not in symbols), *(alloc.buffer for alloc in allocs)):
         owner = value.owner if isinstance(value.owner, AllocBufferOp) else prim_func
         name = f"%{value.name_hint}" if value.name_hint else "an argument"
         if not isinstance(value.type, MemRefType):
             raise Diagnostic.at(owner, f"{name} is of type {value.type}, and only buffers are passed to a kernel")
         type = memref_of(value)
-        if any(extent < 0 for extent in type.get_shape()):
-            raise Diagnostic.at(owner, f"{name} has an extent that is not known: {type}", hint="give all extents")
         if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
             raise Diagnostic.at(owner, f"{name} has a layout or a memory space, which would be lost: {type}")
     for finding in (finding for alloc in allocs for finding in check_reach(alloc)):
         raise finding.diagnostic()
+
+
+def _take_out_inits(prim_func: PrimFuncOp) -> None:
+    """A reduction of no steps has its starting value: where there may be none, `init` comes before their loops."""
+    for block in blocks_under(prim_func):
+        counts = [size for size, kind in zip(block.sizes, block.kinds, strict=True) if kind == IterKind.REDUCE]
+        if block.init is None or all(isinstance(count, int) for count in counts):
+            continue
+        steps = [loop for loop in enclosing_loops(block) if carries_reduction(loop, block) is not None]
+        if steps:
+            decompose_reduction(block, steps[0])
 
 
 def _lower_nest(
@@ -162,10 +209,13 @@ def _lower_nest(
     names = [*(value.name_hint for value in sources), *(["record"] if checks else [])]
     _name(block.args, [*names, *(("first", "last") if parallel else ())])
     buffers = {
-        source: FlatBuffer.whole(argument, memref_of(source))
+        source: FlatBuffer.whole(argument, shape_of(source))
         for source, argument in zip(sources, block.args, strict=False)
+        if not is_symbol(source)
     }
     at = IndexBuilder(block)
+    symbols = [(n, argument) for n, argument in enumerate(block.args[: len(sources)]) if is_symbol(sources[n])]
+    at.define_symbols(symbols)
     record = Checks(block.args[len(types)], {check: n for n, check in enumerate(checks)}) if checks else None
     emitter = LoopEmitter(at, buffers, record)
     buffers.update(plan_buffers(_private_buffers(nest), at))

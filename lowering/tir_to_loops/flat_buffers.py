@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
+from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.affine import Linear, linear, substitute
 from ...dialects.tir.core import (
     AllocBufferOp,
@@ -21,6 +22,7 @@ from ...dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
+from ...dialects.tir.symbols import Extent, as_affine, as_extent, product
 from ...transforms.tir.analysis.regions import required_region
 from .index_values import IndexBuilder
 from .lanes import next_power_of_two
@@ -28,16 +30,20 @@ from .lanes import next_power_of_two
 
 def flatten_type(type: MemRefType[Attribute]) -> MemRefType[Attribute]:
     """The one-dimensional memref of as many elements."""
-    return MemRefType(type.element_type, [prod(type.get_shape())])
+    shape = type.get_shape()
+    return MemRefType(type.element_type, [DYNAMIC_INDEX if DYNAMIC_INDEX in shape else prod(shape)])
 
 
-def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
+def row_major_strides(shape: Sequence[Extent]) -> tuple[Extent, ...]:
     """Elements between neighbours along each dimension of a dense row-major buffer."""
-    strides: list[int] = []
-    step = 1
+    strides: list[Extent] = []
+    step: Extent = 1
     for size in reversed(shape):
         strides.append(step)
-        step *= size
+        if isinstance(step, int) and isinstance(size, int):
+            step *= size
+        else:
+            step = as_extent(linear(product(as_affine(step), as_affine(size))).to_expr())
     return tuple(reversed(strides))
 
 
@@ -45,18 +51,19 @@ def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
 class FlatBuffer:
     """A buffer's flat memory: element `i` of dimension `d` lies `(i - offsets[d]) * strides[d]` from its start.
 
-    `offsets` are expressions over the function's loop variables, zero but for compacted buffers.
+    `offsets` are expressions over the function's loop variables, zero but for compacted buffers; strides may be
+    products of symbols.
     """
 
     memory: SSAValue
-    strides: tuple[int, ...]
+    strides: tuple[Extent, ...]
     offsets: tuple[AffineExpr, ...]
     has_room: bool = False
     """Rows are long enough for whole vectors: lanes beyond a row's end may be read and written, and mean nothing."""
 
     @staticmethod
-    def whole(memory: SSAValue, type: MemRefType[Attribute]) -> FlatBuffer:
-        strides = row_major_strides(type.get_shape())
+    def whole(memory: SSAValue, shape: Sequence[Extent]) -> FlatBuffer:
+        strides = row_major_strides(shape)
         return FlatBuffer(memory, strides, (AffineConstantExpr(0),) * len(strides))
 
     @property
@@ -70,7 +77,7 @@ class FlatBuffer:
         total: AffineExpr = AffineConstantExpr(0)
         for result, stride, offset in zip(map.results, self.strides, self.offsets, strict=True):
             # Each dimension is joined with its own offset before it is scaled, so that an offset cancels.
-            total = total + (substitute(result, iters) + offset * -1) * stride
+            total = total + product(substitute(result, iters) + offset * -1, as_affine(stride))
         return linear(total, ranges)
 
 
@@ -96,7 +103,13 @@ def _compact(alloc: AllocBufferOp, at: IndexBuilder) -> FlatBuffer:
     outer = [loop.var for loop in common]
     region = required_region(alloc.buffer, blocks, outer)
     dims = [at.dim(var) for var in outer]
-    shape = [size for _, size in region]
+    shape = [size for _, size in region if isinstance(size, int)]
+    if len(shape) != len(region):
+        raise Diagnostic.at(
+            alloc,
+            "a thread's own buffer takes a room that is known only when the function is called",
+            hint='give it the scope "global", or split the loops so that what is used of it at a time is known',
+        )
     masked = any(_has_masked_lanes(block) for block in blocks)
     if masked:
         shape[-1] = next_power_of_two(shape[-1])
@@ -113,4 +126,5 @@ def _has_masked_lanes(block: BlockOp) -> bool:
     loops = enclosing_loops(block)
     if not loops or loops[-1].for_kind != ForKind.VECTORIZED:
         return False
-    return next_power_of_two(loops[-1].trip_count) != loops[-1].trip_count
+    trips = loops[-1].size
+    return isinstance(trips, int) and next_power_of_two(trips) != trips

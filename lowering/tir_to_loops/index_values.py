@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import arith
@@ -10,8 +10,9 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
-from ...dialects.tir.affine import Linear, Range, expr_range, linear, substitute
+from ...dialects.tir.affine import Linear, Range, expr_range, linear, linear_range, substitute
 from ...dialects.tir.core import BlockOp, loop_range
+from ...dialects.tir.symbols import MAX_EXTENT, Extent, as_affine
 
 index = IndexType()
 
@@ -66,6 +67,21 @@ class IndexBuilder:
             self.ranges[known] = loop_range(var)
         return known
 
+    def define_symbols(self, arguments: Sequence[tuple[int, SSAValue]]) -> None:
+        """Let each symbol, by number, be an argument of the function that is built."""
+        for number, argument in arguments:
+            self.index_values[AffineExpr.symbol(number)] = argument
+            self.ranges[AffineExpr.symbol(number)] = (0, MAX_EXTENT)
+
+    def extent(self, extent: Extent) -> SSAValue:
+        """The value of an extent; one that may be negative is so taken for 0."""
+        form = linear(as_affine(extent), self.ranges)
+        bounds = linear_range(form, self.ranges)
+        value = self.index_value(form)
+        if bounds is not None and bounds[0] >= 0:
+            return value
+        return self.emit(arith.MaxSIOp(value, self.constant(0)))
+
     def index_value(self, form: Linear) -> SSAValue:
         """The SSA value of an index expression in normal form."""
         total: SSAValue | None = None
@@ -84,7 +100,12 @@ class IndexBuilder:
     def _atom(self, atom: AffineExpr) -> SSAValue:
         if (known := self.index_values.get(atom)) is not None:
             return known
-        assert isinstance(atom, AffineBinaryOpExpr) and isinstance(atom.rhs, AffineConstantExpr), atom
+        assert isinstance(atom, AffineBinaryOpExpr), atom
+        if atom.kind == AffineBinaryOpKind.Mul:  # by a stride that is a symbol
+            lhs, rhs = (self.index_value(linear(side, self.ranges)) for side in (atom.lhs, atom.rhs))
+            value = self.index_values[atom] = self.emit(arith.MuliOp(lhs, rhs))
+            return value
+        assert isinstance(atom.rhs, AffineConstantExpr), atom
         inner = expr_range(atom.lhs, self.ranges)
         dividend = self.index_value(linear(atom.lhs, self.ranges))
         divisor = self.constant(atom.rhs.value)

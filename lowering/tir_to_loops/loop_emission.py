@@ -21,6 +21,7 @@ from ...dialects.extensions.llvm_loop_annotation import LoopAnnotationAttr, Loop
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.affine import expr_range, linear
 from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind
+from ...dialects.tir.symbols import as_affine
 from ...transforms.infra.remarks import missed
 from .accesses import AccessEmitter
 from .block_bodies import BodyEmitter, Checks
@@ -72,14 +73,15 @@ class LoopEmitter:
             )
         if loop.for_kind == ForKind.VECTORIZED and self._vectorized(loop):
             return
-        if loop.trip_count == 1:
+        if loop.size == 1:
             self.at.index_values[self.at.dim(loop.var)] = self.at.constant(loop.start)
             for inner in loop.body.block.ops:
                 self.statement(inner)
             return
         if loop.for_kind == ForKind.PARALLEL:
             missed(PASS, loop, "only the outermost loop of a nest is shared by threads", "reorder it to the outside")
-        self.loop(loop, self.at.constant(loop.start), self.at.constant(loop.start + loop.trip_count))
+        end = linear(as_affine(loop.size) + loop.start, self.at.ranges)
+        self.loop(loop, self.at.constant(loop.start), self.at.index_value(end))
 
     def loop(self, loop: ForOp, lower: SSAValue, upper: SSAValue) -> None:
         """Run `loop` from `lower` to below `upper`."""
@@ -91,12 +93,18 @@ class LoopEmitter:
                 self.statement(inner)
             self.at.insert(scf.YieldOp())
         op = scf.ForOp(lower, upper, self.at.constant(1), [], block)
-        if loop.for_kind == ForKind.UNROLLED:
+        if loop.for_kind == ForKind.UNROLLED and loop.is_symbolic:
+            missed(PASS, loop, "the loop is not unrolled: its number of iterations is known only when it is called")
+        elif loop.for_kind == ForKind.UNROLLED:
             op.attributes["loop_annotation"] = UNROLL_FULLY
         self.at.insert(op)
 
     def _vectorized(self, loop: ForOp) -> bool:
         """Emit a loop's blocks as vector operations; say so and do nothing where one of them cannot be."""
+        if loop.is_symbolic:
+            why = "the loop is not vectorized: its number of iterations is known only when the function is called"
+            missed(PASS, loop, why, "split it by the number of lanes, and vectorize the inner loop")
+            return False
         if loop.trip_count <= 1:
             return False
         lanes = Lanes(self.at.dim(loop.var), loop.trip_count)

@@ -105,7 +105,7 @@ def random_action(random: Random, func: PrimFuncOp) -> Action | None:
 
 
 def _on_loop(random: Random, loop: ForOp, block: BlockOp) -> Action:
-    name = f"{loop.var.name_hint} of {loop.trip_count}"
+    name = f"{loop.var.name_hint} of {loop.size}"
     factors, kind = [random.randint(1, 5) for _ in range(random.randint(1, 2))], random.choice(KINDS)
     return random.choice(
         [

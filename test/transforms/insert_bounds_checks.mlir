@@ -110,3 +110,35 @@ tir.prim_func @an_iterator_that_may_leave_its_extent(%y: memref<20000xf32>, %z: 
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @an_index_that_is_data_is_checked_against_a_symbol
+// CHECK:         %[[EXTENT:.*]] = arith.addi %n, %{{.*}} : index
+// CHECK-NEXT:    %[[PLACE:.*]] = tir.check %0 of %0 within %[[EXTENT]] "'memref.load'
+// CHECK-NEXT:    memref.load %x[%[[PLACE]], %w] : memref<?x4xf32>
+tir.prim_func @an_index_that_is_data_is_checked_against_a_symbol(%x: memref<?x4xf32>, %i: memref<8xindex>, %y: memref<8x4xf32>, %n: index) shapes(%x[%n + 1, 4]) {
+  tir.for %a = 0 to 8 {
+    tir.for %j = 0 to 4 {
+      tir.block @take(%v: spatial 8, %w: spatial 4) = [%a, %j] reads(%i[%v] : memref<8xindex>, %x : memref<?x4xf32>) writes(%y[%v, %w] : memref<8x4xf32>) {
+        %0 = memref.load %i[%v] : memref<8xindex>
+        %1 = memref.load %x[%0, %w] : memref<?x4xf32>
+        memref.store %1, %y[%v, %w] : memref<8x4xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @what_symbols_prove_is_not_checked
+// CHECK-NOT:     tir.check
+tir.prim_func @what_symbols_prove_is_not_checked(%x: memref<?xf32>, %y: memref<?xf32>, %n: index) shapes(%x[%n], %y[%n]) {
+  tir.for %a = 0 to (%n + 3) floordiv 4 {
+    tir.for %b = 0 to 4 {
+      tir.block @copy(%v: spatial %n) = [%a * 4 + %b] where [%n - %a * 4 - %b - 1] reads(%x[%n - %v - 1] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
+        %last = arith.constant 1 : index
+        %0 = arith.subi %n, %v : index
+        %1 = arith.subi %0, %last : index
+        %2 = memref.load %x[%1] : memref<?xf32>
+        memref.store %2, %y[%v] : memref<?xf32>
+      }
+    }
+  }
+}

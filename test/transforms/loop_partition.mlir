@@ -315,3 +315,24 @@ tir.prim_func @a_reduction_is_cut_too(%x: memref<50xf32>, %y: memref<f32>) {
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @a_loop_to_a_symbol_is_cut_where_the_last_part_begins
+// CHECK-NEXT:    tir.for %a = 0 to %n floordiv 4 {
+// CHECK-NEXT:      tir.for %b = 0 to 4 {
+// CHECK-NEXT:        tir.block @copy(%v: spatial %n) = [%a * 4 + %b] reads
+// CHECK:         tir.for %a_1 = 0 to 1 {
+// CHECK-NEXT:      tir.for %b_1 = 0 to %n mod 4 {
+// CHECK-NEXT:        tir.block @copy(%v_1: spatial %n) = [(%n floordiv 4) * 4 + %b_1] reads
+tir.prim_func @a_loop_to_a_symbol_is_cut_where_the_last_part_begins(%x: memref<?xf32>, %y: memref<?xf32>, %n: index) shapes(%x[%n], %y[%n]) {
+  tir.for %a = 0 to (%n + 3) floordiv 4 {
+    tir.for %b = 0 to 4 {
+      tir.block @copy(%v: spatial %n) = [%a * 4 + %b] where [%n - %a * 4 - %b - 1] reads(%x[%n - %v - 1] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
+        %last = arith.constant 1 : index
+        %0 = arith.subi %n, %v : index
+        %1 = arith.subi %0, %last : index
+        %2 = memref.load %x[%1] : memref<?xf32>
+        memref.store %2, %y[%v] : memref<?xf32>
+      }
+    }
+  }
+}

@@ -22,21 +22,26 @@ stops the process.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
-from xdsl.ir import Region
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.tir.affine import Access
+from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.checks import access_text, iterator_text
-from ...dialects.tir.core import BlockOp, CheckOp, PrimFuncOp, blocks_under, memref_of
-from ...dialects.tir.legality.bounds import Judgement, judge_accesses, unproved_iterators
+from ...dialects.tir.core import BlockOp, CheckOp, PrimFuncOp, blocks_under
+from ...dialects.tir.legality.bounds import judge_accesses, unproved_iterators
+from ...dialects.tir.legality.symbolic import unproved_symbolic_accesses, unproved_symbolic_iterators
+from ...dialects.tir.symbols import Extent, arguments_around, is_symbol
 from ..infra import PrimFuncPass, report_changed
 from ..infra.remarks import passed
+from .schedule.copies import index_ops
 
 
 @dataclass(frozen=True)
@@ -56,52 +61,63 @@ class InsertBoundsChecksPass(PrimFuncPass):
 
 
 def insert_checks(block: BlockOp) -> int:
-    """Check what was not proved of `block`; the number of checks.
-
-    Raises:
-        Diagnostic: a buffer's extent is not known.
-    """
+    """Check what was not proved of `block`; the number of checks."""
     count = _check_iterators(block)
-    for found in list(judge_accesses(block)):
-        _check_access(found)
+    for access, dimension, extent in _unproved(block):
+        _check_access(block, access, dimension, extent)
         count += 1
     for access in block.accesses():
-        if 0 in memref_of(access.buffer).get_shape():
+        if 0 in shape_of(access.buffer):
             _leave_out(access.op)
     if count:
         block.update_accesses()
     return count
 
 
+def _is_symbolic(block: BlockOp) -> bool:
+    """Whether the function of `block` has symbols."""
+    return any(map(is_symbol, arguments_around(block)))
+
+
+def _unproved(block: BlockOp) -> list[tuple[Access, int, Extent]]:
+    """The accesses that are not shown to be inside, and the dimension and its extent where they are not."""
+    if _is_symbolic(block):
+        return [(found.access, found.dimension, found.extent) for found in unproved_symbolic_accesses(block)]
+    return [(found.access, found.dimension, found.extent) for found in judge_accesses(block)]
+
+
 def _check_iterators(block: BlockOp) -> int:
     """Have `body` and `init` use iterators that are inside of their extents."""
-    numbers = unproved_iterators(block)
+    numbers = unproved_symbolic_iterators(block) if _is_symbolic(block) else unproved_iterators(block)
     regions: list[Region] = [block.body, *([block.init] if block.init is not None else [])]
     for region in regions:
         inner = region.block
         for number in numbers:
             iterator = inner.args[number]
-            check = CheckOp(iterator, iterator, block.extents[number], iterator_text(block, number))
+            added, extent = _limit(block, block.sizes[number])
+            check = CheckOp(iterator, iterator, extent, iterator_text(block, number))
             check.location = block.location
             for use in list(iterator.uses):
                 if use.operation is not check:
                     use.operation.operands[use.index] = check.result
             first = inner.first_op
             assert first is not None
-            inner.insert_op_before(check, first)
+            inner.insert_ops_before([*added, check], first)
     return len(numbers) * len(regions)
 
 
-def _check_access(found: Judgement) -> None:
-    op, dim = found.access.op, found.dimension
-    if found.extent < 0:
-        raise Diagnostic.at(
-            op, f"cannot be checked: the extent of dimension {dim} is not known", hint="give all extents"
-        )
-    check = CheckOp(op.indices[dim], op.indices[dim], found.extent, access_text(op, op.memref, dim))
+def _limit(op: Operation, extent: Extent) -> tuple[Sequence[Operation], int | SSAValue]:
+    """An extent as a check takes it: a number, or a value and the operations that compute it."""
+    return ((), extent) if isinstance(extent, int) else index_ops(extent, (), arguments_around(op))
+
+
+def _check_access(block: BlockOp, access: Access, dim: int, extent: Extent) -> None:
+    op = access.op
+    added, limit = _limit(block, extent)
+    check = CheckOp(op.indices[dim], op.indices[dim], limit, access_text(op, op.memref, dim))
     check.location = op.location
     assert op.parent is not None
-    op.parent.insert_op_before(check, op)
+    op.parent.insert_ops_before([*added, check], op)
     first = 1 if isinstance(op, memref.LoadOp) else 2  # behind the buffer, and the value that is stored
     op.operands[first + dim] = check.result
 

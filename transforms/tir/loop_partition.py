@@ -30,23 +30,21 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ...dialects.tir.affine import Linear, expr_range, linear, linear_range
+from ...dialects.tir.affine import expr_range, linear_range
 from ...dialects.tir.core import (
-    AllocBufferOp,
     BlockOp,
     ForKind,
     ForOp,
     PrimFuncOp,
-    accessing_blocks,
     blocks_under,
     dimension_ranges,
-    enclosing_loops,
 )
 from ..infra import PrimFuncPass
 from .analysis.producers import function_of
 from .schedule.inline import erase_with_loops
 from .schedule.loops import bind_constant, drop_proved_conditions
 from .schedule.rebind import ValueExpr, rebind
+from .symbolic_partition import clone_with_buffers, linear_in, partition_symbolic, shorten_symbolic
 
 
 @dataclass(frozen=True)
@@ -86,6 +84,9 @@ def partition(loop: ForOp) -> None:
         return
     for block in blocks:
         drop_proved_conditions(block)
+    if loop.is_symbolic:
+        partition_symbolic(loop)
+        return
     end = loop.start + loop.trip_count
     cut = min(
         (_true_below(block, condition, loop.var, end) for block in blocks for condition in block.conditions),
@@ -94,7 +95,7 @@ def partition(loop: ForOp) -> None:
     if not loop.start < cut < end:
         _shorten(loop)
         return
-    rest = _clone_with_buffers(loop)
+    rest = clone_with_buffers(loop)
     assert loop.parent is not None
     loop.parent.insert_op_after(rest, loop)
     loop.trip_count = cut - loop.start
@@ -126,19 +127,9 @@ def _dissolve(loop: ForOp) -> None:
     loop.for_kind = ForKind.SERIAL
 
 
-def _form(block: BlockOp, condition: AffineExpr, var: SSAValue) -> tuple[int, Linear] | None:
-    """`condition` as `coefficient * var + rest`; `None` where `var` occurs in a quotient or remainder."""
-    loop_vars = list(block.loop_vars)
-    if var not in loop_vars:
-        return None
-    dim = AffineExpr.dimension(loop_vars.index(var))
-    form = linear(condition, dimension_ranges(loop_vars))
-    return (form.coefficient(dim), form.without(dim)) if form.is_linear_in(dim) else None
-
-
 def _true_below(block: BlockOp, condition: AffineExpr, var: SSAValue, end: int) -> int:
     """The value of `var` below which `condition >= 0` whatever the other variables are; `end` if it does not say."""
-    split = _form(block, condition, var)
+    split = linear_in(block, condition, var)
     if split is None or split[0] >= 0:
         return end
     bounds = linear_range(split[1], dimension_ranges(list(block.loop_vars)))
@@ -149,11 +140,15 @@ def _shorten(loop: ForOp) -> None:
     """End `loop` where all blocks beneath stop, if they stop at the same value for conditions on `loop` alone."""
     if loop.parent is None:
         return
+    if function_of(loop).symbols and shorten_symbolic(loop):
+        return
+    if loop.is_symbolic:
+        return
     ends: set[int] = set()
     for block in blocks_under(loop):
         end = loop.start + loop.trip_count
         for condition in block.conditions:
-            split = _form(block, condition, loop.var)
+            split = linear_in(block, condition, loop.var)
             if split is not None and split[0] < 0 and not split[1].terms:
                 end = min(end, split[1].constant // -split[0] + 1)
         ends.add(end)
@@ -166,18 +161,3 @@ def _shorten(loop: ForOp) -> None:
             drop_proved_conditions(block)
         if loop.trip_count == 1:
             _dissolve(loop)
-
-
-def _clone_with_buffers(loop: ForOp) -> ForOp:
-    """A copy of `loop` with copies of the private buffers that nothing outside uses."""
-    mapping: dict[SSAValue, SSAValue] = {}
-    for alloc in [op for op in function_of(loop).walk() if isinstance(op, AllocBufferOp)]:
-        if not alloc.is_private or alloc.parent is None:
-            continue
-        users = accessing_blocks(alloc.buffer)
-        if users and all(loop in enclosing_loops(block) for block in users):
-            copy = alloc.clone()
-            copy.buffer.name_hint = alloc.buffer.name_hint
-            alloc.parent.insert_op_after(copy, alloc)
-            mapping[alloc.buffer] = copy.buffer
-    return loop.clone(mapping)

@@ -79,7 +79,7 @@ def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters) -> None:
     element of one buffer for each value of its spatial iterators: it has been scheduled already.
     """
     blocks = blocks_under(func)
-    if not blocks or any(0 in block.extents for block in blocks):
+    if not blocks or any(0 in block.sizes for block in blocks):
         return
     for block in blocks:
         if not _is_plain(block):
@@ -113,7 +113,7 @@ def _is_plain(block: BlockOp) -> bool:
     if block.conditions or len(block.writes) != 1 or not all(isinstance(op, memref.StoreOp) for op in stores):
         return False
     loop_vars, bindings = list(block.loop_vars), block.bindings.data.results
-    dims = [b for b, extent in zip(bindings, block.extents, strict=True) if extent > 1]
+    dims = [b for b, extent in zip(bindings, block.sizes, strict=True) if extent != 1]
     if [loop.var for loop in enclosing_loops(block)] != loop_vars or dims != [
         AffineExpr.dimension(d) for d in range(len(loop_vars))
     ]:

@@ -25,7 +25,7 @@ def space_of(block: BlockOp) -> Space:
 
 def never_runs(block: BlockOp) -> bool:
     """Whether a loop around `block` has no iteration."""
-    return any(loop.trip_count == 0 for loop in enclosing_loops(block))
+    return any(loop.size == 0 for loop in enclosing_loops(block))
 
 
 def unproved_iterators(block: BlockOp) -> list[int]:

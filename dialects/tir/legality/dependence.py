@@ -11,14 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from math import gcd
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
 from ..affine import Access, Linear, Range, evaluate_along, expr_range, linear, substitute, uses
 from ..blocks import BlockOp, IterKind, blocks_under
 from ..buffers import AllocBufferOp
 from ..loops import ForOp, enclosing_loops, loop_range
+from ..symbols import MAX_EXTENT, depends_on_symbols
 from .bounds import buffer_name, never_runs
 from .decide import Space, Verdict
 from .finding import Finding
@@ -40,7 +42,7 @@ def check_independence(
     Buffers of scope `local` are left out, unless `private_too`: iterations that run at the same time have their own.
     `across_blocks_only` leaves out what a block does with itself, as one may who knows its iterators' kinds.
     """
-    if loop.trip_count <= 1:
+    if loop.size in (0, 1):
         return
     touched: dict[SSAValue, list[Touch]] = {}
     for block in blocks_under(loop):
@@ -91,9 +93,17 @@ def _never_meet(loop: ForOp, first: Touch, second: Touch) -> Verdict:
     b = _Forms.of(second, loop, shared, a.end)
     if _separated(loop, a, b):
         return Verdict.PROVED
-    if first.access.op.parent_op() is not first.block or second.access.op.parent_op() is not second.block:
-        return Verdict.UNKNOWN  # under a branch
+    if any(touch.access.op.parent_op() is not touch.block or _is_symbolic(touch) for touch in (first, second)):
+        return Verdict.UNKNOWN  # under a branch, or at places that are known only when the function is called
     return _search(loop, first, second)
+
+
+def _is_symbolic(touch: Touch) -> bool:
+    """Whether an access or the loops around it depend on symbols."""
+    block, map = touch.block, touch.access.map
+    assert map is not None
+    exprs = (*map.results, *block.bindings.data.results, *block.conditions)
+    return depends_on_symbols(*exprs) or any(loop.is_symbolic for loop in enclosing_loops(block))
 
 
 @dataclass(frozen=True)
@@ -127,6 +137,7 @@ def _separated(loop: ForOp, a: _Forms, b: _Forms) -> bool:
     outer = len(enclosing_loops(loop))
     variable = AffineExpr.dimension(outer)
     keys: list[tuple[tuple[AffineExpr, int], ...]] = []
+    count = MAX_EXTENT if loop.is_symbolic else loop.trip_count
     for left, right in zip(a.forms, b.forms, strict=True):
         one, other = _split(left, variable, outer, a.ranges), _split(right, variable, outer, b.ranges)
         if one is None or other is None:
@@ -139,9 +150,9 @@ def _separated(loop: ForOp, a: _Forms, b: _Forms) -> bool:
         terms = tuple(sorted(((_over_first(atom, outer), f) for atom, f in moved.items()), key=str))
         if len(terms) == 1 and terms[0][0] == AffineExpr.dimension(0) and abs(terms[0][1]) > slack:
             return True
-        if _gap(terms, loop.start, loop.trip_count) > slack:
+        if _gap(terms, loop.start, count) > slack:
             keys.append(terms)
-    return bool(keys) and _tell_apart(tuple(keys), loop.start, loop.trip_count)
+    return bool(keys) and _tell_apart(tuple(keys), loop.start, count)
 
 
 def _over_first(atom: AffineExpr, dim: int) -> AffineExpr:
@@ -192,9 +203,9 @@ def _values(terms: _Terms, start: int, count: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=1024)
 def _gap(terms: _Terms, start: int, count: int) -> int:
-    """The least distance of two different values of the terms; 0 where that is not known."""
+    """The least distance of two different values of the terms, or less; 0 where they have one value."""
     if count > MAX_ITERATIONS:
-        return 0
+        return gcd(*(factor for _, factor in terms))
     values = sorted(set(_values(terms, start, count)))
     return min((b - a for a, b in pairwise(values)), default=0)
 
@@ -202,8 +213,25 @@ def _gap(terms: _Terms, start: int, count: int) -> int:
 @lru_cache(maxsize=1024)
 def _tell_apart(keys: tuple[_Terms, ...], start: int, count: int) -> bool:
     """Whether the values of all keys together are different for each iteration."""
+    if count > MAX_ITERATIONS:
+        return _are_digits(frozenset(terms[0][0] for terms in keys if len(terms) == 1))
     columns = [_values(terms, start, count) for terms in keys]
     return len(set(zip(*columns, strict=True))) == count
+
+
+def _are_digits(atoms: frozenset[AffineExpr]) -> bool:
+    """Whether `atoms` are digits of dimension 0 in some system: `i mod 4`, `i floordiv 4 mod 8`, `i floordiv 32`."""
+    digit, stride = AffineExpr.dimension(0), 1
+    while digit not in atoms:
+        bases = [a.rhs for a in atoms if isinstance(a, AffineBinaryOpExpr) and a.lhs == digit and a.kind == _MOD]
+        if not bases or not isinstance(bases[0], AffineConstantExpr) or bases[0].value < 2:
+            return False
+        stride *= bases[0].value
+        digit = AffineExpr.dimension(0) // stride
+    return True
+
+
+_MOD = AffineBinaryOpKind.Mod
 
 
 def _search(loop: ForOp, first: Touch, second: Touch) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
@@ -10,20 +11,25 @@ from xdsl.utils.exceptions import VerifyException
 from ..blocks import BlockOp
 from ..buffers import AllocBufferOp
 from ..loops import ForOp
+from ..specialize import symbols_of
 from .bounds import check_accesses, check_bindings, check_coverage
 from .finding import Finding
 from .loops import check_kind
 from .scopes import check_reach
 from .steps import check_steps
+from .symbolic import check_symbolic_accesses, check_symbolic_bindings, check_symbolic_coverage, refutations
 
 
 def check_function(func: Operation) -> None:
-    """Check the loops, blocks and buffers of a `tir.prim_func`.
+    """Check the loops, blocks and buffers of a `tir.prim_func`; one with symbols as it stands, and at a few sizes.
 
     Raises:
         Diagnostic: the first thing that is certainly wrong, at its operation.
     """
-    for finding in findings(func):
+    found = findings(func)
+    if symbols_of(func):
+        found = chain(found, refutations(func, lambda known: findings(known)))
+    for finding in found:
         if finding.certain:
             diagnostic = finding.diagnostic()
             raise diagnostic if diagnostic.place is not None else VerifyException(diagnostic.message)
@@ -37,14 +43,15 @@ def not_proved(func: Operation) -> list[Finding]:
 def findings(func: Operation) -> Iterator[Finding]:
     """Everything that the checks have to say about a function, in order."""
     blocks: list[BlockOp] = []
+    symbolic = bool(symbols_of(func))
     pending: list[Operation] = [func]
     while pending:
         op = pending.pop()
         match op:
             case BlockOp():
                 blocks.append(op)
-                yield from check_bindings(op)
-                yield from check_accesses(op)
+                yield from check_symbolic_bindings(op) if symbolic else check_bindings(op)
+                yield from check_symbolic_accesses(op) if symbolic else check_accesses(op)
                 yield from check_steps(op)
                 continue
             case ForOp():
@@ -62,4 +69,4 @@ def findings(func: Operation) -> Iterator[Finding]:
             case _:
                 pass
         pending.extend(reversed(list(op.regions[0].block.ops)))
-    yield from check_coverage(blocks)
+    yield from check_symbolic_coverage(blocks) if symbolic else check_coverage(blocks)

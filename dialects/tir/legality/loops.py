@@ -13,7 +13,7 @@ from .finding import Finding
 def check_kind(loop: ForOp, kind: ForKind) -> Iterator[Finding]:
     """Whether the iterations of `loop` may run as `kind` has it: at the same time only where no two depend on each
     other, and none is a step of a reduction."""
-    if not kind.is_concurrent or loop.trip_count <= 1:
+    if not kind.is_concurrent or loop.size in (0, 1):
         return
     for block in blocks_under(loop):
         if (iterator := carries_reduction(loop, block)) is not None:

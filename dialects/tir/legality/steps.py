@@ -14,11 +14,13 @@ from itertools import product
 from math import prod
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ..affine import Range, linear, substitute
+from ..analyzer import Analyzer, from_affine, sym
 from ..blocks import BlockOp, IterKind, accessing_blocks, blocks_under
-from ..loops import ForOp, enclosing_loops
+from ..loops import ForOp, enclosing_loops, loop_range
+from ..symbols import as_affine, depends_on_symbols, symbols_in
 from .decide import MAX_POINTS
 from .finding import Finding
 
@@ -32,6 +34,8 @@ class _Nest:
     steps: tuple[AffineExpr, ...]
     conditions: tuple[AffineExpr, ...]
     has_init: bool
+    trips: tuple[AffineExpr, ...] = ()
+    """The numbers of iterations that depend on symbols."""
 
     def moving(self) -> frozenset[int]:
         """The loops that lead from step to step: all but those that only spatial iterators are bound to."""
@@ -48,7 +52,7 @@ def check_steps(block: BlockOp, order: Sequence[ForOp] | None = None) -> Iterato
     if not block.is_reduction:
         return
     loops = list(order) if order is not None else enclosing_loops(block)
-    if any(loop.trip_count == 0 for loop in loops):
+    if any(loop.size == 0 for loop in loops):
         return
     nest = _nest(block, loops)
     if _is_plain(nest):
@@ -86,7 +90,7 @@ def _goes_on(block: BlockOp) -> bool:
     if any(block.kinds[number] == IterKind.REDUCE for number in block.partial_iters):
         return True
     return any(
-        other is not block and other.block_name == block.block_name and other.extents == block.extents
+        other is not block and other.block_name == block.block_name and other.sizes == block.sizes
         for buffer in block.writes
         for other in accessing_blocks(buffer)
     )
@@ -97,11 +101,12 @@ def _nest(block: BlockOp, loops: Sequence[ForOp]) -> _Nest:
     dims = [AffineExpr.dimension(position[v]) for v in block.loop_vars]
     bindings = [substitute(expr, dims) for expr in block.bindings.data.results]
     return _Nest(
-        tuple((loop.start, loop.start + loop.trip_count - 1) for loop in loops),
+        tuple(loop_range(loop.var) for loop in loops),
         tuple(b for b, kind in zip(bindings, block.kinds, strict=True) if kind != IterKind.REDUCE),
         tuple(b for b, kind in zip(bindings, block.kinds, strict=True) if kind == IterKind.REDUCE),
         tuple(substitute(condition, dims) for condition in block.conditions),
         block.init is not None,
+        tuple(as_affine(loop.size) for loop in loops if loop.is_symbolic),
     )
 
 
@@ -139,7 +144,7 @@ def _is_plain(nest: _Nest) -> bool:
             return False
     for condition in nest.conditions:
         dims = condition.used_dims()
-        if dims & used and (not dims <= used or condition.eval([low for low, _ in nest.ranges], []) < 0):
+        if dims & used and (not dims <= used or _may_begin_false(nest, condition)):
             return False
     free = {d for d, (low, high) in enumerate(nest.ranges) if high > low} - used - spatial
     if not free:
@@ -147,12 +152,28 @@ def _is_plain(nest: _Nest) -> bool:
     return nest.has_init and max(free) < min(used, default=len(nest.ranges))
 
 
+def _may_begin_false(nest: _Nest, condition: AffineExpr) -> bool:
+    """Whether a condition may be false in the first of all iterations, where there is one."""
+    if not depends_on_symbols(condition):
+        return condition.eval([low for low, _ in nest.ranges], []) < 0
+    first = substitute(condition, [AffineConstantExpr(low) for low, _ in nest.ranges])
+    analyzer = Analyzer()
+    for number in {symbol for expr in (first, *nest.trips) for symbol in symbols_in(expr)}:
+        analyzer.assume(sym(number) >= 0)
+    analyzer.assume(*(from_affine(trips) >= 1 for trips in nest.trips))
+    return not analyzer.can_prove(from_affine(first) >= 0)
+
+
 @lru_cache(maxsize=4096)
 def _first_mistake(nest: _Nest) -> tuple[str, tuple[int, ...]] | None:
     """The first step that comes too early (`late` is the first then) or `twice`, `""` for none; `None` where there are
-    too many to look at."""
+    too many to look at, or nobody knows how many."""
     moving = nest.moving()
-    if prod(high - low + 1 for d, (low, high) in enumerate(nest.ranges) if d in moving) > MAX_POINTS:
+    if (
+        nest.trips
+        or depends_on_symbols(*nest.spatial, *nest.steps, *nest.conditions)
+        or prod(high - low + 1 for d, (low, high) in enumerate(nest.ranges) if d in moving) > MAX_POINTS
+    ):
         return None
     spans = [range(low, high + 1) if d in moving else (low,) for d, (low, high) in enumerate(nest.ranges)]
     taken: dict[tuple[int, ...], set[tuple[int, ...]]] = {}

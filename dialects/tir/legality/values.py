@@ -11,6 +11,7 @@ from xdsl.utils.hints import isa
 
 from ..affine import Range
 from ..checks import CheckOp
+from ..symbols import MAX_EXTENT
 
 _LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 _ANY = (_LEAST, _GREATEST)
@@ -41,7 +42,7 @@ def _of_type(type: Attribute) -> Range:
 def _of_operation(op: object, iters: Mapping[SSAValue, Range]) -> Range:
     match op:
         case CheckOp():
-            return 0, max(op.extent.value.data - 1, 0)
+            return 0, max((op.limit if isinstance(op.limit, int) else MAX_EXTENT) - 1, 0)
         case arith.ConstantOp() if isinstance(op.value, IntegerAttr):
             return op.value.value.data, op.value.value.data
         case arith.IndexCastOp() | arith.ExtSIOp():

@@ -615,3 +615,42 @@ tir.prim_func @a_check_of_a_negative_extent(%y: memref<4xindex>) {
     }
   }
 }
+
+// -----
+
+// expected-error @+1 {{%y is memref<?xf32>, and nothing says what its extents are: add shapes(%y[...])}}
+tir.prim_func @an_extent_that_nothing_says(%y: memref<?xf32>) {
+}
+
+// -----
+
+// expected-error @+1 {{%y is memref<?x8xf32>, but extent 1 is said to be 4}}
+tir.prim_func @an_extent_that_is_another(%y: memref<?x8xf32>, %n: index) shapes(%y[%n, 4]) {
+}
+
+// -----
+
+// expected-error @+1 {{buffers come first among the arguments, then the index arguments}}
+tir.prim_func @a_symbol_before_a_buffer(%n: index, %y: memref<8xf32>) {
+}
+
+// -----
+
+tir.prim_func @a_loop_to_another_loops_variable(%y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    // expected-error @+1 {{an extent may depend on the function's index arguments, which %i is not one of}}
+    tir.for %j = 0 to %i {
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_loop_that_is_too_long(%y: memref<?xf32>, %z: f32, %n: index) shapes(%y[%n]) {
+  tir.for %i = 0 to %n + 1 {
+    // expected-error @+1 {{iterator %v of block @b takes the value 1 where %i = 1, outside of its extent 1; its values run from 0 to 1 (for %n = 1)}}
+    tir.block @b(%v: spatial %n) = [%i] reads() writes(%y[%v] : memref<?xf32>) {
+      memref.store %z, %y[%v] : memref<?xf32>
+    }
+  }
+}

@@ -161,3 +161,22 @@ tir.prim_func @a_check_gives_an_index_that_is_inside(%n: memref<4xindex>, %x: me
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @extents_are_symbols(%x: memref<?x4xf32>, %y: memref<?x4xf32>, %n: index) shapes(%x[%n, 4], %y[%n, 4]) {
+// CHECK-NEXT:    %t = tir.alloc_buffer "global" [%n * 2 + 1] : memref<?xf32>
+// CHECK-NEXT:    tir.for %a = 0 to (%n + 3) floordiv 4 {
+// CHECK-NEXT:      tir.for %b = 0 to 4 {
+// CHECK-NEXT:        tir.block @copy(%v: spatial %n, %w: partial spatial 4) = [%a * 4 + %b, %b] where [%n + %a * -4 + %b * -1 + -1] reads
+tir.prim_func @extents_are_symbols(%x: memref<?x4xf32>, %y: memref<?x4xf32>, %n: index) shapes(%x[%n, 4], %y[%n, 4]) {
+  %t = tir.alloc_buffer "global" [%n * 2 + 1] : memref<?xf32>
+  tir.for %a = 0 to (%n + 3) floordiv 4 {
+    tir.for %b = 0 to 4 {
+      tir.block @copy(%v: spatial %n, %w: partial spatial 4) = [%a * 4 + %b, %b] where [%n - %a * 4 - %b - 1]
+          reads(%x[%v, %w] : memref<?x4xf32>) writes(%y[%v, %w] : memref<?x4xf32>) {
+        %0 = tir.check %v of %v within %n "{index} is outside of {extent}"
+        %1 = memref.load %x[%v, %w] : memref<?x4xf32>
+        memref.store %1, %y[%v, %w] : memref<?x4xf32>
+      }
+    }
+  }
+}

@@ -8,21 +8,23 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ....dialects.tir.affine import Linear, expr_range, linear, substitute
-from ....dialects.tir.core import BlockOp, dimension_ranges, memref_of
+from ....dialects.tir.buffers import shape_of
+from ....dialects.tir.core import BlockOp, dimension_ranges
+from ....dialects.tir.symbols import MAX_EXTENT, Extent
 
 
 def required_region(
     buffer: SSAValue, readers: Sequence[BlockOp], outer_vars: Sequence[SSAValue]
-) -> list[tuple[AffineExpr, int]]:
+) -> list[tuple[AffineExpr, Extent]]:
     """What `readers` access of `buffer` while `outer_vars` stand still: for each dimension, an offset (over
     `outer_vars` as dimensions) and a size. A dimension that cannot be bounded so is taken whole."""
-    shape = memref_of(buffer).get_shape()
+    shape = shape_of(buffer)
     maps: list[tuple[BlockOp, AffineMap | None]] = [
         (reader, access.map) for reader in readers for access in reader.accesses() if access.buffer is buffer
     ]
-    region: list[tuple[AffineExpr, int]] = []
+    region: list[tuple[AffineExpr, Extent]] = []
     for dim, extent in enumerate(shape):
-        whole: tuple[AffineExpr, int] = (AffineConstantExpr(0), extent)
+        whole: tuple[AffineExpr, Extent] = (AffineConstantExpr(0), extent)
         found: tuple[Linear, int, int] | None = None
         for reader, map in maps:
             part = None if map is None else _outer_and_inner(reader, map.results[dim], outer_vars)
@@ -38,7 +40,7 @@ def required_region(
             else:
                 found = None
                 break
-        if found is None or found[2] - found[1] + 1 >= extent:
+        if found is None or found[2] - found[1] + 1 >= (extent if isinstance(extent, int) else MAX_EXTENT):
             region.append(whole)
         else:
             form, low, high = found

@@ -9,7 +9,9 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.tir.affine import Linear, Range, linear
-from ....dialects.tir.core import BlockOp, memref_of
+from ....dialects.tir.buffers import shape_of
+from ....dialects.tir.core import BlockOp
+from ....dialects.tir.symbols import MAX_EXTENT, as_affine, product
 
 
 @dataclass(frozen=True)
@@ -43,18 +45,19 @@ def flat_accesses(block: BlockOp) -> list[Flat]:
         total: AffineExpr | None = None
         if access.map is not None:
             total = AffineConstantExpr(0)
-            step = 1
-            shape = memref_of(access.buffer).get_shape()
-            for size, index in zip(reversed(shape), reversed(access.map.results), strict=True):
-                total = total + index * step
-                step *= size
+            step: AffineExpr = AffineConstantExpr(1)
+            for size, index in zip(reversed(shape_of(access.buffer)), reversed(access.map.results), strict=True):
+                total = total + product(index, step)
+                step = product(step, as_affine(size))
         found.append(Flat(access.buffer, access.is_write, total))
     return found
 
 
 def iterator_ranges(block: BlockOp) -> dict[AffineExpr, Range]:
     """The values that each iterator takes."""
-    return {AffineExpr.dimension(i): (0, n - 1) for i, n in enumerate(block.extents)}
+    return {
+        AffineExpr.dimension(i): (0, n - 1 if isinstance(n, int) else MAX_EXTENT) for i, n in enumerate(block.sizes)
+    }
 
 
 def strides(block: BlockOp) -> list[Stride]:
@@ -71,6 +74,6 @@ def follow_each_other(block: BlockOp, first: int, accesses: Sequence[Stride] | N
     outer, inner = AffineExpr.dimension(first), AffineExpr.dimension(first + 1)
     for access in accesses if accesses is not None else strides(block):
         slow, fast = access.along(outer), access.along(inner)
-        if slow is None or fast is None or slow != fast * block.extents[first + 1]:
+        if slow is None or fast is None or slow != fast * block.likely_extents[first + 1]:
             return False
     return True

@@ -11,7 +11,9 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, blocks_under, memref_of
+from ....dialects.tir.buffers import shape_of
+from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, blocks_under
+from ....dialects.tir.symbols import likely
 from ..analysis.producers import consumers, defining_block, written_buffer
 from ..schedule.checks import makes_checks
 from ..scheduling.recorded import compute_inline
@@ -56,7 +58,7 @@ def _writes_its_iterators(block: BlockOp) -> bool:
     if not isinstance(store, memref.StoreOp):
         return False
     iters = set(block.iters)
-    unit = {v for v, n in zip(block.iters, block.extents, strict=True) if n == 1}
+    unit = {v for v, n in zip(block.iters, block.sizes, strict=True) if n == 1}
     used = list(store.indices)
     return all(v in iters for v in used) and len(set(used)) == len(used) and iters - set(used) <= unit
 
@@ -76,4 +78,4 @@ def _is_index(value: SSAValue) -> bool:
 def _reads_again(reader: BlockOp, block: BlockOp) -> bool:
     """Whether `reader` reads some element of what `block` writes more than once."""
     buffer = written_buffer(block)
-    return prod(reader.extents) > prod(memref_of(buffer).get_shape())
+    return prod(reader.likely_extents) > prod(map(likely, shape_of(buffer)))

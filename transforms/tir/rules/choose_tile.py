@@ -41,11 +41,11 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
     cannot be read as vectors."""
     written = memref_of(written_buffer(block))
     rank = len(written.get_shape())
-    spatial = [i for i in range(rank) if block.extents[i] > 1]
+    spatial = [i for i in range(rank) if block.likely_extents[i] > 1]
     if not spatial or spatial[-1] != rank - 1 or any(k != IterKind.SPATIAL for k in block.kinds[:rank]):
         return None
     vector = spatial[-1]
-    extent = block.extents[vector]
+    extent = block.likely_extents[vector]
     full = registers.lanes(written.element_type)
     lanes = choose_lanes(extent, full)
     if lanes < max(2, min(4, full)):
@@ -53,7 +53,7 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
     reuse = Reuse(block, vector, lanes)
     if None in reuse.steps or not any(reuse.steps):
         return None
-    extents = {i: block.extents[i] for i in spatial[:-1]}
+    extents = {i: block.likely_extents[i] for i in spatial[:-1]}
     extents[vector] = -(-extent // lanes)
     candidates = [Tile(vector, lanes, None, 1, None, 1)]
     for row in (None, *spatial[:-1]):
@@ -105,7 +105,7 @@ class Reuse:
         self._outer, self._lane, self._tile, self._within = (AffineExpr.dimension(count + i) for i in range(4))
         self._ranges = iterator_ranges(block)
         self._ranges[self._lane] = (0, lanes - 1)
-        self._ranges[self._outer] = (0, -(-block.extents[vector] // lanes) - 1)
+        self._ranges[self._outer] = (0, -(-block.likely_extents[vector] // lanes) - 1)
         target = written_buffer(block)
         self._positions = [flat.position for flat in flat_accesses(block) if flat.buffer is not target]
         self._forms = [self._form(p, {vector: self._outer * lanes + self._lane}, {}) for p in self._positions]

@@ -35,7 +35,6 @@ from ..scheduling.recorded import (
     cache_write,
     compute_at,
     decompose_reduction,
-    fuse,
     fuse_buffer_dims,
     fuse_iters,
     reorder,
@@ -45,7 +44,7 @@ from ..scheduling.recorded import (
 )
 from .choose_tile import Tile, find_tile
 from .registers import VectorRegisters
-from .spatial import split_loops
+from .spatial import fuse_known, split_loops
 
 MIN_PARALLEL_WORK = 16384
 """Multiply-adds below which one thread does it all."""
@@ -107,7 +106,7 @@ def _reads_alike(block: BlockOp, reader: BlockOp) -> bool:
             for index, iterator, size in zip(access.op.indices, reader.iters, shape, strict=True)
         ):
             return False
-    return len(enclosing_loops(reader)) == sum(1 for n in reader.extents if n > 1)
+    return len(enclosing_loops(reader)) == sum(1 for n in reader.likely_extents if n > 1)
 
 
 def _store(block: BlockOp) -> memref.StoreOp:
@@ -124,8 +123,8 @@ def _fuse_pixels(block: BlockOp, epilogue: BlockOp) -> bool:
     fused = False
     rank = len(_store(block).indices)
     for position in range(rank - 2, -1, -1):
-        extents = block.extents
-        if extents[position] == 1 or extents[position + 1] == 1:
+        extents = block.likely_extents
+        if 1 in extents[position : position + 2] or not all(isinstance(n, int) for n in block.sizes[position:][:2]):
             continue
         if _decide(block, position) or _decide(epilogue, position):
             continue
@@ -146,14 +145,16 @@ def _decide(block: BlockOp, position: int) -> bool:
 
 def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     work = 1
-    for extent in block.extents:
+    for extent in block.likely_extents:
         work *= extent
-    loops = dict(zip((i for i, n in enumerate(epilogue.extents) if n > 1), enclosing_loops(epilogue), strict=True))
+    loops = dict(
+        zip((i for i, n in enumerate(epilogue.likely_extents) if n > 1), enclosing_loops(epilogue), strict=True)
+    )
     outer: list[ForOp] = [loop for i, loop in loops.items() if i not in (tile.row, tile.column, tile.vector)]
     vector = loops[tile.vector]
     inner: list[ForOp] = []
     vector_outer: list[ForOp] = []
-    if vector.trip_count > tile.lanes:
+    if vector.likely_trips > tile.lanes:
         factors = [tile.columns, tile.lanes] if tile.column == tile.vector and tile.columns > 1 else [tile.lanes]
         parts = split(vector, factors)
         vector_outer = [parts[0]]
@@ -176,15 +177,15 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
         (vector_outer, tile.vector, tile.lanes * (tile.columns if tile.column == tile.vector else 1)),
         (row_outer, tile.row, tile.rows),
     ):
-        if part and loop is not None and epilogue.extents[loop] % size:
+        if part and loop is not None and epilogue.likely_extents[loop] % size:
             ragged += part
     # Columns outermost: their weights stay in cache while the rows pass.
     outer = [loop for loop in (*column_outer, *vector_outer, *outer, *row_outer) if loop not in ragged]
     reorder(*outer, *ragged, *inner)
-    top = fuse(*outer) if outer else None
+    top = fuse_known(outer) if outer else None
     parallel = top
     if ragged:
-        parallel = top if top is not None and top.trip_count >= 4 else ragged[0]
+        parallel = top if top is not None and top.likely_trips >= 4 else ragged[0]
         top = ragged[-1]
     for loop in inner[:-1]:
         set_kind(loop, ForKind.UNROLLED)
@@ -192,7 +193,7 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     if top is None:
         top = enclosing_loops(epilogue)[0]
         top = parallel = add_unit_loop(top)
-    if work >= MIN_PARALLEL_WORK and parallel is not None and parallel.trip_count > 1:
+    if work >= MIN_PARALLEL_WORK and parallel is not None and parallel.likely_trips > 1:
         _run_parallel(parallel)
     buffer = written_buffer(block)
     compute_at(block, top)
@@ -200,7 +201,7 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     spatial, reduce = split_loops(block)
     spatial = [loop for loop in spatial if loop in _under(top)]
     lanes = spatial[-1]
-    if lanes.trip_count > tile.lanes:  # several registers along the vector's iterator
+    if lanes.likely_trips > tile.lanes:  # several registers along the vector's iterator
         spatial[-1:] = split(lanes, [tile.lanes])
     spatial.sort(key=lambda loop: _rank(block, loop, tile))
     reorder(*reduce, *spatial)
@@ -229,5 +230,5 @@ def _rank(block: BlockOp, loop: ForOp, tile: Tile) -> int:
     position = loop_vars.index(loop.var)
     bound = next(i for i, b in enumerate(block.bindings.data.results) if position in b.used_dims())
     if bound == tile.vector:
-        return 2 if loop.trip_count != tile.lanes else 3
+        return 2 if loop.size != tile.lanes else 3
     return 1 if bound == tile.row else 2

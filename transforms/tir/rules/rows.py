@@ -11,6 +11,7 @@ from math import prod
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.dtypes import byte_width
+from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
@@ -20,17 +21,17 @@ from ....dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
+from ....dialects.tir.symbols import Extent
 from ..analysis.producers import consumers, written_buffer
 from ..scheduling.recorded import (
     add_unit_loop,
     cache_write,
     compute_at,
     decompose_reduction,
-    fuse,
     set_kind,
     set_scope,
 )
-from .spatial import PARALLEL_MIN_STEPS, split_loops
+from .spatial import PARALLEL_MIN_STEPS, fuse_known, split_loops
 
 MAX_ROW_BYTES = 128 * 1024
 """Intermediates of one row larger than this stay in shared memory, and their blocks in loops of their own."""
@@ -51,26 +52,28 @@ def schedule_rows(blocks: list[BlockOp]) -> bool:
     if depth is None:
         return False
     if output.is_reduction:
-        copy = cache_write(output, Scope.LOCAL)
+        known_row = all(isinstance(extent, int) for extent in _shape(output)[depth:])
+        copy = cache_write(output, Scope.LOCAL if known_row else Scope.GLOBAL)
         blocks = [*blocks, copy]
         output = copy
     loops = enclosing_loops(output)
-    rows = loops[: sum(1 for n in output.extents[:depth] if n > 1)]
+    rows = loops[: sum(1 for n in output.likely_extents[:depth] if n > 1)]
     if rows:
-        top = fuse(*rows)
+        top = fuse_known(rows)
     else:
         top = add_unit_loop(loops[0] if loops else output)
-    steps = top.trip_count
+    steps = top.likely_trips
     for block in blocks[-2::-1]:
         buffer = written_buffer(block)
         compute_at(block, top)
-        set_scope(buffer, Scope.LOCAL)
+        if all(isinstance(extent, int) for extent in shape_of(buffer)[depth:]):
+            set_scope(buffer, Scope.LOCAL)
         _, reduce = split_loops(block)
         if reduce and block.init is not None:
             decompose_reduction(block, reduce[0])
     work = 0
     for block in blocks_under(top):
-        work += prod(loop.trip_count for loop in enclosing_loops(block))
+        work += prod(loop.likely_trips for loop in enclosing_loops(block))
     if steps > 1 and work >= PARALLEL_MIN_STEPS:
         set_kind(top, ForKind.PARALLEL)
     return True
@@ -106,9 +109,12 @@ def shared_rows(blocks: list[BlockOp]) -> int | None:
             depth = common
     row_bytes = 0
     for block in blocks[:-1]:
-        row_bytes += prod(_shape(block)[depth:]) * byte_width(memref_of(written_buffer(block)).element_type)
+        row = [extent for extent in _shape(block)[depth:] if isinstance(extent, int)]
+        if len(row) < len(_shape(block)) - depth:
+            continue  # a row of a length that is a symbol stays in shared memory
+        row_bytes += prod(row) * byte_width(memref_of(written_buffer(block)).element_type)
     return depth if row_bytes <= MAX_ROW_BYTES else None
 
 
-def _shape(block: BlockOp) -> tuple[int, ...]:
-    return memref_of(written_buffer(block)).get_shape()
+def _shape(block: BlockOp) -> tuple[Extent, ...]:
+    return shape_of(written_buffer(block))

@@ -5,6 +5,8 @@ The innermost loop is left to LLVM's vectoriser, which also sees to what is left
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops
@@ -41,8 +43,8 @@ def _is_vector(block: BlockOp, loop: ForOp) -> bool:
 
     Longer loops are LLVM's to vectorise. This one may stand under a branch, where LLVM would not.
     """
-    extent = loop.trip_count
-    if not 4 <= extent <= MAX_VECTOR or extent & (extent - 1):
+    extent = loop.size
+    if not isinstance(extent, int) or not 4 <= extent <= MAX_VECTOR or extent & (extent - 1):
         return False
     dim = AffineExpr.dimension(len(block.iters) - 1)
     return block.loop_vars[-1] is loop.var and all(a.along(dim) in (0, 1) for a in strides(block))
@@ -56,13 +58,14 @@ def fuse_what_follows(block: BlockOp) -> None:
     """
     position = len(block.iters) - 2
     while position >= 0:
-        extents, kinds = block.extents, block.kinds
+        extents, kinds = block.likely_extents, block.kinds
         if block.iters[position] in deciding_iterators(block):
             pass
         elif (
             kinds[position] == kinds[position + 1] == IterKind.SPATIAL
             and extents[position] > 1
             and extents[position + 1] > 1
+            and isinstance(block.sizes[position + 1], int)
             and follow_each_other(block, position)
         ):
             fuse_iters(block, position)
@@ -82,6 +85,13 @@ def split_loops(block: BlockOp) -> tuple[list[ForOp], list[ForOp]]:
     return [loop for loop in loops if loop.var not in reduce], [loop for loop in loops if loop.var in reduce]
 
 
+def fuse_known(loops: Sequence[ForOp]) -> ForOp:
+    """Fuse as many of `loops`, inner ones first, as can be: of the fused loops, the outermost alone may have an extent
+    that is a symbol. Gives the innermost loop that is left."""
+    first = max((number for number, loop in enumerate(loops) if loop.is_symbolic), default=0)
+    return fuse(*loops[first:])
+
+
 def parallelize(block: BlockOp, loops: list[ForOp]) -> ForOp | None:
     """Run the outermost of `loops`, the outer loops of a nest, in parallel if there is enough to do: as many of them
     fused as it takes to give every thread its share. (A fused loop's parts are found by division, so the fewer the
@@ -90,13 +100,13 @@ def parallelize(block: BlockOp, loops: list[ForOp]) -> ForOp | None:
         return None
     steps = 1
     for loop in enclosing_loops(block):
-        steps *= loop.trip_count
+        steps *= loop.likely_trips
     shares = 0
     trips = 1
-    while shares < len(loops) and trips < PARALLEL_SHARES:
-        trips *= loops[shares].trip_count
+    while shares < len(loops) and trips < PARALLEL_SHARES and not (shares and loops[shares].is_symbolic):
+        trips *= loops[shares].likely_trips
         shares += 1
     fused = fuse(*loops[:shares])
-    if steps >= PARALLEL_MIN_STEPS and fused.trip_count > 1:
+    if steps >= PARALLEL_MIN_STEPS and fused.likely_trips > 1:
         set_kind(fused, ForKind.PARALLEL)
     return fused

@@ -40,6 +40,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
+from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, Scope, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
 from ..analysis.producers import allocation_of, is_before, nest_of, writers
@@ -87,7 +88,7 @@ def cache_read(buffer: SSAValue, scope: Scope, readers: Sequence[BlockOp]) -> Bl
         ScheduleError: as `check_cache_read` says.
     """
     first = check_cache_read(buffer, readers)
-    alloc = AllocBufferOp(memref_of(buffer), scope)
+    alloc = AllocBufferOp(memref_of(buffer), scope, shape_of(buffer))
     alloc.buffer.name_hint = f"{buffer.name_hint or 'buffer'}_{scope.value}"
     nest, block = copy_nest(free_block_name(first, alloc.buffer.name_hint), buffer, alloc.buffer)
     assert first.parent is not None

@@ -21,6 +21,7 @@ from ....dialects.tir.core import (
 from ....dialects.tir.legality.dependence import check_independence
 from ....dialects.tir.legality.scopes import is_torn, nests_using
 from ....dialects.tir.legality.steps import check_steps
+from ....dialects.tir.symbols import Extent
 from ..analysis.producers import (
     allocation_of,
     blocks_between,
@@ -71,7 +72,7 @@ def check_one_element(block: BlockOp) -> memref.StoreOp:
     spatial = [v for v, kind in zip(iters, kinds, strict=True) if kind == IterKind.SPATIAL]
     if len(stores) == 1 and stores[0].parent_op() is block and IterKind.OPAQUE not in kinds:
         indices = list(stores[0].indices)
-        unit = {v for v, extent in zip(iters, block.extents, strict=True) if extent == 1}
+        unit = {v for v, extent in zip(iters, block.sizes, strict=True) if extent == 1}
         rest = set(spatial) - set(indices) - unit
         if not rest and len(set(indices)) == len(indices) and all(v in spatial for v in indices):
             return stores[0]
@@ -117,6 +118,24 @@ def check_first_steps(chain: Sequence[ForOp], new_chain: Sequence[ForOp]) -> Non
         order = [*loops[:start], *new_chain, *loops[start + len(chain) :]]
         for finding in check_steps(block, order):
             raise ScheduleError.at(chain[0], f"its order stays: {finding.message}")
+
+
+def check_known(op: Operation, extents: Sequence[Extent], name: str) -> tuple[int, ...]:
+    """`extents` are integers; gives them."""
+    known = tuple(extent for extent in extents if isinstance(extent, int))
+    if len(known) != len(extents):
+        raise ScheduleError.at(
+            op,
+            f"{name} has an extent that is known only when the function is called",
+            hint="give the function known extents (specialize), or do without this",
+        )
+    return known
+
+
+def check_known_trips(loop: ForOp) -> int:
+    """The number of iterations of `loop` is no symbol; gives it."""
+    (known,) = check_known(loop, [loop.size], f"%{loop.var.name_hint or 'i'}")
+    return known
 
 
 def check_private(loop: ForOp) -> None:

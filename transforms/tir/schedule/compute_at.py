@@ -11,9 +11,11 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.tir.affine import Range, expr_range, linear
-from ....dialects.tir.core import BlockOp, ForOp, IterKind, dimension_ranges, enclosing_loops
+from ....dialects.tir.core import BlockOp, ForOp, IterKind, dimension_ranges, enclosing_loops, loop_range
 from ....dialects.tir.legality.loops import check_kind
+from ....dialects.tir.symbols import as_affine
 from ..analysis.producers import allocation_of, consumers, function_of, is_before, written_buffer
+from ..analysis.proofs import always_holds
 from ..analysis.regions import required_region
 from .checks import check_inputs_stay, check_live, check_not_torn, check_one_element, check_sole_writer, is_around
 from .errors import ScheduleError
@@ -89,8 +91,8 @@ def check_compute_at(block: BlockOp, loop: ForOp) -> None:
     check_inputs_stay(block, loop if not is_around(loop, block) else readers[0])
     bounds = [
         linear(expr)
-        for binding, extent in zip(block.bindings.data.results, block.extents, strict=True)
-        for expr in (binding, AffineConstantExpr(extent - 1) + binding * -1)
+        for binding, extent in zip(block.bindings.data.results, block.sizes, strict=True)
+        for expr in (binding, as_affine(extent) - 1 + binding * -1)
     ]
     if any(linear(condition) not in bounds for condition in block.conditions):
         raise ScheduleError.at(block, f"{name} has a predicate that would be lost")
@@ -100,7 +102,9 @@ def check_compute_at(block: BlockOp, loop: ForOp) -> None:
 def _check_concurrent(block: BlockOp, loop: ForOp) -> None:
     """Iterations around the new place that run at the same time do not meet: seen in a copy of the function, which is
     made only where there are such."""
-    around = [each for each in (*enclosing_loops(loop), loop) if each.for_kind.is_concurrent and each.trip_count > 1]
+    around = [
+        each for each in (*enclosing_loops(loop), loop) if each.for_kind.is_concurrent and each.size not in (0, 1)
+    ]
     if not around:
         return
     func = function_of(block)
@@ -122,12 +126,13 @@ def _place(block: BlockOp, loop: ForOp, preserve_unit_loops: bool) -> Placement:
     outer_vars = [each.var for each in (*enclosing_loops(loop), loop)]
     region = required_region(written_buffer(block), consumers(block), outer_vars)
     place = Placement(list(outer_vars))
-    for number, (iterator, kind, extent) in enumerate(zip(block.iters, block.kinds, block.extents, strict=True)):
+    for number, (iterator, kind, extent) in enumerate(zip(block.iters, block.kinds, block.sizes, strict=True)):
         offset: AffineExpr = AffineConstantExpr(0)
         size = extent
         if kind == IterKind.SPATIAL and iterator in position:
             offset, size = region[position[iterator]]
-            size = min(size, extent)
+            if isinstance(size, int) and isinstance(extent, int):
+                size = min(size, extent)
         if size == 1 and not preserve_unit_loops:
             binding = offset
         else:
@@ -138,12 +143,17 @@ def _place(block: BlockOp, loop: ForOp, preserve_unit_loops: bool) -> Placement:
         place.bindings.append(binding)
         ranges = _ranges(place.values, place.loops, outer_vars)
         bounds = expr_range(binding, ranges)
-        if bounds is None or bounds[1] >= extent:
-            place.conditions.append(AffineConstantExpr(extent - 1) - binding)
+        whole = size == extent and offset == AffineConstantExpr(0)
+        if not whole and (bounds is None or not isinstance(extent, int) or bounds[1] >= extent):
+            condition = as_affine(extent) + (binding * -1 - 1)
+            if isinstance(extent, int) or not always_holds(condition, place.values):
+                place.conditions.append(condition)
         if bounds is None or bounds[0] < 0:
             place.conditions.append(binding)
+        if whole:
+            continue
         trips = prod(high - low + 1 for low, high in (ranges[AffineExpr.dimension(d)] for d in binding.used_dims()))
-        if bounds is None or bounds[0] > 0 or bounds[1] < extent - 1 or trips < extent:
+        if bounds is None or not isinstance(extent, int) or bounds[0] > 0 or bounds[1] < extent - 1 or trips < extent:
             place.partial.add(number)
     return place
 
@@ -151,5 +161,5 @@ def _place(block: BlockOp, loop: ForOp, preserve_unit_loops: bool) -> Placement:
 def _ranges(values: Sequence[SSAValue], loops: Sequence[ForOp], outer: Sequence[SSAValue]) -> dict[AffineExpr, Range]:
     ranges = dimension_ranges(outer)
     for number, loop in enumerate(loops):
-        ranges[AffineExpr.dimension(len(outer) + number)] = (0, loop.trip_count - 1)
+        ranges[AffineExpr.dimension(len(outer) + number)] = loop_range(loop.var)
     return ranges

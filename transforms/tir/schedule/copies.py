@@ -15,9 +15,12 @@ from xdsl.ir.affine import (
     AffineDimExpr,
     AffineExpr,
     AffineMap,
+    AffineSymExpr,
 )
 
-from ....dialects.tir.core import BlockOp, ForOp, IterKind, blocks_under, memref_of
+from ....dialects.tir.buffers import shape_of
+from ....dialects.tir.core import BlockOp, ForOp, IterKind, blocks_under
+from ....dialects.tir.symbols import Extent
 from ..analysis.producers import function_of
 
 
@@ -30,7 +33,7 @@ def free_block_name(op: Operation, wanted: str) -> str:
     return name
 
 
-def nest_over(extents: Sequence[int], names: Sequence[str] = ()) -> tuple[list[ForOp], tuple[AffineExpr, ...]]:
+def nest_over(extents: Sequence[Extent], names: Sequence[str] = ()) -> tuple[list[ForOp], tuple[AffineExpr, ...]]:
     """Loops, one in the other, over the extents that are not 1, and what iterators of these extents are bound to."""
     loops: list[ForOp] = []
     bindings: list[AffineExpr] = []
@@ -46,7 +49,7 @@ def nest_over(extents: Sequence[int], names: Sequence[str] = ()) -> tuple[list[F
 
 
 def new_block(
-    name: str, iters: Sequence[tuple[IterKind, int]], body: Block, init: Block | None = None
+    name: str, iters: Sequence[tuple[IterKind, Extent]], body: Block, init: Block | None = None
 ) -> tuple[Operation, BlockOp]:
     """A block in loops over its iterators; gives the outermost operation, and the block."""
     loops, bindings = nest_over([extent for _, extent in iters])
@@ -74,24 +77,29 @@ def new_body(count: int, prefix: str = "v") -> Block:
 
 def copy_nest(name: str, source: SSAValue, target: SSAValue) -> tuple[Operation, BlockOp]:
     """A block in loops of its own that copies `source` to `target`."""
-    shape = memref_of(source).get_shape()
+    shape = shape_of(source)
     body = new_body(len(shape))
     load = memref.LoadOp.get(source, body.args)
     body.add_ops([load, memref.StoreOp.get(load.res, target, body.args)])
     return new_block(name, [(IterKind.SPATIAL, extent) for extent in shape], body)
 
 
-def index_ops(expr: AffineExpr, values: Sequence[SSAValue]) -> tuple[list[Operation], SSAValue]:
-    """Operations that compute an expression over non-negative `values`, and their result."""
+def index_ops(
+    expr: AffineExpr, values: Sequence[SSAValue], arguments: Sequence[SSAValue] = ()
+) -> tuple[list[Operation], SSAValue]:
+    """Operations that compute an expression over non-negative `values`, and symbols, which are `arguments` of the
+    function; and their result."""
     match expr:
         case AffineDimExpr(position):
             return [], values[position]
+        case AffineSymExpr(position):
+            return [], arguments[position]
         case AffineConstantExpr(value):
             constant = arith.ConstantOp(IntegerAttr(value, IndexType()))
             return [constant], constant.result
         case AffineBinaryOpExpr(kind, lhs, rhs):
-            left, a = index_ops(lhs, values)
-            right, b = index_ops(rhs, values)
+            left, a = index_ops(lhs, values, arguments)
+            right, b = index_ops(rhs, values, arguments)
             match kind:
                 case AffineBinaryOpKind.Add:
                     op = arith.AddiOp(a, b)

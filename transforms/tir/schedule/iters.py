@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, MemRefType, i64
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir.affine import uses
+from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, enclosing_loops, memref_of
+from ....dialects.tir.symbols import as_affine, as_extent
 from .checks import all_accessing, check_live
 from .errors import ScheduleError
 from .loops import check_fuse, fuse
@@ -38,8 +40,10 @@ def check_fuse_iters(block: BlockOp, first: int) -> list[ForOp]:
     bound = [loop for loop in loops if loop.var in _bound_to(block, first) or loop.var in _bound_to(block, second)]
     if len(bound) != 2 or bound[1].parent_op() is not bound[0]:
         raise ScheduleError.at(block, "iterators can be fused where each has one loop, directly nested")
-    extents = [block.extents[first], block.extents[second]]
-    if [loop.trip_count for loop in bound] != extents or any(loop.start for loop in bound):
+    extents = list(block.sizes[first : second + 1])
+    if not isinstance(extents[1], int):
+        raise ScheduleError.at(block, "iterators can be fused where the extent of the second is no symbol")
+    if [loop.size for loop in bound] != extents or any(loop.start for loop in bound):
         raise ScheduleError.at(block, "iterators can be fused where each runs over its whole loop")
     dims: list[AffineExpr] = [AffineExpr.dimension(list(block.loop_vars).index(loop.var)) for loop in bound]
     if list(block.bindings.data.results[first : second + 1]) != dims:
@@ -59,16 +63,17 @@ def fuse_iters(block: BlockOp, first: int) -> None:
     """
     bound = check_fuse_iters(block, first)
     second = first + 1
-    inner_extent = block.extents[second]
+    inner_extent = block.sizes[second]
+    assert isinstance(inner_extent, int), "as check_fuse_iters says"
     fused = fuse(*bound)
     for region in block.regions:
         _fuse_arguments(region, first, inner_extent, region is block.init and block.kinds[first] == IterKind.REDUCE)
-    extents = list(block.extents)
-    extents[first : second + 1] = [extents[first] * inner_extent]
+    extents = list(block.sizes)
+    extents[first : second + 1] = [as_extent(as_affine(extents[first]) * inner_extent)]
     kinds = list(block.iter_kinds)
     del kinds[second]
     block.properties["iter_kinds"] = type(block.iter_kinds)(kinds)
-    block.properties["iter_extents"] = DenseArrayBase.from_list(i64, extents)
+    block.sizes = extents
     loop_vars = list(block.loop_vars)
     bindings = list(block.bindings.data.results)
     bindings[first : second + 1] = [AffineExpr.dimension(loop_vars.index(fused.var))]
@@ -150,10 +155,11 @@ def fuse_buffer_dims(alloc: AllocBufferOp, first: int, blocks: Sequence[BlockOp]
         ScheduleError: as `check_fuse_buffer_dims` says.
     """
     check_fuse_buffer_dims(alloc, first, blocks)
-    type = memref_of(alloc.buffer)
-    shape = list(type.get_shape())
-    shape[first : first + 2] = [shape[first] * shape[first + 1]]
-    alloc.buffer._type = MemRefType[Attribute](type.element_type, shape)  # pyright: ignore[reportPrivateUsage]
+    shape = list(shape_of(alloc.buffer))
+    inner = shape[first + 1]
+    assert isinstance(inner, int), "as check_fuse_buffer_dims says"
+    shape[first : first + 2] = [as_extent(as_affine(shape[first]) * inner)]
+    alloc.set_shape(shape)
     for block in blocks:
         for access in block.accesses():
             if access.buffer is not alloc.buffer:

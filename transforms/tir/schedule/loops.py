@@ -8,10 +8,20 @@ from math import prod
 
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import expr_range
-from ....dialects.tir.core import BlockOp, ForKind, ForOp, blocks_under, dimension_ranges, enclosing_loops
+from ....dialects.tir.affine import linear
+from ....dialects.tir.core import BlockOp, ForKind, ForOp, blocks_under, enclosing_loops
 from ....dialects.tir.legality.loops import check_kind
-from .checks import check_first_steps, check_free, check_kinds, check_live, check_private, check_reorderable
+from ....dialects.tir.symbols import Extent, as_affine, as_extent
+from ..analysis.proofs import always_holds
+from .checks import (
+    check_first_steps,
+    check_free,
+    check_kinds,
+    check_known_trips,
+    check_live,
+    check_private,
+    check_reorderable,
+)
 from .errors import ScheduleError
 from .rebind import ValueExpr, assign, rebind
 
@@ -21,14 +31,14 @@ def check_split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -
 
     Raises:
         ScheduleError: a factor is not positive, the loop does not start at 0, or has a thread or annotations, or the
-            loops would have fewer iterations than it has.
+            loops would have fewer iterations than it has, or might, as that is a symbol.
     """
     check_live(loop)
     check_free(loop)
-    if outer is not None and prod((outer, *factors)) < loop.trip_count:
+    if outer is not None and prod((outer, *factors)) < check_known_trips(loop):
         raise ScheduleError.at(
             loop,
-            f"cannot split into {[outer, *factors]}: that is fewer than its {loop.trip_count} iterations",
+            f"cannot split into {[outer, *factors]}: that is fewer than its {loop.size} iterations",
             hint="leave one factor out, for the loop to say",
         )
     if any(f < 1 for f in factors) or (outer is not None and outer < 1):
@@ -48,13 +58,14 @@ def split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -> list
         ScheduleError: as `check_split` says.
     """
     check_split(loop, factors, outer)
-    extent, inner = loop.trip_count, 1
+    extent, inner = loop.size, 1
     for factor in factors:
         inner *= factor
-    outer_extent = -(-extent // inner) if outer is None else outer
+    outer_extent: Extent = _quotient_up(extent, inner) if outer is None else outer
+    divides = linear(as_affine(outer_extent) * inner) == linear(as_affine(extent))
     name = loop.var.name_hint or "i"
     loops = [loop, *(ForOp(f, name_hint=f"{name}_{n}") for n, f in enumerate(factors, 1))]
-    loop.trip_count = outer_extent
+    loop.size = outer_extent
     loop.var.name_hint = f"{name}_0"
     contents = list(loop.body.block.ops)
     blocks = blocks_under(loop)
@@ -64,7 +75,7 @@ def split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -> list
         around.body.block.add_op(nested)
     loops[-1].body.block.add_ops(contents)
     expr: AffineExpr = AffineConstantExpr(0)
-    for position, (_, size) in enumerate(zip(loops, (outer_extent, *factors), strict=True)):
+    for position, size in enumerate((1, *factors)):
         expr = expr * size + AffineExpr.dimension(position)
     whole = ValueExpr(expr, tuple(each.var for each in loops))
     for block in blocks:
@@ -72,9 +83,16 @@ def split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -> list
         if not uses:
             continue
         rebind(block, {loop.var: whole})
-        if outer_extent * inner != extent:
-            _add_condition(block, ValueExpr(AffineConstantExpr(extent - 1) - expr, whole.values))
+        if not divides:
+            _add_condition(block, ValueExpr(as_affine(extent) + (expr * -1 - 1), whole.values))
     return loops
+
+
+def _quotient_up(extent: Extent, divisor: int) -> Extent:
+    """The least number of times that `divisor` fills `extent`."""
+    if isinstance(extent, int):
+        return -(-extent // divisor)
+    return as_extent(linear(extent.ceil_div(divisor)).to_expr())
 
 
 def _add_condition(block: BlockOp, condition: ValueExpr) -> None:
@@ -99,9 +117,13 @@ def check_fuse(*loops: ForOp) -> None:
     if len(loops) > 1:
         for loop in loops:
             check_free(loop)
-            if loop.trip_count == 0:
+            if loop.size == 0:
                 raise ScheduleError.at(loop, "cannot fuse: the loop has no iterations")
         check_kinds(loops, loops[0].for_kind)
+        for loop in loops[1:]:
+            if loop.is_symbolic:
+                why = "cannot fuse: how the loop outside moves on depends on an extent that is a symbol"
+                raise ScheduleError.at(loop, why, hint="only the outermost of the fused loops may have such")
     for first, second in pairwise(loops):
         if list(first.body.block.ops) != [second]:
             raise ScheduleError.at(second, "cannot fuse: the loops are not directly nested")
@@ -117,7 +139,7 @@ def fuse(*loops: ForOp) -> ForOp:
     outer, *rest = loops
     if not rest:
         return outer
-    extents = [loop.trip_count for loop in loops]
+    extents = [1, *(loop.trip_count for loop in rest)]
     starts = [loop.start for loop in loops]
     fused = outer
     variable = AffineExpr.dimension(0)
@@ -133,7 +155,7 @@ def fuse(*loops: ForOp) -> ForOp:
     for op in contents:
         op.detach()
     rest[0].detach()
-    fused.trip_count = stride
+    fused.size = as_extent(linear(as_affine(loops[0].size) * stride).to_expr())
     fused.properties["min"] = type(fused.min)(0, fused.min.type)
     fused.body.block.add_ops(contents)
     names = [loop.var.name_hint or "i" for loop in loops]
@@ -253,8 +275,9 @@ def check_bind_constant(loop: ForOp) -> None:
         ScheduleError: it has not just one iteration.
     """
     check_live(loop)
-    if loop.trip_count != 1:
-        raise ScheduleError.at(loop, f"has {loop.trip_count} iterations: only a loop of one gives way to its body")
+    if loop.size != 1:
+        count = "a number of" if loop.is_symbolic else str(loop.trip_count)
+        raise ScheduleError.at(loop, f"has {count} iterations: only a loop of one gives way to its body")
 
 
 def bind_constant(loop: ForOp) -> None:
@@ -276,9 +299,7 @@ def bind_constant(loop: ForOp) -> None:
 
 def drop_proved_conditions(block: BlockOp) -> None:
     """Remove from the predicate what the loops' ranges already prove."""
-    ranges = dimension_ranges(block.loop_vars)
-    kept = [
-        condition for condition in block.conditions if (found := expr_range(condition, ranges)) is None or found[0] < 0
-    ]
+    values = list(block.loop_vars)
+    kept = [condition for condition in block.conditions if not always_holds(condition, values)]
     if len(kept) != len(block.conditions):
         assign(block, block.bindings.data.results, kept, list(block.loop_vars))

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
+from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
@@ -56,7 +57,7 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
     for each in loops[loops.index(loop) :]:
         if each.var in spatial_vars and each.var in reduce_vars:
             raise ScheduleError.at(each, f"{name} binds elements and steps of its reduction to this loop, together")
-        if each.trip_count > 1 and each.var not in spatial_vars | reduce_vars:
+        if each.size not in (0, 1) and each.var not in spatial_vars | reduce_vars:
             raise ScheduleError.at(each, f"{name} binds nothing to this loop: it reduces anew in each iteration")
     for condition in block.conditions:
         used = {block.loop_vars[d] for d in condition.used_dims()}
@@ -87,9 +88,7 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
         else:
             spatial_vars |= used
     copied = [each for each in loops[loops.index(loop) :] if each.var in spatial_vars]
-    copies = [
-        ForOp(each.trip_count, min=each.start, kind=each.for_kind, name_hint=each.var.name_hint) for each in copied
-    ]
+    copies = [ForOp(each.size, min=each.start, kind=each.for_kind, name_hint=each.var.name_hint) for each in copied]
     renamed: dict[SSAValue, SSAValue] = {old.var: new.var for old, new in zip(copied, copies, strict=True)}
     spatial = [i for i, kind in enumerate(block.kinds) if kind != IterKind.REDUCE]
     init_block = block.init.block
@@ -102,7 +101,7 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
         body.add_op(op.clone(mapping))
     init = BlockOp(
         f"{block.block_name}_init",
-        [(IterKind.SPATIAL, block.extents[i]) for i in spatial],
+        [(IterKind.SPATIAL, block.sizes[i]) for i in spatial],
         AffineMap(0, 0, tuple(AffineExpr.constant(0) for _ in spatial)),
         [],
         Region(body),
@@ -134,8 +133,8 @@ def check_cache_write(block: BlockOp) -> None:
     name = f"block @{block.block_name}"
     check_sole_writer(block, target)
     store = check_one_element(block)
-    shape = memref_of(target).get_shape()
-    extents = dict(zip(block.iters, block.extents, strict=True))
+    shape = shape_of(target)
+    extents = dict(zip(block.iters, block.sizes, strict=True))
     if any(extents[v] != n for v, n in zip(store.indices, shape, strict=True) if isinstance(v, BlockArgument)):
         raise ScheduleError.at(block, f"{name} does not write all elements of its buffer")
     if block.partial_iters:
@@ -162,7 +161,8 @@ def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
     """
     check_cache_write(block)
     target = written_buffer(block)
-    alloc = AllocBufferOp(memref_of(target), scope)
+    shape = shape_of(target)
+    alloc = AllocBufferOp(memref_of(target), scope, shape)
     alloc.buffer.name_hint = f"{target.name_hint or block.block_name}_{scope.value}"
     top = nest_of(block)
     assert top.parent is not None
@@ -171,7 +171,6 @@ def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
         if access.buffer is target:
             access.op.operands[1 if access.is_write else 0] = alloc.buffer
     block.update_accesses()
-    shape = memref_of(target).get_shape()
     loops = [ForOp(n, name_hint=f"i{d}") for d, n in enumerate(shape) if n != 1]
     body = Block(arg_types=[IndexType()] * len(shape))
     for number, argument in enumerate(body.args):

@@ -52,13 +52,15 @@ What is written is cached by `cache_write`, and laid out by `transform_layout`.
 from __future__ import annotations
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
-from ....dialects.tir.affine import expr_range
+from ....dialects.tir.affine import substitute
+from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, IterKind, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
+from ....dialects.tir.legality.symbolic import is_within_domain
+from ....dialects.tir.symbols import arguments_around
 from ..analysis.producers import nest_of
 from .cache_read import check_cache_read
 from .copies import drop_unused_indices, free_block_name, index_ops, new_block, new_body
@@ -79,15 +81,11 @@ def check_reindex(block: BlockOp, buffer: SSAValue) -> AffineMap:
     map = reads[0].map
     if len(maps) != 1 or map is None:
         raise ScheduleError.at(block, f"{name} does not read {buffer_name(buffer)} at one place that its iterators say")
-    ranges: dict[AffineExpr, tuple[int, int]] = {
-        AffineDimExpr(number): (0, extent - 1) for number, extent in enumerate(block.extents)
-    }
     for access in reads:
         if access.op.parent_op() is not block or access.op.parent_region() is not block.body:
             raise ScheduleError.at(access.op, f"{name} reads {buffer_name(buffer)} under a condition, or in its init")
-    for index, extent in zip(map.results, memref_of(buffer).get_shape(), strict=True):
-        bounds = expr_range(index, ranges)
-        if bounds is None or bounds[0] < 0 or bounds[1] >= extent:
+    for index, extent in zip(map.results, shape_of(buffer), strict=True):
+        if not is_within_domain(block, index, extent):
             raise ScheduleError.at(
                 block, f"{name} would read {buffer_name(buffer)} outside, for iterators that its predicate leaves out"
             )
@@ -103,15 +101,15 @@ def reindex(block: BlockOp, buffer: SSAValue) -> BlockOp:
     """
     map = check_reindex(block, buffer)
     used = sorted({d for expr in map.results for d in expr.used_dims()})
-    shape = [block.extents[d] for d in used]
-    alloc = AllocBufferOp(MemRefType[Attribute](memref_of(buffer).element_type, shape))
+    shape = [block.sizes[d] for d in used]
+    alloc = AllocBufferOp.of(memref_of(buffer).element_type, shape)
     alloc.buffer.name_hint = f"{buffer.name_hint or 'buffer'}_reindex"
     body = new_body(len(used))
     dims: list[AffineExpr] = [AffineDimExpr(used.index(d) if d in used else 0) for d in range(len(block.iters))]
     indices: list[SSAValue] = []
     added: list[Operation] = []
     for expr in map.results:
-        ops, value = index_ops(expr.replace_dims_and_symbols(dims, []), body.args)
+        ops, value = index_ops(substitute(expr, dims), body.args, arguments_around(block))
         added += ops
         indices.append(value)
     load = memref.LoadOp.get(buffer, indices)

@@ -65,6 +65,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ....dialects.tir.affine import Linear, expr_range, linear, substitute
+from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     BlockOp,
     ForOp,
@@ -72,10 +73,12 @@ from ....dialects.tir.core import (
     blocks_under,
     dimension_ranges,
     enclosing_loops,
-    memref_of,
+    loop_of,
 )
 from ....dialects.tir.legality.bounds import buffer_name
+from ....dialects.tir.symbols import Extent, as_affine
 from ..analysis.producers import allocation_of, blocks_between, is_before, nest_of, writers, written_buffer
+from ..analysis.proofs import always_holds
 from .checks import allocate_first, check_allocations_first, check_live, check_not_torn, check_one_element, is_around
 from .errors import ScheduleError
 from .inline import erase_with_loops
@@ -87,7 +90,7 @@ class Part:
     """Which values an iterator takes in one iteration: from `offset`, over the loops outside as dimensions, `size`."""
 
     offset: AffineExpr
-    size: int
+    size: Extent
 
 
 @dataclass
@@ -165,8 +168,8 @@ def _check_finished(producer: BlockOp, outer: list[SSAValue]) -> None:
             )
     bounds = [
         linear(expr)
-        for binding, extent in zip(producer.bindings.data.results, producer.extents, strict=True)
-        for expr in (binding, AffineConstantExpr(extent - 1) + binding * -1)
+        for binding, extent in zip(producer.bindings.data.results, producer.sizes, strict=True)
+        for expr in (binding, as_affine(extent) - 1 + binding * -1)
     ]
     if producer.partial_iters or any(linear(condition) not in bounds for condition in producer.conditions):
         raise ScheduleError.at(producer, f"{name} writes a part only of what it could")
@@ -203,12 +206,20 @@ def _span(producer: BlockOp, index: AffineExpr, outer: list[SSAValue]) -> Part |
     ]
     fixed: dict[AffineExpr, int] = {}
     steps: list[tuple[int, int]] = []
+    whole: Extent | None = None
     low = 0
     for atom, factor in form.terms.items():
         used = [loop_vars[d] for d in atom.used_dims()]
         if all(v in outer for v in used):
             fixed[substitute(atom, renumber)] = factor
         elif isinstance(atom, AffineDimExpr) and factor > 0:
+            loop = loop_of(loop_vars[atom.position])
+            if loop.is_symbolic:
+                if factor != 1 or whole is not None:
+                    return None
+                whole = loop.size
+                low += loop.start
+                continue
             first, last = ranges[atom]
             low += factor * first
             steps.append((factor, last - first + 1))
@@ -219,18 +230,26 @@ def _span(producer: BlockOp, index: AffineExpr, outer: list[SSAValue]) -> Part |
         if factor > size:
             return None
         size += factor * (count - 1)
+    if whole is not None and size != 1:
+        return None
+    size = size if whole is None else whole
     return Part(Linear(fixed, form.constant + low).to_expr(), size)
+
+
+def _is_at_least(size: Extent, extent: Extent) -> bool:
+    """Whether a part has surely as many elements as the whole."""
+    return size == extent or (isinstance(size, int) and isinstance(extent, int) and size >= extent)
 
 
 def _add_parts(block: BlockOp, buffer: SSAValue, box: list[Part], plan: Plan) -> None:
     """Let the iterators that `block` reads `buffer` at run over `box`."""
     name = f"block @{block.block_name}"
-    shape = memref_of(buffer).get_shape()
+    shape = shape_of(buffer)
     for access in block.accesses():
         if access.buffer is not buffer:
             continue
         for index, part, extent in zip(access.op.indices, box, shape, strict=True):
-            whole = part.size >= extent and part.offset == AffineConstantExpr(0)
+            whole = part.offset == AffineConstantExpr(0) and _is_at_least(part.size, extent)
             if whole:
                 continue
             if not (isinstance(index, BlockArgument) and index in block.iters):
@@ -261,7 +280,7 @@ def reverse_compute_at(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = 
     loops: list[ForOp] = []
     bindings: list[AffineExpr] = []
     conditions: list[AffineExpr] = []
-    for number, (iterator, extent) in enumerate(zip(block.iters, block.extents, strict=True)):
+    for number, (iterator, extent) in enumerate(zip(block.iters, block.sizes, strict=True)):
         part = plan.parts.get(number, Part(AffineConstantExpr(0), extent))
         binding = part.offset
         if part.size != 1 or preserve_unit_loops:
@@ -276,11 +295,13 @@ def reverse_compute_at(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = 
         loops[-1].body.block.add_op(block)
     loop.body.block.add_op(loops[0] if loops else block)
     ranges = dimension_ranges(values)
-    for binding, extent in zip(bindings, block.extents, strict=True):
+    for binding, extent in zip(bindings, block.sizes, strict=True):
         bounds = expr_range(binding, ranges)
-        if bounds is None or bounds[1] >= extent:
-            conditions.append(AffineConstantExpr(extent - 1) - binding)
-        if bounds is None or bounds[0] < 0:
+        if bounds is None or not isinstance(extent, int) or bounds[1] >= extent:
+            condition = as_affine(extent) + (binding * -1 - 1)
+            if isinstance(extent, int) or not always_holds(condition, values):
+                conditions.append(condition)
+        if (bounds is None or bounds[0] < 0) and not always_holds(binding, values):
             conditions.append(binding)
     assign(block, bindings, conditions, values)
     return loops

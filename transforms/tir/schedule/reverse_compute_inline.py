@@ -42,7 +42,8 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ....dialects.tir.core import BlockOp, accessing_blocks, enclosing_loops, memref_of
+from ....dialects.tir.buffers import shape_of
+from ....dialects.tir.core import BlockOp, accessing_blocks, enclosing_loops
 from ....dialects.tir.legality.bounds import buffer_name
 from ..analysis.producers import (
     allocation_of,
@@ -107,8 +108,8 @@ def check_reverse_compute_inline(block: BlockOp) -> BlockOp:
 
 def _check_reads(block: BlockOp, buffer: SSAValue) -> None:
     """Each read of `buffer` is at the iterators of `block`, each once, and so is every element of it."""
-    shape = memref_of(buffer).get_shape()
-    extents = dict(zip(block.iters, block.extents, strict=True))
+    shape = shape_of(buffer)
+    extents = dict(zip(block.iters, block.sizes, strict=True))
     for access in block.accesses():
         if access.buffer is not buffer:
             continue

@@ -62,12 +62,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ....dialects.tir.affine import substitute, uses
+from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, blocks_under, enclosing_loops, memref_of
+from ....dialects.tir.symbols import arguments_around
 from ..analysis.producers import consumers, nest_of
 from .checks import check_live, check_one_element, check_sole_writer
 from .copies import free_block_name, index_ops, new_block, new_body
@@ -117,7 +119,7 @@ def check_rfactor(loop: ForOp, axis: int) -> Reduction:
         raise ScheduleError.at(block, f"{name} has no init", hint="apply this before decompose_reduction")
     if block.conditions or block.partial_iters:
         raise ScheduleError.at(block, f"{name} has a predicate", hint="split by a factor that divides")
-    if loop.start != 0 or loop.trip_count < 1:
+    if loop.start != 0 or loop.size == 0:
         raise ScheduleError.at(loop, "does not start at 0, or has no iterations")
     if loop.var not in block.loop_vars:
         raise ScheduleError.at(loop, f"is no reduction of {name}")
@@ -199,9 +201,9 @@ def rfactor(loop: ForOp, axis: int) -> BlockOp:
     block, target = found.block, found.store.memref
     rank = len(found.store.indices)
     axis = axis + rank + 1 if axis < 0 else axis
-    shape = list(memref_of(target).get_shape())
-    shape.insert(axis, loop.trip_count)
-    alloc = AllocBufferOp(MemRefType[Attribute](memref_of(target).element_type, shape))
+    shape = list(shape_of(target))
+    shape.insert(axis, loop.size)
+    alloc = AllocBufferOp.of(memref_of(target).element_type, shape)
     alloc.buffer.name_hint = f"{target.name_hint or block.block_name}_rf"
     top = nest_of(loop)
     assert top.parent is not None
@@ -242,8 +244,8 @@ def _partial_block(found: Reduction, loop: ForOp, axis: int, buffer: SSAValue) -
         loop_vars[d] for n, kind in enumerate(block.kinds) if kind == IterKind.REDUCE for d in bindings[n].used_dims()
     }
     loops = [each for each in enclosing_loops(block) if each.var in reduced and each is not loop]
-    iters = [(IterKind.SPATIAL, loop.trip_count), *((IterKind.SPATIAL, block.extents[n]) for n in spatial)]
-    iters += [(IterKind.REDUCE, each.trip_count) for each in loops] or [(IterKind.REDUCE, 1)]
+    iters = [(IterKind.SPATIAL, loop.size), *((IterKind.SPATIAL, block.sizes[n]) for n in spatial)]
+    iters += [(IterKind.REDUCE, each.size) for each in loops] or [(IterKind.REDUCE, 1)]
     new_bindings: list[AffineExpr] = [AffineDimExpr(loop_vars.index(loop.var)), *(bindings[n] for n in spatial)]
     new_bindings += [AffineDimExpr(loop_vars.index(each.var)) for each in loops] or [AffineConstantExpr(0)]
     names = [f"v{loop.var.name_hint or 'k'}", *((block.iters[n].name_hint or f"v{n}") for n in spatial)]
@@ -261,7 +263,7 @@ def _partial_block(found: Reduction, loop: ForOp, axis: int, buffer: SSAValue) -
                 mapping[old] = body.args[1 + spatial.index(number)]
             elif old.uses:
                 dims: list[AffineExpr] = [AffineDimExpr(position.get(v, 0)) for v in loop_vars]
-                ops, mapping[old] = index_ops(substitute(bindings[number], dims), body.args)
+                ops, mapping[old] = index_ops(substitute(bindings[number], dims), body.args, arguments_around(block))
                 body.add_ops(ops)
         for op in region.block.ops:
             body.add_op(op.clone(mapping))
@@ -290,7 +292,7 @@ def _whole_nest(found: Reduction, loop: ForOp, axis: int, buffer: SSAValue) -> t
     """The block that combines the partial results, in loops of its own."""
     block = found.block
     spatial = [n for n, kind in enumerate(block.kinds) if kind == IterKind.SPATIAL]
-    iters = [(IterKind.SPATIAL, block.extents[n]) for n in spatial] + [(IterKind.REDUCE, loop.trip_count)]
+    iters = [(IterKind.SPATIAL, block.sizes[n]) for n in spatial] + [(IterKind.REDUCE, loop.size)]
     names = [*((block.iters[n].name_hint or f"v{n}") for n in spatial), f"v{loop.var.name_hint or 'k'}"]
     body, start = new_body(len(iters)), new_body(len(iters))
     for each in (body, start):

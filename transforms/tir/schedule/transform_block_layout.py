@@ -46,7 +46,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 
 from ....dialects.tir.core import BlockOp, ForKind, IterKind, enclosing_loops
 from ..analysis.producers import nest_of
-from .checks import check_free, check_live
+from .checks import check_free, check_known, check_live
 from .copies import index_ops, nest_over
 from .errors import ScheduleError
 from .index_maps import Bijection, bijection
@@ -65,10 +65,12 @@ def check_transform_block_layout(block: BlockOp, map: AffineMap) -> NewIters:
 
     Raises:
         ScheduleError: it does not stand alone in serial loops that its iterators, in order, are bound to; has a
-            predicate or an opaque iterator; or the map is no bijection, or mixes kinds of iterators.
+            predicate, an opaque iterator or an extent that is a symbol; or the map is no bijection, or mixes kinds of
+            iterators.
     """
     check_live(block)
     name = f"block @{block.block_name}"
+    extents = check_known(block, block.sizes, name)
     if block.conditions or block.partial_iters:
         raise ScheduleError.at(block, f"{name} has a predicate, or runs for a part of its iterators' values")
     if IterKind.OPAQUE in block.kinds:
@@ -80,19 +82,19 @@ def check_transform_block_layout(block: BlockOp, map: AffineMap) -> NewIters:
         if list(loop.body.block.ops) != [nest] or loop.start != 0 or loop.for_kind != ForKind.SERIAL:
             raise ScheduleError.at(block, f"{name} does not stand alone in serial loops from 0")
         nest = loop
-    bound = [b for b, extent in zip(block.bindings.data.results, block.extents, strict=True) if extent != 1]
-    own = [loop.var for loop in loops if loop.trip_count != 1]
+    bound = [b for b, extent in zip(block.bindings.data.results, extents, strict=True) if extent != 1]
+    own = [loop.var for loop in loops if loop.size != 1]
     expected: list[AffineExpr] = [
         AffineDimExpr(list(block.loop_vars).index(v)) if v in block.loop_vars else AffineConstantExpr(-1) for v in own
     ]
     if bound != expected:
         raise ScheduleError.at(block, f"{name} has iterators that are not bound to a loop each, in order")
-    found = bijection(map, block.extents)
+    found = bijection(map, extents)
     if isinstance(found, str):
         raise ScheduleError.at(block, f"the index map {map} {found}")
     kinds: list[IterKind] = []
     for number, expr in enumerate(map.results):
-        used = {block.kinds[d] for d in expr.used_dims() if block.extents[d] != 1}
+        used = {block.kinds[d] for d in expr.used_dims() if extents[d] != 1}
         if len(used) > 1:
             raise ScheduleError.at(block, f"index {number} of the map mixes iterators of several kinds")
         kinds.append(next(iter(used), IterKind.SPATIAL))

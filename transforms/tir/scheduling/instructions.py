@@ -21,6 +21,7 @@ from ..schedule.add_unit_loop import add_unit_loop
 from ..schedule.annotate import annotate, unannotate
 from ..schedule.bind import bind
 from ..schedule.cache_read import cache_read
+from ..schedule.checks import check_known_trips
 from ..schedule.compute_at import compute_at
 from ..schedule.errors import ScheduleError
 from ..schedule.inline import compute_inline
@@ -90,10 +91,10 @@ def _each_once(found: Any) -> list[BlockOp]:
 
 def _sample_perfect_tile(state: State, op: queries.SamplePerfectTileOp) -> Sequence[Meaning]:
     loop, most = state.loop(op.inputs[0]), op.max_innermost.value.data
-    if loop.trip_count < 1:
+    if (trips := check_known_trips(loop)) < 1:
         raise ScheduleError.at(loop, "has no iterations to divide")
     if op.decision is None:
-        queries.decided(op, draw_tile(state.random, loop.trip_count, len(op.outputs), most))
+        queries.decided(op, draw_tile(state.random, trips, len(op.outputs), most))
     assert op.decision is not None
     factors = [factor.value.data for factor in op.decision if isinstance(factor, IntegerAttr)]
     check_tile(loop, factors, most)
@@ -150,7 +151,7 @@ def _split(state: State, op: loops.SplitOp) -> Sequence[Meaning]:
             if factor < 1:
                 raise ScheduleError.at(loop, f"cannot split into {given}: factors must be positive")
             product *= factor
-        rest = max(1, -(-loop.trip_count // product))
+        rest = max(1, -(-check_known_trips(loop) // product))
         factors = [rest if factor is None else factor for factor in factors]
     inner = [factor for factor in factors[1:] if factor is not None]
     parts = split(loop, inner, factors[0])

@@ -9,6 +9,7 @@ from random import Random
 
 from ....dialects.tir.core import BlockOp, ForOp, enclosing_loops
 from ..analysis.producers import consumers
+from ..schedule.checks import check_known_trips
 from ..schedule.compute_at import check_compute_at
 from ..schedule.errors import ScheduleError
 from ..schedule.inline import check_inline
@@ -30,10 +31,10 @@ def check_tile(loop: ForOp, factors: Sequence[int], max_innermost: int) -> None:
     """Whether a recorded decision fits `loop`.
 
     Raises:
-        ScheduleError: the factors' product is not its extent, or the last is too large.
+        ScheduleError: the factors' product is not its extent, which must be known, or the last is too large.
     """
-    if prod(factors) != loop.trip_count:
-        raise ScheduleError.at(loop, f"the decision {list(factors)} does not divide its {loop.trip_count} iterations")
+    if prod(factors) != (trips := check_known_trips(loop)):
+        raise ScheduleError.at(loop, f"the decision {list(factors)} does not divide its {trips} iterations")
     if len(factors) > 1 and factors[-1] > max_innermost:
         raise ScheduleError.at(loop, f"the innermost factor {factors[-1]} is more than {max_innermost}")
 

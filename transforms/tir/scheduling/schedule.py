@@ -380,7 +380,7 @@ class Schedule:
         kind, index = buffer
         op = self.state.block(block.value)
         buffers = op.reads if kind == "read" else op.writes
-        rank = len(_shape(buffers[index])) if 0 <= index < len(buffers) else 0
+        rank = _rank(buffers[index]) if 0 <= index < len(buffers) else 0
         self.apply(blocks.TransformLayoutOp.of(block.value, buffer=kind, index=index, map=_affine_map(index_map, rank)))
 
     def transform_block_layout(self, block: BlockRV, index_map: IndexMap) -> None:
@@ -432,8 +432,8 @@ def _maybe_list(values: Sequence[int] | None) -> list[int] | None:
     return None if values is None else [int(value) for value in values]
 
 
-def _shape(buffer: SSAValue) -> tuple[int, ...]:
-    return memref_of(buffer).get_shape()
+def _rank(buffer: SSAValue) -> int:
+    return len(memref_of(buffer).get_shape())
 
 
 def _affine_map(map: IndexMap, rank: int) -> AffineMap:

@@ -1,0 +1,54 @@
+"""Expressions over SSA values in text: `%i * 16 + %n`, `(%n + 15) floordiv 16`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.parser import AffineParser, Parser, UnresolvedOperand
+from xdsl.utils.lexer import Span
+
+from .symbols import symbol_of
+
+
+def parse_expr(
+    parser: Parser, what: str, meaning: Callable[[Parser, Span], AffineExpr | None] | None = None
+) -> AffineExpr:
+    """Parse an expression over the function's symbols, without brackets around it.
+
+    `what` it is stands in errors. `meaning` gives the symbol of a name, where that has no value yet.
+    """
+    affine = AffineParser(parser._parser_state)  # pyright: ignore[reportPrivateUsage]
+    parse_value, _, names = affine._get_parse_optional_ssa_value()  # pyright: ignore[reportPrivateUsage]
+    try:
+        expr = affine._parse_affine_expr(parse_value)  # pyright: ignore[reportPrivateUsage]
+    except (NotImplementedError, ZeroDivisionError):
+        parser.raise_error("index expressions multiply by constants, and divide by positive ones")
+    symbols: list[AffineExpr] = []
+    for name in names:
+        if (symbol := (meaning or _symbol)(parser, name)) is None:
+            message = f"{what} may depend on the function's index arguments, which {name.text} is not one of"
+            parser.raise_error(message, name.start, name.end)
+        symbols.append(symbol)
+    return expr.replace_dims_and_symbols([], symbols)
+
+
+def _symbol(parser: Parser, name: Span) -> AffineExpr | None:
+    return symbol_of(resolve(parser, name)) if name.text[1:] in parser.ssa_values else None
+
+
+def parse_exprs(parser: Parser) -> tuple[tuple[AffineExpr, ...], Sequence[Span]]:
+    """Parse `[%i * 4 + %j, %k]`: expressions over symbols, and the name that each symbol stands for."""
+    affine = AffineParser(parser._parser_state)  # pyright: ignore[reportPrivateUsage]
+    try:
+        map, names = affine.parse_affine_map_of_ssa_ids()
+    except (NotImplementedError, ZeroDivisionError):
+        parser.raise_error("index expressions multiply by constants, and divide by positive ones")
+    return map.results, names
+
+
+def resolve(parser: Parser, name: Span) -> SSAValue:
+    """The index value of a name."""
+    return parser.resolve_operand(UnresolvedOperand(name, 0), IndexType())

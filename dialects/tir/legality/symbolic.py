@@ -1,0 +1,229 @@
+"""Iterators and accesses where extents are symbols: proved by the analyzer for all sizes, refuted at one, or neither.
+
+A proof assumes what is known where a block runs: symbols are not negative, loop variables lie within their loops, the
+predicate holds. A refutation is a size: the function with known extents (`specialize`) is checked as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ..affine import Access, Range, affine_of, linear, substitute
+from ..analyzer import Analyzer, IntExpr, dim, from_affine, minimum, sym
+from ..blocks import BlockOp
+from ..buffers import shape_of
+from ..checks import CheckOp
+from ..loops import loop_of
+from ..specialize import specialize, symbols_of
+from ..symbols import Extent, as_affine, greatest, symbols_in
+from .bounds import buffer_name, never_runs
+from .finding import Finding
+from .values import value_range
+
+SAMPLES = (1, 5, 33)
+"""Sizes that a function with symbols is checked at: no tile divides them all."""
+
+
+def refutations(func: Operation, findings: Callable[[Operation], Iterable[Finding]]) -> Iterator[Finding]:
+    """What is certainly wrong with `func` for some sizes."""
+    symbols = symbols_of(func)
+    for turn in range(len(SAMPLES)):
+        sizes = {symbol.index: SAMPLES[(turn + number) % len(SAMPLES)] for number, symbol in enumerate(symbols)}
+        known = specialize(func, sizes)
+        for finding in findings(known):
+            if finding.certain:
+                where = ", ".join(f"%{s.name_hint or s.index} = {sizes[s.index]}" for s in symbols)
+                yield replace(finding, message=f"{finding.message} (for {where})")
+
+
+def _facts(block: BlockOp) -> Analyzer:
+    """What is known where `block` runs: loop variables are the analyzer's dimensions, symbols its symbols."""
+    analyzer = Analyzer()
+    exprs = [*block.bindings.data.results, *block.conditions, *map(as_affine, block.sizes)]
+    for number, var in enumerate(block.loop_vars):
+        loop = loop_of(var)
+        size = as_affine(loop.size)
+        exprs.append(size)
+        analyzer.assume(dim(number) >= loop.start, dim(number) < from_affine(size) + loop.start)
+    _assume_symbols(analyzer, exprs)
+    for condition in block.conditions:
+        analyzer.assume(from_affine(condition) >= 0)
+    return analyzer
+
+
+def _assume_symbols(analyzer: Analyzer, exprs: Iterable[AffineExpr]) -> None:
+    for number in {symbol for expr in exprs for symbol in symbols_in(expr)}:
+        analyzer.assume(sym(number) >= 0)
+
+
+def _is_within(analyzer: Analyzer, index: AffineExpr, extent: Extent) -> bool:
+    value = from_affine(index)
+    return analyzer.can_prove(value >= 0) and analyzer.can_prove(value < from_affine(as_affine(extent)))
+
+
+def unproved_symbolic_iterators(block: BlockOp) -> list[int]:
+    """The iterators, by number, that are not shown to take only values from 0 to below their extents."""
+    if never_runs(block):
+        return []
+    analyzer = _facts(block)
+    pairs = zip(block.bindings.data.results, block.sizes, strict=True)
+    return [number for number, pair in enumerate(pairs) if not _is_within(analyzer, *pair)]
+
+
+def check_symbolic_bindings(block: BlockOp) -> Iterator[Finding]:
+    """An iterator that is not shown to take only values from 0 to below its extent."""
+    for number in unproved_symbolic_iterators(block):
+        name = f"iterator {block.iter_name(number)} of block @{block.block_name}"
+        yield Finding(block, f"{name} is not shown to stay within its extent", certain=False)
+
+
+def is_within_domain(block: BlockOp, index: AffineExpr, extent: Extent) -> bool:
+    """Whether `index` over the iterators of `block` is shown to lie in a dimension, whatever values those take."""
+    return _is_within(_domain(block, [extent]), index, extent)
+
+
+def _domain(block: BlockOp, others: Iterable[Extent]) -> Analyzer:
+    """What is known of the iterators of `block`, which are the analyzer's dimensions, and of the symbols in their
+    extents and in `others`."""
+    domain = Analyzer()
+    for number, extent in enumerate(block.sizes):
+        domain.assume(dim(number) >= 0, dim(number) < from_affine(as_affine(extent)))
+    _assume_symbols(domain, [as_affine(n) for n in (*block.sizes, *others)])
+    return domain
+
+
+@dataclass(frozen=True)
+class Unproved:
+    """An access of which it is not shown that its index in a dimension is inside of the buffer's extent there."""
+
+    access: Access
+    dimension: int
+    extent: Extent
+
+
+def unproved_symbolic_accesses(block: BlockOp) -> Iterator[Unproved]:
+    """The accesses of `block`, dimension by dimension, that are not shown to be to elements that their buffers have."""
+    if never_runs(block) or 0 in block.sizes:
+        return
+    accesses = block.accesses()
+    shapes = [shape_of(access.buffer) for access in accesses]
+    extents = [n for shape in shapes for n in shape]
+    domain = _domain(block, extents)
+    greatest_iters: dict[SSAValue, Range] | None = None
+    bound: Analyzer | None = None
+    for access, shape in zip(accesses, shapes, strict=True):
+        for number, extent in enumerate(shape):
+            if access.map is None:
+                if greatest_iters is None:
+                    greatest_iters = _iterator_ranges(block)
+                if not _is_value_within(access.op.indices[number], extent, greatest_iters):
+                    yield Unproved(access, number, extent)
+                continue
+            index = access.map.results[number]
+            if _is_within(domain, index, extent):
+                continue
+            if bound is None:
+                bound = _facts(block)
+                _assume_symbols(bound, [as_affine(n) for n in extents])
+            if not _is_within(bound, substitute(index, block.bindings.data.results), extent):
+                yield Unproved(access, number, extent)
+
+
+def _iterator_ranges(block: BlockOp) -> dict[SSAValue, Range]:
+    ends = [extent if isinstance(extent, int) else greatest(extent) for extent in block.sizes]
+    arguments = [argument for region in block.regions for argument in region.block.args]
+    return {argument: (0, max(ends[argument.index] - 1, 0)) for argument in arguments}
+
+
+def _is_value_within(value: SSAValue, extent: Extent, iters: Mapping[SSAValue, Range]) -> bool:
+    """Whether an index that depends on data lies inside: what is done with it says so, or it is checked to."""
+    owner = value.owner
+    if isinstance(owner, CheckOp) and owner.bound is not None:
+        return affine_of(owner.bound, {}) == extent
+    low, high = value_range(value, iters)
+    return low >= 0 and isinstance(extent, int) and high < extent
+
+
+def check_symbolic_accesses(block: BlockOp) -> Iterator[Finding]:
+    """An access that is not shown to be to an element that its buffer has."""
+    told: Access | None = None
+    for found in unproved_symbolic_accesses(block):
+        access = found.access
+        verb = "writes" if access.is_write else "reads"
+        where = f"where block @{block.block_name} {verb} {buffer_name(access.buffer)}"
+        if access.map is not None:
+            message = f"{where} is not shown to stay within the extent of dimension {found.dimension}"
+            yield Finding(access.op, message, certain=False)
+        elif access is not told:
+            yield Finding(access.op, f"{where} depends on data", certain=False)
+            told = access
+
+
+def check_symbolic_coverage(blocks: Sequence[BlockOp]) -> Iterator[Finding]:
+    """Blocks of one name and domain that are not shown to take every value of their iterators, together."""
+    groups: dict[object, list[BlockOp]] = {}
+    for block in blocks:
+        groups.setdefault((block.block_name, block.iter_kinds, block.iter_extents), []).append(block)
+    for group in groups.values():
+        partial = frozenset[int]().union(*(block.partial_iters for block in group))
+        for number, extent in enumerate(group[0].sizes):
+            if number not in partial and not _is_covered(group, number, extent):
+                name = f"iterator {group[0].iter_name(number)} of block @{group[0].block_name}"
+                yield Finding(group[0], f"{name} is not shown to take every value of its extent", certain=False)
+
+
+def _is_covered(group: Sequence[BlockOp], number: int, extent: Extent) -> bool:
+    """Whether the values of iterator `number`, each block's without gaps, are shown to reach from 0 to `extent`."""
+    spans: list[tuple[IntExpr, IntExpr]] = []
+    analyzer = Analyzer()
+    _assume_symbols(analyzer, [as_affine(extent)])
+    for block in group:
+        if never_runs(block):
+            continue
+        span = _span(block, block.bindings.data.results[number])
+        if span is None:
+            return False
+        spans.append(span)
+        sizes = [as_affine(loop_of(v).size) for v in block.loop_vars]
+        _assume_symbols(analyzer, [*block.bindings.data.results, *block.conditions, *sizes])
+    reached: IntExpr = from_affine(AffineExpr.constant(0))
+    while spans:
+        following = next((span for span in spans if analyzer.can_prove(span[0] <= reached)), None)
+        if following is None:
+            break
+        spans.remove(following)
+        reached = following[1]
+    return analyzer.can_prove(reached >= from_affine(as_affine(extent)))
+
+
+def _span(block: BlockOp, binding: AffineExpr) -> tuple[IntExpr, IntExpr] | None:
+    """The first value of `binding` and the one after its last, if it takes all between; `None` where that is not seen.
+
+    It does where its terms are digits: each moves by no more than what those below it reach together.
+    """
+    form = linear(binding)
+    digits = sorted(((f, a) for a, f in form.terms.items() if a.used_dims()), key=lambda digit: digit[0])
+    offset = from_affine(linear(binding).to_expr())
+    count: IntExpr = from_affine(AffineExpr.constant(1))
+    width: int | None = 1
+    for factor, atom in digits:
+        if not isinstance(atom, AffineDimExpr) or width is None or not 0 < factor <= width:
+            return None
+        loop = loop_of(block.loop_vars[atom.position])
+        offset = offset - dim(atom.position) * factor + loop.start * factor
+        count = count + (from_affine(as_affine(loop.size)) - 1) * factor
+        width = width + (loop.size - 1) * factor if isinstance(loop.size, int) else None
+    end = offset + count
+    moving = {atom.position for _, atom in digits if isinstance(atom, AffineDimExpr)}
+    for condition in block.conditions:
+        if not condition.used_dims() & moving:
+            continue
+        limit = linear(condition + binding)
+        if any(atom.used_dims() for atom in limit.terms):
+            return None
+        end = minimum(end, from_affine(limit.to_expr()) + 1)
+    return offset, end

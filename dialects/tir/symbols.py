@@ -1,0 +1,125 @@
+"""Symbols: extents that are known when a function is called, its `index` arguments.
+
+    tir.prim_func @k(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %n: index) shapes(%x[%n, 64], %y[%n, 64]) {
+      tir.for %i = 0 to (%n + 15) floordiv 16 { ...
+
+A symbol is meant by the same affine expression everywhere in a function: `AffineExpr.symbol(k)` is argument `k`. So
+expressions of different loops, blocks and buffers are compared, added and substituted without being renumbered. Index
+arguments come after the buffers, and their values are not negative.
+
+An `Extent` is an integer or, where it depends on symbols, an affine expression of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineExpr,
+    AffineMap,
+    AffineSymExpr,
+)
+
+from .analyzer import Analyzer, from_affine, sym
+
+Extent: TypeAlias = int | AffineExpr
+"""A number of elements or iterations; never an affine expression that is a constant."""
+
+MAX_EXTENT = 1 << 48
+"""No extent is larger: memory has no more elements."""
+
+
+def is_symbol(value: SSAValue) -> bool:
+    """Whether `value` is an index argument of a `tir.prim_func`: buffers come before it."""
+    if not isinstance(value, BlockArgument) or not isinstance(value.type, IndexType):
+        return False
+    return isinstance(value.block.args[0].type, MemRefType)
+
+
+def symbol_of(value: SSAValue) -> AffineExpr | None:
+    """The expression that means `value`; `None` where it is no symbol."""
+    return AffineExpr.symbol(value.index) if isinstance(value, BlockArgument) and is_symbol(value) else None
+
+
+def arguments_around(op: Operation) -> Sequence[SSAValue]:
+    """The arguments of the function around `op`, by the numbers of symbols; none where there is no function."""
+    parent: Operation | None = op
+    while parent is not None and parent.name != "tir.prim_func":
+        parent = parent.parent_op()
+    return () if parent is None else parent.regions[0].block.args
+
+
+def symbols_in(expr: AffineExpr) -> Iterator[int]:
+    """The numbers of the symbols in `expr`."""
+    return (part.position for part in expr.dfs() if isinstance(part, AffineSymExpr))
+
+
+def depends_on_symbols(*exprs: AffineExpr) -> bool:
+    """Whether there is a symbol in one of `exprs`."""
+    return any(map(_end_of_symbols, exprs))
+
+
+def affine_map(num_dims: int, exprs: Sequence[AffineExpr]) -> AffineMap:
+    """The map from `num_dims` dimensions, and the symbols that occur, to `exprs`."""
+    return AffineMap(num_dims, max(map(_end_of_symbols, exprs), default=0), tuple(exprs))
+
+
+def _end_of_symbols(expr: AffineExpr) -> int:
+    """The number after the greatest of the symbols in `expr`."""
+    if isinstance(expr, AffineBinaryOpExpr):
+        return max(_end_of_symbols(expr.lhs), _end_of_symbols(expr.rhs))
+    return expr.position + 1 if isinstance(expr, AffineSymExpr) else 0
+
+
+def as_affine(extent: Extent) -> AffineExpr:
+    """An extent as an expression."""
+    return AffineConstantExpr(extent) if isinstance(extent, int) else extent
+
+
+def as_extent(expr: AffineExpr) -> Extent:
+    """An expression as an extent."""
+    return expr.value if isinstance(expr, AffineConstantExpr) else expr
+
+
+def with_sizes(expr: AffineExpr, sizes: Mapping[int, int]) -> AffineExpr:
+    """`expr` with the symbols that have `sizes`, by their numbers, replaced."""
+    match expr:
+        case AffineSymExpr(position) if position in sizes:
+            return AffineConstantExpr(sizes[position])
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            return AffineExpr.binary(kind, with_sizes(lhs, sizes), with_sizes(rhs, sizes))
+        case _:
+            return expr
+
+
+@lru_cache(maxsize=1024)
+def greatest(expr: AffineExpr) -> int:
+    """A bound of what an expression of symbols is at most: `%n mod 6` is at most 5."""
+    analyzer = Analyzer({sym(number): (0, MAX_EXTENT) for number in symbols_in(expr)})
+    _, high = analyzer.const_int_bound(from_affine(expr))
+    return MAX_EXTENT if high is None else min(high, MAX_EXTENT)
+
+
+LIKELY_SIZE = 1009
+"""What schedule rules take a symbol for: a prime, since what is chosen must suit sizes that nothing divides."""
+
+
+def likely(extent: Extent) -> int:
+    """What schedule rules take an extent for where they choose; never what correctness rests on."""
+    if isinstance(extent, int):
+        return extent
+    return max(1, with_sizes(extent, dict.fromkeys(symbols_in(extent), LIKELY_SIZE)).eval([], []))
+
+
+def product(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """`lhs * rhs`, where neither need be a constant: how a stride that is a symbol enters an address."""
+    if isinstance(lhs, AffineConstantExpr) or isinstance(rhs, AffineConstantExpr):
+        return lhs * rhs
+    return AffineBinaryOpExpr(AffineBinaryOpKind.Mul, lhs, rhs)

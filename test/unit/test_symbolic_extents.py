@@ -1,0 +1,165 @@
+"""Functions whose extents are symbols: in text, on the interpreter, scheduled, and as machine code at many sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from native import parse
+from tir_run import Stage
+from xdsl.dialects.builtin import f32
+
+from weft.dialects import te
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.te.dims import value_of
+from weft.dialects.te.evaluate import evaluate
+from weft.dialects.tir.core import PrimFuncOp
+from weft.dialects.tir.interpreter import Interpreter
+from weft.dialects.tir.legality.function import not_proved
+from weft.kernel import build_kernel
+from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
+
+SIZES = (0, 1, 7, 16, 17, 200)
+n, m = te.var("n"), te.var("m")
+
+
+def exponentials() -> Stage:
+    x = te.placeholder((n,), f32)
+    return [x], [te.compute((n,), lambda i: te.exp(x[i]))]
+
+
+def chain() -> Stage:
+    x = te.placeholder((n, m), f32)
+    square = te.compute((n, m), lambda i, j: x[i, j] * x[i, j])
+    return [x], [te.compute((n, m), lambda i, j: te.exp(-square[i, j]) + x[i, j])]
+
+
+def transpose_of_what_is_left() -> Stage:
+    x = te.placeholder((n, m), f32)
+    k = te.reduce_axis(m)
+    total = te.compute((n,), lambda i: te.sum(x[i, k], k))
+    return [x], [te.compute((m, n), lambda i, j: x[j, i] - total[j])]
+
+
+def sum_of_columns() -> Stage:
+    x = te.placeholder((n, 64), f32)
+    k = te.reduce_axis(n)
+    return [x], [te.compute((64,), lambda j: te.sum(x[k, j], k))]
+
+
+def softmax(columns: te.Dim = 64) -> Stage:
+    x = te.placeholder((n, columns), f32)
+    k, k1 = te.reduce_axis(columns), te.reduce_axis(columns)
+    greatest = te.compute((n,), lambda i: te.max(x[i, k], k))
+    powers = te.compute((n, columns), lambda i, j: te.exp(x[i, j] - greatest[i]))
+    total = te.compute((n,), lambda i: te.sum(powers[i, k1], k1))
+    return [x], [te.compute((n, columns), lambda i, j: powers[i, j] / total[i])]
+
+
+def softmax_of_rows_of_any_length() -> Stage:
+    return softmax(m)
+
+
+def dense() -> Stage:
+    x, w, b = te.placeholder((n, 96), f32), te.placeholder((96, 64), f32), te.placeholder((64,), f32)
+    k = te.reduce_axis(96)
+    y = te.compute((n, 64), lambda i, j: te.sum(x[i, k] * w[k, j], k))
+    return [x, w, b], [te.compute((n, 64), lambda i, j: te.maximum(y[i, j] + b[j], 0.0))]
+
+
+def batch_matmul() -> Stage:
+    x, w = te.placeholder((3, n, 32), f32), te.placeholder((3, 32, m), f32)
+    k = te.reduce_axis(32)
+    return [x, w], [te.compute((3, n, m), lambda b, i, j: te.sum(x[b, i, k] * w[b, k, j], k))]
+
+
+STAGES = [
+    exponentials, chain, transpose_of_what_is_left, sum_of_columns, softmax, softmax_of_rows_of_any_length, dense,
+    batch_matmul,
+]  # fmt: skip
+
+
+def arrays_of(stage: Stage, sizes: dict[te.Var, int]) -> list[npt.NDArray[np.generic]]:
+    generator = np.random.default_rng(0)
+    shapes = [tuple(value_of(dim, sizes) for dim in tensor.dims) for tensor in stage[0]]
+    return [generator.standard_normal(shape).astype(np.float32) for shape in shapes]
+
+
+def same(got: npt.NDArray[np.generic], want: npt.NDArray[np.generic], where: str) -> None:
+    np.testing.assert_allclose(got.astype(np.float32), want.astype(np.float32), rtol=1e-4, atol=1e-4, err_msg=where)
+
+
+@pytest.mark.parametrize(("make", "start"), [*((make, "tir") for make in STAGES), (softmax, "schedule")])
+def test_machine_code_of_one_compilation_serves_every_size(make: Callable[[], Stage], start: str) -> None:
+    stage = make()
+    kernel = build_kernel(create_prim_func("k", *stage), threads=2, start=start, codegen_level=1)
+    others = SIZES if any(m in te.variables(tensor.dims) for tensor in stage[0]) else (0,)
+    for rows, columns in product(SIZES, others):
+        if rows * columns > 200 * 17:
+            continue
+        arrays = arrays_of(stage, {n: rows, m: columns})
+        expected = evaluate(stage[1], dict(zip(stage[0], arrays, strict=True)))
+        for got, want in zip(kernel(*arrays), expected, strict=True):
+            np.testing.assert_allclose(
+                got.astype(np.float32), want.astype(np.float32), rtol=1e-4, atol=1e-4, err_msg=f"{rows}, {columns}"
+            )
+
+
+@pytest.mark.parametrize("make", STAGES)
+def test_the_interpreter_runs_it_and_the_analyzer_proves_it(make: Callable[[], Stage]) -> None:
+    stage = make()
+    func = create_prim_func("k", *stage)
+    func.verify()
+    assert not not_proved(func)
+    interpreter = Interpreter(func)
+    for rows, columns in ((0, 3), (1, 1), (3, 2)):
+        arrays = arrays_of(stage, {n: rows, m: columns})
+        expected = evaluate(stage[1], dict(zip(stage[0], arrays, strict=True)))
+        for got, want in zip(interpreter(arrays), expected, strict=True):
+            same(got, want, f"{rows}, {columns}")
+
+
+TEXT = """
+tir.prim_func @k(%x: memref<?x4xf32>, %y: memref<?x4xf32>, %n: index) shapes(%x[%n, 4], %y[%n, 4]) {
+  tir.for parallel %i = 0 to (%n + 2) floordiv 3 {
+    tir.for %r = 0 to 3 {
+      tir.for vectorized %j = 0 to 4 {
+        tir.block @b(%v: spatial %n, %w: spatial 4) = [%i * 3 + %r, %j] where [%n - %i * 3 - %r - 1]
+            reads(%x[%v, %w] : memref<?x4xf32>) writes(%y[%v, %w] : memref<?x4xf32>) {
+          %0 = memref.load %x[%v, %w] : memref<?x4xf32>
+          %1 = arith.addf %0, %0 : f32
+          memref.store %1, %y[%v, %w] : memref<?x4xf32>
+        }
+      }
+    }
+  }
+}
+"""
+
+
+def test_text_with_symbols_is_printed_as_it_parses_and_runs() -> None:
+    module = parse(TEXT)
+    assert str(parse(str(module))) == str(module)
+    (func,) = module.ops
+    assert isinstance(func, PrimFuncOp)
+    assert not not_proved(func)
+    kernel = build_kernel(func, start="schedule")
+    for rows in (0, 1, 2, 3, 10):
+        x = np.arange(rows * 4, dtype=np.float32).reshape(rows, 4)
+        np.testing.assert_array_equal(kernel(x)[0], 2 * x)
+        np.testing.assert_array_equal(Interpreter(func)([x])[0], 2 * x)
+
+
+def test_inputs_that_disagree_on_a_symbol_are_refused() -> None:
+    x, y = te.placeholder((n,), f32), te.placeholder((n,), f32)
+    func = create_prim_func("k", [x, y], [te.compute((n,), lambda i: x[i] + y[i])])
+    with pytest.raises(Diagnostic, match="%p1 has the extent 4 where it should have 3, for %n = 3"):
+        Interpreter(func)([np.zeros(3, np.float32), np.zeros(4, np.float32)])
+
+
+def test_an_integer_cannot_be_had_of_an_extent_that_is_a_symbol() -> None:
+    with pytest.raises(te.SymbolicExtentError, match=r"extents of 'x' are known only when it is computed: \(n, 4\)"):
+        _ = te.placeholder((n, 4), f32, "x").shape

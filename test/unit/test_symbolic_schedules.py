@@ -1,0 +1,199 @@
+"""Random schedules of functions whose extents are symbols: what is accepted computes the same at every size, what is
+refused changes nothing and says why at its place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from random import Random
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from native import parse
+from random_schedules import Action, random_action
+from tir_run import Stage
+from xdsl.dialects.builtin import f32
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.utils.exceptions import VerifyException
+
+import weft
+from weft.dialects import te
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.te.dims import value_of
+from weft.dialects.te.evaluate import evaluate
+from weft.dialects.tir.core import ForOp, PrimFuncOp, Scope, blocks_under, memref_of
+from weft.dialects.tir.interpreter import Interpreter
+from weft.kernel import Kernel, build_kernel
+from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
+from weft.transforms.tir.schedule.cache_read import cache_read
+from weft.transforms.tir.schedule.errors import ScheduleError
+from weft.transforms.tir.schedule.reindex import reindex
+from weft.transforms.tir.schedule.reverse_compute_at import reverse_compute_at
+from weft.transforms.tir.schedule.reverse_compute_inline import reverse_compute_inline
+from weft.transforms.tir.schedule.rfactor import rfactor
+from weft.transforms.tir.schedule.transform_block_layout import transform_block_layout
+from weft.transforms.tir.schedule.transform_layout import transform_layout
+
+SEEDS = int(os.environ.get("WEFT_SYMBOLIC_SCHEDULES", "10"))
+SIZES = ((0, 0), (0, 3), (1, 1), (2, 7), (5, 4), (7, 0))
+n, m = te.var("n"), te.var("m")
+
+
+def diamond() -> Stage:
+    x = te.placeholder((n, m), f32, "x")
+    a = te.compute((n, m), lambda i, j: x[i, j] + 1.0, "a")
+    b = te.compute((n, m), lambda i, j: te.exp(a[i, j]) * 0.1, "b")
+    return [x], [te.compute((n, m), lambda i, j: b[i, j] + a[i, j], "c")]
+
+
+def rows() -> Stage:
+    x, k = te.placeholder((n, 6), f32, "x"), te.reduce_axis(6)
+    total = te.compute((n,), lambda i: te.sum(x[i, k], k), "total")
+    return [x], [te.compute((n, 6), lambda i, j: x[i, j] - total[i], "rest")]
+
+
+def columns() -> Stage:
+    x, k = te.placeholder((n, m), f32, "x"), te.reduce_axis(n)
+    return [x], [te.compute((m,), lambda j: te.sum(x[k, j], k), "total")]
+
+
+def dense() -> Stage:
+    x, w, k = te.placeholder((n, m), f32, "x"), te.placeholder((m, 4), f32, "w"), te.reduce_axis(m)
+    y = te.compute((n, 4), lambda i, j: te.sum(x[i, k] * w[k, j], k), "y")
+    return [x, w], [te.compute((n, 4), lambda i, j: te.maximum(y[i, j], 0.0), "relu")]
+
+
+def stencil() -> Stage:
+    x = te.placeholder((n + 4,), f32, "x")
+    a = te.compute((n + 4,), lambda i: x[i] * x[i], "a")
+    b = te.compute((n + 2,), lambda i: a[i] + a[i + 1] + a[i + 2], "b")
+    return [x], [te.compute((n,), lambda i: b[i] + b[i + 2], "c")]
+
+
+NOT_AS_LOOPS = (
+    "a thread's own buffer takes a room that is known only when",
+    "binds elements and steps of its reduction to this loop, together",
+)
+"""What machine code cannot be made of: memory on a thread's stack of any size, and a fused loop over an element's steps
+of which there may be none."""
+
+STAGES: tuple[Callable[[], Stage], ...] = (diamond, rows, columns, dense, stencil)
+
+
+def another_action(random: Random, func: PrimFuncOp) -> Action:
+    """One of the primitives that `random_action` does not try."""
+    block = random.choice(blocks_under(func))
+    loops = [op for op in func.walk() if isinstance(op, ForOp)]
+    name, buffer = f"@{block.block_name}", random.choice([*block.reads, *block.writes])
+    scope = random.choice([Scope.GLOBAL, Scope.LOCAL])
+    rank = len(memref_of(buffer).get_shape())
+    actions: list[Action] = [
+        (f"cache reads of {name}", lambda: cache_read(buffer, scope, [block])),
+        (f"reindex {name}", lambda: reindex(block, buffer)),
+        (f"inline {name} into what it reads", lambda: reverse_compute_inline(block)),
+        (f"transpose a buffer of {name}", lambda: transform_layout(buffer, reversal(rank))),
+        (f"transpose {name}", lambda: transform_block_layout(block, reversal(len(block.iters)))),
+    ]
+    if loops:
+        loop, axis = random.choice(loops), random.choice([0, -1])
+        actions += [
+            (f"compute {name} behind {loop.var.name_hint}", lambda: reverse_compute_at(block, loop)),
+            (f"factor {loop.var.name_hint}", lambda: rfactor(loop, axis)),
+        ]
+    return random.choice(actions)
+
+
+def reversal(rank: int) -> AffineMap:
+    return AffineMap(rank, 0, tuple(AffineExpr.dimension(d) for d in reversed(range(rank))))
+
+
+def inputs(stage: Stage, sizes: tuple[int, int]) -> list[npt.NDArray[np.generic]]:
+    random = np.random.default_rng(sum(sizes))
+    known = dict(zip((n, m), sizes, strict=True))
+    shapes = [tuple(value_of(dim, known) for dim in tensor.dims) for tensor in stage[0]]
+    return [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+
+
+def assert_same(
+    run: Callable[..., list[npt.NDArray[np.generic]]], stage: Stage, sizes: tuple[int, int], done: list[str]
+) -> None:
+    arrays = inputs(stage, sizes)
+    expected = evaluate(stage[1], dict(zip(stage[0], arrays, strict=True)))
+    for got, want in zip(run(arrays), expected, strict=True):
+        wide = got.astype(np.float64), want.astype(np.float64)
+        np.testing.assert_allclose(*wide, rtol=1e-4, atol=1e-4, err_msg=f"{done}, {sizes}")
+
+
+def on_machine(kernel: Kernel) -> Callable[[list[npt.NDArray[np.generic]]], list[npt.NDArray[np.generic]]]:
+    return lambda arrays: kernel(*arrays)
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_an_accepted_schedule_computes_the_same_at_every_size(seed: int) -> None:
+    random = Random(seed)
+    stage = STAGES[seed % len(STAGES)]()
+    func = create_prim_func("k", *stage)
+    done: list[str] = []
+    verified = True
+    for _ in range(random.randint(3, 8)):
+        action = another_action(random, func) if random.random() < 0.4 else random_action(random, func)
+        if action is None:
+            continue
+        before = str(func)
+        try:
+            action[1]()
+        except ScheduleError as error:
+            assert str(func) == before, f"{action[0]} was refused, after {done}, but changed the function"
+            assert error.message
+            continue
+        done.append(action[0])
+        try:
+            func.verify()
+        except (Diagnostic, VerifyException) as error:
+            assert 'scope "local"' in str(error), (done, str(error))  # a cache that waits for more
+            verified = False
+            continue
+        verified = True
+        assert str(parse(str(func))).strip().endswith("}"), done
+        interpreter = Interpreter(func)
+        for sizes in random.sample(SIZES, 2):
+            assert_same(partial(interpreter, seed=seed), stage, sizes, done)
+    if not verified:
+        return
+    try:
+        kernel = build_kernel(func, threads=2, start="schedule", codegen_level=1)
+    except Diagnostic as error:
+        assert any(reason in error.message for reason in NOT_AS_LOOPS), (done, error.message)
+        return
+    for sizes in SIZES[1:5]:
+        assert_same(on_machine(kernel), stage, sizes, done)
+
+
+def test_what_needs_a_known_extent_says_so() -> None:
+    func = create_prim_func("k", *rows())
+    schedule = weft.tir.Schedule.on(func)
+    block = schedule.get_block("rest")
+    loop, _ = schedule.get_loops(block)
+    before = str(func)
+    for refused in (
+        lambda: schedule.sample_perfect_tile(loop, 2),
+        lambda: schedule.split(loop, [2, 4]),
+        lambda: schedule.split(loop, [4, None]),
+        lambda: schedule.transform_block_layout(block, lambda i, j: (j, i)),
+    ):
+        with pytest.raises(ScheduleError, match="has an extent that is known only when the function is called") as info:
+            refused()
+        assert info.value.hint is not None
+    assert str(func) == before
+
+
+def test_a_split_of_a_symbol_makes_a_loop_of_its_quotient_and_a_predicate() -> None:
+    func = create_prim_func("k", *rows())
+    schedule = weft.tir.Schedule.on(func)
+    loop, _ = schedule.get_loops(schedule.get_block("rest"))
+    schedule.split(loop, [None, 4])
+    text = str(func)
+    assert "tir.for %i_1 = 0 to (%n + 3) floordiv 4 {" in text
+    assert "= [%i_1 * 4 + %i_2, %j] where [%i_1 * -4 + %i_2 * -1 + %n + -1]" in text

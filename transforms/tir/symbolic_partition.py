@@ -1,0 +1,188 @@
+"""Cut loops whose extents are symbols where predicates become true.
+
+Before -> after, for a split of `%n` rows by 6:
+
+```mlir
+tir.for %o = 0 to (%n + 5) floordiv 6 {
+  tir.for unrolled %i = 0 to 6 {
+    tir.block @b(%v: spatial %n) = [%o * 6 + %i] where [%n - %o * 6 - %i - 1] ...
+
+tir.for %o = 0 to %n floordiv 6 {
+  tir.for unrolled %i = 0 to 6 {
+    tir.block @b(%v: spatial %n) = [%o * 6 + %i] ...
+tir.for unrolled %i = 0 to %n - %n floordiv 6 * 6 {
+  tir.block @b(%v: spatial %n) = [%n floordiv 6 * 6 + %i] ...
+```
+
+The main part is that of a known extent; the rest, of at most one iteration, runs the same block over fewer rows. Where
+the analyzer does not show that the rest is so short, or that a loop ends no later than it did, the loop stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ...dialects.tir.affine import Linear, Range, linear
+from ...dialects.tir.analyzer import Analyzer, from_affine, sym, to_affine
+from ...dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    ForOp,
+    accessing_blocks,
+    blocks_under,
+    dimension_ranges,
+    enclosing_loops,
+    loop_of,
+)
+from ...dialects.tir.symbols import as_affine, as_extent, symbols_in
+from .analysis.producers import function_of
+from .schedule.loops import drop_proved_conditions
+from .schedule.rebind import ValueExpr, assign, rebind
+
+
+def linear_in(block: BlockOp, condition: AffineExpr, var: SSAValue) -> tuple[int, Linear] | None:
+    """`condition` as `coefficient * var + rest`; `None` where `var` occurs in a quotient or remainder."""
+    loop_vars = list(block.loop_vars)
+    if var not in loop_vars:
+        return None
+    dim = AffineExpr.dimension(loop_vars.index(var))
+    form = linear(condition, dimension_ranges(loop_vars))
+    return (form.coefficient(dim), form.without(dim)) if form.is_linear_in(dim) else None
+
+
+def partition_symbolic(loop: ForOp) -> None:
+    """Cut `loop`, whose extent depends on symbols, where the predicates beneath become true."""
+    shorten_symbolic(loop)
+    blocks = blocks_under(loop)
+    for block in blocks:
+        drop_proved_conditions(block)
+    cuts = {cut for block in blocks for cut in _cuts(block, loop)}
+    if len(cuts) != 1 or not all(_cuts(block, loop) for block in blocks) or loop.start != 0 or loop.parent is None:
+        return
+    (cut,) = cuts
+    end = as_affine(loop.size)
+    analyzer = _analyzer(cut, end)
+    first, last = from_affine(cut), from_affine(end)
+    if not (analyzer.can_prove(first >= 0) and analyzer.can_prove(first <= last)):
+        return
+    if not analyzer.can_prove(last - first <= 1):
+        return
+    rest = clone_with_buffers(loop)
+    loop.parent.insert_op_after(rest, loop)
+    loop.size = as_extent(cut)
+    for block in blocks_under(loop):
+        _drop_true_below(block, loop)
+    # The rest has one iteration or none. It runs as one: where there is none, its blocks' predicates never hold.
+    for block in blocks_under(rest):
+        rebind(block, {rest.var: ValueExpr(cut, ())})
+    inner_loops = [op for op in rest.body.walk() if isinstance(op, ForOp)]
+    rest.size = 1
+    for inner in inner_loops:
+        shorten_symbolic(inner)
+
+
+def _cuts(block: BlockOp, loop: ForOp) -> list[AffineExpr]:
+    """Below which values of the variable of `loop` each predicate of `block` holds, whatever the other variables."""
+    found: list[AffineExpr] = []
+    for condition in block.conditions:
+        if (cut := _true_below(block, condition, loop)) is not None:
+            found.append(cut)
+    return found
+
+
+def _true_below(block: BlockOp, condition: AffineExpr, loop: ForOp) -> AffineExpr | None:
+    split = linear_in(block, condition, loop.var)
+    if split is None or split[0] >= 0:
+        return None
+    least = _least(split[1], dimension_ranges(block.loop_vars), block)
+    return None if least is None else _simple(least // -split[0] + 1)
+
+
+def _least(form: Linear, ranges: Mapping[AffineExpr, Range], block: BlockOp) -> AffineExpr | None:
+    """The least value of `form`, over symbols: its other terms are at their ends, which must be known."""
+    terms: dict[AffineExpr, int] = {}
+    constant = form.constant
+    for atom, factor in form.terms.items():
+        if not atom.used_dims():
+            terms[atom] = factor
+            continue
+        if any(loop_of(block.loop_vars[d]).is_symbolic for d in atom.used_dims()) or atom not in ranges:
+            return None
+        constant += min(factor * ranges[atom][0], factor * ranges[atom][1])
+    return Linear(terms, constant).to_expr()
+
+
+def _drop_true_below(block: BlockOp, loop: ForOp) -> None:
+    """Drop the predicates that hold in all of `loop`, which ends where they cease to."""
+    kept = [c for c in block.conditions if _true_below(block, c, loop) != as_affine(loop.size)]
+    if len(kept) != len(block.conditions):
+        assign(block, block.bindings.data.results, kept, list(block.loop_vars))
+        drop_proved_conditions(block)
+
+
+def shorten_symbolic(loop: ForOp) -> bool:
+    """End `loop` where all blocks beneath stop, if that is one number which depends on symbols; says whether it is."""
+    if loop.parent is None:
+        return False
+    ends: set[AffineExpr] = set()
+    for block in blocks_under(loop):
+        mine = [
+            _simple(split[1].to_expr() // -split[0] + 1)
+            for split in (linear_in(block, condition, loop.var) for condition in block.conditions)
+            if split is not None and split[0] < 0 and not split[1].to_expr().used_dims()
+        ]
+        if len(mine) != 1:
+            return False
+        ends.add(mine[0])
+    if len(ends) != 1:
+        return False
+    (end,) = ends
+    if not any(True for _ in symbols_in(end)) or loop.start != 0:
+        return False
+    analyzer = _analyzer(end, as_affine(loop.size))
+    if not analyzer.can_prove(from_affine(end) <= from_affine(as_affine(loop.size))):
+        return False
+    loop.size = as_extent(end)
+    for block in blocks_under(loop):
+        kept = [c for c in block.conditions if not _ends(block, c, loop.var, end)]
+        assign(block, block.bindings.data.results, kept, list(block.loop_vars))
+        drop_proved_conditions(block)
+    return True
+
+
+def _ends(block: BlockOp, condition: AffineExpr, var: SSAValue, end: AffineExpr) -> bool:
+    split = linear_in(block, condition, var)
+    if split is None or split[0] >= 0 or split[1].to_expr().used_dims():
+        return False
+    return _simple(split[1].to_expr() // -split[0] + 1) == end
+
+
+def _simple(expr: AffineExpr) -> AffineExpr:
+    """`expr`, over symbols, as the analyzer writes it."""
+    simple = to_affine(_analyzer(expr).simplify(from_affine(expr)))
+    return linear(expr).to_expr() if simple is None else linear(simple).to_expr()
+
+
+def _analyzer(*exprs: AffineExpr) -> Analyzer:
+    analyzer = Analyzer()
+    for number in {symbol for expr in exprs for symbol in symbols_in(expr)}:
+        analyzer.assume(sym(number) >= 0)
+    return analyzer
+
+
+def clone_with_buffers(loop: ForOp) -> ForOp:
+    """A copy of `loop` with copies of the private buffers that nothing outside uses."""
+    mapping: dict[SSAValue, SSAValue] = {}
+    for alloc in [op for op in function_of(loop).walk() if isinstance(op, AllocBufferOp)]:
+        if not alloc.is_private or alloc.parent is None:
+            continue
+        users = accessing_blocks(alloc.buffer)
+        if users and all(loop in enclosing_loops(block) for block in users):
+            copy = alloc.clone()
+            copy.buffer.name_hint = alloc.buffer.name_hint
+            alloc.parent.insert_op_after(copy, alloc)
+            mapping[alloc.buffer] = copy.buffer
+    return loop.clone(mapping)

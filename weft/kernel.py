@@ -1,0 +1,169 @@
+"""One `tir.prim_func`, compiled by itself: called with arrays of whatever sizes its symbols have.
+
+    n = te.var("n")
+    x = te.placeholder((n, 64), f32)
+    y = te.compute((n, 64), lambda i, j: te.exp(x[i, j]))
+    kernel = build_kernel(create_prim_func("exp", [x], [y]))
+    kernel(array)       # any number of rows
+
+The function goes through the phases that a graph's kernels go through, from `schedule` on. What its symbols are follows
+from the inputs' shapes; workspaces, whose sizes depend on them, are made for each call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.builder import Builder
+from xdsl.dialects import func, llvm
+from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, SymbolRefAttr, i8, i64
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
+
+from .dialects.rt.core import SLOT_BYTES, SlotsType
+from .dialects.support.diagnostics import Diagnostic
+from .dialects.support.dtypes import byte_width, numpy_dtype
+from .dialects.tir.buffers import memref_of
+from .dialects.tir.core import PrimFuncOp
+from .dialects.tir.specialize import known_shape, sizes_of_call
+from .dialects.tir.symbols import with_sizes
+from .lowering.abi import RUN
+from .lowering.check_sites import CHECKS
+from .lowering.compiler import lower
+from .lowering.llvm_ir.module import emit_llvm_ir
+from .lowering.loops_to_llvm.types import PTR
+from .lowering.machine.codegen import compile_module
+from .lowering.machine.target import Target
+from .lowering.threads.pool import pool_object
+from .lowering.tir_to_loops.convert_tir_to_loops import workspace_shapes
+from .runtime.jit import LoadedObjects
+from .runtime.memory import aligned_bytes, aligned_empty
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
+WORD = 8
+"""Bytes of an entry of the table of arguments: an address, or an extent."""
+
+VOID = llvm.LLVMVoidType()
+
+
+def build_kernel(
+    prim_func: PrimFuncOp,
+    target: Target | None = None,
+    *,
+    threads: int = 1,
+    start: str = "tir",
+    codegen_level: int = 3,
+) -> Kernel:
+    """`prim_func` as machine code for this machine.
+
+    `start` is the phase that it is at: `schedule`, if it is not to be scheduled any more. `threads` run each call.
+
+    Raises:
+        Diagnostic: the function is not valid, or something in it cannot be lowered.
+    """
+    return Kernel(prim_func, target or Target.parse("llvm -mcpu=native"), threads, start, codegen_level)
+
+
+class Kernel:
+    """A compiled `tir.prim_func`: call it with arrays for its first buffers; it gives the others.
+
+    Calls from several threads may run at once: each has its own workspaces and counters.
+    """
+
+    def __init__(self, prim_func: PrimFuncOp, target: Target, threads: int, start: str, codegen_level: int):
+        self.function = prim_func.clone()
+        self.function.verify()
+        self.threads = threads
+        name = prim_func.sym_name.data
+        module = ModuleOp([self.function.clone()])
+        lower(module, target, "loops", start)
+        lowered = next(f for f in module.ops if isinstance(f, func.FuncOp) and f.sym_name.data == name)
+        if CHECKS in lowered.attributes:
+            what = f"@{name} makes checks while it runs, of which a kernel by itself cannot tell"
+            raise Diagnostic.at(prim_func, what, hint="let a graph call it, and compile that")
+        self._types = list(lowered.function_type.inputs.data)
+        workspaces = self._types[len(prim_func.body.block.args) : -len(("slots", "num_threads"))]
+        self._workspaces = workspace_shapes(lowered, workspaces)
+        lower(module, target, "llvm", "loops")
+        _add_entry(module, name, self._types)
+        self.llvm_ir = emit_llvm_ir(module)
+        self._code = LoadedObjects([compile_module(self.llvm_ir, target, codegen_level), pool_object(target)])
+        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._code.address(f"{name}.run"))
+
+    def __call__(self, *inputs: NDArray, sizes: Mapping[str, int] | None = None) -> list[NDArray]:
+        """The buffers after the first `len(inputs)`, which `inputs` fill.
+
+        What the function's symbols are follows from the shapes of the inputs; `sizes` gives others by name.
+
+        Raises:
+            Diagnostic: an array does not fit, or a symbol is not known.
+        """
+        arguments = self.function.body.block.args
+        known = sizes_of_call(self.function, [array.shape for array in inputs], sizes or {})
+        memories: list[NDArray] = []
+        words: list[int] = []
+        for number, argument in enumerate(arguments):
+            if number in known:
+                words.append(known[number])
+                continue
+            dtype, shape = numpy_dtype(memref_of(argument).element_type), known_shape(argument, known)
+            array = aligned_empty(shape, dtype)
+            if number < len(inputs):
+                given = inputs[number]
+                same_bits = given.dtype.kind == "u" and dtype.kind == "i" and given.itemsize == dtype.itemsize
+                if given.shape != shape or not (given.dtype == dtype or same_bits):
+                    what = f"%{argument.name_hint or number} is {argument.type}"
+                    raise Diagnostic.at(self.function, f"{what}, not {given.dtype.name}{list(given.shape)}")
+                array[...] = given.view(dtype) if same_bits else given
+            memories.append(array)
+            words.append(array.ctypes.data)
+        outputs = memories[len(inputs) :]
+        for type, shape in zip(self._types[len(arguments) :], self._workspaces, strict=False):
+            assert isa(type, MemRefType)
+            count = prod(max(0, with_sizes(extent, known).eval([], [])) for extent in shape)
+            memories.append(aligned_bytes(count * byte_width(type.element_type)))
+            words.append(memories[-1].ctypes.data)
+        slots = self._types[-2]
+        assert isinstance(slots, SlotsType)
+        counters = aligned_bytes(SLOT_BYTES * slots.count.data)
+        counters[...] = 0
+        words += [counters.ctypes.data, self.threads]
+        table = (ctypes.c_int64 * len(words))(*words)
+        self._run(ctypes.addressof(table), self.threads)
+        return outputs
+
+
+def _add_entry(module: ModuleOp, name: str, types: Sequence[Attribute]) -> None:
+    """Add `@name.run(table, num_threads)`, which lets threads of the pool call the kernel with the table's words."""
+    thread, builder, (table,) = _define(f"{name}.thread", [PTR], "internal")
+    arguments: list[SSAValue] = []
+    for number, type in enumerate(types):
+        place = builder.insert(llvm.GEPOp(table, [number * WORD], i8)).result
+        value = i64 if isinstance(type, IndexType) else PTR
+        arguments.append(builder.insert(llvm.LoadOp(place, value)).dereferenced_value)
+    builder.insert(llvm.CallOp(SymbolRefAttr(name), *arguments))
+    builder.insert(llvm.ReturnOp())
+    run, builder, (table, num_threads) = _define(f"{name}.run", [PTR, i64], "external")
+    body = builder.insert(llvm.AddressOfOp(f"{name}.thread", PTR)).result
+    builder.insert(llvm.CallOp(SymbolRefAttr(RUN), body, table, num_threads))
+    builder.insert(llvm.ReturnOp())
+    if not any(isinstance(f, llvm.FuncOp) and f.sym_name.data == RUN for f in module.ops):
+        signature = llvm.LLVMFunctionType([PTR, PTR, i64], VOID)
+        module.body.block.add_op(llvm.FuncOp(RUN, signature, linkage=llvm.LinkageAttr("external")))
+    module.body.block.add_ops([thread, run])
+
+
+def _define(name: str, operands: Sequence[Attribute], linkage: str) -> tuple[llvm.FuncOp, Builder, list[SSAValue]]:
+    block = Block(arg_types=operands)
+    type = llvm.LLVMFunctionType(list(operands), VOID)
+    function = llvm.FuncOp(name, type, linkage=llvm.LinkageAttr(linkage), body=Region(block))
+    return function, Builder(InsertPoint.at_end(block)), list(block.args)
