@@ -102,6 +102,27 @@ class Executable:
         """
         artefact.save(self.graph, path)
 
+    def export_library(self, path: str | os.PathLike[str], *, name: str | None = None, cc: str | None = None) -> None:
+        """Write a library that C programs call, and its header beside it: `libm.so` and `libm.h`.
+
+        The suffix says what it is: `.so` a shared library, `.a` or `.o` for a linker to put into a program. All that
+        the graph needs is in it; the header says how it is called. See `docs/running.md`.
+
+        Args:
+            path: the library.
+            name: what its names in C begin with; that of the file, without `lib`, unless given.
+            cc: the C compiler that links it; `$CC` or `cc`, unless given.
+
+        Raises:
+            UsageError: the file is of no known kind, or `name` is no name in C.
+            LinkError: there is no C compiler for the machine that the code is for, or it has refused.
+            Diagnostic: a file cannot be written.
+        """
+        from ..dialects.support import knobs
+        from .library.link import export_library
+
+        export_library(self.graph, path, name, cc or knobs.CC.get())
+
     @property
     def threads(self) -> int:
         """Threads that share an inference. More than there are processors are as good as those.

@@ -83,3 +83,4 @@ NO_COLOR = Knob("NO_COLOR", "", "when set to anything, reports on a terminal are
 CACHE_DIR = Knob(
     "WEFT_CACHE_DIR", "", "directory in which compiled kernels are kept, found by content; nothing is kept where unset"
 )
+CC = Knob("CC", "cc", "the C compiler that links exported libraries")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from importlib import import_module
 from pathlib import Path
 
@@ -36,9 +37,10 @@ def test_the_python_in_the_readme_runs() -> None:
 def test_the_python_of_running_compiled_graphs_runs(capsys: pytest.CaptureFixture[str]) -> None:
     namespace: dict[str, object] = {}
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "running.md").read_text(), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
-        exec(block, namespace)
+        if "export_library" not in block or shutil.which("cc") is not None:
+            exec(block, namespace)
     assert "weft.Executable\n  inputs:  x: tensor<1x64xf32>" in capsys.readouterr().out
     assert Path("build/perceptron-arm.weft").is_file()
 

@@ -1,0 +1,1 @@
+"""Compiled graphs as libraries for C: a header, a little C around the object code, and the linker."""

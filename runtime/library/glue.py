@@ -1,0 +1,207 @@
+"""The C source that makes of object code what the header says, and the assembly that holds the constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES
+from ...lowering.abi import ALIGNMENT, CONSTANTS_TABLE, ENTRY, CompiledGraph, Site, TensorSpec
+
+DATA = "weft_data"
+
+
+def glue(graph: CompiledGraph, name: str, header: str) -> str:
+    """C11. `header` is the name of the file with the header."""
+    parts = [
+        f'#include "{header}"\n\n#include <stdlib.h>\n#include <string.h>\n',
+        f"extern int64_t {ENTRY}(const void *const *, void *const *, void *, int64_t);\n",
+        _constants(graph),
+        *(_tensors(specs, what) for specs, what in ((graph.inputs, "input"), (graph.outputs, "output"))),
+        _checks(graph.checks),
+        _FUNCTIONS.format(
+            alignment=ALIGNMENT,
+            workspace=-(-graph.arena_bytes // ALIGNMENT) * ALIGNMENT,
+            inputs=len(graph.inputs),
+            outputs=len(graph.outputs),
+            entry=ENTRY,
+            records_at=graph.records_at,
+            record_bytes=RECORD_BYTES,
+            check=CHECK_FIELD,
+            index=INDEX_FIELD,
+            extent=EXTENT_FIELD,
+            num_records=len(graph.checks),
+        ),
+        _MODEL.format(
+            name=name,
+            machine=c_string(str(graph.platform)),
+            inputs=len(graph.inputs),
+            input_table="inputs" if graph.inputs else "NULL",
+            outputs=len(graph.outputs),
+            output_table="outputs" if graph.outputs else "NULL",
+            workspace=graph.arena_bytes,
+        ),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _constants(graph: CompiledGraph) -> str:
+    """The table of constants, filled in when the library is loaded."""
+    if not graph.constants:
+        return ""
+    starts, position = list[int](), 0
+    for array in graph.constants:
+        starts.append(position)
+        position += array.nbytes + -array.nbytes % ALIGNMENT
+    return f"""extern const void *{CONSTANTS_TABLE}[{len(starts)}];
+extern const unsigned char {DATA}[];
+
+__attribute__((constructor)) static void place_constants(void) {{
+  static const uint64_t starts[] = {{{", ".join(map(str, starts))}}};
+  for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+    {CONSTANTS_TABLE}[i] = {DATA} + starts[i];
+}}
+"""
+
+
+def data_source(file: Path) -> str:
+    """Assembly, as GNU's and LLVM's assemblers read it, of the bytes of a file."""
+    return f"""  .section .rodata
+  .balign {ALIGNMENT}
+  .globl {DATA}
+{DATA}:
+  .incbin {c_string(str(file))}
+  .byte 0
+  .section .note.GNU-stack,"",%progbits
+"""
+
+
+def _tensors(specs: Sequence[TensorSpec], what: str) -> str:
+    if not specs:
+        return ""
+    shapes = [
+        f"static const int64_t {what}_{number}[] = {{{', '.join(map(str, spec.shape)) or '0'}}};"
+        for number, spec in enumerate(specs)
+    ]
+    rows = [
+        f"  {{{c_string(spec.name)}, {c_string(spec.dtype)}, {len(spec.shape)}, {what}_{number}, {spec.bytes}}},"
+        for number, spec in enumerate(specs)
+    ]
+    return "\n".join([*shapes, f"static const weft_tensor {what}s[] = {{", *rows, "};\n"])
+
+
+def _checks(checks: Sequence[Sequence[Site]]) -> str:
+    """What each check of each record says: `{index}` and `{extent}` stand for the numbers."""
+    if not checks:
+        return "static const char *const *const records[] = {NULL};\n"
+    lines: list[str] = []
+    for number, sites in enumerate(checks):
+        texts = ", ".join(c_string(_told(site)) for site in sites) or "NULL"
+        lines.append(f"static const char *const record_{number}[] = {{{texts}}};")
+    names = ", ".join(f"record_{number}" for number in range(len(checks)))
+    return "\n".join([*lines, f"static const char *const *const records[] = {{{names}}};\n"])
+
+
+def _told(site: Site) -> str:
+    place = f"{site.file}:{site.line}:{site.column}: " if site.line else f"{site.file}: " if site.file else ""
+    return place + site.text
+
+
+def c_string(text: str) -> str:
+    """A string of C, in UTF-8; all that is not plain is written in octal, three digits each."""
+    plain = (chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode())
+    return f'"{"".join(plain)}"'
+
+
+_FUNCTIONS = """static void *allocate(void) {{ return aligned_alloc({alignment}, {workspace}); }}
+
+enum {{ BAD_WORKSPACE = -1, BAD_TENSOR = -2, BAD_THREADS = -3 }};
+
+static int is_missing(const void *const *tensors, size_t number) {{
+  if (tensors == NULL)
+    return number != 0;
+  for (size_t i = 0; i < number; i++)
+    if (tensors[i] == NULL)
+      return 1;
+  return 0;
+}}
+
+static int64_t run(const void *const *ins, void *const *outs, void *workspace, int64_t threads) {{
+  if (workspace == NULL || (uintptr_t)workspace % {alignment} != 0)
+    return BAD_WORKSPACE;
+  if (threads < 1)
+    return BAD_THREADS;
+  if (is_missing(ins, {inputs}) || is_missing((const void *const *)outs, {outputs}))
+    return BAD_TENSOR;
+  return {entry}(ins, outs, workspace, threads);
+}}
+
+/* Text of which the first `size - 1` bytes are kept. */
+struct text {{
+  char *at;
+  size_t size, length;
+}};
+
+static void put(struct text *text, const char *what, size_t length) {{
+  for (size_t i = 0; i < length; i++, text->length++)
+    if (text->length + 1 < text->size)
+      text->at[text->length] = what[i];
+}}
+
+static void put_number(struct text *text, int64_t number) {{
+  char digits[24];
+  size_t start = sizeof digits;
+  uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+  do
+    digits[--start] = (char)('0' + rest % 10);
+  while ((rest /= 10) != 0);
+  if (number < 0)
+    digits[--start] = '-';
+  put(text, digits + start, sizeof digits - start);
+}}
+
+static void put_check(struct text *text, int64_t record, const unsigned char *workspace) {{
+  const unsigned char *found = workspace + {records_at} + (record - 1) * {record_bytes};
+  int64_t check, index, extent;
+  memcpy(&check, found + {check}, sizeof check);
+  memcpy(&index, found + {index}, sizeof index);
+  memcpy(&extent, found + {extent}, sizeof extent);
+  const char *said = records[record - 1][check - 1];
+  while (*said != 0) {{
+    if (strncmp(said, "{{index}}", 7) == 0) {{
+      put_number(text, index);
+      said += 7;
+    }} else if (strncmp(said, "{{extent}}", 8) == 0) {{
+      put_number(text, extent);
+      said += 8;
+    }} else {{
+      put(text, said++, 1);
+    }}
+  }}
+}}
+
+static size_t message(int64_t status, const void *workspace, char *at, size_t size) {{
+  struct text text = {{at, size, 0}};
+  if (status > 0 && status <= {num_records} && workspace != NULL) {{
+    put_check(&text, status, workspace);
+  }} else {{
+    const char *said = status == 0               ? "all went well"
+                       : status == BAD_WORKSPACE ? "the workspace is none, or not at a multiple of {alignment} bytes"
+                       : status == BAD_TENSOR    ? "an input or an output has no memory"
+                       : status == BAD_THREADS   ? "at least one thread is needed"
+                                                 : "there is no such status";
+    put(&text, said, strlen(said));
+  }}
+  if (size > 0)
+    at[text.length < size ? text.length : size - 1] = 0;
+  return text.length;
+}}
+"""
+
+_MODEL = """const weft_model *{name}_model(void) {{
+  static const weft_model model = {{
+      "{name}", {machine}, {inputs}, {input_table}, {outputs}, {output_table}, {workspace}, allocate, run, message,
+  }};
+  return &model;
+}}
+"""
