@@ -80,6 +80,46 @@ class Site:
 
 
 @dataclass(frozen=True)
+class Argument:
+    """What a kernel is given in a step: memory, or a number.
+
+    `kind` says what: the `input`, `output` or `constant` of number `at`; so many bytes of the `arena`, from byte `at`
+    on; the counters that the kernel's threads share their work by (`slots`) or the `record` of its checks, which stand
+    in the arena as well; the number of `threads`.
+    """
+
+    kind: str
+    at: int = 0
+    bytes: int = 0
+
+
+ARGUMENTS = ("input", "output", "constant", "arena", "slots", "record", "threads")
+"""The kinds of arguments."""
+BUFFER = "buffer"
+"""The kind of a kernel's parameter that may be any memory; the others are `slots`, `record` and `threads`."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One kernel call of a graph, or one copy, which has no kernel: its arguments are what is copied, and where to.
+
+    The layers are the names that the model has for what was fused into the kernel.
+    """
+
+    kernel: str
+    layers: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a kernel takes: a `buffer`, or `slots`, of so many bytes, a `record`, or the number of `threads`."""
+
+    kind: str
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
 class Platform:
     """A machine that code is for: LLVM's triple and processor, and the features that the code may use."""
 
@@ -119,7 +159,9 @@ class CompiledGraph:
     """The artefact of a compilation, for whatever machine: object code with what is needed to run it.
 
     That is the constants in the order of the constants' table, inputs, outputs, the arena's size in bytes, the names of
-    the kernels, the machine it is for, the checks of each record, and where in the arena the records begin.
+    the kernels, the machine it is for, the checks of each record, and where in the arena the records begin. What the
+    entry does is there once more as steps, for those who want to do it one by one, with what each kernel takes, and how
+    many bytes at the arena's start are zero before: no steps where the graph was written by hand in another form.
     """
 
     objects: tuple[bytes, ...]
@@ -131,6 +173,9 @@ class CompiledGraph:
     platform: Platform
     checks: tuple[tuple[Site, ...], ...] = ()
     records_at: int = 0
+    counter_bytes: int = 0
+    parameters: tuple[tuple[Parameter, ...], ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 POOL = "weft_pool_1"

@@ -8,33 +8,35 @@ so that LLVM compiles one in another process while the next is being lowered her
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from ..dialects.relay.attributes import attribute_to_array
 from ..dialects.relay.base import flatten_types
 from ..dialects.support.diagnostics import Diagnostic
-from ..dialects.support.dtypes import dtype_name, numpy_dtype
+from ..dialects.support.dtypes import numpy_dtype
 from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
 from ..transforms.infra.parts import Sink, settle, take_apart
-from .abi import CONSTANTS_TABLE, INPUTS, OUTPUTS, POOL, CompiledGraph, Site, TensorSpec
+from .abi import CONSTANTS_TABLE, INPUTS, POOL, CompiledGraph, Site, TensorSpec
 from .check_sites import read_checks
 from .entry.add_entry_point import GRAPH
+from .graph_to_memory.signature import read_signature
 from .llvm_ir.module import emit_llvm_ir
 from .loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
 from .loops_to_llvm.symbols import CONSTANT_TYPES, CONSTANT_VALUES
 from .machine.codegen import CodegenPool
 from .machine.target import Target
 from .phases import Observer, pipeline
+from .read_steps import StepTable, read_steps
 from .threads.pool import compile_pool, pool_source
 
 if TYPE_CHECKING:
@@ -80,6 +82,11 @@ def compile_graph(
     verify(module)
     facts: list[_Facts] = []
     names: list[str] = []
+    tables = [read_steps(module)] if start == "loops" else []
+
+    def observe(phase: str, module: ModuleOp, kernel: str | None) -> None:
+        if phase == "loops" and kernel is None:
+            tables.append(read_steps(module))
 
     with rare_garbage_collection(), CodegenPool(target, jobs=jobs, opt_level=codegen_level) as pool:
         pool.submit(POOL, pool_source(target), compile_pool)
@@ -95,9 +102,10 @@ def compile_graph(
             _submit_parts(module, submit)
         else:
             required = PassContext.current().required_pass
-            run(pipeline(target, start, required=required, sink=submit), module)
+            run(pipeline(target, start, required=required, observer=observe, sink=submit), module)
         objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
     found, *_ = facts
+    table = tables[0] if tables else StepTable()
     return CompiledGraph(
         objects,
         found.constants,
@@ -108,6 +116,9 @@ def compile_graph(
         target.platform(),
         found.checks,
         found.records_at,
+        table.counter_bytes,
+        tuple(table.parameters.get(name, ()) for name in names),
+        table.steps,
     )
 
 
@@ -163,24 +174,6 @@ def _signature(module: ModuleOp) -> tuple[tuple[TensorSpec, ...], tuple[TensorSp
     if not isinstance(arena, IntegerAttr):
         raise Diagnostic.at(main, f"it does not say how many bytes of memory it works in ({ARENA_BYTES})")
     return inputs, outputs, arena.value.data
-
-
-def read_signature(attributes: Mapping[str, Attribute]) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
-    """The inputs and outputs that `graph_signature` has described."""
-    specs: list[tuple[TensorSpec, ...]] = []
-    for key in (INPUTS, OUTPUTS):
-        entries = attributes[key]
-        assert isa(entries, ArrayAttr[Attribute])
-        specs.append(tuple(_spec(entry) for entry in entries))
-    return specs[0], specs[1]
-
-
-def _spec(entry: Attribute) -> TensorSpec:
-    assert isinstance(entry, DictionaryAttr)
-    name = entry.data["name"]
-    assert isinstance(name, StringAttr)
-    type = flatten_types([entry.data["type"]])[0]
-    return TensorSpec(name.data, dtype_name(type.element_type), tuple(type.get_shape()))
 
 
 def _constants(module: ModuleOp) -> tuple[NDArray, ...]:

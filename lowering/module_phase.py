@@ -13,9 +13,8 @@ from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.tir.core import PrimFuncOp
 from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
 from .abi import INPUTS, TensorSpec
-from .compiler import read_signature
 from .entry.add_entry_point import GRAPH
-from .graph_to_memory.signature import graph_signature, memory_signature
+from .graph_to_memory.signature import graph_signature, memory_signature, read_signature
 
 ENTRY_NAME = "main"
 

@@ -28,13 +28,25 @@ import numpy as np
 
 from ..dialects.support.diagnostics import Diagnostic, Place, did_you_mean
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
-from ..lowering.abi import ABI_VERSION, ALIGNMENT, CompiledGraph, Platform, Site, TensorSpec
+from ..lowering.abi import (
+    ABI_VERSION,
+    ALIGNMENT,
+    ARGUMENTS,
+    BUFFER,
+    Argument,
+    CompiledGraph,
+    Parameter,
+    Platform,
+    Site,
+    Step,
+    TensorSpec,
+)
 from .memory import aligned_bytes
 
 if TYPE_CHECKING:
     from ..lowering.abi import NDArray
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST, DIGEST, CONSTANTS = "manifest.json", "digest", "constants"
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -122,6 +134,9 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         "constants_digest": constants.hexdigest(),
         "checks": [[asdict(site) for site in record] for record in graph.checks],
         "records_at": graph.records_at,
+        "counter_bytes": graph.counter_bytes,
+        "parameters": [[asdict(parameter) for parameter in taken] for taken in graph.parameters],
+        "steps": [asdict(step) for step in graph.steps],
     }
     return json.dumps(manifest, indent=1).encode()
 
@@ -183,6 +198,9 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         Platform(platform.string("triple"), platform.string("cpu"), tuple(platform.strings("features"))),
         tuple(tuple(_site(entry) for entry in record) for record in fields.groups("checks")),
         fields.size("records_at"),
+        fields.size("counter_bytes"),
+        tuple(tuple(_parameter(entry) for entry in taken) for taken in fields.groups("parameters")),
+        tuple(_step(entry) for entry in fields.each("steps")),
     )
 
 
@@ -233,6 +251,18 @@ def _site(entry: _Fields) -> Site:
     return Site(entry.string("text"), entry.string("file"), entry.size("line"), entry.size("column"))
 
 
+def _parameter(entry: _Fields) -> Parameter:
+    return Parameter(entry.one_of("kind", (BUFFER, "slots", "record", "threads")), entry.size("bytes"))
+
+
+def _step(entry: _Fields) -> Step:
+    arguments = tuple(
+        Argument(argument.one_of("kind", ARGUMENTS), argument.size("at"), argument.size("bytes"))
+        for argument in entry.each("arguments")
+    )
+    return Step(entry.string("kernel"), tuple(entry.strings("layers")), arguments)
+
+
 def _spec(entry: _Fields) -> TensorSpec:
     return TensorSpec(entry.string("name"), entry.dtype(), entry.shape())
 
@@ -267,6 +297,12 @@ class _Fields:
         value = self._value.get(name)
         if not isinstance(value, str):
             raise self._wrong(name, "a string")
+        return value
+
+    def one_of(self, name: str, values: Sequence[str]) -> str:
+        value = self.string(name)
+        if value not in values:
+            raise self._wrong(name, f"one of {', '.join(values)}")
         return value
 
     def _list(self, name: str, wanted: str) -> list[Json]:

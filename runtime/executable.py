@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from ..lowering.abi import NDArray
     from ..lowering.phase_texts import PhaseTexts
+    from .benchmark import BenchmarkResult
+    from .profiling import Profile
 
 
 class Executable:
@@ -214,6 +216,42 @@ class Executable:
         outputs = self(*(inputs[spec.name] for spec in self.inputs))
         arrays = outputs if isinstance(outputs, tuple) else (outputs,)
         return {spec.name: array for spec, array in zip(self.outputs, arrays, strict=True)}
+
+    def benchmark(
+        self, *arrays: npt.ArrayLike, repeat: int = 5, number: int = 5, min_repeat_ms: float = 0
+    ) -> BenchmarkResult:
+        """Time calls, on memory that stays where it is: `repeat` repetitions of `number` calls, or of as many as
+        `min_repeat_ms` milliseconds take. Without arrays, some that fit are made.
+
+        Raises:
+            UsageError: a number is not positive.
+            InputError: the number of arrays, a shape or a dtype does not fit.
+        """
+        from .benchmark import benchmark
+
+        return benchmark(self.bind(arrays or self.example_inputs()), repeat, number, min_repeat_ms)
+
+    def profile(self, *arrays: npt.ArrayLike, repeat: int = 10) -> Profile:
+        """Time each kernel of the graph, with the names of the model's layers: `print(exe.profile())`, or
+        `exe.profile().save_chrome_trace("trace.json")`. Without arrays, some that fit are made.
+
+        Raises:
+            UsageError: `repeat` is not positive.
+            InputError: the number of arrays, a shape or a dtype does not fit.
+            CheckError: an index lies outside of an axis, where that is an error.
+            Diagnostic: the graph was compiled from its last phase, and nothing is known of its steps.
+        """
+        from .stepping import Stepper
+
+        if repeat < 1:
+            raise UsageError(f"{repeat} repetitions: at least one is needed")
+        bound = self.bind(arrays or self.example_inputs())
+        inputs, outputs = ([address(array) for array in held] for held in (bound.inputs, bound.outputs))
+        return Stepper(self.graph, self.program, self._threads).profile(inputs, outputs, repeat)
+
+    def example_inputs(self) -> list[NDArray]:
+        """Arrays that fit the inputs, the same each time: floats from 0 to 1; zeros, which are indices of anything."""
+        return [taken.example(number) for number, taken in enumerate(self._takes)]
 
     def bind(self, arrays: Sequence[npt.ArrayLike]) -> Binding:
         """The graph with its inputs, in order, and outputs in place: to be run many times on the same memory.

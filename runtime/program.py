@@ -46,14 +46,14 @@ class Program:
         refusal = why_not_here(graph.platform)
         if refusal is not None:
             raise refusal
-        self._code = LoadedObjects(graph.objects)
-        self._constants = [aligned_copy(array) for array in graph.constants]
-        if self._constants:
-            table = (ctypes.c_void_p * len(self._constants)).from_address(self._code.address(CONSTANTS_TABLE))
-            for place, array in enumerate(self._constants):
+        self.code = LoadedObjects(graph.objects)
+        self.constants = [aligned_copy(array) for array in graph.constants]
+        if self.constants:
+            table = (ctypes.c_void_p * len(self.constants)).from_address(self.code.address(CONSTANTS_TABLE))
+            for place, array in enumerate(self.constants):
                 table[place] = array.ctypes.data
         self.arena_bytes = graph.arena_bytes
-        self.entry = _ENTRY(self._code.address(ENTRY))
+        self.entry = _ENTRY(self.code.address(ENTRY))
         """The function `(table of inputs, table of outputs, arena, threads)`; tables are addresses as bytes. It gives
         0, or the number of the record that says which check has failed."""
         self.checks = graph.checks
@@ -64,6 +64,14 @@ class Program:
     def new_context(self) -> Context:
         """A context for a call that has found none in `free`, where it is put afterwards."""
         return Context(self.arena_bytes)
+
+    def status(self, context: Context) -> int:
+        """What the entry gives: the number of the first record that tells of something, counted from 1, or 0."""
+        for number in range(len(self.checks)):
+            place = context.address + self.records_at + number * RECORD_BYTES + CHECK_FIELD
+            if ctypes.c_int64.from_address(place).value:
+                return number + 1
+        return 0
 
     def failure(self, status: int, context: Context) -> CheckError:
         """What a call that gave `status`, and wrote to `context`, says."""

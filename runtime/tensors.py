@@ -48,6 +48,13 @@ class Input:
         # `ascontiguousarray` would make a scalar an array of one element.
         return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
+    def example(self, seed: int) -> NDArray:
+        """An array that fits: floats from 0 to 1, all else zero."""
+        array = np.zeros(self.shape, self.dtype)
+        if array.dtype.kind not in "biu":
+            array[...] = np.random.default_rng(seed).random(self.shape).astype(self.dtype)
+        return array
+
     def _array(self, value: object) -> NDArray:
         if isinstance(value, np.ndarray):
             return cast("NDArray", value)

@@ -35,6 +35,11 @@ def with_pool(objects: Sequence[bytes]) -> tuple[list[bytes], dict[str, int]]:
     return [image for image in objects if image not in own], dict(_addresses)
 
 
+def pool_address(name: str) -> int:
+    """The address of one of the pool's functions, once a program was loaded."""
+    return _addresses[name]
+
+
 def _load(image: bytes) -> None:
     with _lock:
         if _addresses:

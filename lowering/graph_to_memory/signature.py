@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, SSAValue
@@ -12,7 +12,8 @@ from ...dialects.mem.core import buffer_type
 from ...dialects.mem.graph import GraphOp
 from ...dialects.relay.base import Tensor, flatten_types
 from ...dialects.relay.core import FuncOp
-from ..abi import INPUTS, OUTPUTS
+from ...dialects.support.dtypes import dtype_name
+from ..abi import INPUTS, OUTPUTS, TensorSpec
 
 GRAPH_ATTRIBUTES = ("primitive", "input_names", "output_names")
 """What functions say of themselves that was read when they became buffers and calls."""
@@ -75,3 +76,21 @@ def described(
         return ArrayAttr([DictionaryAttr({"name": StringAttr(name), "type": type}) for name, type in pairs])
 
     return {INPUTS: listed(input_names, inputs), OUTPUTS: listed(output_names, outputs)}
+
+
+def read_signature(attributes: Mapping[str, Attribute]) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
+    """The inputs and outputs that `graph_signature` has described."""
+    specs: list[tuple[TensorSpec, ...]] = []
+    for key in (INPUTS, OUTPUTS):
+        entries = attributes[key]
+        assert isa(entries, ArrayAttr[Attribute])
+        specs.append(tuple(_spec(entry) for entry in entries))
+    return specs[0], specs[1]
+
+
+def _spec(entry: Attribute) -> TensorSpec:
+    assert isinstance(entry, DictionaryAttr)
+    name = entry.data["name"]
+    assert isinstance(name, StringAttr)
+    type = flatten_types([entry.data["type"]])[0]
+    return TensorSpec(name.data, dtype_name(type.element_type), tuple(type.get_shape()))

@@ -51,7 +51,7 @@ from xdsl.dialects.builtin import (
     i8,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.mem.core import (
@@ -208,8 +208,10 @@ class _Materialization:
         self.slots_used += count
         self.block.add_op(slots)
         if kernel is None:
-            pairs = [(memory[0], memory[1]) for memory in buffers]
-            share_out(self.block, slots.result, 0, self.num_threads, None, lambda body, _: _copy(body, pairs))
+            copies = [memref.CopyOp(memory[0], memory[1]) for memory in buffers]
+            for copy, op in zip(copies, step, strict=True):
+                copy.location = op.location
+            share_out(self.block, slots.result, 0, self.num_threads, None, lambda body, _: body.add_ops(copies))
         else:
             call = self._call(step[0], kernel, buffers[0], record, slots.result)
             call.location = step[0].location
@@ -313,11 +315,6 @@ def _check_device(op: Operation) -> None:
     for result in op.results:
         if isa(result.type, BufferType) and not isinstance(result.type.memory_space, NoneAttr):
             raise Diagnostic.at(op, f"{result.type} is on another device, and this function runs on the cpu alone")
-
-
-def _copy(body: Block, pairs: Sequence[tuple[SSAValue, SSAValue]]) -> None:
-    for source, target in pairs:
-        body.add_op(memref.CopyOp(source, target))
 
 
 def _owners(value: SSAValue) -> list[Operation]:

@@ -17,7 +17,7 @@ import pytest
 
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.lowering.abi import ALIGNMENT, CompiledGraph, Platform, TensorSpec
+from weft.lowering.abi import ALIGNMENT, Argument, CompiledGraph, Parameter, Platform, Step, TensorSpec
 from weft.runtime import artefact
 from weft.runtime.artefact import ArtefactError
 from weft.runtime.memory import NotEnoughMemory
@@ -35,6 +35,12 @@ def graph() -> CompiledGraph:
         128,
         ("fused_add",),
         Platform("x86_64-unknown-linux-gnu", "haswell", ("avx", "avx2")),
+        counter_bytes=64,
+        parameters=((Parameter("buffer", 24), Parameter("slots", 128), Parameter("threads")),),
+        steps=(
+            Step("fused_add", ("first", "second"), (Argument("constant", 0, 24), Argument("slots", 0, 128))),
+            Step("", (), (Argument("input", 0, 24), Argument("arena", 64, 24))),
+        ),
     )
 
 

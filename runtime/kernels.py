@@ -1,0 +1,54 @@
+"""The kernels of a program, called one at a time.
+
+A kernel is called with the threads of the pool, as the whole graph is: the pool runs a function of one argument on each
+thread, `thunk(arguments)`, which this file makes for every kernel; it loads the kernel's arguments from a table.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+
+from ..lowering.abi import RUN, Parameter
+from .jit import LoadedObjects
+from .linker import Linker
+from .threads import pool_address
+
+
+class Kernels:
+    """Kernels by name, ready to be called.
+
+    Args:
+        code: the object code.
+        parameters: what each kernel takes.
+
+    Raises:
+        LoadError: there is no such kernel.
+    """
+
+    def __init__(self, code: LoadedObjects, parameters: Mapping[str, Sequence[Parameter]]):
+        names = list(parameters)
+        self._code = code
+        text = "\n".join(_thunk(number, parameters[name]) for number, name in enumerate(names))
+        symbols = {f"weft_kernel_{number}": code.address(name) for number, name in enumerate(names)}
+        self._linker = Linker([], symbols, [text])
+        self._thunks = {name: self._linker.address(f"weft_thunk_{number}") for number, name in enumerate(names)}
+        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(pool_address(RUN))
+
+    def call(self, name: str, table: int, threads: int) -> None:
+        """Call a kernel. `table` is the address of its arguments: addresses and the number of threads, 8 bytes each."""
+        self._run(self._thunks[name], table, threads)
+
+
+def _thunk(number: int, parameters: Sequence[Parameter]) -> str:
+    """LLVM IR of the function that calls kernel `number`."""
+    types = ["i64" if parameter.kind == "threads" else "ptr" for parameter in parameters]
+    lines = [
+        f"declare void @weft_kernel_{number}({', '.join(types)})",
+        f"define void @weft_thunk_{number}(ptr %table) {{",
+    ]
+    for place, type in enumerate(types):
+        lines.append(f"  %at{place} = getelementptr inbounds i64, ptr %table, i64 {place}")
+        lines.append(f"  %a{place} = load {type}, ptr %at{place}, align 8")
+    arguments = ", ".join(f"{type} %a{place}" for place, type in enumerate(types))
+    return "\n".join([*lines, f"  call void @weft_kernel_{number}({arguments})", "  ret void", "}"])

@@ -1,0 +1,124 @@
+"""What an inference spends its time on: the time of each step, as a table and as a trace for a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from ..dialects.support.diagnostics import Diagnostic, Place
+
+COPY = "copy"
+"""What a step is called that no kernel makes."""
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """One step of a graph: the kernel, the layers of the model that it computes, where, and how many bytes it reads and
+    writes. `begins` and `lasts` are microseconds, one for each repetition; the former from the beginning of its own."""
+
+    kernel: str
+    layers: tuple[str, ...]
+    device: str
+    bytes: int
+    begins: tuple[float, ...]
+    lasts: tuple[float, ...]
+
+    @property
+    def us(self) -> float:
+        """The median."""
+        return median(self.lasts)
+
+    @property
+    def is_copy(self) -> bool:
+        return self.kernel == COPY
+
+    @property
+    def name(self) -> str:
+        """What a person calls it: the layers where the model names them."""
+        return " + ".join(self.layers) or self.kernel
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The steps of a graph in their order, each on its own: the graph as a whole takes less, as no step begins anew."""
+
+    steps: tuple[StepTimes, ...]
+
+    @property
+    def total_us(self) -> float:
+        """The sum of the steps."""
+        return sum(step.us for step in self.steps)
+
+    def by_device(self) -> dict[str, tuple[float, int, int]]:
+        """Device -> microseconds of its kernels, bytes that are copied to it, and the number of such copies."""
+        found: dict[str, tuple[float, int, int]] = {}
+        for step in self.steps:
+            spent, copied, copies = found.get(step.device, (0.0, 0, 0))
+            if step.is_copy:
+                found[step.device] = (spent, copied + step.bytes, copies + 1)
+            else:
+                found[step.device] = (spent + step.us, copied, copies)
+        return found
+
+    def __str__(self) -> str:
+        """The steps, those that take longest first."""
+        total = self.total_us or 1.0
+        rows = [("us", "%", "GB/s", "device", "kernel", "layers")]
+        for step in sorted(self.steps, key=lambda step: -step.us):
+            rate = step.bytes / (step.us * 1e3) if step.us else 0.0
+            share = 100 * step.us / total
+            layers = " + ".join(step.layers)
+            rows.append((f"{step.us:.1f}", f"{share:.1f}", f"{rate:.1f}", step.device, step.kernel, layers))
+        rows.append((f"{self.total_us:.1f}", "100.0", "", "", f"{len(self.steps)} steps", ""))
+        return _aligned(rows)
+
+    def chrome_trace(self) -> str:
+        """The last repetition as JSON that `chrome://tracing` and Perfetto show: a line for each device."""
+        devices = list(dict.fromkeys(step.device for step in self.steps))
+        named: list[dict[str, object]] = [
+            {"name": "thread_name", "ph": "M", "pid": 0, "tid": number, "args": {"name": device}}
+            for number, device in enumerate(devices)
+        ]
+        events = [
+            {
+                "name": step.name,
+                "cat": "copy" if step.is_copy else "kernel",
+                "ph": "X",
+                "pid": 0,
+                "tid": devices.index(step.device),
+                "ts": round(step.begins[-1], 3),
+                "dur": round(step.lasts[-1], 3),
+                "args": {"kernel": step.kernel, "bytes": step.bytes},
+            }
+            for step in self.steps
+        ]
+        return json.dumps({"traceEvents": [*named, *events], "displayTimeUnit": "ns"}, indent=1)
+
+    def save_chrome_trace(self, path: str | os.PathLike[str]) -> None:
+        """Write `chrome_trace()` to a file.
+
+        Raises:
+            Diagnostic: the file cannot be written.
+        """
+        try:
+            Path(path).write_text(self.chrome_trace(), "utf-8")
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise Diagnostic(f"cannot be written: {reason}", Place(os.fspath(path))) from error
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
+    """Numbers to the right, the names that follow to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(
+            text.rjust(width) if place < 3 else text.ljust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)
