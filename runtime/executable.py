@@ -136,13 +136,22 @@ class Executable:
 
     @threads.setter
     def threads(self, count: int | None) -> None:
+        self._threads = self.usable(count)
+
+    @staticmethod
+    def usable(count: int | None) -> int:
+        """How many threads `count` stands for.
+
+        Raises:
+            InputError: it is no positive integer.
+        """
         if count is None:
             count = available_processors()
         if not isinstance(count, int | np.integer) or isinstance(count, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"the number of threads is an integer, not {count!r}")
         if count < 1:
             raise InputError(f"{count} threads: at least one is needed")
-        self._threads = usable_threads(int(count))
+        return usable_threads(int(count))
 
     def __call__(self, *arrays: npt.ArrayLike) -> NDArray | tuple[NDArray, ...]:
         """Run the graph on its inputs in order. One output is given as an array, several as a tuple.

@@ -8,10 +8,13 @@ from ..dialects.support.diagnostics import Place, UsageError, did_you_mean
 
 MEMORY = "memory.svg"
 """The format that draws planned memory."""
+GRAPH_JSON = "graph-json"
+"""The format of TVM's graph executor."""
 
 
 def emit(module: ModuleOp, format: str, target: str) -> bytes:
-    """`module` in a format of `lowering.emit`, which are LLVM IR, assembly and object code; or a picture of its memory.
+    """`module` in a format of `lowering.emit`, which are LLVM IR, assembly and object code; TVM's graph JSON; or a
+    picture of its memory.
 
     Raises:
         UsageError: there is no such format, or the target is malformed.
@@ -20,7 +23,7 @@ def emit(module: ModuleOp, format: str, target: str) -> bytes:
     from ..lowering.machine.emit import FORMATS
     from ..lowering.machine.emit import emit as emit_format
 
-    formats = ("mlir", *FORMATS, MEMORY)
+    formats = ("mlir", *FORMATS, GRAPH_JSON, MEMORY)
     if format not in formats:
         hint = did_you_mean(format, formats) or f"the formats are: {', '.join(formats)}"
         raise UsageError(f"there is no format '{format}'", Place("--emit"), hint=hint)
@@ -28,4 +31,8 @@ def emit(module: ModuleOp, format: str, target: str) -> bytes:
         from ..transforms.mem.drawing import memory_svg
 
         return memory_svg(module).encode()
+    if format == GRAPH_JSON:
+        from ..lowering.write_graph_json import write_graph_json
+
+        return write_graph_json(module)[0].text().encode() + b"\n"
     return emit_format(module, format, target)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from weft.compiler import DEFAULT_OPT_LEVEL, compile, load_module
+from weft.compiler import DEFAULT_OPT_LEVEL, compile, graph_module, load_module
 from weft.dialects.relay.base import DYNAMIC
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.reference import evaluate_function
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
-EXECUTORS = ("aot", "interpreter")
+EXECUTORS = ("aot", "graph", "interpreter")
 REFERENCES = (*EXECUTORS, *PEERS)
 ARTEFACT_SUFFIX = ".weft"
 STDIN = "-"
@@ -77,6 +77,8 @@ class Program:
         match name:
             case "aot":
                 return self.compiled(settings)
+            case "graph":
+                return graph_module(self.compiled(settings))
             case "interpreter":
                 return Interpreter(self)
             case _ if name in PEERS:

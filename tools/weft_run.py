@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
-EXECUTORS = ("aot", "interpreter")
+EXECUTORS = ("aot", "graph", "interpreter")
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -54,7 +54,9 @@ def argument_parser() -> argparse.ArgumentParser:
         "-O", dest="opt_level", type=int, choices=range(4), metavar="N", help="optimisation level, 0 to 3"
     )
     what.add_argument(
-        "--executor", default="aot", help="aot: machine code (default); interpreter: op by op, of relay or tir"
+        "--executor",
+        default="aot",
+        help="aot: one function (default); graph: node by node; interpreter: op by op, of relay or tir",
     )
     what.add_argument(
         "--bounds-checks", action="store_true", help="check every access that was not proved to be inside of its buffer"
@@ -128,8 +130,6 @@ def _names(program: Program) -> set[str]:
 
 
 def _check_executor(name: str) -> None:
-    if name == "graph":
-        raise UsageError("there is no graph executor yet", Place("--executor"), hint="use aot, or interpreter")
     if name not in EXECUTORS:
         hint = did_you_mean(name, EXECUTORS) or f"they are: {', '.join(EXECUTORS)}"
         raise UsageError(f"there is no executor '{name}'", Place("--executor"), hint=hint)

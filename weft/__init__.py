@@ -12,6 +12,7 @@ from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import frontend as frontend
+    from . import graph_executor as graph_executor
     from . import instrument as instrument
     from . import relay as relay
     from . import tir as tir

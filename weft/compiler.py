@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 from xdsl.dialects.builtin import ModuleOp
 
 from .dialects.relay.core import FuncOp
-from .dialects.support.diagnostics import UsageError
+from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.verifier import verify
 from .lowering.compiler import compile_graph
 from .lowering.machine.target import Target
@@ -27,12 +27,43 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import onnx
 
+    from .runtime.graph_executor import GraphModule
+
     Model: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ModuleOp | FuncOp"
+
+EXECUTORS = ("aot", "graph")
+"""What runs a compiled graph."""
 
 DEFAULT_OPT_LEVEL = 3
 """Of a compilation, where neither the call nor a `PassContext` around it says anything else."""
 
 
+@overload
+def compile(
+    model: Model,
+    target: str | Target = ...,
+    opt_level: int | None = ...,
+    threads: int | None = ...,
+    params: Mapping[str, npt.ArrayLike] | None = ...,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = ...,
+    function: str | None = ...,
+    phase: str | None = ...,
+    executor: Literal["aot"] = ...,
+) -> Executable: ...
+@overload
+def compile(
+    model: Model,
+    target: str | Target = ...,
+    opt_level: int | None = ...,
+    threads: int | None = ...,
+    params: Mapping[str, npt.ArrayLike] | None = ...,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = ...,
+    function: str | None = ...,
+    phase: str | None = ...,
+    executor: Literal["graph"],
+) -> GraphModule: ...
 def compile(
     model: Model,
     target: str | Target = "llvm -mcpu=native",
@@ -43,7 +74,8 @@ def compile(
     shapes: Mapping[str, Sequence[int]] | None = None,
     function: str | None = None,
     phase: str | None = None,
-) -> Executable:
+    executor: str = "aot",
+) -> Executable | GraphModule:
     """Compile a model, for this machine unless `target` says otherwise.
 
     Args:
@@ -58,16 +90,23 @@ def compile(
             dimensions by their names, as in `{"batch": [4]}`.
         function: which function of a module to compile: `main` or the only one, unless given.
         phase: the phase that a module is at already; what its operations say, unless given.
+        executor: what runs the graph: `aot`, one native function, or `graph`, a `GraphModule`, which goes from node to
+            node as TVM's graph executor does.
 
     Raises:
+        UsageError: there is no such executor.
         Diagnostic: the model cannot be read, imported or lowered, or is not valid; the message says where and why.
     """
     current = PassContext.current()
     if opt_level is None and current.is_default:
         opt_level = DEFAULT_OPT_LEVEL
+    if executor not in EXECUTORS:
+        hint = did_you_mean(executor, EXECUTORS) or f"they are: {', '.join(EXECUTORS)}"
+        raise UsageError(f"there is no executor '{executor}'", hint=hint)
     resolved = Target.parse(target)
     with nullcontext(current) if opt_level is None else current.at_level(opt_level) as context:
-        return _compile(model, resolved, context, threads, params, shapes, function, phase)
+        exe = _compile(model, resolved, context, threads, params, shapes, function, phase)
+    return exe if executor == "aot" else graph_module(exe)
 
 
 def _compile(
@@ -88,6 +127,19 @@ def _compile(
         bind_params(module, params)
     texts = PhaseTexts(clone(module), start, target, context)
     return Executable(compile_graph(module, target, start=start), threads, texts)
+
+
+def graph_module(exe: Executable) -> GraphModule:
+    """The graph of an executable, to be run node by node.
+
+    Raises:
+        Diagnostic: the executable was compiled from a phase without a graph of kernels, or was loaded from a file.
+    """
+    from .lowering.write_graph_json import write_graph_json
+    from .runtime.graph_executor import GraphModule
+
+    graph, params, outputs = write_graph_json(exe.ir.module("fuse"))
+    return GraphModule(graph, exe, params, exe.threads, outputs)
 
 
 def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:

@@ -54,11 +54,17 @@ def numbered(prefix: str, count: int) -> list[str]:
 def memory_signature(graph: GraphOp) -> dict[str, Attribute]:
     """The same of a graph over buffers."""
     inputs, outputs = ([_tensor(value) for value in values] for values in (graph.inputs, graph.outputs))
-    hinted = [value.name_hint or f"in{i}" for i, value in enumerate(graph.inputs)]
-    input_names = hinted if graph.input_names is None else [name.data for name in graph.input_names]
-    given = graph.output_names
-    output_names = numbered("out", len(outputs)) if given is None else [name.data for name in given]
+    input_names, output_names = names_of_memory(graph)
     return described(input_names, inputs, output_names, outputs)
+
+
+def names_of_memory(graph: GraphOp) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the inputs and outputs of a graph over buffers."""
+    hinted = [value.name_hint or f"in{i}" for i, value in enumerate(graph.inputs)]
+    inputs = hinted if graph.input_names is None else [name.data for name in graph.input_names]
+    given = graph.output_names
+    outputs = numbered("out", len(graph.outputs)) if given is None else [name.data for name in given]
+    return tuple(inputs), tuple(outputs)
 
 
 def _tensor(value: SSAValue) -> Tensor:

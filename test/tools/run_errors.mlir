@@ -6,7 +6,7 @@
 // RUN: not weft-run %s --input 'x=3xf32=[1, 2]' 2>&1 | filecheck %s --check-prefix=COUNT
 // RUN: not weft-run %s --input 'n=i8=300' 2>&1 | filecheck %s --check-prefix=RANGE
 // RUN: not weft-run %s --input 'x=@%t.missing.npy' 2>&1 | filecheck %s --check-prefix=FILE
-// RUN: not weft-run %s --executor graph 2>&1 | filecheck %s --check-prefix=GRAPH
+// RUN: not weft-run %s --executor grap 2>&1 | filecheck %s --check-prefix=GRAPH
 // RUN: not weft-run %s --compare intepreter 2>&1 | filecheck %s --check-prefix=COMPARE
 // RUN: not weft-run %s --compare onnxruntime 2>&1 | filecheck %s --check-prefix=PEER
 // RUN: not weft-run %s --function man 2>&1 | filecheck %s --check-prefix=FUNCTION
@@ -32,7 +32,8 @@
 // COUNT: error: input 'x': the values have shape [2], the type [3]
 // RANGE: error: input 'n': '300' holds what is not of type int8
 // FILE: missing.npy: error: cannot be read: no such file or directory
-// GRAPH: error: there is no graph executor yet
+// GRAPH: --executor: error: there is no executor 'grap'
+// GRAPH-NEXT: hint: did you mean 'graph'?
 // COMPARE: hint: did you mean 'interpreter'?
 // PEER: error: onnxruntime runs .onnx files only
 // FUNCTION: error: there is no function @man to run

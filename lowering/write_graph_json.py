@@ -1,0 +1,157 @@
+"""Write a graph of kernels as TVM's graph JSON, with its constants as parameters.
+
+The graph is bufferised in the order in which TVM runs it, reshapes lie where what they reshape lies, and each storage
+of `plan-memory{strategy=tvm-greedy}` is one of the JSON's. So storages are those that TVM's own planner gives. A node
+has the names of the model's layers as an attribute of its own, `layers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from ..dialects.mem.core import AliasOp, AllocOp, CallOp, ConstantOp, CopyOp, PoolOp, buffer_type
+from ..dialects.mem.graph import GraphOp
+from ..dialects.relay.attributes import attribute_to_array
+from ..dialects.relay.base import flatten_types
+from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.dtypes import dtype_name
+from ..transforms.mem.elide_copies import ElideCopiesPass
+from ..transforms.mem.plan_memory import PlanMemoryPass
+from .graph_json import COPY, CPU_TYPE, LAYERS, NOP, GraphJson, Node, Ref
+from .graph_to_memory.bufferize_graph import BufferizeGraphPass
+from .graph_to_memory.signature import names_of_memory
+from .read_steps import layers_of
+
+if TYPE_CHECKING:
+    from .abi import NDArray
+
+
+def write_graph_json(module: ModuleOp) -> tuple[GraphJson, dict[str, NDArray], tuple[str, ...]]:
+    """The graph of a module of phase `fuse`, its parameters, and the names of its outputs. The module stays as it is.
+
+    Raises:
+        Diagnostic: there is no graph, something in it is no kernel call, or the data of a constant is missing.
+    """
+    planned = BufferizeGraphPass(depth_first=True)(module.clone())
+    planned = ElideCopiesPass(concatenations=False, outputs=False)(planned)
+    planned = PlanMemoryPass(strategy="tvm-greedy")(planned)
+    graphs = [op for op in planned.ops if isinstance(op, GraphOp)]
+    if not graphs:
+        raise Diagnostic("there is no graph of kernels in the module", hint="graph JSON is written of the phase 'fuse'")
+    graph = next((g for g in graphs if g.sym_name.data == "main"), graphs[0])
+    writing = _Writing(graph)
+    return writing.run(), writing.params, names_of_memory(graph)[1]
+
+
+@dataclass
+class _Writing:
+    """The writing of one graph."""
+
+    graph: GraphOp
+    nodes: list[Node] = field(default_factory=list[Node])
+    shapes: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
+    dtypes: list[str] = field(default_factory=list[str])
+    storages: list[int] = field(default_factory=list[int])
+    refs: dict[SSAValue, Ref] = field(default_factory=dict[SSAValue, Ref])
+    ids: dict[object, int] = field(default_factory=dict[object, int])
+    params: dict[str, NDArray] = field(default_factory=dict[str, "NDArray"])
+    constants: dict[tuple[Attribute, Attribute], SSAValue] = field(
+        default_factory=dict[tuple[Attribute, Attribute], SSAValue]
+    )
+    """Values and types -> the first constant that is so."""
+    names: dict[str, int] = field(default_factory=dict[str, int])
+
+    def run(self) -> GraphJson:
+        inputs, _ = names_of_memory(self.graph)
+        for value, name in zip(self.graph.inputs, inputs, strict=True):
+            self.refs[value] = self._null(self._unique(name), value)
+        heads: dict[SSAValue, Ref] = {}
+        for op in self.graph.body.block.ops:
+            match op:
+                case PoolOp() | AllocOp():
+                    pass
+                case ConstantOp():
+                    self.refs[op.result] = self._constant(op)
+                case AliasOp():
+                    self._node(op, "reshape_nop", NOP, [op.source], [op.result])
+                case CallOp():
+                    kernel = op.callee.root_reference.data
+                    self._node(op, kernel, kernel, op.inputs, op.outputs)
+                case CopyOp() if isinstance(op.target, BlockArgument) and len(op.sources) == 1:
+                    heads[op.target] = self.refs[op.sources[0]]
+                case CopyOp():
+                    kernel = COPY if op.callee is None else op.callee.root_reference.data
+                    self._node(op, kernel.strip("_"), kernel, op.sources, [op.target])
+                case _:
+                    raise Diagnostic.at(op, "has no place in the JSON of a graph")
+        return GraphJson(
+            tuple(self.nodes),
+            tuple(heads[output] for output in self.graph.outputs),
+            tuple(self.shapes),
+            tuple(self.dtypes),
+            tuple(self.storages),
+            tuple(CPU_TYPE for _ in self.shapes),
+        )
+
+    def _unique(self, name: str) -> str:
+        """`x`, then `x_1`, `x_2`, ..."""
+        while name in self.names:
+            self.names[name] += 1
+            name = f"{name}_{self.names[name]}"
+        self.names[name] = 0
+        return name
+
+    def _null(self, name: str, value: SSAValue) -> Ref:
+        self.nodes.append(Node(name))
+        self._entry(value, value)
+        return Ref(len(self.nodes) - 1)
+
+    def _constant(self, op: ConstantOp) -> Ref:
+        """The parameter that holds a constant; equal ones are one."""
+        key = (op.value, op.type)
+        if (known := self.constants.get(key)) is not None:
+            return self.refs[known]
+        array = attribute_to_array(op.value, flatten_types([op.type])[0])
+        if array is None:
+            hint = "keep the .weights.npz file beside the .mlir file"
+            raise Diagnostic.at(op, f"the data of {op.value} was not loaded", hint=hint)
+        name = self._unique(f"p{len(self.params)}")
+        self.params[name] = array
+        self.constants[key] = op.result
+        return self._null(name, op.result)
+
+    def _node(
+        self, op: Operation, name: str, kernel: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]
+    ) -> None:
+        read = tuple(self.refs[value] for value in inputs)
+        number = len(self.nodes)
+        layers = " + ".join(layers_of(op.location))
+        attributes = {LAYERS: layers} if layers else {}
+        self.nodes.append(Node(self._unique(name), kernel, read, len(outputs), attributes=attributes))
+        for index, value in enumerate(outputs):
+            self.refs[value] = Ref(number, index)
+            self._entry(value, self._storage(value))
+
+    def _entry(self, value: SSAValue, storage: object) -> None:
+        """What is known of the next entry."""
+        type = buffer_type(value)
+        self.shapes.append(tuple(type.get_shape()))
+        self.dtypes.append(dtype_name(type.element_type))
+        self.storages.append(self.ids.setdefault(storage, len(self.ids)))
+
+    def _storage(self, value: SSAValue) -> object:
+        """What stands for the storage of a value: its pool, or the input or constant that it is."""
+        while isinstance(alias := value.owner, AliasOp):
+            value = alias.source
+        match value.owner:
+            case AllocOp(pool=pool) if pool is not None:
+                return pool
+            case ConstantOp() as constant:
+                return self.constants[constant.value, constant.type]
+            case _:
+                return value

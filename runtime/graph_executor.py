@@ -1,0 +1,322 @@
+"""The graph executor: runs a graph of kernels node by node, as TVM's JSON describes it.
+
+    module = weft.compile(model, executor="graph")
+    module.set_input("data", x)
+    module.run()
+    y = module.get_output(0)
+
+`module.graph_json`, `module.params` and `module.library` are what it is made of; a graph in TVM's JSON runs on the
+kernels of any library that has kernels of those names and sizes. Names are those of TVM's `GraphModule`. A module has
+memory of its own, so one thread may use it at a time. The debug mode (`run_debug`) times and keeps every node.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
+from ..lowering.abi import CompiledGraph, TensorSpec
+from ..lowering.graph_json import GraphJson
+from . import artefact
+from .benchmark import BenchmarkResult, benchmark
+from .executable import Executable
+from .graph_nodes import Nodes, allocated, views
+from .param_dict import load_param_dict, save_param_dict
+from .profiling import Profile
+from .program import Program
+from .tensors import Input, InputError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..lowering.abi import NDArray
+
+
+class GraphModule:
+    """A graph that runs node by node on memory of its own.
+
+    Args:
+        graph: the graph, or its JSON.
+        library: kernels: what was compiled, as an executable, an artefact, or the path of one. A kernel `k` also serves
+            a graph of TVM that calls it `tvmgen_default_k`.
+        params: the values of inputs that are weights.
+        threads: threads for each kernel; as many as there are processors, unless given.
+        output_names: what `run` calls the outputs; `out0`, `out1`, ..., unless given.
+
+    Raises:
+        GraphJsonError: the text is not the JSON of a graph.
+        Diagnostic: a kernel is not in the library, or takes something else; or the graph is for another device.
+        PlatformError: the library is for another machine.
+    """
+
+    def __init__(
+        self,
+        graph: GraphJson | str,
+        library: Executable | CompiledGraph | str | os.PathLike[str],
+        params: Mapping[str, npt.ArrayLike] | None = None,
+        threads: int | None = None,
+        output_names: Sequence[str] | None = None,
+    ):
+        self.graph = GraphJson.parse(graph) if isinstance(graph, str) else graph
+        self.library = _library(library)
+        self._program = Program(self.library)
+        self._memory = allocated(self.graph)
+        self._entries = views(self.graph, self._memory)
+        self._inputs = {self.graph.nodes[number].name: number for number in self.graph.arg_nodes}
+        self._threads = ctypes.c_uint64(Executable.usable(threads))
+        self._nodes = Nodes(self.library, self._program, self.graph, self._entries, self._threads)
+        self.params: dict[str, NDArray] = {}
+        heads = [self.graph.entry(ref) for ref in self.graph.heads]
+        names = output_names or (["out"] if len(heads) == 1 else [f"out{number}" for number in range(len(heads))])
+        self.outputs = tuple(self._spec(name, entry) for name, entry in zip(names, heads, strict=True))
+        self._heads = heads
+        for name, value in (params or {}).items():
+            self.set_input(name, value)
+            self.params[name] = np.asarray(value)
+
+    def _spec(self, name: str, entry: int) -> TensorSpec:
+        return TensorSpec(name, self.graph.dtypes[entry], self.graph.shapes[entry])
+
+    @property
+    def graph_json(self) -> str:
+        """The graph as TVM writes it."""
+        return self.graph.text()
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """The inputs that are no parameters."""
+        starts = self.graph.row_ptr
+        return tuple(self._spec(name, starts[n]) for name, n in self._inputs.items() if name not in self.params)
+
+    @property
+    def threads(self) -> int:
+        """Threads that share a kernel."""
+        return self._threads.value
+
+    @threads.setter
+    def threads(self, count: int | None) -> None:
+        self._threads.value = Executable.usable(count)
+
+    def set_input(
+        self, key: str | int | None = None, value: npt.ArrayLike | None = None, **params: npt.ArrayLike
+    ) -> None:
+        """Copy arrays into inputs, by name or by number.
+
+        Raises:
+            InputError: there is no such input, or a shape or dtype does not fit.
+        """
+        if key is not None:
+            if value is None:
+                raise InputError(f"there is no array for the input '{key}'")
+            name = key if isinstance(key, str) else self._name_of(key)
+            entry = self._entry_of(name)
+            np.copyto(self._entries[entry], Input(self._spec(name, entry)).checked(value))
+        for name, array in params.items():
+            self.set_input(name, array)
+
+    def _name_of(self, number: int) -> str:
+        names = list(self._inputs)
+        if not 0 <= number < len(names):
+            raise InputError(f"there is no input {number}; there are {len(names)}")
+        return names[number]
+
+    def _entry_of(self, name: str) -> int:
+        if name not in self._inputs:
+            known = ", ".join(spec.name for spec in self.inputs)
+            raise InputError(f"there is no input '{name}'; inputs: {known}", hint=did_you_mean(name, self._inputs))
+        return self.graph.row_ptr[self._inputs[name]]
+
+    def load_params(self, data: bytes) -> None:
+        """Set the inputs that a parameter list in TVM's format names; others in it are passed over, as in TVM.
+
+        Raises:
+            ParamError: the bytes are no parameters.
+            InputError: a shape or dtype does not fit.
+        """
+        for name, array in load_param_dict(data).items():
+            if name in self._inputs:
+                self.set_input(name, array)
+                self.params[name] = array
+
+    def save_params(self) -> bytes:
+        """The parameters in TVM's format."""
+        return save_param_dict(self.params)
+
+    def run(self, inputs: Mapping[str, npt.ArrayLike] | None = None, **named: npt.ArrayLike) -> dict[str, NDArray]:
+        """Set inputs, if any are given, and run the graph; its outputs by name.
+
+        Raises:
+            InputError: there is no such input, or a shape or dtype does not fit.
+            CheckError: an index lies outside of an axis, where that is an error.
+        """
+        for name, array in {**(inputs or {}), **named}.items():
+            self.set_input(name, array)
+        self._nodes.run()
+        return {spec.name: self.get_output(number) for number, spec in enumerate(self.outputs)}
+
+    def __call__(self, *arrays: npt.ArrayLike) -> NDArray | tuple[NDArray, ...]:
+        """Run the graph on the inputs that are no parameters, in order.
+
+        Raises:
+            InputError: the number of arrays, a shape or a dtype does not fit.
+            CheckError: an index lies outside of an axis, where that is an error.
+        """
+        specs = self.inputs
+        if len(arrays) != len(specs):
+            raise InputError(f"the graph takes {len(specs)} inputs ({', '.join(map(str, specs))}), got {len(arrays)}")
+        outputs = tuple(self.run({spec.name: array for spec, array in zip(specs, arrays, strict=True)}).values())
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def get_output(self, number: int) -> NDArray:
+        """A copy of an output of the last run.
+
+        Raises:
+            UsageError: there is no such output.
+        """
+        if not 0 <= number < len(self._heads):
+            raise UsageError(f"there is no output {number}; there are {len(self._heads)}")
+        return self._entries[self._heads[number]].copy()
+
+    def get_input(self, key: str | int) -> NDArray:
+        """A copy of what an input is set to.
+
+        Raises:
+            InputError: there is no such input.
+        """
+        return self._entries[self._entry_of(key if isinstance(key, str) else self._name_of(key))].copy()
+
+    def get_num_inputs(self) -> int:
+        """The number of inputs, parameters among them."""
+        return len(self._inputs)
+
+    def get_num_outputs(self) -> int:
+        """The number of outputs."""
+        return len(self._heads)
+
+    def get_input_index(self, name: str) -> int:
+        """The number of an input; -1 where there is none, as in TVM."""
+        return list(self._inputs).index(name) if name in self._inputs else -1
+
+    def get_input_info(self) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
+        """The shapes and the dtypes of the inputs that are no parameters, by name."""
+        specs = self.inputs
+        return {spec.name: spec.shape for spec in specs}, {spec.name: spec.dtype for spec in specs}
+
+    def benchmark(
+        self, *arrays: npt.ArrayLike, repeat: int = 5, number: int = 5, min_repeat_ms: float = 0
+    ) -> BenchmarkResult:
+        """Time runs, without setting inputs and reading outputs.
+
+        Raises:
+            UsageError: a number is not positive.
+            InputError: the number of arrays, a shape or a dtype does not fit.
+        """
+        self._set(arrays)
+        return benchmark(self._nodes.run, repeat, number, min_repeat_ms)
+
+    def time_evaluator(
+        self, function: str = "run", number: int = 10, repeat: int = 1, min_repeat_ms: float = 0
+    ) -> Callable[[], BenchmarkResult]:
+        """What times `run` when it is called, as TVM's `module.time_evaluator` does.
+
+        Raises:
+            UsageError: the function is not `run`.
+        """
+        if function != "run":
+            raise UsageError(f"'{function}' cannot be timed", hint="the function that can be timed is 'run'")
+        return lambda: benchmark(self._nodes.run, repeat, number, min_repeat_ms)
+
+    def _set(self, arrays: Sequence[npt.ArrayLike]) -> None:
+        """Set the inputs that are no parameters, if any arrays are given; else to some that fit."""
+        specs = self.inputs
+        if arrays and len(arrays) != len(specs):
+            raise InputError(f"the graph takes {len(specs)} inputs, got {len(arrays)}")
+        for place, spec in enumerate(specs):
+            self.set_input(spec.name, arrays[place] if arrays else Input(spec).example(place))
+
+    def profile(self, *arrays: npt.ArrayLike, repeat: int = 10) -> Profile:
+        """Time every node.
+
+        Raises:
+            UsageError: `repeat` is not positive.
+            InputError: the number of arrays, a shape or a dtype does not fit.
+            CheckError: an index lies outside of an axis, where that is an error.
+        """
+        if repeat < 1:
+            raise UsageError(f"{repeat} repetitions: at least one is needed")
+        self._set(arrays)
+        return self._nodes.profile(repeat)
+
+    def execute_node(self, number: int) -> None:
+        """Run one node, on what its inputs hold.
+
+        Raises:
+            UsageError: there is no such node, or it is an input.
+        """
+        if number not in self._nodes.calls:
+            raise UsageError(f"there is no node {number} that runs", hint=f"they are {list(self._nodes.calls)}")
+        self._nodes.execute(number)
+
+    def get_node_output(self, node: int | str, number: int = 0) -> NDArray:
+        """A copy of what a node's output holds: what it computed, until another node takes its storage.
+
+        Raises:
+            UsageError: there is no such node or output.
+        """
+        names = [each.name for each in self.graph.nodes]
+        if isinstance(node, str):
+            if node not in names:
+                raise UsageError(f"there is no node '{node}'", hint=did_you_mean(node, names))
+            node = names.index(node)
+        if not 0 <= node < len(names) or not 0 <= number < self.graph.nodes[node].num_outputs:
+            raise UsageError(f"there is no output {number} of node {node}")
+        return self._entries[self.graph.row_ptr[node] + number].copy()
+
+    def run_debug(self, folder: str | os.PathLike[str], *arrays: npt.ArrayLike) -> Profile:
+        """Run the graph once and keep everything in a folder: `graph.json`, `outputs.params` with every node's outputs
+        in TVM's format, `times.txt` and `trace.json`.
+
+        Raises:
+            Diagnostic: a file cannot be written.
+            InputError: the number of arrays, a shape or a dtype does not fit.
+            CheckError: an index lies outside of an axis, where that is an error.
+        """
+        if arrays:
+            self._set(arrays)
+        kept: dict[str, NDArray] = {}
+
+        def keep(number: int) -> None:
+            for output in range(self.graph.nodes[number].num_outputs):
+                name = f"{self.graph.nodes[number].name}____topo-index:{number}____output-num:{output}"
+                kept[name] = self.get_node_output(number, output)
+
+        for number in self.graph.arg_nodes:
+            keep(number)
+        self._nodes.run(keep)
+        profile = self._nodes.profile(1)
+        try:
+            place = Path(folder)
+            place.mkdir(parents=True, exist_ok=True)
+            (place / "graph.json").write_text(self.graph_json, "utf-8")
+            (place / "outputs.params").write_bytes(save_param_dict(kept))
+            (place / "times.txt").write_text(f"{profile}\n", "utf-8")
+            (place / "trace.json").write_text(profile.chrome_trace(), "utf-8")
+        except OSError as error:
+            raise Diagnostic(f"'{folder}' cannot be written: {(error.strerror or str(error)).lower()}") from error
+        return profile
+
+
+create = GraphModule
+"""TVM's name: `create(graph_json, library)`."""
+
+
+def _library(given: Executable | CompiledGraph | str | os.PathLike[str]) -> CompiledGraph:
+    if isinstance(given, Executable):
+        return given.graph
+    return given if isinstance(given, CompiledGraph) else artefact.load(given)

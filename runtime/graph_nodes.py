@@ -1,0 +1,222 @@
+"""The nodes of a graph in TVM's JSON, on memory that is allocated for them once."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
+from time import perf_counter_ns
+from typing import TYPE_CHECKING
+
+from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, CheckError
+from ..dialects.support.diagnostics import Diagnostic, did_you_mean
+from ..dialects.support.element_types import item_bytes, numpy_dtype_of
+from ..lowering.abi import ALIGNMENT, BUFFER, CompiledGraph, Parameter
+from ..lowering.graph_json import COPY, CPU_TYPE, LAYERS, NOP, GraphJson, Node, entries_of
+from .kernels import Kernels
+from .memory import address, aligned_bytes
+from .profiling import COPY as STEP_COPY
+from .profiling import Profile, StepTimes
+from .program import Program
+from .stepping import CPU
+
+if TYPE_CHECKING:
+    from ..lowering.abi import NDArray
+
+
+def allocated(graph: GraphJson) -> dict[int, NDArray]:
+    """Memory for each storage, as large as the largest of its entries."""
+    for number, device in enumerate(graph.device_types or ()):
+        if device != CPU_TYPE:
+            raise Diagnostic(f"entry {number} of the graph is on a device of type {device}, and there is only the cpu")
+    for scope in graph.scopes or ():
+        if scope != "global":
+            raise Diagnostic(f"a storage of the graph is in the scope '{scope}', and the cpu has only 'global'")
+    sizes: dict[int, int] = {}
+    for storage, shape, dtype in zip(graph.storage_ids, graph.shapes, graph.dtypes, strict=True):
+        sizes[storage] = max(sizes.get(storage, 0), prod(shape) * item_bytes(dtype))
+    memory: dict[int, NDArray] = {storage: aligned_bytes(size) for storage, size in sizes.items()}
+    for array in memory.values():
+        array.fill(0)
+    return memory
+
+
+def views(graph: GraphJson, memory: Mapping[int, NDArray]) -> list[NDArray]:
+    """Each entry, as an array in its storage."""
+    return [
+        memory[storage][: prod(shape) * item_bytes(dtype)].view(numpy_dtype_of(dtype)).reshape(shape)
+        for storage, shape, dtype in zip(graph.storage_ids, graph.shapes, graph.dtypes, strict=True)
+    ]
+
+
+class Nodes:
+    """The nodes of a graph that run, with their arguments in place."""
+
+    def __init__(
+        self,
+        library: CompiledGraph,
+        program: Program,
+        graph: GraphJson,
+        entries: Sequence[NDArray],
+        threads: ctypes.c_uint64,
+    ):
+        self._graph, self._library, self._entries, self._threads = graph, library, entries, threads
+        known = dict(zip(library.kernels, library.parameters, strict=True))
+        kernels = {node.kernel: _kernel(node, number, known) for number, node in _running(graph)}
+        used = {name: known[name] for name in kernels.values() if name}
+        self._kernels = Kernels(program.code, used)
+        self._counts = {
+            name: [place for place, parameter in enumerate(taken) if parameter.kind == "threads"]
+            for name, taken in used.items()
+        }
+        room = [sum(_room(parameter) for parameter in taken) for taken in used.values()]
+        self._scratch = aligned_bytes(max(room, default=0))
+        self.calls: dict[int, tuple[str, ctypes.Array[ctypes.c_uint64], int]] = {}
+        self._records: dict[int, int] = {}
+        """Node -> where its kernel tells of a check that has failed."""
+        spans = list(entries_of(graph))
+        for number, node in _running(graph):
+            read = [entries[graph.entry(ref)] for ref in node.inputs]
+            written = [entries[entry] for entry in range(*spans[number])]
+            kernel = kernels[node.kernel]
+            if kernel:
+                self.calls[number] = (kernel, *self._table(number, node, used[kernel], [*read, *written]))
+            else:
+                _check_builtin(number, node, read, written)
+                self.calls[number] = ("", (ctypes.c_uint64 * 2)(address(read[0]), address(written[0])), 0)
+
+    def _table(
+        self, number: int, node: Node, parameters: Sequence[Parameter], tensors: Sequence[NDArray]
+    ) -> tuple[ctypes.Array[ctypes.c_uint64], int]:
+        """What a node's kernel is given; and how many bytes of the scratch are to be zero before. Those stand first."""
+        buffers = [parameter for parameter in parameters if parameter.kind == BUFFER]
+        if len(tensors) > len(buffers):
+            raise Diagnostic(
+                f"node {number} ('{node.name}') has {len(tensors)} inputs and outputs, and {node.kernel} {len(buffers)}"
+            )
+        for place, (tensor, taken) in enumerate(zip(tensors, buffers, strict=False)):
+            if tensor.nbytes != taken.bytes:
+                raise Diagnostic(
+                    f"tensor {place} of node {number} ('{node.name}') has {tensor.nbytes} bytes, and {node.kernel} "
+                    f"takes {taken.bytes}"
+                )
+        counters = sum(_room(parameter) for parameter in parameters if parameter.kind in ("slots", "record"))
+        zero, free = address(self._scratch), address(self._scratch) + counters
+        given = iter(tensors)
+        values: list[int] = []
+        for parameter in parameters:
+            match parameter.kind:
+                case "threads":
+                    values.append(0)
+                case "slots" | "record":
+                    if parameter.kind == "record":
+                        self._records[number] = zero
+                    values.append(zero)
+                    zero += _room(parameter)
+                case _ if (tensor := next(given, None)) is not None:
+                    values.append(address(tensor))
+                case _:
+                    values.append(free)
+                    free += _room(parameter)
+        return (ctypes.c_uint64 * len(values))(*values), counters
+
+    def run(self, after: Callable[[int], None] | None = None) -> None:
+        """Run all nodes, in order."""
+        for number in self.calls:
+            self.execute(number)
+            if after is not None:
+                after(number)
+
+    def execute(self, number: int) -> None:
+        """Run one node."""
+        kernel, table, counters = self.calls[number]
+        node = self._graph.nodes[number]
+        if kernel:
+            ctypes.memset(address(self._scratch), 0, counters)
+            threads = self._threads.value
+            for place in self._counts[kernel]:
+                table[place] = threads
+            self._kernels.call(kernel, ctypes.addressof(table), threads)
+            if (record := self._records.get(number)) is not None:
+                self._check(kernel, record)
+        elif node.kernel == COPY:
+            source, target = table
+            ctypes.memmove(target, source, self._entries[self._graph.row_ptr[number]].nbytes)
+
+    def _check(self, kernel: str, record: int) -> None:
+        """Tell of a check that has failed. What the library's own graph says of the kernel's checks is said here, but
+        for the place, which may be another layer's."""
+        fields = [record + field for field in (CHECK_FIELD, INDEX_FIELD, EXTENT_FIELD)]
+        check, index, extent = (ctypes.c_int64.from_address(place).value for place in fields)
+        if not check:
+            return
+        for step in self._library.steps:
+            for argument in step.arguments if step.kernel == kernel else ():
+                if argument.kind == "record":
+                    number = (argument.at - self._library.records_at) // argument.bytes
+                    raise CheckError(self._library.checks[number][check - 1].text, index, extent)
+        raise CheckError(f"'{kernel}': index {{index}} lies outside of {{extent}} elements", index, extent)
+
+    def profile(self, repeat: int) -> Profile:
+        """Time every node in each of `repeat` runs, after one that does not count."""
+        begins: dict[int, list[float]] = {number: [] for number in self.calls}
+        lasts: dict[int, list[float]] = {number: [] for number in self.calls}
+        self.run()
+        for _ in range(repeat):
+            start = perf_counter_ns()
+            for number in self.calls:
+                begin = perf_counter_ns()
+                self.execute(number)
+                begins[number].append((begin - start) / 1e3)
+                lasts[number].append((perf_counter_ns() - begin) / 1e3)
+        return Profile(
+            tuple(
+                StepTimes(
+                    kernel or STEP_COPY,
+                    (node.attributes.get(LAYERS, node.name),),
+                    CPU,
+                    self._traffic(number),
+                    tuple(begins[number]),
+                    tuple(lasts[number]),
+                )
+                for number, (kernel, _, _) in self.calls.items()
+                if (node := self._graph.nodes[number]).kernel != NOP
+            )
+        )
+
+    def _traffic(self, number: int) -> int:
+        node = self._graph.nodes[number]
+        first = self._graph.row_ptr[number]
+        written = sum(self._entries[first + output].nbytes for output in range(node.num_outputs))
+        if node.kernel == COPY:
+            return written
+        return written + sum(self._entries[self._graph.entry(ref)].nbytes for ref in node.inputs)
+
+
+def _running(graph: GraphJson) -> Iterator[tuple[int, Node]]:
+    return ((number, node) for number, node in enumerate(graph.nodes) if node.kernel is not None)
+
+
+def _kernel(node: Node, number: int, known: Mapping[str, Sequence[Parameter]]) -> str:
+    """The name that the library has for a node's kernel; nothing for what the executor does itself."""
+    wanted = node.kernel or ""
+    if wanted in (NOP, COPY):
+        return ""
+    for name in (wanted, re.sub(r"^tvmgen_[A-Za-z0-9]+_", "", wanted)):
+        if known.get(name):
+            return name
+    hint = did_you_mean(wanted, known) or f"there are {', '.join(known) or 'none'}"
+    raise Diagnostic(f"node {number} ('{node.name}') calls {wanted}, which is not in the library", hint=hint)
+
+
+def _check_builtin(number: int, node: Node, read: Sequence[NDArray], written: Sequence[NDArray]) -> None:
+    if len(read) != 1 or len(written) != 1 or read[0].nbytes != written[0].nbytes:
+        raise Diagnostic(f"node {number} ('{node.name}') is {node.kernel}, and not of one tensor to one as large")
+    if node.kernel == NOP and address(read[0]) != address(written[0]):
+        raise Diagnostic(f"node {number} ('{node.name}') is {NOP}, and its output is not where its input is")
+
+
+def _room(parameter: Parameter) -> int:
+    """The bytes for a parameter, so that what comes behind is aligned."""
+    return parameter.bytes + -parameter.bytes % ALIGNMENT

@@ -1,0 +1,332 @@
+"""The graph executor: TVM's JSON and parameters are read and written, and nodes compute what the whole graph does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import weft
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.frontend.mlir import parse_mlir
+from weft.graph_executor import (
+    GraphJson,
+    GraphJsonError,
+    GraphModule,
+    ParamError,
+    create,
+    load_param_dict,
+    save_param_dict,
+)
+from weft.runtime.tensors import InputError
+
+INPUTS = Path(__file__).parents[1] / "Inputs" / "graph_executor"
+JSON = (INPUTS / "perceptron.json").read_text()
+"""A graph as TVM v0.10 writes it, by the description of the format."""
+PARAMS = (INPUTS / "perceptron.params").read_bytes()
+WEIGHT = np.array([[0.5, -1, 2, 0.25], [1, 1, -1, -0.5], [3, 0, -2, 1]], np.float32)
+BIAS = np.array([0.1, -0.2, 0.3], np.float32)
+X = np.arange(8, dtype=np.float32).reshape(2, 4) / 4
+
+PERCEPTRON = """
+relay.func @main(%data: tensor<2x4xf32>, %weight: tensor<3x4xf32>, %bias: tensor<3xf32>) -> tensor<3x2xf32> {
+  %0 = relay.nn.dense %data, %weight {units = 3 : i64} : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  %1 = relay.add %0, %bias : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %2 = relay.nn.relu %1 : tensor<2x3xf32>
+  %3 = relay.reshape %2 {newshape = array<i64: 3, 2>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %4 = relay.nn.softmax %3 : tensor<3x2xf32>
+  relay.return %4 : tensor<3x2xf32>
+}
+"""
+BRANCHES = """
+relay.func @main(%x: tensor<8x16xf32>) -> (tensor<8x32xf32>, tensor<8x16xf32>, tensor<8x16xf32>) {
+  %c = relay.constant dense<2.0> : tensor<8x16xf32>
+  %0 = relay.nn.softmax %x : tensor<8x16xf32>
+  %1 = relay.nn.softmax %0 : tensor<8x16xf32>
+  %t = relay.tuple(%0, %1) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tuple<tensor<8x16xf32>, tensor<8x16xf32>>
+  %2 = relay.concatenate %t {axis = 1 : i64} : (tuple<tensor<8x16xf32>, tensor<8x16xf32>>) -> tensor<8x32xf32>
+  %3 = relay.nn.softmax %2 : tensor<8x32xf32>
+  relay.return %3, %c, %x : tensor<8x32xf32>, tensor<8x16xf32>, tensor<8x16xf32>
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def exe() -> weft.Executable:
+    return weft.compile(parse_mlir(PERCEPTRON, "perceptron.mlir"), threads=2)
+
+
+@pytest.fixture
+def module(exe: weft.Executable) -> GraphModule:
+    made = create(JSON, exe, threads=2)
+    made.load_params(PARAMS)
+    return made
+
+
+def assert_close(found: object, wanted: object) -> None:
+    np.testing.assert_allclose(np.asarray(found, np.float64), np.asarray(wanted, np.float64), rtol=1e-5)
+
+
+def expected(x: Any) -> tuple[Any, Any]:
+    hidden = np.maximum(x @ WEIGHT.T + BIAS, 0).reshape(3, 2)
+    return np.exp(hidden) / np.exp(hidden).sum(1, keepdims=True), hidden
+
+
+def test_a_graph_and_parameters_of_tvm_run(module: GraphModule) -> None:
+    module.set_input("data", X)
+    module.run()
+    assert module.get_num_outputs() == 2
+    for number, wanted in enumerate(expected(X)):
+        assert_close(module.get_output(number), wanted)
+
+
+def test_inputs_are_told_and_kept(module: GraphModule) -> None:
+    assert module.get_num_inputs() == 3
+    assert module.get_input_info() == ({"data": (2, 4)}, {"data": "float32"})
+    assert (module.get_input_index("p1"), module.get_input_index("none")) == (2, -1)
+    assert np.array_equal(module.get_input("p0"), WEIGHT) and np.array_equal(module.get_input(2), BIAS)
+    module.set_input(0, X)
+    assert np.array_equal(module.get_input("data"), X)
+    module.set_input(data=2 * X)
+    assert np.array_equal(module.get_input(0), 2 * X)
+
+
+def test_a_saved_library_serves_a_graph(exe: weft.Executable, tmp_path: Path) -> None:
+    exe.save(tmp_path / "kernels.weft")
+    module = create(JSON, tmp_path / "kernels.weft", {"p0": WEIGHT, "p1": BIAS})
+    outputs = module.run({"data": X})
+    assert list(outputs) == ["out0", "out1"]
+    assert_close(outputs["out0"], expected(X)[0])
+
+
+def test_a_graph_is_written_as_tvm_writes_it() -> None:
+    """The same nodes, entries and storages; a hash and the prefix of the names are TVM's own."""
+    named = PERCEPTRON.replace("%weight", "%p0").replace("%bias", "%p1")
+    written = weft.compile(parse_mlir(named, "p.mlir"), executor="graph").graph_json
+    wanted = json.loads(JSON.replace("tvmgen_default_", ""))
+    for node in wanted["nodes"]:
+        node.get("attrs", {}).pop("hash", None)
+    wanted["heads"] = wanted["heads"][:1]
+    assert json.loads(written) == wanted
+
+
+def test_a_graph_is_read_as_it_was_written() -> None:
+    graph = GraphJson.parse(JSON)
+    assert GraphJson.parse(graph.text()) == graph
+    assert graph.nodes[3].attributes == {"hash": "6d3f1a02c9be7745"} and graph.arg_nodes == (0, 1, 2)
+
+
+@pytest.mark.parametrize("text", [PERCEPTRON, BRANCHES])
+def test_nodes_compute_what_the_whole_graph_computes(text: str) -> None:
+    parsed = parse_mlir(text, "graph.mlir")
+    exe, module = weft.compile(parsed), weft.compile(parsed, executor="graph")
+    arrays = exe.example_inputs()
+    for _ in range(2):
+        found, wanted = module(*arrays), exe(*arrays)
+        found, wanted = (each if isinstance(each, tuple) else (each,) for each in (found, wanted))
+        for one, other in zip(found, wanted, strict=True):
+            assert np.array_equal(one, other)
+    assert [spec.name for spec in module.outputs] == [spec.name for spec in exe.outputs]
+    assert module.inputs == exe.inputs
+
+
+def test_storages_are_shared_as_in_the_plan() -> None:
+    module = weft.compile(parse_mlir(BRANCHES, "graph.mlir"), executor="graph")
+    graph = module.graph
+    names = [node.name for node in graph.nodes]
+    assert names == ["x", "fused_nn_softmax", "fused_nn_softmax_1", "fused_concatenate", "fused_nn_softmax_1_1", "p0"]
+    assert graph.storage_ids == (0, 1, 2, 3, 2, 4), "the second is dead when the last is computed"
+    assert [ref.node for ref in graph.heads] == [4, 5, 0]
+    assert list(module.params) == ["p0"]
+    again = GraphModule(module.graph_json, module.library, load_param_dict(module.save_params()))
+    x = np.ones((8, 16), np.float32)
+    assert again.run({"x": x}).keys() == module.run({"x": x}).keys()
+    for number in range(3):
+        assert np.array_equal(again.get_output(number), module.get_output(number))
+
+
+def test_a_failed_check_is_told() -> None:
+    text = """
+relay.func @main(%rows: tensor<4x2xf32>, %which: tensor<3xi64>) -> tensor<3x2xf32> {
+  %0 = relay.take %rows, %which {axis = 0 : i64, mode = "error"} : (tensor<4x2xf32>, tensor<3xi64>) -> tensor<3x2xf32>
+  relay.return %0 : tensor<3x2xf32>
+}
+"""
+    module = weft.compile(parse_mlir(text, "take.mlir"), executor="graph")
+    rows = np.arange(8, dtype=np.float32).reshape(4, 2)
+    with pytest.raises(weft.CheckError, match="index 4 lies outside of an axis of 4"):
+        module(rows, np.array([0, 4, 1]))
+    assert np.array_equal(module(rows, np.array([3, 0, 1])), rows[[3, 0, 1]])
+
+
+def test_debugging_keeps_and_times_every_node(module: GraphModule, tmp_path: Path) -> None:
+    profile = module.run_debug(tmp_path / "debug", X)
+    assert sorted(file.name for file in (tmp_path / "debug").iterdir()) == [
+        "graph.json", "outputs.params", "times.txt", "trace.json",
+    ]  # fmt: skip
+    kept = load_param_dict((tmp_path / "debug" / "outputs.params").read_bytes())
+    assert np.array_equal(kept["p0____topo-index:1____output-num:0"], WEIGHT)
+    softmax, hidden = expected(X)
+    assert_close(kept["reshape_nop____topo-index:4____output-num:0"], hidden)
+    last = kept["tvmgen_default_fused_nn_softmax____topo-index:5____output-num:0"]
+    assert_close(last, softmax)
+    assert GraphJson.parse((tmp_path / "debug" / "graph.json").read_text()) == module.graph
+    assert [step.kernel for step in profile.steps] == ["fused_nn_dense_add_nn_relu", "fused_nn_softmax"]
+
+
+def test_nodes_run_one_at_a_time(module: GraphModule) -> None:
+    module.set_input("data", X)
+    for number in (3, 4):
+        module.execute_node(number)
+    assert_close(module.get_node_output("reshape_nop"), expected(X)[1])
+    with pytest.raises(UsageError, match="no node 0 that runs"):
+        module.execute_node(0)
+    with pytest.raises(UsageError, match="no node 'reshape'"):
+        module.get_node_output("reshape")
+
+
+def test_runs_are_timed(module: GraphModule) -> None:
+    assert module.benchmark(X, repeat=2, number=1).min > 0
+    assert len(module.time_evaluator(number=2, repeat=3)().results) == 3
+    assert [step.us > 0 for step in module.profile(X, repeat=1).steps] == [True, True]
+    with pytest.raises(UsageError, match="cannot be timed"):
+        module.time_evaluator("load")
+
+
+def edited(change: Callable[[dict[str, Any]], object]) -> str:
+    graph = json.loads(JSON)
+    change(graph)
+    return json.dumps(graph)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is no JSON"),
+        ("[]", "the graph is no object"),
+        (edited(lambda g: g.pop("heads")), "has no heads"),
+        (edited(lambda g: g.update(head=[])), "unknown part 'head'"),
+        (edited(lambda g: g["nodes"][0].update(op="op")), "neither null nor tvm_op"),
+        (edited(lambda g: g["nodes"][3]["attrs"].pop("func_name")), "does not say func_name"),
+        (edited(lambda g: g["nodes"][3]["attrs"].update(num_inputs="2")), "says that it has 2 inputs, and has 3"),
+        (edited(lambda g: g["nodes"][3]["attrs"].update(num_outputs="0")), "has 0 outputs"),
+        (edited(lambda g: g["nodes"][3]["attrs"].update(num_outputs="x")), "which is no number"),
+        (edited(lambda g: g["nodes"][3].update(inputs=[[4, 0, 0], [1, 0, 0], [2, 0, 0]])), "not there before it"),
+        (edited(lambda g: g["nodes"][3].update(kernel="k")), "unknown part 'kernel'"),
+        (edited(lambda g: g["nodes"][1].update(name="data")), "are both inputs 'data'"),
+        (edited(lambda g: g.update(node_row_ptr=[0, 1, 2])), "node_row_ptr is"),
+        (edited(lambda g: g.update(arg_nodes=[0])), "arg_nodes is"),
+        (edited(lambda g: g.update(heads=[[9, 0, 0]])), "a head is"),
+        (edited(lambda g: g.update(heads=[[9]])), "is not a node, an output and a version"),
+        (edited(lambda g: g["attrs"].pop("shape")), "attrs.shape is no list"),
+        (edited(lambda g: g["attrs"].update(shapes=[])), "unknown part 'shapes'"),
+        (edited(lambda g: g["attrs"]["dltype"][1].pop()), "6 entries, and 5 values of 'dltype'"),
+        (edited(lambda g: g["attrs"]["dltype"][1].__setitem__(0, "float31")), "'float31' is no dtype"),
+        (edited(lambda g: g["attrs"]["shape"].__setitem__(0, "list_int")), 'not a pair of "list_shape"'),
+        (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(0, -1)), "negative number"),
+        (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(0, 0.5)), "no list of integers"),
+    ],
+)
+def test_what_is_no_graph_is_refused(text: str, message: str) -> None:
+    with pytest.raises(GraphJsonError) as error:
+        GraphJson.parse(text)
+    assert message in error.value.message
+
+
+def test_what_stands_behind_metadata_is_passed_over() -> None:
+    assert GraphJson.parse(edited(lambda g: g.update(metadata={"a": 1}, more=2))) == GraphJson.parse(JSON)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (edited(lambda g: g["nodes"][3]["attrs"].update(func_name="fused_other")), "which is not in the library"),
+        (edited(lambda g: g["attrs"]["device_index"][1].__setitem__(3, 2)), "on a device of type 2"),
+        (edited(lambda g: g["attrs"].update(storage_scope=["list_str", ["texture"] * 6])), "in the scope 'texture'"),
+        (edited(lambda g: g["attrs"]["shape"][1].__setitem__(0, [2, 5])), "has 40 bytes"),
+        (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(4, 7)), "its output is not where its input is"),
+        (edited(lambda g: g["nodes"][4]["attrs"].update(func_name="fused_nn_dense_add_nn_relu")), "has 24 bytes"),
+    ],
+)
+def test_a_graph_that_does_not_fit_the_library_is_refused(exe: weft.Executable, text: str, message: str) -> None:
+    with pytest.raises(Diagnostic) as error:
+        create(text, exe)
+    assert message in error.value.message
+
+
+def test_inputs_that_do_not_fit_are_refused(module: GraphModule) -> None:
+    for call, message in {
+        lambda: module.set_input("dat", X): "there is no input 'dat'",
+        lambda: module.set_input("data", X.astype(np.float64)): "has dtype float64",
+        lambda: module.set_input("data", X[:1]): "has shape",
+        lambda: module.set_input("data"): "there is no array",
+        lambda: module.set_input(7, X): "there is no input 7",
+        lambda: module(X, X): "got 2",
+        lambda: module.benchmark(X, X): "got 2",
+    }.items():
+        with pytest.raises(InputError) as error:
+            call()
+        assert message in error.value.message
+    with pytest.raises(UsageError, match="no output 2"):
+        module.get_output(2)
+
+
+def test_parameters_of_all_types_are_read_as_they_were_written() -> None:
+    arrays = {
+        dtype: np.arange(6).reshape(2, 3).astype(dtype)
+        for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint64", "bool", "float16", "float32", "float64")
+    }
+    arrays |= {"bf": np.ones(3, ml_dtypes.bfloat16), "scalar ü": np.array(7, np.int32), "empty": np.zeros((0, 2))}
+    found = load_param_dict(save_param_dict(arrays))
+    assert list(found) == list(arrays)
+    for name, array in arrays.items():
+        assert found[name].dtype == array.dtype and found[name].shape == array.shape
+        assert np.array_equal(found[name], array)
+
+
+def test_parameters_are_written_as_tvm_writes_them() -> None:
+    assert save_param_dict({"p0": WEIGHT, "p1": BIAS}) == PARAMS
+
+
+def test_parameters_that_are_cut_off_are_refused() -> None:
+    for size in range(len(PARAMS)):
+        with pytest.raises(ParamError):
+            load_param_dict(PARAMS[:size])
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "message"),
+    [
+        (0, 1, "begin with another number"),
+        (16, 255, "cut off"),
+        (32, 255, "a name is no text"),
+        (44, 1, "2 names for 1"),
+        (52, 1, "'p0' is no array"),
+        (80, 9, "code 9, 32 bits, 1 lanes"),
+        (82, 4, "4 lanes"),
+        (84, 4, "is [4, 4] of float32, and 48 bytes"),
+    ],
+)
+def test_parameters_that_are_damaged_are_refused(at: int, value: int, message: str) -> None:
+    data = bytearray(PARAMS)
+    data[at] = value
+    with pytest.raises(ParamError) as error:
+        load_param_dict(bytes(data))
+    assert message in error.value.message
+
+
+def test_what_the_format_of_parameters_has_not_is_refused() -> None:
+    with pytest.raises(ParamError, match="complex128"):
+        save_param_dict({"z": np.zeros(2, complex)})
+    with pytest.raises(ParamError, match="behind the last array"):
+        load_param_dict(PARAMS + b"\0")
+
+
+def test_an_executor_that_is_not_there_is_named() -> None:
+    with pytest.raises(UsageError, match="no executor 'vn'"):
+        weft.compile(parse_mlir(PERCEPTRON, "p.mlir"), executor="vn")  # type: ignore[call-overload] # pyright: ignore
