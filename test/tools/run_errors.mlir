@@ -43,7 +43,7 @@
 // FLAG: hint: did you mean '--threads'?
 // LLVM: error: the interpreter runs relay and tir, but this module is at the phase 'llvm'
 // SELF: --compare: error: 'aot' is what runs already: a comparison with itself proves nothing
-// SELF-NEXT: hint: compare with another: interpreter, onnxruntime, openvino
+// SELF-NEXT: hint: compare with another: graph, interpreter, onnxruntime, openvino
 // INTERPRETED: --compare: error: 'interpreter' is what runs already
 // DIFFERS: error: output 'out0' differs from {{.*}} in 3 of 3 elements; at [0] it is 7.38{{.*}}, not 2.71
 // BENCH: error: there is no peer 'onnxruntme'
