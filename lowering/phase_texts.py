@@ -52,6 +52,10 @@ class PhaseTexts(Mapping[str, str]):
         parts = [f"# {name or 'the graph'}\n{compile_to_assembly(text, self.target)}" for name, text in texts]
         return "\n".join(parts)
 
+    def llvm_ir(self) -> str:
+        """The LLVM IR of what was compiled: of each kernel, and last of the graph's own function."""
+        return "\n".join(f"; {name or 'the graph'}\n{text}" for name, text in code_units(self.module("llvm")))
+
     def __iter__(self) -> Iterator[str]:
         return iter(PHASES[PHASES.index(self._start) : -1])
 

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from . import graph_executor as graph_executor
     from . import instrument as instrument
     from . import relay as relay
+    from . import te as te
     from . import tir as tir
     from . import transform as transform
+    from .building import build as build
+    from .building import lower as lower
     from .compiler import compile as compile
-    from .dialects import te as te
     from .dialects.support.checks import CheckError as CheckError
     from .dialects.support.diagnostics import Diagnostic as Diagnostic
     from .instrument import DumpIR as DumpIR

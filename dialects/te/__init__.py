@@ -42,6 +42,8 @@ from .tensor import (
     Compute,
     Read,
     Tensor,
+    TensorOp,
+    as_index,
     compute,
     max,
     min,
@@ -56,7 +58,8 @@ from .tensor import (
 
 __all__ = [
     "COMBINER", "AnyRankBody", "Binary", "BinaryKind", "Cast", "Check", "Compute", "Const", "Expr", "ExprLike",
-    "IterVar", "Read", "Reduce", "ReduceKind", "Select", "Tensor", "Unary", "UnaryKind", "abs", "all_of", "as_expr",
+    "IterVar", "Read", "Reduce", "ReduceKind", "Select", "Tensor", "TensorOp", "Unary", "UnaryKind", "abs", "all_of",
+    "as_expr", "as_index",
     "binary", "cast", "ceil", "check", "compute", "const", "cos", "erf", "exp", "floor", "index", "log", "max",
     "maximum", "min", "minimum", "operands_of", "placeholder", "power", "prod", "reduce", "reduce_axis",
     "reduce_identity", "round", "rsqrt", "select", "sigmoid", "sin", "sqrt", "sum", "tanh", "topological_order",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness, i1
+from xdsl.dialects.builtin import AnyFloat, Float32Type, IndexType, IntegerType, Signedness, i1
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
@@ -114,8 +114,9 @@ class Expr:
 
     def __bool__(self) -> bool:
         raise TypeError(
-            "te: an expression has no truth value before it runs: instead of `a if c else b` write te.select(c, a, b), "
-            "instead of `c and d` write `c & d` or te.all_of([c, d]), instead of `not c` write `~c`"
+            "te: an expression has no truth value before it runs: instead of `a if c else b` write "
+            "te.if_then_else(c, a, b), instead of `c and d` te.all(c, d), instead of `c or d` te.any(c, d), "
+            "instead of `not c` write `~c`"
         )
 
     def __add__(self, other: ExprLike) -> Expr:
@@ -355,12 +356,19 @@ _INT_FOLDS: dict[BinaryKind, Callable[[int, int], int]] = {
 
 
 def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
-    """Build `kind(lhs, rhs)`; index arithmetic on literals and on neutral elements is folded away.
+    """Build `kind(lhs, rhs)`; index arithmetic on literals and on neutral elements is folded away. An index that meets
+    a number of another type is converted to that.
 
     Raises:
         TypeError: the operands' types differ, or nothing is computed with them.
     """
+    if isinstance(rhs, float) and lhs.type == index:
+        lhs = cast(lhs, Float32Type())
     rhs = as_expr(rhs, lhs.type)
+    if lhs.type == index and rhs.type not in (index, i1):
+        lhs = cast(lhs, rhs.type)
+    elif rhs.type == index and lhs.type not in (index, i1):
+        rhs = cast(rhs, lhs.type)
     if lhs.type != rhs.type:
         raise TypeError(f"te: operands of '{kind}' have different types: {lhs.type} and {rhs.type}")
     _refuse_storage(lhs.type)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeAlias, cast, overload
 
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
 
+from ..support.dtypes import dtype_name
 from .bounds import affine, affine_range
 from .dims import as_dim, to_text
 from .expr import (
@@ -27,6 +29,7 @@ from .expr import (
     as_expr,
     index,
 )
+from .expr import cast as convert
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +50,11 @@ class Tensor:
             raise IndexError(
                 f"te: tensor '{self.name}' has rank {len(self.dims)} but is read with {len(indices)} indices"
             )
-        return Read(self, tuple(as_expr(i, index) for i in indices))
+        return Read(self, tuple(as_index(i) for i in indices))
+
+    def __call__(self, *indices: ExprLike) -> Read:
+        """One element: `x(i, j)` is `x[i, j]`."""
+        return self[indices]
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -70,6 +77,69 @@ class Tensor:
     @property
     def rank(self) -> int:
         return len(self.dims)
+
+    @property
+    def dtype(self) -> str:
+        """NumPy's name of the element type."""
+        return dtype_name(self.element_type)
+
+    @property
+    def op(self) -> TensorOp:
+        """What computes the tensor, as TVM has it: `C.op.axis`, `C.op.reduce_axis`."""
+        return TensorOp(self)
+
+
+@dataclass(frozen=True)
+class TensorOp:
+    """What computes `tensor`; an input has neither axes nor a body."""
+
+    tensor: Tensor
+
+    @property
+    def name(self) -> str:
+        return self.tensor.name
+
+    @property
+    def axis(self) -> tuple[IterVar, ...]:
+        """One variable for each dimension."""
+        return () if self.tensor.producer is None else self.tensor.producer.axes
+
+    @property
+    def reduce_axis(self) -> tuple[IterVar, ...]:
+        """The variables that the body reduces over."""
+        return () if self.tensor.producer is None else self.tensor.producer.reduce_axes
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        """The tensors that the body reads."""
+        return [] if self.tensor.producer is None else self.tensor.producer.inputs()
+
+    @property
+    def num_outputs(self) -> int:
+        return 1
+
+    def output(self, number: int) -> Tensor:
+        """The tensor.
+
+        Raises:
+            IndexError: `number` is not 0.
+        """
+        return (self.tensor,)[number]
+
+
+def as_index(value: ExprLike) -> Expr:
+    """An index: what is of another integer type is converted.
+
+    Raises:
+        TypeError: it is no integer.
+    """
+    if not isinstance(value, Expr):
+        if isinstance(value, float):
+            raise TypeError(f"te: an index is an integer, not {value}")
+        return as_expr(value, index)
+    if value.type == index or not isinstance(value.type, IntegerType):
+        return value
+    return convert(value, index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,20 +239,29 @@ class AnyRankBody(Protocol):
 
 
 @overload
-def compute(shape: Sequence[Dim], body: AnyRankBody, name: str = "compute") -> Tensor: ...
+def compute(
+    shape: Sequence[Dim], body: AnyRankBody, name: str = "compute", axis_names: Sequence[str] = ...
+) -> Tensor: ...
 
 
 @overload
-def compute(shape: Sequence[Dim], body: FixedRankBody, name: str = "compute") -> Tensor: ...
+def compute(
+    shape: Sequence[Dim], body: FixedRankBody, name: str = "compute", axis_names: Sequence[str] = ...
+) -> Tensor: ...
 
 
-def compute(shape: Sequence[Dim], body: FixedRankBody | AnyRankBody, name: str = "compute") -> Tensor:
+def compute(
+    shape: Sequence[Dim],
+    body: FixedRankBody | AnyRankBody,
+    name: str = "compute",
+    axis_names: Sequence[str] = _AXIS_NAMES,
+) -> Tensor:
     """The tensor of `shape` whose element at `(i, j, ...)` is `body(i, j, ...)`.
 
     `body` takes one index variable for each dimension and returns an `Expr` (or a reduction made by `sum`, `max`, ...).
     """
     dims = tuple(map(as_dim, shape))
-    axes = tuple(IterVar(_AXIS_NAMES[d] if d < len(_AXIS_NAMES) else f"i{d}", n) for d, n in enumerate(dims))
+    axes = tuple(IterVar(axis_names[d] if d < len(axis_names) else f"i{d}", n) for d, n in enumerate(dims))
     value = cast(Callable[..., ExprLike], body)(*axes)
     if not isinstance(value, Expr):
         raise TypeError(f"te: the body of '{name}' is a Python number; give it a type with te.const(value, type)")

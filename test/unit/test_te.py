@@ -121,9 +121,9 @@ def test_a_read_that_may_stay_inside_is_left() -> None:
 
 def test_an_expression_has_no_truth_value() -> None:
     x = te.placeholder((4,), f32, "x")
-    with pytest.raises(TypeError, match=r"te\.select\(c, a, b\)"):
+    with pytest.raises(TypeError, match=r"te\.if_then_else\(c, a, b\)"):
         te.compute((4,), lambda i: x[i] if x[i] > 0 else te.const(0, f32))
-    with pytest.raises(TypeError, match=r"te\.all_of"):
+    with pytest.raises(TypeError, match=r"te\.all\(c, d\)"):
         te.compute((4,), lambda i: te.select((i > 0) and (i < 3), x[i], 0.0))
 
 

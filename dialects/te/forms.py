@@ -1,0 +1,368 @@
+"""Tensor expressions as users write them: TVM's argument forms, on top of the operators' own (`tensor`, `expr`).
+
+    A, B = te.placeholder((n, k), "float32", name="A"), te.placeholder((k, m), "float32", name="B")
+    k = te.reduce_axis((0, 64), "k")
+    C = te.compute((n, m), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+
+What differs from the operators' own: a dtype may be NumPy's name of it; axes are called as the function's parameters
+are; where two numbers of different types meet, an index becomes what the other is; and mistakes are diagnostics.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import NoReturn, Protocol, TypeAlias, cast, overload
+
+from xdsl.dialects.builtin import AnyFloat, i1
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from ..support.diagnostics import Diagnostic, UsageError
+from ..support.dtypes import scalar_type
+from . import tensor as own
+from .expr import (
+    COMBINER,
+    Binary,
+    BinaryKind,
+    Const,
+    Expr,
+    ExprLike,
+    IterVar,
+    Reduce,
+    ReduceKind,
+    UnaryKind,
+    binary,
+    index,
+    reduce_identity,
+    unary,
+)
+from .expr import cast as convert
+from .expr import const as literal
+from .expr import select as choose
+from .tensor import Tensor
+
+DType: TypeAlias = str | Attribute
+"""NumPy's name of an element type, or xDSL's type."""
+
+Axes: TypeAlias = IterVar | Sequence[IterVar]
+
+
+def element_type(dtype: DType) -> Attribute:
+    """The scalar type that is meant.
+
+    Raises:
+        UsageError: there is none.
+    """
+    try:
+        return scalar_type(dtype) if isinstance(dtype, str) else dtype
+    except TypeError as error:
+        raise UsageError(f"te: {error}", hint="give a dtype by NumPy's name, as 'float32'") from None
+
+
+def placeholder(shape: int | Sequence[int], dtype: DType = "float32", name: str = "placeholder") -> Tensor:
+    """An input tensor.
+
+    Raises:
+        UsageError: the shape or the dtype is none.
+    """
+    return own.placeholder(_shape(shape), element_type(dtype), name)
+
+
+def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    given: object = shape
+    dims = (given,) if isinstance(given, int | Expr) else tuple(cast("Sequence[object]", given))
+    for dim in dims:
+        if (isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0) or isinstance(dim, Expr):
+            continue
+        raise UsageError(f"te: {dim!r} is no extent", hint="give integers from 0 on")
+    return cast("tuple[int, ...]", dims)
+
+
+_I: TypeAlias = IterVar
+Formula: TypeAlias = (
+    Callable[[], object]
+    | Callable[[_I], object]
+    | Callable[[_I, _I], object]
+    | Callable[[_I, _I, _I], object]
+    | Callable[[_I, _I, _I, _I], object]
+    | Callable[[_I, _I, _I, _I, _I], object]
+    | Callable[[_I, _I, _I, _I, _I, _I], object]
+)
+"""A function of one index for each dimension; a lambda's parameters get their type from here."""
+
+
+class AnyRankFormula(Protocol):
+    """A function of any number of indices."""
+
+    def __call__(self, *indices: IterVar) -> object: ...
+
+
+@overload
+def compute(
+    shape: int | Sequence[int],
+    fcompute: AnyRankFormula,
+    name: str = "compute",
+    tag: str = "",
+    attrs: dict[str, object] | None = None,
+) -> Tensor: ...
+
+
+@overload
+def compute(
+    shape: int | Sequence[int],
+    fcompute: Formula,
+    name: str = "compute",
+    tag: str = "",
+    attrs: dict[str, object] | None = None,
+) -> Tensor: ...
+
+
+def compute(
+    shape: int | Sequence[int],
+    fcompute: Formula | AnyRankFormula,
+    name: str = "compute",
+    tag: str = "",
+    attrs: dict[str, object] | None = None,
+) -> Tensor:
+    """The tensor whose element at `(i, j, ...)` is `fcompute(i, j, ...)`; its axes are called as the parameters are.
+
+    `tag` and `attrs` are TVM's, and have no meaning here: what an operator is told by is its class.
+
+    Raises:
+        UsageError: the function takes another number of indices, or gives no expression.
+        IndexError: it surely reads outside of a tensor.
+    """
+    dims = _shape(shape)
+    parameters = list(inspect.signature(fcompute).parameters.values())
+    spread = [p for p in parameters if p.kind == inspect.Parameter.VAR_POSITIONAL]
+    plain = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(plain) > len(dims) or (len(plain) < len(dims) and not spread):
+        raise UsageError(f"te: '{name}' has {len(dims)} dimensions, and its function takes {len(plain)} indices")
+    if spread:
+        first = spread[0].name
+        plain += [f"{first}{number}" for number in range(len(dims) - len(plain))]
+
+    def body(*axes: IterVar) -> Expr:
+        value = cast("Callable[..., object]", fcompute)(*axes)
+        if isinstance(value, tuple | list):
+            _refuse(f"'{name}' computes several tensors at once", "compute each by itself, reading the others")
+        if isinstance(value, bool):
+            return literal(value, i1)
+        if isinstance(value, int | float):
+            return const(value)
+        if not isinstance(value, Expr):
+            raise UsageError(f"te: the body of '{name}' is a {type(value).__name__}, and not an expression")
+        return value if value.type != index else convert(value, element_type("int32"))
+
+    return own.compute(dims, cast("own.AnyRankBody", body), name, plain)
+
+
+def reduce_axis(dom: int | tuple[int, int], name: str = "rv") -> IterVar:
+    """A variable to reduce over, `low <= k < high`.
+
+    Raises:
+        UsageError: the range is none.
+    """
+    try:
+        return own.reduce_axis(dom, name)
+    except (TypeError, ValueError) as error:
+        raise UsageError(str(error), hint="te.reduce_axis((0, n), 'k')") from None
+
+
+def const(value: ExprLike, dtype: DType | None = None) -> Expr:
+    """A literal; without a dtype an `int32`, `float32` or `bool`, by what `value` is."""
+    if isinstance(value, Expr):
+        return value if dtype is None else convert(value, element_type(dtype))
+    default = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
+    return literal(value, element_type(default if dtype is None else dtype))
+
+
+def cast_to(value: ExprLike, dtype: DType) -> Expr:
+    """`value` in another type."""
+    return convert(const(value), element_type(dtype))
+
+
+def if_then_else(cond: ExprLike, t: ExprLike, f: ExprLike) -> Expr:
+    """`t` where `cond` holds, else `f`; only the side that is chosen is read.
+
+    Raises:
+        UsageError: `cond` is no condition.
+    """
+    then = t if isinstance(t, Expr) else const(t, f.type if isinstance(f, Expr) else None)
+    return choose(_condition(cond), then, f)
+
+
+def _condition(value: ExprLike) -> Expr:
+    if isinstance(value, bool):
+        return literal(value, i1)
+    if not isinstance(value, Expr) or value.type != i1:
+        raise UsageError("te: a condition is a comparison, or several", hint="compare it: x > 0")
+    return value
+
+
+def all(*args: ExprLike) -> Expr:
+    """Whether all conditions hold."""
+    return _joined(BinaryKind.AND, args)
+
+
+def any(*args: ExprLike) -> Expr:
+    """Whether one of the conditions holds."""
+    return _joined(BinaryKind.OR, args)
+
+
+def _joined(kind: BinaryKind, conditions: Sequence[ExprLike]) -> Expr:
+    if not conditions:
+        raise UsageError("te: all and any take at least one condition")
+    result = _condition(conditions[0])
+    for condition in conditions[1:]:
+        result = binary(kind, result, _condition(condition))
+    return result
+
+
+class Reducer(Protocol):
+    """What `comm_reducer` gives: `te.sum(expr, axis=k)`, or, of two values, their combination."""
+
+    def __call__(
+        self, expr: ExprLike, axis: Axes | ExprLike, where: ExprLike | None = None, init: ExprLike | None = None
+    ) -> Expr: ...
+
+
+def reducer(kind: ReduceKind, name: str) -> Reducer:
+    """The reducer of a kind."""
+
+    def reduce(
+        expr: ExprLike, axis: Axes | ExprLike, where: ExprLike | None = None, init: ExprLike | None = None
+    ) -> Expr:
+        operand = const(expr)
+        axes: Sequence[IterVar]
+        match axis:
+            case IterVar():
+                axes = (axis,)
+            case int() | float() | Expr():
+                return binary(COMBINER[kind], operand, axis)
+            case _:
+                axes = axis
+        over = tuple(each for each in axes if getattr(each, "reduce", False))
+        if len(over) != len(axes):
+            hint = "make the axis with te.reduce_axis((0, n))"
+            raise UsageError(f"te.{name} reduces over a variable that is no reduce_axis", hint=hint)
+        if operand.type == index:
+            operand = convert(operand, element_type("int32"))
+        if init is not None:
+            _refuse(f"te.{name} starts from an `init`", "add it to the result in a te.compute of its own")
+        if where is not None:
+            operand = choose(_condition(where), operand, reduce_identity(kind, operand.type))
+        return Reduce(kind, operand, over) if over else operand
+
+    reduce.__name__ = name
+    return reduce
+
+
+def comm_reducer(
+    fcombine: Callable[[Expr, Expr], object], fidentity: Callable[[str], object], name: str = "reduce"
+) -> Reducer:
+    """A reducer of one's own: `comm_reducer(lambda x, y: x + y, lambda dtype: te.const(0, dtype))`.
+
+    Raises:
+        UsageError: what it combines by is none of the functions that Weft reduces by (a sum, a product, a maximum, a
+            minimum, and, or), or `fidentity` is not what leaves that one's operands as they are.
+    """
+    first, second = literal(0.0, scalar_type("float32")), literal(1.0, scalar_type("float32"))
+    try:
+        combined = fcombine(first, second)
+    except TypeError as error:
+        raise UsageError(f"te.comm_reducer: the combiner takes two values: {error}") from None
+    kinds: dict[BinaryKind, ReduceKind] = {combiner: kind for kind, combiner in COMBINER.items()}
+    if (
+        not isinstance(combined, Binary)
+        or {combined.lhs, combined.rhs} != {first, second}
+        or combined.kind not in kinds
+    ):
+        hint = "combine two values by +, *, te.max, te.min, & or |"
+        _refuse("a reducer that is no sum, product, maximum, minimum, conjunction or disjunction", hint)
+    kind = kinds[combined.kind]
+    dtype = "bool" if kind in ("and", "or") else "float32"
+    wanted, given = reduce_identity(kind, scalar_type(dtype)).value, fidentity(dtype)
+    value = given.value if isinstance(given, Const) else given
+    if not (value == wanted or (kind in ("max", "min") and value == _finite(kind))):
+        raise UsageError(f"te.comm_reducer: the identity of {kind} is {wanted}, not {value}")
+    return reducer(kind, name)
+
+
+def _finite(kind: str) -> float:
+    most = 3.4028234663852886e38
+    return -most if kind == "max" else most
+
+
+def min_value(dtype: DType) -> Expr:
+    """The least value of a type; of a float, the least that is finite."""
+    return _extreme(element_type(dtype), "max")
+
+
+def max_value(dtype: DType) -> Expr:
+    """The greatest value of a type; of a float, the greatest that is finite."""
+    return _extreme(element_type(dtype), "min")
+
+
+def _extreme(type: Attribute, kind: ReduceKind) -> Expr:
+    if not isa(type, AnyFloat):
+        return reduce_identity(kind, type)
+    import numpy as np
+
+    from ..support.dtypes import numpy_dtype
+
+    dtype = numpy_dtype(type)
+    if dtype.name == "bfloat16":
+        most = 3.3895313892515355e38
+    else:
+        most = float(np.finfo(dtype.name).max)
+    return literal(-most if kind == "max" else most, type)
+
+
+def function_of(kind: UnaryKind) -> Callable[[Expr], Expr]:
+    """The elementwise function of a kind."""
+
+    def function(x: Expr) -> Expr:
+        return unary(kind, x)
+
+    function.__name__ = kind.value
+    return function
+
+
+def operation_of(kind: BinaryKind) -> Callable[[ExprLike, ExprLike], Expr]:
+    """The function of two numbers of a kind; one of them may be a Python number."""
+
+    def operation(a: ExprLike, b: ExprLike) -> Expr:
+        lhs = a if isinstance(a, Expr) else const(a, b.type if isinstance(b, Expr) else None)
+        return binary(kind, lhs, b)
+
+    operation.__name__ = kind.value
+    return operation
+
+
+def thread_axis(dom: object = None, tag: str = "", name: str = "") -> str:
+    """A device's thread, for `s[C].bind`: `te.thread_axis("threadIdx.x")`."""
+    given = dom if isinstance(dom, str) else tag
+    if not given:
+        raise UsageError("te.thread_axis takes the thread's name", hint='te.thread_axis("threadIdx.x")')
+    return given
+
+
+def extern(*args: object, **options: object) -> NoReturn:
+    """Refused: a body that is TVM's own IR builder has no meaning here."""
+    _refuse("te.extern fills a tensor by TVM's IR builder", "write a tir.prim_func, and weft.build a module of both")
+
+
+def scan(*args: object, **options: object) -> NoReturn:
+    """Refused: a tensor is computed element by element here, none from another of its own."""
+    _refuse("te.scan computes a tensor from earlier steps of itself", "write the steps as a tir.prim_func")
+
+
+def hybrid(*args: object, **options: object) -> NoReturn:
+    """Refused: hybrid script is TVM's older form of TVMScript."""
+    _refuse("te.hybrid", "write a tir.prim_func")
+
+
+def _refuse(what: str, hint: str) -> NoReturn:
+    raise Diagnostic(f"te: {what}, which Weft does not do", hint=hint)

@@ -1,0 +1,109 @@
+"""A graph around one `tir.prim_func`, which does nothing but call it: what the compiler makes a program of."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
+
+from ..dialects.relay.core import CallLoweredOp, FuncOp, ReturnOp
+from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.tir.core import PrimFuncOp, blocks_under, memref_of
+from .te_schedule.prim_func import ARGUMENTS
+
+
+def written_arguments(function: PrimFuncOp) -> list[int]:
+    """The places of the arguments that a function writes."""
+    written: set[SSAValue] = {buffer for block in blocks_under(function) for buffer in block.writes}
+    return [place for place, argument in enumerate(function.body.block.args) if argument in written]
+
+
+def described_arguments(function: PrimFuncOp) -> list[tuple[str, int, bool]]:
+    """The arguments in the order in which callers give them: the name of each, its number among the graph's inputs or
+    outputs, and whether it is an output."""
+    outputs = written_arguments(function)
+    inputs = [place for place in range(len(function.body.block.args)) if place not in outputs]
+    names = _names(function)
+    return [(name, (outputs if place in outputs else inputs).index(place), place in outputs) for name, place in names]
+
+
+def _names(function: PrimFuncOp) -> list[tuple[str, int]]:
+    given = function.attributes.get(ARGUMENTS)
+    if isa(given, ArrayAttr[DictionaryAttr]):
+        found: list[tuple[str, int]] = []
+        for entry in given:
+            name, place = entry.data["name"], entry.data["place"]
+            assert isinstance(name, StringAttr) and isinstance(place, IntegerAttr)
+            found.append((name.data, place.value.data))
+        return found
+    arguments = function.body.block.args
+    return [(argument.name_hint or f"arg{place}", place) for place, argument in enumerate(arguments)]
+
+
+def _types(function: PrimFuncOp) -> list[Attribute]:
+    """The tensor that each argument is."""
+    types: list[Attribute] = []
+    for argument in function.body.block.args:
+        if not isinstance(argument.type, MemRefType):
+            raise Diagnostic.at(function, f"an argument is of type {argument.type}, and callers pass arrays")
+        type = memref_of(argument)
+        types.append(TensorType(type.element_type, type.get_shape()))
+    given = function.attributes.get(ARGUMENTS)
+    if isa(given, ArrayAttr[DictionaryAttr]):
+        for entry in given:
+            place = entry.data["place"]
+            assert isinstance(place, IntegerAttr)
+            types[place.value.data] = entry.data["type"]
+    return types
+
+
+def graph_of(function: PrimFuncOp) -> ModuleOp:
+    """A module with a copy of `function`, whose arguments stand inputs first, and a graph that calls it.
+
+    Raises:
+        Diagnostic: it writes none of its arguments, or takes what is no buffer.
+    """
+    kernel = function.clone()
+    kernel.attributes.pop(ARGUMENTS, None)
+    name = function.sym_name.data
+    kernel.properties["sym_name"] = StringAttr(f"{name}_kernel")
+    outputs = written_arguments(function)
+    if not outputs:
+        raise Diagnostic.at(function, f"@{name} writes none of its arguments", hint="give it a buffer to write")
+    types = _types(function)
+    inputs = [place for place in range(len(types)) if place not in outputs]
+    _sort_arguments(kernel, [*inputs, *outputs])
+    taken, given = [types[place] for place in inputs], [types[place] for place in outputs]
+    graph = FuncOp(name, FunctionType.from_lists(taken, given))
+    arguments = graph.body.block.args
+    for argument, place in zip(arguments, inputs, strict=True):
+        argument.name_hint = function.body.block.args[place].name_hint
+    call = CallLoweredOp(kernel.sym_name.data, list(arguments), given)
+    for result, place in zip(call.results, outputs, strict=True):
+        result.name_hint = function.body.block.args[place].name_hint
+    graph.body.block.add_ops([call, ReturnOp(*call.results)])
+    return ModuleOp([kernel, graph])
+
+
+def _sort_arguments(kernel: PrimFuncOp, order: list[int]) -> None:
+    """Let the arguments of `kernel` stand in another order."""
+    block = kernel.body.block
+    old = list(block.args)
+    if order == list(range(len(old))):
+        return
+    for place in order:
+        argument = block.insert_arg(old[place].type, len(block.args))
+        argument.name_hint = old[place].name_hint
+        old[place].replace_all_uses_with(argument)
+    for argument in old:
+        block.erase_arg(argument)
+    kernel.properties["function_type"] = FunctionType.from_lists([a.type for a in block.args], [])

@@ -1,0 +1,88 @@
+"""`te.create_prim_func`: a function for tensors that are given in the order of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, Signedness, StringAttr, TensorType, i64
+from xdsl.dialects.builtin import IntegerType as _IntegerType
+from xdsl.utils.hints import isa
+
+from ...dialects import te
+from ...dialects.support.diagnostics import UsageError
+from ...dialects.te.tensor import TensorOp
+from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
+from ..relay_to_tir.te_to_tir import create_prim_func as from_inputs_and_outputs
+
+ARGUMENTS = "weft.arguments"
+"""Attribute of a function whose arguments callers give in another order, or with unsigned elements, which `memref`s do
+not tell: for each, in the caller's order, the tensor's type and its place among the function's arguments."""
+
+
+def create_prim_func(ops: Sequence[te.Tensor | TensorOp], name: str = "main") -> PrimFuncOp:
+    """The function that computes the tensors among `ops` that are no placeholders, from those that are. Its arguments
+    are called as the tensors are: placeholders first, whatever the order of `ops` (callers keep to theirs).
+
+    Raises:
+        UsageError: a tensor is given twice, or what is computed needs a placeholder that is not given.
+    """
+    return function_of(name, [each.tensor if isinstance(each, TensorOp) else each for each in ops])[0]
+
+
+def function_of(name: str, arguments: Sequence[te.Tensor]) -> tuple[PrimFuncOp, dict[te.Tensor, BlockOp]]:
+    """The function on these tensors, and the block that computes each tensor; none where there are no elements.
+
+    Raises:
+        UsageError: a tensor is given twice, or what is computed needs a placeholder that is not given.
+    """
+    check_arguments(arguments)
+    inputs = [tensor for tensor in arguments if tensor.producer is None]
+    outputs = [tensor for tensor in arguments if tensor.producer is not None]
+    function = from_inputs_and_outputs(name, inputs, outputs)
+    taken: dict[str, int] = {}
+    for argument, tensor in zip(function.body.block.args, [*inputs, *outputs], strict=False):
+        count = taken[tensor.name] = taken.get(tensor.name, -1) + 1
+        argument.name_hint = _identifier(tensor.name) + (f"_{count}" if count else "")
+    order = [*inputs, *outputs]
+    if order != list(arguments) or any(_is_unsigned(tensor) for tensor in arguments):
+        function.attributes[ARGUMENTS] = ArrayAttr(
+            DictionaryAttr(
+                {
+                    "name": StringAttr(tensor.name),
+                    "place": IntegerAttr(order.index(tensor), i64),
+                    "type": TensorType(tensor.element_type, tensor.shape),
+                }
+            )
+            for tensor in arguments
+        )
+    computed = [t for t in te.topological_order(outputs) if t.producer is not None and 0 not in t.shape]
+    return function, dict(zip(computed, blocks_under(function), strict=True))
+
+
+def check_arguments(arguments: Sequence[te.Tensor]) -> None:
+    """Whether these tensors make a function.
+
+    Raises:
+        UsageError: one is given twice, or what is computed needs a placeholder that is not given.
+    """
+    for tensor in arguments:
+        if not isinstance(tensor, te.Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"an argument is a {type(tensor).__name__}, and not a tensor of te")
+    if len(set(arguments)) != len(arguments):
+        twice = next(t.name for number, t in enumerate(arguments) if t in arguments[:number])
+        raise UsageError(f"the tensor '{twice}' is given twice")
+    if not any(tensor.producer is not None for tensor in arguments):
+        raise UsageError("none of the tensors that are given is computed", hint="give those that are, too")
+    for tensor in te.topological_order(arguments):
+        if tensor.producer is None and tensor not in arguments:
+            raise UsageError(f"'{tensor.name}' is read, and not among the arguments", hint="add it to them")
+
+
+def _is_unsigned(tensor: te.Tensor) -> bool:
+    type = tensor.element_type
+    return isa(type, _IntegerType) and type.signedness.data == Signedness.UNSIGNED
+
+
+def _identifier(name: str) -> str:
+    text = "".join(c if c.isalnum() or c in "_$.-" else "_" for c in name)
+    return f"_{text}" if text[:1].isdigit() else text

@@ -1,0 +1,340 @@
+"""A stage of a te schedule: one tensor's computation, and what was asked of its loops.
+
+Primitives are recorded, not applied: `translation` applies them, consumers first, when the schedule is lowered. Here
+only what needs no loops is checked: that a loop is one of the stage's, and is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NoReturn, TypeAlias
+
+from ...dialects import te
+from ...transforms.tir.schedule.errors import ScheduleError
+
+
+@dataclass(frozen=True)
+class Split:
+    """A loop became an outer and an inner one: the inner has `factor` iterations, or the outer `nparts`."""
+
+    parent: te.IterVar
+    outer: te.IterVar
+    inner: te.IterVar
+    factor: int | None
+    nparts: int | None
+
+
+@dataclass(frozen=True)
+class Fuse:
+    """Two loops, one in the other, became one."""
+
+    outer: te.IterVar
+    inner: te.IterVar
+    fused: te.IterVar
+
+
+@dataclass(frozen=True)
+class Reorder:
+    """These loops took this order, in the places that they have together."""
+
+    order: tuple[te.IterVar, ...]
+
+
+Action: TypeAlias = Split | Fuse | Reorder
+
+
+class Kind(Enum):
+    """How a loop runs."""
+
+    PARALLEL = "parallel"
+    VECTORIZED = "vectorize"
+    UNROLLED = "unroll"
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A stage is computed in a loop of another."""
+
+    stage: Stage
+    axis: te.IterVar
+
+
+@dataclass(frozen=True)
+class StageOp:
+    """What a stage computes, as it is after `cache_write` and `rfactor`: `s[C].op.axis`, `s[C].op.reduce_axis`."""
+
+    stage: Stage
+
+    @property
+    def name(self) -> str:
+        return self.stage.tensor.name
+
+    @property
+    def axis(self) -> tuple[te.IterVar, ...]:
+        return () if self.stage.compute is None else self.stage.compute.axes
+
+    @property
+    def reduce_axis(self) -> tuple[te.IterVar, ...]:
+        return () if self.stage.compute is None else self.stage.compute.reduce_axes
+
+    def output(self, number: int) -> te.Tensor:
+        """The tensor.
+
+        Raises:
+            IndexError: `number` is not 0.
+        """
+        return (self.stage.tensor,)[number]
+
+
+class Stage:
+    """One tensor's computation in a schedule: `s[C]`. Counterpart of TVM's `te.Stage`."""
+
+    def __init__(self, tensor: te.Tensor, compute: te.Compute | None, is_output: bool):
+        self.tensor = tensor
+        self.compute = compute
+        self.is_output = is_output
+        self.scope = ""
+        self.attachment: Attachment | None = None
+        self.is_inlined = False
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget what was asked of the loops."""
+        self.actions: list[Action] = []
+        self.leaf_iter_vars: list[te.IterVar] = [*self.op.axis, *self.op.reduce_axis]
+        """The stage's loops, outermost first."""
+        self.kinds: dict[te.IterVar, Kind] = {}
+        self.threads: dict[te.IterVar, str] = {}
+        self.pragmas: list[tuple[te.IterVar, str, object]] = []
+
+    @property
+    def op(self) -> StageOp:
+        return StageOp(self)
+
+    @property
+    def relations(self) -> list[Split | Fuse]:
+        """The splits and fusions, in order."""
+        return [action for action in self.actions if not isinstance(action, Reorder)]
+
+    @property
+    def is_started(self) -> bool:
+        """Whether something was asked of the loops."""
+        return bool(self.actions or self.kinds or self.threads or self.pragmas)
+
+    def __repr__(self) -> str:
+        return f"stage({self.tensor.name}, {[axis.name for axis in self.leaf_iter_vars]})"
+
+    # loops
+
+    def split(
+        self, parent: te.IterVar, factor: int | None = None, nparts: int | None = None
+    ) -> tuple[te.IterVar, te.IterVar]:
+        """An outer and an inner loop in place of `parent`: the inner of `factor` iterations, or the outer of `nparts`.
+
+        Raises:
+            ScheduleError: the loop is none of the stage's, or not just one of the numbers is given, or it is none.
+        """
+        self._check_leaf(parent)
+        given = [number for number in (factor, nparts) if number is not None]
+        if len(given) != 1:
+            raise ScheduleError("te: split takes either a factor, of the inner loop, or nparts, of the outer one")
+        (size,) = given
+        if isinstance(size, te.Const):
+            size = size.value
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ScheduleError(f"te: a loop is split by a positive integer, not by {size!r}")
+        rest = -(-parent.extent // size)
+        sizes = (rest, size) if factor is not None else (size, rest)
+        outer, inner = (
+            te.IterVar(f"{parent.name}.{word}", extent, parent.reduce)
+            for word, extent in zip(("outer", "inner"), sizes, strict=True)
+        )
+        action = Split(parent, outer, inner, size if factor is not None else None, size if nparts is not None else None)
+        self.actions.append(action)
+        self._replace([parent], [outer, inner])
+        return outer, inner
+
+    def fuse(self, *args: te.IterVar) -> te.IterVar:
+        """One loop in place of several, each directly in the one before.
+
+        Raises:
+            ScheduleError: a loop is none of the stage's, they do not follow one another, or reduce and do not.
+        """
+        if not args:
+            raise ScheduleError("te: fuse takes at least one loop", hint="a stage without axes has no loops")
+        fused = args[0]
+        self._check_leaf(fused)
+        for inner in args[1:]:
+            self._check_leaf(inner)
+            if self.leaf_iter_vars.index(inner) != self.leaf_iter_vars.index(fused) + 1:
+                what = f"te: the loop {inner.name} does not come directly in {fused.name}"
+                raise ScheduleError(what, hint="reorder them first")
+            if fused.reduce != inner.reduce:
+                raise ScheduleError(f"te: one of {fused.name} and {inner.name} reduces, and the other does not")
+            outer, extent = fused, fused.extent * inner.extent
+            fused = te.IterVar(f"{outer.name}.{inner.name}.fused", extent, outer.reduce)
+            self.actions.append(Fuse(outer, inner, fused))
+            self._replace([outer, inner], [fused])
+        return fused
+
+    def reorder(self, *args: te.IterVar) -> None:
+        """Give loops this order, in the places that they have together.
+
+        Raises:
+            ScheduleError: a loop is none of the stage's, or stands twice.
+        """
+        for axis in args:
+            self._check_leaf(axis)
+        if len(set(args)) != len(args):
+            raise ScheduleError("te: reorder names a loop twice")
+        self.actions.append(Reorder(args))
+        order = iter(args)
+        self.leaf_iter_vars[:] = [next(order) if axis in args else axis for axis in self.leaf_iter_vars]
+
+    def tile(
+        self, x_parent: te.IterVar, y_parent: te.IterVar, x_factor: int, y_factor: int
+    ) -> tuple[te.IterVar, te.IterVar, te.IterVar, te.IterVar]:
+        """Two splits and a reorder: the loops over tiles, then the loops in one.
+
+        Raises:
+            ScheduleError: as `split` and `reorder` say.
+        """
+        x_outer, x_inner = self.split(x_parent, factor=x_factor)
+        y_outer, y_inner = self.split(y_parent, factor=y_factor)
+        self.reorder(x_outer, y_outer, x_inner, y_inner)
+        return x_outer, y_outer, x_inner, y_inner
+
+    def vectorize(self, var: te.IterVar) -> None:
+        """Make a loop's iterations the lanes of vectors."""
+        self._set_kind(var, Kind.VECTORIZED)
+
+    def unroll(self, var: te.IterVar) -> None:
+        """Write a loop's iterations out."""
+        self._set_kind(var, Kind.UNROLLED)
+
+    def parallel(self, var: te.IterVar) -> None:
+        """Share a loop's iterations among threads."""
+        self._set_kind(var, Kind.PARALLEL)
+
+    def _set_kind(self, var: te.IterVar, kind: Kind) -> None:
+        self._check_leaf(var)
+        if var.reduce and kind != Kind.UNROLLED:
+            hint = "rfactor lets parts of it be reduced apart"
+            raise ScheduleError(f"te: the loop {var.name} reduces: its iterations cannot run at once", hint=hint)
+        self.kinds[var] = kind
+
+    def bind(self, ivar: te.IterVar, thread_ivar: str) -> None:
+        """Let a device's threads run a loop's iterations."""
+        self._check_leaf(ivar)
+        self.threads[ivar] = thread_ivar
+
+    def pragma(self, var: te.IterVar, pragma_type: str, pragma_value: object = None) -> None:
+        """Put a word on a loop: `unroll`, `vectorize` and `parallel` set its kind, others become annotations."""
+        self._check_leaf(var)
+        kind = next((kind for kind in Kind if kind.value == pragma_type), None)
+        if kind is not None:
+            self._set_kind(var, kind)
+            return
+        self.pragmas.append((var, f"pragma_{pragma_type}", 1 if pragma_value is None else pragma_value))
+
+    # the stage
+
+    def compute_at(self, parent: Stage, scope: te.IterVar) -> None:
+        """Compute the stage in a loop of another, which reads it: just what one iteration there needs.
+
+        Raises:
+            ScheduleError: the loop is none of that stage's, or the stage is an output or an input.
+        """
+        self._check_movable("compute_at")
+        parent._check_leaf(scope)
+        if parent is self:
+            raise ScheduleError(f"te: '{self.tensor.name}' cannot be computed in a loop of itself")
+        self.attachment, self.is_inlined = Attachment(parent, scope), False
+
+    def compute_inline(self) -> None:
+        """Put the stage's formula where it is read.
+
+        Raises:
+            ScheduleError: it reduces, or is an output or an input.
+        """
+        self._check_movable("compute_inline")
+        if self.op.reduce_axis:
+            raise ScheduleError(f"te: '{self.tensor.name}' reduces, and cannot be computed inline", hint="compute_at")
+        self.attachment, self.is_inlined = None, True
+
+    def compute_root(self) -> None:
+        """Compute the stage by itself, before all that reads it; so it is unless told otherwise."""
+        self.attachment, self.is_inlined = None, False
+
+    def set_scope(self, scope: str) -> None:
+        """Let the stage's tensor live in a scope: `global`, or `local` to a thread."""
+        if self.is_output and scope not in ("", "global"):
+            raise ScheduleError(f"te: '{self.tensor.name}' is an output, which is the caller's memory")
+        self.scope = scope
+
+    def _check_movable(self, what: str) -> None:
+        if self.compute is None:
+            raise ScheduleError(f"te: '{self.tensor.name}' is an input: there is nothing to {what}")
+        if self.is_output:
+            raise ScheduleError(f"te: '{self.tensor.name}' is an output, and stays where it is")
+
+    def _check_leaf(self, axis: te.IterVar) -> None:
+        if axis in self.leaf_iter_vars:
+            return
+        name = axis.name if isinstance(axis, te.IterVar) else repr(axis)  # pyright: ignore[reportUnnecessaryIsInstance]
+        loops = ", ".join(leaf.name for leaf in self.leaf_iter_vars) or "none"
+        gone = any(axis in parts for parts in map(_taken, self.relations))
+        why = "was split or fused before" if gone else f"is no loop of '{self.tensor.name}'"
+        raise ScheduleError(f"te: {name} {why}", hint=f"its loops are {loops}")
+
+    def _replace(self, old: Sequence[te.IterVar], new: Sequence[te.IterVar]) -> None:
+        place = self.leaf_iter_vars.index(old[0])
+        self.leaf_iter_vars[place : place + len(old)] = new
+        for axis in old:
+            self.kinds.pop(axis, None)
+            self.threads.pop(axis, None)
+
+    # what has no meaning here
+
+    prefetch: Callable[..., NoReturn]
+    storage_align: Callable[..., NoReturn]
+    tensorize: Callable[..., NoReturn]
+    set_store_predicate: Callable[..., NoReturn]
+    double_buffer: Callable[..., NoReturn]
+    rolling_buffer: Callable[..., NoReturn]
+    env_threads: Callable[..., NoReturn]
+    transform_layout: Callable[..., NoReturn]
+
+
+def _taken(action: Split | Fuse) -> tuple[te.IterVar, ...]:
+    return (action.parent,) if isinstance(action, Split) else (action.outer, action.inner)
+
+
+REFUSED: dict[str, tuple[str, str]] = {
+    "prefetch": ("processors fetch ahead by themselves", "cache_read copies what is wanted to where it is near"),
+    "storage_align": ("buffers are dense", "cache_read and cache_write lay out anew what is read in another order"),
+    "tensorize": ("te stages are lowered as loops", "vectorize an inner loop: it becomes the processor's instructions"),
+    "set_store_predicate": ("every element of a tensor is stored once", "te.if_then_else chooses what is stored"),
+    "double_buffer": ("a copy runs before what reads it", "cache_read with compute_at in an outer loop"),
+    "rolling_buffer": ("a part that is computed in a loop is kept for one iteration", "compute_at an outer loop"),
+    "env_threads": ("it is of te.scan, which Weft does not do", "bind the loops of a stage"),
+    "transform_layout": ("a te tensor is laid out as its shape says", "weft.tir.Schedule has transform_layout"),
+}
+"""TVM's primitives that are refused: why, and what to do instead."""
+
+
+def _refusal(name: str) -> Callable[..., NoReturn]:
+    reason, hint = REFUSED[name]
+
+    def refuse(self: Stage, *args: object, **options: object) -> NoReturn:
+        raise ScheduleError(f"te: {name} has no meaning here: {reason}", hint=hint)
+
+    refuse.__name__ = name
+    refuse.__doc__ = f"Refused: {reason}."
+    return refuse
+
+
+for _name in REFUSED:
+    setattr(Stage, _name, _refusal(_name))

@@ -1,0 +1,54 @@
+"""Expressions with some of their parts replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...dialects import te
+
+
+def substitute(
+    expr: te.Expr, values: Mapping[te.Expr, te.Expr], tensors: Mapping[te.Tensor, te.Tensor] | None = None
+) -> te.Expr:
+    """`expr` with the expressions that `values` has replaced, and reads of `tensors` redirected. What is shared stays
+    shared."""
+    memo: dict[te.Expr, te.Expr] = dict(values)
+    redirected = tensors or {}
+
+    def new(old: te.Expr) -> te.Expr:
+        if old not in memo:
+            memo[old] = rebuilt(old)
+        return memo[old]
+
+    def rebuilt(old: te.Expr) -> te.Expr:
+        match old:
+            case te.Unary(kind, operand):
+                return te.unary(kind, new(operand))
+            case te.Binary(kind, lhs, rhs):
+                return te.binary(kind, new(lhs), new(rhs))
+            case te.Cast(operand, element):
+                return te.cast(new(operand), element)
+            case te.Select(condition, then, otherwise):
+                return te.select(new(condition), new(then), new(otherwise))
+            case te.Check(operand, given, extent, text):
+                return te.check(new(operand), extent, text, new(given))
+            case te.Read(tensor, indices):
+                return te.Read(redirected.get(tensor, tensor), tuple(map(new, indices)))
+            case te.Reduce(kind, operand, axes):
+                changed = tuple(axis for old in axes if isinstance(axis := new(old), te.IterVar))
+                return te.Reduce(kind, new(operand), changed)
+            case _ if not te.operands_of(old):
+                return old
+            case _:
+                raise TypeError(f"te: no rule for {type(old).__name__}")
+
+    return new(expr)
+
+
+def with_fresh_axes(compute: te.Compute, suffix: str) -> te.Compute:
+    """The same computation over axes of its own."""
+    fresh: dict[te.Expr, te.Expr] = {}
+    for axis in (*compute.axes, *compute.reduce_axes):
+        fresh[axis] = te.IterVar(f"{axis.name}{suffix}", axis.extent, axis.reduce, axis.start)
+    axes = tuple(axis for old in compute.axes if isinstance(axis := fresh[old], te.IterVar))
+    return te.Compute(axes, substitute(compute.body, fresh))

@@ -1,0 +1,231 @@
+"""From a te schedule to a scheduled `tir.prim_func`: what was recorded becomes primitives of `weft.tir.Schedule`.
+
+TVM's order: consumers before producers, so that a stage that is computed in a loop of another finds that loop as it
+will be. Step by step:
+
+1. the stages' formulas become one function, each stage a block under loops over its axes;
+2. stages that are inlined are put where they are read;
+3. from the last stage to the first: `compute_at`, then splits, fusions and reorders as they were recorded;
+4. tensors get their scopes, loops their kinds, threads and pragmas;
+5. each reduction begins before the outermost of its reduction loops, in a block of its own.
+
+A loop of one iteration is left out where it has no name in the function: what is asked of it is done by leaving it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects import te
+from ...dialects.support.dtypes import byte_width
+from ...dialects.tir.core import BlockOp, ForOp, PrimFuncOp
+from ...transforms.infra.remarks import missed
+from ...transforms.tir.schedule.errors import ScheduleError
+from ...transforms.tir.scheduling.schedule import BlockRV, LoopRV
+from ...transforms.tir.scheduling.schedule import Schedule as TirSchedule
+from .prim_func import check_arguments, function_of
+from .schedule import Schedule
+from .stage import Fuse, Kind, Reorder, Split, Stage
+from .substitution import substitute
+
+PASS = "te-schedule"
+
+PRIVATE_BYTES = 256 << 10
+"""What a stage in a loop of another may take on a thread's stack; a larger one is in the memory that all share."""
+
+
+def translate(schedule: Schedule, arguments: Sequence[te.Tensor], name: str = "main") -> TirSchedule:
+    """The schedule, applied: its `mod` holds the function `name`, its `trace` says what was done.
+
+    Raises:
+        UsageError: the arguments are not the tensors that the computation is from and to.
+        ScheduleError: a primitive does not apply; the message says where and why.
+    """
+    check_arguments(arguments)
+    for stage in schedule.stages:
+        if stage.is_output and stage.tensor not in arguments:
+            raise ScheduleError(f"te: '{stage.tensor.name}' is an output of the schedule, and no argument")
+    final = _final_tensors(schedule)
+    function, blocks = function_of(name, [final.get(tensor, tensor) for tensor in arguments])
+    return _Translation(schedule, final, function, blocks).run()
+
+
+def _final_tensors(schedule: Schedule) -> dict[te.Tensor, te.Tensor]:
+    """For each stage's tensor, the tensor with the stage's formula as it is now, which reads such ones."""
+    final: dict[te.Tensor, te.Tensor] = {}
+    pending = list(schedule.stages)
+    while pending:
+        ready = [s for s in pending if s.compute is None or all(t in final for t in s.compute.inputs())]
+        assert ready, "stages read one another in a circle"
+        for stage in ready:
+            pending.remove(stage)
+            tensor = stage.tensor
+            if stage.compute is None:
+                final[tensor] = tensor
+                continue
+            body = substitute(stage.compute.body, {}, final)
+            producer = te.Compute(stage.compute.axes, body)
+            final[tensor] = te.Tensor(tensor.shape, tensor.element_type, tensor.name, producer)
+    return final
+
+
+class _Translation:
+    def __init__(
+        self,
+        schedule: Schedule,
+        final: Mapping[te.Tensor, te.Tensor],
+        function: PrimFuncOp,
+        blocks: Mapping[te.Tensor, BlockOp],
+    ):
+        self.schedule = schedule
+        self.sch = TirSchedule(ModuleOp([function]))
+        names = {tensor: block.block_name for tensor, block in blocks.items()}
+        self.blocks: dict[Stage, BlockRV] = {}
+        """Stages without elements, and those that nothing reads, have none."""
+        for stage in schedule.stages:
+            if (tensor := final[stage.tensor]) in names and stage.compute is not None:
+                self.blocks[stage] = self.sch.get_block(names[tensor])
+        self.loops: dict[Stage, dict[te.IterVar, LoopRV | None]] = {}
+
+    def run(self) -> TirSchedule:
+        stages = [stage for stage in self._in_order() if stage in self.blocks]
+        for stage in [stage for stage in stages if stage.is_inlined]:
+            self.sch.compute_inline(self.blocks.pop(stage))
+        stages = [stage for stage in stages if not stage.is_inlined]
+        for stage in reversed(stages):
+            self._place(stage)
+        for stage in stages:
+            self._set_scope(stage)
+        for stage in stages:
+            self._finish_loops(stage)
+        for stage in stages:
+            self._begin_reduction(stage)
+        return self.sch
+
+    def _in_order(self) -> list[Stage]:
+        """Producers before consumers."""
+        order: dict[Stage, None] = {}
+
+        def visit(stage: Stage) -> None:
+            if stage not in order:
+                for tensor in [] if stage.compute is None else stage.compute.inputs():
+                    visit(self.schedule[tensor])
+                order[stage] = None
+
+        for stage in self.schedule.stages:
+            visit(stage)
+        return list(order)
+
+    def _place(self, stage: Stage) -> None:
+        """Move a stage to the loop that it is computed in, and give it its loops."""
+        block = self.blocks[stage]
+        axes = [*stage.op.axis, *stage.op.reduce_axis]
+        target = self._target(stage)
+        if target is not None:
+            self.sch.compute_at(block, target, preserve_unit_loops=True)
+            own: list[LoopRV | None] = [*self.sch.get_loops(block)[-len(axes) :]] if axes else []
+        else:
+            found = iter(self.sch.get_loops(block))
+            own = [next(found) if axis.extent != 1 else None for axis in axes]
+        loops = self.loops[stage] = dict(zip(axes, own, strict=True))
+        for action in stage.actions:
+            match action:
+                case Split(parent, outer, inner, factor, nparts):
+                    loop = loops.pop(parent)
+                    both = [None, None] if loop is None else self.sch.split(loop, [nparts, factor])
+                    loops[outer], loops[inner] = both
+                case Fuse(outer, inner, fused):
+                    one, other = loops.pop(outer), loops.pop(inner)
+                    loops[fused] = (one or other) if one is None or other is None else self.sch.fuse(one, other)
+                case Reorder(order):
+                    real = [loop for axis in order if (loop := loops[axis]) is not None]
+                    if len(real) > 1:
+                        self.sch.reorder(*real)
+
+    def _target(self, stage: Stage) -> LoopRV | None:
+        """The loop that a stage is computed in: the innermost, from the one that was named outwards, that there is."""
+        attachment = stage.attachment
+        if attachment is None:
+            return None
+        if attachment.stage.is_inlined:
+            what = f"te: '{stage.tensor.name}' is computed in a loop of '{attachment.stage.tensor.name}'"
+            raise ScheduleError(f"{what}, which is inlined and has none")
+        loops = self.loops.get(attachment.stage)
+        if loops is None:
+            what = f"te: '{stage.tensor.name}' is computed in a loop of '{attachment.stage.tensor.name}'"
+            raise ScheduleError(f"{what}, which does not read it")
+        leaves = attachment.stage.leaf_iter_vars
+        if attachment.axis not in leaves:
+            what = f"te: the loop {attachment.axis.name}, in which '{stage.tensor.name}' is computed,"
+            raise ScheduleError(f"{what} was split or fused afterwards", hint="call compute_at last")
+        outwards = leaves[leaves.index(attachment.axis) :: -1]
+        for axis in outwards:
+            if (loop := loops[axis]) is not None:
+                return loop
+        return self._target(attachment.stage)
+
+    def _set_scope(self, stage: Stage) -> None:
+        """A stage in a loop of another, which no loop between them shares among threads, is a thread's own."""
+        if stage.is_output or stage.scope not in ("", "global"):
+            if not stage.is_output:
+                self.sch.set_scope(self.blocks[stage], 0, stage.scope)
+            return
+        if self._target(stage) is None or self._is_shared(stage) or not self._is_small(stage):
+            return
+        self.sch.set_scope(self.blocks[stage], 0, "local")
+
+    def _is_shared(self, stage: Stage) -> bool:
+        """Whether a loop in the one that a stage is computed in, in a stage that reads it, is parallel."""
+        attachment = stage.attachment
+        assert attachment is not None
+        leaves = attachment.stage.leaf_iter_vars
+        inner = leaves[leaves.index(attachment.axis) + 1 :]
+        inside = [s for s in self.loops if s.attachment is not None and s.attachment.stage is attachment.stage]
+        more = [axis for each in inside for axis in each.leaf_iter_vars if Kind.PARALLEL == each.kinds.get(axis)]
+        return bool(more) or any(attachment.stage.kinds.get(axis) == Kind.PARALLEL for axis in inner)
+
+    def _is_small(self, stage: Stage) -> bool:
+        """Whether what a stage computes at once fits on a thread's stack."""
+        size = byte_width(stage.tensor.element_type)
+        for axis in stage.leaf_iter_vars:
+            if not axis.reduce and (loop := self.loops[stage][axis]) is not None:
+                found = self.sch.get(loop)
+                assert isinstance(found, ForOp)
+                size *= found.trip_count
+        return size <= PRIVATE_BYTES
+
+    def _finish_loops(self, stage: Stage) -> None:
+        """Kinds, threads and pragmas."""
+        loops = self.loops[stage]
+        for axis in stage.leaf_iter_vars:
+            if (loop := loops[axis]) is None:
+                continue
+            match stage.kinds.get(axis):
+                case Kind.PARALLEL:
+                    self.sch.parallel(loop)
+                case Kind.VECTORIZED:
+                    self.sch.vectorize(loop)
+                case Kind.UNROLLED:
+                    self.sch.unroll(loop)
+                case None:
+                    pass
+            if (thread := stage.threads.get(axis)) is not None:
+                self.sch.bind(loop, thread)
+        for axis, key, value in stage.pragmas:
+            if (loop := loops.get(axis)) is not None:
+                self.sch.annotate(loop, key, value)
+
+    def _begin_reduction(self, stage: Stage) -> None:
+        """Let a reduction begin before the outermost of its loops; where it cannot, it begins in its first step."""
+        loops = self.loops[stage]
+        steps = [loop for axis in stage.leaf_iter_vars if axis.reduce and (loop := loops[axis]) is not None]
+        if not steps:
+            return
+        try:
+            self.sch.decompose_reduction(self.blocks[stage], steps[0])
+        except ScheduleError as error:
+            block = self.sch.get(self.blocks[stage])
+            assert isinstance(block, BlockOp)
+            missed(PASS, block, f"the reduction begins within its loops: {error.message}")

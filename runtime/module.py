@@ -1,0 +1,229 @@
+"""What `weft.build` gives: functions that take all their arrays, and write to some of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, pstdev
+from struct import Struct
+
+import numpy as np
+import numpy.typing as npt
+
+from ..dialects.support.diagnostics import UsageError, did_you_mean
+from .executable import Executable
+from .memory import address
+from .tensors import Input, InputError
+
+SOURCES = {"llvm": ("ll", "asm")}
+"""Target kind -> the texts that there are of a module; the first unless another is asked for."""
+_ALIASES = {"llvm": "ll", "s": "asm", "assembly": "asm"}
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a function: its name, its number among the inputs or outputs, and whether it is written."""
+
+    name: str
+    number: int
+    is_output: bool
+
+
+class Function:
+    """A compiled function. Call it with one array for each argument, in order; outputs are written in place."""
+
+    def __init__(self, name: str, executable: Executable, arguments: Sequence[Argument], source: Callable[[str], str]):
+        self.name = name
+        self.executable = executable
+        self.arguments = tuple(arguments)
+        self.source = source
+        specs = {False: executable.inputs, True: executable.outputs}
+        self._takes = tuple(Input(specs[each.is_output][each.number]) for each in self.arguments)
+        self._input_table = Struct(f"={len(executable.inputs)}Q").pack
+        self._output_table = Struct(f"={len(executable.outputs)}Q").pack
+
+    def __call__(self, *arrays: object) -> None:
+        """Run the function.
+
+        Raises:
+            InputError: the number of arrays, a shape or a dtype does not fit, or an output cannot be written in place
+                or shares memory with another array.
+            CheckError: a check of the function fails.
+            PlatformError: the code is for another machine.
+        """
+        self.bind(*arrays)()
+
+    def bind(self, *arrays: object) -> Callable[[], None]:
+        """The function with its arrays in place, to be run many times on the same memory.
+
+        Raises:
+            InputError: as a call says.
+            PlatformError: the code is for another machine.
+        """
+        if len(arrays) != len(self.arguments):
+            names = ", ".join(argument.name for argument in self.arguments)
+            raise InputError(f"'{self.name}' takes {len(self.arguments)} arrays ({names}), got {len(arrays)}")
+        held = [self._place(*each) for each in zip(self.arguments, self._takes, arrays, strict=True)]
+        for number, (argument, array) in enumerate(zip(self.arguments, held, strict=True)):
+            for other, shared in zip(self.arguments[:number], held, strict=False):
+                if (argument.is_output or other.is_output) and np.may_share_memory(array, shared):
+                    raise InputError(f"'{argument.name}' and '{other.name}' share memory, and one of them is written")
+        places = {
+            (each.is_output, each.number): address(array) for each, array in zip(self.arguments, held, strict=True)
+        }
+        inputs = self._input_table(*(places[False, n] for n in range(len(self.executable.inputs))))
+        outputs = self._output_table(*(places[True, n] for n in range(len(self.executable.outputs))))
+        program, executable = self.executable.program, self.executable
+
+        def run() -> None:
+            assert held is not None  # their memory is kept
+            try:
+                context = program.free.pop()
+            except IndexError:
+                context = program.new_context()
+            status = program.entry(inputs, outputs, context.address, executable.threads)
+            failure = program.failure(status, context) if status else None
+            program.free.append(context)
+            if failure is not None:
+                raise failure
+
+        return run
+
+    @staticmethod
+    def _place(argument: Argument, wanted: Input, given: object) -> npt.NDArray[np.generic]:
+        array = wanted.checked(given)
+        if argument.is_output and (array is not given or not array.flags.writeable):
+            raise InputError(
+                f"'{argument.name}' is written, and so has to be a dense NumPy array that can be",
+                hint=f"make it with np.empty({list(wanted.shape)}, '{wanted.dtype.name}')",
+            )
+        return array
+
+    def __repr__(self) -> str:
+        return f"weft.Function({self.name}: {', '.join(argument.name for argument in self.arguments)})"
+
+
+@dataclass(frozen=True)
+class BenchmarkResult:
+    """Seconds for a call, as `time_evaluator` has found them: one figure for each repetition."""
+
+    results: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return fmean(self.results)
+
+    @property
+    def median(self) -> float:
+        return median(self.results)
+
+    @property
+    def min(self) -> float:
+        return min(self.results)
+
+    @property
+    def max(self) -> float:
+        return max(self.results)
+
+    @property
+    def std(self) -> float:
+        return pstdev(self.results)
+
+
+class Module(Mapping[str, Function]):
+    """Compiled functions by name. Called, it runs the entry: `main`, or the only one. Counterpart of the
+    `runtime.Module` that `tvm.build` gives."""
+
+    def __init__(self, functions: Mapping[str, Function], kind: str, text: str):
+        self._functions = dict(functions)
+        self.type_key = kind
+        self.text = text
+        """The module of `tir` that was compiled."""
+
+    def __getitem__(self, name: str) -> Function:
+        """The function of a name.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if name not in self._functions:
+            known = ", ".join(self._functions)
+            raise UsageError(
+                f"there is no function '{name}' in this module; there is {known}",
+                hint=did_you_mean(name, self._functions),
+            )
+        return self._functions[name]
+
+    get_function = __getitem__
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    @property
+    def entry(self) -> Function:
+        """The function that a call runs.
+
+        Raises:
+            UsageError: there are several, and none is called `main`.
+        """
+        if len(self._functions) == 1:
+            return next(iter(self._functions.values()))
+        return self["main"]
+
+    def __call__(self, *arrays: object) -> None:
+        """Run the entry on all its arrays.
+
+        Raises:
+            InputError: the arrays do not fit.
+        """
+        self.entry(*arrays)
+
+    def get_source(self, fmt: str = "") -> str:
+        """The text that was compiled: for the target `llvm`, `ll` or `asm`.
+
+        Raises:
+            UsageError: there is no such text.
+        """
+        kinds = SOURCES[self.type_key]
+        kind = _ALIASES.get(fmt, fmt) or kinds[0]
+        if kind not in kinds:
+            raise UsageError(f"a module for '{self.type_key}' has no source '{fmt}'", hint=f"there is {kinds}")
+        return "\n".join(function.source(kind) for function in self._functions.values())
+
+    def time_evaluator(
+        self, func_name: str, dev: object = None, number: int = 10, repeat: int = 1, min_repeat_ms: int = 0
+    ) -> Callable[..., BenchmarkResult]:
+        """What measures a function: called with its arrays, it runs it `number` times, and that `repeat` times.
+
+        Args:
+            func_name: the function.
+            dev: TVM's; the processor is what code is for.
+            min_repeat_ms: let a repetition take this long at least, by raising `number`.
+
+        Raises:
+            UsageError: there is no such function, or a number is not positive.
+        """
+        function = self[func_name]
+        if number < 1 or repeat < 1:
+            raise UsageError("a function is run at least once")
+
+        def measure(*arrays: object) -> BenchmarkResult:
+            run = function.bind(*arrays)
+            run()
+            times, count = list[float](), number
+            while len(times) < repeat:
+                start = time.perf_counter()
+                for _ in range(count):
+                    run()
+                spent = time.perf_counter() - start
+                if spent * 1e3 < min_repeat_ms:
+                    count = max(count + 1, int(count * min(10.0, 1.2 * min_repeat_ms / max(1e-6, spent * 1e3))))
+                    continue
+                times.append(spent / count)
+            return BenchmarkResult(tuple(times))
+
+        return measure

@@ -1,0 +1,195 @@
+"""`weft.lower` and `weft.build`: text, sources, calls in place, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import weft
+from weft import te
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.dialects.support.parser import parse_module
+from weft.dialects.tir.core import PrimFuncOp
+from weft.runtime.module import Module
+from weft.runtime.tensors import InputError
+from weft.transforms.infra.registry import new_ir_context
+
+TWO = """
+tir.prim_func @double(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.block @double(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %y[%v] : memref<8xf32>
+    }
+  }
+}
+tir.prim_func @accumulate(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.block @accumulate(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>, %y[%v] : memref<8xf32>)
+        writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      %1 = memref.load %y[%v] : memref<8xf32>
+      %2 = arith.addf %0, %1 : f32
+      memref.store %2, %y[%v] : memref<8xf32>
+    }
+  }
+}
+"""
+
+
+def two() -> ModuleOp:
+    return parse_module(TWO, new_ir_context(), "two.mlir")
+
+
+def add() -> tuple[te.Tensor, te.Tensor, te.Tensor]:
+    a, b = te.placeholder((5, 7), name="a"), te.placeholder((5, 7), name="b")
+    return a, b, te.compute((5, 7), lambda i, j: a[i, j] + b[i, j], name="c")
+
+
+def built(**options: Any) -> Module:
+    a, b, c = add()
+    return weft.build(te.create_schedule(c.op), [a, b, c], "llvm", **options)
+
+
+def arrays() -> list[Any]:
+    return [np.full((5, 7), value, np.float32) for value in (1, 2, 0)]
+
+
+def test_the_lowered_module_prints_and_parses() -> None:
+    a, b, c = add()
+    text = str(weft.lower(te.create_schedule(c.op), [a, b, c], name="add"))
+    assert "tir.prim_func @add(%a: memref<5x7xf32>, %b: memref<5x7xf32>, %c: memref<5x7xf32>)" in text
+    assert str(parse_module(text, new_ir_context(), "add.mlir")) == text
+
+
+def test_simple_mode_leaves_conditions_in_their_loops() -> None:
+    x = te.placeholder((30,), name="x")
+    y = te.compute((30,), lambda i: x[i] + 1.0, name="y")
+    s = te.create_schedule(y.op)
+    s[y].split(y.op.axis[0], factor=16)
+    simple, whole = (str(weft.lower(s, [x, y], simple_mode=mode)) for mode in (True, False))
+    assert simple.count("tir.block @y") == 1 and whole.count("tir.block @y") == 2
+
+
+def test_a_function_is_called_with_all_its_arrays_and_writes_its_outputs() -> None:
+    a, b, c = arrays()
+    built()(a, b, c)
+    np.testing.assert_array_equal(c, a + b)
+
+
+def test_arguments_stand_in_the_order_that_was_asked_for() -> None:
+    a, b, c = add()
+    module = weft.build(te.create_schedule(c.op), [c, b, a])
+    x, y, z = arrays()
+    module(z, x, y)
+    np.testing.assert_array_equal(z, x + y)
+    with pytest.raises(InputError, match=r"takes 3 arrays \(c, b, a\), got 2"):
+        module(x, y)
+
+
+def test_unsigned_elements_stay_unsigned() -> None:
+    x = te.placeholder((4,), "uint8", "x")
+    y = te.compute((4,), lambda i: x[i] // te.const(2, "uint8"), name="y")
+    given, result = np.array([255, 254, 2, 1], np.uint8), np.zeros(4, np.uint8)
+    weft.build(te.create_schedule(y.op), [x, y])(given, result)
+    np.testing.assert_array_equal(result, given // 2)
+
+
+def test_a_module_of_functions_has_each_by_its_name() -> None:
+    module = weft.build(two())
+    x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
+    module["double"](x, y)
+    np.testing.assert_array_equal(y, 2 * x)
+    module["accumulate"](x, y)
+    np.testing.assert_array_equal(y, 3 * x)
+    assert list(module) == ["double", "accumulate"] and len(module) == 2
+    with pytest.raises(UsageError, match="there is no function 'main'"):
+        module(x, y)
+    with pytest.raises(UsageError, match=r"no function 'duble'.*double, accumulate") as error:
+        module["duble"]
+    assert error.value.hint is not None and "double" in error.value.hint
+
+
+def test_one_function_is_built_by_itself() -> None:
+    function = next(op for op in two().ops if isinstance(op, PrimFuncOp))
+    x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
+    weft.build(function)(x, y)
+    np.testing.assert_array_equal(y, 2 * x)
+
+
+def test_a_graph_is_built_through_all_phases() -> None:
+    text = """relay.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %y = relay.exp %x : tensor<2x3xf32>
+      relay.return %y : tensor<2x3xf32>
+    }"""
+    module = weft.build(parse_module(text, new_ir_context(), "exp.mlir"))
+    x, y = np.ones((2, 3), np.float32), np.zeros((2, 3), np.float32)
+    module(x, y)
+    np.testing.assert_allclose(y, np.exp(x), rtol=1e-6)
+
+
+def test_the_sources_are_what_was_compiled() -> None:
+    module = built(name="add")
+    assert "define void @add_kernel" in module.get_source()
+    assert module.get_source("ll") == module.get_source()
+    assert "add_kernel:" in module.get_source("asm")
+    assert "tir.prim_func @add" in module.text
+    with pytest.raises(UsageError, match="a module for 'llvm' has no source 'ptx'"):
+        module.get_source("ptx")
+
+
+def test_a_function_is_timed_as_often_as_asked() -> None:
+    module = built(name="add")
+    times = module.time_evaluator("add", None, number=3, repeat=4)(*arrays())
+    assert len(times.results) == 4
+    assert 0 < times.min <= times.median <= times.max and times.min <= times.mean <= times.max
+    assert times.std >= 0
+    slow = module.time_evaluator("add", number=1, repeat=1, min_repeat_ms=5)(*arrays())
+    assert len(slow.results) == 1
+    with pytest.raises(UsageError, match="at least once"):
+        module.time_evaluator("add", number=0)
+
+
+def test_an_array_that_does_not_fit_is_refused() -> None:
+    module = built()
+    a, b, c = arrays()
+    with pytest.raises(InputError, match="takes 3 arrays"):
+        module(a, b)
+    with pytest.raises(InputError, match="has dtype float64"):
+        module(a.astype(float), b, c)
+    with pytest.raises(InputError, match=r"has shape \[7, 5\]"):
+        module(a, b, c.T)
+    with pytest.raises(InputError, match="'c' is written, and so has to be a dense NumPy array"):
+        module(a, b, np.zeros((5, 14), np.float32)[:, ::2])
+    with pytest.raises(InputError, match="'c' and 'a' share memory"):
+        module(a, b, a)
+    c.flags.writeable = False
+    with pytest.raises(InputError, match="'c' is written"):
+        module(a, b, c)
+
+
+def test_what_cannot_be_built_is_refused() -> None:
+    a, _, c = add()
+    s = te.create_schedule(c.op)
+    with pytest.raises(UsageError, match="lowered for arguments"):
+        weft.lower(s)
+    with pytest.raises(UsageError, match="arguments are given for a te schedule only"):
+        weft.lower(two(), [a])
+    with pytest.raises(UsageError, match="neither lower nor build takes a list"):
+        weft.lower([c])  # pyright: ignore[reportArgumentType]
+    reads = re.sub(r"writes\(.*?\) \{.*?\n    \}", "writes() {\n    }", TWO.split("tir.prim_func @acc")[0], flags=re.S)
+    module = parse_module(reads.replace("reads(%x[%v] : memref<8xf32>)", "reads()"), new_ir_context(), "none.mlir")
+    with pytest.raises(Diagnostic, match="@double writes none of its arguments"):
+        weft.build(module)
+    graph = parse_module(
+        "relay.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { relay.return %x : tensor<2xf32> }",
+        new_ir_context(),
+        "graph.mlir",
+    )
+    with pytest.raises(UsageError, match=r"takes modules of tir\.prim_func"):
+        weft.lower(graph)

@@ -1,0 +1,194 @@
+"""`weft.te`: TVM's names and argument forms, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from te_run import assert_scheduled, inputs_for
+
+import weft
+from weft import te
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.dialects.te.evaluate import evaluate
+
+
+def computed(output: te.Tensor, *inputs: te.Tensor) -> Any:
+    """What a tensor is on random inputs, and the inputs."""
+    arrays = inputs_for(inputs)
+    return evaluate([output], dict(zip(inputs, arrays, strict=True)))[0], *arrays
+
+
+def test_a_placeholder_takes_a_dtype_by_name_and_float32_without_one() -> None:
+    assert te.placeholder((2, 3), "int8", "x").dtype == "int8"
+    assert te.placeholder((2, 3), name="x").dtype == "float32"
+    assert te.placeholder(4).shape == (4,)
+    assert te.placeholder((2, 3), dtype="uint8").op.name == "placeholder"
+
+
+def test_axes_are_called_as_the_parameters_are() -> None:
+    x = te.placeholder((2, 3, 4), name="x")
+
+    def row_wise(row: te.IterVar, *rest: te.IterVar) -> te.Expr:
+        return x[(row, *rest)] + 1.0
+
+    y = te.compute(x.shape, row_wise, name="y")
+    assert [axis.name for axis in y.op.axis] == ["row", "rest0", "rest1"]
+    assert y.op.input_tensors == [x] and y.op.output(0) is y and y.op.num_outputs == 1
+    assert "tir.for %row = 0 to 2" in str(te.create_prim_func([x, y]))
+
+
+def test_tensors_are_called_or_indexed() -> None:
+    x = te.placeholder((4, 5), name="x")
+    y = te.compute((4, 5), lambda i, j: x(i, j) - x[i, 4 - j], name="y")
+    got, a = computed(y, x)
+    np.testing.assert_array_equal(got, a - a[:, ::-1])
+
+
+def test_reductions_take_an_axis_or_several_and_a_condition() -> None:
+    x = te.placeholder((4, 6), name="x")
+    k, m = te.reduce_axis((0, 4), "k"), te.reduce_axis((0, 6), "m")
+    rows = te.compute((4,), lambda i: te.sum(x[i, m], axis=m, where=x[i, m] > 0.0), name="rows")
+    least = te.compute((), lambda: te.min(x[k, m], axis=[k, m]), name="least")
+    got, a = computed(rows, x)
+    np.testing.assert_allclose(got, np.where(a > 0, a, 0).sum(1), rtol=1e-6)
+    np.testing.assert_array_equal(computed(least, x)[0], a.min())
+
+
+def test_a_reducer_of_two_values_combines_them() -> None:
+    x, y = te.placeholder((5,), name="x"), te.placeholder((5,), name="y")
+    got, a, b = computed(te.compute((5,), lambda i: te.max(x[i], te.min(y[i], 0.5)), name="z"), x, y)
+    np.testing.assert_array_equal(got, np.maximum(a, np.minimum(b, np.float32(0.5))))
+
+
+def test_a_reducer_of_ones_own_is_one_that_there_is() -> None:
+    x = te.placeholder((7,), name="x")
+    k = te.reduce_axis((0, 7), "k")
+    product = te.comm_reducer(lambda a, b: a * b, lambda dtype: te.const(1, dtype), name="product")
+    top = te.comm_reducer(lambda a, b: te.max(a, b), te.min_value)
+    got, a = computed(te.compute((), lambda: product(x[k], k), name="p"), x)
+    np.testing.assert_allclose(got, np.multiply.reduce(a), rtol=1e-5)
+    np.testing.assert_array_equal(computed(te.compute((), lambda: top(x[k], axis=k), name="t"), x)[0], a.max())
+    with pytest.raises(UsageError, match=r"the identity of sum is 0\.0, not 1\.0"):
+        te.comm_reducer(lambda a, b: a + b, lambda dtype: te.const(1, dtype))
+    with pytest.raises(Diagnostic, match="no sum, product"):
+        te.comm_reducer(lambda a, b: a - b, lambda dtype: te.const(0, dtype))
+    with pytest.raises(Diagnostic, match="no sum, product"):
+        te.comm_reducer(lambda a, b: a + a, lambda dtype: te.const(0, dtype))
+
+
+def test_an_index_becomes_what_it_meets() -> None:
+    x = te.placeholder((6,), "int32", "x")
+    y = te.compute((6,), lambda i: x[i] * 10 + i, name="y")
+    z = te.compute((6,), lambda i: i * 0.5, name="z")
+    got, a = computed(y, x)
+    np.testing.assert_array_equal(got, a * 10 + np.arange(6))
+    assert (z.dtype, te.compute((6,), lambda i: i * 2, name="w").dtype) == ("float32", "int32")
+    np.testing.assert_array_equal(computed(z)[0], np.arange(6) * np.float32(0.5))
+
+
+def test_a_tensor_of_integers_is_an_index() -> None:
+    x, at = te.placeholder((4, 3), name="x"), te.placeholder((5,), "int32", "at")
+    y = te.compute((5, 3), lambda i, j: x[at[i], j], name="y")
+    got, a, b = computed(y, x, at)
+    np.testing.assert_array_equal(got, a[b])
+    assert_scheduled(te.create_schedule(y.op), [x, at, y])
+
+
+def test_a_condition_chooses_and_guards() -> None:
+    x = te.placeholder((6,), name="x")
+    y = te.compute((8,), lambda i: te.if_then_else(te.all(i >= 1, te.any(i < 7, i.equal(3))), x[i - 1], 0.0), name="y")
+    got, a = computed(y, x)
+    np.testing.assert_array_equal(got, np.pad(a, 1))
+    assert_scheduled(te.create_schedule(y.op), [x, y])
+
+
+def _chosen(i: te.IterVar) -> object:
+    return 1.0 if i > 2 else 0.0
+
+
+def _both(i: te.IterVar) -> object:
+    return i > 2 and i < 4
+
+
+def _not(i: te.IterVar) -> object:
+    return not (i > 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [_chosen, _both, _not],
+    ids=["if", "and", "not"],
+)
+def test_a_condition_has_no_truth_value_in_python(body: Callable[[te.IterVar], object]) -> None:
+    with pytest.raises(TypeError, match=r"te\.if_then_else\(c, a, b\).*te\.all\(c, d\).*te\.any\(c, d\)"):
+        te.compute((8,), body)
+
+
+@pytest.mark.parametrize("name", ["exp", "tanh", "sqrt", "floor", "abs", "sigmoid", "erf", "log2", "rsqrt", "atan"])
+def test_functions_have_tvms_names(name: str) -> None:
+    x = te.placeholder((9,), name="x")
+    y = te.compute((9,), lambda i: getattr(te, name)(x[i] * x[i] + 1.0), name="y")
+    assert_scheduled(te.create_schedule(y.op), [x, y])
+
+
+def test_division_says_how_it_rounds() -> None:
+    x = te.placeholder((6,), "int32", "x")
+    y = te.compute(
+        (6,),
+        lambda i: te.floordiv(x[i] - 2, 3) * 1000 + te.truncdiv(x[i] - 2, 3) * 100 + te.floormod(x[i] - 2, 3),
+        name="y",
+    )
+    got, a = computed(y, x)
+    np.testing.assert_array_equal(got, (a - 2) // 3 * 1000 + np.trunc((a - 2) / 3).astype(int) * 100 + (a - 2) % 3)
+
+
+def test_extreme_values_are_those_of_the_type() -> None:
+    values = [te.min_value("int8"), te.max_value("uint16"), te.max_value("float32"), te.min_value("float64")]
+    finite = [-128, 65535, float(np.finfo("float32").max), float(np.finfo("float64").min)]
+    assert [getattr(value, "value", None) for value in values] == finite
+
+
+def test_a_prim_func_takes_its_tensors_by_name() -> None:
+    x, y = te.placeholder((4,), name="x"), te.placeholder((4,), name="x")
+    z = te.compute((4,), lambda i: x[i] + y[i], name="a b")
+    function = te.create_prim_func([x, y, z], "add")
+    assert str(function).startswith("tir.prim_func @add(%x: memref<4xf32>, %x_1: memref<4xf32>, %a_b: memref<4xf32>)")
+    function.verify()
+
+
+MISTAKES: list[tuple[Callable[[te.Tensor], Any], str]] = [
+    (lambda x: te.placeholder((2, -1)), "-1 is no extent"),
+    (lambda x: te.placeholder((2.5,)), "2.5 is no extent"),  # pyright: ignore[reportArgumentType]
+    (lambda x: te.placeholder((2,), "float33"), "float33"),
+    (lambda x: te.compute((2, 3), lambda i: x[i]), "2 dimensions, and its function takes 1"),
+    (lambda x: te.compute((2,), lambda i, j: x[i]), "1 dimensions, and its function takes 2"),
+    (lambda x: te.compute((2,), lambda i: "x"), "is a str"),
+    (lambda x: te.compute((2,), lambda i: (x[i], x[i])), "several tensors at once"),
+    (lambda x: te.sum(x[0], axis=te.compute((2,), lambda i: x[i]).op.axis), "no reduce_axis"),
+    (lambda x: te.sum(x[0], te.reduce_axis(4), init=1.0), "starts from an `init`"),
+    (lambda x: te.if_then_else(x[0], 1.0, 2.0), "a condition is a comparison"),
+    (lambda x: te.all(), "at least one condition"),
+    (lambda x: te.reduce_axis((3, 1)), "ends before it begins"),
+    (lambda x: te.extern((2,), [x], None), "te.extern"),
+    (lambda x: te.scan(x, x, x), "te.scan"),
+    (lambda x: te.hybrid(None), "te.hybrid"),
+    (lambda x: te.thread_axis(), "takes the thread's name"),
+    (lambda x: te.create_schedule(x.op), "takes tensors that are computed"),
+    (lambda x: te.create_prim_func([x]), "none of the tensors that are given is computed"),
+    (lambda x: te.create_prim_func([te.compute((2,), lambda i: x[i])]), "'x' is read, and not among the arguments"),
+    (lambda x: te.create_prim_func([x, x]), "'x' is given twice"),
+]
+
+
+@pytest.mark.parametrize(("mistake", "message"), MISTAKES, ids=[message for _, message in MISTAKES])
+def test_a_mistake_is_told_with_its_reason(mistake: Callable[[te.Tensor], Any], message: str) -> None:
+    with pytest.raises(Diagnostic, match=message):
+        mistake(te.placeholder((4,), name="x"))
+
+
+def test_names_are_offered_without_being_loaded() -> None:
+    assert set(te.__all__) <= set(dir(te)) and "create_schedule" in te.__all__
+    assert weft.te is te

@@ -1,0 +1,139 @@
+"""`weft.lower` and `weft.build`: from a te schedule, a `tir.prim_func` or a module to text and machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+
+from .dialects.relay.core import FuncOp
+from .dialects.support.diagnostics import UsageError
+from .dialects.support.verifier import verify
+from .dialects.te.tensor import Tensor
+from .dialects.tir.core import PrimFuncOp
+from .lowering.compiler import compile_graph
+from .lowering.machine.target import Target
+from .lowering.phase_texts import PhaseTexts
+from .lowering.prim_func_graph import described_arguments, graph_of
+from .lowering.te_schedule.schedule import Schedule
+from .lowering.te_schedule.translation import translate
+from .runtime.executable import Executable
+from .runtime.module import Argument, Function, Module
+from .transforms.infra import PassContext
+from .transforms.infra.config import BOUNDS_CHECKS
+from .transforms.infra.execution import run
+from .transforms.infra.sequential import Sequential
+from .transforms.infra.walk import clone
+from .transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
+from .transforms.tir.loop_partition import LoopPartitionPass
+
+Buildable: TypeAlias = Schedule | PrimFuncOp | ModuleOp
+
+
+def lower(
+    inp: Buildable, args: Sequence[Tensor] | None = None, name: str = "main", simple_mode: bool = False
+) -> ModuleOp:
+    """The module of `tir.prim_func`s that `inp` stands for, as it will be compiled: loops in their final order.
+    Counterpart of `tvm.lower`.
+
+    Args:
+        inp: a te schedule, a function, or a module of functions; what is given stays as it is.
+        args: the tensors that the function of a te schedule is from and to, in the order of its arguments.
+        name: what that function is called.
+        simple_mode: leave out `loop-partition`, which takes conditions out of loops: the text is shorter.
+
+    Raises:
+        UsageError: it is nothing that can be lowered, or `args` do not go with it.
+        ScheduleError: a primitive of the te schedule does not apply.
+        Diagnostic: a function is not valid.
+    """
+    module = _module_of(inp, args, name)
+    for op in module.ops:
+        if not isinstance(op, PrimFuncOp):
+            hint = "weft.compile and weft.build take graphs" if isinstance(op, FuncOp) else None
+            raise UsageError(f"weft.lower takes modules of tir.prim_func, and here is a {op.name}", hint=hint)
+    verify(module)
+    checks = PassContext.current().get_config(BOUNDS_CHECKS, False)
+    passes = [*([] if simple_mode else [LoopPartitionPass()]), *([InsertBoundsChecksPass()] if checks else [])]
+    run(Sequential(passes, name="lower"), module)
+    verify(module)
+    return module
+
+
+def _module_of(inp: Buildable, args: Sequence[Tensor] | None, name: str) -> ModuleOp:
+    match inp:
+        case Schedule():
+            if args is None:
+                raise UsageError("a te schedule is lowered for arguments", hint="weft.lower(s, [A, B, C])")
+            return translate(inp, args, name).mod
+        case PrimFuncOp():
+            module = ModuleOp([inp.clone()])
+        case ModuleOp():
+            module = clone(inp)
+        case _:
+            given = type(inp).__name__
+            raise UsageError(f"neither lower nor build takes a {given}", hint="give a te schedule or a module")
+    if args is not None:
+        raise UsageError("arguments are given for a te schedule only; a function has its own")
+    return module
+
+
+def build(
+    inputs: Buildable,
+    args: Sequence[Tensor] | None = None,
+    target: str | Target = "llvm",
+    target_host: str | Target | None = None,
+    name: str = "main",
+    *,
+    threads: int | None = None,
+) -> Module:
+    """What `inputs` stand for, compiled: functions that are called with NumPy arrays, which they write to.
+    Counterpart of `tvm.build`. Nothing is scheduled but what `inputs` say; of a module of `relay` functions, which
+    goes through all phases, the public one is built.
+
+    Args:
+        inputs, args, name: as for `lower`.
+        target: `llvm`, with the options that `weft.compile` takes.
+        target_host: TVM's; if given it is the same as the target, which is this machine's processor.
+        threads: threads for a call; as many as there are processors, unless given.
+
+    Raises:
+        UsageError: it is nothing that can be built, or a function writes none of its arguments.
+        Diagnostic: something cannot be lowered.
+    """
+    resolved = Target.parse(target)
+    if target_host is not None and Target.parse(target_host).kind != resolved.kind:
+        raise UsageError(f"the host of '{resolved}' is itself, and not '{target_host}'")
+    if isinstance(inputs, ModuleOp) and any(isinstance(op, FuncOp) for op in inputs.ops):
+        return _build_graph(inputs, resolved, threads)
+    module = lower(inputs, args, name)
+    functions: dict[str, Function] = {}
+    for function in module.ops:
+        assert isinstance(function, PrimFuncOp)
+        called = function.sym_name.data
+        graph = graph_of(function)
+        texts = PhaseTexts(clone(graph), "schedule", resolved, PassContext.current())
+        arguments = [Argument(*described) for described in described_arguments(function)]
+        executable = Executable(compile_graph(graph, resolved, start="schedule"), threads, texts)
+        functions[called] = Function(called, executable, arguments, partial(_source, texts))
+    return Module(functions, resolved.kind, str(module))
+
+
+def _build_graph(module: ModuleOp, target: Target, threads: int | None) -> Module:
+    from .compiler import compile as compile_model
+
+    executable = compile_model(module, target, threads=threads)
+    arguments = [
+        Argument(spec.name, number, is_output)
+        for is_output, specs in ((False, executable.inputs), (True, executable.outputs))
+        for number, spec in enumerate(specs)
+    ]
+    function = Function("main", executable, arguments, partial(_source, executable.ir))
+    return Module({"main": function}, target.kind, str(module))
+
+
+def _source(texts: PhaseTexts, kind: str) -> str:
+    """The text of a kind: `ll`, `asm`."""
+    return texts.assembly() if kind == "asm" else texts.llvm_ir()
