@@ -1,0 +1,64 @@
+"""docs/te.md: its walk runs, at a smaller size, and its table says which of te's primitives there are."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from weft.lowering.te_schedule.schedule import Schedule
+from weft.lowering.te_schedule.stage import REFUSED, Stage
+
+PAGE = Path(__file__).parents[2] / "docs" / "te.md"
+
+PRIMITIVES = {
+    "split": "by a factor or a number of parts; predicates where they do not divide",
+    "fuse": "of loops that follow one another",
+    "tile": "",
+    "reorder": "",
+    "vectorize": "",
+    "unroll": "",
+    "parallel": "",
+    "bind": "checked and shown; lowering for a processor refuses it",
+    "pragma": "`unroll`, `vectorize`, `parallel` set the kind; others are annotations",
+    "compute_at": "",
+    "compute_inline": "of what does not reduce",
+    "compute_root": "",
+    "set_scope": "`global` or `local`",
+    "cache_read": "",
+    "cache_write": "before what else is asked of the stage",
+    "rfactor": "",
+    "normalize": "loops start at 0",
+}
+"""What there is of TVM's primitives, and what is to be said of each."""
+
+
+def table() -> str:
+    """The table of the page."""
+    lines = ["| primitive | in Weft | |", "|---|---|---|"]
+    lines += [f"| `{name}` | yes | {note} |" for name, note in PRIMITIVES.items()]
+    lines += [f"| `{name}` | no | {reason}; instead: {hint} |" for name, (reason, hint) in REFUSED.items()]
+    lines.append("| `create_group` | no | it is of `te.scan`; instead: compute_at each stage |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_walk_runs() -> None:
+    namespace: dict[str, object] = {}
+    text = PAGE.read_text().replace("N = 1024", "N = 128")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 9
+    for block in blocks:
+        small = block.replace("number=100, repeat=20", "number=1, repeat=1").replace("repeat=3", "repeat=1")
+        exec(compile(small, str(PAGE), "exec", dont_inherit=True), namespace)
+
+
+def test_the_table_says_which_primitives_there_are() -> None:
+    """Run with BLESS=1 to write it."""
+    before, _, _ = PAGE.read_text().partition("| primitive |")
+    if os.environ.get("BLESS"):
+        PAGE.write_text(before + table())
+    assert PAGE.read_text() == before + table()
+    assert all(hasattr(Stage, name) or hasattr(Schedule, name) for name in PRIMITIVES)
+    public = {name for kind in (Stage, Schedule) for name, value in vars(kind).items() if callable(value)}
+    ours = {"restart", "readers", "create_group"}
+    assert {name for name in public if not name.startswith("_")} - ours == {*PRIMITIVES, *REFUSED}
