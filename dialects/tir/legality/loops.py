@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from ..blocks import blocks_under
 from ..loops import ForKind, ForOp
+from .carried import check_carried
 from .dependence import carries_reduction, check_independence
 from .finding import Finding
 
 
 def check_kind(loop: ForOp, kind: ForKind) -> Iterator[Finding]:
     """Whether the iterations of `loop` may run as `kind` has it: at the same time only where no two depend on each
-    other, and none is a step of a reduction."""
+    other, none is a step of a reduction, and none finds in a private buffer what another one left."""
     if not kind.is_concurrent or loop.size in (0, 1):
         return
     for block in blocks_under(loop):
@@ -30,3 +31,4 @@ def check_kind(loop: ForOp, kind: ForKind) -> Iterator[Finding]:
             yield Finding(finding.op, f"it stands in {what}: {finding.message}", finding.hint)
         else:
             yield finding
+    yield from check_carried(loop, kind)

@@ -9,8 +9,9 @@ from xdsl.ir import Operation
 
 from ..blocks import BlockOp, accessing_blocks
 from ..buffers import AllocBufferOp
-from ..loops import ForKind, ForOp, enclosing_loops
+from ..loops import ForOp, enclosing_loops
 from .bounds import buffer_name
+from .carried import BY_THREADS
 from .finding import Finding
 
 
@@ -23,10 +24,7 @@ def nests_using(alloc: AllocBufferOp) -> list[Operation]:
 def _shared_among(alloc: AllocBufferOp, block: BlockOp) -> list[ForOp]:
     """The loops between a buffer and a block whose iterations are run by several threads."""
     around = enclosing_loops(alloc)
-    return [loop for loop in enclosing_loops(block) if loop.for_kind in _BY_THREADS and loop not in around]
-
-
-_BY_THREADS = (ForKind.PARALLEL, ForKind.THREAD_BINDING)
+    return [loop for loop in enclosing_loops(block) if loop.for_kind in BY_THREADS and loop not in around]
 
 
 def is_torn(alloc: AllocBufferOp, moved: BlockOp | None = None, loops: Sequence[ForOp] = ()) -> bool:
@@ -37,7 +35,7 @@ def is_torn(alloc: AllocBufferOp, moved: BlockOp | None = None, loops: Sequence[
         tuple(
             loop
             for loop in (loops if block is moved else enclosing_loops(block))
-            if loop.for_kind in _BY_THREADS and loop not in around
+            if loop.for_kind in BY_THREADS and loop not in around
         )
         for block in accessing_blocks(alloc.buffer)
     }

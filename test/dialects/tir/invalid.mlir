@@ -654,3 +654,83 @@ tir.prim_func @a_loop_that_is_too_long(%y: memref<?xf32>, %z: f32, %n: index) sh
     }
   }
 }
+
+// -----
+
+tir.prim_func @a_private_sum_runs_on_from_iteration_to_iteration(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %b = tir.alloc_buffer "local" : memref<1xf32>
+  tir.for parallel %i = 0 to 8 {
+    // expected-error @+1 {{block @sum reads an element of %b, each thread's own, that the same iteration of %i, a parallel loop, has not written}}
+    tir.block @sum(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>, %b[0] : memref<1xf32>)
+        writes(%b[0] : memref<1xf32>, %y[%v] : memref<8xf32>) {
+      %c = arith.constant 0 : index
+      %0 = memref.load %x[%v] : memref<8xf32>
+      %1 = memref.load %b[%c] : memref<1xf32>
+      %2 = arith.addf %0, %1 : f32
+      memref.store %2, %b[%c] : memref<1xf32>
+      memref.store %2, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @one_iteration_writes_a_private_buffer_for_all(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %b = tir.alloc_buffer "local" : memref<1xf32>
+  tir.for thread_binding "threadIdx.x" %i = 0 to 8 {
+    tir.block @first(%v: partial spatial 8) = [%i] where [-%i] reads(%x[%v] : memref<8xf32>)
+        writes(%b[0] : memref<1xf32>) {
+      %c = arith.constant 0 : index
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %b[%c] : memref<1xf32>
+    }
+    // expected-error @+1 {{that the same iteration of %i, a thread_binding loop, has not written}}
+    tir.block @all(%v: spatial 8) = [%i] reads(%b[0] : memref<1xf32>) writes(%y[%v] : memref<8xf32>) {
+      %c = arith.constant 0 : index
+      %0 = memref.load %b[%c] : memref<1xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_private_element_of_the_iteration_before(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %b = tir.alloc_buffer "local" : memref<9xf32>
+  tir.for parallel %i = 0 to 8 {
+    tir.block @next(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%b[%v + 1] : memref<9xf32>) {
+      %c = arith.constant 1 : index
+      %w = arith.addi %v, %c : index
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %b[%w] : memref<9xf32>
+    }
+    // expected-error @+1 {{block @this reads an element of %b, each thread's own}}
+    tir.block @this(%v: spatial 8) = [%i] reads(%b[%v] : memref<9xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %b[%v] : memref<9xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @half_of_a_private_row_is_written(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  %b = tir.alloc_buffer "local" : memref<8xf32>
+  tir.for parallel %i = 0 to 4 {
+    tir.for %j = 0 to 4 {
+      tir.block @half(%v: spatial 4, %w: partial spatial 8) = [%i, %j * 2] reads(%x[%v, %w] : memref<4x8xf32>)
+          writes(%b[%w] : memref<8xf32>) {
+        %0 = memref.load %x[%v, %w] : memref<4x8xf32>
+        memref.store %0, %b[%w] : memref<8xf32>
+      }
+    }
+    tir.for %j = 0 to 8 {
+      // expected-error @+1 {{block @all reads an element of %b}}
+      tir.block @all(%v: spatial 4, %w: spatial 8) = [%i, %j] reads(%b[%w] : memref<8xf32>)
+          writes(%y[%v, %w] : memref<4x8xf32>) {
+        %0 = memref.load %b[%w] : memref<8xf32>
+        memref.store %0, %y[%v, %w] : memref<4x8xf32>
+      }
+    }
+  }
+}

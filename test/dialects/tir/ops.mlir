@@ -180,3 +180,27 @@ tir.prim_func @extents_are_symbols(%x: memref<?x4xf32>, %y: memref<?x4xf32>, %n:
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @an_iteration_reads_of_a_private_buffer_what_it_wrote
+tir.prim_func @an_iteration_reads_of_a_private_buffer_what_it_wrote(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  %b = tir.alloc_buffer "local" : memref<8xf32>
+  // CHECK: tir.for parallel %i = 0 to 4 {
+  tir.for parallel %i = 0 to 4 {
+    tir.for %j = 0 to 8 {
+      tir.block @backwards(%v: spatial 4, %w: spatial 8) = [%i, %j * -1 + 7] reads(%x[%v, %w] : memref<4x8xf32>)
+          writes(%b[%w] : memref<8xf32>) {
+        %0 = memref.load %x[%v, %w] : memref<4x8xf32>
+        memref.store %0, %b[%w] : memref<8xf32>
+      }
+    }
+    tir.for %j0 = 0 to 2 {
+      tir.for %j1 = 0 to 4 {
+        tir.block @in_tiles(%v: spatial 4, %w: spatial 8) = [%i, %j0 * 4 + %j1] reads(%b[%w] : memref<8xf32>)
+            writes(%y[%v, %w] : memref<4x8xf32>) {
+          %0 = memref.load %b[%w] : memref<8xf32>
+          memref.store %0, %y[%v, %w] : memref<4x8xf32>
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,213 @@
+"""A buffer of a thread's own carries nothing from one iteration of a parallel loop to another.
+
+Which thread runs an iteration, and what that thread has run before, is not known. So whatever an iteration reads of a
+`local` buffer, it has written itself. Mostly that is seen at once: a reduction begins with `init`, and a block before
+writes just the elements that are read. Where it is not, iterations are followed step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ..affine import Access, linear, substitute
+from ..blocks import BlockOp, IterKind, accessing_blocks, blocks_under
+from ..buffers import AllocBufferOp
+from ..loops import ForKind, ForOp, enclosing_loops, loop_range
+from .bounds import buffer_name, never_runs
+from .decide import MAX_POINTS
+from .finding import Finding
+
+BY_THREADS = (ForKind.PARALLEL, ForKind.THREAD_BINDING)
+"""Loops whose iterations are run by several threads."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    """An access to the buffer, its index over `loop_vars` of its block: `None` where that depends on data."""
+
+    block: BlockOp
+    access: Access
+    index: tuple[AffineExpr, ...] | None
+
+    @property
+    def in_init(self) -> bool:
+        return self.access.op.parent_region() is self.block.init
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is made at a known place, whenever its block runs."""
+        return self.index is not None and self.access.op.parent_op() is self.block
+
+
+def check_carried(loop: ForOp, kind: ForKind) -> Iterator[Finding]:
+    """An iteration of `loop`, were it of `kind`, reads of a private buffer what it has not written.
+
+    A buffer that is used outside of `loop` too is left to `check_reach`.
+    """
+    if kind not in BY_THREADS:
+        return
+    blocks = blocks_under(loop)
+    for buffer in dict.fromkeys(buffer for block in blocks for buffer in (*block.reads, *block.writes)):
+        alloc = buffer.owner
+        if not isinstance(alloc, AllocBufferOp) or not alloc.is_private:
+            continue
+        if all(loop.is_ancestor(block) for block in accessing_blocks(buffer)):
+            yield from _check_buffer(loop, kind, buffer, blocks)
+
+
+def _check_buffer(loop: ForOp, kind: ForKind, buffer: SSAValue, blocks: Sequence[BlockOp]) -> Iterator[Finding]:
+    steps = [step for block in blocks if not never_runs(block) for step in _steps(block, buffer)]
+    doubtful = [
+        step for n, step in enumerate(steps) if not step.access.is_write and not _is_written_before(step, steps[:n])
+    ]
+    if not doubtful:
+        return
+    name, var = buffer_name(buffer), f"%{loop.var.name_hint or 'i'}"
+    history = _History(loop, steps)
+    if (found := history.first_unwritten()) is not None:
+        yield Finding(
+            found,
+            f"block @{found.block_name} reads an element of {name}, each thread's own, that the same iteration of "
+            f"{var}, a {kind.value} loop, has not written: what another iteration left may be with another thread",
+            hint="let the loop be serial, or have each iteration write what it reads",
+        )
+    elif not history.is_complete:
+        yield Finding(
+            doubtful[0].block,
+            f"it is not shown that each iteration of {var} writes what it reads of {name}, each thread's own",
+            certain=False,
+        )
+
+
+def _steps(block: BlockOp, buffer: SSAValue) -> list[_Step]:
+    """The accesses of `block` to `buffer` in the order in which they are made."""
+    bound = block.bindings.data.results
+    found = [
+        _Step(block, access, None if access.map is None else tuple(substitute(e, bound) for e in access.map.results))
+        for access in block.accesses()
+        if access.buffer is buffer
+    ]
+    return sorted(found, key=lambda step: not step.in_init)
+
+
+def _is_written_before(read: _Step, before: Sequence[_Step]) -> bool:
+    """Whether one of the steps `before` a read certainly writes all that it reads, in the same iteration."""
+    if read.index is None:
+        return False
+    for write in before:
+        if not write.access.is_write or write.index is None:
+            continue
+        if write.block is read.block:
+            if write.index == read.index and (write.in_init or write.is_sure):
+                return True
+        elif write.is_sure and not write.block.conditions and not write.in_init:
+            elements = _elements(write, read)
+            if elements is not None and elements == _elements(read, write):
+                return True
+    return False
+
+
+_Elements = tuple[tuple[int, tuple[tuple[str, int], ...], tuple[tuple[int, int, int], ...]], ...]
+
+
+def _elements(step: _Step, other: _Step) -> _Elements | None:
+    """What is touched in an iteration of the loops that `step` has in common with `other`: for each dimension a
+    constant, what those loops add, and the factor and range of each other loop; `None` where other loops are not the
+    digits of a number."""
+    assert step.index is not None
+    around, others = enclosing_loops(step.block), enclosing_loops(other.block)
+    common = [loop for loop in around if loop in others]
+    numbers: dict[SSAValue, int] = {loop.var: n for n, loop in enumerate((*common, *around[len(common) :]))}
+    dims = [AffineExpr.dimension(numbers[v]) for v in step.block.loop_vars]
+    ranges = {AffineExpr.dimension(numbers[loop.var]): loop_range(loop.var) for loop in around}
+    used: set[int] = set()
+    elements: list[tuple[int, tuple[tuple[str, int], ...], tuple[tuple[int, int, int], ...]]] = []
+    for expr in step.index:
+        form = linear(substitute(expr, dims), ranges)
+        shared: list[tuple[str, int]] = []
+        own: list[tuple[int, int, int]] = []
+        for atom, factor in form.terms.items():
+            if all(d < len(common) for d in atom.used_dims()):
+                shared.append((str(atom), factor))
+            elif isinstance(atom, AffineDimExpr) and atom.position not in used:
+                used.add(atom.position)
+                own.append((factor, *ranges[atom]))
+            else:
+                return None
+        elements.append((form.constant, tuple(sorted(shared)), tuple(sorted(own))))
+    return tuple(elements)
+
+
+class _History:
+    """The iterations of a loop, each followed in order; the loops around it are at their first iteration, and so are
+    those inside that lead to no other element.
+
+    All that is said of an element is certain: that it was not written before is the beginning of a run of the function.
+    """
+
+    def __init__(self, loop: ForOp, steps: Sequence[_Step]):
+        self.loop = loop
+        self.steps: dict[BlockOp, list[_Step]] = {}
+        for step in steps:
+            self.steps.setdefault(step.block, []).append(step)
+        relevant = {
+            var
+            for block, mine in self.steps.items()
+            for expr in (*block.conditions, *(e for step in mine for e in step.index or ()))
+            for var in (block.loop_vars[d] for d in expr.used_dims())
+        }
+        inside = dict.fromkeys(each for block in self.steps for each in enclosing_loops(block) if each is not loop)
+        around = enclosing_loops(loop)
+        self.moving = {each for each in inside if each.var in relevant and each not in around}
+        points = prod(each.trip_count for each in self.moving)
+        self.is_known = points <= MAX_POINTS and all(step.index is not None for step in steps if step.access.is_write)
+        every = points * loop.trip_count <= MAX_POINTS
+        iterations = range(loop.start, loop.start + loop.trip_count)
+        self.iterations = iterations if every else sorted({*iterations[:2], *iterations[-1:]})
+        still = any(each.var in relevant for each in around) or not all(step.is_sure for step in steps)
+        self.is_complete = self.is_known and every and not still
+        """Whether nothing is left out, so that what is not found is not there."""
+
+    def first_unwritten(self) -> BlockOp | None:
+        """A block that reads what was not written; `None` if none was found."""
+        if not self.is_known:
+            return None
+        for iteration in self.iterations:
+            written: set[tuple[int, ...]] = set()
+            at: dict[SSAValue, int] = {each.var: each.start for each in enclosing_loops(self.loop)}
+            at[self.loop.var] = iteration
+            for block in self._instances(self.loop.body.block.ops, at):
+                point = [at[v] for v in block.loop_vars]
+                if any(condition.eval(point, []) < 0 for condition in block.conditions):
+                    continue
+                for step in self.steps[block]:
+                    if step.index is None or (step.in_init and not _is_first(block, point)):
+                        continue
+                    element = tuple(e.eval(point, []) for e in step.index)
+                    if step.access.is_write:
+                        written.add(element)
+                    elif step.is_sure and element not in written:
+                        return block
+        return None
+
+    def _instances(self, ops: Iterable[Operation], at: dict[SSAValue, int]) -> Iterator[BlockOp]:
+        """The blocks that use the buffer, in the order in which they run; `at` has the values of the variables."""
+        for op in ops:
+            if isinstance(op, BlockOp) and op in self.steps:
+                yield op
+            elif isinstance(op, ForOp):
+                count = op.trip_count if op in self.moving else min(op.trip_count, 1)
+                for value in range(op.start, op.start + count):
+                    at[op.var] = value
+                    yield from self._instances(tuple(op.body.block.ops), at)
+
+
+def _is_first(block: BlockOp, point: Sequence[int]) -> bool:
+    """Whether an instance of a reduction takes the step before which `init` runs."""
+    bound = zip(block.kinds, block.bindings.data.results, strict=True)
+    return all(binding.eval(point, []) == 0 for kind, binding in bound if kind == IterKind.REDUCE)
