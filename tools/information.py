@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 from ..dialects import get_all_dialects
-from ..transforms.infra.registry import all_dialects, all_passes, own_passes
+from ..dialects.support.plugins import installed_universes, loaded
+from ..transforms.infra.registry import all_dialects, all_passes, get_pass_type, outside_passes, own_passes
 from .explanation import explain, pass_summary
 from .options import Options
 
@@ -44,8 +46,12 @@ def versions() -> str:
 def dialect_list() -> str:
     """The names of all dialects, Weft's own first."""
     own = sorted(get_all_dialects())
-    others = sorted(set(all_dialects()) - set(own))
-    return f"Available dialects: {', '.join(own)}\n\nof xDSL and plug-ins:\n{_columns(others)}"
+    others = {*all_dialects()} - {*own}
+    foreign = others & {name for universe in installed_universes(ours=False) for name in universe.all_dialects}
+    lines = [f"Available dialects: {', '.join(own)}", ""]
+    if foreign:
+        lines += ["of plug-ins:", _columns(sorted(foreign)), ""]
+    return "\n".join([*lines, "of xDSL:", _columns(sorted(others - foreign))])
 
 
 def pass_list() -> str:
@@ -53,8 +59,12 @@ def pass_list() -> str:
     own = own_passes()
     width = max(map(len, own), default=0)
     lines = [f"  {name:<{width}}  {pass_summary(factory())}" for name, factory in own.items()]
-    others = sorted(set(all_passes()) - set(own))
-    return "\n".join(["Available passes:", *lines, "", "of xDSL and plug-ins:", _columns(others)])
+    others = sorted({*all_passes()} - {*own})
+    brought = {name: loaded(f"pass '{name}'", partial(get_pass_type, name)) for name in outside_passes()}
+    if foreign := {name: cls for name, cls in brought.items() if cls is not None and name not in own}:
+        width = max(map(len, foreign))
+        lines += ["", "of plug-ins:", *(f"  {name:<{width}}  {pass_summary(cls)}" for name, cls in foreign.items())]
+    return "\n".join(["Available passes:", *lines, "", "of xDSL:", _columns(n for n in others if n not in brought)])
 
 
 def _columns(names: Iterable[str]) -> str:

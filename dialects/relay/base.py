@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -190,7 +190,11 @@ class RelayOp(IRDLOperation, ABC):
             VerifyException: as `infer`; or an extent is negative, a result has more elements than can be counted, or
                 operands are of a type that is not computed with.
         """
-        types = self.infer()
+        types = cast("object", self.infer())  # what is annotated, a plug-in may not have kept to
+        if not is_types(types) or len(types) != len(self.results):
+            found = f"{len(types)} types" if is_types(types) else type(types).__name__
+            where = f"`infer` of {type(self).__module__}.{type(self).__name__}"
+            raise VerifyException(f"{where} gives {found}, not a list of a type for each result ({len(self.results)})")
         if not _takes_storage(type(self)):
             self._refuse_storage()
         for shape in (type.get_shape() for type in leaf_types(types) if isinstance(type, TensorType)):
@@ -265,6 +269,11 @@ class RelayOp(IRDLOperation, ABC):
         for result, inferred in zip(self.results, self.inferred(), strict=True):
             if not compatible(inferred, result.type):
                 raise VerifyException(f"has result type {result.type}, but its operands and attributes give {inferred}")
+
+
+def is_types(given: object) -> TypeGuard[Sequence[Attribute]]:
+    """Whether something is a list of types."""
+    return isinstance(given, list | tuple) and all(isinstance(each, Attribute) for each in cast("list[object]", given))
 
 
 def missing_facets(op_type: type[RelayOp]) -> list[str]:

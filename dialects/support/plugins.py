@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 from .diagnostics import Diagnostic, InternalError, Place, Severity, emit
 
 if TYPE_CHECKING:
+    from xdsl.ir import Dialect
     from xdsl.universe import Universe
 
 UNIVERSES = "xdsl.universe"
@@ -42,10 +43,49 @@ def installed_universes(*, ours: bool = True) -> tuple[Universe, ...]:
     found: list[Universe] = []
     for entry, value in _loaded(UNIVERSES, ours):
         if isinstance(value, Universe):
-            found.append(value)
+            foreign = _top(entry.module) not in OURS
+            found.append(_checked(_title(entry), value) if foreign else value)
         else:
             warn(_title(entry), f"it is {type(value).__name__}, and no xdsl.universe.Universe")
     return tuple(found)
+
+
+def _checked(title: str, universe: Universe) -> Universe:
+    """`universe`, whose dialects say when they are asked for what is wrong with them."""
+    from xdsl.universe import Universe
+
+    def checked(name: str, factory: Callable[[], Dialect]) -> Callable[[], Dialect]:
+        return lambda: _checked_dialect(title, name, factory())
+
+    dialects = {name: checked(name, factory) for name, factory in universe.all_dialects.items()}
+    return Universe(all_dialects=dialects, all_passes=universe.all_passes)
+
+
+def _checked_dialect(title: str, name: str, dialect: object) -> Dialect:
+    """
+    Raises:
+        InternalError: it is no dialect, or two of its operations, or of its attributes, have one name.
+    """
+    from xdsl.ir import Dialect
+
+    hint = f"this is a mistake in {title}"
+    if not isinstance(dialect, Dialect):
+        what = f"its function gives {type(dialect).__name__}, and no xdsl.ir.Dialect"
+        raise InternalError(f"dialect '{name}': {what}", hint=hint)
+    for kind, classes in (("operations", dialect.operations), ("attributes", dialect.attributes)):
+        names = [each.name for each in classes]
+        if twice := [each for each in dict.fromkeys(names) if names.count(each) > 1]:
+            raise InternalError(f"dialect '{name}': several of its {kind} are called '{twice[0]}'", hint=hint)
+    return dialect
+
+
+def warn_of_taken(what: str, name: str) -> None:
+    """Say, once, that what a plug-in brings is not used, as Weft or xDSL has something of the name."""
+    if (title := f"{what} '{name}'") not in _broken:
+        _broken[title] = "the name is taken"
+        hint = f"rename the plug-in's {what}"
+        message = "a plug-in brings one of this name, which is not used: the name is taken"
+        emit(Diagnostic(message, Place(title), hint=hint, severity=Severity.WARNING))
 
 
 def importers() -> Iterator[tuple[str, object]]:
@@ -102,10 +142,12 @@ def _title(entry: EntryPoint) -> str:
 def blamed(error: BaseException) -> InternalError | None:
     """What to say about an exception that foreign code raised, or caused: that of a plug-in, or of a module whose
     passes were registered. `None` where none had part in it."""
-    names = {name: (f"the module '{name}'", f"'{name}'") for name in _authors}
+    names: dict[str, tuple[str, str]] = {}
     for entry in (*entry_points(group=UNIVERSES), *entry_points(group=IMPORTERS)):
         if (top := _top(entry.module)) not in OURS:
-            names[top] = f"the plug-in '{entry.name}'", _title(entry)
+            package = entry.dist.name if entry.dist is not None else _title(entry)
+            names.setdefault(top, (f"the plug-in '{entry.name}'", package))
+    names = {name: (f"the module '{name}'", f"'{name}'") for name in _authors} | names
     trace: TracebackType | None = error.__traceback__
     culprit: tuple[tuple[str, str], FrameType, int] | None = None
     while trace is not None:
@@ -118,9 +160,12 @@ def blamed(error: BaseException) -> InternalError | None:
     (who, title), frame, line = culprit
     text = str(error).strip().split("\n")[0]
     what = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    place = Place(frame.f_code.co_filename, line, 1)
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        place = Place(error.filename, error.lineno or 1, error.offset or 1)
     return InternalError(
         f"{who} failed: {what}",
-        Place(frame.f_code.co_filename, line, 1),
+        place,
         hint=f"this is a mistake in {title}; WEFT_DEBUG=1 shows the traceback",
     )
 

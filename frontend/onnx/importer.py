@@ -28,7 +28,7 @@ from .emitter import Emitter, identifier
 from .errors import Malformed, Unsupported
 from .files import load
 from .node import Node, Outputs
-from .registry import FIRST_OPSET, LAST_OPSET, converter, is_known
+from .registry import FIRST_OPSET, LAST_OPSET, converter, is_known, outputs_of
 from .schemas import (
     Schema,
     check,
@@ -287,7 +287,7 @@ class _Importer:
             version = scope.opsets[domain_of(node)]
             convert = converter(operator_name(node), version)
             assert convert is not None
-            return convert(Node(node, version, inputs, attributes, self.emitter, scope.read))
+            return outputs_of(convert, Node(node, version, inputs, attributes, self.emitter, scope.read))
         if schema is None:
             return self.call(node, name, inputs, attributes, scope)
         check(node, attributes, schema)
@@ -297,7 +297,7 @@ class _Importer:
                 return self.choose(view, scope)
             if convert := converter(node.op_type, schema.since_version):
                 check_known(node, attributes, schema, LAST_OPSET)
-                return convert(view)
+                return outputs_of(convert, view)
         function = definition(schema, node, inputs, scope.opsets[domain_of(node)])
         return self.expand(function, replace(view, attributes=default_attributes(schema) | attributes), name, scope)
 

@@ -17,12 +17,13 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TypeGuard, cast
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import OptOperandDef
 
 from ...dialects.relay import Relay
 from ...dialects.relay.base import RelayOp
-from ...dialects.support.plugins import importers, installed_universes, loaded, warn
+from ...dialects.support.diagnostics import InternalError
+from ...dialects.support.plugins import importers, installed_universes, loaded, warn, warn_of_taken
 from . import einsum, elementwise, indexing, linear, normalization, quantization, reductions, shapes, windows
 from .errors import Malformed, Unsupported
 from .node import Converter, Node, Outputs, Versions
@@ -100,6 +101,8 @@ def _from_plugins() -> dict[str, Versions]:
                 found[name] = versions
             else:
                 warn(title, f"it has no converters by version for {name!r}, but {versions!r}")
+    for name in found.keys() & CONVERTERS.keys():
+        warn_of_taken("converter", name)
     return found
 
 
@@ -118,6 +121,24 @@ def converter(operator: str, version: int) -> Converter | None:
         versions = _from_plugins().get(operator, {})
     fitting = [since for since in versions if since <= version]
     return versions[max(fitting)] if fitting else None
+
+
+def outputs_of(convert: Converter, node: Node) -> Outputs:
+    """What a converter makes of a node.
+
+    Raises:
+        InternalError: that is no value, nor a list of them.
+    """
+    outputs = convert(node)
+    found = cast("object", outputs)  # what is annotated, a plug-in may not have kept to
+    values = cast("list[object]", found) if isinstance(found, list | tuple) else [found]
+    if found is not None and all(value is None or isinstance(value, SSAValue) for value in values):
+        return outputs
+    name = f"{convert.__module__}.{getattr(convert, '__qualname__', type(convert).__name__)}"
+    raise InternalError(
+        f"the converter {name} gives {type(outputs).__name__}, and not the values of the node's outputs",
+        hint="a converter returns what node.emit gives, or a list of it",
+    )
 
 
 def is_known(operator: str) -> bool:

@@ -17,7 +17,7 @@
 // DIALECTS:  arith
 // PASSES:    Available passes:
 // PASSES:    infer-type {{ *}}Bring result types up to date with what the operators say of them.
-// PASSES:    of xDSL and plug-ins:
+// PASSES:    of xDSL:
 // PASSES:    canonicalize
 // OP:        operation relay.tuple_get
 // OP:        One field of a tuple.

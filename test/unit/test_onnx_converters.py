@@ -1,6 +1,7 @@
 """Where the ONNX importer finds converters: on operators' classes, in its tables, in other packages."""
 
 from importlib.metadata import EntryPoint
+from typing import cast
 
 import pytest
 
@@ -12,6 +13,7 @@ from weft.dialects.relay.ops.nn.activation import LeakyReluOp
 from weft.dialects.support import plugins
 from weft.dialects.support.diagnostics import Diagnostic, handled_by
 from weft.frontend.onnx import from_onnx, registry
+from weft.frontend.onnx.node import Converter, Node
 
 
 def custom_model(operator: str, **attributes: float) -> onnx.ModelProto:
@@ -99,3 +101,13 @@ def test_a_plugin_that_names_no_converters_is_warned_about(
     assert "the plug-in mine = mine:CONVERTERS cannot be loaded" in error.value.notes[0].message
     (warning,) = warnings
     assert reason in warning.message
+
+
+def test_a_converter_that_gives_no_value_is_named(monkeypatch: pytest.MonkeyPatch):
+    def forgetful(node: Node) -> None:
+        node.emit("tanh", node.input(0))
+
+    monkeypatch.setattr(registry, "CONVERTERS", dict(registry.CONVERTERS))
+    registry.register_converter("com.example.Bent", cast("Converter", forgetful))
+    with pytest.raises(Diagnostic, match="forgetful gives NoneType, and not the values of the node's outputs"):
+        from_onnx(custom_model("Bent"))

@@ -142,3 +142,53 @@ def test_what_is_shown_does_not_stop_at_a_plugin_that_is_half_there(flag: str, t
     plugin(tmp_path, HALF)
     done = weft_opt(tmp_path, flag)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_plugins_passes_are_listed_with_what_they_do(tmp_path: Path) -> None:
+    plugin(tmp_path, UNIVERSE)
+    listed = weft_opt(tmp_path, "--list-passes").stdout
+    assert "of plug-ins:\n  bad-pass  Does not work.\n" in listed, listed
+    assert "bad-pass" not in listed[listed.index("of xDSL:") :]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "message"),
+    [
+        ('"bad-pass": lambda', '"fuse-ops": lambda', 0, "pass 'fuse-ops': warning: a plug-in brings one of this name"),
+        ('{"mine": dialect}', '{"relay": dialect}', 0, "dialect 'relay': warning: a plug-in brings one of this name"),
+        ('    name = "bad-pass"', '    name = "bad-pass"\n    joins_phase = "grahp"', 0, "did you mean 'graph'?"),
+        ('    name = "bad-pass"', '    name = "bad-pass"\n    joins_after = "fuse-opz"', 0, "did you mean 'fuse-ops'"),
+    ],
+)
+def test_what_a_plugin_gets_wrong_does_not_stop_who_needs_none_of_it(
+    old: str, new: str, code: int, message: str, tmp_path: Path
+) -> None:
+    assert old in UNIVERSE
+    plugin(tmp_path, UNIVERSE.replace(old, new))
+    relu = MODULE.replace("OP %x : (tensor<4xf32>) ->", "relay.nn.relu %x : tensor<4xf32> //")
+    done = weft_opt(tmp_path, "--compile-to=tir", text=relu)
+    assert (done.returncode, "tir.prim_func" in done.stdout) == (code, True), done.stderr
+    assert done.stderr.count(message) == 1, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("return Dialect", "Dialect", "dialect 'mine': its function gives NoneType, and no xdsl.ir.Dialect"),
+        ('"mine.crash"', '"mine.bare"', "dialect 'mine': several of its operations are called 'mine.bare'"),
+        ("[self.x.type]", "self.x.type", "`infer` of my_plugin.IdleOp gives TensorType, not a list of a type for each"),
+        ("[self.x.type]", "[self.x.type] * 2", "`infer` of my_plugin.IdleOp gives 2 types, not a list of a type"),
+        (
+            "def dialect():",
+            "def dialect():\n    import broken",
+            "broken.py:2:6: error: the plug-in 'my-universe' failed",
+        ),
+    ],
+)
+def test_what_a_plugin_gets_wrong_is_blamed_on_it(old: str, new: str, message: str, tmp_path: Path) -> None:
+    assert old in UNIVERSE
+    plugin(tmp_path, UNIVERSE.replace(old, new))
+    (tmp_path / "broken.py").write_text("\nhalf (\n")
+    done = weft_opt(tmp_path, text=MODULE.replace("OP", "mine.idle"))
+    assert done.returncode in (1, 70) and message in done.stderr, done.stderr
+    assert "mistake in Weft" not in done.stderr and "while this was parsed" not in done.stderr

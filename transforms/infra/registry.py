@@ -11,7 +11,7 @@ with the name spaces that TVM has them in, and with no others: `qnn.Canonicalize
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -188,11 +188,34 @@ def _installed() -> Universe:
 
     from ...dialects.support.plugins import installed_universes
 
-    universes = [*installed_universes(), XDSL_UNIVERSE]  # the first one to name something wins
+    if foreign := installed_universes(ours=False):
+        _warn_of_taken_names(foreign)
+    universes = [XDSL_UNIVERSE, *installed_universes()]  # the first one to name something wins
     return Universe(
         all_passes={name: load for u in reversed(universes) for name, load in u.all_passes.items()},
         all_dialects={name: load for u in reversed(universes) for name, load in u.all_dialects.items()},
     )
+
+
+def _warn_of_taken_names(foreign: Sequence[Universe]) -> None:
+    """Say which passes and dialects of plug-ins are not used, as another is called so."""
+    from xdsl.universe import XDSL_UNIVERSE
+
+    from ...dialects import get_all_dialects
+    from ...dialects.support.plugins import warn_of_taken
+
+    for what, known, brought in (
+        ("pass", {*_own_tables(), *XDSL_UNIVERSE.all_passes}, [name for u in foreign for name in u.all_passes]),
+        ("dialect", {*get_all_dialects(), *XDSL_UNIVERSE.all_dialects}, [n for u in foreign for n in u.all_dialects]),
+    ):
+        for name in dict.fromkeys(brought):
+            if name in known or brought.count(name) > 1:
+                warn_of_taken(what, name)
+
+
+def is_registered(name: str) -> bool:
+    """Whether a pass was registered at run time, by who runs this process."""
+    return name in _registered
 
 
 def kebab_case(name: str) -> str:
