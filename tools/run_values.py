@@ -124,6 +124,8 @@ def write_npz(path: str, arrays: Mapping[str, NDArray]) -> None:
 
 def _unreadable(path: str, error: Exception) -> Diagnostic:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    if "pickle" in reason:  # what NumPy takes every other file for
+        return Diagnostic("this holds no arrays of numbers", Place(path), hint="numpy.save and numpy.savez write such")
     return Diagnostic(f"cannot be read: {reason.lower()}", Place(path))
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 from xdsl.dialects.builtin import ModuleOp
 
 from .dialects.relay.core import FuncOp
+from .dialects.relay.weights import check_loaded
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.verifier import verify
 from .lowering.compiler import compile_graph
@@ -123,6 +124,7 @@ def _compile(
     verify(module)
     start = phase or phase_of(module)
     select_entry(module, function)
+    check_loaded(module)
     if params:
         bind_params(module, params)
     texts = PhaseTexts(clone(module), start, target, context)
@@ -159,7 +161,9 @@ def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None)
 
             return _with_shapes(from_mlir(model), shapes)
         if suffix != ".onnx":
-            raise UsageError(f"{model}: unknown kind of model '{suffix}'", hint="give an .onnx or .mlir file")
+            what = "this is a folder, and no model" if Path(model).is_dir() else f"unknown kind of model '{suffix}'"
+            others = "; weft-run and weft.load take a saved executable too, a .weft file"
+            raise UsageError(f"{model}: {what}", hint=f"give an .onnx or .mlir file{others}")
     elif not hasattr(model, "SerializeToString"):
         raise UsageError(
             f"a model cannot be a {type(model).__name__}", hint="give a path, an ONNX model, a module or a relay.func"

@@ -49,6 +49,23 @@ def missing_resources(module: ModuleOp) -> set[str]:
     return {attribute.data.key for attribute in _all(module) if attribute.data.array is None}
 
 
+def check_loaded(module: ModuleOp) -> None:
+    """Nothing that `module` computes with is missing.
+
+    Raises:
+        Diagnostic: the data of a constant was not loaded; it stands at the first such.
+    """
+    for op, _, _, attribute in _uses(module):
+        if (resource := next((r for r in _resources_in(attribute) if r.data.array is None), None)) is None:
+            continue
+        place = Place.of_location(op.location)
+        file = weights_path(Path(place.file)).name if place is not None and place.file.endswith(".mlir") else None
+        hint = (
+            f"it stands in {file}, which goes with the text" if file else "keep the .weights.npz file beside the text"
+        )
+        raise Diagnostic.at(op, f"the data of '{resource.data.key}' was not loaded", hint=hint)
+
+
 def bind_resources(module: ModuleOp, arrays: Mapping[str, NDArray]) -> None:
     """Give every resource of `module` whose key is in `arrays` its array; others stay as they are.
 

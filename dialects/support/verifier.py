@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import cache
 from math import prod
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, NoTerminator
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from .diagnostics import Diagnostic, Diagnostics, Note, Place, as_diagnostic
@@ -46,6 +46,8 @@ def find_failures(module: ModuleOp) -> list[Diagnostic]:
             continue
         try:
             _check_structure(op)
+            if op.has_trait(SymbolTable):
+                _check_symbols(op)
             _check_by_itself(op)
         except (VerifyException, Diagnostic) as error:
             failures[index] = _placed(error, op)
@@ -145,6 +147,16 @@ def _check_structure(op: Operation) -> None:
                 raise VerifyException("a block of its region is empty, but must end with a terminator")
             if not last.has_trait(IsTerminator, value_if_unregistered=True):
                 raise VerifyException(f"a block of its region must end with a terminator, not '{last.name}'")
+
+
+def _check_symbols(table: Operation) -> None:
+    """No two operations of a table of symbols have one name."""
+    first: dict[str, Operation] = {}
+    for op in table.regions[0].block.ops:
+        name = op.get_attr_or_prop("sym_name")
+        if isinstance(name, StringAttr) and (other := first.setdefault(name.data, op)) is not op:
+            note = Note("the first one stands here", Place.of_location(other.location))
+            raise Diagnostic.at(op, f"there is another @{name.data} in this module", notes=[note])
 
 
 MAX_ELEMENTS = 1 << 46

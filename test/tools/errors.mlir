@@ -123,3 +123,11 @@ func.func @no_terminator() { // expected-error {{must end with a terminator}}
 
 // expected-error@+1 {{expected an operation}}
 }
+
+// -----
+
+func.func private @defined_twice()
+// expected-note@-1 {{the first one stands here}}
+func.func private @defined_once()
+// expected-error@+1 {{'func.func': there is another @defined_twice in this module}}
+func.func private @defined_twice()

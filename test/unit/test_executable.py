@@ -355,3 +355,17 @@ def test_a_function_may_have_the_name_of_one_of_the_c_library() -> None:
 def test_the_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"unknown kind of model '\.txt'"):
         weft.compile(tmp_path / "model.txt")
+
+
+def test_a_folder_is_no_model(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="this is a folder, and no model"):
+        weft.compile(tmp_path)
+
+
+def test_weights_that_are_missing_are_told_of_at_their_constant(tmp_path: Path) -> None:
+    text = tmp_path / "perceptron.mlir"
+    text.write_text((Path(__file__).parents[2] / "examples" / "perceptron.mlir").read_text())
+    with pytest.raises(Diagnostic, match=r"'relay\.constant': the data of '\w+' was not loaded") as error:
+        weft.compile(text)
+    assert error.value.place is not None and (error.value.place.file, error.value.place.line) == (str(text), 3)
+    assert error.value.hint == "it stands in perceptron.weights.npz, which goes with the text"

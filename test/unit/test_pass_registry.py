@@ -393,7 +393,8 @@ def test_a_group_is_a_sequence_of_its_own():
         ("tir.prim_func(t-on-relay)", 15, "'t-on-relay' does not work on single functions"),
         ("t-tiling{size=3", 9, "this '{' is not closed"),
         ("cse,t-tiling{sise=3}", 5, "the pass 't-tiling' has no option 'sise'"),
-        ("t-tiling{size=x}", 1, "t-tiling: incompatible types: given ('x',), expected <class 'int'>"),
+        ("t-tiling{size=x}", 10, "the option 'size' of 't-tiling' takes a whole number, not x"),
+        ("cse,t-tiling{size=3,4}", 14, "the option 'size' of 't-tiling' takes a whole number, not 3 4"),
         ("t-tiling{size=}", 1, "the options of 't-tiling' cannot be read"),
     ],
 )

@@ -120,6 +120,14 @@ def f(*values: float) -> dict[str, NDArray]:
     return {"y": np.array(values, np.float32)}
 
 
+@pytest.mark.parametrize("text", ["no numbers", ""])
+def test_a_file_of_another_kind_holds_no_inputs(text: str, tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_text(text)
+    with pytest.raises(Diagnostic) as error:
+        read_npz(str(tmp_path / "model.onnx"))
+    assert error.value.place is not None and "pickle" not in str(error.value)
+
+
 def test_equal_values_are_equal_whatever_they_are() -> None:
     assert compare(f(1, np.nan, np.inf, -0.0), f(1, np.nan, np.inf, 0.0), "it", Tolerance(0, 0)) == 0
     assert compare(f(1 + 1e-5), f(1), "it", Tolerance()) == pytest.approx(1e-5, rel=0.1)

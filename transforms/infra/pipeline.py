@@ -15,6 +15,8 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Sequence
+from types import NoneType, UnionType
+from typing import Literal, get_args, get_origin
 
 from xdsl.passes import ModulePass as XdslPass
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType, parse_spec
@@ -166,7 +168,35 @@ def _make(text: str, position: int, name: str, options: str, anchor: str) -> Xds
     try:
         return pass_type.from_spec(ArgSpec(pass_type.name, parameters))
     except ValueError as error:
+        for written, values in spec.normalize_parameter_names().parameters.items():
+            option = pass_type.option_aliases.get(written, written)
+            if str(error).startswith(f"Incompatible types: given {parameters[option]}, expected"):
+                given = " ".join(str(value) for value in values) or "nothing"
+                message = (
+                    f"the option '{option.replace('_', '-')}' of '{name}' takes {_kind(known[option])}, not {given}"
+                )
+                raise PipelineError(message, _option_place(text, position, options, written)) from None
         raise PipelineError(f"{name}: {str(error)[:1].lower()}{str(error)[1:]}", place) from None
+
+
+def _kind(expected: object) -> str:
+    """What an option's type demands, in words."""
+    if get_origin(expected) is Literal:
+        return " or ".join(f"'{choice}'" for choice in get_args(expected))
+    if isinstance(expected, UnionType):
+        return " or ".join(_kind(each) for each in get_args(expected) if each is not NoneType)
+    if get_origin(expected) is tuple:
+        return "several of: " + _kind(get_args(expected)[0])
+    known = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+    return known[expected] if isinstance(expected, type) and expected in known else str(expected)
+
+
+def _option_place(text: str, position: int, options: str, written: str) -> Place:
+    """Where an option of the pass at `position` stands, which has `options`."""
+    found = re.search(rf"\b{written.replace('_', '[-_]')}\b[^\s}}]*", options)
+    if found is None:
+        return _place(text, position)
+    return _place(text, text.index(options, position) + found.start(), found.group())
 
 
 def _as_expected(values: ParameterListType, expected: object) -> ParameterListType:

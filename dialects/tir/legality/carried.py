@@ -68,6 +68,14 @@ def _check_buffer(loop: ForOp, kind: ForKind, buffer: SSAValue, blocks: Sequence
     if not doubtful:
         return
     name, var = buffer_name(buffer), f"%{loop.var.name_hint or 'i'}"
+    unsure = Finding(
+        doubtful[0].block,
+        f"it is not shown that each iteration of {var} writes what it reads of {name}, each thread's own",
+        certain=False,
+    )
+    if any(each.is_symbolic for step in steps for each in enclosing_loops(step.block)):
+        yield unsure
+        return
     history = _History(loop, steps)
     if (found := history.first_unwritten()) is not None:
         yield Finding(
@@ -77,11 +85,7 @@ def _check_buffer(loop: ForOp, kind: ForKind, buffer: SSAValue, blocks: Sequence
             hint="let the loop be serial, or have each iteration write what it reads",
         )
     elif not history.is_complete:
-        yield Finding(
-            doubtful[0].block,
-            f"it is not shown that each iteration of {var} writes what it reads of {name}, each thread's own",
-            certain=False,
-        )
+        yield unsure
 
 
 def _steps(block: BlockOp, buffer: SSAValue) -> list[_Step]:
@@ -122,6 +126,8 @@ def _elements(step: _Step, other: _Step) -> _Elements | None:
     assert step.index is not None
     around, others = enclosing_loops(step.block), enclosing_loops(other.block)
     common = [loop for loop in around if loop in others]
+    if any(loop.is_symbolic for loop in around if loop not in others):
+        return None
     numbers: dict[SSAValue, int] = {loop.var: n for n, loop in enumerate((*common, *around[len(common) :]))}
     dims = [AffineExpr.dimension(numbers[v]) for v in step.block.loop_vars]
     ranges = {AffineExpr.dimension(numbers[loop.var]): loop_range(loop.var) for loop in around}
