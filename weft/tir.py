@@ -1,7 +1,17 @@
-"""TIR under TVM's names (`tvm.tir`): schedules.
+"""TIR under TVM's names (`tvm.tir`): functions in TVMScript, and schedules.
 
-from weft import tir
-schedule = tir.Schedule(module)
+from weft.script import tir as T
+
+@T.prim_func
+def double(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"]):
+    for i in range(8):
+        with T.block("double"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] + A[vi]
+
+schedule = T.Schedule(double)
+
+The words of TVMScript (`T.grid`, `T.block`, ...) are read by `prim_func` from a function's text, and are no functions.
 """
 
 from typing import TYPE_CHECKING
@@ -9,13 +19,24 @@ from typing import TYPE_CHECKING
 from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .dialects.tir.functions import PrimFuncOp as PrimFunc
     from .dialects.tir.interpreter import Interpreter as Interpreter
+    from .dialects.tir.script.annotations import Buffer as Buffer
+    from .dialects.tir.script.annotations import handle as handle
+    from .dialects.tir.script.equality import assert_structural_equal as assert_structural_equal
+    from .dialects.tir.script.equality import structural_equal as structural_equal
+    from .dialects.tir.script.modules import IRModule as IRModule
+    from .dialects.tir.script.modules import ir_module as ir_module
+    from .dialects.tir.script.parser import from_source as from_source
+    from .dialects.tir.script.parser import prim_func as prim_func
     from .transforms.tir.schedule.errors import ScheduleError as ScheduleError
     from .transforms.tir.scheduling.schedule import BlockRV as BlockRV
     from .transforms.tir.scheduling.schedule import ExprRV as ExprRV
     from .transforms.tir.scheduling.schedule import LoopRV as LoopRV
     from .transforms.tir.scheduling.schedule import Schedule as Schedule
     from .transforms.tir.scheduling.trace import Trace as Trace
+
+__tvmscript__ = True
 
 _find, _names, __all__ = lazy_names(__name__, __file__)
 

@@ -63,9 +63,22 @@ def _remainder(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
     return lhs % rhs if type(rhs) is AffineConstantExpr and rhs.value > 0 else None
 
 
+def _difference(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """`lhs - rhs`; the remainder that `x - x floordiv c * c` is."""
+    match rhs:
+        case AffineBinaryOpExpr(
+            AffineBinaryOpKind.Mul,
+            AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, dividend, AffineConstantExpr(value) as divisor),
+            AffineConstantExpr(factor),
+        ) if value == factor and dividend == lhs:
+            return lhs % divisor
+        case _:
+            return lhs - rhs
+
+
 _COMBINE: dict[type[Operation], Callable[[AffineExpr, AffineExpr], AffineExpr | None]] = {
     arith.AddiOp: lambda lhs, rhs: lhs + rhs,
-    arith.SubiOp: lambda lhs, rhs: lhs - rhs,
+    arith.SubiOp: _difference,
     arith.MuliOp: _multiplied,
     arith.FloorDivSIOp: _quotient,
     arith.DivUIOp: _quotient,

@@ -82,6 +82,20 @@ class PrimFuncOp(IRDLOperation):
         self._verify_symbols()
         check_function(self)
 
+    def script(self) -> str:
+        """The function as TVMScript, which `weft.tir.from_source` reads.
+
+        Raises:
+            Diagnostic: something in it has no form in TVMScript.
+        """
+        from .script.printer import script
+
+        return script(self)
+
+    def show(self) -> None:
+        """Print it as TVMScript."""
+        print(self.script())
+
     def set_shapes(self, shapes: Sequence[Sequence[Extent] | AffineMapAttr | None]) -> None:
         """Say, for each argument, what its extents are, if they depend on symbols."""
         attribute = _shapes_attribute(shapes)

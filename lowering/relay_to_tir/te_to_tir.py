@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects import arith, math, memref, scf
-from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
@@ -27,7 +26,6 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 from xdsl.utils.hints import isa
@@ -42,14 +40,9 @@ from ...dialects.te.expr import BinaryKind as B
 from ...dialects.te.expr import UnaryKind as U
 from ...dialects.tir.affine import linear
 from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, ForOp, IterKind, PrimFuncOp
+from ...dialects.tir.float_flags import CONTRACT, NO_SIGNED_ZERO, REASSOCIATE
 from ...dialects.tir.symbols import Extent, as_extent
 from . import te_integers
-
-CONTRACT = FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
-"""A multiplication and the addition of its product may become one fused operation."""
-REASSOCIATE = FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT, FastMathFlag.REASSOC])
-"""Also: the terms of a sum may be added in any order."""
-NO_SIGNED_ZERO = FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
 
 
 def signless(type: Attribute) -> Attribute:

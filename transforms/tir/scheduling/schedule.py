@@ -23,6 +23,7 @@ from ....dialects.schedule.core import HANDLE, Instruction, SequenceOp
 from ....dialects.support.dtypes import scalar_type
 from ....dialects.support.verifier import verify
 from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, memref_of
+from ....dialects.tir.script.modules import IRModule
 from ..schedule.errors import ScheduleError
 from .instructions import APPLY
 from .state import Location, Meaning, State
@@ -81,7 +82,7 @@ class Schedule:
     def __init__(self, mod: ModuleOp | PrimFuncOp, *, seed: int | None = None, debug_mask: str = "none"):
         if debug_mask not in ("none", "all"):
             raise ValueError(f"debug_mask is 'none' or 'all', not {debug_mask!r}")
-        module = ModuleOp([mod.clone()]) if isinstance(mod, PrimFuncOp) else mod.clone()
+        module = IRModule.of(mod)
         functions = [op.sym_name.data for op in module.ops if isinstance(op, PrimFuncOp)]
         self._start(module, functions[0] if len(functions) == 1 else None, seed, debug_mask)
 
@@ -107,10 +108,10 @@ class Schedule:
     # the whole
 
     @property
-    def mod(self) -> ModuleOp:
+    def mod(self) -> IRModule:
         """The module as it is now. Changing it by hand makes handles stale."""
         root = self.state.root
-        if not isinstance(root, ModuleOp):
+        if not isinstance(root, IRModule):
             raise TypeError("this schedule works on a function in place; its module is its owner's")
         return root
 

@@ -1,0 +1,321 @@
+"""Blocks: `with T.block("name"):` with its header, its body and `with T.init():`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, UnitAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from ...support.diagnostics import Diagnostic
+from ..blocks import BlockOp, IterKind
+from ..loops import ForOp
+from .arguments import Arguments
+from .calls import call
+from .emitter import Emitter, Value
+from .expressions import Expressions
+from .loop_indices import IteratorIndices, LoopIndices
+from .scope import Buffer, Constant, Iterator, NotStatic, Scope
+from .words import STEPS, usual_flags
+
+KINDS = {
+    "spatial": IterKind.SPATIAL, "S": IterKind.SPATIAL, "reduce": IterKind.REDUCE, "R": IterKind.REDUCE,
+    "opaque": IterKind.OPAQUE, "O": IterKind.OPAQUE,
+}  # fmt: skip
+"""`T.axis.<word>`, and the letters of `T.axis.remap`."""
+
+
+class BlockParser:
+    """Reads one block."""
+
+    def __init__(self, scope: Scope, node: ast.With, name: str):
+        self.scope = Scope(scope.source, scope.python, dict(scope.local))
+        self.node = node
+        self.name = name
+        self.loops = LoopIndices(self.scope)
+        self.iters: list[tuple[IterKind, int]] = []
+        self.names: list[str] = []
+        self.bindings: list[AffineExpr] = []
+        self.partial: list[int] = []
+        self.conditions: list[AffineExpr] = []
+        self.attributes: dict[str, Attribute] = {}
+        self.declared: dict[str, list[ast.expr]] = {}
+        self.init: ast.With | None = None
+        self.readers: list[Expressions] = []
+
+    def parse(self) -> BlockOp:
+        """The block.
+
+        Raises:
+            Diagnostic: something in it has no meaning.
+        """
+        statements = [each for each in self.node.body if not self._header(each)]
+        body = self._body(statements, None)
+        init = None if self.init is None else self._body(self.init.body, self.init)
+        op = BlockOp(
+            self.name,
+            self.iters,
+            AffineMap(len(self.loops.variables), 0, tuple(self.bindings)),
+            self.loops.variables,
+            Region(body),
+            None if init is None else Region(init),
+            None,
+            self.attributes,
+        )
+        op.set_predicate(self.conditions)
+        op.partial_iters = frozenset(self.partial)
+        op.location = self.scope.source.location(self.node)
+        self._declare(op)
+        self._settle(op)
+        return op
+
+    def _error(self, node: ast.AST, message: str, hint: str | None = None) -> Diagnostic:
+        return self.scope.source.error(node, message, hint)
+
+    # the header
+
+    def _header(self, statement: ast.stmt) -> bool:
+        """Read a statement that belongs to the header; whether it was one."""
+        match statement:
+            case ast.Assign(targets=[target], value=ast.Call(func=func) as given):
+                word = self.scope.word(func) or ""
+                if word == "axis.remap" or word in ("axis.SSR", "axis.SR"):
+                    self._remap(target, given)
+                elif word.startswith("axis."):
+                    if not isinstance(target, ast.Name):
+                        raise self._error(target, f"T.{word} gives one iterator")
+                    self._axis(target, word.removeprefix("axis."), given)
+                else:
+                    return False
+                return True
+            case ast.Expr(value=ast.Call(func=func) as given):
+                return self._statement(self.scope.word(func) or "", given)
+            case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func))]) if self.scope.word(func) == "init":
+                if self.init is not None:
+                    raise self._error(statement, "the block has a T.init() already")
+                self.init = statement
+                return True
+            case _:
+                return False
+
+    def _statement(self, word: str, given: ast.Call) -> bool:
+        match word:
+            case "where":
+                (condition,) = Arguments(self.scope, given, "T.where").nodes("predicate")
+                self.conditions += self.loops.conditions(condition)
+            case "reads" | "writes":
+                if word in self.declared:
+                    raise self._error(given, f"the block has T.{word} already")
+                regions: list[ast.expr] = []
+                for each in given.args:
+                    regions += each.elts if isinstance(each, ast.List | ast.Tuple) else [each]
+                self.declared[word] = regions
+            case "block_attr":
+                self.attributes |= Arguments(self.scope, given, "T.block_attr").dictionary("attrs")
+            case _:
+                return False
+        return True
+
+    def _add(self, name: str, kind: IterKind, extent: int, binding: AffineExpr) -> None:
+        self.scope.local[name] = Iterator(len(self.iters))
+        self.names.append(name)
+        self.iters.append((kind, extent))
+        self.bindings.append(binding)
+
+    def _axis(self, target: ast.Name, word: str, given: ast.Call) -> None:
+        """`vi = T.axis.spatial(128, i * 4 + j)`."""
+        if word not in KINDS:
+            hint = "an iterator is spatial, reduce or opaque"
+            raise self._error(given.func, f"there is no T.axis.{word}", hint)
+        arguments = Arguments(self.scope, given, f"T.axis.{word}")
+        dom, value = arguments.nodes("dom", "value", optional=("partial",))[:2]
+        if arguments.static("partial", False) is True:
+            self.partial.append(len(self.iters))
+        low, high = 0, arguments.literal(dom)
+        if isinstance(high, tuple | list) and len(high) == 2:
+            low, high = high
+        if not isinstance(low, int) or not isinstance(high, int):
+            raise self._error(dom, "the domain of an iterator is an extent, or (0, extent), of numbers")
+        if low != 0:
+            self.partial.append(len(self.iters))
+        self._add(target.id, KINDS[word], high, self.loops.expr(value))
+
+    def _remap(self, target: ast.expr, given: ast.Call) -> None:
+        """`vi, vk = T.axis.remap("SR", [i, k])`."""
+        letters_node, list_node = Arguments(self.scope, given, "T.axis.remap").nodes("kinds", "bindings")
+        letters = Arguments(self.scope, given, "T.axis.remap").literal(letters_node)
+        if not isinstance(list_node, ast.List | ast.Tuple):
+            raise self._error(list_node, "T.axis.remap takes a list of loop variables")
+        targets = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+        if not isinstance(letters, str) or not len(letters) == len(list_node.elts) == len(targets):
+            message = f"T.axis.remap gives {len(targets)} iterators of {len(list_node.elts)} loops and as many letters"
+            raise self._error(given, message)
+        for name, letter, loop_node in zip(targets, letters, list_node.elts, strict=True):
+            loop = self.scope.local.get(loop_node.id) if isinstance(loop_node, ast.Name) else None
+            if not isinstance(loop, ForOp):
+                raise self._error(
+                    loop_node, "T.axis.remap takes variables of loops", "T.axis.spatial takes expressions"
+                )
+            if letter not in KINDS or not isinstance(name, ast.Name):
+                raise self._error(letters_node, f"'{letter}' is no kind of iterator", "S, R and O are")
+            if loop.start != 0:
+                self.partial.append(len(self.iters))
+            self._add(name.id, KINDS[letter], loop.start + loop.trip_count, self.loops.dimension(loop))
+
+    # body and init
+
+    def _body(self, statements: Sequence[ast.stmt], init: ast.With | None) -> Block:
+        block = Block(arg_types=[IndexType()] * len(self.iters))
+        for argument, name in zip(block.args, self.names, strict=True):
+            argument.name_hint = name
+        ranges: dict[SSAValue, tuple[int, int]] = {
+            argument: (0, max(extent - 1, 0)) for argument, (_, extent) in zip(block.args, self.iters, strict=True)
+        }
+        outer, self.scope.local = self.scope.local, dict(self.scope.local)
+        at = Expressions(self.scope, Emitter(block), call, ranges, block.args)
+        self._statements(statements, at)
+        self.scope.local = outer
+        self.readers.append(at)
+        return block
+
+    def _statements(self, statements: Sequence[ast.stmt], at: Expressions) -> None:
+        for statement in statements:
+            at.emitter.location = self.scope.source.location(statement)
+            self._one(statement, at)
+
+    def _one(self, statement: ast.stmt, at: Expressions) -> None:
+        match statement:
+            case ast.Pass():
+                pass
+            case ast.Expr(value=ast.Constant(value=str())):
+                pass
+            case ast.Assign(targets=[ast.Subscript() as target], value=value):
+                self._store(target, value, at)
+            case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
+                load = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+                self._store(target, ast.copy_location(ast.BinOp(load, op, value), statement), at)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self._let(name, value, None, at)
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=ast.expr() as value):
+                self._let(name, value, annotation, at)
+            case ast.If():
+                self._if(statement, at)
+            case ast.Expr(value=ast.Call(func=func, args=[value])) if self.scope.word(func) == "evaluate":
+                at.term(value)
+            case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func, args=[ast.Name(id=name), value]))]) if (
+                self.scope.word(func) == "let"
+            ):
+                self._let(name, value, None, at)
+                self._statements(statement.body, at)
+            case _:
+                raise self._refused(statement)
+
+    def _refused(self, statement: ast.stmt) -> Diagnostic:
+        text = ast.unparse(statement).splitlines()[0]
+        return self._error(
+            statement,
+            f"a block's body has no '{text}'",
+            "it stores elements (C[vi] = ...), names values (x = ...) and branches (if ...)",
+        )
+
+    def _let(self, name: str, value: ast.expr, annotation: ast.expr | None, at: Expressions) -> None:
+        """A name for a value."""
+        term = at.term(value)
+        if annotation is not None:
+            word = self.scope.word(annotation)
+            if word is None:
+                raise self._error(annotation, "a value's type is one of T, such as T.float32")
+            node = ast.copy_location(ast.Call(annotation, [value], []), value)
+            term = call(at, node, word)
+        if isinstance(term, Value):
+            if isinstance(term.ssa.owner, Operation) and term.ssa.name_hint is None:
+                term.ssa.name_hint = name
+            self.scope.local[name] = term
+        else:
+            self.scope.local[name] = Constant(term)
+
+    def _store(self, target: ast.Subscript, value: ast.expr, at: Expressions) -> None:
+        buffer = self.scope.local.get(target.value.id) if isinstance(target.value, ast.Name) else None
+        if not isinstance(buffer, Buffer):
+            raise self._error(target, f"'{ast.unparse(target.value)}' is no buffer")
+        indices = at.indices(buffer, target)
+        stored = at.value(value, buffer.type.element_type, buffer.unsigned)
+        at.emitter.location = self.scope.source.location(target)
+        at.emitter.store(stored.ssa, buffer.ssa, indices)
+
+    def _if(self, statement: ast.If, at: Expressions) -> None:
+        try:
+            chosen = self.scope.static(statement.test)
+        except NotStatic:
+            pass
+        else:
+            self._statements(statement.body if chosen else statement.orelse, at)
+            return
+        condition = at.condition(statement.test)
+        regions: list[Region] = []
+        for body in (statement.body, statement.orelse):
+            block = Block()
+            if body:
+                outer, self.scope.local = self.scope.local, dict(self.scope.local)
+                inner = at.inside(block)
+                self._statements(body, inner)
+                inner.emitter.insert(scf.YieldOp())
+                self.scope.local = outer
+            regions.append(Region(block) if body else Region())
+        at.emitter.location = self.scope.source.location(statement)
+        at.emitter.insert(scf.IfOp(condition, [], regions[0], regions[1]))
+
+    # reads and writes
+
+    def _declare(self, op: BlockOp) -> None:
+        """Say what the block reads and writes: what the text says of single elements, else what the body does."""
+        found = op.derived_accesses()
+        lists: list[dict[SSAValue, Attribute]] = []
+        for word, actual in zip(("reads", "writes"), found, strict=True):
+            declared: dict[SSAValue, Attribute] = {}
+            for node in self.declared.get(word, []):
+                buffer, map = self._region(op, node)
+                if word == "reads" and op.is_reduction and buffer.ssa in op.writes and buffer.ssa not in actual:
+                    continue  # what a reduction updates
+                known = map if map is not None else actual.get(buffer.ssa, UnitAttr())
+                if declared.get(buffer.ssa, known) != known:
+                    known = UnitAttr()
+                declared[buffer.ssa] = known
+            lists.append(declared if word in self.declared else dict(actual))
+        loop_vars = list(op.loop_vars)
+        op.operands = [*loop_vars, *lists[0], *lists[1]]
+        op._set_segments(len(loop_vars), len(lists[0]), len(lists[1]))  # pyright: ignore[reportPrivateUsage]
+        op.properties["read_maps"] = ArrayAttr(lists[0].values())
+        op.properties["write_maps"] = ArrayAttr(lists[1].values())
+
+    def _settle(self, op: BlockOp) -> None:
+        """Let the operations that take a reduction's steps be done in any order, unless the text says otherwise."""
+        spelled = {each for reader in self.readers for each in reader.spelled}
+        for each in op.body.block.ops:
+            if isinstance(each, STEPS) and each not in spelled:
+                each.properties["fastmath"] = usual_flags(each)
+
+    def _region(self, op: BlockOp, node: ast.expr) -> tuple[Buffer, Attribute | None]:
+        """`A[vi, vk]`: the buffer, and the map to its element; none for a region of several."""
+        base = node.value if isinstance(node, ast.Subscript) else node
+        buffer = self.scope.local.get(base.id) if isinstance(base, ast.Name) else None
+        if not isinstance(buffer, Buffer):
+            raise self._error(node, f"'{ast.unparse(base)}' is no buffer", "name the elements: T.reads(A[vi, vk])")
+        if not isinstance(node, ast.Subscript):
+            return buffer, None
+        given = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if any(isinstance(each, ast.Slice) for each in given):
+            return buffer, None
+        if given and isinstance(given[0], ast.Tuple) and not given[0].elts:
+            given = []
+        indices = IteratorIndices(self.scope)
+        try:
+            map = tuple(indices.expr(each) for each in given)
+        except Diagnostic:
+            return buffer, None  # a place that depends on data
+        if len(map) != len(buffer.type.get_shape()):
+            raise self._error(node, f"{len(map)} indices for a buffer of {len(buffer.type.get_shape())} dimensions")
+        return buffer, AffineMapAttr(AffineMap(len(self.iters), 0, map))

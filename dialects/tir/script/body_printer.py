@@ -1,0 +1,390 @@
+"""The bodies of blocks as Python: statements, and expressions as trees.
+
+A value that is used several times gets a name, `x: T.float32 = ...`, unless it is a constant, an index, or an element
+that can be read again. So does an element that is read before it is written and used after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, i1, i32, i64
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.traits import is_side_effect_free
+
+from ...support.diagnostics import Diagnostic
+from ...support.dtypes import numpy_dtype
+from ..affine import Range, affine_of, over_dimensions
+from ..blocks import BlockOp
+from ..checks import CheckOp
+from ..legality.values import value_range
+from ..walking import in_order
+from . import words
+from .texts import NOT, SIGN, Text, affine_text, free_name, infix, number
+
+index = IndexType()
+LONGEST = 20_000
+"""An expression whose text is longer is refused."""
+
+_INFIX: Mapping[str, str] = {
+    op.name: words.SYMBOLS[symbol] for symbol, ops in words.BINARY.items() for op in ops[:2] if op is not None
+}
+_CALLS: Mapping[str, str] = {
+    **{op.name: name for name, ops in words.CALLS.items() for op in ops[:2] if op is not None},
+    **{op.name: name for name, ops in words.UNARY.items() for op in ops if op is not None},
+}
+_FLOAT_PREDICATES = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true")  # fmt: skip  # noqa: E501
+_INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+
+
+class BodyPrinter:
+    """Prints the body or the init of one block."""
+
+    def __init__(self, block: BlockOp, region: Region, names: Mapping[SSAValue, str], taken: set[str]):
+        self.block = block
+        self.region = region
+        self.names = dict(names)
+        self.taken = set(taken)
+        self.dims: dict[SSAValue, AffineExpr] = over_dimensions(region.block.args)
+        self.iter_names = [self.names[v] for v in region.block.args]
+        self.ranges: dict[SSAValue, Range] = {
+            v: (0, max(extent - 1, 0)) for v, extent in zip(region.block.args, block.extents, strict=True)
+        }
+        self.order = {op: number for number, op in enumerate(in_order(region))}
+        self.named = self._named()
+
+    def lines(self) -> list[str]:
+        """The statements; none where there is nothing to say.
+
+        Raises:
+            Diagnostic: something has no form in TVMScript.
+        """
+        return self._statements(self.region.block)
+
+    # which values get names
+
+    def _named(self) -> set[SSAValue]:
+        named: set[SSAValue] = set()
+        for op in self.order:
+            if not self._is_statement_level(op):
+                continue
+            if isinstance(op, CheckOp):
+                named.add(op.result)
+            for result in op.results:
+                if len(list(result.uses)) > 1 and not self._is_cheap(result):
+                    named.add(result)
+        stores: dict[SSAValue, list[int]] = {}
+        for op in self.order:
+            if isinstance(op, memref.StoreOp):
+                stores.setdefault(op.memref, []).append(self.order[op])
+        for op in self.order:
+            if isinstance(op, memref.LoadOp) and op.memref in stores and self._is_statement_level(op):
+                last = max(self._roots(op.res, named), default=-1)
+                if any(self.order[op] < store < last for store in stores[op.memref]):
+                    named.add(op.res)
+        return named
+
+    def _is_statement_level(self, op: Operation) -> bool:
+        """Whether `op` stands among statements, and not in a branch that is an expression."""
+        parent = op.parent_op()
+        while isinstance(parent, scf.IfOp):
+            if parent.results:
+                return False
+            parent = parent.parent_op()
+        return parent is self.block
+
+    def _is_cheap(self, value: SSAValue) -> bool:
+        """Whether a value may be written out wherever it is used."""
+        if isinstance(value, BlockArgument) or self._affine(value) is not None:
+            return True
+        match value.owner:
+            case arith.ConstantOp():
+                return True
+            case memref.LoadOp() as load:
+                return all(self._affine(each) is not None for each in load.indices)
+            case arith.IndexCastOp() as cast:
+                return self._is_cheap(cast.input)
+            case _:
+                return False
+
+    def _roots(self, value: SSAValue, named: set[SSAValue]) -> list[int]:
+        """Where the statements stand that a value is part of."""
+        found: list[int] = []
+        pending, seen = [value], {value}
+        while pending:
+            for use in pending.pop().uses:
+                user = use.operation
+                if isinstance(user, scf.YieldOp):
+                    parent = user.parent_op()
+                    assert parent is not None
+                    user = parent
+                results = list(user.results)
+                if not results or any(result in named for result in results):
+                    found.append(self.order.get(user, -1))
+                    continue
+                for result in results:
+                    if result not in seen:
+                        seen.add(result)
+                        pending.append(result)
+        return found
+
+    # statements
+
+    def _statements(self, block: Block) -> list[str]:
+        lines: list[str] = []
+        for op in block.ops:
+            match op:
+                case memref.StoreOp():
+                    buffer = self._element(op.memref, op.indices)
+                    lines.append(f"{buffer} = {self._stored(op)}")
+                case scf.IfOp() if not op.results:
+                    lines += self._branch(op)
+                case scf.YieldOp():
+                    pass
+                case CheckOp() if not op.result.uses:
+                    lines.append(f"T.evaluate({self._own(op)})")
+                case _:
+                    lines += self._value_statement(op)
+        return lines
+
+    def _stored(self, op: memref.StoreOp) -> Text:
+        """What is stored; an integer that an index is made to fit the buffer needs no cast."""
+        value = op.value
+        if isinstance(value.owner, arith.IndexCastOp) and value.owner.input.type == index and value not in self.named:
+            return self.text(value.owner.input)
+        return self.text(value)
+
+    def _value_statement(self, op: Operation) -> list[str]:
+        if not isinstance(op, memref.LoadOp | CheckOp | scf.IfOp) and not is_side_effect_free(op):
+            if not op.name.startswith(("arith.", "math.")):
+                raise Diagnostic.at(op, "has no form in TVMScript")
+        lines: list[str] = []
+        for result in op.results:
+            if result in self.named:
+                text = self._own(op, result)
+                name = free_name(result.name_hint or f"v{len(self.names)}", self.taken)
+                lines.append(f"{name}: T.{self._type(op, result.type)} = {text}")
+                self.names[result] = name
+                self.taken.add(name)
+        return lines
+
+    def _branch(self, op: scf.IfOp) -> list[str]:
+        lines = [f"if {self.text(op.cond)}:"]
+        for region, word in ((op.true_region, None), (op.false_region, "else:")):
+            if not region.blocks and word is not None:
+                continue
+            names, taken = dict(self.names), set(self.taken)
+            inner = self._statements(region.block) if region.blocks else []
+            self.names, self.taken = names, taken
+            if word is not None and not inner:
+                continue
+            lines += ([word] if word is not None else []) + [f"    {line}" for line in inner or ["pass"]]
+        return lines
+
+    # expressions
+
+    def text(self, value: SSAValue) -> Text:
+        """A value as an expression."""
+        if value in self.names:
+            return Text(self.names[value])
+        if (affine := self._affine(value)) is not None and not isinstance(value.owner, arith.ConstantOp):
+            return affine_text(affine, self.iter_names)
+        if not isinstance(value, OpResult):
+            raise Diagnostic.at(self.block, "its body uses a value from outside that is no buffer")
+        result = self._own(value.op, value)
+        if len(result.text) > LONGEST:
+            raise Diagnostic.at(value.op, "is part of an expression that is too long for TVMScript")
+        return result
+
+    def _affine(self, value: SSAValue) -> AffineExpr | None:
+        return affine_of(value, self.dims) if value.type == index else None
+
+    def _index(self, value: SSAValue) -> str:
+        """An index: integers are cast to one by themselves."""
+        if value not in self.names and isinstance(cast := value.owner, arith.IndexCastOp):
+            if isinstance(cast.input.type, IntegerType) and cast.input.type != i1:
+                return self.text(cast.input).text
+        if isinstance(value.owner, arith.ConstantOp) and value not in self.names:
+            assert isinstance(value.owner.value, IntegerAttr)
+            return str(value.owner.value.value.data)
+        return self.text(value).text
+
+    def _element(self, buffer: SSAValue, indices: Sequence[SSAValue]) -> Text:
+        return Text(f"{self.names[buffer]}[{', '.join(self._index(each) for each in indices) or '()'}]")
+
+    def _own(self, op: Operation, result: SSAValue | None = None) -> Text:
+        """The expression of an operation, whether or not its result has a name."""
+        match op:
+            case arith.ConstantOp():
+                return self._constant(op)
+            case memref.LoadOp():
+                return self._element(op.memref, op.indices)
+            case CheckOp():
+                at, given = self._index(op.at), self._index(op.given)
+                return Text(f"T.check({at}, {given}, {op.extent.value.data}, {op.text.data!r})")
+            case scf.IfOp() if isinstance(result, OpResult):
+                return self._choice(op, result.index)
+            case _ if len(op.results) == 1 and words.is_usual(op) and (text := self._usual(op)) is not None:
+                return text
+            case _:
+                return self._spelled(op)
+
+    def _choice(self, op: scf.IfOp, number: int) -> Text:
+        sides: list[str] = []
+        for region in (op.true_region, op.false_region):
+            for inner in region.block.ops:
+                if isinstance(inner, memref.StoreOp) or (isinstance(inner, scf.IfOp) and not inner.results):
+                    raise Diagnostic.at(inner, "stands in a branch with a result, which TVMScript has no form for")
+            end = region.block.last_op
+            assert isinstance(end, scf.YieldOp)
+            sides.append(self._standing_alone(end.operands[number]))
+        return Text(f"T.if_then_else({self.text(op.cond)}, {', '.join(sides)})")
+
+    def _constant(self, op: arith.ConstantOp) -> Text:
+        value, type = op.value, op.result.type
+        if isinstance(value, FloatAttr):
+            return Text(f"T.{self._type(op, type)}({_float_text(value)})")
+        if not isinstance(value, IntegerAttr):
+            raise Diagnostic.at(op, "has no form in TVMScript", hint="constants are scalars there")
+        data = value.value.data
+        if type == i1:
+            return Text(str(bool(data)))
+        return number(data) if type == i32 else Text(f"T.{self._type(op, type)}({data})")
+
+    def _type(self, op: Operation, type: Attribute) -> str:
+        try:
+            return words.type_name(type)
+        except TypeError as error:
+            raise Diagnostic.at(op, f"has no form in TVMScript: {error}") from error
+
+    def _standing_alone(self, value: SSAValue) -> str:
+        """A value where no other one gives a literal its type."""
+        return self.text(value).text
+
+    def _pair(self, op: Operation) -> tuple[Text, Text]:
+        """Two operands; a literal takes the type of the other one."""
+        left, right = op.operands
+        return self._beside(left, right), self._beside(right, left)
+
+    def _beside(self, value: SSAValue, other: SSAValue) -> Text:
+        if value not in self.names and isinstance(value.owner, arith.ConstantOp) and value.type == index:
+            if not isinstance(other.owner, arith.ConstantOp):
+                assert isinstance(value.owner.value, IntegerAttr)
+                return number(value.owner.value.value.data)
+        return self.text(value)
+
+    def _usual(self, op: Operation) -> Text | None:
+        """An operation that the tables have a word for, if it is one that the word gives."""
+        match op:
+            case arith.NegfOp():
+                return Text(f"-{self.text(op.operand).within(SIGN)}", SIGN)
+            case arith.XOrIOp() if op.lhs.type == i1 and _is_constant(op.rhs, (1, -1)):
+                return Text(f"not {self.text(op.lhs).within(NOT)}", NOT)
+            case arith.AndIOp() | arith.OrIOp() if op.lhs.type == i1:
+                return infix("and" if isinstance(op, arith.AndIOp) else "or", *self._pair(op))
+            case arith.CmpiOp() | arith.CmpfOp():
+                return self._comparison(op)
+            case arith.SelectOp():
+                return self._select(op)
+            case arith.FloorDivSIOp() if not self._is_without_sign(op):
+                return infix("//", *self._pair(op))
+            case arith.DivUIOp() | arith.RemUIOp() if self._is_without_sign(op):
+                return infix("//" if isinstance(op, arith.DivUIOp) else "%", *self._pair(op))
+            case arith.MaximumfOp() | arith.MinimumfOp() if any(
+                isinstance(each.owner, arith.ConstantOp) for each in op.operands
+            ):
+                return None  # the word stands for a comparison and a selection then
+            case arith.BitcastOp():
+                return Text(f'T.reinterpret("{self._type(op, op.result.type)}", {self.text(op.input)})')
+            case _:
+                return self._by_table(op)
+
+    def _by_table(self, op: Operation) -> Text | None:
+        if (symbol := _INFIX.get(op.name)) is not None:
+            return infix(symbol, *self._pair(op))
+        if (name := _CALLS.get(op.name)) is not None:
+            if op.name in ("arith.minsi", "arith.maxsi", "math.ipowi") and op.operands[0].type == i1:
+                return None
+            operands = self._pair(op) if len(op.operands) == 2 else [self.text(v) for v in op.operands]
+            return Text(f"T.{name}({', '.join(str(each) for each in operands)})")
+        if len(op.operands) == 1 and len(op.results) == 1:
+            inner = op.operands[0].owner
+            if isinstance(op, arith.SIToFPOp) and isinstance(inner, arith.IndexCastOp) and inner.input.type == index:
+                if op.input.type == i64 and op.input not in self.names:  # what the cast of an index is made of
+                    return Text(f'T.cast({self.text(inner.input)}, "{self._type(op, op.result.type)}")')
+            source, target = op.operands[0].type, op.results[0].type
+            if type(op) is words.conversion(source, target, False, False):
+                return Text(f'T.cast({self.text(op.operands[0])}, "{self._type(op, target)}")')
+        return None
+
+    def _is_without_sign(self, op: arith.FloorDivSIOp | arith.DivUIOp | arith.RemUIOp) -> bool:
+        """Whether `//` and `%` mean operations without a sign here."""
+        positive = isinstance(op.rhs.owner, arith.ConstantOp) and not _is_constant(op.rhs, (0,), below=True)
+        return op.lhs.type == index and positive and value_range(op.lhs, self.ranges)[0] >= 0
+
+    def _comparison(self, op: arith.CmpiOp | arith.CmpfOp) -> Text | None:
+        predicate = op.predicate.value.data
+        for symbol, (floats, signed, unsigned) in words.COMPARE.items():
+            if isinstance(op, arith.CmpfOp):
+                usual = floats == _FLOAT_PREDICATES[predicate]
+            else:
+                usual = (unsigned if op.lhs.type == i1 else signed) == _INTEGER_PREDICATES[predicate]
+            if usual:
+                return infix(words.COMPARE_SYMBOLS[symbol], *self._pair(op))
+        return None
+
+    def _select(self, op: arith.SelectOp) -> Text:
+        test = op.cond.owner
+        if isinstance(test, arith.CmpfOp) and words.is_usual(test) and op.cond not in self.names:
+            word = {"ogt": "max", "olt": "min"}.get(_FLOAT_PREDICATES[test.predicate.value.data])
+            literal = isinstance(op.lhs.owner, arith.ConstantOp) and not isinstance(op.rhs.owner, arith.ConstantOp)
+            if word is not None and literal and test.lhs is op.lhs and test.rhs is op.rhs:
+                return Text(f"T.{word}({self.text(op.rhs)}, {self.text(op.lhs)})")
+        sides = self._beside(op.lhs, op.rhs), self._beside(op.rhs, op.lhs)
+        return Text(f"T.Select({self.text(op.cond)}, {sides[0]}, {sides[1]})")
+
+    def _spelled(self, op: Operation) -> Text:
+        """An operation by its own name."""
+        if op.name not in words.SPELLED or len(op.results) != 1 or op.attributes:
+            raise Diagnostic.at(op, "has no form in TVMScript")
+        arguments = [self._standing_alone(each) for each in op.operands]
+        for name, value in op.properties.items():
+            if name == "predicate" and isinstance(value, IntegerAttr):
+                texts = _FLOAT_PREDICATES if isinstance(op, arith.CmpfOp) else _INTEGER_PREDICATES
+                arguments.insert(0, repr(texts[value.value.data]).replace("'", '"'))
+            elif name == "fastmath":
+                if value != words.usual_flags(op):
+                    arguments.append(f'fastmath="{str(value).partition("<")[2].rstrip(">")}"')
+            elif not words.is_usual(op):
+                raise Diagnostic.at(op, f"has no form in TVMScript with {name} = {value}")
+        if len(op.operands) == 1 and op.operands[0].type != op.results[0].type:
+            arguments.append(f'dtype="{self._type(op, op.results[0].type)}"')
+        return Text(f"T.{op.name}({', '.join(arguments)})")
+
+
+def _is_constant(value: SSAValue, wanted: Sequence[int], below: bool = False) -> bool:
+    """Whether a value is one of the constants, or `below` the first."""
+    op = value.owner
+    if not isinstance(op, arith.ConstantOp) or not isinstance(op.value, IntegerAttr):
+        return False
+    data = op.value.value.data
+    return data in wanted or (below and data < wanted[0])
+
+
+def _float_text(value: FloatAttr[AnyFloat]) -> str:
+    """A float so that reading it gives the same bits."""
+    data = value.value.data
+    if data != data:
+        return '"nan"'
+    if data in (float("inf"), float("-inf")):
+        return f'"{data}"'
+    try:
+        short = str(np.array(data).astype(numpy_dtype(value.type)))
+    except TypeError:
+        return repr(data)
+    exact = FloatAttr(float(short), value.type).value.data == data
+    text = short if exact else repr(data)
+    return text.removesuffix(".0") if text not in ("-0.0",) else text

@@ -1,0 +1,209 @@
+"""The calls of expressions: `T.exp(x)`, `T.cast(x, "int32")`, `T.if_then_else(c, a, b)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, Float32Type, IndexType, IntegerType
+from xdsl.ir import Attribute
+
+from ...support.diagnostics import did_you_mean
+from . import words
+from .emitter import Value
+from .expressions import Expressions, Term
+from .scope import NotStatic
+
+
+@dataclass(frozen=True)
+class Call:
+    """A word, the names of its parameters, how many of them are needed, and what it means."""
+
+    parameters: tuple[str, ...]
+    meaning: Callable[[Expressions, ast.Call, Sequence[ast.expr]], Term]
+    needed: int | None = None
+
+
+def call(at: Expressions, node: ast.Call, word: str) -> Term:
+    """What a call of `T.word` is worth.
+
+    Raises:
+        Diagnostic: there is no such word, or it takes other arguments.
+    """
+    error = at.scope.source.error
+    name = words.ALIASES.get(word, word)
+    if name.startswith(("arith.", "math.")):
+        given: dict[str, object] = {k.arg or "**": _static(at, k.value) for k in node.keywords}
+        return at.spell(node, name, node.args, given)
+    if (found := CALLS.get(name)) is None:
+        hint = did_you_mean(f"T.{word}", [f"T.{each}" for each in (*CALLS, *words.ALIASES)])
+        raise error(node.func, f"there is no T.{word} in an expression", hint)
+    arguments = dict(zip(found.parameters, node.args, strict=False))
+    if len(node.args) > len(found.parameters):
+        raise error(node, f"T.{word} takes {', '.join(found.parameters) or 'nothing'}: {len(node.args)} are given")
+    for keyword in node.keywords:
+        if keyword.arg not in found.parameters:
+            raise error(keyword, f"T.{word} takes {', '.join(found.parameters)}, not {keyword.arg}")
+        if keyword.arg in arguments:
+            raise error(keyword, f"T.{word} is given {keyword.arg} twice")
+        arguments[keyword.arg] = keyword.value
+    needed = len(found.parameters) if found.needed is None else found.needed
+    if missing := [each for each in found.parameters[:needed] if each not in arguments]:
+        raise error(node, f"T.{word} is not given {', '.join(missing)}")
+    ordered = [arguments[each] for each in found.parameters if each in arguments]
+    return found.meaning(at, node, ordered)
+
+
+def _static(at: Expressions, node: ast.expr) -> object:
+    try:
+        return at.scope.static(node)
+    except NotStatic as error:
+        raise at.scope.source.error(node, "this must be known when the function is read") from error
+
+
+def _dtype(at: Expressions, node: ast.expr) -> tuple[Attribute, bool]:
+    """An element type by name, and whether it is unsigned."""
+    name = _static(at, node)
+    if not isinstance(name, str) or name not in words.DTYPES:
+        hint = did_you_mean(str(name), words.DTYPES) or f"known: {', '.join(words.DTYPES)}"
+        raise at.scope.source.error(node, f"there is no dtype {name!r}", hint)
+    return words.element_type(name), name.startswith("uint")
+
+
+def _literal(name: str, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    """`T.float32(1.5)`, `T.float32("inf")`, or a conversion."""
+    type, unsigned = words.element_type(name), name.startswith("uint")
+    term = at.term(given[0])
+    if isinstance(term, str):
+        if not isinstance(type, AnyFloat) or term not in ("inf", "-inf", "nan"):
+            raise at.scope.source.error(given[0], f"{term!r} is no {name}")
+        term = float(term)
+    if not isinstance(term, Value) and isinstance(type, IntegerType | IndexType):
+        term = int(term)
+    return at.as_value(term, given[0], type, unsigned)
+
+
+def _cast(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    type, unsigned = _dtype(at, given[1])
+    return at.value(given[0], type, unsigned)
+
+
+def _reinterpret(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    type, unsigned = _dtype(at, given[0])
+    value = at.value(given[1])
+    if _width(value.type) != _width(type):
+        raise at.scope.source.error(node, "the bits of a type are reinterpreted as one of the same width")
+    return value if value.type == type else Value(at.emitter.pure(arith.BitcastOp(value.ssa, type)), unsigned)
+
+
+def _width(type: Attribute) -> int:
+    if isinstance(type, AnyFloat):
+        return type.bitwidth
+    return type.width.data if isinstance(type, IntegerType) else 64
+
+
+def _unary(name: str, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    floats, integers = words.UNARY[name]
+    value = at.value(given[0])
+    if isinstance(value.type, AnyFloat):
+        assert floats is not None
+        return Value(at.emitter.pure(floats(value.ssa)))
+    if integers is not None:
+        return value if value.unsigned else Value(at.emitter.pure(integers(value.ssa)))
+    if name in ("floor", "ceil", "trunc", "round"):
+        return value
+    raise at.scope.source.error(node, f"T.{name} is of floats, not {words.type_name(value.type)}", "T.cast it first")
+
+
+def _sigmoid(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    pure = at.emitter.pure
+    value = at.value(given[0])
+    if not isinstance(value.type, AnyFloat):
+        raise at.scope.source.error(node, "T.sigmoid is of floats", "T.cast it first")
+    one = at.emitter.constant(1.0, value.type)
+    exponential = pure(math.ExpOp(pure(arith.NegfOp(value.ssa))))
+    return Value(pure(arith.DivfOp(one, pure(arith.AddfOp(one, exponential)))))
+
+
+def _is(predicate: str, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    """`isnan`, `isinf`, `isfinite`."""
+    value = at.value(given[0])
+    if not isinstance(value.type, AnyFloat):
+        return Value(at.emitter.constant(predicate == "olt", IntegerType(1)))
+    if predicate == "uno":
+        return Value(at.emitter.pure(arith.CmpfOp(value.ssa, value.ssa, "uno")))
+    infinite = at.emitter.constant(float("inf"), value.type)
+    return Value(at.emitter.pure(arith.CmpfOp(at.emitter.pure(math.AbsFOp(value.ssa)), infinite, predicate)))
+
+
+def _select(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    condition = at.condition(given[0])
+    a, b = at.together(node, at.term(given[1]), at.term(given[2]))
+    return Value(at.emitter.pure(arith.SelectOp(condition, a.ssa, b.ssa)), a.unsigned)
+
+
+def _binary(name: str, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    return at.combine(node, f"T.{name}", words.CALLS[name], at.term(given[0]), at.term(given[1]))
+
+
+def _operator(op: ast.operator, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    return at.binary(node, op, at.term(given[0]), at.term(given[1]))
+
+
+def _compare(op: ast.cmpop, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    return at.compare(node, op, at.term(given[0]), at.term(given[1]))
+
+
+def _logic(op: ast.boolop, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    return at.term(ast.copy_location(ast.BoolOp(op, list(given)), node))
+
+
+def _not(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    return at.term(ast.copy_location(ast.UnaryOp(ast.Not(), given[0]), node))
+
+
+def _if_then_else(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    return at.term(ast.copy_location(ast.IfExp(*given), node))
+
+
+def _extreme(largest: bool, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    """`T.max_value("int8")`, `T.min_value("float32")`."""
+    type, unsigned = _dtype(at, given[0])
+    if isinstance(type, AnyFloat):
+        if not isinstance(type, Float32Type) and type.bitwidth != 64:
+            raise at.scope.source.error(node, "give the number itself", 'such as T.float16("inf")')
+        number = 3.4028234663852886e38 if isinstance(type, Float32Type) else 1.7976931348623157e308
+        return at.as_value(number if largest else -number, node, type)
+    width = _width(type)
+    low, high = (0, (1 << width) - 1) if unsigned else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
+    return at.as_value(high if largest else low, node, type, unsigned)
+
+
+CALLS: Mapping[str, Call] = {
+    **{name: Call(("value",), partial(_literal, name)) for name in words.DTYPES},
+    **{name: Call(("x",), partial(_unary, name)) for name in words.UNARY},
+    **{name: Call(("x", "y"), partial(_binary, name)) for name in words.CALLS},
+    **{name: Call(("x", "y"), partial(_operator, op)) for name, op in words.OPERATORS.items()},
+    **{name: Call(("x", "y"), partial(_compare, op)) for name, op in words.COMPARISONS.items()},
+    "And": Call(("x", "y"), partial(_logic, ast.And())),
+    "Or": Call(("x", "y"), partial(_logic, ast.Or())),
+    "Not": Call(("x",), _not),
+    "cast": Call(("value", "dtype"), _cast),
+    "reinterpret": Call(("dtype", "value"), _reinterpret),
+    "sigmoid": Call(("x",), _sigmoid),
+    "isnan": Call(("x",), partial(_is, "uno")),
+    "isinf": Call(("x",), partial(_is, "oeq")),
+    "isfinite": Call(("x",), partial(_is, "olt")),
+    "Select": Call(("condition", "true_value", "false_value"), _select),
+    "if_then_else": Call(
+        ("cond", "true_value", "false_value", "dtype"), lambda at, n, g: _if_then_else(at, n, g[:3]), 3
+    ),
+    "likely": Call(("cond",), lambda at, node, given: at.term(given[0])),
+    "max_value": Call(("dtype",), partial(_extreme, True)),
+    "min_value": Call(("dtype",), partial(_extreme, False)),
+    "check": Call(("at", "given", "extent", "text"), lambda at, node, given: at.check(node, given)),
+}
+"""Every call that an expression may have, but for operations by their own names."""

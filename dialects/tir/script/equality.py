@@ -1,0 +1,171 @@
+"""Are two functions the same but for names? Loops, blocks, and what is computed in which order of writing.
+
+Expressions are compared as trees: it is the same whether a subexpression is computed once or twice, and in which order
+values without effects are. Indices are compared in affine normal form. What blocks declare to read and write follows
+from their bodies, and is not compared. Counterpart of TVM's `structural_equal`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ..affine import affine_of, over_dimensions, simplify
+from ..blocks import BlockOp
+from ..buffers import AllocBufferOp
+from ..checks import CheckOp
+from ..functions import PrimFuncOp
+from ..loops import ForOp, dimension_ranges
+from .printer import function_text
+
+Form: TypeAlias = "tuple[object, ...]"
+"""A function, statement or expression as nested tuples, equal where they are the same."""
+
+
+def structural_equal(lhs: PrimFuncOp | ModuleOp, rhs: PrimFuncOp | ModuleOp) -> bool:
+    """Whether two functions, or modules of functions, are the same but for names of values."""
+    if isinstance(lhs, PrimFuncOp) and isinstance(rhs, PrimFuncOp):
+        return _FunctionForm(lhs).form() == _FunctionForm(rhs).form()
+    return _by_name(lhs) == _by_name(rhs)
+
+
+def _by_name(op: PrimFuncOp | ModuleOp) -> Mapping[str, object]:
+    functions = [op] if isinstance(op, PrimFuncOp) else [each for each in op.ops if isinstance(each, PrimFuncOp)]
+    return {func.sym_name.data: _FunctionForm(func).form() for func in functions}
+
+
+def assert_structural_equal(lhs: PrimFuncOp | ModuleOp, rhs: PrimFuncOp | ModuleOp) -> None:
+    """Raise an `AssertionError` that shows where two functions or modules differ, unless they are the same."""
+    if structural_equal(lhs, rhs):
+        return
+    left, right = (_text(op).splitlines() for op in (lhs, rhs))
+    difference = "\n".join(difflib.unified_diff(left, right, "lhs", "rhs", lineterm="", n=3))
+    raise AssertionError(f"the functions differ:\n{difference or 'in types, flags or attributes only'}")
+
+
+def _text(op: PrimFuncOp | ModuleOp) -> str:
+    functions = [op] if isinstance(op, PrimFuncOp) else [each for each in op.ops if isinstance(each, PrimFuncOp)]
+    return "\n".join(function_text(func) for func in functions)
+
+
+def _attributes(attributes: Mapping[str, Attribute]) -> Form:
+    return tuple(sorted(((name, str(value)) for name, value in attributes.items()), key=lambda pair: pair[0]))
+
+
+class _FunctionForm:
+    """The form of one function. Values from outside of blocks are known by the order in which they appear."""
+
+    def __init__(self, func: PrimFuncOp):
+        self.func = func
+        self.numbers: dict[SSAValue, int] = {}
+
+    def number(self, value: SSAValue) -> int:
+        return self.numbers.setdefault(value, len(self.numbers))
+
+    def form(self) -> Form:
+        arguments = tuple((self.number(a), str(a.type)) for a in self.func.body.block.args)
+        return ("function", arguments, _attributes(self.func.attributes), self._statements(self.func.body.block))
+
+    def _statements(self, block: Block) -> Form:
+        return tuple(self._statement(op) for op in block.ops)
+
+    def _statement(self, op: Operation) -> Form:
+        match op:
+            case AllocBufferOp():
+                return ("alloc", self.number(op.buffer), op.scope.data, str(op.buffer.type), _attributes(op.attributes))
+            case ForOp():
+                head = (self.number(op.var), op.start, op.trip_count, op.kind.data)
+                thread = None if op.thread is None else op.thread.data
+                words = None if op.annotations is None else _attributes(op.annotations.data)
+                return ("for", head, thread, words, _attributes(op.attributes), self._statements(op.body.block))
+            case BlockOp():
+                return self._block(op)
+            case _:
+                return ("other", str(op))
+
+    def _block(self, op: BlockOp) -> Form:
+        variables = tuple(op.loop_vars)
+        ranges = dimension_ranges(variables)
+        used = [AffineExpr.dimension(self.number(v)) for v in variables]
+        bindings, conditions = (
+            tuple(str(simplify(expr, ranges).replace_dims_and_symbols(used, [])) for expr in exprs)
+            for exprs in (op.bindings.data.results, op.conditions)
+        )
+        header = (op.block_name, op.kinds, op.extents, tuple(sorted(op.partial_iters)), bindings, frozenset(conditions))
+        init = None if op.init is None else _BodyForm(self, op.init.block).effects
+        return ("block", header, _attributes(op.attributes), init, _BodyForm(self, op.body.block).effects)
+
+
+class _BodyForm:
+    """The effects of a body, in order, with expressions as trees."""
+
+    def __init__(self, function: _FunctionForm, block: Block):
+        self.function = function
+        self.dims = over_dimensions(block.args)
+        self.epochs: dict[SSAValue, int] = {}
+        self.known: dict[SSAValue, Form] = {}
+        self.effects = self._effects(block)
+
+    def _effects(self, block: Block) -> Form:
+        found: list[Form] = []
+        for op in block.ops:
+            match op:
+                case memref.StoreOp():
+                    place = tuple(self.value(each) for each in op.indices)
+                    found.append(("store", self.function.number(op.memref), place, self.value(op.value)))
+                    self.epochs[op.memref] = self.epochs.get(op.memref, 0) + 1
+                case memref.LoadOp():
+                    self.value(op.res)  # what the buffer holds now
+                case scf.IfOp() if not op.results:
+                    sides = tuple(self._effects(r.block) if r.blocks else () for r in op.regions)
+                    found.append(("if", self.value(op.cond), *sides))
+                case scf.IfOp():
+                    for region in op.regions:
+                        found.extend(self._effects(region.block))
+                    for result in op.results:
+                        self.value(result)
+                case scf.YieldOp():
+                    pass
+                case CheckOp():
+                    found.append(("check", self.value(op.result)))
+                case _ if not op.results:
+                    found.append(("other", str(op)))
+                case _:
+                    pass
+        return tuple(dict.fromkeys(found) if all(each[0] == "check" for each in found) else found)
+
+    def value(self, value: SSAValue) -> Form:
+        if (known := self.known.get(value)) is None:
+            known = self.known[value] = self._value(value)
+        return known
+
+    def _value(self, value: SSAValue) -> Form:
+        if isinstance(value.type, IndexType) and (expr := affine_of(value, self.dims)) is not None:
+            return ("index", str(simplify(expr)))
+        if isinstance(value, BlockArgument):
+            return ("argument", self.function.number(value))
+        assert isinstance(value, OpResult)
+        op = value.op
+        match op:
+            case memref.LoadOp():
+                place = tuple(self.value(each) for each in op.indices)
+                return ("load", self.function.number(op.memref), self.epochs.get(op.memref, 0), place)
+            case scf.IfOp():
+                sides: list[Form] = []
+                for region in op.regions:
+                    end = region.block.last_op
+                    assert isinstance(end, scf.YieldOp)
+                    sides.append(self.value(end.operands[value.index]))
+                return ("choice", self.value(op.cond), *sides)
+            case arith.ConstantOp():
+                return ("constant", str(op.value))
+            case _:
+                operands = tuple(self.value(each) for each in op.operands)
+                words = (_attributes(op.properties), _attributes(op.attributes))
+                return (op.name, operands, words, str(value.type), value.index)

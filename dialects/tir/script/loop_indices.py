@@ -1,0 +1,134 @@
+"""Expressions over the variables of loops: what iterators are bound to, and where a block runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+
+from ...support.diagnostics import Diagnostic
+from ..affine import simplify
+from ..loops import ForOp
+from . import words
+from .scope import Iterator, Local, NotStatic, Scope
+
+
+class LoopIndices:
+    """Reads affine expressions; the loop variables that they speak of become their dimensions, in order."""
+
+    def __init__(self, scope: Scope):
+        self.scope = scope
+        self.variables: list[SSAValue] = []
+
+    def dimension(self, loop: ForOp) -> AffineExpr:
+        """The dimension of a loop's variable."""
+        if loop.var not in self.variables:
+            self.variables.append(loop.var)
+        return AffineExpr.dimension(self.variables.index(loop.var))
+
+    def known(self, found: Local | None) -> AffineExpr | None:
+        """What a name is worth, if it is one that expressions here may speak of."""
+        return self.dimension(found) if isinstance(found, ForOp) else None
+
+    def expr(self, node: ast.expr) -> AffineExpr:
+        """An expression.
+
+        Raises:
+            Diagnostic: it is not affine, or speaks of something else than loops.
+        """
+        try:
+            number = self.scope.static(node)
+        except NotStatic:
+            return simplify(self._expr(node))
+        if not isinstance(number, int):
+            raise self._error(node, f"an index is an integer, not {number!r}")
+        return AffineConstantExpr(number)
+
+    def _expr(self, node: ast.expr) -> AffineExpr:
+        match node:
+            case ast.Name(id=name):
+                if (known := self.known(self.scope.local.get(name))) is not None:
+                    return known
+                if name not in self.scope.local and name not in self.scope.python:
+                    raise self.scope.unknown(node)
+                raise self._error(node, f"'{name}' is no variable of a loop around the block")
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self.expr(operand) * -1
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._binary(node, op, self.expr(left), self.expr(right))
+            case ast.Call(func=func, args=[left, right]) if (name := self._word(func)) in words.OPERATORS:
+                return self._binary(node, words.OPERATORS[name], self.expr(left), self.expr(right))
+            case ast.Call(func=func, args=[inner]) if self._word(func) in ("int32", "int64", "index"):
+                return self.expr(inner)
+            case _:
+                raise self._error(node, "an iterator is bound to loop variables, by +, -, * with a number, // and %")
+
+    def _word(self, func: ast.expr) -> str:
+        word = self.scope.word(func) or ""
+        return words.ALIASES.get(word, word)
+
+    def _binary(self, node: ast.expr, op: ast.operator, a: AffineExpr, b: AffineExpr) -> AffineExpr:
+        match op, a, b:
+            case ast.Add(), _, _:
+                return a + b
+            case ast.Sub(), _, _:
+                return a + b * -1
+            case ast.Mult(), _, AffineConstantExpr():
+                return a * b
+            case ast.Mult(), AffineConstantExpr(), _:
+                return b * a
+            case ast.FloorDiv(), _, AffineConstantExpr(value) if value > 0:
+                return a // value
+            case ast.Mod(), _, AffineConstantExpr(value) if value > 0:
+                return a % value
+            case _:
+                raise self._error(
+                    node, "an index multiplies by numbers, and divides by positive ones", "write it with +, -, *, //, %"
+                )
+
+    def conditions(self, node: ast.expr) -> list[AffineExpr]:
+        """Expressions that are at least 0 where a condition holds.
+
+        Raises:
+            Diagnostic: it is no conjunction of inequalities of affine expressions.
+        """
+        match node:
+            case ast.BoolOp(op=ast.And(), values=values):
+                return [each for value in values for each in self.conditions(value)]
+            case ast.Call(func=func, args=[left, right]) if self._word(func) == "And":
+                return [*self.conditions(left), *self.conditions(right)]
+            case ast.Compare(left=left, ops=ops, comparators=comparators):
+                sides = [self.expr(each) for each in (left, *comparators)]
+                found = (self._at_least_0(node, op, *pair) for op, pair in zip(ops, _pairs(sides), strict=True))
+                return [simplify(each) for each in found]
+            case _:
+                raise self._error(node, "T.where takes comparisons (<, <=, >, >=) of loop indices, joined by 'and'")
+
+    def _at_least_0(self, node: ast.expr, op: ast.cmpop, a: AffineExpr, b: AffineExpr) -> AffineExpr:
+        match op:
+            case ast.Lt():
+                return b + a * -1 + AffineConstantExpr(-1)
+            case ast.LtE():
+                return b + a * -1
+            case ast.Gt():
+                return a + b * -1 + AffineConstantExpr(-1)
+            case ast.GtE():
+                return a + b * -1
+            case _:
+                raise self._error(node, "T.where compares with <, <=, > and >=")
+
+    def _error(self, node: ast.AST, message: str, hint: str | None = None) -> Diagnostic:
+        return self.scope.source.error(node, message, hint)
+
+
+class IteratorIndices(LoopIndices):
+    """Reads affine expressions over a block's iterators, as T.reads and T.writes have them."""
+
+    def known(self, found: Local | None) -> AffineExpr | None:
+        return AffineExpr.dimension(found.number) if isinstance(found, Iterator) else None
+
+
+def _pairs(sides: Sequence[AffineExpr]) -> list[tuple[AffineExpr, AffineExpr]]:
+    return list(zip(sides[:-1], sides[1:], strict=True))

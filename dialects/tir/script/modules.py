@@ -1,0 +1,84 @@
+"""Modules that show themselves as TVMScript, and `@ir_module` on a class of `@T.prim_func`s."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.irdl import irdl_op_definition
+
+from ...support.diagnostics import Diagnostic
+from ..functions import PrimFuncOp
+from .printer import HEADER, function_text
+from .source import Source
+
+
+@irdl_op_definition
+class IRModule(ModuleOp):
+    """A `builtin.module` with functions by name, and as TVMScript. Counterpart of TVM's `IRModule`."""
+
+    @staticmethod
+    def of(source: ModuleOp | PrimFuncOp) -> IRModule:
+        """A copy of a module, or of a function in a module of its own."""
+        if isinstance(source, PrimFuncOp):
+            return IRModule([source.clone()])
+        copy = source.clone()
+        ops = list(copy.ops)
+        for op in ops:
+            op.detach()
+        made = IRModule(ops, dict(copy.attributes), copy.sym_name)
+        made.location = source.location
+        return made
+
+    def script(self) -> str:
+        """The `tir` functions as TVMScript; others have no form in it, and are left out.
+
+        Raises:
+            Diagnostic: something in a function has no form in TVMScript.
+        """
+        return module_script(self)
+
+    def show(self) -> None:
+        """Print it as TVMScript."""
+        print(self.script())
+
+    def __getitem__(self, name: str) -> PrimFuncOp:
+        """The `tir` function of a name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for op in self.ops:
+            if isinstance(op, PrimFuncOp) and op.sym_name.data == name:
+                return op
+        raise KeyError(name)
+
+
+def module_script(module: ModuleOp) -> str:
+    """The `tir` functions of a module as TVMScript.
+
+    Raises:
+        Diagnostic: something in a function has no form in TVMScript.
+    """
+    functions = [function_text(op) for op in module.ops if isinstance(op, PrimFuncOp)]
+    header = f"{HEADER.replace('import ', 'import ir_module, ')}\n\n@ir_module\nclass Module:\n"
+    inner = "\n".join(functions) or "pass\n"
+    return header + "".join(f"    {line}\n" if line else "\n" for line in inner.splitlines())
+
+
+def ir_module(cls: type) -> IRModule:
+    """A module of the functions of a class, in order.
+
+    Raises:
+        Diagnostic: the class holds something else.
+    """
+    functions: list[PrimFuncOp] = []
+    for name, value in vars(cls).items():
+        if isinstance(value, PrimFuncOp):
+            functions.append(value)
+        elif not name.startswith("__"):
+            source = Source.of_function(cls)
+            raise Diagnostic(
+                f"a module holds functions only, and '{name}' is none",
+                source.place(source.tree().body[0]),
+                hint="is it marked as @T.prim_func?",
+            )
+    return IRModule([func.clone() for func in functions])

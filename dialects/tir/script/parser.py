@@ -1,0 +1,339 @@
+"""From TVMScript to `tir.prim_func`: functions and what stands around blocks.
+
+The text is Python's, read by `ast`: loops, blocks and buffers become operations, names that the text does not define
+are Python's, where the function was defined. What has no meaning is refused where it stands.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.ir import Attribute, Block, Region
+
+from ...support.diagnostics import Diagnostic, did_you_mean
+from ...support.verifier import verify
+from ..buffers import AllocBufferOp
+from ..buffers import Scope as StorageScope
+from ..functions import PrimFuncOp
+from ..loops import ForKind, ForOp
+from .arguments import Arguments, attributes_of
+from .block_parser import BlockParser
+from .buffers import annotated, described
+from .scope import Buffer, Constant, Handle, NotStatic, Scope, Words, harmless
+from .source import Source
+
+LOOPS = {
+    "serial": ForKind.SERIAL, "parallel": ForKind.PARALLEL, "vectorized": ForKind.VECTORIZED,
+    "unroll": ForKind.UNROLLED, "thread_binding": ForKind.THREAD_BINDING,
+}  # fmt: skip
+"""`T.<word>(min, extent)`."""
+KNOWN_ATTRIBUTES = ("global_symbol", "tir.noalias")
+"""Attributes of functions that Weft says otherwise: by the function's name, and always."""
+
+
+def prim_func(function: Callable[..., object]) -> PrimFuncOp:
+    """A decorator: the `tir.prim_func` that a Python function in TVMScript's syntax stands for.
+
+    Raises:
+        Diagnostic: something in it has no meaning, or is not well formed; at its place in the Python source.
+    """
+    source = Source.of_function(function)
+    tree = source.tree().body
+    if len(tree) != 1 or not isinstance(node := tree[0], ast.FunctionDef):
+        raise Diagnostic("prim_func is for functions that are defined by def", source.place(tree[0]))
+    return _checked(source, [FunctionParser(source, Scope.of_function(function), node).parse()])[0]
+
+
+def from_source(text: str, file: str = "<script>") -> PrimFuncOp | ModuleOp:
+    """What a piece of TVMScript stands for: a function, or a module where there are several or a class.
+
+    Raises:
+        Diagnostic: as `prim_func` says.
+    """
+    source = Source.of_text(text, file)
+    names = dict(harmless())
+    functions: list[PrimFuncOp] = []
+    is_module = False
+    for node in source.tree().body:
+        match node:
+            case ast.ImportFrom() | ast.Import():
+                for alias in node.names:
+                    if (alias.asname or alias.name) in ("T", "tir") or alias.name in ("tir", "script"):
+                        names[alias.asname or alias.name] = Words()
+            case ast.FunctionDef():
+                functions.append(FunctionParser(source, _with_words(names), node).parse())
+            case ast.ClassDef(body=body):
+                is_module = True
+                for inner in body:
+                    if isinstance(inner, ast.FunctionDef):
+                        functions.append(FunctionParser(source, _with_words(names), inner).parse())
+                    elif not isinstance(inner, ast.Pass | ast.Expr):
+                        raise Diagnostic("a module holds functions only", source.place(inner))
+            case ast.Expr(value=ast.Constant()):
+                pass
+            case _:
+                raise Diagnostic("only imports, functions and a module's class may stand here", source.place(node))
+    if not functions:
+        raise Diagnostic("the text defines no function", source.place(ast.Module([], [])))
+    checked = _checked(source, functions)
+    return checked[0] if len(checked) == 1 and not is_module else ModuleOp(checked)
+
+
+def _with_words(names: Mapping[str, object]) -> Mapping[str, object]:
+    return {"T": Words(), **names}
+
+
+def _checked(source: Source, functions: Sequence[PrimFuncOp]) -> list[PrimFuncOp]:
+    """The functions, verified."""
+    module = ModuleOp(list(functions))
+    try:
+        verify(module)
+    except Diagnostic as error:
+        raise source.with_text(error) from None
+    for function in functions:
+        function.detach()
+    return list(functions)
+
+
+class FunctionParser:
+    """Reads one function."""
+
+    def __init__(self, source: Source, python: Mapping[str, object], node: ast.FunctionDef):
+        self.source = source
+        self.scope = Scope(source, python)
+        self.node = node
+        self.attributes: dict[str, Attribute] = {}
+        self.name = node.name
+        self.types: dict[str, tuple[Attribute, bool] | None] = {}
+
+    def parse(self) -> PrimFuncOp:
+        """The function, not yet verified."""
+        arguments = self.node.args
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
+            raise self._error(self.node, "a function takes buffers by position, without defaults")
+        body = Block()
+        handles: dict[str, Buffer] = {}
+        matched = self._matched_handles()
+        for parameter in arguments.args:
+            annotation = parameter.annotation
+            if annotation is None:
+                raise self._error(parameter, f"'{parameter.arg}' has no type", 'such as T.Buffer[(16,), "float32"]')
+            if (found := annotated(self.scope, annotation)) is None:
+                call = matched.get(parameter.arg)
+                if call is None:
+                    raise self._error(parameter, f"no T.match_buffer says what '{parameter.arg}' is")
+                found = described(self.scope, call, "T.match_buffer", ("param",))
+            type, unsigned = found
+            argument = body.insert_arg(type, len(body.args))
+            argument.name_hint = parameter.arg
+            buffer = Buffer(argument, unsigned)
+            is_handle = parameter.arg in matched
+            self.scope.local[parameter.arg] = Handle(parameter.arg) if is_handle else buffer
+            if is_handle:
+                handles[parameter.arg] = buffer
+        self.handles = handles
+        self._statements(self.node.body, body)
+        names = self.attributes.pop("global_symbol", None)
+        self.attributes.pop("tir.noalias", None)
+        name = names.data if isinstance(names, StringAttr) else self.name
+        func = PrimFuncOp(name, [a.type for a in body.args], Region(body), self.attributes)
+        func.location = self.source.location(self.node)
+        return func
+
+    def _matched_handles(self) -> dict[str, ast.Call]:
+        """The `T.match_buffer` of each parameter."""
+        found: dict[str, ast.Call] = {}
+        for statement in ast.walk(self.node):
+            if isinstance(statement, ast.Call) and self.scope.word(statement.func) == "match_buffer":
+                first = statement.args[0] if statement.args else None
+                if isinstance(first, ast.Name):
+                    if first.id in found:
+                        raise self._error(statement, f"'{first.id}' has been matched already")
+                    found[first.id] = statement
+        return found
+
+    def _error(self, node: ast.AST, message: str, hint: str | None = None) -> Diagnostic:
+        return self.source.error(node, message, hint)
+
+    # statements
+
+    def _statements(self, statements: Sequence[ast.stmt], body: Block) -> None:
+        for statement in statements:
+            self._one(statement, body)
+
+    def _one(self, statement: ast.stmt, body: Block) -> None:
+        match statement:
+            case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None):
+                pass
+            case ast.For():
+                self._for(statement, body)
+            case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func) as call, optional_vars=names)]):
+                self._with(statement, self.scope.word(func), call, names, body)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self._assign(statement, name, value, body)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                self._assign(statement, name, value, body)
+            case ast.Expr(value=ast.Call(func=func) as call) if self.scope.word(func) == "func_attr":
+                self.attributes |= Arguments(self.scope, call, "T.func_attr").dictionary("attrs")
+            case ast.If(test=test, body=then, orelse=otherwise):
+                try:
+                    chosen = self.scope.static(test)
+                except NotStatic:
+                    raise self._error(
+                        statement, "an if stands in a block", "let the block have the condition: T.where(...)"
+                    ) from None
+                self._statements(then if chosen else otherwise, body)
+            case ast.Assign(targets=[ast.Subscript()]) | ast.AugAssign():
+                raise self._error(
+                    statement, "an element is stored in a block only", 'put it into: with T.block("name"): ...'
+                )
+            case _:
+                text = ast.unparse(statement).splitlines()[0]
+                raise self._error(statement, f"a function has no '{text}'", "it has loops, blocks and buffers")
+
+    def _assign(self, statement: ast.stmt, name: str, value: ast.expr, body: Block) -> None:
+        word = self.scope.word(value.func) if isinstance(value, ast.Call) else None
+        if isinstance(value, ast.Call) and word == "match_buffer":
+            first = value.args[0] if value.args else None
+            buffer = self.handles.get(first.id) if isinstance(first, ast.Name) else None
+            if buffer is None:
+                raise self._error(value, "T.match_buffer says what a parameter is", "its first argument is a T.handle")
+            buffer.ssa.name_hint = name
+            self.scope.local[name] = buffer
+        elif isinstance(value, ast.Call) and word == "alloc_buffer":
+            self._alloc(name, value, body)
+        elif word is not None:
+            hint = did_you_mean(f"T.{word}", ["T.match_buffer", "T.alloc_buffer", "T.axis.remap"])
+            raise self._error(statement, f"T.{word} stands in a block, or nowhere", hint)
+        else:
+            try:
+                self.scope.local[name] = Constant(self.scope.static(value))
+            except NotStatic:
+                raise self._error(
+                    statement, "a value that is known only when the function runs has its name in a block"
+                )
+
+    def _alloc(self, name: str, call: ast.Call, body: Block) -> None:
+        type, unsigned = described(self.scope, call, "T.alloc_buffer", (), scopes=True)
+        scopes = [keyword.value for keyword in call.keywords if keyword.arg == "scope"]
+        scope = Arguments(self.scope, call, "T.alloc_buffer").literal(scopes[0]) if scopes else "global"
+        if scope not in tuple(StorageScope):
+            known = ", ".join(StorageScope)
+            raise self._error(
+                scopes[0], f"unknown scope {scope!r}; known: {known}", did_you_mean(str(scope), StorageScope)
+            )
+        alloc = AllocBufferOp(type, StorageScope(str(scope)))
+        alloc.buffer.name_hint = name
+        alloc.location = self.source.location(call)
+        body.add_op(alloc)
+        self.scope.local[name] = Buffer(alloc.buffer, unsigned)
+
+    def _with(self, statement: ast.With, word: str | None, call: ast.Call, names: ast.expr | None, body: Block) -> None:
+        if word != "block":
+            raise self._error(
+                statement, f"a function has no 'with {ast.unparse(call)}'", 'it has: with T.block("name")'
+            )
+        arguments = Arguments(self.scope, call, "T.block")
+        arguments.nodes(optional=("name_hint", "no_realize"))
+        name = arguments.static("name_hint", "")
+        if not isinstance(name, str):
+            raise self._error(call, "T.block takes a name")
+        if names is not None:
+            raise self._error(names, "iterators get their names by T.axis", "vi, vj = T.axis.remap(...)")
+        if name in ("root", "") and self._holds_loops(statement):
+            self._root(statement, body)
+            return
+        body.add_op(BlockParser(self.scope, statement, name).parse())
+
+    def _holds_loops(self, statement: ast.With) -> bool:
+        """Whether a block is TVM's root: around everything, without iterators."""
+        has_axes = any(
+            isinstance(inner, ast.Assign)
+            and isinstance(inner.value, ast.Call)
+            and (self.scope.word(inner.value.func) or "").startswith("axis.")
+            for inner in statement.body
+        )
+        return not has_axes and any(isinstance(inner, ast.For | ast.With) for inner in statement.body)
+
+    def _root(self, statement: ast.With, body: Block) -> None:
+        """The root block says nothing of its own: what it reads and writes is the function's."""
+        for inner in statement.body:
+            if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Call):
+                word = self.scope.word(inner.value.func)
+                if word in ("reads", "writes"):
+                    continue
+                if word == "block_attr":
+                    self.attributes |= attributes_of(self.scope, inner.value.args[0])
+                    continue
+            self._one(inner, body)
+
+    # loops
+
+    def _for(self, statement: ast.For, body: Block) -> None:
+        if statement.orelse:
+            raise self._error(statement, "a loop has no else")
+        call = statement.iter
+        word = self.scope.word(call.func) if isinstance(call, ast.Call) else None
+        is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
+        if not isinstance(call, ast.Call) or not (is_range or word == "grid" or word in LOOPS):
+            raise self._error(
+                call, f"a loop does not run over '{ast.unparse(call)}'",
+                "over range, T.grid, T.serial, T.parallel, T.vectorized, T.unroll or T.thread_binding",
+            )  # fmt: skip
+        if word == "grid":
+            names = statement.target.elts if isinstance(statement.target, ast.Tuple) else [statement.target]
+            if len(names) != len(call.args) or call.keywords:
+                raise self._error(statement, f"T.grid has {len(call.args)} extents for {len(names)} loop variables")
+            loops = [self._loop(name, ForKind.SERIAL, 0, extent) for name, extent in zip(names, call.args, strict=True)]
+        else:
+            names = [statement.target]
+            loops = [self._single(statement.target, call, "range" if is_range else str(word))]
+        saved = dict(self.scope.local)
+        for name, loop in zip(names, loops, strict=True):
+            assert isinstance(name, ast.Name)
+            loop.location = self.source.location(statement)
+            self.scope.local[name.id] = loop
+            body.add_op(loop)
+            body = loop.body.block
+        self._statements(statement.body, body)
+        self.scope.local = saved
+
+    def _single(self, target: ast.expr, call: ast.Call, word: str) -> ForOp:
+        """A loop that is no grid."""
+        arguments = Arguments(self.scope, call, word if word == "range" else f"T.{word}")
+        more = () if word == "range" else ("annotations",)
+        more = ("thread", *more) if word == "thread_binding" else more
+        if len(call.args) == 1 or "stop" in arguments.by_name or not call.args:
+            arguments.nodes("stop", optional=more)
+            low = 0
+        else:
+            arguments.nodes("start", "stop", optional=more)
+            low = self._integer(arguments.given["start"])
+        loop = self._loop(target, LOOPS.get(word, ForKind.SERIAL), low, arguments.given["stop"])
+        if word == "thread_binding":
+            thread = arguments.static("thread", None)
+            if not isinstance(thread, str):
+                raise self._error(call, 'T.thread_binding names a thread: thread="threadIdx.x"')
+            loop.properties["thread"] = StringAttr(thread)
+        if (node := arguments.given.get("annotations")) is not None and (
+            not isinstance(node, ast.Constant) or node.value is not None
+        ):
+            loop.properties["annotations"] = DictionaryAttr(attributes_of(self.scope, node))
+        return loop
+
+    def _integer(self, node: ast.expr) -> int:
+        try:
+            value = self.scope.static(node)
+        except NotStatic:
+            raise self._error(node, "the bounds of a loop are numbers that are known here") from None
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self._error(node, f"the bounds of a loop are whole numbers, not {value!r}")
+        return value
+
+    def _loop(self, target: ast.expr, kind: ForKind, low: int, stop: ast.expr) -> ForOp:
+        if not isinstance(target, ast.Name):
+            raise self._error(target, "a loop has one variable")
+        high = self._integer(stop)
+        return ForOp(max(0, high - low), min=low, kind=kind, name_hint=target.id)

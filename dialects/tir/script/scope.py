@@ -1,0 +1,161 @@
+"""What names mean in a function's text: its own loops, iterators, buffers and values, else Python's."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, SSAValue
+
+from ...support.diagnostics import did_you_mean
+from ..loops import ForOp
+from .emitter import Value
+from .source import Source
+
+MARK = "__tvmscript__"
+"""What a module or object has whose attributes are TVMScript's words: `T`."""
+
+
+class Words:
+    """Stands for the namespace `T` where its module is not at hand."""
+
+    __tvmscript__ = True
+
+
+@dataclass(frozen=True)
+class Handle:
+    """A parameter that `T.match_buffer` has not been told of yet."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A buffer, and whether its integers have no sign."""
+
+    ssa: SSAValue
+    unsigned: bool = False
+
+    @property
+    def type(self) -> MemRefType[Attribute]:
+        assert isinstance(self.ssa.type, MemRefType)
+        return self.ssa.type
+
+
+@dataclass(frozen=True)
+class Iterator:
+    """An iterator of the block that is being read, by number."""
+
+    number: int
+
+
+Local: TypeAlias = "ForOp | Handle | Buffer | Iterator | Value | Constant"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A Python value that the text has given a name."""
+
+    value: object
+
+
+class NotStatic(Exception):
+    """An expression has no value before the function runs."""
+
+
+_HARMLESS = {
+    name: getattr(builtins, name)
+    for name in ("abs", "bool", "float", "int", "len", "list", "max", "min", "range", "str", "sum", "tuple", "zip")
+}
+"""Python's functions that text without a module may use."""
+
+
+@dataclass
+class Scope:
+    """Names and their meanings."""
+
+    source: Source
+    python: Mapping[str, object]
+    local: dict[str, Local] = field(default_factory=dict)
+
+    @staticmethod
+    def of_function(function: Callable[..., object]) -> Mapping[str, object]:
+        """The Python names that a function sees."""
+        closure = inspect.getclosurevars(function)
+        # what is only used in annotations or nested functions is no closure variable: the module's names are all here
+        module = getattr(function, "__globals__", {})
+        return {**vars(builtins), **module, **closure.nonlocals}
+
+    def is_words(self, node: ast.expr) -> bool:
+        """Whether a node is the namespace `T`."""
+        try:
+            found = self._python(node)
+        except NotStatic:
+            return False
+        return getattr(found, MARK, False) is True
+
+    def _python(self, node: ast.expr) -> object:
+        """What a name or an attribute of one is in Python."""
+        match node:
+            case ast.Name(id=name) if name not in self.local and name in self.python:
+                return self.python[name]
+            case ast.Attribute(value=inner, attr=name):
+                found = self._python(inner)
+                try:
+                    return getattr(found, name)
+                except AttributeError as error:
+                    raise NotStatic from error
+            case _:
+                raise NotStatic
+
+    def word(self, node: ast.expr) -> str | None:
+        """`T.axis.remap` as `axis.remap`; `None` for what is no word of TVMScript."""
+        path: list[str] = []
+        while isinstance(node, ast.Attribute):
+            path.append(node.attr)
+            node = node.value
+            if self.is_words(node):
+                return ".".join(reversed(path))
+        return None
+
+    def static(self, node: ast.expr) -> object:
+        """The Python value of an expression.
+
+        Raises:
+            NotStatic: it needs what is known only when the function runs.
+            Diagnostic: Python fails to compute it.
+        """
+        if isinstance(node, ast.Constant):
+            return node.value
+        names: dict[str, object] = {}
+        bound = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        for inner in ast.walk(node):
+            if not isinstance(inner, ast.Name) or inner.id in bound:
+                continue
+            found = self.local.get(inner.id)
+            if isinstance(found, Constant):
+                names[inner.id] = found.value
+            elif found is not None or inner.id not in self.python or self.is_words(inner):
+                raise NotStatic
+            else:
+                names[inner.id] = self.python[inner.id]
+        names["__builtins__"] = {}
+        try:
+            return eval(compile(ast.Expression(body=node), self.source.file, "eval"), names)
+        except Exception as error:
+            raise self.source.error(node, f"Python cannot compute this: {type(error).__name__}: {error}") from error
+
+    def unknown(self, node: ast.Name) -> Exception:
+        """That a name means nothing."""
+        hint = did_you_mean(node.id, [*self.local, *self.python])
+        return self.source.error(node, f"'{node.id}' is not defined", hint)
+
+
+def harmless() -> Mapping[str, object]:
+    """The Python names that text sees which stands in no module."""
+    return dict(_HARMLESS)
