@@ -8,46 +8,22 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
-from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
-from xdsl.ir import Block, Operation
+from operator_kernels import COMPILED, as_kernel
+from xdsl.ir import Block
 
-from weft.dialects.relay import Relay
 from weft.dialects.relay.base import flatten_types
-from weft.dialects.relay.core import CallOp, FuncOp, ReturnOp
 from weft.dialects.relay.ops.image import Resize2dOp
 from weft.dialects.relay.reference import evaluate_compute
 from weft.lowering.compiler import compile_graph
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
-from weft.testing import OperatorExample, assert_close, examples_of
+from weft.testing import OperatorExample, assert_close
 from weft.testing.operators import type_of
 
 NDArray = npt.NDArray[Any]
 
 TOLERANCE = 1e-5
 ROUGH = {"relay.fast_exp": 1e-2, "relay.fast_tanh": 1e-2, "relay.fast_erf": 1e-2, "relay.nn.fast_softmax": 1e-2}
-
-
-def as_kernel(op: Operation) -> ModuleOp:
-    """A module at phase `fuse` whose graph is one call of a kernel with nothing in it but `op`."""
-    inputs, outputs = [v.type for v in op.operands], [v.type for v in op.results]
-    type = FunctionType.from_lists(inputs, outputs)
-    main, kernel = FuncOp("main", type), FuncOp("kernel", type, private=True, attributes={"primitive": UnitAttr()})
-    call = CallOp("kernel", main.body.block.args, outputs)
-    main.body.block.add_ops([call, ReturnOp(*call.results)])
-    copy = op.clone()
-    copy.operands = kernel.body.block.args
-    kernel.body.block.add_ops([copy, ReturnOp(*copy.results)])
-    module = ModuleOp([main, kernel])
-    module.verify()
-    return module
-
-
-COMPILED = [
-    e
-    for e in examples_of(Relay)
-    if e.op_type.has_compute() and e.is_static() and e.op_type.name != "relay.device_copy"  # of two devices
-]
 
 
 @pytest.mark.parametrize("example", COMPILED, ids=str)

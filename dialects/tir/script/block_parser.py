@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, UnitAttr
@@ -134,9 +135,11 @@ class BlockParser:
         dom, value = arguments.nodes("dom", "value", optional=("partial",))[:2]
         if arguments.static("partial", False) is True:
             self.partial.append(len(self.iters))
-        low, high = 0, arguments.literal(dom)
-        if isinstance(high, tuple | list) and len(high) == 2:
-            low, high = high
+        ends = arguments.literal(dom)
+        low: object = 0
+        high = ends
+        if isinstance(ends, list) and len(pair := cast("list[object]", ends)) == 2:
+            low, high = pair
         if not isinstance(low, int) or not isinstance(high, int):
             raise self._error(dom, "the domain of an iterator is an extent, or (0, extent), of numbers")
         if low != 0:
@@ -156,9 +159,7 @@ class BlockParser:
         for name, letter, loop_node in zip(targets, letters, list_node.elts, strict=True):
             loop = self.scope.local.get(loop_node.id) if isinstance(loop_node, ast.Name) else None
             if not isinstance(loop, ForOp):
-                raise self._error(
-                    loop_node, "T.axis.remap takes variables of loops", "T.axis.spatial takes expressions"
-                )
+                raise self._error(loop_node, "T.axis.remap takes loop variables", "T.axis.spatial takes expressions")
             if letter not in KINDS or not isinstance(name, ast.Name):
                 raise self._error(letters_node, f"'{letter}' is no kind of iterator", "S, R and O are")
             if loop.start != 0:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, i1, i32, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, i1, i32, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.traits import is_side_effect_free
@@ -205,7 +205,7 @@ class BodyPrinter:
     def _index(self, value: SSAValue) -> str:
         """An index: integers are cast to one by themselves."""
         if value not in self.names and isinstance(cast := value.owner, arith.IndexCastOp):
-            if isinstance(cast.input.type, IntegerType) and cast.input.type != i1:
+            if cast.input.type not in (i1, index):
                 return self.text(cast.input).text
         if isinstance(value.owner, arith.ConstantOp) and value not in self.names:
             assert isinstance(value.owner.value, IntegerAttr)
@@ -327,6 +327,8 @@ class BodyPrinter:
 
     def _comparison(self, op: arith.CmpiOp | arith.CmpfOp) -> Text | None:
         predicate = op.predicate.value.data
+        if isinstance(op, arith.CmpfOp) and _FLOAT_PREDICATES[predicate] == "uno" and op.lhs is op.rhs:
+            return Text(f"T.isnan({self.text(op.lhs)})")
         for symbol, (floats, signed, unsigned) in words.COMPARE.items():
             if isinstance(op, arith.CmpfOp):
                 usual = floats == _FLOAT_PREDICATES[predicate]

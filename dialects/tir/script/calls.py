@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, Float32Type, IndexType, IntegerType
+from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType
 from xdsl.ir import Attribute
 
 from ...support.diagnostics import did_you_mean
@@ -81,7 +81,7 @@ def _literal(name: str, at: Expressions, node: ast.Call, given: Sequence[ast.exp
         if not isinstance(type, AnyFloat) or term not in ("inf", "-inf", "nan"):
             raise at.scope.source.error(given[0], f"{term!r} is no {name}")
         term = float(term)
-    if not isinstance(term, Value) and isinstance(type, IntegerType | IndexType):
+    if not isinstance(term, Value) and not isinstance(type, AnyFloat):
         term = int(term)
     return at.as_value(term, given[0], type, unsigned)
 
@@ -94,15 +94,9 @@ def _cast(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
 def _reinterpret(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
     type, unsigned = _dtype(at, given[0])
     value = at.value(given[1])
-    if _width(value.type) != _width(type):
+    if words.bits(value.type) != words.bits(type):
         raise at.scope.source.error(node, "the bits of a type are reinterpreted as one of the same width")
     return value if value.type == type else Value(at.emitter.pure(arith.BitcastOp(value.ssa, type)), unsigned)
-
-
-def _width(type: Attribute) -> int:
-    if isinstance(type, AnyFloat):
-        return type.bitwidth
-    return type.width.data if isinstance(type, IntegerType) else 64
 
 
 def _unary(name: str, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
@@ -110,9 +104,9 @@ def _unary(name: str, at: Expressions, node: ast.Call, given: Sequence[ast.expr]
     value = at.value(given[0])
     if isinstance(value.type, AnyFloat):
         assert floats is not None
-        return Value(at.emitter.pure(floats(value.ssa)))
+        return Value(at.emitter.pure(words.build(floats, value.ssa)))
     if integers is not None:
-        return value if value.unsigned else Value(at.emitter.pure(integers(value.ssa)))
+        return value if value.unsigned else Value(at.emitter.pure(words.build(integers, value.ssa)))
     if name in ("floor", "ceil", "trunc", "round"):
         return value
     raise at.scope.source.error(node, f"T.{name} is of floats, not {words.type_name(value.type)}", "T.cast it first")
@@ -166,7 +160,7 @@ def _not(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
 
 
 def _if_then_else(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
-    return at.term(ast.copy_location(ast.IfExp(*given), node))
+    return at.term(ast.copy_location(ast.IfExp(*given[:3]), node))
 
 
 def _extreme(largest: bool, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
@@ -177,7 +171,7 @@ def _extreme(largest: bool, at: Expressions, node: ast.Call, given: Sequence[ast
             raise at.scope.source.error(node, "give the number itself", 'such as T.float16("inf")')
         number = 3.4028234663852886e38 if isinstance(type, Float32Type) else 1.7976931348623157e308
         return at.as_value(number if largest else -number, node, type)
-    width = _width(type)
+    width = words.bits(type)
     low, high = (0, (1 << width) - 1) if unsigned else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
     return at.as_value(high if largest else low, node, type, unsigned)
 
@@ -198,9 +192,7 @@ CALLS: Mapping[str, Call] = {
     "isinf": Call(("x",), partial(_is, "oeq")),
     "isfinite": Call(("x",), partial(_is, "olt")),
     "Select": Call(("condition", "true_value", "false_value"), _select),
-    "if_then_else": Call(
-        ("cond", "true_value", "false_value", "dtype"), lambda at, n, g: _if_then_else(at, n, g[:3]), 3
-    ),
+    "if_then_else": Call(("cond", "true_value", "false_value", "dtype"), _if_then_else, 3),
     "likely": Call(("cond",), lambda at, node, given: at.term(given[0])),
     "max_value": Call(("dtype",), partial(_extreme, True)),
     "min_value": Call(("dtype",), partial(_extreme, False)),

@@ -18,8 +18,9 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
 
-from .words import conversion
+from .words import bits, conversion
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,8 @@ class Emitter:
         """
         if isinstance(type, AnyFloat):
             return self.pure(arith.ConstantOp(FloatAttr(float(number), type)), repr(float(number)))
-        assert isinstance(type, IntegerType | IndexType)
-        value = int(number)
-        width = 64 if isinstance(type, IndexType) else type.width.data
+        assert isa(type, IntegerType | IndexType)
+        value, width = int(number), bits(type)
         if not -(1 << (width - 1)) <= value < 1 << width:
             raise OverflowError(f"{value} does not fit {width} bits")
         if width > 1 and value >= 1 << (width - 1):

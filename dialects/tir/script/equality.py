@@ -55,7 +55,7 @@ def _text(op: PrimFuncOp | ModuleOp) -> str:
 
 
 def _attributes(attributes: Mapping[str, Attribute]) -> Form:
-    return tuple(sorted(((name, str(value)) for name, value in attributes.items()), key=lambda pair: pair[0]))
+    return tuple((name, str(attributes[name])) for name in sorted(attributes))
 
 
 class _FunctionForm:
@@ -112,7 +112,7 @@ class _BodyForm:
         self.known: dict[SSAValue, Form] = {}
         self.effects = self._effects(block)
 
-    def _effects(self, block: Block) -> Form:
+    def _effects(self, block: Block) -> tuple[Form, ...]:
         found: list[Form] = []
         for op in block.ops:
             match op:

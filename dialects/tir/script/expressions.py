@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from xdsl.dialects import arith, math, scf
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import AnyFloat, Float32Type, IndexType, IntegerType, i1, i32
+from xdsl.dialects.builtin import AnyFloat, Float32Type, IndexType, IntegerAttr, i1, i32
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -129,10 +129,9 @@ class Expressions:
             return self._term(node)
         if isinstance(found, int | float | str):
             return found
-        if hasattr(found, "item") and callable(found.item):
-            number: object = found.item()  # a NumPy scalar
-            if isinstance(number, int | float):
-                return number
+        item: object = getattr(found, "item", None)
+        if callable(item) and isinstance(number := item(), int | float):  # a NumPy scalar
+            return number
         raise self._error(node, f"a {type(found).__name__} is no scalar")
 
     def _term(self, node: ast.expr) -> Term:
@@ -244,7 +243,7 @@ class Expressions:
         if kind in (arith.MaximumfOp, arith.MinimumfOp):
             return Value(self._extremum(kind, a.ssa, b.ssa))
         flags = words.USUAL_FLAGS.get(kind)
-        op = kind(a.ssa, b.ssa, flags) if flags is not None else kind(a.ssa, b.ssa)
+        op = words.build(kind, a.ssa, b.ssa, *(() if flags is None else (flags,)))
         return Value(self.emitter.pure(op), a.unsigned)
 
     def _extremum(self, kind: words.OpType, a: SSAValue, b: SSAValue) -> SSAValue:
@@ -254,7 +253,7 @@ class Expressions:
                 predicate = "ogt" if kind is arith.MaximumfOp else "olt"
                 beyond = self.emitter.pure(arith.CmpfOp(bound, x, predicate))
                 return self.emitter.pure(arith.SelectOp(beyond, bound, x))
-        return self.emitter.pure(kind(a, b, words.USUAL_FLAGS[kind]))
+        return self.emitter.pure(words.build(kind, a, b, words.USUAL_FLAGS[kind]))
 
     def _divide(self, node: ast.expr, op: ast.operator, a: Value, b: Value) -> Value:
         """`//` and `%`, rounded down; without a sign where there can be none."""
@@ -339,11 +338,10 @@ class Expressions:
         if kind in (arith.CmpiOp, arith.CmpfOp) and arguments:
             given = self.term(arguments.pop(0))
             predicate = given if isinstance(given, str) else None
-        operands = [self.value(each) for each in arguments]
-        if len(operands) == 2:
-            operands = list(self.together(node, *operands))
-        elif len(operands) == 3 and kind is arith.SelectOp:
-            operands[1:] = self.together(node, *operands[1:])
+        if len(arguments) == 2:
+            operands = list(self.together(node, self.term(arguments[0]), self.term(arguments[1])))
+        else:
+            operands = [self.value(each) for each in arguments]
         flags = words_given.pop("fastmath", None)
         dtype = words_given.pop("dtype", None)
         if words_given:
@@ -378,7 +376,7 @@ def _is_zero(given: Sequence[ast.expr]) -> bool:
 
 def _is_positive(value: SSAValue) -> bool:
     op = value.owner
-    return isinstance(op, arith.ConstantOp) and op.value.value.data > 0
+    return isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr) and op.value.value.data > 0
 
 
 def _common(a: Attribute, b: Attribute) -> Attribute:
@@ -393,9 +391,8 @@ def _common(a: Attribute, b: Attribute) -> Attribute:
         return a if isinstance(a, AnyFloat) else b
     if isinstance(a, IndexType) or isinstance(b, IndexType):
         other = b if isinstance(a, IndexType) else a
-        return other if isinstance(other, IntegerType) and other.width.data >= 32 else index
-    assert isinstance(a, IntegerType) and isinstance(b, IntegerType)
-    return a if a.width.data > b.width.data else b
+        return other if words.bits(other) >= 32 else index
+    return a if words.bits(a) > words.bits(b) else b
 
 
 def _flags(flags: object) -> FastMathFlagsAttr:
@@ -411,8 +408,7 @@ def _build(kind: words.OpType, operands: Sequence[SSAValue], predicate: str | No
     if kind in (arith.CmpiOp, arith.CmpfOp):
         if predicate is None:
             raise ValueError("its first argument is the predicate")
-        build: Callable[..., Operation] = kind
-        return build(*operands, predicate)
+        return words.build(kind, *operands, predicate)
     if isinstance(dtype, str):
         return kind.create(operands=list(operands), result_types=[words.element_type(dtype)])
-    return kind(*operands)
+    return words.build(kind, *operands)

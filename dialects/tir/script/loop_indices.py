@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from itertools import pairwise
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
@@ -131,4 +132,4 @@ class IteratorIndices(LoopIndices):
 
 
 def _pairs(sides: Sequence[AffineExpr]) -> list[tuple[AffineExpr, AffineExpr]]:
-    return list(zip(sides[:-1], sides[1:], strict=True))
+    return list(pairwise(sides))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.irdl import irdl_op_definition
 
 from ...support.diagnostics import Diagnostic
 from ..functions import PrimFuncOp
@@ -11,7 +10,6 @@ from .printer import HEADER, function_text
 from .source import Source
 
 
-@irdl_op_definition
 class IRModule(ModuleOp):
     """A `builtin.module` with functions by name, and as TVMScript. Counterpart of TVM's `IRModule`."""
 

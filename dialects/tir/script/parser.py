@@ -212,8 +212,8 @@ class FunctionParser:
                 self.scope.local[name] = Constant(self.scope.static(value))
             except NotStatic:
                 raise self._error(
-                    statement, "a value that is known only when the function runs has its name in a block"
-                )
+                    statement, "what is known only when the function runs has its name in a block"
+                ) from None
 
     def _alloc(self, name: str, call: ast.Call, body: Block) -> None:
         type, unsigned = described(self.scope, call, "T.alloc_buffer", (), scopes=True)

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from ...support.diagnostics import did_you_mean
+from ..buffers import memref_of
 from ..loops import ForOp
 from .emitter import Value
 from .source import Source
@@ -43,8 +44,7 @@ class Buffer:
 
     @property
     def type(self) -> MemRefType[Attribute]:
-        assert isinstance(self.ssa.type, MemRefType)
-        return self.ssa.type
+        return memref_of(self.ssa)
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ class Iterator:
     number: int
 
 
-Local: TypeAlias = "ForOp | Handle | Buffer | Iterator | Value | Constant"
-
-
 @dataclass(frozen=True)
 class Constant:
     """A Python value that the text has given a name."""
 
     value: object
+
+
+Local: TypeAlias = ForOp | Handle | Buffer | Iterator | Value | Constant
 
 
 class NotStatic(Exception):
@@ -81,7 +81,7 @@ class Scope:
 
     source: Source
     python: Mapping[str, object]
-    local: dict[str, Local] = field(default_factory=dict)
+    local: dict[str, Local] = field(default_factory=dict[str, Local])
 
     @staticmethod
     def of_function(function: Callable[..., object]) -> Mapping[str, object]:

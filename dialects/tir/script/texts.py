@@ -74,8 +74,8 @@ def affine_text(expr: AffineExpr, names: Sequence[str]) -> Text:
                     return infix("//", left, affine_text(rhs, names))
                 case AffineBinaryOpKind.Mod:
                     return infix("%", left, affine_text(rhs, names))
-                case AffineBinaryOpKind.CeilDiv:
-                    return affine_text(linear(expr).to_expr(), names)
+                case _:
+                    return affine_text(linear(expr).to_expr(), names)  # a ceildiv has none in Python
         case _:
             raise ValueError(f"not over dimensions: {expr}")
 

@@ -7,11 +7,12 @@ its own name: `T.arith.addf(a, b, fastmath="none")`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from xdsl.dialects import arith, math, memref
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.utils.hints import isa
 
 from ...extensions import arith as arith_extensions
 from ...support.diagnostics import Diagnostic
@@ -107,7 +108,7 @@ STEPS = (arith.AddfOp, arith.SubfOp, arith.MulfOp)
 
 SPELLED: Mapping[str, OpType] = {
     op.name: op
-    for module in (arith, math, arith_extensions)
+    for module in (arith_extensions, arith, math)
     for op in vars(module).values()
     if isinstance(op, type) and issubclass(op, Operation) and getattr(op, "name", "").startswith(("arith.", "math."))
 }
@@ -126,7 +127,7 @@ def element_type(dtype: str) -> Attribute:
         type = scalar_type(dtype)
     except TypeError as error:
         raise Diagnostic(str(error)) from error
-    return IntegerType(type.width.data) if isinstance(type, IntegerType) else type
+    return IntegerType(type.width.data) if isa(type, IntegerType) else type
 
 
 def type_name(type: Attribute) -> str:
@@ -136,6 +137,19 @@ def type_name(type: Attribute) -> str:
         TypeError: it has none.
     """
     return "index" if isinstance(type, IndexType) else dtype_name(type)
+
+
+def bits(type: Attribute) -> int:
+    """How wide a scalar is."""
+    if isa(type, AnyFloat):
+        return type.bitwidth
+    return type.width.data if isa(type, IntegerType) else 64
+
+
+def build(kind: OpType, *arguments: object) -> Operation:
+    """An operation of a class, by what its constructor takes."""
+    make: Callable[..., Operation] = kind
+    return make(*arguments)
 
 
 def pick(ops: tuple[OpType | None, ...], type: Attribute, unsigned: bool) -> OpType | None:
@@ -157,7 +171,7 @@ def conversion(source: Attribute, target: Attribute, unsigned: bool, to_unsigned
         case (IndexType(), IntegerType()) | (IntegerType(), IndexType()) if i1 not in (source, target):
             return arith.IndexCastOp
         case IntegerType(), IntegerType() if target != i1 and source != target:
-            if target.width.data < source.width.data:
+            if bits(target) < bits(source):
                 return arith.TruncIOp
             return arith.ExtUIOp if unsigned or source == i1 else arith.ExtSIOp
         case IntegerType(), _ if floats[1]:

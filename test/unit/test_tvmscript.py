@@ -1,0 +1,401 @@
+"""TVMScript: functions are read from Python's text, and what is printed parses back to the same function."""
+
+# The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
+# pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
+# pyright: reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# ruff: noqa: F821
+
+import numpy as np
+import pytest
+from operator_kernels import COMPILED, as_kernel
+from te_samples import batch_matmul, blocked_conv, conv, dense, gather, layer_norm, pool, softmax
+from tir_run import Stage, prim_func
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.parser import parse_module
+from weft.dialects.tir.core import PrimFuncOp
+from weft.dialects.tir.interpreter import Interpreter
+from weft.lowering.relay_to_tir.lower_te import LowerTEPass
+from weft.script import ir_module
+from weft.script import tir as T
+from weft.tir import Schedule, assert_structural_equal, from_source, structural_equal
+from weft.transforms.infra.registry import new_ir_context
+from weft.transforms.tir.schedule_rules import ScheduleRulesPass
+
+N = 8
+
+
+@T.prim_func
+def matmul(A: T.Buffer[(N, N), "float32"], B: T.Buffer((8, 8), "float32"), c: T.handle) -> None:
+    """A matrix product."""
+    T.func_attr({"global_symbol": "matmul", "tir.noalias": True})
+    C = T.match_buffer(c, [N, N], dtype="float32", align=64, offset_factor=1)
+    for i, j, k in T.grid(N, N, N):
+        with T.block("update"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+
+
+def test_a_function_computes_what_its_text_says() -> None:
+    a, b = np.random.default_rng(0).standard_normal((2, N, N)).astype(np.float32)
+    (c,) = Interpreter(matmul)([a, b])
+    np.testing.assert_allclose(c, a @ b, rtol=1e-5, atol=1e-5)
+    assert matmul.sym_name == StringAttr("matmul") and not matmul.attributes
+
+
+MATMUL = """
+from weft.script import tir as T
+
+
+@T.prim_func
+def matmul(A: T.Buffer[(8, 8), "float32"], B: T.Buffer[(8, 8), "float32"], C: T.Buffer[(8, 8), "float32"]):
+    for i, j, k in T.grid(8, 8, 8):
+        with T.block("update"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            T.reads(A[vi, vk], B[vk, vj])
+            T.writes(C[vi, vj])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+"""
+
+
+def test_a_function_is_printed_as_tvmscript(capsys: pytest.CaptureFixture[str]) -> None:
+    assert matmul.script() == MATMUL.lstrip()
+    matmul.show()
+    assert capsys.readouterr().out == MATMUL.lstrip() + "\n"
+
+
+@ir_module
+class Several:
+    @T.prim_func
+    def first(A: T.Buffer[(4,), "int32"], B: T.Buffer[(4,), "int32"]):
+        for i in T.parallel(4):
+            with T.block("first"):
+                vi = T.axis.S(4, i)
+                B[vi] = A[3 - vi] // 2
+
+    @T.prim_func
+    def second(A: T.Buffer[(4,), "bool"], B: T.Buffer[(4,), "bool"]):
+        for i in T.serial(4, annotations={"pragma_unroll": 2}):
+            with T.block("second"):
+                vi = T.axis.S(4, i)
+                B[vi] = not A[vi]
+
+
+def test_a_module_is_a_class_and_prints_as_one() -> None:
+    assert [op.sym_name.data for op in Several.ops if isinstance(op, PrimFuncOp)] == ["first", "second"]
+    again = from_source(Several.script())
+    assert isinstance(again, ModuleOp)
+    assert_structural_equal(again, Several)
+    assert_structural_equal(Several["second"], list(again.ops)[1])
+    with pytest.raises(KeyError):
+        Several["third"]
+
+
+def test_what_is_no_function_stands_in_no_module() -> None:
+    with pytest.raises(Diagnostic, match="a module holds functions only, and 'x' is none"):
+
+        @ir_module
+        class _:
+            x = 3
+
+
+def test_a_schedule_shows_its_module() -> None:
+    schedule = Schedule(matmul)
+    i, j, _ = schedule.get_loops(schedule.get_block("update"))
+    schedule.split(j, [None, 3])
+    schedule.parallel(i)
+    text = schedule.mod.script()
+    assert "for i in T.parallel(8):" in text and "T.where(j * 3 + j_1 < 8)" in text
+    assert_structural_equal(from_source(text), schedule.mod)
+
+
+@T.prim_func
+def everything(
+    A: T.Buffer[(16, 8), "float32"],
+    idx: T.Buffer[(16,), "int64"],
+    out: T.Buffer[(), "float32"],
+    D: T.Buffer[(16, 8), "float16"],
+):
+    T.func_attr({"words": [1, 2.5, "x", True, None], "type": T.attribute("dense<1> : tensor<2xi8>")})
+    tile = N // 2
+    cache = T.alloc_buffer((16, 8), "float32", scope="local")
+    count = T.alloc_buffer([1], "int32")
+    for i_0 in T.thread_binding(4, thread="blockIdx.x"):
+        for i_1 in T.unroll(tile):
+            for j in T.vectorized(2, 8):
+                with T.block("cached"):
+                    vi = T.axis.spatial(16, i_0 * 4 + i_1)
+                    vj = T.axis.spatial((0, 8), j, partial=True)
+                    T.where(i_0 * 4 + i_1 < 15 and 0 <= i_1)
+                    T.block_attr({"word": {"inner": [1]}})
+                    x: T.float32 = T.max(A[vi, vj], 0)
+                    y = T.exp(x) * x
+                    if vj % 3 == 1 or not (vi > 2):
+                        cache[vi, vj] = y + T.cast(vi * 4 + vj, "float32")
+                    elif idx[vi] != 0:
+                        cache[vi, vj] = T.if_then_else(idx[vi] < 8, A[idx[vi], vj], T.float32("-inf"))
+                    else:
+                        cache[vi, vj] = T.Select(T.isnan(x), -x, T.sqrt(T.abs(y)) / 3.0)
+                with T.block("half"):
+                    vi = T.axis.spatial(16, i_0 * 4 + i_1)
+                    vj = T.axis.spatial(8, j, partial=True)
+                    T.reads(cache[vi, vj], D[vi, vj])
+                    D[vi, vj] = cache[vi, vj]
+                    D[vi, vj] += T.float16(0.1)
+    with T.block("scalar"):
+        count[0] = T.bitwise_and(T.cast(idx[3], "int32") << 2, 255) | T.truncmod(T.int32(7), 4)
+        old = count[0]
+        count[0] = old + 1
+        out[()] = T.float32(1.5) if count[0] > old else T.arith.addf(A[0, 0], 2.0, fastmath="none")
+
+
+EVERYTHING = """
+@T.prim_func
+def everything(
+    A: T.Buffer[(16, 8), "float32"],
+    idx: T.Buffer[(16,), "int64"],
+    out: T.Buffer[(), "float32"],
+    D: T.Buffer[(16, 8), "float16"],
+):
+    T.func_attr({'words': [1, 2.5, 'x', True, None], 'type': T.attribute('dense<1> : tensor<2xi8>')})
+    cache = T.alloc_buffer((16, 8), "float32", scope="local")
+    count = T.alloc_buffer((1,), "int32")
+"""
+
+
+def test_every_statement_survives_printing() -> None:
+    text = everything.script()
+    assert EVERYTHING.strip() in text
+    again = from_source(text)
+    assert_structural_equal(again, everything)
+    assert again.script() == text
+
+
+STAGES: dict[str, Stage] = {
+    "dense": dense(8, 16, 12),
+    "batch_matmul": batch_matmul(2, 3, 4, 6),
+    "softmax": softmax(4, 6),
+    "layer_norm": layer_norm(3, 8),
+    "conv": conv(1, 2, 6, 6, 8, 3, pad=1),
+    "blocked_conv": blocked_conv(1, 2, 2, 6, 6, 3, 8),
+    "pool": pool(8, 6, 6, 3, 8, 1, average=True),
+    "gather": gather(4, 3, 2),
+}
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_unscheduled_and_scheduled_functions_survive_printing(name: str) -> None:
+    module = ModuleOp([prim_func(STAGES[name])])
+    for scheduled in (False, True):
+        if scheduled:
+            ScheduleRulesPass().apply(new_ir_context(), module)
+        for func in list(module.ops):
+            assert isinstance(func, PrimFuncOp)
+            again = from_source(func.script())
+            assert isinstance(again, PrimFuncOp)
+            assert_structural_equal(again, func)
+            assert from_source(again.script()).script() == again.script()
+
+
+def test_the_kernel_of_every_operator_survives_printing() -> None:
+    differing: list[str] = []
+    for example in COMPILED:
+        module = as_kernel(example.op)
+        LowerTEPass().apply(new_ir_context(), module)
+        for func in module.ops:
+            if isinstance(func, PrimFuncOp) and not structural_equal(from_source(func.script()), func):
+                differing.append(str(example))
+    assert len(COMPILED) > 150 and not differing
+
+
+def test_what_is_read_back_computes_the_same() -> None:
+    func = prim_func(STAGES["softmax"])
+    x = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
+    again = from_source(func.script())
+    assert isinstance(again, PrimFuncOp)
+    np.testing.assert_array_equal(Interpreter(again)([x])[0], Interpreter(func)([x])[0])
+
+
+def body(*lines: str, buffers: str = 'A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"]') -> str:
+    """A function with one block over 16 elements."""
+    header = ["@T.prim_func", f"def f({buffers}):", "    for i in range(16):", '        with T.block("b"):']
+    return "\n".join([*header, "            vi = T.axis.spatial(16, i)", *(f"            {line}" for line in lines)])
+
+
+def interpreted(text: str, *arrays: np.ndarray) -> np.ndarray:
+    func = from_source(text)
+    assert isinstance(func, PrimFuncOp)
+    return Interpreter(func)(list(arrays))[0]
+
+
+def test_unsigned_integers_are_compared_divided_and_widened_as_such() -> None:
+    buffers = 'A: T.Buffer[(16,), "uint8"], B: T.Buffer[(16,), "int32"]'
+    a = np.arange(120, 136, dtype=np.uint8)
+    given = interpreted(
+        body("B[vi] = T.cast(A[vi] // 3, 'int32') + T.Select(A[vi] > 130, 1000, 0)", buffers=buffers), a
+    )
+    np.testing.assert_array_equal(given, a.astype(np.int32) // 3 + np.where(a > 130, 1000, 0))
+    given = interpreted(body("B[vi] = T.max(A[vi], 129)", buffers=buffers), a)
+    np.testing.assert_array_equal(given, np.maximum(a, 129))
+
+
+def test_division_rounds_down_also_below_zero() -> None:
+    buffers = 'A: T.Buffer[(16,), "int32"], B: T.Buffer[(16,), "int32"]'
+    a = np.arange(-8, 8, dtype=np.int32)
+    np.testing.assert_array_equal(
+        interpreted(body("B[vi] = A[vi] % 3 + 10 * (A[vi] // 3)", buffers=buffers), a), a % 3 + 10 * (a // 3)
+    )
+    wrapped = body("B[vi] = A[(vi - 5) % 16]", buffers=buffers)
+    np.testing.assert_array_equal(interpreted(wrapped, a), np.roll(a, 5))
+    assert "A[(vi - 5) % 16]" in from_source(wrapped).script()
+
+
+def test_an_element_that_is_read_before_it_is_written_keeps_its_value() -> None:
+    text = body("B[vi] = A[vi]", "x = B[vi]", "B[vi] = x + 1.0", "B[vi] = B[vi] * x")
+    a = np.arange(16, dtype=np.float32)
+    np.testing.assert_array_equal(interpreted(text, a), (a + 1) * a)
+    printed = from_source(text).script()
+    assert "x: T.float32 = B[vi]" in printed
+    np.testing.assert_array_equal(interpreted(printed, a), (a + 1) * a)
+
+
+def test_text_keeps_the_bits_of_floats() -> None:
+    numbers = [0.1, 1e-42, -0.0, 3.4028235e38, 1 / 3]
+    text = body(*(f"B[vi] = T.float32({number!r})" for number in numbers), 'B[vi] = T.float32("nan")')
+    func = from_source(text)
+    assert_structural_equal(from_source(func.script()), func)
+    half = body("B[vi] = T.float16(0.1)", buffers='A: T.Buffer[(16,), "float16"], B: T.Buffer[(16,), "float16"]')
+    assert "T.float16(0.1)" in from_source(half).script()
+
+
+def test_functions_that_differ_are_not_equal() -> None:
+    base = from_source(body("B[vi] = A[vi] + 1.0"))
+    assert structural_equal(
+        base, from_source(body("B[vi] = A[vi] + T.float32(1)").replace("vi", "w").replace("A", "X"))
+    )
+    for other in ("B[vi] = A[vi] + 2.0", "B[vi] = A[vi] - 1.0", "B[vi] = A[15 - vi] + 1.0",
+                  'B[vi] = T.arith.addf(A[vi], 1.0, fastmath="none")'):  # fmt: skip
+        assert not structural_equal(base, from_source(body(other)))
+    with pytest.raises(AssertionError, match=r"-            B\[vi\] = A\[vi\] \+ T.float32\(1\)"):
+        assert_structural_equal(base, from_source(body("B[vi] = A[vi] + 2.0")))
+    assert not structural_equal(base, from_source(body("B[vi] = A[vi] + 1.0").replace("range", "T.parallel")))
+    assert not structural_equal(base, from_source(body("B[vi] = A[vi] + 1.0").replace('"b"', '"c"')))
+
+
+REFUSED = {
+    "B[vi] = A[i]": (6, 23, "'i' is the variable of a loop around the block"),
+    "B[vi] = A[vj]": (6, 23, "'vj' is not defined"),
+    "B[vi] = T.exq(A[vi])": (6, 21, "there is no T.exq in an expression"),
+    "B[vi] = T.exp(vi)": (6, 21, "T.exp is of floats, not index"),
+    "B[vi, vi] = A[vi]": (6, 13, "2 indices for a buffer of 1 dimensions"),
+    "B[vi] = A": (6, 21, "'A' is a buffer"),
+    "B[vi] = A[vi] & 3": (6, 21, "'&' is not defined on float32"),
+    "B[A[vi]] = 1.0": (6, 15, "an index is an integer, not float32"),
+    "B[vi] = print(A[vi])": (6, 21, "'print' cannot be called here"),
+    "B[vi] = 1 // 0": (6, 21, "Python cannot compute this: ZeroDivisionError"),
+    "B[vi] = A[vi] + 'x'": (6, 21, "a string is no scalar"),
+    "T.reads(Q[vi])": (6, 21, "'Q' is no buffer"),
+    "T.where(i)": (6, 21, "T.where takes comparisons"),
+    "while True: pass": (6, 13, "a block's body has no 'while True:'"),
+    "vj = T.axis.scan(16, i)": (6, 18, "there is no T.axis.scan"),
+    "vj = T.axis.spatial(16, i * i)": (6, 37, "an index multiplies by numbers"),
+    "vj = T.axis.remap('SR', [i])": (6, 18, "T.axis.remap gives 1 iterators"),
+    "vj = T.axis.spatial(16, i, 3, 4)": (6, 18, "T.axis.spatial takes dom, value, partial"),
+    "B[vi] = A[vi + 1]": (6, 23, "reads %A outside"),
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_has_no_meaning_is_refused_at_its_place(line: str) -> None:
+    row, column, message = REFUSED[line]
+    with pytest.raises(Diagnostic) as error:
+        from_source(body(line), "kernel.py")
+    assert message in error.value.message
+    place = error.value.place
+    assert place is not None and (place.file, place.line, place.column) == ("kernel.py", row, column)
+    assert place.text is not None and line in place.text
+
+
+FUNCTIONS_REFUSED = {
+    "def f(A): pass": "'A' has no type",
+    "def f(A: int): pass": "a parameter is a buffer, not int",
+    "def f(n: T.int32): pass": "a function takes buffers only, no scalars",
+    "def f(a: T.handle): pass": "no T.match_buffer says what 'a' is",
+    "def f(*a): pass": "a function takes buffers by position",
+    'def f(A: T.Buffer[(4, -1), "int8"]): pass': "an extent is a number that is known here, not -1",
+    'def f(A: T.Buffer[(4,), "int9"]): pass': "there is no dtype 'int9'",
+    "def f():\n    for i in T.foo(3): pass": "a loop does not run over 'T.foo(3)'",
+    "def f():\n    for i in T.grid(3, 4): pass": "T.grid has 2 extents for 1 loop variables",
+    "def f():\n    for i in T.thread_binding(3): pass": "T.thread_binding names a thread",
+    "def f():\n    C = T.alloc_buffer((4,), scope='attic')": "unknown scope 'attic'",
+    "def f():\n    C = T.alloc_buffer((4,), strides=[2])": "a buffer is dense",
+    "def f():\n    C[0] = 3": "an element is stored in a block only",
+    "def f():\n    x = y": "has its name in a block",
+    "def f():\n    return 3": "a function has no 'return 3'",
+    "def f(:": "this is no Python",
+}
+
+
+@pytest.mark.parametrize("text", FUNCTIONS_REFUSED)
+def test_functions_without_meaning_are_refused(text: str) -> None:
+    with pytest.raises(Diagnostic, match=FUNCTIONS_REFUSED[text].replace("(", r"\(").replace(")", r"\)")):
+        from_source(f"@T.prim_func\n{text}\n")
+
+
+def test_a_mistake_in_a_decorated_function_stands_in_this_file() -> None:
+    with pytest.raises(Diagnostic) as error:
+
+        @T.prim_func
+        def _(A: T.Buffer[(4,), "float32"]):
+            for i in range(4):
+                with T.block("b"):
+                    vi = T.axis.spatial(4, i)
+                    A[vi] = mystery
+
+    place = error.value.place
+    assert place is not None and place.file == __file__
+    assert open(__file__).read().splitlines()[place.line - 1].strip() == "A[vi] = mystery"
+    assert place.text is not None and place.text[place.column - 1 :] == "mystery"
+
+
+def test_what_has_no_form_in_tvmscript_is_refused_at_its_place() -> None:
+    text = """tir.prim_func @f(%a: memref<4xf32>, %b: memref<4xf32>) {
+  tir.block @b() = [] reads(%a : memref<4xf32>) writes(%b : memref<4xf32>) {
+    %i = arith.constant 0 : index
+    %c = arith.constant true
+    %x = memref.load %a[%i] : memref<4xf32>
+    %y = scf.if %c -> (f32) {
+      memref.store %x, %b[%i] : memref<4xf32>
+      scf.yield %x : f32
+    } else {
+      scf.yield %x : f32
+    }
+    memref.store %y, %b[%i] : memref<4xf32>
+  }
+}"""
+    func = parse_module(text, new_ir_context(), "f.mlir").body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    with pytest.raises(Diagnostic, match=r"f.mlir:7:7: error: 'memref.store': stands in a branch with a result"):
+        func.script()
+
+
+def test_names_of_values_may_be_anything() -> None:
+    """Keywords, names with dots, and names that stand for several values."""
+    text = """tir.prim_func @"odd name"(%T: memref<4xf32>, %lambda: memref<4xf32>, %a.b: memref<4xf32>) {
+  tir.for %range = 0 to 4 {
+    tir.block @b(%T_1: spatial 4) = [%range] reads(%T[%T_1] : memref<4xf32>) writes(%lambda[%T_1] : memref<4xf32>) {
+      %x = memref.load %T[%T_1] : memref<4xf32>
+      memref.store %x, %lambda[%T_1] : memref<4xf32>
+    }
+  }
+}"""
+    func = parse_module(text, new_ir_context(), "f.mlir").body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    again = from_source(func.script())
+    assert isinstance(again, PrimFuncOp) and again.sym_name.data == "odd name"
+    assert_structural_equal(again, func)
