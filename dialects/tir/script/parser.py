@@ -21,6 +21,7 @@ from ..loops import ForKind, ForOp
 from .arguments import Arguments, attributes_of
 from .block_parser import BlockParser
 from .buffers import annotated, described
+from .modules import IRModule
 from .scope import Buffer, Constant, Handle, NotStatic, Scope, Words, harmless
 from .source import Source
 
@@ -46,7 +47,7 @@ def prim_func(function: Callable[..., object]) -> PrimFuncOp:
     return _checked(source, [FunctionParser(source, Scope.of_function(function), node).parse()])[0]
 
 
-def from_source(text: str, file: str = "<script>") -> PrimFuncOp | ModuleOp:
+def from_source(text: str, file: str = "<script>") -> PrimFuncOp | IRModule:
     """What a piece of TVMScript stands for: a function, or a module where there are several or a class.
 
     Raises:
@@ -78,7 +79,7 @@ def from_source(text: str, file: str = "<script>") -> PrimFuncOp | ModuleOp:
     if not functions:
         raise Diagnostic("the text defines no function", source.place(ast.Module([], [])))
     checked = _checked(source, functions)
-    return checked[0] if len(checked) == 1 and not is_module else ModuleOp(checked)
+    return checked[0] if len(checked) == 1 and not is_module else IRModule(checked)
 
 
 def _with_words(names: Mapping[str, object]) -> Mapping[str, object]:
