@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from xdsl.dialects.builtin import AffineMapAttr, NoneAttr, StringAttr
+from xdsl.dialects.builtin import AffineMapAttr, MemRefType, NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from ...support.diagnostics import Diagnostic
@@ -87,7 +87,11 @@ class FunctionPrinter:
 
     def _type(self, buffer: SSAValue, op: Operation) -> str:
         """`(16, 16), "float32"`."""
+        if not isinstance(buffer.type, MemRefType):
+            raise Diagnostic.at(op, f"has no form in TVMScript: an argument is of type {buffer.type}, and no buffer")
         type = memref_of(buffer)
+        if any(extent < 0 for extent in type.get_shape()):
+            raise Diagnostic.at(op, f"has no form in TVMScript: the extents of a buffer are open, {type}")
         if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
             raise Diagnostic.at(
                 op, f"a buffer of type {type} has no form in TVMScript: it has a layout or memory space"
