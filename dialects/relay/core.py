@@ -210,7 +210,10 @@ class ReturnOp(IRDLOperation):
     def verify_(self) -> None:
         function = self.parent_op()
         assert isinstance(function, FuncOp)
-        declared = function.function_type.outputs.data
+        type = function.properties.get("function_type")
+        if not isinstance(type, FunctionType):
+            return  # the function is wrong
+        declared = type.outputs.data
         given = tuple(a.type for a in self.arguments)
         if len(declared) != len(given) or not all(map(compatible, given, declared)):
             raise VerifyException(
