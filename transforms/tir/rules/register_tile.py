@@ -187,17 +187,22 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     if ragged:
         parallel = top if top is not None and top.likely_trips >= 4 else ragged[0]
         top = ragged[-1]
-    for loop in inner[:-1]:
-        set_kind(loop, ForKind.UNROLLED)
-    set_kind(inner[-1], ForKind.VECTORIZED)
     if top is None:
         top = enclosing_loops(epilogue)[0]
         top = parallel = add_unit_loop(top)
-    if work >= MIN_PARALLEL_WORK and parallel is not None and parallel.likely_trips > 1:
-        _run_parallel(parallel)
+    if parallel is not None and (work < MIN_PARALLEL_WORK or parallel.likely_trips <= 1):
+        parallel = None
+    if parallel is not None:
+        _bring_outside(parallel)
     buffer = written_buffer(block)
     compute_at(block, top)
     set_scope(buffer, Scope.LOCAL)
+    # Kinds last: what is moved into loops that run at the same time has to be tried on a copy.
+    if parallel is not None:
+        set_kind(parallel, ForKind.PARALLEL)
+    for loop in inner[:-1]:
+        set_kind(loop, ForKind.UNROLLED)
+    set_kind(inner[-1], ForKind.VECTORIZED)
     spatial, reduce = split_loops(block)
     spatial = [loop for loop in spatial if loop in _under(top)]
     lanes = spatial[-1]
@@ -212,12 +217,10 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
         decompose_reduction(block, reduce[0])
 
 
-def _run_parallel(loop: ForOp) -> None:
-    """Run `loop` in parallel: it becomes the outermost of its nest first."""
-    chain = enclosing_loops(loop)
-    if chain:
+def _bring_outside(loop: ForOp) -> None:
+    """Make `loop` the outermost of its nest."""
+    if chain := enclosing_loops(loop):
         reorder(loop, *chain)
-    set_kind(loop, ForKind.PARALLEL)
 
 
 def _under(top: ForOp) -> set[ForOp]:
