@@ -34,6 +34,8 @@ from ...dialects.relay.ops.reduce import MeanOp, SumOp, VarianceOp
 from ...dialects.relay.ops.transcendental import SqrtOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
+from .dataflow.pattern import is_op, is_tuple_get_item, wildcard
+from .dataflow.rows import Row, Site
 from .emitter import Emitter
 
 NAME = "simplify-inference"
@@ -49,7 +51,7 @@ class SimplifyInferencePass(FunctionPass):
     tvm_name: ClassVar[str | None] = "SimplifyInference"
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        report_changed(RewriteDriver(PATTERNS).rewrite(func))
+        report_changed(RewriteDriver((*ROWS, EraseUnreadDropout())).rewrite(func))
 
 
 def along_axis(emit: Emitter, vector: SSAValue, axis: int, rank: int) -> SSAValue:
@@ -58,117 +60,117 @@ def along_axis(emit: Emitter, vector: SSAValue, axis: int, rank: int) -> SSAValu
     return emit(ExpandDimsOp(vector, axis=1, num_newaxis=trailing)) if trailing else vector
 
 
-class UnpackBatchNorm(RewritePattern):
-    """`batch_norm(x)[0]` -> `x * scale + shift`"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: TupleGetOp, rewriter: PatternRewriter, /) -> None:
-        norm = op.tuple.owner
-        if not isinstance(norm, BatchNormOp) or op.index.value.data != 0:
-            return
-        rank, element = len(shape_of(norm.data)), tensor(norm.moving_var).element_type
-        axis = normalize_axis(norm.axis.value.data, rank)
-        emit = Emitter()
-        epsilon = emit.constant(norm.epsilon.value.data, element)
-        deviation = emit(SqrtOp(emit(AddOp(norm.moving_var, epsilon))))
-        numerator = norm.gamma if is_true(norm.scale) else emit.constant(1, element)
-        scale = emit(DivideOp(numerator, deviation))
-        mean = emit(MultiplyOp(norm.moving_mean, scale))
-        minuend = norm.beta if is_true(norm.center) else emit.constant(0, element)
-        shift = emit(SubtractOp(minuend, mean))
-        scaled = emit(MultiplyOp(norm.data, along_axis(emit, scale, axis, rank)))
-        emit(AddOp(scaled, along_axis(emit, shift, axis, rank)))
-        rewriter.replace(op, emit.ops)
+x, gamma, beta, mean, variance = (wildcard() for _ in range(5))
 
 
-class DropDropout(RewritePattern):
-    """`dropout(x)[0]` -> `x`"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: TupleGetOp, rewriter: PatternRewriter, /) -> None:
-        dropout = op.tuple.owner
-        if isinstance(dropout, DropoutOp) and op.index.value.data == 0:
-            rewriter.replace(op, [], [dropout.data])
-            if dropout.result.first_use is None:  # stateful, and so not dead code to anyone else
-                rewriter.erase(dropout)
-
-
-def normalized(
-    emit: Emitter, norm: LayerNormOp | InstanceNormOp | GroupNormOp, data: SSAValue, axes: Sequence[int]
-) -> SSAValue:
-    """`(data - mean) / sqrt(variance + epsilon)`, mean and variance over `axes`."""
-    mean = emit(MeanOp(data, axis=axes, keepdims=True))
-    variance = emit(VarianceOp(data, mean, axis=axes, keepdims=True))
-    epsilon = emit.constant(norm.epsilon.value.data, tensor(data).element_type)
-    deviation = emit(SqrtOp(emit(AddOp(variance, epsilon))))
-    return emit(DivideOp(emit(SubtractOp(data, mean)), deviation))
-
-
-def finish(
-    emit: Emitter, norm: LayerNormOp | InstanceNormOp | GroupNormOp, value: SSAValue, rewriter: PatternRewriter
-) -> None:
-    """Replace `norm` by `value * gamma + beta`."""
-    rank = len(shape_of(norm.data))
+def batch_normalized(site: Site) -> SSAValue:
+    """`x * scale + shift`, with what the statistics of training have become: two vectors."""
+    assert isinstance(site.op, TupleGetOp)
+    norm = site.op.tuple.owner
+    assert isinstance(norm, BatchNormOp)
+    emit, rank, element = site.emit, len(shape_of(site[x])), tensor(site[variance]).element_type
     axis = normalize_axis(norm.axis.value.data, rank)
+    epsilon = emit.constant(norm.epsilon.value.data, element)
+    deviation = emit(SqrtOp(emit(AddOp(site[variance], epsilon))))
+    numerator = site[gamma] if is_true(norm.scale) else emit.constant(1, element)
+    scale = emit(DivideOp(numerator, deviation))
+    offset = emit(MultiplyOp(site[mean], scale))
+    minuend = site[beta] if is_true(norm.center) else emit.constant(0, element)
+    shift = emit(SubtractOp(minuend, offset))
+    scaled = emit(MultiplyOp(site[x], along_axis(emit, scale, axis, rank)))
+    return emit(AddOp(scaled, along_axis(emit, shift, axis, rank)))
+
+
+Norm = LayerNormOp | InstanceNormOp | GroupNormOp
+
+
+def norm_at(site: Site) -> tuple[Norm, int, int]:
+    """The operator at the root, the axis of its channels, and its rank."""
+    assert isinstance(site.op, Norm)
+    rank = len(shape_of(site[x]))
+    return site.op, normalize_axis(site.op.axis.value.data, rank), rank
+
+
+def normalized(site: Site, data: SSAValue, axes: Sequence[int]) -> SSAValue:
+    """`(data - mean) / sqrt(variance + epsilon)`, mean and variance over `axes`."""
+    emit, (norm, _, _) = site.emit, norm_at(site)
+    average = emit(MeanOp(data, axis=axes, keepdims=True))
+    spread = emit(VarianceOp(data, average, axis=axes, keepdims=True))
+    epsilon = emit.constant(norm.epsilon.value.data, tensor(data).element_type)
+    deviation = emit(SqrtOp(emit(AddOp(spread, epsilon))))
+    return emit(DivideOp(emit(SubtractOp(data, average)), deviation))
+
+
+def scaled_and_moved(site: Site, value: SSAValue) -> SSAValue:
+    """`value * gamma + beta`."""
+    emit, (norm, axis, rank) = site.emit, norm_at(site)
     if is_true(norm.scale):
-        value = emit(MultiplyOp(value, along_axis(emit, norm.gamma, axis, rank)))
+        value = emit(MultiplyOp(value, along_axis(emit, site[gamma], axis, rank)))
     if is_true(norm.center):
-        value = emit(AddOp(value, along_axis(emit, norm.beta, axis, rank)))
-    rewriter.replace(norm, emit.ops, [value])
+        value = emit(AddOp(value, along_axis(emit, site[beta], axis, rank)))
+    return value
 
 
-class UnpackLayerNorm(RewritePattern):
-    """`layer_norm(x)` -> `(x - mean) / sqrt(variance + epsilon) * gamma + beta` along one axis"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: LayerNormOp, rewriter: PatternRewriter, /) -> None:
-        emit = Emitter()
-        axis = normalize_axis(op.axis.value.data, len(shape_of(op.data)))
-        finish(emit, op, normalized(emit, op, op.data, [axis]), rewriter)
+def layer_normalized(site: Site) -> SSAValue:
+    """Over one axis."""
+    _, axis, _ = norm_at(site)
+    return scaled_and_moved(site, normalized(site, site[x], [axis]))
 
 
-class UnpackInstanceNorm(RewritePattern):
-    """the same, over all axes but the first and `axis`"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: InstanceNormOp, rewriter: PatternRewriter, /) -> None:
-        emit = Emitter()
-        rank = len(shape_of(op.data))
-        axis = normalize_axis(op.axis.value.data, rank)
-        finish(emit, op, normalized(emit, op, op.data, [d for d in range(1, rank) if d != axis]), rewriter)
+def instance_normalized(site: Site) -> SSAValue:
+    """Over all axes but the first and that of the channels."""
+    _, axis, rank = norm_at(site)
+    return scaled_and_moved(site, normalized(site, site[x], [d for d in range(1, rank) if d != axis]))
 
 
-class UnpackGroupNorm(RewritePattern):
-    """the same, with the channels seen as `[groups, channels / groups]`, over all axes but the first and the groups"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: GroupNormOp, rewriter: PatternRewriter, /) -> None:
-        if not is_static(op.data.type):
-            remarks.missed(NAME, op, "group norm of dynamic shape is not unpacked", "give the input a static shape")
-            return
-        emit = Emitter()
-        shape, groups = shape_of(op.data), op.num_groups.value.data
-        axis = normalize_axis(op.axis.value.data, len(shape))
-        split = [*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]]
-        grouped = emit(ReshapeOp(op.data, newshape=split))
-        value = normalized(emit, op, grouped, [d for d in range(1, len(split)) if d != axis])
-        finish(emit, op, emit(ReshapeOp(value, newshape=shape)), rewriter)
+def group_normalized(site: Site) -> SSAValue:
+    """With the channels seen as `[groups, channels / groups]`, over all axes but the first and the groups."""
+    norm, axis, _ = norm_at(site)
+    assert isinstance(norm, GroupNormOp)
+    shape, groups = shape_of(site[x]), norm.num_groups.value.data
+    split = [*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]]
+    grouped = site.emit(ReshapeOp(site[x], newshape=split))
+    value = normalized(site, grouped, [d for d in range(1, len(split)) if d != axis])
+    return scaled_and_moved(site, site.emit(ReshapeOp(value, newshape=shape)))
 
 
-class UnpackL2Normalize(RewritePattern):
-    """`l2_normalize(x)` -> `x / sqrt(max(sum(x * x), eps))`"""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: L2NormalizeOp, rewriter: PatternRewriter, /) -> None:
-        emit = Emitter()
-        data = tensor(op.data)
-        squares = emit(MultiplyOp(op.data, op.data))
-        total = emit(SumOp(squares, axis=op.axes(len(data.get_shape())), keepdims=True))
-        least = emit.constant(op.eps.value.data, data.element_type)
-        emit(DivideOp(op.data, emit(SqrtOp(emit(MaximumOp(total, least))))))
-        rewriter.replace(op, emit.ops)
+def is_of_static_shape(site: Site) -> bool:
+    if is_static(site[x].type):
+        return True
+    remarks.missed(NAME, site.op, "group norm of dynamic shape is not unpacked", "give the input a static shape")
+    return False
 
 
-PATTERNS = (
-    UnpackBatchNorm(), DropDropout(), UnpackLayerNorm(), UnpackInstanceNorm(), UnpackGroupNorm(), UnpackL2Normalize(),
+def l2_normalized(site: Site) -> SSAValue:
+    norm = site.op
+    assert isinstance(norm, L2NormalizeOp)
+    emit, data = site.emit, tensor(site[x])
+    squares = emit(MultiplyOp(site[x], site[x]))
+    total = emit(SumOp(squares, axis=norm.axes(len(data.get_shape())), keepdims=True))
+    least = emit.constant(norm.eps.value.data, data.element_type)
+    return emit(DivideOp(site[x], emit(SqrtOp(emit(MaximumOp(total, least))))))
+
+
+batch_norm = is_op("nn.batch_norm")(x, gamma, beta, mean, variance)
+
+ROWS = (
+    Row("batch_norm(x)[0] = x * scale + shift", is_tuple_get_item(batch_norm, 0), batch_normalized),
+    Row("dropout(x)[0] = x", is_tuple_get_item(is_op("nn.dropout")(x), 0), lambda s: s[x]),
+    Row("layer_norm(x) = (x - mean) / sqrt(variance + epsilon) * gamma + beta, along an axis",
+        is_op("nn.layer_norm")(x, gamma, beta), layer_normalized),
+    Row("instance_norm(x) = (x - mean) / sqrt(variance + epsilon) * gamma + beta, for each instance and channel",
+        is_op("nn.instance_norm")(x, gamma, beta), instance_normalized),
+    Row("group_norm(x) = (x - mean) / sqrt(variance + epsilon) * gamma + beta, for each instance and group",
+        is_op("nn.group_norm")(x, gamma, beta), group_normalized, is_of_static_shape),
+    Row("l2_normalize(x) = x / sqrt(max(sum(x * x), eps))", is_op("nn.l2_normalize")(x), l2_normalized),
 )  # fmt: skip
+"""Tried in this order; none relies on it."""
+
+
+class EraseUnreadDropout(RewritePattern):
+    """A dropout of which nothing is read goes: it has a state, and is no dead code to anyone else."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DropoutOp, rewriter: PatternRewriter, /) -> None:
+        if op.result.first_use is None:
+            rewriter.erase(op)
