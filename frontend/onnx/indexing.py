@@ -113,10 +113,13 @@ def one_hot(node: Node) -> SSAValue:
 
 
 def reverse_sequence(node: Node) -> SSAValue:
-    """Sequences of different lengths, each reversed up to its length."""
+    """Sequences of different lengths, each reversed up to its length, which is checked where it may be wrong."""
     x, lengths = node.input(0, at_least=2), node.input(1, rank=1)
     time, batch = (node.axis(node.integer(f"{what}_axis", i), rank_of(x)) for i, what in enumerate(("time", "batch")))
-    return node.emit("reverse_sequence", x, lengths, seq_axis=time, batch_axis=batch)
+    known, extent = node.emitter.evaluate(lengths), shape_of(x)[time]
+    fits = known is not None and extent != DYNAMIC and bool(((known >= 0) & (known <= extent)).all())  # pyright: ignore[reportOperatorIssue, reportUnknownMemberType, reportUnknownArgumentType]
+    policy = "clip" if fits else "error"
+    return node.emit("reverse_sequence", x, lengths, seq_axis=time, batch_axis=batch, out_of_range=policy)
 
 
 # Resampling

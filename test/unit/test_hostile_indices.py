@@ -331,6 +331,31 @@ def test_onnx_indices_outside_raise_here_as_in_onnx_runtime(node: str, inputs: s
     agree()  # what failed leaves nothing behind
 
 
+@pytest.mark.parametrize("axes", ["batch_axis = 1, time_axis = 0", "batch_axis = 0, time_axis = 1"])
+def test_onnx_lengths_outside_raise_here_as_in_onnx_runtime(axes: str) -> None:
+    onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
+    text = f"""<ir_version: 8, opset_import: ["" : 18]> g (float[4, 4, 2] x, int64[4] n) => (float[4, 4, 2] y)
+    {{ [layer] y = ReverseSequence <{axes}> (x, n) }}"""
+    model = onnx.parser.parse_model(text)
+    session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    executable = weft.compile(model, threads=2)
+    (main,) = from_onnx(model).ops
+    assert isinstance(main, FuncOp)
+    feeds = {"x": np.arange(32, dtype=np.float32).reshape(4, 4, 2), "n": np.array([0, 1, 4, 3])}
+    np.testing.assert_array_equal(executable.run(feeds)["y"], session.run(None, feeds)[0])
+    for wrong in (5, -1, 2**31, -(2**63)):
+        feeds["n"] = np.array([2, wrong, 1, 0])
+        with pytest.raises(Exception, match=r"Invalid sequence length"):
+            session.run(None, feeds)
+        with pytest.raises(weft.CheckError) as error:
+            executable.run(feeds)
+        assert (error.value.index, str(error.value.place)) == (wrong, 'g("layer")')
+        assert error.value.message == f"'relay.reverse_sequence': length {wrong} does not lie from 0 to 4"
+        with pytest.raises(weft.CheckError) as reference:
+            evaluate_function(main, [feeds["x"], feeds["n"]])
+        assert str(reference.value) == str(error.value)
+
+
 def test_constant_indices_that_are_inside_are_not_checked() -> None:
     onnx = pytest.importorskip("onnx")
     text = """<ir_version: 8, opset_import: ["" : 18]> g (float[4, 5] x) => (float[2, 5] y)
@@ -339,6 +364,10 @@ def test_constant_indices_that_are_inside_are_not_checked() -> None:
     assert '"wrap"' in str(inside) and '"error"' in str(outside)
     x = np.ones((4, 5), np.float32)
     assert not weft.compile(inside).graph.checks
+    reverse = """<ir_version: 8, opset_import: ["" : 18]> g (float[4, 2] x) => (float[4, 2] y)
+    <int64[2] n = {%s}> { y = ReverseSequence (x, n) }"""
+    checks = [weft.compile(onnx.parser.parse_model(reverse % lengths)).graph.checks for lengths in ("0, 4", "1, 5")]
+    assert [bool(each) for each in checks] == [False, True]
     with pytest.raises(weft.CheckError, match="index 4 lies outside of an axis of 4 elements"):
         weft.compile(outside)(x)
 

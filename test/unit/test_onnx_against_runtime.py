@@ -12,6 +12,7 @@ ort = pytest.importorskip("onnxruntime")
 
 from onnx import ModelProto, TensorProto, helper, numpy_helper  # noqa: E402
 
+import weft  # noqa: E402
 from weft.dialects.relay.core import FuncOp  # noqa: E402
 from weft.dialects.relay.reference import evaluate_function  # noqa: E402
 from weft.dialects.support.diagnostics import Diagnostic, Severity, handled_by  # noqa: E402
@@ -137,6 +138,25 @@ def test_pools_count_what_their_windows_cover(
 ):
     x = normal(1, 2, 6, 5)
     check(model(pool, [x], kernel_shape=kernel, strides=strides, pads=pads, ceil_mode=ceil_mode), x)
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("operator", ["MaxPool", "GlobalMaxPool", "ReduceMax"])
+def test_the_greatest_of_numbers_with_a_nan_is_one_wherever_it_stands(operator: str, place: int):
+    """As in NumPy. ONNX Runtime's answer depends on the place."""
+    x = np.array([1, 2, 3, 0], np.float32)
+    x[place] = np.nan
+    x = x.reshape(1, 1, 1, 4)
+    attributes = {"kernel_shape": [1, 4]} if operator == "MaxPool" else {}
+    proto = model(operator, [x], **attributes)
+    assert np.isnan(evaluate(proto, [x])[0]).all() and np.isnan(weft.compile(proto, threads=1)(x)).all()
+
+
+def test_the_mean_of_nothing_is_no_number():
+    """As in NumPy. ONNX Runtime has 0 there."""
+    x = np.zeros((2, 0), np.float32)
+    proto = model("ReduceMean", [x], [np.array([1])])
+    assert np.isnan(evaluate(proto, [x])[0]).all() and np.isnan(weft.compile(proto, threads=1)(x)).all()
 
 
 def test_extents_that_the_model_declares_wrong_are_a_warning():

@@ -6,15 +6,15 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import TensorType, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
-from ..base import Fusion, FusionPattern, Moves, RelayOp, compatible, integer, normalize_axis, real, tensor
-from ..indexing import as_index
+from ..base import Fusion, FusionPattern, Moves, RelayOp, compatible, integer, normalize_axis, real, string, tensor
+from ..indexing import OutOfRange, as_index, out_of_range
 from .elementwise import integers
 
 if TYPE_CHECKING:
@@ -87,11 +87,24 @@ class SequenceMaskOp(_OnSequences):
         )
 
 
+LENGTHS = (OutOfRange.CLIP, OutOfRange.ERROR)
+"""The policies of what reads lengths."""
+
+
+def checked_lengths(lengths: te.Tensor, extent: int, name: str) -> te.Tensor:
+    """Lengths of parts of an axis of `extent` elements, as `i64`, after the check that they are such."""
+    text = f"'{name}': length {{index}} does not lie from 0 to {extent}"
+    return te.compute(
+        lengths.shape, lambda *i: te.cast(te.check(as_index(lengths[i]), extent + 1, text), i64), "checked_lengths"
+    )
+
+
 @irdl_op_definition
 class ReverseSequenceOp(_OnSequences):
     """Sequences with their first elements, as many as their lengths say, in reverse.
 
-    A length below 0 is taken as 0, one beyond the extent of time as that extent.
+    A length below 0 is taken as 0, one beyond the extent of time as that extent; with `out_of_range = "error"` the run
+    fails by it.
 
     Time runs along `seq_axis`, sequences along `batch_axis`.
 
@@ -106,6 +119,7 @@ class ReverseSequenceOp(_OnSequences):
 
     seq_axis = integer(1)
     batch_axis = integer(0)
+    out_of_range = string("clip")
 
     def places(self, rank: int) -> tuple[int, int]:
         """The axes of time and of the sequences.
@@ -123,11 +137,14 @@ class ReverseSequenceOp(_OnSequences):
         data = tensor(self.data)
         shape = data.get_shape()
         self.check_lengths(shape[self.places(len(shape))[1]])
+        out_of_range(self.out_of_range, LENGTHS, "out_of_range")
         return [data]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, lengths = inputs
         time, batch = self.places(x.rank)
+        if out_of_range(self.out_of_range, LENGTHS, "out_of_range") == OutOfRange.ERROR:
+            lengths = checked_lengths(lengths, x.shape[time], self.name)
 
         def body(*i: te.IterVar) -> te.Expr:
             length = te.minimum(as_index(lengths[i[batch]]), x.shape[time])

@@ -670,6 +670,14 @@ relay.func @time_and_sequences_along_one_axis(%x: tensor<3x2xf32>, %n: tensor<3x
 
 // -----
 
+relay.func @lengths_that_wrap(%x: tensor<3x2xf32>, %n: tensor<3xi32>) {
+  // expected-error@+1 {{'out_of_range' is one of clip, error, not "wrap"}}
+  %r = relay.reverse_sequence %x, %n {out_of_range = "wrap"} : (tensor<3x2xf32>, tensor<3xi32>) -> tensor<3x2xf32>
+  relay.return
+}
+
+// -----
+
 relay.func @grid_of_a_matrix(%t: tuple<tensor<2x2xf32>>) {
   // expected-error@+1 {{expected vectors, got shapes [2, 2]}}
   %r = relay.meshgrid %t : (tuple<tensor<2x2xf32>>) -> tuple<tensor<2xf32>>
