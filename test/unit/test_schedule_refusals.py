@@ -266,7 +266,7 @@ def test_a_result_that_is_read_in_the_same_nest_is_not_cached() -> None:
     func = parsed(CHAIN)
     block = block_of(func, "first")
     block.partial_iters = frozenset()
-    block.properties["iter_extents"] = type(block.iter_extents).from_list(block.iter_extents.elt_type, [9])
+    block.sizes = [9]
     refused(lambda: cache_write(block, Scope.GLOBAL), func, "reads the buffer in the same nest")
 
 

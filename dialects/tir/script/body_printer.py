@@ -223,6 +223,8 @@ class BodyPrinter:
             case memref.LoadOp():
                 return self._element(op.memref, op.indices)
             case CheckOp():
+                if op.extent is None:
+                    raise Diagnostic.at(op, "has no form in TVMScript", hint="extents are numbers there")
                 at, given = self._index(op.at), self._index(op.given)
                 return Text(f"T.check({at}, {given}, {op.extent.value.data}, {op.text.data!r})")
             case scf.IfOp() if isinstance(result, OpResult):
