@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from weft.compiler import DEFAULT_OPT_LEVEL, compile, graph_module, load_module
 from weft.dialects.relay.base import DYNAMIC
 from weft.dialects.relay.core import FuncOp
-from weft.dialects.relay.reference import evaluate_function
+from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.relay.weights import missing_resources
 from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 from weft.dialects.support.processors import available_processors

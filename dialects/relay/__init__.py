@@ -2,14 +2,14 @@
 
 from xdsl.ir import Dialect
 
-from . import control, core, layout, ops, vm
+from . import control, core, data, layout, ops, vm
 from .attributes import ResourceAttr
-from .control import RefType
 from .devices import VirtualDeviceAttr
+from .types import AdtType, ParamType, RefType
 from .vm import StorageType
 
 Relay = Dialect(
     "relay",
-    [*core.OPS, *control.OPS, *ops.OPS, *layout.OPS, *vm.OPS],
-    [ResourceAttr, VirtualDeviceAttr, RefType, StorageType],
+    [*core.OPS, *control.OPS, *data.OPS, *ops.OPS, *layout.OPS, *vm.OPS],
+    [ResourceAttr, VirtualDeviceAttr, RefType, AdtType, ParamType, StorageType],
 )

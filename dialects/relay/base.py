@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     Float64Type,
     FloatAttr,
+    FunctionType,
     IntegerAttr,
     IntegerType,
     StringAttr,
@@ -307,6 +308,9 @@ def compatible(inferred: Attribute, declared: Attribute) -> bool:
     if isinstance(inferred, TupleType) and isinstance(declared, TupleType):
         a, b = inferred.types.data, declared.types.data
         return len(a) == len(b) and all(compatible(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(inferred, FunctionType) and isinstance(declared, FunctionType):
+        sides = ((inferred.inputs.data, declared.inputs.data), (inferred.outputs.data, declared.outputs.data))
+        return all(len(a) == len(b) and all(map(compatible, a, b)) for a, b in sides)
     return False
 
 

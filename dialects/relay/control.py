@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FunctionType, TensorType, i1
-from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, Region, SSAValue, TypeAttribute
+from xdsl.dialects.builtin import FlatSymbolRefAttrConstr, FunctionType, SymbolRefAttr, TensorType, i1
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
+    prop_def,
     region_def,
     result_def,
     traits_def,
@@ -31,12 +31,16 @@ from xdsl.traits import (
     Pure,
     RecursivelySpeculatable,
     RecursiveMemoryEffect,
+    SymbolTable,
+    SymbolUserOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from .base import Fusion, FusionPattern, compatible
-from .core import EndsInYield, check_yields, verify_places
+from .core import EndsInYield, FuncOp, check_yields, verify_places
+from .signature_syntax import Signature
+from .types import RefType as RefType
 
 
 @irdl_op_definition
@@ -60,7 +64,10 @@ class IfOp(IRDLOperation):
     then_region = region_def("single_block")
     else_region = region_def("single_block")
 
-    assembly_format = "$condition attr-dict `:` functional-type($condition, $res) $then_region `else` $else_region"
+    custom_directives = (Signature,)
+    assembly_format = (
+        "$condition attr-dict `:` custom<Signature>(type($condition), type($res)) $then_region `else` $else_region"
+    )
     traits = traits_def(RecursiveMemoryEffect(), RecursivelySpeculatable(), FusionPattern(Fusion.OPAQUE), EndsInYield())
 
     def __init__(self, condition: SSAValue, result_types: Sequence[Attribute], then: Region, otherwise: Region):
@@ -201,13 +208,43 @@ class ApplyOp(IRDLOperation):
         printer.print_attribute(self.callee.type)
 
 
-@irdl_attr_definition
-class RefType(ParametrizedAttribute, TypeAttribute):
-    """A cell that holds a value, which may be exchanged. Counterpart of Relay's `ref(T)`."""
+class _ClosureSymbolUser(SymbolUserOpInterface):
+    def verify(self, op: Operation) -> None:
+        assert isinstance(op, ClosureOp)
+        callee = SymbolTable.lookup_symbol(op, op.callee)
+        if not isinstance(callee, FuncOp):
+            raise VerifyException(f"there is no relay.func {op.callee}")
+        given, type = [value.type for value in op.captured], op.result.type
+        assert isinstance(type, FunctionType)
+        whole = FunctionType.from_lists([*given, *type.inputs.data], type.outputs.data)
+        if not compatible(whole, callee.function_type):
+            raise VerifyException(f"{op.callee} is {callee.function_type}; with what is given, {whole} is wanted")
 
-    name = "relay.ref"
 
-    of: Attribute
+@irdl_op_definition
+class ClosureOp(IRDLOperation):
+    """A function value made of a global function, whose first arguments are given; the others are those of a call.
+
+    `lambda-lift` makes these of `relay.fn`. Counterpart of a `GlobalVar` that is passed, and of the closure that TVM's
+    lifted functions return.
+
+    ```mlir
+    %f = relay.closure @add_to(%x) : (tensor<4xf32>) -> ((tensor<4xf32>) -> tensor<4xf32>)
+    ```
+    """
+
+    name = "relay.closure"
+
+    callee = prop_def(FlatSymbolRefAttrConstr)
+    captured = var_operand_def()
+    result = result_def(FunctionType)
+
+    custom_directives = (Signature,)
+    assembly_format = "$callee `(` $captured `)` attr-dict `:` custom<Signature>(type($captured), type($result))"
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), _ClosureSymbolUser())
+
+    def __init__(self, callee: str, captured: Sequence[SSAValue], type: FunctionType):
+        super().__init__(operands=[captured], result_types=[type], properties={"callee": SymbolRefAttr(callee)})
 
 
 @irdl_op_definition
@@ -224,7 +261,8 @@ class RefCreateOp(IRDLOperation):
     value = operand_def(AnyAttr())
     result = result_def(RefType)
 
-    assembly_format = "$value attr-dict `:` functional-type($value, $result)"
+    custom_directives = (Signature,)
+    assembly_format = "$value attr-dict `:` custom<Signature>(type($value), type($result))"
     traits = traits_def(MemoryAllocEffect(), FusionPattern(Fusion.OPAQUE))
 
     def __init__(self, value: SSAValue):
@@ -248,7 +286,8 @@ class RefReadOp(IRDLOperation):
     ref = operand_def(RefType)
     result = result_def(AnyAttr())
 
-    assembly_format = "$ref attr-dict `:` functional-type($ref, $result)"
+    custom_directives = (Signature,)
+    assembly_format = "$ref attr-dict `:` custom<Signature>(type($ref), type($result))"
     traits = traits_def(MemoryReadEffect(), FusionPattern(Fusion.OPAQUE))
 
     def __init__(self, ref: SSAValue):
@@ -288,5 +327,5 @@ def _check_reference(ref: SSAValue, value: SSAValue) -> None:
         raise VerifyException(f"a reference to {value.type} has the type {wanted}, not {ref.type}")
 
 
-OPS: list[type[Operation]] = [IfOp, FnOp, ApplyOp, RefCreateOp, RefReadOp, RefWriteOp]
+OPS: list[type[Operation]] = [IfOp, FnOp, ApplyOp, ClosureOp, RefCreateOp, RefReadOp, RefWriteOp]
 """Control flow, function values, references."""

@@ -60,6 +60,8 @@ from xdsl.utils.hints import isa
 from .attributes import array_to_attribute, attribute_to_array, tensor_type_of
 from .base import Fusion, FusionPattern, NonComputational, compatible, flatten_types, is_static
 from .devices import DeviceError, check_places
+from .signature_syntax import Signature
+from .types import bind_params, substituted, type_params
 
 if TYPE_CHECKING:
     from .attributes import NDArray
@@ -231,6 +233,10 @@ class _CallSymbolUser(SymbolUserOpInterface):
         if not isinstance(callee, FuncOp):
             raise VerifyException(f"there is no relay.func {op.callee}")
         inputs, outputs = callee.function_type.inputs.data, callee.function_type.outputs.data
+        bound: dict[str, Attribute] = {}
+        given = [value.type for value in (*op.arguments, *op.results)]
+        if type_params(callee.function_type) and bind_params([*inputs, *outputs], given, bound):
+            inputs, outputs = ([substituted(type, bound) for type in types] for types in (inputs, outputs))
         if len(inputs) != len(op.arguments) or not all(map(compatible, [a.type for a in op.arguments], inputs)):
             raise VerifyException(f"the call's operands do not match the inputs of {op.callee}: {callee.function_type}")
         if len(outputs) != len(op.results) or not all(map(compatible, [r.type for r in op.results], outputs)):
@@ -252,7 +258,8 @@ class CallOp(IRDLOperation):
     arguments = var_operand_def()
     res = var_result_def()
 
-    assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
+    custom_directives = (Signature,)
+    assembly_format = "$callee `(` $arguments `)` attr-dict `:` custom<Signature>(type($arguments), type($res))"
     traits = traits_def(_CallSymbolUser(), FusionPattern(Fusion.OPAQUE))
 
     def __init__(self, callee: str, arguments: Sequence[SSAValue], result_types: Sequence[Attribute]):

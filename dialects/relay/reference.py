@@ -1,4 +1,4 @@
-"""Operators and functions evaluated on NumPy arrays: the reference of the tests, and what constant folding uses."""
+"""Operators evaluated on NumPy arrays: the reference of the tests, and what constant folding and the interpreter use."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ArrayAttr, TensorType, TupleType
-from xdsl.ir import Attribute, Block, SSAValue
-from xdsl.traits import SymbolTable
+from xdsl.ir import Attribute, Block
 
 from .. import te
 from ..support.checks import CheckError
 from ..support.dtypes import numpy_dtype, scalar_type
 from ..te.evaluate import evaluate
-from ..tir.core import PrimFuncOp
-from ..tir.interpreter import Interpreter
 from .base import DYNAMIC, RelayOp, flatten_types, is_static, shape_of, tensor
 from .computing import compute_results
-from .core import CallLoweredOp, CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 
@@ -91,67 +87,3 @@ def evaluate_compute(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
     """
     tensors = [te.placeholder(array.shape, scalar_type(array.dtype)) for array in inputs]
     return evaluate(compute_results(op, tensors), dict(zip(tensors, inputs, strict=True)))
-
-
-def evaluate_function(function: FuncOp, inputs: Sequence[NDArray]) -> list[NDArray]:
-    """The results of a function on `inputs`, operator by operator; tuples flattened. Calls of other functions of its
-    module and the regions that fusion makes are followed; kernels, scheduled or not, run on the interpreter of `tir`.
-
-    Raises:
-        NotImplementedError: it has an operation that `evaluate_op` cannot evaluate.
-        ValueError: an input or a constant's data is missing, or an array does not fit.
-    """
-    count = len(flatten_types(function.function_type.inputs.data))
-    if count != len(inputs):
-        raise ValueError(f"@{function.sym_name.data} takes {count} tensors, but {len(inputs)} are given")
-    return _evaluate_block(function.body.block, inputs)
-
-
-def _evaluate_block(block: Block, inputs: Sequence[NDArray]) -> list[NDArray]:
-    values = _distribute(block.args, inputs)
-    for op in block.ops:
-        flat = [array for operand in op.operands for array in values[operand]]
-        match op:
-            case ReturnOp() | YieldOp():
-                return flat
-            case ConstantOp():
-                if (array := op.numpy()) is None:
-                    raise ValueError(f"the data of a constant is not loaded: {op.value}")
-                results = [array]
-            case TupleOp():
-                results = flat
-            case TupleGetOp():
-                assert isinstance(op.tuple.type, TupleType)
-                start = len(flatten_types(op.tuple.type.types.data[: op.index.value.data]))
-                results = flat[start : start + len(flatten_types([op.result.type]))]
-            case PrimitiveOp():
-                results = _evaluate_block(op.body.block, flat)
-            case CallOp():
-                callee = SymbolTable.lookup_symbol(op, op.callee)
-                if not isinstance(callee, FuncOp):
-                    raise NotImplementedError(f"{op.callee} has no reference evaluation")
-                results = evaluate_function(callee, flat)
-            case CallLoweredOp():
-                results = _evaluate_kernel(op, flat)
-            case RelayOp():
-                results = evaluate_op(op, flat)
-            case _:
-                raise NotImplementedError(f"'{op.name}' has no reference evaluation")
-        values |= _distribute(op.results, results)
-    return []
-
-
-def _evaluate_kernel(call: CallLoweredOp, inputs: Sequence[NDArray]) -> list[NDArray]:
-    """What a kernel, a `tir.prim_func`, writes on `inputs`."""
-    callee = SymbolTable.lookup_symbol(call, call.callee)
-    if not isinstance(callee, PrimFuncOp):
-        raise NotImplementedError(f"{call.callee} has no reference evaluation")
-    dtypes = [numpy_dtype(tensor(result).element_type) for result in call.results]
-    results = Interpreter(callee)(inputs)
-    return [array.view(dtype) for array, dtype in zip(results, dtypes, strict=True)]
-
-
-def _distribute(values: Sequence[SSAValue], arrays: Sequence[NDArray]) -> dict[SSAValue, list[NDArray]]:
-    """Each value with its arrays: as many as its type has tensors."""
-    remaining = iter(arrays)
-    return {value: [next(remaining) for _ in flatten_types([value.type])] for value in values}

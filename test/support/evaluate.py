@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from weft.dialects.relay.base import flatten_types
 from weft.dialects.relay.core import FuncOp
-from weft.dialects.relay.reference import evaluate_function
+from weft.dialects.relay.interpreter import evaluate_function
 from weft.testing import random_array
 
 NDArray = npt.NDArray[Any]

@@ -12,7 +12,7 @@ import pytest
 
 import weft
 from weft.dialects.relay.core import FuncOp
-from weft.dialects.relay.reference import evaluate_function
+from weft.dialects.relay.interpreter import evaluate_function
 from weft.frontend.mlir import parse_mlir
 from weft.tools.weft_opt import main as weft_opt
 from weft.tools.weft_run import main as weft_run

@@ -20,7 +20,8 @@ from xdsl.ir import SSAValue
 import weft
 from weft.dialects.relay.base import RelayOp
 from weft.dialects.relay.core import FuncOp, ReturnOp, TupleOp
-from weft.dialects.relay.reference import evaluate_compute, evaluate_function
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.relay.reference import evaluate_compute
 from weft.dialects.support.dtypes import scalar_type
 from weft.frontend.mlir import from_mlir, parse_mlir
 from weft.frontend.onnx import from_onnx

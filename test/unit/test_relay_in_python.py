@@ -16,7 +16,7 @@ from weft import relay
 from weft.dialects.relay import Relay
 from weft.dialects.relay.base import RelayOp
 from weft.dialects.relay.core import FuncOp
-from weft.dialects.relay.reference import evaluate_function
+from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import UsageError
 from weft.frontend.relay.composites import COMPOSITES
 from weft.frontend.relay.namespace import operator_names

@@ -4,8 +4,8 @@
     relay.func private @used(...) {...}                ->  relay.func private @used(...) {...}
     relay.func private @dead(...) {...}
 
-Any mention of a symbol counts as a use, whatever the operation. Without `entry`, every function that is not private is
-an entry; TVM's default is the one name `main`.
+Any mention of a symbol counts as a use, whatever the operation. Definitions of data types stay. Without `entry`, every
+function that is not private is an entry; TVM's default is the one name `main`.
 
 Counterpart of TVM's `RemoveUnusedFunctions`.
 """
@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRef
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import SymbolOpInterface
 
+from ...dialects.relay.data import AdtOp
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
 
@@ -36,7 +37,11 @@ class RemoveUnusedFunctionsPass(ModulePass):
     entry: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        symbols = {name: symbol for symbol in op.ops if (name := _symbol_name(symbol)) is not None}
+        symbols = {
+            name: symbol
+            for symbol in op.ops
+            if (name := _symbol_name(symbol)) is not None and not isinstance(symbol, AdtOp)
+        }
         pending = [name for name, symbol in symbols.items() if self._is_entry(name, symbol)]
         live = set(pending)
         while pending:

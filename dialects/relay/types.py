@@ -1,0 +1,135 @@
+"""The types of values that are no tensors: references, data types, and types that are left open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, FlatSymbolRefAttr, FunctionType, StringAttr, SymbolRefAttr, TupleType
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+
+@irdl_attr_definition
+class ParamType(ParametrizedAttribute, TypeAttribute):
+    """A type that is left open: of a data type, or of a polymorphic function. Counterpart of Relay's `TypeVar`."""
+
+    name = "relay.param"
+
+    label: StringAttr
+
+    def __init__(self, label: str | StringAttr):
+        super().__init__(StringAttr(label) if isinstance(label, str) else label)
+
+
+@irdl_attr_definition
+class AdtType(ParametrizedAttribute, TypeAttribute):
+    """A data type with types for its parameters: `!relay.adt<@list, [tensor<f32>]>`. Counterpart of `TypeCall`."""
+
+    name = "relay.adt"
+
+    definition: FlatSymbolRefAttr
+    arguments: ArrayAttr[Attribute]
+
+    def __init__(self, definition: str | SymbolRefAttr, arguments: Sequence[Attribute] | ArrayAttr[Attribute] = ()):
+        symbol = SymbolRefAttr(definition) if isinstance(definition, str) else definition
+        super().__init__(symbol, arguments if isinstance(arguments, ArrayAttr) else ArrayAttr(arguments))
+
+    @property
+    def symbol(self) -> str:
+        return self.definition.root_reference.data
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
+        with parser.in_angle_brackets():
+            symbol = SymbolRefAttr(parser.parse_symbol_name())
+            listed: list[Attribute] = []
+            if parser.parse_optional_punctuation(","):
+                listed = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_type)
+        return [symbol, ArrayAttr(listed)]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_symbol_name(self.symbol)
+            if self.arguments.data:
+                printer.print_string(", ")
+                with printer.in_square_brackets():
+                    printer.print_list(self.arguments.data, printer.print_attribute)
+
+
+@irdl_attr_definition
+class RefType(ParametrizedAttribute, TypeAttribute):
+    """A cell that holds a value, which may be exchanged. Counterpart of Relay's `ref(T)`."""
+
+    name = "relay.ref"
+
+    of: Attribute
+
+
+def substituted(type: Attribute, given: Mapping[str, Attribute]) -> Attribute:
+    """`type` with types in the place of its parameters."""
+    match type:
+        case ParamType():
+            return given.get(type.label.data, type)
+        case AdtType():
+            return AdtType(type.definition, [substituted(each, given) for each in type.arguments])
+        case RefType():
+            return RefType(substituted(type.of, given))
+        case TupleType():
+            return TupleType(ArrayAttr([substituted(each, given) for each in type.types]))  # pyright: ignore[reportArgumentType]
+        case FunctionType():
+            inputs, outputs = ([substituted(each, given) for each in side.data] for side in (type.inputs, type.outputs))
+            return FunctionType.from_lists(inputs, outputs)
+        case _:
+            return type
+
+
+def type_params(type: Attribute) -> set[str]:
+    """The parameters that are left open in a type."""
+    match type:
+        case ParamType():
+            return {type.label.data}
+        case AdtType():
+            parts: Sequence[Attribute] = type.arguments.data
+        case RefType():
+            parts = [type.of]
+        case TupleType():
+            parts = type.types.data
+        case FunctionType():
+            parts = [*type.inputs.data, *type.outputs.data]
+        case _:
+            return set()
+    return {param for part in parts for param in type_params(part)}
+
+
+def bind_params(declared: Sequence[Attribute], given: Sequence[Attribute], bound: dict[str, Attribute]) -> bool:
+    """Find types for the parameters of `declared` that make it `given`, beside those in `bound`; whether there are.
+
+    What is no parameter must have the same form, and is not compared further: extents may be open.
+    """
+    if len(declared) != len(given):
+        return False
+    for wanted, found in zip(declared, given, strict=True):
+        match wanted, found:
+            case ParamType(), _:
+                if bound.setdefault(wanted.label.data, found) != found:
+                    return False
+            case AdtType(), AdtType() if wanted.symbol == found.symbol:
+                if not bind_params(wanted.arguments.data, found.arguments.data, bound):
+                    return False
+            case RefType(), RefType():
+                if not bind_params([wanted.of], [found.of], bound):
+                    return False
+            case TupleType(), TupleType():
+                if not bind_params(wanted.types.data, found.types.data, bound):
+                    return False
+            case FunctionType(), FunctionType():
+                for a, b in ((wanted.inputs, found.inputs), (wanted.outputs, found.outputs)):
+                    if not bind_params(a.data, b.data, bound):
+                        return False
+            case _ if type_params(wanted):
+                return False
+            case _:
+                pass
+    return True

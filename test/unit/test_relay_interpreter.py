@@ -1,0 +1,102 @@
+"""The interpreter of the language: what `test/run/language.mlir` runs, and how deep and how long."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.relay.interpreter import Closure, Data, RelayInterpreter, evaluate_function
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.mlir import parse_mlir
+
+PEANO = """
+relay.adt @nat {zero(), next(!relay.adt<@nat>)}
+relay.func @double(%n: !relay.adt<@nat>) -> !relay.adt<@nat> {
+  %y = relay.match %n : (!relay.adt<@nat>) -> !relay.adt<@nat>
+  case zero() {
+    relay.yield %n : !relay.adt<@nat>
+  } case next(%m: !relay.adt<@nat>) {
+    %d = relay.call @double(%m) : (!relay.adt<@nat>) -> !relay.adt<@nat>
+    %e = relay.construct "next"(%d) : (!relay.adt<@nat>) -> !relay.adt<@nat>
+    %f = relay.construct "next"(%e) : (!relay.adt<@nat>) -> !relay.adt<@nat>
+    relay.yield %f : !relay.adt<@nat>
+  }
+  relay.return %y : !relay.adt<@nat>
+}
+relay.func @drop(%n: !relay.adt<@nat>) -> !relay.adt<@nat> {
+  %y = relay.match %n : (!relay.adt<@nat>) -> !relay.adt<@nat>
+  case zero() {
+    relay.yield %n : !relay.adt<@nat>
+  } case next(%m: !relay.adt<@nat>) {
+    %d = relay.call @drop(%m) : (!relay.adt<@nat>) -> !relay.adt<@nat>
+    relay.yield %d : !relay.adt<@nat>
+  }
+  relay.return %y : !relay.adt<@nat>
+}
+"""
+
+
+def functions(text: str) -> dict[str, FuncOp]:
+    return {op.sym_name.data: op for op in parse_mlir(text, "test").ops if isinstance(op, FuncOp)}
+
+
+def number(value: object) -> int:
+    count = 0
+    while isinstance(value, Data) and value.constructor == "next":
+        (value,), count = value.fields, count + 1
+    return count
+
+
+def peano(number: int) -> Data:
+    value = Data("zero", ())
+    for _ in range(number):
+        value = Data("next", (value,))
+    return value
+
+
+def test_a_recursion_may_be_a_hundred_thousand_calls_deep():
+    (value,) = RelayInterpreter().run(functions(PEANO)["double"], [peano(100_000)])
+    assert number(value) == 200_000
+
+
+def test_a_tail_call_takes_the_place_of_its_caller(monkeypatch: pytest.MonkeyPatch):
+    deepest = 0
+    enter = RelayInterpreter.enter
+
+    def watched(stack: list[object], *others: object) -> None:
+        nonlocal deepest
+        enter(stack, *others)  # type: ignore[arg-type]
+        deepest = max(deepest, len(stack))
+
+    monkeypatch.setattr(RelayInterpreter, "enter", staticmethod(watched))
+    (end,) = RelayInterpreter().run(functions(PEANO)["drop"], [peano(1000)])
+    assert number(end) == 0
+    assert deepest <= 2
+
+
+def test_a_closure_keeps_what_it_saw_when_it_was_made():
+    text = """
+    relay.func @make(%x: tensor<2xf32>) -> ((tensor<2xf32>) -> tensor<2xf32>) {
+      %f = relay.fn(%a: tensor<2xf32>) -> tensor<2xf32> {
+        %0 = relay.subtract %a, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+        relay.yield %0 : tensor<2xf32>
+      }
+      relay.return %f : (tensor<2xf32>) -> tensor<2xf32>
+    }
+    relay.func @use(%f: (tensor<2xf32>) -> tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = relay.apply %f(%y) : (tensor<2xf32>) -> tensor<2xf32>
+      relay.return %0 : tensor<2xf32>
+    }
+    """
+    machine, each = RelayInterpreter(), functions(text)
+    made = [machine.run(each["make"], [np.full(2, n, np.float32)])[0] for n in (1, 5)]
+    assert all(isinstance(f, Closure) for f in made)
+    results = [machine.run(each["use"], [f, np.array([10, 20], np.float32)])[0] for f in made]
+    np.testing.assert_array_equal(results[0], [9, 19])  # type: ignore[arg-type]
+    np.testing.assert_array_equal(results[1], [5, 15])  # type: ignore[arg-type]
+
+
+def test_what_is_run_takes_and_gives_tensors():
+    with pytest.raises(Diagnostic, match=r"@double takes !relay.adt<@nat>; what is run takes and gives tensors"):
+        evaluate_function(functions(PEANO)["double"], [])
