@@ -1,4 +1,4 @@
-"""Operators evaluated on NumPy arrays: the reference of the tests, and what constant folding and the interpreter use."""
+"""Operators evaluated on NumPy arrays: for constant folding, the interpreter, and the tests."""
 
 from __future__ import annotations
 

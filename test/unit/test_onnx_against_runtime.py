@@ -14,7 +14,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper  # noqa: E402
 
 import weft  # noqa: E402
 from weft.dialects.relay.core import FuncOp  # noqa: E402
-from weft.dialects.relay.reference import evaluate_function  # noqa: E402
+from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
 from weft.dialects.support.diagnostics import Diagnostic, Severity, handled_by  # noqa: E402
 from weft.frontend.onnx import from_onnx  # noqa: E402
 

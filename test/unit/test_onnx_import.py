@@ -17,7 +17,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 from weft.dialects.relay.core import ConstantOp, FuncOp  # noqa: E402
-from weft.dialects.relay.reference import evaluate_function  # noqa: E402
+from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
 from weft.dialects.support.advice import on_a_command_line  # noqa: E402
 from weft.dialects.support.diagnostics import Diagnostic, UsageError  # noqa: E402
 from weft.frontend.onnx import from_onnx, supported_operators  # noqa: E402

@@ -11,7 +11,7 @@ from onnx import TensorProto, numpy_helper  # noqa: E402
 
 from weft.dialects.relay.base import shape_of  # noqa: E402
 from weft.dialects.relay.core import FuncOp  # noqa: E402
-from weft.dialects.relay.reference import evaluate_function  # noqa: E402
+from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
 from weft.frontend.onnx import from_onnx  # noqa: E402
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"

@@ -21,7 +21,7 @@ from onnx.backend.test.loader import load_model_tests  # noqa: E402
 from xdsl.dialects.builtin import ModuleOp  # noqa: E402
 
 from weft.dialects.relay.core import FuncOp  # noqa: E402
-from weft.dialects.relay.reference import evaluate_function  # noqa: E402
+from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
 from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
 from weft.frontend.onnx import from_onnx  # noqa: E402
 from weft.lowering.compiler import compile_graph  # noqa: E402
