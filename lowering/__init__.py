@@ -5,6 +5,7 @@ PASSES: dict[str, str] = {
     "convert-tir-to-loops": "tir_to_loops.convert_tir_to_loops:ConvertTirToLoopsPass",
     "bufferize-graph": "graph_to_memory.bufferize_graph:BufferizeGraphPass",
     "materialize-memory": "memory_to_loops.materialize_memory:MaterializeMemoryPass",
+    "convert-control-to-llvm": "control_to_llvm.convert_control_to_llvm:ConvertControlToLLVMPass",
     "expand-math": "math.expand_math:ExpandMathPass",
     "convert-loops-to-llvm": "loops_to_llvm.convert_loops_to_llvm:ConvertLoopsToLLVMPass",
     "add-entry-point": "entry.add_entry_point:AddEntryPointPass",

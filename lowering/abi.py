@@ -41,6 +41,9 @@ INPUTS, OUTPUTS = "weft.inputs", "weft.outputs"
 COUNTER_BYTES = "weft.counter_bytes"
 """Attribute of the graph's own function: the bytes at its arena's start that are zero when an inference begins."""
 
+SEGMENT_MARK = "weft.segment"
+"""Attribute of a graph's function that a program runs as a part of it."""
+
 DYNAMIC = -(2**63)
 """An extent that is not known, as xDSL has it (`DYNAMIC_INDEX`)."""
 

@@ -26,7 +26,7 @@ from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
 from ..transforms.infra.parts import Sink, settle, take_apart
-from .abi import CONSTANTS_TABLE, INPUTS, POOL, CompiledGraph, Site, TensorSpec
+from .abi import CONSTANTS_TABLE, ENTRY, INPUTS, POOL, CompiledGraph, Site, TensorSpec
 from .check_sites import read_checks
 from .entry.add_entry_point import GRAPH
 from .graph_to_memory.signature import read_signature
@@ -163,7 +163,7 @@ def entry_of(module: ModuleOp) -> llvm.FuncOp:
     mains = [f for f in module.ops if isinstance(f, llvm.FuncOp) and INPUTS in f.attributes]
     if not mains:
         raise Diagnostic("there is no function to run: none carries the signature of a graph (weft.inputs)")
-    return next((f for f in mains if f.sym_name.data == GRAPH), mains[0])
+    return next((f for f in mains if f.sym_name.data in (GRAPH, ENTRY)), mains[0])
 
 
 def _signature(module: ModuleOp) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...], int]:

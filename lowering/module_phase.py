@@ -11,8 +11,9 @@ from ..dialects.mem.graph import GraphOp
 from ..dialects.relay.core import FuncOp, PrimitiveOp
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.tir.core import PrimFuncOp
+from ..transforms.relay.outline_segments import SEGMENT
 from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
-from .abi import INPUTS, TensorSpec
+from .abi import ENTRY, INPUTS, SEGMENT_MARK, TensorSpec
 from .entry.add_entry_point import GRAPH
 from .graph_to_memory.signature import graph_signature, memory_signature, read_signature
 
@@ -31,6 +32,10 @@ def phase_of(module: ModuleOp) -> str:
     ops = list(module.ops)
     if any(isinstance(op, PrimFuncOp) for op in ops):
         return "tir"
+    if any(isinstance(op, GraphOp) for op in ops):
+        return "schedule"
+    if any(isinstance(op, func.FuncOp) and INPUTS in op.attributes for op in ops):
+        return "loops"
     functions = [op for op in ops if isinstance(op, FuncOp)]
     if any(function.is_primitive for function in functions):
         return "fuse"
@@ -38,10 +43,6 @@ def phase_of(module: ModuleOp) -> str:
         return "graph"
     if functions:
         return "import"
-    if any(isinstance(op, GraphOp) for op in ops):
-        return "schedule"
-    if any(isinstance(op, func.FuncOp) and INPUTS in op.attributes for op in ops):
-        return "loops"
     if any(isinstance(op, llvm.FuncOp) and INPUTS in op.attributes for op in ops):
         return "llvm"
     raise UsageError("there is no function to run in this module", hint="a graph is a relay.func")
@@ -88,8 +89,10 @@ def signature_of(module: ModuleOp, name: str) -> tuple[tuple[TensorSpec, ...], t
 def _entry_name(op: Operation) -> str | None:
     if isinstance(op, FuncOp) and op.sym_visibility is None and not op.is_primitive:
         return op.sym_name.data
+    if SEGMENT_MARK in op.attributes or SEGMENT in op.attributes:
+        return None
     if isinstance(op, GraphOp) or (isinstance(op, func.FuncOp) and INPUTS in op.attributes):
         return op.sym_name.data
-    if isinstance(op, llvm.FuncOp) and op.sym_name.data == GRAPH and INPUTS in op.attributes:
+    if isinstance(op, llvm.FuncOp) and op.sym_name.data in (GRAPH, ENTRY) and INPUTS in op.attributes:
         return op.sym_name.data  # the one that the entry point of a module of the llvm dialect runs
     return None

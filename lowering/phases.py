@@ -148,7 +148,7 @@ def rest_passes(phase: str) -> list[ModulePass]:
         case "loops":
             return graph_loops()
         case "llvm":
-            return [*llvm(), *entry()]
+            return [*llvm(), *control(), *entry()]
         case _:
             return []
 
@@ -217,6 +217,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.fold_explicit_padding import FoldExplicitPaddingPass
     from ..transforms.relay.fold_scale_axis import FoldScaleAxisPass
     from ..transforms.relay.inline import InlinePass
+    from ..transforms.relay.lambda_lift import LambdaLiftPass
     from ..transforms.relay.plan_devices import PlanDevicesPass
     from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
     from ..transforms.relay.simplify_expr import SimplifyExprPass
@@ -225,6 +226,7 @@ def graph(target: Target) -> list[ModulePass]:
 
     return [
         RemoveUnusedFunctionsPass(),
+        LambdaLiftPass(),
         InlinePass(),
         SimplifyInferencePass(),
         EliminateCommonSubexprPass(),
@@ -284,10 +286,11 @@ def graph_loops() -> list[ModulePass]:
     """The graph becomes one over buffers, which find their places, and then a sequence of calls on one arena."""
     from ..transforms.mem.elide_copies import ElideCopiesPass
     from ..transforms.mem.plan_memory import PlanMemoryPass
+    from ..transforms.relay.outline_segments import OutlineSegmentsPass
     from .graph_to_memory.bufferize_graph import BufferizeGraphPass
     from .memory_to_loops.materialize_memory import MaterializeMemoryPass
 
-    return [BufferizeGraphPass(), ElideCopiesPass(), PlanMemoryPass(), MaterializeMemoryPass()]
+    return [OutlineSegmentsPass(), BufferizeGraphPass(), ElideCopiesPass(), PlanMemoryPass(), MaterializeMemoryPass()]
 
 
 def llvm() -> list[ModulePass]:
@@ -296,6 +299,13 @@ def llvm() -> list[ModulePass]:
     from .math.expand_math import ExpandMathPass
 
     return [ExpandMathPass(), ConvertLoopsToLLVMPass()]
+
+
+def control() -> list[ModulePass]:
+    """What branches and calls becomes the function that the runtime calls."""
+    from .control_to_llvm.convert_control_to_llvm import ConvertControlToLLVMPass
+
+    return [ConvertControlToLLVMPass()]
 
 
 def entry() -> list[ModulePass]:

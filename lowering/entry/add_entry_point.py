@@ -12,8 +12,10 @@ llvm.func internal @weft_thread(%context: !llvm.ptr)
   // @weft_graph(inputs[0], ..., outputs[0], ..., arena, num_threads): what was @main
 ```
 
-Of several functions that carry a graph's signature (`weft.inputs`), `@main` or the first is run. Does nothing where
-there is none. TVM has no counterpart: its graph executor calls kernels one by one, and each enters a parallel region.
+A program that runs graphs as parts of it is the entry itself (`control_to_llvm`), and calls an entry of each; there is
+nothing to do then. Of several functions that carry a graph's signature (`weft.inputs`), `@main` or the first is run.
+Does nothing where there is none. TVM has no counterpart: its graph executor calls kernels one by one, and each enters a
+parallel region.
 """
 
 from __future__ import annotations
@@ -53,20 +55,36 @@ class AddEntryPointPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         mains = [f for f in op.ops if isinstance(f, llvm.FuncOp) and INPUTS in f.attributes]
-        if not mains:
+        if not mains or any(f.sym_name.data == ENTRY for f in mains):
             return
         main = next((f for f in mains if f.sym_name.data == "main"), mains[0])
         # Under its own name, `sin` say, it could be taken for the function of the C library that kernels call.
         main.properties["sym_name"] = StringAttr(GRAPH)
         main.properties["linkage"] = llvm.LinkageAttr("internal")
         declared = {f.sym_name.data for f in op.ops if isinstance(f, llvm.FuncOp)}
-        for name, operands, result in (
-            ("memset", [PTR, i32, i64], PTR),
-            (RUN, [PTR, PTR, i64], VOID),
-        ):
-            if name not in declared:
-                op.body.block.add_op(_declare(name, operands, result))
-        op.body.block.add_ops([_thread(main), _run(main)])
+        needed = [f for f in declarations(declared) if f.sym_name.data != "memcpy"]
+        op.body.block.add_ops([*needed, *entry_functions(main, THREAD, ENTRY, "external")])
+
+
+def declarations(declared: set[str]) -> list[llvm.FuncOp]:
+    """What entries call, as far as it is not declared."""
+    called = (("memset", [PTR, i32, i64], PTR), (RUN, [PTR, PTR, i64], VOID), ("memcpy", [PTR, PTR, i64], PTR))
+    return [_declare(name, operands, result) for name, operands, result in called if name not in declared]
+
+
+def entry_of_segment(segment: llvm.FuncOp) -> str:
+    """The function that a program runs a segment by: what `@weft_run` is for a graph."""
+    return f"{segment.sym_name.data}_run"
+
+
+def defined_name(op: Operation) -> str | None:
+    """The name that an operation of the llvm dialect defines in its module."""
+    return op.sym_name.data if isinstance(op, llvm.FuncOp | llvm.GlobalOp) else None
+
+
+def entry_functions(graph: llvm.FuncOp, thread: str, name: str, linkage: str) -> list[Operation]:
+    """What runs a graph on several threads, `name`, and what each of them runs, `thread`."""
+    return [_thread(graph, thread), _run(graph, thread, name, linkage)]
 
 
 def _declare(name: str, operands: Sequence[Attribute], result: Attribute) -> llvm.FuncOp:
@@ -100,9 +118,9 @@ def _call(builder: Builder, name: str, arguments: Sequence[SSAValue], result: At
     return builder.insert(llvm.CallOp(SymbolRefAttr(name), *arguments, return_type=result))
 
 
-def _thread(main: llvm.FuncOp) -> llvm.FuncOp:
+def _thread(main: llvm.FuncOp, name: str) -> llvm.FuncOp:
     """What every thread runs: the graph, its arguments read from the context."""
-    function, builder, (context,) = _define(THREAD, [PTR], "internal")
+    function, builder, (context,) = _define(name, [PTR], "internal")
     arguments: list[SSAValue] = []
     for number, key in enumerate((INPUTS, OUTPUTS)):
         entries = main.attributes[key]
@@ -116,16 +134,16 @@ def _thread(main: llvm.FuncOp) -> llvm.FuncOp:
     return function
 
 
-def _run(main: llvm.FuncOp) -> llvm.FuncOp:
+def _run(main: llvm.FuncOp, thread: str, name: str, linkage: str) -> llvm.FuncOp:
     """The entry: clear the counters, gather the context, hand it to the threads, look for a check that has failed."""
-    function, builder, (inputs, outputs, arena, num_threads) = _define(ENTRY, [PTR, PTR, PTR, i64], "external", i64)
+    function, builder, (inputs, outputs, arena, num_threads) = _define(name, [PTR, PTR, PTR, i64], linkage, i64)
     context = builder.insert(llvm.AllocaOp(_integer(builder, CONTEXT_BYTES), i8, alignment=POINTER_BYTES)).res
     counters = main.attributes[COUNTER_BYTES]
     assert isa(counters, IntegerAttr[IntegerType])
     _call(builder, "memset", [arena, _integer(builder, 0, i32), _integer(builder, counters.value.data)], PTR)
     for number, value in enumerate((inputs, outputs, arena, num_threads)):
         builder.insert(llvm.StoreOp(value, _field(builder, context, number)))
-    body = builder.insert(llvm.AddressOfOp(THREAD, PTR)).result
+    body = builder.insert(llvm.AddressOfOp(thread, PTR)).result
     _call(builder, RUN, [body, context, num_threads])
     builder.insert(llvm.ReturnOp(_status(main, builder, arena)))
     return function

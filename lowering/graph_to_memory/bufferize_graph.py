@@ -22,7 +22,8 @@ Nothing is decided here: every result has memory of its own, and what is returne
 opened. A kernel may be a `func.func`, whose workspaces are allocated here too, or one that is not lowered yet.
 
 With `depth-first` kernels run in the order in which a walk from the results meets them, arguments first, as TVM has it;
-else in the order of the text. Does not: shapes that are not known, or control flow. TVM keeps all this in side tables.
+else in the order of the text. Functions that branch and call (`control`) stay. Does not: shapes that are not known. TVM
+keeps all this in side tables.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType, ModuleOp, TupleType
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TupleType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
@@ -47,6 +48,7 @@ from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
+from ...transforms.relay.outline_segments import CONTROL, SEGMENT
 from .signature import GRAPH_ATTRIBUTES, names_of, numbered
 
 Kernel = func.FuncOp | PrimFuncOp | relay.FuncOp
@@ -64,7 +66,7 @@ class BufferizeGraphPass(ModulePass):
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
-        return not any(isinstance(op, relay.FuncOp) and not op.is_primitive for op in module.ops)
+        return not any(map(_is_graph, module.ops))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = {
@@ -72,8 +74,10 @@ class BufferizeGraphPass(ModulePass):
             for f in op.ops
             if isinstance(f, func.FuncOp | PrimFuncOp) or (isinstance(f, relay.FuncOp) and f.is_primitive)
         }
-        for function in [f for f in op.ops if isinstance(f, relay.FuncOp) and not f.is_primitive]:
+        for function in [f for f in op.ops if isinstance(f, relay.FuncOp) and _is_graph(f)]:
             graph = _Bufferization(function, kernels).run(self.depth_first)
+            if SEGMENT in function.attributes:
+                graph.attributes[SEGMENT] = UnitAttr()
             op.body.block.insert_op_before(graph, function)
             for source in (function, *(c for c in function.body.block.ops if isinstance(c, relay.CallLoweredOp))):
                 for key in source.attributes:
@@ -81,6 +85,11 @@ class BufferizeGraphPass(ModulePass):
                         missed(self.name, source, f"the attribute '{key}' has no effect")
             function.detach()
             function.erase(safe_erase=False)
+
+
+def _is_graph(op: Operation) -> bool:
+    """Whether `op` is a function of kernel calls alone."""
+    return isinstance(op, relay.FuncOp) and not op.is_primitive and CONTROL not in op.attributes
 
 
 def buffer_of(tensor: Tensor) -> BufferType:
@@ -160,11 +169,8 @@ class _Bufferization:
                 self._lower_call(op, op.copies is not None)
             case relay.CallOp() if isinstance(kernel := self._kernel(op), relay.FuncOp):
                 self._lower_call(op, copied_arguments(kernel) > 0)
-            case RelayOp() if lacks := missing_facets(type(op)):
-                where = f"{type(op).__module__}.{type(op).__name__}"
-                raise Diagnostic.at(op, f"cannot become a kernel: {where} lacks {' and '.join(lacks)}")
             case _:
-                raise Diagnostic.at(op, "is not a kernel call", hint=_not_lowered(op))
+                raise why_not_lowered(op)
 
     def _kernel(self, op: relay.CallLoweredOp | relay.CallOp) -> Kernel | None:
         return self.kernels.get(op.callee.root_reference.data)
@@ -210,6 +216,14 @@ def _depth_first(end: Operation) -> Iterator[Operation]:
             pending.append((op, True))
             owners = [operand.owner for operand in op.operands]
             pending += [(owner, False) for owner in reversed(owners) if isinstance(owner, Operation)]
+
+
+def why_not_lowered(op: Operation) -> Diagnostic:
+    """What there is to say of an operation that should have become a kernel call."""
+    if isinstance(op, RelayOp) and (lacks := missing_facets(type(op))):
+        where = f"{type(op).__module__}.{type(op).__name__}"
+        return Diagnostic.at(op, f"cannot become a kernel: {where} lacks {' and '.join(lacks)}")
+    return Diagnostic.at(op, "is not a kernel call", hint=_not_lowered(op))
 
 
 def _not_lowered(op: Operation) -> str:

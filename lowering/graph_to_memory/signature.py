@@ -15,7 +15,7 @@ from ...dialects.relay.core import FuncOp
 from ...dialects.support.dtypes import dtype_name
 from ..abi import INPUTS, OUTPUTS, TensorSpec
 
-GRAPH_ATTRIBUTES = ("primitive", "input_names", "output_names")
+GRAPH_ATTRIBUTES = ("primitive", "segment", "input_names", "output_names")
 """What functions say of themselves that was read when they became buffers and calls."""
 
 

@@ -23,7 +23,8 @@ An argument with `weft.align = N` is known to be aligned to N bytes. A `memref.g
 the globals say of their data, `weft.value` and `weft.type`, the array says by place: `weft.values`, `weft.types`). What
 else the attributes `weft.*` of a function say (`weft.inputs`: what a graph takes) stays on it.
 
-What it does not do: n-dimensional vectors, dynamic strides, unranked memrefs. TVM's counterpart is `CodeGenLLVM`.
+Functions of `relay` that branch and call are left for `convert-control-to-llvm`. What it does not do: n-dimensional
+vectors, dynamic strides, unranked memrefs. TVM's counterpart is `CodeGenLLVM`.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from ...transforms.infra import remarks
 from ...transforms.infra.passes import ModulePass
+from ...transforms.relay.outline_segments import is_control
 from ..abi import ALIGNMENT, COUNTER_BYTES, INPUTS
 from ..graph_to_memory.signature import GRAPH_ATTRIBUTES
 from ..threads.thread_sharing import changing_arguments
@@ -110,7 +112,7 @@ class ConvertLoopsToLLVMPass(ModulePass):
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
-        return all(op.dialect_name() == "llvm" for op in module.ops)
+        return all(op.dialect_name() == "llvm" or is_control(op) for op in module.ops)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         lowered = self.lower(op)
@@ -138,7 +140,7 @@ class ConvertLoopsToLLVMPass(ModulePass):
                 if INPUTS in op.attributes and op.body.blocks:
                     check_signature(op)
                 lowered.append(self._lower_function(symbols, op, changing.get(op.sym_name.data, set())))
-            elif op.dialect_name() == "llvm":
+            elif op.dialect_name() == "llvm" or is_control(op):
                 lowered.append(op.clone())
             elif not isinstance(op, memref.GlobalOp):
                 raise LoweringError(op, "stands at module level, where only functions and globals can be lowered")

@@ -25,6 +25,8 @@ well, a record for each call of a kernel that makes checks (`weft.checks` says w
 copy that no kernel makes is made by one thread. The function carries what a caller must know (`weft.inputs`,
 `weft.outputs`: names and tensor types), so that this text alone can be run.
 
+Functions that branch and call (`control`) stay; each of their constants gets a function that says where it is.
+
 Does not: other devices, parts of what is not in a pool. Counterpart of the code generator of TVM's AOT executor.
 """
 
@@ -67,19 +69,26 @@ from ...dialects.mem.core import (
     start_in_root,
 )
 from ...dialects.mem.graph import GraphOp
+from ...dialects.relay.base import tensor
+from ...dialects.relay.core import ConstantOp as RelayConstantOp
 from ...dialects.rt.checks import RecordOp, RecordType
 from ...dialects.rt.core import SLOT_BYTES, SlotsOp, SlotsType
 from ...dialects.support.alignment import aligned
 from ...dialects.support.checks import RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
 from ...transforms.infra import ModulePass
-from ..abi import COUNTER_BYTES
+from ...transforms.infra.walk import walk
+from ...transforms.relay.outline_segments import SEGMENT, is_control
+from ..abi import COUNTER_BYTES, SEGMENT_MARK
 from ..check_sites import CHECKS, RECORDS, called
 from ..graph_to_memory.signature import memory_signature, numbered
 from ..relay_to_tir.te_to_tir import signless
 from ..threads.share_out import share_out
 
 index = IndexType()
+
+ADDRESS = "address"
+"""Attribute of a constant that a program hands on: the function that gives its address."""
 
 
 @dataclass(frozen=True)
@@ -91,16 +100,20 @@ class MaterializeMemoryPass(ModulePass):
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
-        return not any(op.dialect_name() in ("mem", "relay", "tir") for op in module.ops)
+        return not any(op.dialect_name() in ("mem", "relay", "tir") and not is_control(op) for op in module.ops)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = {f.sym_name.data: f for f in op.ops if isinstance(f, func.FuncOp)}
         constants = Constants(op)
-        for graph in [g for g in op.ops if isinstance(g, GraphOp)]:
-            lowered = _Materialization(graph, kernels, constants).run()
+        graphs = [g for g in op.ops if isinstance(g, GraphOp)]
+        layouts = _layouts(graphs, kernels)
+        for graph, layout in zip(graphs, layouts, strict=True):
+            lowered = _Materialization(graph, kernels, constants, layout).run()
             op.body.block.insert_op_before(lowered, graph)
             graph.detach()
             graph.erase(safe_erase=False)
+        for constant in [c for f in op.ops if is_control(f) for c in walk(f) if isinstance(c, RelayConstantOp)]:
+            op.body.block.add_ops(_address_function(constant, constants))
 
 
 class Constants:
@@ -108,18 +121,20 @@ class Constants:
 
     def __init__(self, module: ModuleOp):
         self.module = module
+        self.addresses: set[str] = set()
         self.globals: dict[Attribute, memref.GlobalOp] = {}
 
-    def reference(self, constant: ConstantOp) -> memref.GlobalOp:
+    def reference(self, constant: ConstantOp | RelayConstantOp) -> memref.GlobalOp:
         """The global that holds a constant's data; the data itself is passed beside the code, as `weft.value`."""
         value = constant.value
         if (known := self.globals.get(value)) is None:
             number = len(self.globals)
-            type = flat_type(buffer_type(constant.result))
+            described = constant.type if isinstance(constant, ConstantOp) else tensor(constant.result)
+            type = MemRefType(signless(tensor(described).element_type), [prod(tensor(described).get_shape())])
             known = memref.GlobalOp.get(StringAttr(f"constant_{number}"), type, UnitAttr(), constant=UnitAttr())
             known.attributes["weft.constant_index"] = IntegerAttr(number, i64)
             known.attributes["weft.value"] = value
-            known.attributes["weft.type"] = constant.type
+            known.attributes["weft.type"] = described
             self.globals[value] = known
             first = self.module.body.block.first_op
             assert first is not None
@@ -132,13 +147,55 @@ def flat_type(type: BufferType) -> BufferType:
     return MemRefType(signless(type.element_type), [prod(type.get_shape())])
 
 
+def _address_function(constant: RelayConstantOp, constants: Constants) -> list[Operation]:
+    """A function that says where a constant is that a program hands on, unless there is one; the constant names it."""
+    held = constants.reference(constant)
+    name = f"{held.sym_name.data}_address"
+    constant.attributes[ADDRESS] = SymbolRefAttr(name)
+    if name in constants.addresses:
+        return []
+    constants.addresses.add(name)
+    get = memref.GetGlobalOp(held.sym_name.data, held.type)
+    pointer = memref.ExtractAlignedPointerAsIndexOp.get(get.memref)
+    cast = arith.IndexCastOp(pointer.aligned_pointer, i64)
+    function = func.FuncOp(name, FunctionType.from_lists([], [i64]), visibility="private")
+    function.body.block.add_ops([get, pointer, cast, func.ReturnOp(cast.result)])
+    return [function]
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where in the arena a graph's records stand, and where the counters and all records end."""
+
+    records: int
+    end: int
+
+
+def _layouts(graphs: Sequence[GraphOp], kernels: dict[str, func.FuncOp]) -> list[_Layout]:
+    """A layout for each graph. Segments of one program are never at work at the same time and share an arena: they
+    begin with the same counters, and each has records of its own, behind which there is one for the program itself."""
+    needs = [_needs(graph, kernels) for graph in graphs]
+    slots = max((slots for slots, _ in needs), default=0)
+    layouts: list[_Layout] = []
+    shared_end = slots + sum(records for _, records in needs) + RECORD_BYTES
+    next_record = slots
+    for graph, (own_slots, own_records) in zip(graphs, needs, strict=True):
+        if SEGMENT in graph.attributes:
+            layouts.append(_Layout(next_record, shared_end))
+            next_record += own_records
+        else:
+            layouts.append(_Layout(own_slots, own_slots + own_records))
+    return layouts
+
+
 class _Materialization:
     """The lowering of one graph."""
 
-    def __init__(self, graph: GraphOp, kernels: dict[str, func.FuncOp], constants: Constants):
+    def __init__(self, graph: GraphOp, kernels: dict[str, func.FuncOp], constants: Constants, layout: _Layout):
         self.graph = graph
         self.kernels = kernels
         self.constants = constants
+        self.layout = layout
         self.slots_used = 0
         self.places: dict[SSAValue, int] = {}
         self.views: dict[tuple[SSAValue, int, Attribute], SSAValue] = {}
@@ -147,13 +204,13 @@ class _Materialization:
         for value in self.graph.body.walk():
             _check_device(value)
         steps = _steps(self.graph)
-        self.next_record = records_at = max(1, sum(self._slot_count(step) for step in steps)) * SLOT_BYTES
+        self.next_record = records_at = self.layout.records
         checks = [
             called(step[0], kernel)
             for step in steps
-            if (kernel := self._kernel(step[0])) is not None and _takes_record(kernel)
+            if (kernel := _kernel(step[0], self.kernels)) is not None and _takes_record(kernel)
         ]
-        counters = records_at + len(checks) * RECORD_BYTES
+        counters = self.layout.end
         size = self._lay_out_pools(counters)
         arguments = [*self.graph.inputs, *self.graph.outputs]
         types = [flat_type(buffer_type(argument)) for argument in arguments]
@@ -164,6 +221,8 @@ class _Materialization:
         lowered.location = self.graph.location
         lowered.attributes |= memory_signature(self.graph)
         lowered.attributes[COUNTER_BYTES] = IntegerAttr(counters, i64)
+        if SEGMENT in self.graph.attributes:
+            lowered.attributes[SEGMENT_MARK] = UnitAttr()
         if checks:
             lowered.attributes |= {CHECKS: ArrayAttr(checks), RECORDS: IntegerAttr(records_at, i64)}
         self.block = lowered.body.block
@@ -186,21 +245,8 @@ class _Materialization:
                 start = aligned(start + op.size)
         return start
 
-    def _slot_count(self, step: Sequence[CallOp | CopyOp]) -> int:
-        """The slots that a step takes: a kernel one for each of its nests, copies made by one thread one for all."""
-        kernel = self._kernel(step[0])
-        return 1 if kernel is None else _slots_type(step[0], kernel).count.data
-
-    def _kernel(self, op: CallOp | CopyOp) -> func.FuncOp | None:
-        if op.callee is None:
-            return None
-        if (kernel := self.kernels.get(op.callee.root_reference.data)) is None:
-            hint = "'lower-te' makes functions of kernels: it has not run, or has left this one; is it disabled?"
-            raise Diagnostic.at(op, f"there is no function {op.callee} of loops", hint=hint)
-        return kernel
-
     def _emit(self, step: Sequence[CallOp | CopyOp]) -> None:
-        kernel, count = self._kernel(step[0]), self._slot_count(step)
+        kernel, count = _kernel(step[0], self.kernels), _slot_count(step, self.kernels)
         buffers = [[self._memory(value) for value in (*op.reads, *op.writes)] for op in step]
         record = None if kernel is None or not _takes_record(kernel) else self._record()
         slots = SlotsOp(self.arena, self.slots_used * SLOT_BYTES, count)
@@ -278,6 +324,29 @@ class _Materialization:
         made.name_hint = value.name_hint
         self.views[root, start, type] = made
         return made
+
+
+def _needs(graph: GraphOp, kernels: dict[str, func.FuncOp]) -> tuple[int, int]:
+    """The bytes of the slots and of the records that a graph's steps take."""
+    steps = _steps(graph)
+    called_kernels = [kernel for step in steps if (kernel := _kernel(step[0], kernels)) is not None]
+    slots = max(1, sum(_slot_count(step, kernels) for step in steps)) * SLOT_BYTES
+    return slots, sum(map(_takes_record, called_kernels)) * RECORD_BYTES
+
+
+def _slot_count(step: Sequence[CallOp | CopyOp], kernels: dict[str, func.FuncOp]) -> int:
+    """The slots that a step takes: a kernel one for each of its nests, copies made by one thread one for all."""
+    kernel = _kernel(step[0], kernels)
+    return 1 if kernel is None else _slots_type(step[0], kernel).count.data
+
+
+def _kernel(op: CallOp | CopyOp, kernels: dict[str, func.FuncOp]) -> func.FuncOp | None:
+    if op.callee is None:
+        return None
+    if (kernel := kernels.get(op.callee.root_reference.data)) is None:
+        hint = "'lower-te' makes functions of kernels: it has not run, or has left this one; is it disabled?"
+        raise Diagnostic.at(op, f"there is no function {op.callee} of loops", hint=hint)
+    return kernel
 
 
 def _steps(graph: GraphOp) -> list[list[CallOp | CopyOp]]:

@@ -1,8 +1,11 @@
 // RUN: weft-run %s --function '*' --executor interpreter --seed 1 | filecheck %s --check-prefix=INTERPRETED
+// RUN: weft-run %s --function '*' --compare interpreter --quiet --threads 2 | filecheck %s
 
 // Branches, calls, recursion, closures, references, data types.
 
 // INTERPRETED: @a_branch
+// CHECK: @a_branch
+// CHECK-NEXT: equal to interpreter
 relay.func @a_branch(%x: tensor<4xf32>) -> tensor<4xf32> {
   %zero = relay.constant dense<0.0> : tensor<f32>
   %s = relay.sum %x {axis = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
@@ -20,6 +23,8 @@ relay.func @a_branch(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // INTERPRETED: @branches_within_branches
+// CHECK: @branches_within_branches
+// CHECK-NEXT: equal to interpreter
 relay.func @branches_within_branches(%a: tensor<i1>, %b: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %e = relay.exp %x : tensor<4xf32>
   %y, %z = relay.if %a : (tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>) {
@@ -53,6 +58,8 @@ relay.func private @power_loop(%i: tensor<i32>, %n: tensor<i32>, %x: tensor<4xf3
 }
 
 // INTERPRETED: @a_loop
+// CHECK: @a_loop
+// CHECK-NEXT: equal to interpreter
 relay.func @a_loop(%x: tensor<4xf32>) -> tensor<4xf32> {
   %zero = relay.constant dense<0> : tensor<i32>
   %n = relay.constant dense<7> : tensor<i32>
@@ -78,6 +85,8 @@ relay.func private @fibonacci(%n: tensor<i64>) -> tensor<i64> {
 }
 
 // INTERPRETED: @general_recursion
+// CHECK: @general_recursion
+// CHECK-NEXT: equal to interpreter
 relay.func @general_recursion() -> tensor<i64> {
   %n = relay.constant dense<10> : tensor<i64>
   %y = relay.call @fibonacci(%n) : (tensor<i64>) -> tensor<i64>
@@ -114,6 +123,8 @@ relay.func private @odd(%n: tensor<i32>) -> tensor<i1> {
 }
 
 // INTERPRETED: @mutual_recursion
+// CHECK: @mutual_recursion
+// CHECK-NEXT: equal to interpreter
 relay.func @mutual_recursion() -> (tensor<i1>, tensor<i1>) {
   %n = relay.constant dense<7> : tensor<i32>
   %y = relay.call @even(%n) : (tensor<i32>) -> tensor<i1>
@@ -124,6 +135,8 @@ relay.func @mutual_recursion() -> (tensor<i1>, tensor<i1>) {
 }
 
 // INTERPRETED: @functions_of_functions
+// CHECK: @functions_of_functions
+// CHECK-NEXT: equal to interpreter
 relay.func @functions_of_functions(%x: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   %twice = relay.fn(%f: (tensor<4xf32>) -> tensor<4xf32>) -> ((tensor<4xf32>) -> tensor<4xf32>) {
     %g = relay.fn(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -144,6 +157,8 @@ relay.func @functions_of_functions(%x: tensor<4xf32>, %b: tensor<4xf32>) -> tens
 }
 
 // INTERPRETED: @a_function_that_is_chosen
+// CHECK: @a_function_that_is_chosen
+// CHECK-NEXT: equal to interpreter
 relay.func @a_function_that_is_chosen(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %f = relay.if %c : (tensor<i1>) -> ((tensor<4xf32>) -> tensor<4xf32>) {
     %g = relay.fn(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -171,6 +186,8 @@ relay.func private @bump(%r: !relay.ref<tensor<4xf32>>, %by: tensor<4xf32>) {
 }
 
 // INTERPRETED: @references
+// CHECK: @references
+// CHECK-NEXT: equal to interpreter
 relay.func @references(%x: tensor<4xf32>, %c: tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>) {
   %r = relay.ref_create %x : (tensor<4xf32>) -> !relay.ref<tensor<4xf32>>
   %before = relay.ref_read %r : (!relay.ref<tensor<4xf32>>) -> tensor<4xf32>
@@ -188,6 +205,8 @@ relay.func @references(%x: tensor<4xf32>, %c: tensor<i1>) -> (tensor<4xf32>, ten
 // A function that refers to itself by way of a reference that it sees: a circle in memory.
 
 // INTERPRETED: @a_circle
+// CHECK: @a_circle
+// CHECK-NEXT: equal to interpreter
 relay.func @a_circle(%x: tensor<f32>) -> tensor<f32> {
   %limit = relay.constant dense<100.0> : tensor<f32>
   %id = relay.fn(%a: tensor<f32>) -> tensor<f32> {
@@ -212,6 +231,8 @@ relay.func @a_circle(%x: tensor<f32>) -> tensor<f32> {
 }
 
 // INTERPRETED: @tuples_anywhere
+// CHECK: @tuples_anywhere
+// CHECK-NEXT: equal to interpreter
 relay.func @tuples_anywhere(%t: tuple<tensor<2xf32>, tuple<tensor<3xi32>, tensor<2xf32>>>, %c: tensor<i1>) -> tuple<tuple<tensor<2xf32>, tensor<2xf32>>, tensor<3xi32>> {
   %a = relay.tuple_get %t[0] : tuple<tensor<2xf32>, tuple<tensor<3xi32>, tensor<2xf32>>> -> tensor<2xf32>
   %u = relay.tuple_get %t[1] : tuple<tensor<2xf32>, tuple<tensor<3xi32>, tensor<2xf32>>> -> tuple<tensor<3xi32>, tensor<2xf32>>
@@ -274,6 +295,8 @@ relay.func private @fold(%f: (tensor<f32>, tensor<f32>) -> tensor<f32>, %x: tens
 }
 
 // INTERPRETED: @data_types
+// CHECK: @data_types
+// CHECK-NEXT: equal to interpreter
 relay.func @data_types() -> tensor<f32> {
   %n = relay.constant dense<4.0> : tensor<f32>
   %l = relay.call @down_to_zero(%n) : (tensor<f32>) -> !relay.adt<@list, [tensor<f32>]>

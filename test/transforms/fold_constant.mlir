@@ -102,3 +102,27 @@ relay.func @an_operator_without_operands_stays_but_takes_part() -> (tensor<2xf32
   %2 = relay.add %0, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   relay.return %0, %2 : tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+// What a branch sees of what is folded is a constant, and what it computes of that is folded in turn.
+
+// CHECK-LABEL: relay.func @constants_that_a_branch_sees
+// CHECK-NEXT:    %b = relay.constant dense<2.000000e+00> : tensor<4xf32>
+// CHECK-NEXT:    relay.if %c
+// CHECK-NEXT:      %0 = relay.constant dense<4.000000e+00> : tensor<4xf32>
+// CHECK-NEXT:      relay.add %0, %x
+// CHECK:         } else {
+// CHECK-NEXT:      relay.yield %b
+relay.func @constants_that_a_branch_sees(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = relay.constant dense<1.0> : tensor<4xf32>
+  %b = relay.add %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %y = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
+    %0 = relay.add %b, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %1 = relay.add %0, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %1 : tensor<4xf32>
+  } else {
+    relay.yield %b : tensor<4xf32>
+  }
+  relay.return %y : tensor<4xf32>
+}

@@ -63,3 +63,70 @@ relay.func private @kernel(%p: tensor<4xf32>) -> tensor<4xf32> attributes {primi
   %0 = relay.exp %p : tensor<4xf32>
   relay.return %0 : tensor<4xf32>
 }
+
+// -----
+
+// A function that calls itself is called, and so is a function of a circle; the others of the circle are put in place.
+
+// CHECK-LABEL: relay.func @circles
+// CHECK-NEXT: relay.call @again
+// CHECK-NEXT: relay.call @even
+// CHECK-LABEL: relay.func private @again
+// CHECK-NEXT: relay.call @again
+// CHECK-LABEL: relay.func private @even
+// CHECK-NEXT: relay.exp
+// CHECK-NEXT: relay.call @even
+// CHECK-NOT: @odd
+relay.func @circles(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = relay.call @again(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = relay.call @even(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+relay.func private @again(%p: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.call @again(%p) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+relay.func private @even(%p: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.call @odd(%p) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+relay.func private @odd(%p: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.exp %p : tensor<4xf32>
+  %1 = relay.call @even(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %1 : tensor<4xf32>
+}
+
+// -----
+
+// A function value that is made in sight is called as its function.
+
+// CHECK-LABEL: relay.func @a_known_function_value
+// CHECK-NEXT: relay.add %y, %x
+// CHECK-NEXT: relay.return
+relay.func @a_known_function_value(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %f = relay.closure @plus(%x) : (tensor<4xf32>) -> ((tensor<4xf32>) -> tensor<4xf32>)
+  %0 = relay.apply %f(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+relay.func private @plus(%p: tensor<4xf32>, %q: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.add %q, %p : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+
+// -----
+
+// One that is not stays, and so does its function, which is called elsewhere, too.
+
+// CHECK-LABEL: relay.func @a_function_value_that_is_given_away
+// CHECK-NEXT: relay.exp
+// CHECK-NEXT: relay.closure @more
+// CHECK: relay.func private @more
+relay.func @a_function_value_that_is_given_away(%x: tensor<4xf32>) -> (tensor<4xf32>, (tensor<4xf32>) -> tensor<4xf32>) {
+  %0 = relay.call @more(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %f = relay.closure @more() : () -> ((tensor<4xf32>) -> tensor<4xf32>)
+  relay.return %0, %f : tensor<4xf32>, (tensor<4xf32>) -> tensor<4xf32>
+}
+relay.func private @more(%p: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.exp %p : tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}

@@ -11,9 +11,10 @@ store its result would only cost memory, but is evaluated where another operator
 operators, those that are not computations (unless `fold-qnn`), those that fail on their operands, calls, and the bodies
 of `relay.primitive`.
 
-One walk in the order of the block. Arrays live in NumPy while they are used, and become attributes only where something
-that does not fold reads them: a chain of operators on a large weight makes one constant, and each array is dropped with
-its last reader. Arrays whose elements are all equal stay one element in memory as far as the operators allow.
+One walk in the order of the block, into branches where they stand. Arrays live in NumPy while they are used, and become
+attributes only where something that does not fold reads them: a chain of operators on a large weight makes one
+constant, and each array is dropped with its last reader. Arrays whose elements are all equal stay one element in memory
+as far as the operators allow.
 
 Counterpart of TVM's `FoldConstant`, which compiles and runs every subgraph; here `dialects/relay/reference.py` does.
 """
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from xdsl.context import Context
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import IsolatedFromAbove
 
 from ...dialects.relay.base import NonComputational, Pointwise, RelayOp, is_static, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
@@ -93,6 +95,9 @@ class _Folder:
                 for operand in dict.fromkeys(op.operands):
                     if operand.owner in self.folded:
                         self._materialize(operand)
+                if op.regions and not op.has_trait(IsolatedFromAbove):
+                    for inner in [inner for region in op.regions for inner in region.blocks]:
+                        self.run(inner)
 
     def _evaluate(self, op: Operation) -> list[Known] | None:
         """The values of `op`'s results, or `None` if it does not fold."""

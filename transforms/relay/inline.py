@@ -4,12 +4,12 @@
                                                  ->
     relay.func private @twice(%p) {...}
 
-Private functions that nobody calls any more are erased. Left alone are kernels (`primitive`) and functions for other
-compilers (`Compiler`, `Extern`). A function that calls itself, directly or through others, cannot become part of one
-graph: that is an error.
+A call of a function value that is known, a `relay.closure`, is one of its function. Private functions that nothing
+refers to any more are erased. Left alone are kernels (`primitive`), functions for other compilers (`Compiler`,
+`Extern`), and one function of each circle of functions that call each other: its calls stay.
 
-Counterpart of TVM's `Inline`, which takes only functions marked `Inline`; here the whole graph becomes one native
-function, and so all are taken.
+Counterpart of TVM's `Inline`, which takes only functions marked `Inline`; here a graph becomes one native function as
+far as may be, and so all are taken.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from ...dialects.relay.control import ApplyOp, ClosureOp
 from ...dialects.relay.core import CallOp, FuncOp
-from ...dialects.support.diagnostics import Diagnostic
-from ..infra import ModulePass, report_changed
+from ..infra import ModulePass, remarks, report_changed
 from ..infra.walk import erase, walk
 from .defuse_ops import inline_call
 
@@ -44,16 +44,44 @@ class InlinePass(ModulePass):
             for function in op.ops
             if isinstance(function, FuncOp) and not any(name in function.attributes for name in _APART)
         }
+        changed = _call_known_closures(functions)
+        order, recursive = _callees_first(functions)
+        for name in recursive:
+            remarks.missed(self.name, functions[name], f"@{name} calls itself, and is called where it was called")
         inlined: set[FuncOp] = set()
-        for caller in _callees_first(functions):
+        for caller in order:
             for call in _calls(caller, functions):
-                callee = functions[call.callee.root_reference.data]
-                inline_call(call, callee)
-                inlined.add(callee)
-        for function in inlined:
-            if function.sym_visibility is not None:
-                erase(function)
-        report_changed(bool(inlined))
+                if (callee := functions[call.callee.root_reference.data]).sym_name.data not in recursive:
+                    inline_call(call, callee)
+                    inlined.add(callee)
+        private = [function for function in inlined if function.sym_visibility is not None]
+        if private:
+            used = {name for other in functions.values() if other not in private for name in _mentions(other)}
+            for function in private:
+                if function.sym_name.data not in used:
+                    erase(function)
+        report_changed(changed or bool(inlined))
+
+
+def _call_known_closures(functions: Mapping[str, FuncOp]) -> bool:
+    """Make calls of functions of those of function values that are made in sight; whether there were any."""
+    changed = False
+    for op in [op for function in functions.values() for op in walk(function) if isinstance(op, ApplyOp)]:
+        closure, block = op.callee.owner, op.parent
+        if isinstance(closure, ClosureOp) and block is not None:
+            arguments = [*closure.captured, *op.arguments]
+            call = CallOp(closure.callee.root_reference.data, arguments, [result.type for result in op.results])
+            call.attributes |= op.attributes
+            call.location = op.location
+            block.insert_op_before(call, op)
+            for old, new in zip(op.results, call.results, strict=True):
+                new.name_hint = old.name_hint
+                old.replace_all_uses_with(new)
+            erase(op)
+            if closure.result.first_use is None:
+                erase(closure)
+            changed = True
+    return changed
 
 
 def _calls(caller: FuncOp, functions: Mapping[str, FuncOp]) -> list[CallOp]:
@@ -61,25 +89,31 @@ def _calls(caller: FuncOp, functions: Mapping[str, FuncOp]) -> list[CallOp]:
     return [op for op in walk(caller) if isinstance(op, CallOp) and op.callee.root_reference.data in functions]
 
 
-def _callees_first(functions: Mapping[str, FuncOp]) -> list[FuncOp]:
-    """The functions, each after those that it calls.
+def _mentions(function: FuncOp) -> set[str]:
+    """The functions that `function` calls, or makes values of."""
+    return {op.callee.root_reference.data for op in walk(function) if isinstance(op, CallOp | ClosureOp)}
 
-    Raises:
-        Diagnostic: a function calls itself, directly or through others.
-    """
+
+def _callees_first(functions: Mapping[str, FuncOp]) -> tuple[list[FuncOp], set[str]]:
+    """The functions, each after those that it calls; and those that are called while they are still being looked at:
+    one at least of every circle."""
     order: dict[str, FuncOp] = {}
+    recursive: set[str] = set()
     for start in functions:
         stack = [(start, iter(_calls(functions[start], functions)))] if start not in order else []
+        open_names = {start}
         while stack:
             name, calls = stack[-1]
             for call in calls:
                 callee = call.callee.root_reference.data
-                if callee in (open_name for open_name, _ in stack):
-                    raise Diagnostic.at(call, f"@{callee} calls itself, which a graph that is compiled cannot do")
-                if callee not in order:
+                if callee in open_names:
+                    recursive.add(callee)
+                elif callee not in order:
                     stack.append((callee, iter(_calls(functions[callee], functions))))
+                    open_names.add(callee)
                     break
             else:
                 order[name] = functions[name]
                 stack.pop()
-    return list(order.values())
+                open_names.discard(name)
+    return list(order.values()), recursive

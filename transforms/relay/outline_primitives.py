@@ -26,12 +26,12 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, FunctionType, ModuleOp, UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.traits import SymbolOpInterface
 
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ..infra import ModulePass, remarks, report_changed
 from ..infra.walk import erase, walk
 from .fuse_ops import FuseOpsPass
+from .symbol_names import SymbolNames
 
 MAX_NAME_LENGTH = 80
 """TVM's limit on the readable part of a name."""
@@ -54,7 +54,7 @@ class OutlinePrimitivesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         primitives = [primitive for primitive in walk(op) if isinstance(primitive, PrimitiveOp)]
-        names = _Names(op)
+        names = SymbolNames(op)
         outlined: dict[Hashable, FuncOp] = {}
         for primitive in primitives:
             if self.put_back and not primitive.computes:
@@ -123,26 +123,6 @@ def _readable_name(primitive: PrimitiveOp) -> str:
     if len(name) <= MAX_NAME_LENGTH:
         return name
     return f"{name[:MAX_NAME_LENGTH]}_{hashlib.blake2b(name.encode(), digest_size=8).hexdigest()}_"
-
-
-class _Names:
-    """Names that are free in a module: `name`, `name_1`, `name_2`, ..."""
-
-    def __init__(self, module: ModuleOp):
-        self.taken = {
-            name.data
-            for op in module.ops
-            if (symbol := op.get_trait(SymbolOpInterface)) and (name := symbol.get_sym_attr_name(op)) is not None
-        }
-        self.count: dict[str, int] = {}
-
-    def unique(self, name: str) -> str:
-        candidate = name
-        while candidate in self.taken:
-            self.count[name] = self.count.get(name, 0) + 1
-            candidate = f"{name}_{self.count[name]}"
-        self.taken.add(candidate)
-        return candidate
 
 
 def _function_of(primitive: PrimitiveOp, name: str) -> FuncOp:

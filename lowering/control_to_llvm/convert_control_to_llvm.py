@@ -1,0 +1,79 @@
+"""Turn the functions that branch and call into one function of the llvm dialect, which is the entry of the program.
+
+Before -> after:
+
+```mlir
+relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {control} {
+  %c = relay.call_lowered @main_segment(%x) : (tensor<4xf32>) -> tensor<i1>
+  %y = relay.if %c ...
+
+llvm.func @weft_run(%inputs: !llvm.ptr, %outputs: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64) -> i64 {
+  // a value for each input; then, for the segment: a tensor for its result, and
+  %status = llvm.call @main_segment_run(...)
+  // look at the condition, and branch
+```
+
+Values are counted by references (`heap.mlir`), and given back as soon as nothing needs them: that keeps a loop of a
+million turns, or a list that is being worked off, in the memory of what is alive. What refers to itself in a circle,
+which only references can make, is given back when the call ends, with all else that is left then.
+
+Function values are numbers of functions with what they have captured, and calling one is a choice among the functions
+that values of its type are made of. Does nothing to a module without such functions. Does not: shapes that are not
+known. TVM's counterpart is the compiler and the interpreter of its virtual machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ...dialects.relay.core import FuncOp
+from ...dialects.relay.interpreter import check_is_program
+from ...transforms.infra import ModulePass, report_changed
+from ...transforms.infra.parts import symbol_name
+from ...transforms.infra.walk import erase
+from ...transforms.relay.outline_segments import is_control
+from ..abi import SEGMENT_MARK
+from ..entry.add_entry_point import declarations, entry_functions, entry_of_segment
+from .heap import heap_functions
+from .program import ProgramCode
+
+
+@dataclass(frozen=True)
+class ConvertControlToLLVMPass(ModulePass):
+    """`relay.func`s with control flow -> `@weft_run`."""
+
+    name = "convert-control-to-llvm"
+    required: ClassVar[tuple[str, ...]] = ("outline-segments", "convert-loops-to-llvm")
+
+    @classmethod
+    def holds_in(cls, module: ModuleOp) -> bool:
+        return not any(map(is_control, module.ops))
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = {f.sym_name.data: f for f in op.ops if isinstance(f, FuncOp) and is_control(f)}
+        public = [f for f in functions.values() if f.sym_visibility is None]
+        if public:
+            main = next((f for f in public if f.sym_name.data == "main"), public[0])
+            check_is_program(main)
+            op.body.block.add_ops(_program(main, functions, op))
+        gone = [each for each in op.ops if is_control(each)]
+        for each in gone:
+            erase(each, safe_erase=False)
+        report_changed(bool(gone))
+
+
+def _program(main: FuncOp, functions: dict[str, FuncOp], module: ModuleOp) -> list[Operation]:
+    """The program's function, and what it calls: entries of its segments, and the heap."""
+    segments = {f.sym_name.data: f for f in module.ops if isinstance(f, llvm.FuncOp) and SEGMENT_MARK in f.attributes}
+    code = ProgramCode(main, functions, segments)
+    made: list[Operation] = [code.write()]
+    for segment in segments.values():
+        made += entry_functions(segment, f"{segment.sym_name.data}_thread", entry_of_segment(segment), "internal")
+    taken = {name for each in module.ops if (name := symbol_name(each)) is not None}
+    return [*declarations(taken), *heap_functions(taken), *made]

@@ -1,0 +1,157 @@
+// The memory of a program that branches and calls: values with reference counts, and frames.
+//
+// A value is a block of memory that begins so:
+//
+//      0  i64  how many refer to it; the next of those that are to be given back, once nobody does
+//      8  ptr  the one before it among all values that there are
+//     16  ptr  the one after it
+//     24  i32  tag: the constructor, or the function
+//     28  i32  fields: how many other values it refers to
+//     32  ptr  each of them; where there are none, the address of a tensor's elements, which stand from byte 64 on or
+//              are somebody else's: the caller's, or a constant's
+//
+// A call of a program has a machine, 48 bytes:
+//
+//      8, 16   the last and the first of the values that there are: so every one is given back when the call ends, those
+//              that refer to one another in circles as well
+//     24  ptr  frames
+//     32  ptr  where they end
+//
+// One thread alone runs what is here.
+
+// A value with one that refers to it; null where there is no memory. `described`: tag, and fields above bit 32.
+llvm.func internal @weft_heap_new(%machine: !llvm.ptr, %bytes: i64, %described: i64) -> !llvm.ptr attributes {no_unwind} {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %line = llvm.mlir.constant(64 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %more = llvm.mlir.constant(63 : i64) : i64
+  %whole = llvm.mlir.constant(-64 : i64) : i64
+  %padded = llvm.add %bytes, %more : i64
+  %size = llvm.and %padded, %whole : i64
+  %value = llvm.call @aligned_alloc(%line, %size) : (i64, i64) -> !llvm.ptr
+  %failed = llvm.icmp "eq" %value, %null : !llvm.ptr
+  llvm.cond_br %failed, ^end, ^fill
+^fill:
+  %first_at = llvm.getelementptr inbounds %machine[16] : (!llvm.ptr) -> !llvm.ptr, i8
+  %first = llvm.load %first_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  %before_at = llvm.getelementptr inbounds %value[8] : (!llvm.ptr) -> !llvm.ptr, i8
+  %after_at = llvm.getelementptr inbounds %value[16] : (!llvm.ptr) -> !llvm.ptr, i8
+  %described_at = llvm.getelementptr inbounds %value[24] : (!llvm.ptr) -> !llvm.ptr, i8
+  %back_at = llvm.getelementptr inbounds %first[8] : (!llvm.ptr) -> !llvm.ptr, i8
+  llvm.store %one, %value {alignment = 8 : i64} : i64, !llvm.ptr
+  llvm.store %machine, %before_at {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
+  llvm.store %first, %after_at {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
+  llvm.store %described, %described_at {alignment = 8 : i64} : i64, !llvm.ptr
+  llvm.store %value, %back_at {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
+  llvm.store %value, %first_at {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
+  llvm.br ^end
+^end:
+  llvm.return %value : !llvm.ptr
+}
+
+// One less refers to a value. What nobody refers to is given back, and refers to nothing any more: a list that is
+// threaded through the values themselves, for one may be as long as there is memory.
+llvm.func internal @weft_heap_release(%value: !llvm.ptr) attributes {no_unwind} {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %half = llvm.mlir.constant(32 : i64) : i64
+  %count = llvm.load %value {alignment = 8 : i64} : !llvm.ptr -> i64
+  %less = llvm.sub %count, %one : i64
+  %dead = llvm.icmp "eq" %less, %zero : i64
+  llvm.cond_br %dead, ^die(%value, %null : !llvm.ptr, !llvm.ptr), ^keep
+^keep:
+  llvm.store %less, %value {alignment = 8 : i64} : i64, !llvm.ptr
+  llvm.return
+^die(%dying: !llvm.ptr, %others: !llvm.ptr):
+  %before_at = llvm.getelementptr inbounds %dying[8] : (!llvm.ptr) -> !llvm.ptr, i8
+  %after_at = llvm.getelementptr inbounds %dying[16] : (!llvm.ptr) -> !llvm.ptr, i8
+  %described_at = llvm.getelementptr inbounds %dying[24] : (!llvm.ptr) -> !llvm.ptr, i8
+  %before = llvm.load %before_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  %after = llvm.load %after_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  %before_next = llvm.getelementptr inbounds %before[16] : (!llvm.ptr) -> !llvm.ptr, i8
+  %after_back = llvm.getelementptr inbounds %after[8] : (!llvm.ptr) -> !llvm.ptr, i8
+  llvm.store %after, %before_next {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
+  llvm.store %before, %after_back {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
+  %described = llvm.load %described_at {alignment = 8 : i64} : !llvm.ptr -> i64
+  %fields = llvm.lshr %described, %half : i64
+  llvm.br ^look(%zero, %others : i64, !llvm.ptr)
+^look(%number: i64, %list: !llvm.ptr):
+  %more = llvm.icmp "ult" %number, %fields : i64
+  llvm.cond_br %more, ^field, ^free
+^field:
+  %fields_at = llvm.getelementptr inbounds %dying[32] : (!llvm.ptr) -> !llvm.ptr, i8
+  %field_at = llvm.getelementptr inbounds %fields_at[%number] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %field = llvm.load %field_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  %following = llvm.add %number, %one : i64
+  %held = llvm.load %field {alignment = 8 : i64} : !llvm.ptr -> i64
+  %left = llvm.sub %held, %one : i64
+  %last = llvm.icmp "eq" %left, %zero : i64
+  llvm.cond_br %last, ^link, ^count
+^count:
+  llvm.store %left, %field {alignment = 8 : i64} : i64, !llvm.ptr
+  llvm.br ^look(%following, %list : i64, !llvm.ptr)
+^link:
+  llvm.store %list, %field {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
+  llvm.br ^look(%following, %field : i64, !llvm.ptr)
+^free:
+  llvm.call @free(%dying) : (!llvm.ptr) -> ()
+  %none = llvm.icmp "eq" %list, %null : !llvm.ptr
+  llvm.cond_br %none, ^end, ^next
+^next:
+  %rest = llvm.load %list {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  llvm.br ^die(%list, %rest : !llvm.ptr, !llvm.ptr)
+^end:
+  llvm.return
+}
+
+// Give back all that a call has: values that there are still, and frames.
+llvm.func internal @weft_heap_end(%machine: !llvm.ptr) attributes {no_unwind} {
+  %first_at = llvm.getelementptr inbounds %machine[16] : (!llvm.ptr) -> !llvm.ptr, i8
+  %frames_at = llvm.getelementptr inbounds %machine[24] : (!llvm.ptr) -> !llvm.ptr, i8
+  %first = llvm.load %first_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  llvm.br ^look(%first : !llvm.ptr)
+^look(%value: !llvm.ptr):
+  %none = llvm.icmp "eq" %value, %machine : !llvm.ptr
+  llvm.cond_br %none, ^frames, ^free
+^free:
+  %after_at = llvm.getelementptr inbounds %value[16] : (!llvm.ptr) -> !llvm.ptr, i8
+  %after = llvm.load %after_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  llvm.call @free(%value) : (!llvm.ptr) -> ()
+  llvm.br ^look(%after : !llvm.ptr)
+^frames:
+  %frames = llvm.load %frames_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  llvm.call @free(%frames) : (!llvm.ptr) -> ()
+  llvm.return
+}
+
+// Room for `needed` bytes from `frame` on; gives where that frame is then, null where there is no room.
+llvm.func internal @weft_heap_grow(%machine: !llvm.ptr, %frame: !llvm.ptr, %needed: i64, %limit: i64) -> !llvm.ptr attributes {no_unwind} {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %frames_at = llvm.getelementptr inbounds %machine[24] : (!llvm.ptr) -> !llvm.ptr, i8
+  %end_at = llvm.getelementptr inbounds %machine[32] : (!llvm.ptr) -> !llvm.ptr, i8
+  %frames = llvm.load %frames_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  %base = llvm.ptrtoint %frames : !llvm.ptr to i64
+  %place = llvm.ptrtoint %frame : !llvm.ptr to i64
+  %used = llvm.sub %place, %base : i64
+  %total = llvm.add %used, %needed : i64
+  %size = llvm.add %total, %total : i64
+  %too_much = llvm.icmp "ugt" %size, %limit : i64
+  llvm.cond_br %too_much, ^fail, ^make
+^make:
+  %new = llvm.call @realloc(%frames, %size) : (!llvm.ptr, i64) -> !llvm.ptr
+  %failed = llvm.icmp "eq" %new, %null : !llvm.ptr
+  llvm.cond_br %failed, ^fail, ^note
+^note:
+  %end = llvm.getelementptr inbounds %new[%size] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  llvm.store %new, %frames_at {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
+  llvm.store %end, %end_at {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
+  %moved = llvm.getelementptr inbounds %new[%used] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  llvm.return %moved : !llvm.ptr
+^fail:
+  llvm.return %null : !llvm.ptr
+}
+
+llvm.func @aligned_alloc(i64, i64) -> !llvm.ptr
+llvm.func @realloc(!llvm.ptr, i64) -> !llvm.ptr
+llvm.func @free(!llvm.ptr)

@@ -1,0 +1,38 @@
+"""The heap and the frames of a program that branches and calls: `heap.mlir` beside this file, and its layout."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+
+from ...dialects.extensions.llvm import Llvm
+from ..entry.add_entry_point import defined_name
+
+NEW, RELEASE, END, GROW = "weft_heap_new", "weft_heap_release", "weft_heap_end", "weft_heap_grow"
+
+TAG_AT, DATA_AT, ELEMENTS_AT = 24, 32, 64
+"""Where in a value its tag, the address of a tensor's elements or the first field, and a tensor's own elements are."""
+BACK_AT, FIRST_AT, FRAMES_AT, FRAMES_END_AT, MACHINE_BYTES = 8, 16, 24, 32, 48
+"""Where in a machine what is."""
+FRAMES_LIMIT = 1 << 28
+"""The bytes that frames may take: a recursion without an end fails when it has come so deep."""
+
+
+@lru_cache(maxsize=1)
+def _module() -> ModuleOp:
+    context = Context()
+    context.load_dialect(Builtin)
+    context.load_dialect(Llvm)
+    name = "heap.mlir"
+    text = files(__name__.rpartition(".")[0]).joinpath(name).read_text("utf-8")
+    return Parser(context, text, name).parse_module()
+
+
+def heap_functions(taken: set[str]) -> list[Operation]:
+    """The functions of the heap, without what a module has `taken` already."""
+    return [op.clone() for op in _module().ops if defined_name(op) not in taken]

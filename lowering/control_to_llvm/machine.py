@@ -1,0 +1,208 @@
+"""What the functions of a program share while it runs: frames, values, segments; and how a program fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.utils.hints import isa
+
+from ...dialects.relay.core import CallLoweredOp, ConstantOp, FuncOp
+from ...dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES
+from ...dialects.support.diagnostics import Diagnostic, Place
+from ..abi import COUNTER_BYTES, INPUTS, OUTPUTS
+from ..check_sites import CHECKS, RECORDS
+from ..entry.add_entry_point import entry_of_segment
+from ..loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
+from ..memory_to_loops.materialize_memory import ADDRESS
+from .assembly import EQUAL, NOT_EQUAL, Assembly
+from .heap import (
+    BACK_AT,
+    DATA_AT,
+    ELEMENTS_AT,
+    END,
+    FIRST_AT,
+    FRAMES_AT,
+    FRAMES_END_AT,
+    FRAMES_LIMIT,
+    GROW,
+    MACHINE_BYTES,
+    NEW,
+)
+
+WORD = 8
+NO_MEMORY = "there is no memory for a value of {index} bytes"
+TOO_DEEP = "the calls are nested too deep: their frames may take {extent} bytes together"
+
+
+class Machine:
+    """The code of what a program works with. `arguments` are those of its entry."""
+
+    def __init__(self, asm: Assembly, arguments: Sequence[SSAValue], segments: Mapping[str, llvm.FuncOp]):
+        self.asm = asm
+        self.segments = segments
+        self.given_inputs, self.given_outputs, self.arena, self.num_threads = arguments
+        self.dispatch, self.finished = asm.new_block(i64), asm.new_block()
+        """Where a function returns to, with the number of its caller's place; and the last such place."""
+        self.no_memory, self.too_deep, self.fail = asm.new_block(i64), asm.new_block(), asm.new_block(i64)
+        self.returns = [self.finished]
+        self._layout()
+
+    def _layout(self) -> None:
+        """Where records stand, and how much is needed of what segments share."""
+        self.record_sites: list[Attribute] = []
+        self.first_status: dict[str, int] = {}
+        self.arena_bytes, self.counters, self.records_at = 0, RECORD_BYTES, 0
+        for position, (name, segment) in enumerate(self.segments.items()):
+            checks, counters = segment.attributes.get(CHECKS), segment.attributes[COUNTER_BYTES]
+            assert isa(counters, IntegerAttr)
+            self.first_status[name] = len(self.record_sites)
+            if isa(checks, ArrayAttr[Attribute]):
+                records = segment.attributes[RECORDS]
+                assert isa(records, IntegerAttr)
+                if not self.record_sites:
+                    self.records_at = records.value.data
+                self.record_sites += checks.data
+            self.counters = max(self.counters, counters.value.data) if position else counters.value.data
+            arena = segment.attributes[ARENA_BYTES]
+            assert isa(arena, IntegerAttr)
+            self.arena_bytes = max(self.arena_bytes, arena.value.data)
+        self.own_record = self.counters - RECORD_BYTES
+        if not self.record_sites:
+            self.records_at = self.own_record
+        self.arena_bytes = max(self.arena_bytes, self.counters)
+
+    def sites(self, main: FuncOp) -> ArrayAttr[Attribute]:
+        """What the checks of all records say."""
+        place = Place.of_location(main.location)
+        where: dict[str, Attribute] = {}
+        if place is not None:
+            where = {"file": StringAttr(place.file), "line": IntegerAttr(place.line, i64)}
+            where["column"] = IntegerAttr(place.column, i64)
+        own = [DictionaryAttr({"text": StringAttr(text), **where}) for text in (NO_MEMORY, TOO_DEEP)]
+        return ArrayAttr([*self.record_sites, ArrayAttr(own)])
+
+    def begin(self, num_results: int, room: int) -> None:
+        """Memory on the stack, and the first frame, of `room` bytes."""
+        asm = self.asm
+        tables = [1, 1]
+        for segment in self.segments.values():
+            for number, count in enumerate(_counts(segment)):
+                tables[number] = max(tables[number], count)
+        self.state, self.cell = asm.stack(MACHINE_BYTES), asm.stack(WORD)
+        self.inputs, self.outputs = (asm.stack(WORD * count) for count in tables)
+        self.results = asm.stack(WORD * max(1, num_results))
+        for offset in (BACK_AT, FIRST_AT):
+            asm.store(self.state, self.state, offset)
+        for offset in (FRAMES_AT, FRAMES_END_AT):
+            asm.store(asm.null(), self.state, offset)
+        self.grow(asm.null(), asm.integer(room))
+        asm.store(asm.integer(0), self.frame())
+
+    def end(self, status: SSAValue) -> None:
+        """Give back what there is, and return."""
+        self.asm.call(END, [self.state])
+        self.asm.add(llvm.ReturnOp(status))
+
+    def failures(self) -> None:
+        """The blocks in which a program ends that fails."""
+        asm = self.asm
+        asm.start(self.no_memory)
+        self._tell(1, self.no_memory.args[0], asm.integer(0))
+        asm.start(self.too_deep)
+        self._tell(2, asm.integer(FRAMES_LIMIT), asm.integer(FRAMES_LIMIT))
+        asm.start(self.fail)
+        self.end(self.fail.args[0])
+
+    def _tell(self, number: int, index: SSAValue, extent: SSAValue) -> None:
+        """Write the program's own record, and fail."""
+        asm = self.asm
+        record = asm.at(self.arena, self.own_record)
+        for value, field in ((asm.integer(number), CHECK_FIELD), (index, INDEX_FIELD), (extent, EXTENT_FIELD)):
+            asm.store(value, record, field)
+        asm.branch(self.fail, asm.integer(1 + (self.own_record - self.records_at) // RECORD_BYTES))
+
+    def frame(self) -> SSAValue:
+        """The frame of the function that runs."""
+        return self.asm.load(self.cell)
+
+    def set_frame(self, frame: SSAValue) -> None:
+        """Have another frame from now on."""
+        self.asm.store(frame, self.cell)
+
+    def field(self, offset: int) -> SSAValue:
+        """A pointer in the machine."""
+        return self.asm.load(self.state, offset)
+
+    def grow(self, frame: SSAValue, needed: SSAValue) -> None:
+        """Make room for so many bytes from a frame on, which is the one of the function that runs."""
+        asm = self.asm
+        moved = asm.pointer(GROW, [self.state, frame, needed, asm.integer(FRAMES_LIMIT)])
+        asm.go_on_unless(asm.compare(EQUAL, moved, asm.null()), self.too_deep)
+        self.set_frame(moved)
+
+    def new_return(self) -> tuple[int, Block]:
+        """A place to return to, and its number."""
+        self.returns.append(block := self.asm.new_block())
+        return len(self.returns) - 1, block
+
+    def _new(self, bytes: int, tag: int, fields: int) -> SSAValue:
+        asm = self.asm
+        size = asm.integer(bytes)
+        pointer = asm.pointer(NEW, [self.state, size, asm.integer(tag | fields << 32)])
+        asm.go_on_unless(asm.compare(EQUAL, pointer, asm.null()), self.no_memory, size)
+        return pointer
+
+    def new_value(self, tag: int, fields: Sequence[SSAValue]) -> SSAValue:
+        """A value that refers to others."""
+        pointer = self._new(DATA_AT + WORD * max(1, len(fields)), tag, len(fields))
+        for number, field in enumerate(fields):
+            self.asm.store(field, pointer, DATA_AT + WORD * number)
+        return pointer
+
+    def new_tensor(self, bytes: int) -> SSAValue:
+        """A tensor with memory of its own."""
+        pointer = self._new(ELEMENTS_AT + bytes, 0, 0)
+        self.asm.store(self.asm.at(pointer, ELEMENTS_AT), pointer, DATA_AT)
+        return pointer
+
+    def foreign_tensor(self, elements: SSAValue) -> SSAValue:
+        """A tensor whose elements are somebody else's."""
+        pointer = self._new(ELEMENTS_AT, 0, 0)
+        self.asm.store(elements, pointer, DATA_AT)
+        return pointer
+
+    def constant(self, op: ConstantOp) -> SSAValue:
+        """A constant as a value."""
+        name = op.attributes.get(ADDRESS)
+        if not isinstance(name, SymbolRefAttr):
+            raise Diagnostic.at(op, "it does not say where it is", hint="materialize-memory gives constants places")
+        place = self.asm.call(name.root_reference.data, [], i64)
+        assert place is not None
+        return self.foreign_tensor(self.asm.add(llvm.IntToPtrOp(place)).results[0])
+
+    def run_segment(self, op: CallLoweredOp) -> None:
+        """Run a segment on the tensors of the tables."""
+        name = op.callee.root_reference.data
+        if (segment := self.segments.get(name)) is None:
+            raise Diagnostic.at(op, f"there is no segment {op.callee}", hint="outline-segments makes them")
+        asm = self.asm
+        status = asm.call(entry_of_segment(segment), [self.inputs, self.outputs, self.arena, self.num_threads], i64)
+        assert status is not None
+        zero = asm.integer(0)
+        if CHECKS in segment.attributes:
+            failed = asm.new_block()
+            asm.go_on_unless(asm.compare(NOT_EQUAL, status, zero), failed)
+            after = asm.block
+            asm.start(failed)
+            asm.branch(self.fail, asm.add(llvm.AddOp(status, asm.integer(self.first_status[name]))).results[0])
+            asm.block = after
+
+
+def _counts(segment: llvm.FuncOp) -> tuple[int, int]:
+    """How many tensors a segment takes and gives."""
+    inputs, outputs = (segment.attributes[key] for key in (INPUTS, OUTPUTS))
+    assert isa(inputs, ArrayAttr[Attribute]) and isa(outputs, ArrayAttr[Attribute])
+    return len(inputs), len(outputs)
