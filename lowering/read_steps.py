@@ -1,7 +1,8 @@
 """What a graph does, read off its function: the kernels that it calls, one after the other, and what they are given.
 
 The function is the `func.func` that `materialize-memory` makes; what is in it is known here, operation by operation. A
-function in which anything else stands, as one that was written by hand may be, has no steps.
+function in which anything else stands, as one that was written by hand may be, has no steps; nor has a program that
+branches and calls, whose steps are not known before it runs.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ..dialects.rt.checks import RecordOp, RecordType
 from ..dialects.rt.core import SLOT_BYTES, ShareOp, SlotsOp, SlotsType
 from ..dialects.support.checks import RECORD_BYTES
 from ..dialects.support.dtypes import byte_width
-from .abi import BUFFER, COUNTER_BYTES, INPUTS, Argument, Parameter, Step
+from .abi import BUFFER, COUNTER_BYTES, INPUTS, SEGMENT_MARK, Argument, Parameter, Step
 from .graph_to_memory.signature import read_signature
 
 
@@ -44,7 +45,7 @@ class StepTable:
 def read_steps(module: ModuleOp) -> StepTable:
     """The steps of a module's graph, in the phase `loops`; an empty table where it has none."""
     functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
-    mains = [function for function in functions if INPUTS in function.attributes]
+    mains = [f for f in functions if INPUTS in f.attributes and SEGMENT_MARK not in f.attributes]
     if not mains:
         return StepTable()
     main = next((function for function in mains if function.sym_name.data == "main"), mains[0])

@@ -30,7 +30,7 @@
 // CHECK:         llvm.call @main_segment_run
 // CHECK:         llvm.call @weft_heap_release
 // CHECK:         llvm.call @memcpy
-// CHECK-NEXT:    llvm.call @weft_heap_end
+// CHECK:         llvm.call @weft_heap_end
 // CHECK:         llvm.return
 
 // The segment has an entry of its own, which threads run.
