@@ -28,7 +28,9 @@ def test_a_program_gives_the_same_everywhere(text: str):
     exe = weft.compile(module, threads=1)
     inputs = [np.arange(1, 1 + spec.shape[0], dtype=np.float32) for spec in exe.inputs]
     (expected,) = evaluate_function(main, inputs)
-    np.testing.assert_allclose(exe(*inputs), expected, rtol=1e-6)
+    found = exe(*inputs)
+    assert isinstance(found, np.ndarray)
+    np.testing.assert_allclose(found.astype(np.float64), expected.astype(np.float64), rtol=1e-6)
 
 
 def test_operations_that_the_table_names_are_there():
