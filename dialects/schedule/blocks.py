@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import AffineMapAttr, BoolAttr, StringAttr
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, BoolAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from .core import I64, Instruction
 
@@ -80,6 +81,38 @@ class DecomposeReductionOp(Instruction):
     name = "schedule.decompose_reduction"
     TAKES: ClassVar = "block loop"
     GIVES: ClassVar = "block"
+
+
+@irdl_op_definition
+class DecomposePaddingOp(Instruction):
+    """What a block pads with is written before a loop, and the block writes the rest; gives the block that fills.
+
+    ```mlir
+    %fill = schedule.decompose_padding %b, %i
+    ```
+    """
+
+    name = "schedule.decompose_padding"
+    TAKES: ClassVar = "block loop"
+    GIVES: ClassVar = "block"
+
+
+@irdl_op_definition
+class PadEinsumOp(Instruction):
+    """The iterators of a sum of products take so many more values each, for which zeros are added.
+
+    ```mlir
+    schedule.pad_einsum %b {padding = [0, 1, 1]}
+    ```
+    """
+
+    name = "schedule.pad_einsum"
+    TAKES: ClassVar = "block"
+    padding = prop_def(ArrayAttr)
+
+    def verify_parameters(self) -> None:
+        if not isa(self.padding, ArrayAttr[IntegerAttr]):
+            raise VerifyException("padding is a list of integers")
 
 
 @irdl_op_definition
@@ -233,6 +266,27 @@ class FuseBufferDimsOp(BufferInstruction):
 
 
 @irdl_op_definition
+class SetAxisSeparatorOp(BufferInstruction):
+    """The dimensions of a buffer between those of some numbers become dimensions of memory.
+
+    ```mlir
+    schedule.set_axis_separator %b {buffer = "write", index = 0, separators = [1]}
+    ```
+    """
+
+    name = "schedule.set_axis_separator"
+    TAKES: ClassVar = "block"
+    buffer = prop_def(StringAttr)
+    index = prop_def(I64)
+    separators = prop_def(ArrayAttr)
+
+    def verify_parameters(self) -> None:
+        super().verify_parameters()
+        if not isa(self.separators, ArrayAttr[IntegerAttr]):
+            raise VerifyException("separators is a list of integers")
+
+
+@irdl_op_definition
 class UnsafeSetDtypeOp(Instruction):
     """The buffer that a block writes holds another float type, whatever that does to the result.
 
@@ -279,6 +333,7 @@ class UnannotateOp(Instruction):
 
 OPS: list[type[Instruction]] = [
     ComputeAtOp, ReverseComputeAtOp, ComputeInlineOp, ReverseComputeInlineOp, DecomposeReductionOp, RfactorOp,
+    DecomposePaddingOp, PadEinsumOp, SetAxisSeparatorOp,
     CacheReadOp, CacheWriteOp, ReindexOp, SetScopeOp, TransformLayoutOp, TransformBlockLayoutOp, FuseItersOp,
     FuseBufferDimsOp,
     UnsafeSetDtypeOp, AnnotateOp, UnannotateOp,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, MemRefType, StringAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, IntegerAttr, MemRefType, StringAttr
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, result_def
@@ -108,6 +108,10 @@ class Scope(StrEnum):
     LOCAL = "local"
 
 
+AXIS_SEPARATORS = "axis_separators"
+"""An attribute of a buffer: its memory has several dimensions, which begin with the buffer's of these numbers."""
+
+
 @irdl_op_definition
 class AllocBufferOp(IRDLOperation):
     """A buffer of the function's own, alive in the region where it stands. Counterpart of TVM's `alloc_buffers`.
@@ -177,6 +181,20 @@ class AllocBufferOp(IRDLOperation):
         verify_shape(memref_of(self.buffer), self.shape, "the buffer")
         if self.scope.data not in tuple(Scope):
             raise VerifyException(f'unknown scope "{self.scope.data}"; known: {", ".join(Scope)}')
+        rank = len(memref_of(self.buffer).get_shape())
+        separators = self.axis_separators
+        if list(separators) != sorted(set(separators)) or any(not 0 < each < rank for each in separators):
+            raise VerifyException(f"{AXIS_SEPARATORS} are integers that ascend from 1 to below the rank, {rank}")
+
+    @property
+    def axis_separators(self) -> tuple[int, ...]:
+        """The dimensions before which another dimension of memory begins."""
+        given = self.attributes.get(AXIS_SEPARATORS)
+        if given is None:
+            return ()
+        if isa(given, ArrayAttr[IntegerAttr]):
+            return tuple(each.value.data for each in given)
+        raise VerifyException(f"{AXIS_SEPARATORS} is an array of integers, not {given}")
 
     @property
     def is_private(self) -> bool:

@@ -181,6 +181,13 @@ def check_buffers(prim_func: PrimFuncOp) -> None:
         type = memref_of(value)
         if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
             raise Diagnostic.at(owner, f"{name} has a layout or a memory space, which would be lost: {type}")
+    for alloc in allocs:
+        if alloc.axis_separators:
+            raise Diagnostic.at(
+                alloc,
+                "has memory of several dimensions (axis_separators), and a processor's has one",
+                hint="set no axis separators",
+            )
     for finding in (finding for alloc in allocs for finding in check_reach(alloc)):
         raise finding.diagnostic()
 

@@ -40,9 +40,9 @@ PRIMITIVES: dict[str, str] = {
     "unannotate": "",
     "transform_layout": "of intermediate buffers, by maps without padding",
     "transform_block_layout": "",
-    "decompose_padding": "no: `loop-partition` takes the padding's branch out of the inner part",
-    "pad_einsum": "no: splits that leave a rest are predicated and partitioned instead of padded",
-    "set_axis_separator": "no: a buffer is one piece of memory",
+    "decompose_padding": "of a choice between an element and a literal, by comparisons that hold together",
+    "pad_einsum": "of sums of products whose factors all depend on what is padded; `padding` is added to extents",
+    "set_axis_separator": "of intermediate buffers; a processor has memory of one dimension, and its lowering refuses",
 }
 """TVM's 28 transforming primitives, and what is to be said of each; `no:` for those that are left out."""
 OF_WEFT = {

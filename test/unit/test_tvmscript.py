@@ -127,8 +127,8 @@ def everything(
 ):
     T.func_attr({"words": [1, 2.5, "x", True, None], "type": T.attribute("dense<1> : tensor<2xi8>")})
     tile = N // 2
-    cache = T.alloc_buffer((16, 8), "float32", scope="local")
-    count = T.alloc_buffer([1], "int32")
+    cache = T.alloc_buffer((16, 8), "float32")
+    count = T.alloc_buffer([1], "int32", scope="local")
     for i_0 in T.thread_binding(4, thread="blockIdx.x"):
         for i_1 in T.unroll(tile):
             for j in T.vectorized(2, 8):
@@ -167,8 +167,8 @@ def everything(
     D: T.Buffer[(16, 8), "float16"],
 ):
     T.func_attr({'words': [1, 2.5, 'x', True, None], 'type': T.attribute('dense<1> : tensor<2xi8>')})
-    cache = T.alloc_buffer((16, 8), "float32", scope="local")
-    count = T.alloc_buffer((1,), "int32")
+    cache = T.alloc_buffer((16, 8), "float32")
+    count = T.alloc_buffer((1,), "int32", scope="local")
 """
 
 

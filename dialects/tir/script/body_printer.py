@@ -226,7 +226,8 @@ class BodyPrinter:
                 if op.extent is None:
                     raise Diagnostic.at(op, "has no form in TVMScript", hint="extents are numbers there")
                 at, given = self._index(op.at), self._index(op.given)
-                return Text(f"T.check({at}, {given}, {op.extent.value.data}, {op.text.data!r})")
+                end = str(op.limit) if isinstance(op.limit, int) else self._index(op.limit)
+                return Text(f"T.check({at}, {given}, {end}, {op.text.data!r})")
             case scf.IfOp() if isinstance(result, OpResult):
                 return self._choice(op, result.index)
             case _ if len(op.results) == 1 and words.is_usual(op) and (text := self._usual(op)) is not None:

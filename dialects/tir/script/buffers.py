@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 
 from ...support.diagnostics import did_you_mean
+from ..buffers import AXIS_SEPARATORS
 from . import words
 from .arguments import Arguments
 from .scope import Scope
@@ -92,6 +93,8 @@ def described(
     arguments.nodes(*first, "shape", optional=("dtype", *PARAMETERS))
     for parameter, values in DENSE.items():
         given = arguments.static(parameter, None)
+        if parameter == AXIS_SEPARATORS and scopes:
+            continue  # the buffer is the function's own
         if not any(given == value and type(given) is type(value) for value in values):
             node = arguments.given[parameter]
             raise scope.source.error(node, f"{name}: {parameter} = {given!r}, but a buffer is dense and starts at 0")

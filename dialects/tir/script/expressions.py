@@ -364,9 +364,10 @@ class Expressions:
         """`T.check(at, given, extent, "text")`."""
         at, given = self.index(operands[0]), self.index(operands[1])
         extent, text = self.term(operands[2]), self.term(operands[3])
-        if not isinstance(extent, int) or not isinstance(text, str):
+        if isinstance(extent, float | str) or not isinstance(text, str):
             raise self._error(node, "T.check takes two indices, an extent and what is said of an index outside")
-        return Value(self.emitter.pure(CheckOp(at, given, extent, text)))
+        end = extent if isinstance(extent, int) else self.emitter.cast(extent, index).ssa
+        return Value(self.emitter.pure(CheckOp(at, given, end, text)))
 
 
 def _is_zero(given: Sequence[ast.expr]) -> bool:

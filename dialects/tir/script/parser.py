@@ -14,11 +14,12 @@ from xdsl.ir import Attribute, Block, Region
 
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ...support.verifier import verify
-from ..buffers import AllocBufferOp
+from ..buffers import AXIS_SEPARATORS, AllocBufferOp
 from ..buffers import Scope as StorageScope
 from ..functions import PrimFuncOp
 from ..loops import ForKind, ForOp
 from .arguments import Arguments, attributes_of
+from .attributes import attribute_of
 from .block_parser import BlockParser
 from .buffers import annotated, described
 from .modules import IRModule
@@ -227,6 +228,11 @@ class FunctionParser:
             )
         alloc = AllocBufferOp(type, StorageScope(str(scope)))
         alloc.buffer.name_hint = name
+        for keyword in call.keywords:
+            if keyword.arg == AXIS_SEPARATORS:
+                given = Arguments(self.scope, call, "T.alloc_buffer").literal(keyword.value)
+                if given not in (None, []):
+                    alloc.attributes[AXIS_SEPARATORS] = attribute_of(given)
         alloc.location = self.source.location(call)
         body.add_op(alloc)
         self.scope.local[name] = Buffer(alloc.buffer, unsigned)

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from ...support.diagnostics import Diagnostic
 from ..blocks import BlockOp, IterKind
-from ..buffers import AllocBufferOp, memref_of
+from ..buffers import AXIS_SEPARATORS, AllocBufferOp, memref_of
 from ..loops import ForKind, ForOp
 from . import words
 from .attributes import literal_of_all
@@ -110,9 +110,10 @@ class FunctionPrinter:
                 case AllocBufferOp():
                     scope = "" if op.scope.data == "global" else f', scope="{op.scope.data}"'
                     type = self._type(op.buffer, op)
-                    self._no_attributes(op)
+                    self._no_attributes(op, AXIS_SEPARATORS)
+                    separators = f", {AXIS_SEPARATORS}={list(op.axis_separators)}" if op.axis_separators else ""
                     name = self._name(op.buffer, op.buffer.name_hint or "buffer")
-                    lines.append(f"{name} = T.alloc_buffer({type}{scope})")
+                    lines.append(f"{name} = T.alloc_buffer({type}{scope}{separators})")
                 case ForOp():
                     lines += self._loop(op)
                 case BlockOp():
@@ -121,8 +122,8 @@ class FunctionPrinter:
                     raise Diagnostic.at(op, "has no form in TVMScript outside of a block")
         return lines
 
-    def _no_attributes(self, op: Operation) -> None:
-        if op.attributes:
+    def _no_attributes(self, op: Operation, *but: str) -> None:
+        if set(op.attributes) - {*but}:
             raise Diagnostic.at(op, f"has no form in TVMScript with attributes: {', '.join(op.attributes)}")
 
     def _loop(self, op: ForOp) -> list[str]:

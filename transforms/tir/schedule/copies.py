@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from xdsl.dialects import arith, memref
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import (
@@ -114,6 +114,47 @@ def index_ops(
             return [*left, *right, op], op.result
         case _:
             raise ValueError(f"no operation for {expr}")
+
+
+def is_sum(expr: AffineExpr) -> bool:
+    """Whether an expression has no quotients and remainders."""
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return True
+    plain = expr.kind in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
+    return plain and is_sum(expr.lhs) and is_sum(expr.rhs)
+
+
+def move_access(
+    op: memref.LoadOp | memref.StoreOp, exprs: Sequence[AffineExpr], iters: Sequence[SSAValue]
+) -> list[Operation]:
+    """Let an access be at the indices `exprs` over `iters`, which are not negative. Gives the operations added."""
+    assert op.parent is not None
+    indices: list[SSAValue] = []
+    added: list[Operation] = []
+    for expr in exprs:
+        ops, value = index_ops(expr, iters)
+        added += ops
+        indices.append(value)
+    if added:
+        op.parent.insert_ops_before(added, op)
+    lead = 1 if isinstance(op, memref.LoadOp) else 2
+    op.operands = [*list(op.operands)[:lead], *indices]
+    return added
+
+
+def drop_unused(block: BlockOp) -> None:
+    """Erase from the body of `block` what has no effect, and results that nothing uses any more."""
+    for op in reversed(list(block.body.walk())):
+        computes = isinstance(op, memref.LoadOp) or op.name.startswith(("arith.", "math."))
+        if isinstance(op, scf.IfOp) and op.results:
+            computes = all(_is_idle(inner) for region in op.regions for inner in region.walk())
+        if computes and not any(result.uses for result in op.results):
+            op.detach()
+            op.erase()
+
+
+def _is_idle(op: Operation) -> bool:
+    return isinstance(op, memref.LoadOp | scf.YieldOp) or op.name.startswith(("arith.", "math."))
 
 
 def drop_unused_indices(block: BlockOp) -> None:

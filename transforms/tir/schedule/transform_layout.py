@@ -54,9 +54,8 @@ which its callers know, nor pad.
 
 from __future__ import annotations
 
-from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ....dialects.tir.buffers import shape_of
@@ -64,7 +63,7 @@ from ....dialects.tir.core import accessing_blocks, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
 from ..analysis.producers import allocation_of
 from .checks import check_known, check_live
-from .copies import drop_unused_indices, index_ops
+from .copies import drop_unused_indices, move_access
 from .errors import ScheduleError
 from .index_maps import Bijection, bijection
 
@@ -103,22 +102,6 @@ def transform_layout(buffer: SSAValue, map: AffineMap) -> None:
     for block in accessing_blocks(buffer):
         for access in block.accesses():
             if access.buffer is buffer:
-                _move(access.op, map)
+                move_access(access.op, map.results, list(access.op.indices))
         drop_unused_indices(block)
         block.update_accesses()
-
-
-def _move(op: memref.LoadOp | memref.StoreOp, map: AffineMap) -> None:
-    """Let an access be where `map` leads."""
-    assert op.parent is not None
-    old = list(op.indices)
-    indices: list[SSAValue] = []
-    added: list[Operation] = []
-    for expr in map.results:
-        ops, value = index_ops(expr, old)
-        added += ops
-        indices.append(value)
-    if added:
-        op.parent.insert_ops_before(added, op)
-    lead = 1 if isinstance(op, memref.LoadOp) else 2
-    op.operands = [*list(op.operands)[:lead], *indices]

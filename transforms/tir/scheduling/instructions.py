@@ -23,15 +23,18 @@ from ..schedule.bind import bind
 from ..schedule.cache_read import cache_read
 from ..schedule.checks import check_known_trips
 from ..schedule.compute_at import compute_at
+from ..schedule.decompose_padding import decompose_padding
 from ..schedule.errors import ScheduleError
 from ..schedule.inline import compute_inline
 from ..schedule.iters import fuse_buffer_dims, fuse_iters
 from ..schedule.loops import fuse, reorder, set_kind, split
+from ..schedule.pad_einsum import pad_einsum
 from ..schedule.reduction import cache_write, decompose_reduction, set_scope
 from ..schedule.reindex import reindex
 from ..schedule.reverse_compute_at import reverse_compute_at
 from ..schedule.reverse_compute_inline import reverse_compute_inline
 from ..schedule.rfactor import rfactor
+from ..schedule.set_axis_separator import set_axis_separator
 from ..schedule.transform_block_layout import transform_block_layout
 from ..schedule.transform_layout import transform_layout
 from ..schedule.unsafe_set_dtype import unsafe_set_dtype
@@ -221,6 +224,25 @@ def _decompose_reduction(state: State, op: blocks.DecomposeReductionOp) -> Seque
     return [decompose_reduction(state.block(op.inputs[0]), state.loop(op.inputs[1]))]
 
 
+def _decompose_padding(state: State, op: blocks.DecomposePaddingOp) -> Sequence[Meaning]:
+    return [decompose_padding(state.block(op.inputs[0]), state.loop(op.inputs[1]))]
+
+
+def _pad_einsum(state: State, op: blocks.PadEinsumOp) -> Sequence[Meaning]:
+    pad_einsum(state.block(op.inputs[0]), _ints(op.padding))
+    return []
+
+
+def _ints(attribute: Any) -> list[int]:
+    return [each.value.data for each in attribute]
+
+
+def _set_axis_separator(state: State, op: blocks.SetAxisSeparatorOp) -> Sequence[Meaning]:
+    block = state.block(op.inputs[0])
+    set_axis_separator(_buffer(block, op.buffer.data, _int(op.index)), _ints(op.separators))
+    return []
+
+
 def _buffer(block: BlockOp, kind: str, index: int) -> SSAValue:
     buffers = block.reads if kind == "read" else block.writes
     if not 0 <= index < len(buffers):
@@ -360,6 +382,9 @@ APPLY: dict[type[Instruction], Apply] = {
     blocks.TransformBlockLayoutOp: _transform_block_layout,
     blocks.UnsafeSetDtypeOp: _unsafe_set_dtype,
     blocks.DecomposeReductionOp: _decompose_reduction,
+    blocks.DecomposePaddingOp: _decompose_padding,
+    blocks.PadEinsumOp: _pad_einsum,
+    blocks.SetAxisSeparatorOp: _set_axis_separator,
     blocks.CacheReadOp: _cache_read,
     blocks.CacheWriteOp: _cache_write,
     blocks.SetScopeOp: _set_scope,

@@ -368,6 +368,14 @@ class Schedule:
         """Let what starts a reduction be a block before a loop."""
         return self._block(blocks.DecomposeReductionOp.of(block.value, loop.value))
 
+    def decompose_padding(self, block: BlockRV, loop: LoopRV) -> BlockRV:
+        """Let what a block pads with be written by a block before a loop."""
+        return self._block(blocks.DecomposePaddingOp.of(block.value, loop.value))
+
+    def pad_einsum(self, block: BlockRV, padding: Sequence[int]) -> None:
+        """Let the iterators of a sum of products take so many more values each."""
+        self.apply(blocks.PadEinsumOp.of(block.value, padding=list(padding)))
+
     def rfactor(self, loop: LoopRV, factor_axis: int) -> BlockRV:
         """Let each iteration of a reduction's loop reduce on its own."""
         return self._block(blocks.RfactorOp.of(loop.value, axis=factor_axis))
@@ -375,6 +383,13 @@ class Schedule:
     def set_scope(self, block: BlockRV, buffer_index: int, storage_scope: str) -> None:
         """Let the buffer that a block writes live in a scope."""
         self.apply(blocks.SetScopeOp.of(block.value, index=buffer_index, scope=storage_scope))
+
+    def set_axis_separator(self, block: BlockRV, buffer: tuple[str, int], axis_separators: Sequence[int]) -> None:
+        """Make dimensions of memory of the dimensions of `("read", n)` or `("write", n)` between some."""
+        kind, index = buffer
+        self.apply(
+            blocks.SetAxisSeparatorOp.of(block.value, buffer=kind, index=index, separators=list(axis_separators))
+        )
 
     def transform_layout(self, block: BlockRV, buffer: tuple[str, int], index_map: IndexMap) -> None:
         """Lay a buffer out anew."""

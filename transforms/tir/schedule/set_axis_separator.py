@@ -1,0 +1,104 @@
+"""`set_axis_separator`: dimensions of a buffer become dimensions of memory.
+
+Before -> after `set_axis_separator(t, [1])`:
+
+```mlir
+tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  %t = tir.alloc_buffer "global" : memref<4x8xf32>
+  tir.for %i = 0 to 4 {
+    tir.for %j = 0 to 8 {
+      tir.block @first(%vi: spatial 4, %vj: spatial 8) = [%i, %j] reads(%x[%vi, %vj] : memref<4x8xf32>)
+          writes(%t[%vi, %vj] : memref<4x8xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<4x8xf32>
+        memref.store %0, %t[%vi, %vj] : memref<4x8xf32>
+      }
+    }
+  }
+  tir.for %i_1 = 0 to 4 {
+    tir.for %j_1 = 0 to 8 {
+      tir.block @second(%vi_1: spatial 4, %vj_1: spatial 8) = [%i_1, %j_1] reads(%t[%vi_1, %vj_1] : memref<4x8xf32>)
+          writes(%y[%vi_1, %vj_1] : memref<4x8xf32>) {
+        %1 = memref.load %t[%vi_1, %vj_1] : memref<4x8xf32>
+        memref.store %1, %y[%vi_1, %vj_1] : memref<4x8xf32>
+      }
+    }
+  }
+}
+```
+
+```mlir
+tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  %t = tir.alloc_buffer "global" {axis_separators = [1]} : memref<4x8xf32>
+  tir.for %i = 0 to 4 {
+    tir.for %j = 0 to 8 {
+      tir.block @first(%vi: spatial 4, %vj: spatial 8) = [%i, %j] reads(%x[%vi, %vj] : memref<4x8xf32>)
+          writes(%t[%vi, %vj] : memref<4x8xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<4x8xf32>
+        memref.store %0, %t[%vi, %vj] : memref<4x8xf32>
+      }
+    }
+  }
+  tir.for %i_1 = 0 to 4 {
+    tir.for %j_1 = 0 to 8 {
+      tir.block @second(%vi_1: spatial 4, %vj_1: spatial 8) = [%i_1, %j_1] reads(%t[%vi_1, %vj_1] : memref<4x8xf32>)
+          writes(%y[%vi_1, %vj_1] : memref<4x8xf32>) {
+        %1 = memref.load %t[%vi_1, %vj_1] : memref<4x8xf32>
+        memref.store %1, %y[%vi_1, %vj_1] : memref<4x8xf32>
+      }
+    }
+  }
+}
+```
+
+Memory of a processor has one dimension, so that lowering for one refuses such a buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
+from xdsl.ir import SSAValue
+
+from ....dialects.tir.buffers import AXIS_SEPARATORS
+from ....dialects.tir.core import AllocBufferOp, accessing_blocks, memref_of
+from ....dialects.tir.legality.bounds import buffer_name
+from ..analysis.producers import allocation_of
+from .checks import check_live
+from .errors import ScheduleError
+
+
+def check_set_axis_separator(buffer: SSAValue, separators: Sequence[int]) -> AllocBufferOp:
+    """Whether the dimensions of `buffer` can be taken apart before those of numbers `separators`; gives where it is
+    allocated.
+
+    Raises:
+        ScheduleError: it is an argument of the function, or the numbers do not ascend, or are no dimension's.
+    """
+    alloc = allocation_of(buffer)
+    if alloc is None:
+        users = accessing_blocks(buffer)
+        message = f"{buffer_name(buffer)} is an argument of the function: its callers know its memory"
+        hint = "cache_read or cache_write it"
+        raise ScheduleError.at(users[0], message, hint=hint) if users else ScheduleError(message, hint=hint)
+    check_live(alloc)
+    rank = len(memref_of(buffer).get_shape())
+    if sorted(set(separators)) != list(separators) or any(not 0 < each < rank for each in separators):
+        raise ScheduleError.at(
+            alloc, f"axis separators ascend, each from 1 to {rank - 1}, the dimension that it stands before"
+        )
+    return alloc
+
+
+def set_axis_separator(buffer: SSAValue, separators: Sequence[int]) -> None:
+    """Let the dimensions of `buffer` between `separators` be dimensions of memory. Counterpart of TVM's
+    `set_axis_separator`.
+
+    Raises:
+        ScheduleError: as `check_set_axis_separator` says.
+    """
+    alloc = check_set_axis_separator(buffer, separators)
+    if separators:
+        alloc.attributes[AXIS_SEPARATORS] = ArrayAttr([IntegerAttr(each, i64) for each in separators])
+    else:
+        alloc.attributes.pop(AXIS_SEPARATORS, None)
