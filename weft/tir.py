@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .dialects.tir.interpreter import Interpreter as Interpreter
     from .dialects.tir.script.annotations import Buffer as Buffer
     from .dialects.tir.script.annotations import handle as handle
+    from .dialects.tir.script.annotations import int32 as int32
+    from .dialects.tir.script.annotations import int64 as int64
     from .dialects.tir.script.equality import assert_structural_equal as assert_structural_equal
     from .dialects.tir.script.equality import structural_equal as structural_equal
     from .dialects.tir.script.modules import IRModule as IRModule

@@ -2,7 +2,7 @@
 
 # The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
 # pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
-# pyright: reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
 # ruff: noqa: F821
 
 import re
@@ -20,6 +20,7 @@ from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
+from weft.dialects.tir.specialize import specialize
 from weft.lowering.relay_to_tir.lower_te import LowerTEPass
 from weft.script import ir_module
 from weft.script import tir as T
@@ -227,6 +228,57 @@ def test_what_is_read_back_computes_the_same() -> None:
     np.testing.assert_array_equal(Interpreter(again)([x])[0], Interpreter(func)([x])[0])
 
 
+@T.prim_func
+def symbolic(x: T.handle, y: T.handle, n: T.int32):
+    m = T.var("int32")
+    X = T.match_buffer(x, (n, m * 2), "float32")
+    Y = T.match_buffer(y, (n, m * 2))
+    Z = T.alloc_buffer((n, m * 2))
+    for i, j in T.grid(n, m * 2):
+        with T.block("z"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Z[vi, vj] = X[vi, m * 2 - 1 - vj] + T.cast(n - vi, "float32")
+    for i, j in T.grid((n + 3) // 4, 4):
+        for k in range(m * 2):
+            with T.block("y"):
+                vi = T.axis.spatial(n, i * 4 + j)
+                vk = T.axis.spatial((0, m * 2), k)
+                T.where(i * 4 + j < n)
+                Y[vi, vk] = Z[vi, vk] * 2.0
+
+
+def test_extents_may_be_sizes_that_are_known_when_the_function_is_called() -> None:
+    text = symbolic.script()
+    assert "def symbolic(X_handle: T.handle, Y_handle: T.handle, n: T.int64, m: T.int64):" in text
+    assert 'X = T.match_buffer(X_handle, (n, m * 2), "float32")' in text
+    assert "for i, j, k in T.grid((n + 3) // 4, 4, m * 2):" in text
+    again = from_source(text)
+    assert_structural_equal(again, symbolic)
+    assert again.script() == text
+    assert not structural_equal(symbolic, from_source(text.replace("m * 2", "m * 3")))
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    given = Interpreter(specialize(symbolic, {2: 3, 3: 2}))([x])[0]
+    np.testing.assert_array_equal(given, (x[:, ::-1] + np.array([[3], [2], [1]])) * 2)
+
+
+def test_an_index_is_checked_against_a_size() -> None:
+    buffers = 'idx: T.Buffer[(16,), "int64"], y: T.handle, n: T.int32'
+    text = body("B[vi] = T.check(idx[vi], idx[vi], n, 'outside: {index} of {extent}')", buffers=buffers)
+    text = text.replace("    for i", '    B = T.match_buffer(y, (16,), "int64")\n    for i', 1)
+    func = from_source(text)
+    assert "T.index = T.check(idx[vi], idx[vi], n, 'outside: {index} of {extent}')" in func.script()
+    assert_structural_equal(from_source(func.script()), func)
+
+
+def test_what_a_schedule_makes_of_sizes_survives_printing() -> None:
+    schedule = Schedule(symbolic)
+    rows, _ = schedule.get_loops(schedule.get_block("z"))
+    schedule.split(rows, [None, 16])
+    text = schedule.mod.script()
+    assert "T.where(i * 16 + i_1 < n)" in text
+    assert_structural_equal(from_source(text), schedule.mod)
+
+
 def body(*lines: str, buffers: str = 'A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"]') -> str:
     """A function with one block over 16 elements."""
     header = ["@T.prim_func", f"def f({buffers}):", "    for i in range(16):", '        with T.block("b"):']
@@ -330,10 +382,13 @@ def test_what_has_no_meaning_is_refused_at_its_place(line: str) -> None:
 FUNCTIONS_REFUSED = {
     "def f(A): pass": "'A' has no type",
     "def f(A: int): pass": "a parameter is a buffer, not int",
-    "def f(n: T.int32): pass": "a function takes buffers only, no scalars",
+    "def f(n: T.float32): pass": "a function takes buffers and sizes only, no scalars",
+    'def f(n: T.int32, A: T.Buffer[(4,), "int8"]): pass': "buffers come first among the parameters",
+    "def f(a: T.handle):\n    A = T.match_buffer(a, (m,))": "'m' is not defined",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    for i in range(A): pass': "'A' is neither a size known",
     "def f(a: T.handle): pass": "no T.match_buffer says what 'a' is",
     "def f(*a): pass": "a function takes buffers by position",
-    'def f(A: T.Buffer[(4, -1), "int8"]): pass': "an extent is a number that is known here, not -1",
+    'def f(A: T.Buffer[(4, -1), "int8"]): pass': "an extent is not negative: -1",
     'def f(A: T.Buffer[(4,), "int9"]): pass': "there is no dtype 'int9'",
     "def f():\n    for i in T.foo(3): pass": "a loop does not run over 'T.foo(3)'",
     "def f():\n    for i in T.grid(3, 4): pass": "T.grid has 2 extents for 1 loop variables",

@@ -22,3 +22,11 @@ class Buffer:
 
 class handle:
     """`T.handle`: the type of a parameter that `T.match_buffer` describes."""
+
+
+class int32:
+    """`T.int32`: the type of a parameter that is a size."""
+
+
+class int64:
+    """`T.int64`: the type of a parameter that is a size."""

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import cast
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...support.diagnostics import Diagnostic
+from ..affine import simplify
 from ..blocks import BlockOp, IterKind
 from ..loops import ForOp
+from ..symbols import Extent, affine_map, as_affine, as_extent, greatest
 from .arguments import Arguments
 from .calls import call
 from .emitter import Emitter, Value
 from .expressions import Expressions
-from .loop_indices import IteratorIndices, LoopIndices
+from .loop_indices import Extents, IteratorIndices, LoopIndices
 from .scope import Buffer, Constant, Iterator, NotStatic, Scope
 from .words import STEPS, usual_flags
 
@@ -37,7 +38,7 @@ class BlockParser:
         self.node = node
         self.name = name
         self.loops = LoopIndices(self.scope)
-        self.iters: list[tuple[IterKind, int]] = []
+        self.iters: list[tuple[IterKind, Extent]] = []
         self.names: list[str] = []
         self.bindings: list[AffineExpr] = []
         self.partial: list[int] = []
@@ -59,7 +60,7 @@ class BlockParser:
         op = BlockOp(
             self.name,
             self.iters,
-            AffineMap(len(self.loops.variables), 0, tuple(self.bindings)),
+            affine_map(len(self.loops.variables), self.bindings),
             self.loops.variables,
             Region(body),
             None if init is None else Region(init),
@@ -120,7 +121,7 @@ class BlockParser:
                 return False
         return True
 
-    def _add(self, name: str, kind: IterKind, extent: int, binding: AffineExpr) -> None:
+    def _add(self, name: str, kind: IterKind, extent: Extent, binding: AffineExpr) -> None:
         self.scope.local[name] = Iterator(len(self.iters))
         self.names.append(name)
         self.iters.append((kind, extent))
@@ -135,13 +136,13 @@ class BlockParser:
         dom, value = arguments.nodes("dom", "value", optional=("partial",))[:2]
         if arguments.static("partial", False) is True:
             self.partial.append(len(self.iters))
-        ends = arguments.literal(dom)
-        low: object = 0
-        high = ends
-        if isinstance(ends, list) and len(pair := cast("list[object]", ends)) == 2:
-            low, high = pair
-        if not isinstance(low, int) or not isinstance(high, int):
-            raise self._error(dom, "the domain of an iterator is an extent, or (0, extent), of numbers")
+        ends = dom.elts if isinstance(dom, ast.Tuple | ast.List) else [dom]
+        if len(ends) not in (1, 2):
+            raise self._error(dom, "the domain of an iterator is an extent, or (0, extent)")
+        extents = Extents(self.scope)
+        low, high = (
+            (0, extents.extent(ends[0])) if len(ends) == 1 else (extents.extent(ends[0]), extents.extent(ends[1]))
+        )
         if low != 0:
             self.partial.append(len(self.iters))
         self._add(target.id, KINDS[word], high, self.loops.expr(value))
@@ -164,7 +165,8 @@ class BlockParser:
                 raise self._error(letters_node, f"'{letter}' is no kind of iterator", "S, R and O are")
             if loop.start != 0:
                 self.partial.append(len(self.iters))
-            self._add(name.id, KINDS[letter], loop.start + loop.trip_count, self.loops.dimension(loop))
+            end = as_extent(simplify(as_affine(loop.size) + AffineConstantExpr(loop.start)))
+            self._add(name.id, KINDS[letter], end, self.loops.dimension(loop))
 
     # body and init
 
@@ -173,7 +175,8 @@ class BlockParser:
         for argument, name in zip(block.args, self.names, strict=True):
             argument.name_hint = name
         ranges: dict[SSAValue, tuple[int, int]] = {
-            argument: (0, max(extent - 1, 0)) for argument, (_, extent) in zip(block.args, self.iters, strict=True)
+            argument: (0, max(greatest(as_affine(extent)) - 1, 0))
+            for argument, (_, extent) in zip(block.args, self.iters, strict=True)
         }
         outer, self.scope.local = self.scope.local, dict(self.scope.local)
         at = Expressions(self.scope, Emitter(block), call, ranges, block.args)
@@ -281,7 +284,8 @@ class BlockParser:
                 buffer, map = self._region(op, node)
                 if word == "reads" and op.is_reduction and buffer.ssa in op.writes and buffer.ssa not in actual:
                     continue  # what a reduction updates
-                known = map if map is not None else actual.get(buffer.ssa, UnitAttr())
+                touched = actual.get(buffer.ssa, UnitAttr())
+                known = touched if map is None or _is_same(map, touched) else map
                 if declared.get(buffer.ssa, known) != known:
                     known = UnitAttr()
                 declared[buffer.ssa] = known
@@ -319,4 +323,11 @@ class BlockParser:
             return buffer, None  # a place that depends on data
         if len(map) != len(buffer.type.get_shape()):
             raise self._error(node, f"{len(map)} indices for a buffer of {len(buffer.type.get_shape())} dimensions")
-        return buffer, AffineMapAttr(AffineMap(len(self.iters), 0, map))
+        return buffer, AffineMapAttr(affine_map(len(self.iters), map))
+
+
+def _is_same(map: Attribute, other: Attribute) -> bool:
+    """Whether two maps lead to the same element."""
+    if not isinstance(map, AffineMapAttr) or not isinstance(other, AffineMapAttr):
+        return False
+    return [simplify(e) for e in map.data.results] == [simplify(e) for e in other.data.results]

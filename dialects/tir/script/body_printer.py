@@ -21,6 +21,7 @@ from ..affine import Range, affine_of, over_dimensions
 from ..blocks import BlockOp
 from ..checks import CheckOp
 from ..legality.values import value_range
+from ..symbols import arguments_around, as_affine, greatest
 from ..walking import in_order
 from . import words
 from .texts import NOT, SIGN, Text, affine_text, free_name, infix, number
@@ -49,9 +50,11 @@ class BodyPrinter:
         self.names = dict(names)
         self.taken = set(taken)
         self.dims: dict[SSAValue, AffineExpr] = over_dimensions(region.block.args)
+        self.symbols = [self.names.get(v, "") for v in arguments_around(block)]
         self.iter_names = [self.names[v] for v in region.block.args]
         self.ranges: dict[SSAValue, Range] = {
-            v: (0, max(extent - 1, 0)) for v, extent in zip(region.block.args, block.extents, strict=True)
+            v: (0, max(greatest(as_affine(extent)) - 1, 0))
+            for v, extent in zip(region.block.args, block.sizes, strict=True)
         }
         self.order = {op: number for number, op in enumerate(in_order(region))}
         self.named = self._named()
@@ -191,7 +194,7 @@ class BodyPrinter:
         if value in self.names:
             return Text(self.names[value])
         if (affine := self._affine(value)) is not None and not isinstance(value.owner, arith.ConstantOp):
-            return affine_text(affine, self.iter_names)
+            return affine_text(affine, self.iter_names, self.symbols)
         if not isinstance(value, OpResult):
             raise Diagnostic.at(self.block, "its body uses a value from outside that is no buffer")
         result = self._own(value.op, value)
@@ -223,8 +226,6 @@ class BodyPrinter:
             case memref.LoadOp():
                 return self._element(op.memref, op.indices)
             case CheckOp():
-                if op.extent is None:
-                    raise Diagnostic.at(op, "has no form in TVMScript", hint="extents are numbers there")
                 at, given = self._index(op.at), self._index(op.given)
                 end = str(op.limit) if isinstance(op.limit, int) else self._index(op.limit)
                 return Text(f"T.check({at}, {given}, {end}, {op.text.data!r})")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import cast
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 
 from ...support.diagnostics import did_you_mean
-from ..buffers import AXIS_SEPARATORS
+from ..buffers import AXIS_SEPARATORS, memref_type
+from ..symbols import Extent
 from . import words
 from .arguments import Arguments
-from .scope import Scope
+from .loop_indices import Extents
+from .scope import NotStatic, Scope
 
 PARAMETERS = (
     "data", "strides", "elem_offset", "scope", "align", "offset_factor", "buffer_type", "axis_separators",
@@ -26,28 +28,48 @@ DENSE: dict[str, tuple[object, ...]] = {
 """The values that say nothing else than that."""
 
 
-def buffer_type(scope: Scope, node: ast.expr, shape: object, dtype: object) -> tuple[MemRefType[Attribute], bool]:
-    """The type of a buffer, and whether its integers have no sign.
+@dataclass(frozen=True)
+class Described:
+    """What the text says of a buffer."""
 
-    Raises:
-        Diagnostic: it is none.
-    """
-    if isinstance(shape, int):
-        shape = [shape]
-    if not isinstance(shape, list | tuple):
-        raise scope.source.error(node, f"the shape of a buffer is a tuple of numbers, not {shape!r}")
-    extents: list[int] = []
-    for extent in cast("Sequence[object]", shape):
-        if not isinstance(extent, int) or isinstance(extent, bool) or extent < 0:
-            raise scope.source.error(node, f"an extent is a number that is known here, not {extent!r}")
+    element: Attribute
+    shape: tuple[Extent, ...]
+    unsigned: bool
+
+    @property
+    def type(self) -> MemRefType[Attribute]:
+        return memref_type(self.element, self.shape)
+
+
+def _shape(scope: Scope, node: ast.expr) -> tuple[Extent, ...]:
+    """The extents of a buffer."""
+    if not isinstance(node, ast.Tuple | ast.List):
+        try:
+            given = scope.static(node)
+        except NotStatic:
+            given = None
+        if isinstance(given, tuple | list):
+            node = ast.copy_location(ast.Tuple([ast.Constant(each) for each in given], ast.Load()), node)  # pyright: ignore
+            ast.fix_missing_locations(node)
+    extents: list[Extent] = []
+    for each in node.elts if isinstance(node, ast.Tuple | ast.List) else [node]:
+        extent = Extents(scope).extent(each)
+        if isinstance(extent, int) and extent < 0:
+            raise scope.source.error(each, f"an extent is not negative: {extent}")
         extents.append(extent)
-    if not isinstance(dtype, str) or dtype not in words.DTYPES:
-        hint = did_you_mean(str(dtype), words.DTYPES) or f"known: {', '.join(words.DTYPES)}"
-        raise scope.source.error(node, f"there is no dtype {dtype!r}", hint)
-    return MemRefType(words.element_type(dtype), extents), dtype.startswith("uint")
+    return tuple(extents)
 
 
-def annotated(scope: Scope, node: ast.expr) -> tuple[MemRefType[Attribute], bool] | None:
+SIZES = ("int32", "int64", "index")
+"""What parameters that are sizes are annotated with."""
+
+
+def is_size(scope: Scope, node: ast.expr | None) -> bool:
+    """Whether a parameter is a size that extents may speak of."""
+    return node is not None and scope.word(node) in SIZES
+
+
+def annotated(scope: Scope, node: ast.expr) -> Described | None:
     """The buffer that a parameter is annotated with; `None` where it is a handle.
 
     Raises:
@@ -75,15 +97,14 @@ def annotated(scope: Scope, node: ast.expr) -> tuple[MemRefType[Attribute], bool
         case ast.Call(func=base) if scope.word(base) == "handle":
             return None
         case _ if scope.word(node) in words.DTYPES:
-            raise scope.source.error(node, "a function takes buffers only, no scalars", "pass a buffer of one element")
+            hint = "sizes are T.int32 or T.int64; pass others in a buffer of one element"
+            raise scope.source.error(node, "a function takes buffers and sizes only, no scalars", hint)
         case _:
             hint = 'such as T.Buffer[(16, 16), "float32"], or T.handle and T.match_buffer'
             raise scope.source.error(node, f"a parameter is a buffer, not {ast.unparse(node)}", hint)
 
 
-def described(
-    scope: Scope, call: ast.Call, name: str, first: Sequence[str], scopes: bool = False
-) -> tuple[MemRefType[Attribute], bool]:
+def described(scope: Scope, call: ast.Call, name: str, first: Sequence[str], scopes: bool = False) -> Described:
     """The buffer that the arguments of a call describe, after those named `first`.
 
     Raises:
@@ -101,4 +122,8 @@ def described(
     storage = arguments.static("scope", "global")
     if not scopes and storage not in ("global", ""):
         raise scope.source.error(arguments.given["scope"], f"{name}: what is passed lies in the global memory")
-    return buffer_type(scope, call, arguments.static("shape", None), arguments.static("dtype", "float32"))
+    dtype = arguments.static("dtype", "float32")
+    if not isinstance(dtype, str) or dtype not in words.DTYPES:
+        hint = did_you_mean(str(dtype), words.DTYPES) or f"known: {', '.join(words.DTYPES)}"
+        raise scope.source.error(call, f"there is no dtype {dtype!r}", hint)
+    return Described(words.element_type(dtype), _shape(scope, arguments.given["shape"]), dtype.startswith("uint"))

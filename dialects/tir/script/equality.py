@@ -18,10 +18,11 @@ from xdsl.ir.affine import AffineExpr
 
 from ..affine import affine_of, over_dimensions, simplify
 from ..blocks import BlockOp
-from ..buffers import AllocBufferOp
+from ..buffers import AllocBufferOp, shape_of
 from ..checks import CheckOp
 from ..functions import PrimFuncOp
 from ..loops import ForOp, dimension_ranges
+from ..symbols import is_symbol
 from .printer import function_text
 
 Form: TypeAlias = "tuple[object, ...]"
@@ -58,6 +59,11 @@ def _attributes(attributes: Mapping[str, Attribute]) -> Form:
     return tuple((name, str(attributes[name])) for name in sorted(attributes))
 
 
+def _shape(buffer: SSAValue) -> str:
+    """The extents of a buffer, those that are symbols by their numbers."""
+    return "" if is_symbol(buffer) else str([str(extent) for extent in shape_of(buffer)])
+
+
 class _FunctionForm:
     """The form of one function. Values from outside of blocks are known by the order in which they appear."""
 
@@ -69,7 +75,7 @@ class _FunctionForm:
         return self.numbers.setdefault(value, len(self.numbers))
 
     def form(self) -> Form:
-        arguments = tuple((self.number(a), str(a.type)) for a in self.func.body.block.args)
+        arguments = tuple((self.number(a), str(a.type), _shape(a)) for a in self.func.body.block.args)
         return ("function", arguments, _attributes(self.func.attributes), self._statements(self.func.body.block))
 
     def _statements(self, block: Block) -> Form:
@@ -78,9 +84,16 @@ class _FunctionForm:
     def _statement(self, op: Operation) -> Form:
         match op:
             case AllocBufferOp():
-                return ("alloc", self.number(op.buffer), op.scope.data, str(op.buffer.type), _attributes(op.attributes))
+                return (
+                    "alloc",
+                    self.number(op.buffer),
+                    op.scope.data,
+                    _shape(op.buffer),
+                    str(op.buffer.type),
+                    _attributes(op.attributes),
+                )
             case ForOp():
-                head = (self.number(op.var), op.start, op.trip_count, op.kind.data)
+                head = (self.number(op.var), op.start, str(op.size), op.kind.data)
                 thread = None if op.thread is None else op.thread.data
                 words = None if op.annotations is None else _attributes(op.annotations.data)
                 return ("for", head, thread, words, _attributes(op.attributes), self._statements(op.body.block))
@@ -97,7 +110,14 @@ class _FunctionForm:
             tuple(str(simplify(expr, ranges).replace_dims_and_symbols(used, [])) for expr in exprs)
             for exprs in (op.bindings.data.results, op.conditions)
         )
-        header = (op.block_name, op.kinds, op.extents, tuple(sorted(op.partial_iters)), bindings, frozenset(conditions))
+        header = (
+            op.block_name,
+            op.kinds,
+            tuple(map(str, op.sizes)),
+            tuple(sorted(op.partial_iters)),
+            bindings,
+            frozenset(conditions),
+        )
         init = None if op.init is None else _BodyForm(self, op.init.block).effects
         return ("block", header, _attributes(op.attributes), init, _BodyForm(self, op.body.block).effects)
 

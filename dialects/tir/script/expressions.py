@@ -24,7 +24,7 @@ from ..float_flags import NONE
 from ..legality.values import value_range
 from . import words
 from .emitter import Emitter, Value
-from .scope import Buffer, Constant, Iterator, NotStatic, Scope
+from .scope import Buffer, Constant, Iterator, NotStatic, Scope, Symbol
 
 index = IndexType()
 Number: TypeAlias = "int | float | bool"
@@ -166,6 +166,8 @@ class Expressions:
                 return value
             case Iterator(number):
                 return Value(self.iters[number])
+            case Symbol(_, ssa) if ssa is not None:
+                return Value(ssa)
             case Constant(value) if isinstance(value, int | float | str):
                 return value
             case None if node.id not in self.scope.python:

@@ -12,8 +12,9 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ...support.diagnostics import Diagnostic
 from ..affine import simplify
 from ..loops import ForOp
+from ..symbols import Extent, as_extent, product
 from . import words
-from .scope import Iterator, Local, NotStatic, Scope
+from .scope import Iterator, Local, NotStatic, Scope, Symbol
 
 
 class LoopIndices:
@@ -31,7 +32,7 @@ class LoopIndices:
 
     def known(self, found: Local | None) -> AffineExpr | None:
         """What a name is worth, if it is one that expressions here may speak of."""
-        return self.dimension(found) if isinstance(found, ForOp) else None
+        return self.dimension(found) if isinstance(found, ForOp) else symbol(found)
 
     def expr(self, node: ast.expr) -> AffineExpr:
         """An expression.
@@ -54,7 +55,9 @@ class LoopIndices:
                     return known
                 if name not in self.scope.local and name not in self.scope.python:
                     raise self.scope.unknown(node)
-                raise self._error(node, f"'{name}' is no variable of a loop around the block")
+                raise self._error(
+                    node, f"'{name}' is neither a size known when the function is called nor a loop around"
+                )
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return self.expr(operand) * -1
             case ast.BinOp(left=left, op=op, right=right):
@@ -80,6 +83,8 @@ class LoopIndices:
                 return a * b
             case ast.Mult(), AffineConstantExpr(), _:
                 return b * a
+            case ast.Mult(), _, _ if not a.used_dims() and not b.used_dims():
+                return product(a, b)
             case ast.FloorDiv(), _, AffineConstantExpr(value) if value > 0:
                 return a // value
             case ast.Mod(), _, AffineConstantExpr(value) if value > 0:
@@ -128,7 +133,27 @@ class IteratorIndices(LoopIndices):
     """Reads affine expressions over a block's iterators, as T.reads and T.writes have them."""
 
     def known(self, found: Local | None) -> AffineExpr | None:
-        return AffineExpr.dimension(found.number) if isinstance(found, Iterator) else None
+        return AffineExpr.dimension(found.number) if isinstance(found, Iterator) else symbol(found)
+
+
+class Extents(LoopIndices):
+    """Reads extents: numbers, and expressions over the function's symbols."""
+
+    def known(self, found: Local | None) -> AffineExpr | None:
+        return symbol(found)
+
+    def extent(self, node: ast.expr) -> Extent:
+        """A number of elements or iterations.
+
+        Raises:
+            Diagnostic: it is none, or it is known only within the function.
+        """
+        return as_extent(self.expr(node))
+
+
+def symbol(found: Local | None) -> AffineExpr | None:
+    """The expression that means a symbol."""
+    return AffineExpr.symbol(found.position) if isinstance(found, Symbol) else None
 
 
 def _pairs(sides: Sequence[AffineExpr]) -> list[tuple[AffineExpr, AffineExpr]]:

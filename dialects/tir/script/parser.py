@@ -9,21 +9,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import DictionaryAttr, IndexType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Region
+from xdsl.ir.affine import AffineConstantExpr
 
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ...support.verifier import verify
+from ..affine import simplify
 from ..buffers import AXIS_SEPARATORS, AllocBufferOp
 from ..buffers import Scope as StorageScope
 from ..functions import PrimFuncOp
 from ..loops import ForKind, ForOp
+from ..symbols import Extent, as_affine, as_extent
 from .arguments import Arguments, attributes_of
 from .attributes import attribute_of
 from .block_parser import BlockParser
-from .buffers import annotated, described
+from .buffers import Described, annotated, described, is_size
+from .loop_indices import Extents
 from .modules import IRModule
-from .scope import Buffer, Constant, Handle, NotStatic, Scope, Words, harmless
+from .scope import Buffer, Constant, Handle, NotStatic, Scope, Symbol, Words, harmless
 from .source import Source
 
 LOOPS = {
@@ -115,34 +119,67 @@ class FunctionParser:
         arguments = self.node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
             raise self._error(self.node, "a function takes buffers by position, without defaults")
+        buffers = [each for each in arguments.args if not is_size(self.scope, each.annotation)]
+        sizes = self._sizes(arguments.args, len(buffers))
+        for position, (name, _) in enumerate(sizes):
+            self.scope.local[name] = Symbol(len(buffers) + position)
         body = Block()
         handles: dict[str, Buffer] = {}
         matched = self._matched_handles()
-        for parameter in arguments.args:
-            annotation = parameter.annotation
-            if annotation is None:
-                raise self._error(parameter, f"'{parameter.arg}' has no type", 'such as T.Buffer[(16,), "float32"]')
-            if (found := annotated(self.scope, annotation)) is None:
-                call = matched.get(parameter.arg)
-                if call is None:
-                    raise self._error(parameter, f"no T.match_buffer says what '{parameter.arg}' is")
-                found = described(self.scope, call, "T.match_buffer", ("param",))
-            type, unsigned = found
-            argument = body.insert_arg(type, len(body.args))
+        shapes: list[tuple[Extent, ...] | None] = []
+        for parameter in buffers:
+            found = self._buffer(parameter, matched)
+            argument = body.insert_arg(found.type, len(body.args))
             argument.name_hint = parameter.arg
-            buffer = Buffer(argument, unsigned)
+            shapes.append(found.shape)
+            buffer = Buffer(argument, found.unsigned)
             is_handle = parameter.arg in matched
             self.scope.local[parameter.arg] = Handle(parameter.arg) if is_handle else buffer
             if is_handle:
                 handles[parameter.arg] = buffer
+        for position, (name, _) in enumerate(sizes):
+            argument = body.insert_arg(IndexType(), len(body.args))
+            argument.name_hint = name
+            shapes.append(None)
+            self.scope.local[name] = Symbol(len(buffers) + position, argument)
         self.handles = handles
         self._statements(self.node.body, body)
         names = self.attributes.pop("global_symbol", None)
         self.attributes.pop("tir.noalias", None)
         name = names.data if isinstance(names, StringAttr) else self.name
         func = PrimFuncOp(name, [a.type for a in body.args], Region(body), self.attributes)
+        func.set_shapes(shapes)
         func.location = self.source.location(self.node)
         return func
+
+    def _sizes(self, parameters: Sequence[ast.arg], buffers: int) -> list[tuple[str, ast.AST]]:
+        """The names of sizes: parameters after the buffers, and `n = T.var("int32")`."""
+        found: list[tuple[str, ast.AST]] = []
+        for number, parameter in enumerate(parameters):
+            if is_size(self.scope, parameter.annotation):
+                if number < buffers:
+                    raise self._error(parameter, "buffers come first among the parameters, then sizes")
+                found.append((parameter.arg, parameter))
+        for statement in self.node.body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func)) if (
+                    self.scope.word(func) == "var"
+                ):
+                    found.append((name, statement))
+                case _:
+                    pass
+        return found
+
+    def _buffer(self, parameter: ast.arg, matched: Mapping[str, ast.Call]) -> Described:
+        """What the text says of a parameter."""
+        annotation = parameter.annotation
+        if annotation is None:
+            raise self._error(parameter, f"'{parameter.arg}' has no type", 'such as T.Buffer[(16,), "float32"]')
+        if (found := annotated(self.scope, annotation)) is not None:
+            return found
+        if (call := matched.get(parameter.arg)) is None:
+            raise self._error(parameter, f"no T.match_buffer says what '{parameter.arg}' is")
+        return described(self.scope, call, "T.match_buffer", ("param",))
 
     def _matched_handles(self) -> dict[str, ast.Call]:
         """The `T.match_buffer` of each parameter."""
@@ -206,6 +243,8 @@ class FunctionParser:
             self.scope.local[name] = buffer
         elif isinstance(value, ast.Call) and word == "alloc_buffer":
             self._alloc(name, value, body)
+        elif word == "var" and isinstance(self.scope.local.get(name), Symbol):
+            pass  # an argument of the function
         elif word is not None:
             hint = did_you_mean(f"T.{word}", ["T.match_buffer", "T.alloc_buffer", "T.axis.remap"])
             raise self._error(statement, f"T.{word} stands in a block, or nowhere", hint)
@@ -218,7 +257,7 @@ class FunctionParser:
                 ) from None
 
     def _alloc(self, name: str, call: ast.Call, body: Block) -> None:
-        type, unsigned = described(self.scope, call, "T.alloc_buffer", (), scopes=True)
+        found = described(self.scope, call, "T.alloc_buffer", (), scopes=True)
         scopes = [keyword.value for keyword in call.keywords if keyword.arg == "scope"]
         scope = Arguments(self.scope, call, "T.alloc_buffer").literal(scopes[0]) if scopes else "global"
         if scope not in tuple(StorageScope):
@@ -226,7 +265,7 @@ class FunctionParser:
             raise self._error(
                 scopes[0], f"unknown scope {scope!r}; known: {known}", did_you_mean(str(scope), StorageScope)
             )
-        alloc = AllocBufferOp(type, StorageScope(str(scope)))
+        alloc = AllocBufferOp.of(found.element, found.shape, StorageScope(str(scope)))
         alloc.buffer.name_hint = name
         for keyword in call.keywords:
             if keyword.arg == AXIS_SEPARATORS:
@@ -235,7 +274,7 @@ class FunctionParser:
                     alloc.attributes[AXIS_SEPARATORS] = attribute_of(given)
         alloc.location = self.source.location(call)
         body.add_op(alloc)
-        self.scope.local[name] = Buffer(alloc.buffer, unsigned)
+        self.scope.local[name] = Buffer(alloc.buffer, found.unsigned)
 
     def _with(self, statement: ast.With, word: str | None, call: ast.Call, names: ast.expr | None, body: Block) -> None:
         if word != "block":
@@ -342,5 +381,5 @@ class FunctionParser:
     def _loop(self, target: ast.expr, kind: ForKind, low: int, stop: ast.expr) -> ForOp:
         if not isinstance(target, ast.Name):
             raise self._error(target, "a loop has one variable")
-        high = self._integer(stop)
-        return ForOp(max(0, high - low), min=low, kind=kind, name_hint=target.id)
+        size = as_extent(simplify(as_affine(Extents(self.scope).extent(stop)) + AffineConstantExpr(-low)))
+        return ForOp(max(0, size) if isinstance(size, int) else size, min=low, kind=kind, name_hint=target.id)

@@ -7,11 +7,14 @@ from typing import Protocol
 
 from xdsl.dialects.builtin import AffineMapAttr, MemRefType, NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr
 
 from ...support.diagnostics import Diagnostic
+from ..affine import simplify
 from ..blocks import BlockOp, IterKind
-from ..buffers import AXIS_SEPARATORS, AllocBufferOp, memref_of
+from ..buffers import AXIS_SEPARATORS, AllocBufferOp, memref_of, shape_of
 from ..loops import ForKind, ForOp
+from ..symbols import Extent, as_affine, as_extent, is_symbol
 from . import words
 from .attributes import literal_of_all
 from .body_printer import BodyPrinter
@@ -61,6 +64,8 @@ class FunctionPrinter:
         assert owner is not None
         self._op = owner
         self.names: dict[SSAValue, str] = {}
+        self.symbols: list[str] = []
+        """What the function's arguments are called, by their numbers; then other names that are taken."""
 
     def lines(self) -> list[str]:
         """The lines of the function."""
@@ -68,7 +73,9 @@ class FunctionPrinter:
         name = free_name(self.func.sym_name.data, set())
         for number, argument in enumerate(arguments):
             self._name(argument, argument.name_hint or f"A{number}")
-        parameters = [f"{self.names[a]}: T.Buffer[{self._type(a, self._op)}]" for a in arguments]
+        self.symbols = [self.names[argument] for argument in arguments]
+        matches: list[str] = []
+        parameters = [self._parameter(argument, matches) for argument in arguments]
         head = f"def {name}({', '.join(parameters)}):"
         if len(head) > WIDTH:
             lines = ["@T.prim_func", f"def {name}(", *(f"    {each}," for each in parameters), "):"]
@@ -78,28 +85,47 @@ class FunctionPrinter:
         symbol = {"global_symbol": self.func.sym_name} if name != self.func.sym_name.data else {}
         if attributes or symbol:
             lines.append(f"    T.func_attr({literal_of_all({**symbol, **attributes})})")
-        body = self._statements(list(self.func.body.block.ops))
+        body = matches + self._statements(list(self.func.body.block.ops))
         return lines + [f"    {line}" for line in body or ["pass"]]
 
     def _name(self, value: SSAValue, wanted: str) -> str:
         self.names[value] = free_name(wanted, set(self.names.values()))
         return self.names[value]
 
+    def _parameter(self, argument: SSAValue, matches: list[str]) -> str:
+        """A buffer, a size, or a handle of a buffer whose extents are sizes, for which `matches` gets a statement."""
+        name = self.names[argument]
+        if is_symbol(argument):
+            return f"{name}: T.int64"
+        type = self._type(argument, self._op)
+        if all(isinstance(extent, int) for extent in shape_of(argument)):
+            return f"{name}: T.Buffer[{type}]"
+        handle = free_name(f"{name}_handle", set(self.names.values()) | set(self.symbols))
+        self.symbols.append(handle)
+        matches.append(f"{name} = T.match_buffer({handle}, {type})")
+        return f"{handle}: T.handle"
+
+    def _extent(self, extent: Extent) -> str:
+        return str(affine_text(as_affine(extent), (), self.symbols))
+
     def _type(self, buffer: SSAValue, op: Operation) -> str:
         """`(16, 16), "float32"`."""
         if not isinstance(buffer.type, MemRefType):
             raise Diagnostic.at(op, f"has no form in TVMScript: an argument is of type {buffer.type}, and no buffer")
         type = memref_of(buffer)
-        if any(extent < 0 for extent in type.get_shape()):
-            raise Diagnostic.at(op, f"has no form in TVMScript: the extents of a buffer are open, {type}")
         if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
             raise Diagnostic.at(
                 op, f"a buffer of type {type} has no form in TVMScript: it has a layout or memory space"
             )
         try:
-            return f'{_shape(type.get_shape())}, "{words.type_name(type.element_type)}"'
+            return f'{self._shape(shape_of(buffer))}, "{words.type_name(type.element_type)}"'
         except TypeError as error:
             raise Diagnostic.at(op, f"a buffer has no form in TVMScript: {error}") from error
+
+    def _shape(self, extents: Sequence[Extent]) -> str:
+        """`(16, n)`."""
+        texts = [self._extent(each) for each in extents]
+        return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
 
     # statements
 
@@ -139,7 +165,7 @@ class FunctionPrinter:
             self._name(loop.var, loop.var.name_hint or "i")
         variables = ", ".join(self.names[loop.var] for loop in nest)
         if len(nest) > 1:
-            over = f"T.grid({', '.join(str(loop.trip_count) for loop in nest)})"
+            over = f"T.grid({', '.join(self._extent(loop.size) for loop in nest)})"
         else:
             over = self._single(op)
         lines = [f"for {variables} in {over}:"]
@@ -149,7 +175,8 @@ class FunctionPrinter:
 
     def _single(self, op: ForOp) -> str:
         bounds = [str(op.start)] if op.start else []
-        arguments = [*bounds, str(op.start + op.trip_count)]
+        end = as_extent(simplify(as_affine(op.size) + AffineConstantExpr(op.start)))
+        arguments = [*bounds, self._extent(end)]
         if op.thread is not None:
             arguments.append(f'thread="{op.thread.data}"')
         if op.annotations is not None:
@@ -169,7 +196,7 @@ class FunctionPrinter:
         body = self._axes(op)
         if op.conditions:
             variables = [self.names[v] for v in op.loop_vars]
-            conditions = [condition_text(each, variables) for each in op.conditions]
+            conditions = [condition_text(each, variables, self.symbols) for each in op.conditions]
             text = conditions[0]
             for each in conditions[1:]:
                 text = infix("and", text, each)
@@ -194,7 +221,7 @@ class FunctionPrinter:
         names = [self.names[v] for v in op.iters]
         if not names:
             return []
-        texts = [affine_text(binding, variables) for binding in op.bindings.data.results]
+        texts = [affine_text(binding, variables, self.symbols) for binding in op.bindings.data.results]
         loops = {self.names[v]: v for v in op.loop_vars}
         if all(self._covers(op, number, loops.get(str(text))) for number, text in enumerate(texts)):
             letters = "".join(_AXES[kind][1] for kind in op.kinds)
@@ -203,7 +230,7 @@ class FunctionPrinter:
         for number, (name, text) in enumerate(zip(names, texts, strict=True)):
             partial = ", partial=True" if number in op.partial_iters else ""
             word = _AXES[op.kinds[number]][0]
-            lines.append(f"{name} = T.axis.{word}({op.extents[number]}, {text}{partial})")
+            lines.append(f"{name} = T.axis.{word}({self._extent(op.sizes[number])}, {text}{partial})")
         return lines
 
     def _covers(self, op: BlockOp, number: int, var: SSAValue | None) -> bool:
@@ -211,22 +238,18 @@ class FunctionPrinter:
         if var is None or number in op.partial_iters:
             return False
         loop = var.owner.parent_op()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
-        return isinstance(loop, ForOp) and loop.start == 0 and loop.trip_count == op.extents[number]
+        return isinstance(loop, ForOp) and loop.start == 0 and loop.size == op.sizes[number]
 
     def _region(self, op: BlockOp, buffer: SSAValue, map: Attribute) -> str:
         """`A[vi, vk]`; all of the buffer where the place depends on data."""
         if isinstance(map, AffineMapAttr):
             names = [self.names[v] for v in op.iters]
-            indices = [str(affine_text(each, names)) for each in map.data.results]
+            indices = [str(affine_text(each, names, self.symbols)) for each in map.data.results]
         else:
-            indices = [f"0:{extent}" for extent in memref_of(buffer).get_shape()]
+            indices = [f"0:{self._extent(extent)}" for extent in shape_of(buffer)]
         return f"{self.names[buffer]}[{', '.join(indices) or '()'}]"
 
 
 def _is_plain(loop: ForOp) -> bool:
     """Whether a loop is serial and starts at 0, and nothing is said of it."""
     return loop.for_kind == ForKind.SERIAL and loop.start == 0 and loop.annotations is None and not loop.attributes
-
-
-def _shape(extents: Sequence[int]) -> str:
-    return f"({', '.join(str(each) for each in extents)}{',' if len(extents) == 1 else ''})"

@@ -48,6 +48,14 @@ class Buffer:
 
 
 @dataclass(frozen=True)
+class Symbol:
+    """A size that is known when the function is called: an index argument, by its number."""
+
+    position: int
+    ssa: SSAValue | None = None
+
+
+@dataclass(frozen=True)
 class Iterator:
     """An iterator of the block that is being read, by number."""
 
@@ -61,7 +69,7 @@ class Constant:
     value: object
 
 
-Local: TypeAlias = ForOp | Handle | Buffer | Iterator | Value | Constant
+Local: TypeAlias = ForOp | Handle | Buffer | Iterator | Symbol | Value | Constant
 
 
 class NotStatic(Exception):

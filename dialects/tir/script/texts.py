@@ -13,6 +13,7 @@ from xdsl.ir.affine import (
     AffineConstantExpr,
     AffineDimExpr,
     AffineExpr,
+    AffineSymExpr,
 )
 
 from ..affine import Linear, linear
@@ -52,30 +53,32 @@ def number(value: int) -> Text:
     return Text(str(value), ATOM if value >= 0 else SIGN)
 
 
-def affine_text(expr: AffineExpr, names: Sequence[str]) -> Text:
-    """An affine expression with dimension `i` called `names[i]`."""
+def affine_text(expr: AffineExpr, names: Sequence[str], symbols: Sequence[str] = ()) -> Text:
+    """An affine expression with dimension `i` called `names[i]`, and symbol `k` called `symbols[k]`."""
     match expr:
         case AffineConstantExpr(value):
             return number(value)
         case AffineDimExpr(position):
             return Text(names[position])
+        case AffineSymExpr(position):
+            return Text(symbols[position])
         case AffineBinaryOpExpr(AffineBinaryOpKind.Add):
             terms = sorted(_terms(expr), key=_is_negative)
-            text = affine_text(terms[0], names)
+            text = affine_text(terms[0], names, symbols)
             for term in terms[1:]:
-                text = _sum(text, term, names)
+                text = _sum(text, term, names, symbols)
             return text
         case AffineBinaryOpExpr(kind, lhs, rhs):
-            left = affine_text(lhs, names)
+            left = affine_text(lhs, names, symbols)
             match kind:
                 case AffineBinaryOpKind.Mul:
-                    return infix("*", left, affine_text(rhs, names))
+                    return infix("*", left, affine_text(rhs, names, symbols))
                 case AffineBinaryOpKind.FloorDiv:
-                    return infix("//", left, affine_text(rhs, names))
+                    return infix("//", left, affine_text(rhs, names, symbols))
                 case AffineBinaryOpKind.Mod:
-                    return infix("%", left, affine_text(rhs, names))
+                    return infix("%", left, affine_text(rhs, names, symbols))
                 case _:
-                    return affine_text(linear(expr).to_expr(), names)  # a ceildiv has none in Python
+                    return affine_text(linear(expr).to_expr(), names, symbols)  # a ceildiv has none in Python
         case _:
             raise ValueError(f"not over dimensions: {expr}")
 
@@ -98,27 +101,26 @@ def _is_negative(term: AffineExpr) -> bool:
             return False
 
 
-def _sum(left: Text, rhs: AffineExpr, names: Sequence[str]) -> Text:
+def _sum(left: Text, rhs: AffineExpr, names: Sequence[str], symbols: Sequence[str]) -> Text:
     """`left + rhs`, a subtraction where `rhs` is negative."""
     match rhs:
         case AffineConstantExpr(value) if value < 0:
             return infix("-", left, number(-value))
         case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, inner, AffineConstantExpr(value)) if value < 0:
-            return infix("-", left, affine_text(inner if value == -1 else inner * -value, names))
+            return infix("-", left, affine_text(inner if value == -1 else inner * -value, names, symbols))
         case _:
-            return infix("+", left, affine_text(rhs, names))
+            return infix("+", left, affine_text(rhs, names, symbols))
 
 
-def condition_text(expr: AffineExpr, names: Sequence[str]) -> Text:
+def condition_text(expr: AffineExpr, names: Sequence[str], symbols: Sequence[str] = ()) -> Text:
     """`expr >= 0` as people write it: `i * 4 + j < 30`."""
     form = linear(expr)
     left = Linear({atom: -factor for atom, factor in form.terms.items() if factor < 0}, 0)
     right = {atom: factor for atom, factor in form.terms.items() if factor > 0}
     if left.terms:
-        return infix(
-            "<", affine_text(left.to_expr(), names), affine_text(Linear(right, form.constant + 1).to_expr(), names)
-        )
-    return infix("<=", number(-form.constant), affine_text(Linear(right, 0).to_expr(), names))
+        end = Linear(right, form.constant + 1).to_expr()
+        return infix("<", affine_text(left.to_expr(), names, symbols), affine_text(end, names, symbols))
+    return infix("<=", number(-form.constant), affine_text(Linear(right, 0).to_expr(), names, symbols))
 
 
 RESERVED = frozenset({"T", "range", *keyword.kwlist, *keyword.softkwlist})
