@@ -36,9 +36,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from ..support.dtypes import byte_width
+from ..support.shaped import is_memref, is_tensor
 
 BufferType: TypeAlias = MemRefType[Attribute]
 DYNAMIC = DYNAMIC_INDEX
@@ -48,7 +48,7 @@ CPU = NoneAttr()
 
 def buffer_type(value: SSAValue) -> BufferType:
     """The type of a value that is a buffer."""
-    assert isa(value.type, BufferType)
+    assert is_memref(value.type)
     return value.type
 
 
@@ -156,7 +156,7 @@ class ConstantOp(IRDLOperation):
         super().__init__(result_types=[result], properties={"value": value, "type": type})
 
     def verify_(self) -> None:
-        assert isa(self.type, TensorType[Attribute])
+        assert is_tensor(self.type)
         held = buffer_type(self.result)
         if held.get_shape() != self.type.get_shape() or held.element_type != self.type.element_type:
             raise VerifyException(f"{held} does not hold {self.type}")

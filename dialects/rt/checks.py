@@ -10,7 +10,7 @@ TVM's counterpart is `tir.AssertStmt`, which leaves the function at once.
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i8, i64
-from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.ir import ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -24,9 +24,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from ..support.checks import RECORD_BYTES
+from ..support.shaped import is_memref
 
 index = IndexType()
 
@@ -61,7 +61,7 @@ class RecordOp(IRDLOperation):
 
     def verify_(self, verify_nested_ops: bool = True) -> None:
         memory, start = self.memory.type, self.offset.value.data
-        assert isa(memory, MemRefType[Attribute])
+        assert is_memref(memory)
         if memory.element_type != i8 or memory.get_num_dims() != 1:
             raise VerifyException(f"a record stands in a memref of bytes, not in {memory}")
         if start < 0 or start % RECORD_BYTES:

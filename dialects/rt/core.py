@@ -29,7 +29,8 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
+
+from ..support.shaped import is_memref
 
 index = IndexType()
 
@@ -84,7 +85,7 @@ class SlotsOp(IRDLOperation):
 
     def verify_(self, verify_nested_ops: bool = True) -> None:
         memory, start = self.memory.type, self.offset.value.data
-        assert isa(memory, MemRefType[Attribute]) and isinstance(self.result.type, SlotsType)
+        assert is_memref(memory) and isinstance(self.result.type, SlotsType)
         if memory.element_type != i8 or memory.get_num_dims() != 1:
             raise VerifyException(f"slots stand in a memref of bytes, not in {memory}")
         if start < 0 or start % SLOT_BYTES:

@@ -36,7 +36,6 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TupleType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.mem.core import AllocOp, BufferType, CallOp, ConstantOp, CopyOp
 from ...dialects.mem.graph import GraphOp
@@ -45,6 +44,7 @@ from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, mi
 from ...dialects.relay.copying import copied_arguments
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.shaped import is_memref
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
@@ -198,7 +198,7 @@ def _workspaces(kernel: Kernel, used: int) -> list[BufferType]:
     """The buffers that a kernel takes behind those that it reads and writes."""
     if not isinstance(kernel, func.FuncOp):
         return []
-    return [type for type in kernel.function_type.inputs.data[used:] if isa(type, BufferType)]
+    return [type for type in kernel.function_type.inputs.data[used:] if is_memref(type)]
 
 
 def _depth_first(end: Operation) -> Iterator[Operation]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects import arith, func, memref
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRefType, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.rt.core import SLOT_BYTES, SlotsOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import numpy_dtype
+from ...dialects.support.shaped import is_memref, is_tensor
 from ..abi import COUNTER_BYTES, INPUTS, OUTPUTS
 
 
@@ -36,7 +37,7 @@ def check_signature(main: func.FuncOp) -> None:
     if len(arguments) != len(declared) + 2:
         raise Diagnostic.at(main, f"{len(declared)} inputs and outputs, but {len(arguments)} arguments")
     for number, (type, argument) in enumerate(zip(declared, arguments, strict=False)):
-        if isa(type, TensorType[Attribute]) and _bytes(type) != _bytes(argument.type):
+        if is_tensor(type) and _bytes(type) != _bytes(argument.type):
             raise Diagnostic.at(main, f"argument {number} is {argument.type}, but is declared as {type}")
     arena, counters = arguments[-2], main.attributes.get(COUNTER_BYTES)
     extent = _bytes(arena.type)
@@ -68,8 +69,6 @@ def _constant(value: SSAValue) -> int | None:
 
 def _bytes(type: Attribute) -> int | None:
     """The size of a tensor or buffer; `None` where it is not known."""
-    if not (isa(type, TensorType[Attribute]) or isa(type, MemRefType[Attribute])) or any(
-        n < 0 for n in type.get_shape()
-    ):
+    if not (is_tensor(type) or is_memref(type)) or any(n < 0 for n in type.get_shape()):
         return None
     return prod(type.get_shape()) * numpy_dtype(type.element_type).itemsize

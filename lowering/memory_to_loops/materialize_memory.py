@@ -54,7 +54,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.mem.core import (
     AllocOp,
@@ -76,6 +75,7 @@ from ...dialects.rt.core import SLOT_BYTES, SlotsOp, SlotsType
 from ...dialects.support.alignment import aligned
 from ...dialects.support.checks import RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.shaped import is_memref
 from ...transforms.infra import ModulePass
 from ...transforms.infra.walk import walk
 from ...transforms.relay.outline_segments import SEGMENT, is_control
@@ -272,7 +272,7 @@ class _Materialization:
         slots: SSAValue,
     ) -> func.CallOp:
         taken = kernel.function_type.inputs.data
-        wanted = [type for type in taken if isa(type, BufferType)]
+        wanted = [type for type in taken if is_memref(type)]
         given = [buffer.type for buffer in buffers]
         if given != wanted:
             raise Diagnostic.at(op, f"passes ({_listed(given)}) to {op.callee}, which takes ({_listed(wanted)})")
@@ -382,7 +382,7 @@ def _slots_type(op: Operation, kernel: func.FuncOp) -> SlotsType:
 
 def _check_device(op: Operation) -> None:
     for result in op.results:
-        if isa(result.type, BufferType) and not isinstance(result.type.memory_space, NoneAttr):
+        if is_memref(result.type) and not isinstance(result.type.memory_space, NoneAttr):
             raise Diagnostic.at(op, f"{result.type} is on another device, and this function runs on the cpu alone")
 
 
