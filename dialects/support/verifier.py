@@ -7,14 +7,15 @@ blocks of a region. Here all failures are found, each in the innermost operation
 from __future__ import annotations
 
 from functools import cache
-from math import prod
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp, StringAttr, TensorType
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, NoTerminator, SymbolTable
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from .diagnostics import Diagnostic, Diagnostics, Note, Place, as_diagnostic
+from .facts import while_unchanged
+from .judging import Looks, judge
 
 MAX_REPORTED = 20
 
@@ -29,17 +30,20 @@ def verify(module: ModuleOp) -> None:
         raise Diagnostics(failures[:MAX_REPORTED])
 
 
+@while_unchanged
 def find_failures(module: ModuleOp) -> list[Diagnostic]:
     """Everything that is wrong with `module`, in order. Operations around one at fault are not looked at."""
     ops = _in_order(module)
     failures: dict[int, Diagnostic] = {}
     bad: set[Operation] = set()
     dominance = Dominance()
+    seen = dominance.seen
+    looks = Looks()
     for index, op in enumerate(ops):
         if (failure := _check_operands(op, dominance)) is not None:
             failures[index] = failure
             _mark(op, bad)
-        dominance.seen.add(op)
+        seen.add(id(op))
     for index in range(len(ops) - 1, -1, -1):
         op = ops[index]
         if op in bad:
@@ -48,51 +52,11 @@ def find_failures(module: ModuleOp) -> list[Diagnostic]:
             _check_structure(op)
             if op.has_trait(SymbolTable):
                 _check_symbols(op)
-            _check_by_itself(op)
+            judge(op, looks)
         except (VerifyException, Diagnostic) as error:
             failures[index] = _placed(error, op)
             _mark(op, bad)
     return [failures[index] for index in sorted(failures)]
-
-
-ALIKE = frozenset({"arith", "llvm", "math", "memref", "vector"})
-"""Dialects whose plain operations (without regions, no terminators) are judged by their class, the types of their
-operands and results, and their attributes alone."""
-BRANCHES = frozenset({"llvm.br", "llvm.cond_br"})
-"""Terminators that are judged so too, with the types that the blocks they lead to take."""
-MAX_ALIKE = 20_000
-
-_alike: set[object] = set()
-"""What plain operations that were found right look like: those that look the same are right as well."""
-
-
-def _check_by_itself(op: Operation) -> None:
-    """What the operation's own class demands."""
-    if op.regions or not _is_plain(type(op)):
-        op.verify_()
-        _check_sizes(op)
-        return
-    looks = (
-        type(op),
-        tuple([operand.type for operand in op.operands]),
-        tuple([result.type for result in op.results]),
-        tuple(op.properties.items()),
-        tuple(op.attributes.items()),
-        tuple([tuple(block.arg_types) for block in op.successors]),
-    )
-    if looks in _alike:
-        return
-    op.verify_()
-    _check_sizes(op)
-    if len(_alike) >= MAX_ALIKE:
-        _alike.clear()
-    _alike.add(looks)
-
-
-@cache
-def _is_plain(kind: type[Operation]) -> bool:
-    terminates = kind.has_trait(IsTerminator) and kind.name not in BRANCHES
-    return kind.dialect_name() in ALIKE and not terminates and not kind.has_trait(HasParent)
 
 
 def _in_order(module: ModuleOp) -> list[Operation]:
@@ -125,9 +89,14 @@ def _placed(error: Exception, op: Operation) -> Diagnostic:
     return Diagnostic(f"'{op.name}': {message}", place, notes=diagnostic.notes, hint=diagnostic.hint)
 
 
+@cache
+def _needs_terminator(kind: type[Operation]) -> bool:
+    return not kind.has_trait(NoTerminator)
+
+
 def _check_structure(op: Operation) -> None:
     """What xDSL's `Operation.verify` and `Block.verify` check, in time linear in the blocks."""
-    if op.successors:
+    if op.successor_uses:
         block = op.parent
         if block is None or block.parent is None:
             raise VerifyException("an operation with successors must stand in a block of a region")
@@ -137,7 +106,7 @@ def _check_structure(op: Operation) -> None:
             raise VerifyException("branches to a block of another region")
     if not op.regions:
         return
-    needs_terminator = not op.has_trait(NoTerminator)
+    needs_terminator = _needs_terminator(type(op))
     for region in op.regions:
         several = region.first_block is not region.last_block
         for block in region.blocks:
@@ -159,32 +128,14 @@ def _check_symbols(table: Operation) -> None:
             raise Diagnostic.at(op, f"there is another @{name.data} in this module", notes=[note])
 
 
-MAX_ELEMENTS = 1 << 46
-"""The largest tensor or buffer: a process cannot address more."""
-
-
-def _check_sizes(op: Operation) -> None:
-    """Tensors and buffers must be of a size that memory could hold."""
-    for result in op.results:
-        _check_size(result.type)
-    for region in op.regions:
-        for block in region.blocks:
-            for argument in block.args:
-                _check_size(argument.type)
-
-
-def _check_size(type: Attribute) -> None:
-    if isinstance(type, TensorType | MemRefType):
-        if prod(n for n in type.get_shape() if n != DYNAMIC_INDEX) > MAX_ELEMENTS:
-            raise VerifyException(f"{type} fits into no memory")
-
-
 class Dominance:
-    """Which values may be used where. `seen` holds the operations that come before, in the order of the module."""
+    """Which values may be used where. `seen` holds the operations that come before, in the order of the module; by their
+    `id`, as they stay."""
 
     def __init__(self) -> None:
-        self.seen: set[Operation] = set()
+        self.seen: set[int] = set()
         self._idoms: dict[Region, dict[Block, Block]] = {}
+        self._reaches: dict[tuple[int, int], bool | None] = {}
 
     def holds(self, value: SSAValue, user: Operation) -> bool:
         """Whether `value` is defined on every way to `user`; asked while `user` is being visited."""
@@ -193,15 +144,22 @@ class Dominance:
         if block is None:
             return False
         if isinstance(definition, Operation) and user.parent is block:
-            return definition in self.seen and definition is not user
-        place = _ancestor_block(user, block.parent)
-        if place is None:
-            return False
-        if place is not block:
-            return self._dominates(block, place)
+            return id(definition) in self.seen and definition is not user
+        key = (id(block), id(user.parent))
+        if key not in self._reaches:
+            self._reaches[key] = self._reached(block, user)
+        if (reached := self._reaches[key]) is not None:
+            return reached
         if isinstance(definition, Block):
             return True
-        return definition in self.seen and not (definition.regions and definition.is_ancestor(user))
+        return id(definition) in self.seen and not (definition.regions and definition.is_ancestor(user))
+
+    def _reached(self, block: Block, user: Operation) -> bool | None:
+        """Whether `block` is passed on every way to `user`; `None` where `user` stands in an operation of the block."""
+        place = _ancestor_block(user, block.parent)
+        if place is block:
+            return None
+        return place is not None and self._dominates(block, place)
 
     def _dominates(self, block: Block, other: Block) -> bool:
         region = block.parent
@@ -288,7 +246,7 @@ def _check_operands(op: Operation, dominance: Dominance) -> Diagnostic | None:
     block, seen = op.parent, dominance.seen
     for operand in op.operands:
         owner = operand.owner
-        if owner is block or (owner in seen and owner.parent is block and owner is not op):
+        if owner is block or (id(owner) in seen and owner.parent is block):
             continue  # the common case
         if dominance.holds(operand, op):
             continue

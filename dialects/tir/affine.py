@@ -368,8 +368,10 @@ def expr_range(expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> Range | 
                 return inner
             return 0, divisor.value - 1
         return None
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return (expr.value, expr.value) if isinstance(expr, AffineConstantExpr) else ranges.get(expr)
     form = linear(expr, ranges)
-    if list(form.terms) == [expr] and not isinstance(expr, AffineDimExpr | AffineSymExpr):
+    if list(form.terms) == [expr]:
         return None
     return linear_range(form, ranges)
 

@@ -39,6 +39,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from ..support.columns import Part, print_parts, to_text
 from ..support.diagnostics import Diagnostic
+from ..support.facts import remembered
 from .affine import Access, access_map_over, is_affine, over_dimensions, simplify
 from .block_syntax import access_text, expr_text, parse_accesses, parse_bindings
 from .buffers import memref_of
@@ -137,10 +138,12 @@ class BlockOp(IRDLOperation):
         return tuple(self.body.block.args)
 
     @property
+    @remembered
     def kinds(self) -> tuple[IterKind, ...]:
         return tuple(IterKind(kind.data) for kind in self.iter_kinds)
 
     @property
+    @remembered
     def sizes(self) -> tuple[Extent, ...]:
         """The number of values of each iterator: integers, or expressions of symbols."""
         if isinstance(self.iter_extents, AffineMapAttr):
@@ -162,6 +165,7 @@ class BlockOp(IRDLOperation):
         return tuple(map(likely, self.sizes))
 
     @property
+    @remembered
     def extents(self) -> tuple[int, ...]:
         """The number of values of each iterator of a block of which they are known.
 
@@ -214,6 +218,7 @@ class BlockOp(IRDLOperation):
     def conditions(self) -> tuple[AffineExpr, ...]:
         return () if self.predicate is None else self.predicate.data.results
 
+    @remembered
     def accesses(self) -> list[Access]:
         """Every element access of body and init, in order."""
         found: list[Access] = []
@@ -319,14 +324,15 @@ class BlockOp(IRDLOperation):
         """The declared accesses are those of the body; a declared unit stands for any place."""
         found = self.derived_accesses()
         touched = {*found[0], *found[1]}
-        declared = {*self.reads, *self.writes}
+        writes = set(self.writes)
+        declared = writes.union(self.reads)
         for access in self.accesses():
             if access.buffer not in declared:
                 raise Diagnostic(
                     f"the body touches a buffer that the block does not declare: {_name(access.buffer)}",
                     hint=f"add it to {'writes' if access.is_write else 'reads'}(...)",
                 )
-            if access.is_write and access.buffer not in self.writes:
+            if access.is_write and access.buffer not in writes:
                 raise VerifyException(f"the body writes a buffer that the block only reads: {_name(access.buffer)}")
         for found_here, buffers, maps, word in (
             (found[0], self.reads, self.read_maps, "read"),

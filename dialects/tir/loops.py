@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ..support.diagnostics import Diagnostic
+from ..support.facts import remembered
 from .affine import Range, linear, print_expr
 from .expressions import parse_expr
 from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent, depends_on_symbols, greatest, likely
@@ -238,6 +239,7 @@ def dimension_ranges(values: Sequence[SSAValue]) -> dict[AffineExpr, Range]:
     return {AffineExpr.dimension(i): loop_range(v) for i, v in enumerate(values)}
 
 
+@remembered
 def enclosing_loops(op: Operation) -> list[ForOp]:
     """The loops around `op`, outermost first."""
     loops: list[ForOp] = []

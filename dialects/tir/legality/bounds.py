@@ -9,6 +9,7 @@ from math import prod
 from xdsl.ir import Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...support.facts import remembered
 from ..affine import Access, Range, expr_range, substitute
 from ..blocks import BlockOp, IterKind
 from ..buffers import memref_of
@@ -18,11 +19,13 @@ from .finding import Finding
 from .values import value_range
 
 
+@remembered
 def space_of(block: BlockOp) -> Space:
     """The values that the loop variables of `block` take where it runs."""
     return Space(tuple(loop_range(v) for v in block.loop_vars), block.conditions)
 
 
+@remembered
 def never_runs(block: BlockOp) -> bool:
     """Whether a loop around `block` has no iteration."""
     return any(loop.size == 0 for loop in enclosing_loops(block))
@@ -50,7 +53,7 @@ def check_bindings(block: BlockOp) -> Iterator[Finding]:
         if answer.verdict == Verdict.UNKNOWN:
             yield Finding(block, f"{name} is not shown to stay within its extent {extent}", certain=False)
             continue
-        bounds = expr_range(binding, space.by_dimension())
+        bounds = expr_range(binding, space.by_dimension)
         values = "" if bounds is None else f"; its values run from {bounds[0]} to {bounds[1]}"
         yield Finding(
             block,
@@ -103,7 +106,7 @@ def _missing(group: Sequence[BlockOp], number: int, extent: int) -> str | None:
             continue
         space = space_of(block)
         binding = block.bindings.data.results[number]
-        bounds = expr_range(binding, space.by_dimension())
+        bounds = expr_range(binding, space.by_dimension)
         if bounds is None:
             return None
         spans.append(bounds)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -41,7 +42,9 @@ class Space:
         """Whether a dimension has no value."""
         return any(high < low for low, high in self.ranges)
 
+    @cached_property
     def by_dimension(self) -> Mapping[AffineExpr, Range]:
+        """The range of each dimension."""
         return {AffineExpr.dimension(d): range for d, range in enumerate(self.ranges)}
 
     def points(self, used: frozenset[int]) -> Iterator[list[int]]:
@@ -84,7 +87,7 @@ def within(expr: AffineExpr, extent: int, space: Space, *, search: bool = True) 
     """Whether `0 <= expr < extent` everywhere in `space`; without `search`, no example is looked for."""
     if space.is_empty:
         return _PROVED
-    ranges = space.by_dimension()
+    ranges = space.by_dimension
     if is_within(expr, extent, ranges):
         return _PROVED
     below_end = AffineConstantExpr(extent - 1) + expr * -1

@@ -1,0 +1,222 @@
+"""What of an operation has to be asked each time, and what follows from how it looks.
+
+xDSL judges an operation by the definition of its class (operands, results, regions, properties, attributes), by its
+traits, and by what the class itself demands in `verify_`. A definition sees nothing but types and attributes: of
+operations that look the same, all are right or none is, so it is asked once about each look. Traits that may depend on
+where an operation stands, and what its class demands, are asked each time; but for the plain operations of some
+dialects, of which the looks tell everything.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import count
+from math import prod
+from typing import TypeAlias, cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
+from xdsl.ir import Attribute, Block, Operation, OpTraits
+from xdsl.irdl import OpDef
+from xdsl.traits import (
+    ConstantLike,
+    HasParent,
+    IsolatedFromAbove,
+    IsTerminator,
+    NoTerminator,
+    OpTrait,
+    ReturnLike,
+    SameOperandsAndResultType,
+    SymbolOpInterface,
+)
+from xdsl.utils.exceptions import VerifyException
+
+Demand: TypeAlias = Callable[[Operation], None]
+"""Raises a `VerifyException` or a `Diagnostic` where an operation is wrong."""
+
+ALIKE = frozenset({"arith", "llvm", "math", "memref", "vector"})
+"""Dialects whose plain operations (without regions, no terminators) are judged by their class, the types of their
+operands and results, and their attributes alone."""
+BRANCHES = frozenset({"llvm.br", "llvm.cond_br"})
+"""Terminators that are judged so too, with the types that the blocks they lead to take."""
+SEEN_TRAITS = frozenset({NoTerminator, ReturnLike, SameOperandsAndResultType})
+"""Traits that are a matter of looks."""
+MAX_LOOKS = 40_000
+
+
+class _Known:
+    """The looks of operations that were found right, with numbers for attributes."""
+
+    def __init__(self) -> None:
+        self.right: set[object] = set()
+        self.numbers: dict[Attribute, int] = {}
+        self.unused = count()
+
+
+_known = _Known()
+
+
+class Looks:
+    """What operations look like, for as long as nothing changes them.
+
+    Attributes are numbers here, equal ones the same: many operations share an attribute, and comparing takes long."""
+
+    def __init__(self) -> None:
+        global _known
+        if len(_known.right) + len(_known.numbers) > MAX_LOOKS:
+            _known = _Known()  # whoever is at work has the old one still
+        known = _known
+        self.right = known.right
+        self._numbers = known.numbers
+        self._unused = known.unused
+        self._by_id: dict[int, int] = {}
+        self._kept: list[object] = []
+
+    def _number(self, attribute: Attribute) -> int:
+        number = self._by_id.get(id(attribute))
+        if number is None:
+            number = self._by_id[id(attribute)] = self._numbers.setdefault(attribute, next(self._unused))
+            self._kept.append(attribute)  # no other gets its `id`
+        return number
+
+    def of(self, op: Operation) -> tuple[object, ...]:
+        """All that a definition can see of an operation."""
+        number = self._number
+        return (
+            type(op),
+            tuple([number(operand.type) for operand in op.operands]),
+            tuple([number(result.type) for result in op.results]),
+            tuple([(name, number(value)) for name, value in op.properties.items()]),
+            tuple([(name, number(value)) for name, value in op.attributes.items()]) if op.attributes else (),
+            tuple([self._arguments(region.blocks) for region in op.regions]) if op.regions else (),
+            self._arguments(op.successors) if op.successor_uses else (),
+        )
+
+    def _arguments(self, blocks: Iterable[Block]) -> tuple[tuple[int, ...], ...]:
+        return tuple([tuple([self._number(argument.type) for argument in block.args]) for block in blocks])
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What is demanded of the operations of one class, in this order."""
+
+    definitions: tuple[Demand, ...]
+    """See only looks; those of traits as well."""
+
+    each_time: tuple[Demand, ...]
+    own: Demand | None
+    """What the class demands, where that is a matter of looks; else it is demanded each time."""
+
+    remembers: bool
+    """Whether other operations are likely to look the same, and the looks are no load to keep."""
+
+    verify: object
+    traits: object
+    """What this was made of: both can be replaced."""
+
+    def __call__(self, op: Operation, looks: Looks) -> None:
+        """
+        Raises:
+            VerifyException, Diagnostic: the operation is wrong.
+        """
+        seen = looks.of(op) if self.remembers else None
+        known = seen is not None and seen in looks.right
+        if not known:
+            for demand in self.definitions:
+                demand(op)
+        for demand in self.each_time:
+            demand(op)
+        if known:
+            return
+        if self.own is not None:
+            self.own(op)
+        check_sizes(op)
+        if seen is not None:
+            looks.right.add(seen)
+
+
+_judges: dict[type[Operation], Judge] = {}
+
+
+def judge(op: Operation, looks: Looks) -> None:
+    """Check what the class of `op` demands, but for what `verifier` checks of all operations.
+
+    Raises:
+        VerifyException, Diagnostic: the operation is wrong.
+    """
+    kind = type(op)
+    known = _judges.get(kind)
+    if known is None or known.verify is not kind.verify_ or known.traits is not kind.traits.traits:
+        known = _judges[kind] = _judge_of(kind)
+    known(op, looks)
+
+
+def _judge_of(kind: type[Operation]) -> Judge:
+    traits = kind.traits.traits
+    found, demand = _taken_apart(kind.verify_)
+    if any(definition.traits.traits is not traits for definition in found):
+        # A class made from another one with an own definition: nothing is known of how they go together.
+        found, demand = [], kind.verify_
+    # What lies outside of an isolated operation does not dominate what is in it.
+    asked = [t for t in traits if type(t).verify is not OpTrait.verify and not isinstance(t, IsolatedFromAbove)]
+    by_looks = [t.verify for t in asked if type(t) in SEEN_TRAITS] if found else []
+    each_time = [t.verify for t in asked if type(t) not in SEEN_TRAITS] if found else []
+    plain = bool(found) and not found[0].regions and _is_plain(kind)
+    own = None if demand is Operation.verify_ else demand
+    return Judge(
+        definitions=(*(replace(definition, traits=OpTraits(lambda: ())).verify for definition in found), *by_looks),
+        each_time=(*each_time, *([own] if own is not None and not plain else [])),
+        own=own if plain else None,
+        remembers=bool(found) and _is_repeated(kind),
+        verify=kind.verify_,
+        traits=traits,
+    )
+
+
+def _taken_apart(verify: Demand) -> tuple[list[OpDef], Demand]:
+    """What `irdl_op_definition` has put together: the definitions, and what the class itself demands."""
+    found: list[OpDef] = []
+    while inspect.isfunction(verify):
+        parts = inspect.getclosurevars(verify).nonlocals
+        definition = parts.get("op_def")
+        if not isinstance(definition, OpDef):
+            break
+        found.append(definition)
+        verify = cast(Demand, parts.get("custom_verify", Operation.verify_))
+    return found, verify
+
+
+def _is_plain(kind: type[Operation]) -> bool:
+    ends = kind.has_trait(IsTerminator) and kind.name not in BRANCHES
+    return kind.dialect_name() in ALIKE and not ends and not kind.has_trait(HasParent)
+
+
+def _is_repeated(kind: type[Operation]) -> bool:
+    """Functions and globals have names of their own; constants of tensors may be large."""
+    large = kind.has_trait(ConstantLike) and kind.dialect_name() not in ALIKE
+    return not large and not kind.has_trait(SymbolOpInterface)
+
+
+MAX_ELEMENTS = 1 << 46
+"""The largest tensor or buffer: a process cannot address more."""
+
+
+def check_sizes(op: Operation) -> None:
+    """Tensors and buffers must be of a size that memory could hold.
+
+    Raises:
+        VerifyException: one is not.
+    """
+    for result in op.results:
+        _check_size(result.type)
+    for region in op.regions:
+        for block in region.blocks:
+            for argument in block.args:
+                _check_size(argument.type)
+
+
+def _check_size(type: Attribute) -> None:
+    if isinstance(type, TensorType | MemRefType):
+        if prod(n for n in type.get_shape() if n != DYNAMIC_INDEX) > MAX_ELEMENTS:
+            raise VerifyException(f"{type} fits into no memory")
