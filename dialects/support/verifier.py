@@ -129,8 +129,7 @@ def _check_symbols(table: Operation) -> None:
 
 
 class Dominance:
-    """Which values may be used where. `seen` holds the operations that come before, in the order of the module; by their
-    `id`, as they stay."""
+    """Which values may be used where. `seen` holds the operations that come before in the module, by their `id`."""
 
     def __init__(self) -> None:
         self.seen: set[int] = set()
