@@ -168,7 +168,7 @@ class Job:
         module = LocatedParser(self.context, self.text, self.name).parse_module(not options.no_implicit_module)
         verify(module)
         if options.input != "-":
-            load_weights(module, Path(options.input))
+            load_weights(module, Path(options.input), later=True)
         if options.shape:
             from ..transforms.relay.bind_shapes import bind_shapes
 
@@ -224,5 +224,6 @@ class Job:
             from .emission import emit
 
             return emit(module, options.emit, options.target or DEFAULT_TARGET)
-        self.arrays = resources(module)
+        if options.output != "-":
+            self.arrays = resources(module)
         return module_text(module, generic=options.print_op_generic, debuginfo=options.print_debuginfo)

@@ -7,8 +7,9 @@ the content, so that equal keys mean equal data and two constants can be compare
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType, i1
@@ -31,10 +32,25 @@ MAX_INLINE_ELEMENTS = 16
 
 @dataclass(frozen=True)
 class Resource:
-    """A named array. `array` is `None` where the text was read without the file that holds the data."""
+    """A named array, or what reads it where it is first asked for."""
 
     key: str
-    array: NDArray | None = field(default=None, compare=False, repr=False)
+    given: NDArray | None = field(default=None, compare=False, repr=False)
+    later: Callable[[], NDArray] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is an array."""
+        return self.given is not None or self.later is not None
+
+    @cached_property
+    def array(self) -> NDArray | None:
+        """The array; `None` where the text was read without the file that holds the data.
+
+        Raises:
+            Diagnostic: it cannot be read.
+        """
+        return self.later() if self.given is None and self.later is not None else self.given
 
 
 @irdl_attr_definition
@@ -64,6 +80,8 @@ def resource(array: NDArray, name: str = "constant") -> ResourceAttr:
     An array whose elements are all equal is held as one element seen under the whole shape (strides of zero), so a
     fill of hundreds of MiB takes no memory until a reader copies it.
     """
+    import hashlib
+
     import numpy as np
 
     digest = hashlib.blake2b(f"{array.dtype.name}{array.shape}".encode(), digest_size=6)

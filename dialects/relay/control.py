@@ -13,7 +13,6 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     region_def,
@@ -37,6 +36,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from ..support.operations import irdl_op_definition
 from .base import Fusion, FusionPattern, compatible
 from .core import EndsInYield, FuncOp, check_yields, verify_places
 from .signature_syntax import Signature

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
+from ..support.operations import irdl_op_definition
 from .base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, int_list, ints, string, tensor
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -20,6 +19,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryAllocEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..support.operations import irdl_op_definition
 from .base import DYNAMIC, Fusion, FusionPattern, NonComputational, shape_of
 from .devices import DevicePlaces, Place, VirtualDeviceAttr
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -21,6 +23,7 @@ from xdsl.utils.hints import isa
 from ..support.diagnostics import Diagnostic, Place
 from ..support.element_types import STORAGE_NAMES, numpy_dtype_of
 from .attributes import Resource, ResourceAttr
+from .npz import headers, is_dtype
 
 if TYPE_CHECKING:
     from .attributes import NDArray
@@ -46,7 +49,7 @@ def resources(module: ModuleOp) -> dict[str, NDArray]:
 
 def missing_resources(module: ModuleOp) -> set[str]:
     """The keys of resources whose arrays are not in memory."""
-    return {attribute.data.key for attribute in _all(module) if attribute.data.array is None}
+    return {attribute.data.key for attribute in _all(module) if not attribute.data.is_known}
 
 
 def check_loaded(module: ModuleOp) -> None:
@@ -94,24 +97,56 @@ def _bound(attribute: Attribute, arrays: Mapping[str, NDArray]) -> Attribute:
     return attribute
 
 
-def load_weights(module: ModuleOp, mlir_path: Path) -> None:
+def load_weights(module: ModuleOp, mlir_path: Path, *, later: bool = False) -> None:
     """Bind the resources of a module that was read from `mlir_path`; nothing happens where there is no such file.
+
+    `later`: have each array read when it is asked for, where the file says that it fits.
 
     Raises:
         Diagnostic: the file cannot be read, or does not fit the module.
     """
     path = weights_path(mlir_path)
     missing = missing_resources(module)
-    if not missing or not path.exists():
-        return
+    if missing and path.exists() and not (later and _bound_later(module, path, missing)):
+        bind_resources(module, _read(path, missing))
+
+
+def _read(path: Path, keys: Collection[str]) -> dict[str, NDArray]:
     import numpy as np
 
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {key: _restored(key, file) for key in file.files if key in missing}
+            return {key: _restored(key, file) for key in file.files if key in keys}
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise Diagnostic(f"cannot be read as weights: {error}", Place(str(path))) from error
-    bind_resources(module, arrays)
+
+
+def _bound_later(module: ModuleOp, path: Path, missing: Collection[str]) -> bool:
+    """Bind resources to what reads them; says whether that can be done: all are there, and as they are declared."""
+    try:
+        found = headers(path)
+    except (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error):
+        return False
+    uses = list(_uses(module))
+    for op, _, _, attribute in uses:
+        type = op.results[0].type if op.results else None
+        header = found.get(attribute.data.key) if isinstance(attribute, ResourceAttr) else None
+        if not isa(type, TensorType[Attribute]) or header is None:
+            return False
+        if header.shape != type.get_shape() or not is_dtype(header.dtype, type.element_type):
+            return False
+    for _, place, name, attribute in uses:
+        assert isinstance(attribute, ResourceAttr)
+        if (key := attribute.data.key) in missing:
+            place[name] = ResourceAttr(Resource(key, later=partial(_array, path, key)))
+    return True
+
+
+def _array(path: Path, key: str) -> NDArray:
+    try:
+        return _read(path, {key})[key]
+    except KeyError:
+        raise Diagnostic(f"cannot be read as weights: it has no '{key}' any more", Place(str(path))) from None
 
 
 def save_weights(module: ModuleOp, mlir_path: Path) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
+from ...support.operations import irdl_op_definition
 from ..base import Fusion, FusionPattern, Moves, RelayOp, broadcast_read, broadcast_shapes, flatten_types, tensor
 from ..indexing import OutOfRange, as_index, gathered, inside
 from .elementwise import integers

@@ -10,7 +10,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -21,6 +20,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
+from ...support.operations import irdl_op_definition
 from ..base import Fusion, FusionPattern, Moves, NonComputational, RelayOp, Value, flag, is_true
 from ..devices import FREE, DeviceError, VirtualDevice, VirtualDeviceAttr, device
 from .elementwise import SameTypeOp

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.dtypes import numpy_dtype
+from ...support.operations import irdl_op_definition
 from ..base import (
     DYNAMIC,
     Fusion,

@@ -9,13 +9,14 @@ from typing import ClassVar
 from xdsl.dialects.builtin import AnyFloat, Float8E8M0FNUType, IntegerType, TensorType, i1
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import VarConstraint, operand_def, result_def, traits_def
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.dtypes import scalar_type
+from ...support.operations import irdl_op_definition
 from ..base import (
     Fusion,
     FusionPattern,

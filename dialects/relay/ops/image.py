@@ -9,11 +9,12 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, f32
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
+from ...support.operations import irdl_op_definition
 from ..base import (
     DYNAMIC,
     Fusion,

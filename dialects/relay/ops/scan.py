@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from ... import te
 from ...support.dtypes import numpy_dtype
+from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, normalize_axis, opt_integer, string, tensor
 from ..indexing import reshaped
 from ..nn_common import accumulator, narrow, widened

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TensorType, i64
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
+from ...support.operations import irdl_op_definition
 from ..base import Fusion, FusionPattern, Moves, RelayOp, compatible, integer, normalize_axis, real, string, tensor
 from ..indexing import OutOfRange, as_index, out_of_range
 from .elementwise import integers

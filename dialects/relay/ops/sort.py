@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, i32
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.dtypes import numpy_dtype
+from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, integer, is_true, normalize_axis, string, tensor
 from ..nn_common import tuple_type
 from .elementwise import named_type

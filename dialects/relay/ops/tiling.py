@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
-from xdsl.irdl import irdl_op_definition, operand_def, traits_def
+from xdsl.irdl import operand_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
+from ...support.operations import irdl_op_definition
 from ..base import (
     DYNAMIC,
     Fusion,

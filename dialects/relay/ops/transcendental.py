@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.ir import Operation
-from xdsl.irdl import irdl_op_definition
 
 from ... import te
+from ...support.operations import irdl_op_definition
 from .elementwise import FloatFunction
 
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, f32
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
+from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, integer, ints, real, string, tensor
 from ..nn_common import narrow
 from ..resample import one_of

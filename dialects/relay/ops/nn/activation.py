@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, TupleType
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import VarConstraint, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .... import te
+from ....support.operations import irdl_op_definition
 from ...base import Fusion, FusionPattern, Pointwise, RelayOp, Stateful, integer, normalize_axis, real, tensor
 from ...nn_common import accumulator, check_vector, narrow, tuple_type, widened
 from ..elementwise import floats

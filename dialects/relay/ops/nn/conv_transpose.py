@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.ir import Operation
-from xdsl.irdl import irdl_op_definition
 from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.dtypes import numpy_dtype
+from ....support.operations import irdl_op_definition
 from ...base import DYNAMIC, int_list, ints, string, tensor
 from ...layout import parse_layout, transform_array
 from ...nn_common import Window, accumulator, narrow, per_axis, widened

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, TensorType, i1, i64
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.dtypes import numpy_dtype
+from ....support.operations import irdl_op_definition
 from ...base import (
     DYNAMIC,
     Fusion,

@@ -11,11 +11,12 @@ from math import prod
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import VarConstraint, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .... import te
+from ....support.operations import irdl_op_definition
 from ...base import (
     DYNAMIC,
     Fusion,

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType, i1
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import irdl_op_definition, result_def, traits_def
+from xdsl.irdl import result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .... import te
+from ....support.operations import irdl_op_definition
 from ...base import Fusion, FusionPattern, flag, int_list, ints, is_true, string, tensor
 from ...blocking import Wish
 from ...layout import Layout, parse_layout
