@@ -50,6 +50,20 @@ def while_unchanged(check: Callable[Args, Found]) -> Callable[Args, Found]:
     return run
 
 
+def while_changing(change: Callable[Args, Found]) -> Callable[Args, Found]:
+    """A function that changes what it has made itself, and nothing else: what is found in it is not remembered."""
+
+    @wraps(change)
+    def run(*args: Args.args, **kwargs: Args.kwargs) -> Found:
+        token = _FACTS.set(None)
+        try:
+            return change(*args, **kwargs)
+        finally:
+            _FACTS.reset(token)
+
+    return run
+
+
 def remembered(find: Callable[[About], Found]) -> Callable[[About], Found]:
     """`find`, asked once about each object while nothing changes. What it gives is not to be changed either."""
 

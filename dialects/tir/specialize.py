@@ -23,6 +23,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
 from ..support.diagnostics import Diagnostic
+from ..support.facts import while_changing
 from .affine import linear
 from .blocks import BlockOp, IterKind
 from .buffers import AllocBufferOp, memref_of, memref_type, shape_of
@@ -32,6 +33,7 @@ from .symbols import Extent, as_affine, is_symbol, symbols_in, with_sizes
 _Func = TypeVar("_Func", bound=Operation)
 
 
+@while_changing
 def specialize(func: _Func, sizes: Mapping[int, int]) -> _Func:
     """A copy of `func`, a `tir.prim_func`, in which its symbols are the numbers `sizes` (by argument), and no arguments
     any more.

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from weft.dialects.support.facts import remembered, unchanged, while_unchanged
+from weft.dialects.support.facts import remembered, unchanged, while_changing, while_unchanged
 
 
 class Thing:
@@ -71,3 +71,17 @@ def test_threads_do_not_see_each_others_facts() -> None:
     with unchanged(), ThreadPoolExecutor(1) as pool:
         thing.fact()
         assert pool.submit(thing.fact).result() == [2]
+
+
+def test_what_changes_its_own_meanwhile_remembers_nothing() -> None:
+    thing, made = Thing(), Thing()
+
+    @while_changing
+    def change() -> list[list[int]]:
+        return [made.fact(), made.fact()]
+
+    with unchanged():
+        thing.fact()
+        assert change() == [[1], [2]]
+        assert thing.fact() == [1]
+        assert made.fact() == [3] and made.fact() == [3]
