@@ -71,8 +71,11 @@ def lift(node: Node, x: SSAValue, rank: int) -> SSAValue:
 
 
 def matmul(node: Node) -> SSAValue:
+    return product(node, node.input(0, at_least=1), node.input(1, at_least=1))
+
+
+def product(node: Node, a: SSAValue, b: SSAValue) -> SSAValue:
     """NumPy's matmul: matrices are the last two dimensions, the others broadcast, a vector stands for a matrix."""
-    a, b = node.input(0, at_least=1), node.input(1, at_least=1)
     vectors = [-2 if rank_of(a) == 1 else None, -1 if rank_of(b) == 1 else None]
     a = node.emit("expand_dims", a, axis=0, num_newaxis=1) if vectors[0] else a
     b = node.emit("expand_dims", b, axis=1, num_newaxis=1) if vectors[1] else b

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import Attribute, SSAValue
 
@@ -9,8 +11,10 @@ from ...dialects.relay.base import shape_of, tensor
 from ...dialects.support.dtypes import dtype_name, is_small_float, numpy_dtype
 from .elementwise import saturated
 from .errors import Unsupported
+from .linear import product
 from .node import Node, Versions, rank_of
 from .tensors import element_type
+from .windows import add_bias, convolution
 
 
 def along_axis(node: Node, parameter: SSAValue, x: SSAValue) -> SSAValue:
@@ -71,7 +75,85 @@ def dequantize(node: Node) -> SSAValue:
     return node.emit("multiply", node.cast(y, tensor(scale).element_type), scale)
 
 
+# Products of integers: in 32 bits, of numbers less their zero points
+
+
+def centred(node: Node, x: SSAValue, zero: SSAValue | None, shape: Sequence[int] = ()) -> SSAValue:
+    """`x - zero` in 32 bits; a zero point that is no scalar is read under `shape`."""
+    wide = node.cast(x, i32)
+    if zero is None:
+        return wide
+    single = shape_of(zero) in ((), (1,))
+    return node.emit("subtract", wide, node.cast(node.reshape(zero, [] if single else shape), i32))
+
+
+def of_rows(parameter: SSAValue | None) -> list[int]:
+    """The shape under which a parameter of the left matrix has an entry for each row."""
+    shape = () if parameter is None else shape_of(parameter)
+    return [*shape, 1] if len(shape) == 1 else list(shape)
+
+
+def of_columns(parameter: SSAValue | None) -> list[int]:
+    """The shape under which a parameter of the right matrix has an entry for each column."""
+    return [] if parameter is None else list(shape_of(parameter))
+
+
+def of_channels(parameter: SSAValue | None, rank: int, axis: int) -> list[int]:
+    """The shape under which a parameter has an entry for each slice along `axis`."""
+    count = () if parameter is None else shape_of(parameter)
+    return [*[1] * axis, *count, *[1] * (rank - axis - 1)]
+
+
+def matmul_integer(node: Node) -> SSAValue:
+    """`(a - a_zero_point) @ (b - b_zero_point)`."""
+    a, b, a_zero, b_zero = node.input(0), node.input(1), node.optional(2), node.optional(3)
+    return product(node, centred(node, a, a_zero, of_rows(a_zero)), centred(node, b, b_zero, of_columns(b_zero)))
+
+
+def conv_integer(node: Node) -> SSAValue:
+    """`conv(x - x_zero_point, w - w_zero_point)`."""
+    x, w, x_zero, w_zero = node.input(0), node.input(1), node.optional(2), node.optional(3)
+    return convolution(node, centred(node, x, x_zero), centred(node, w, w_zero, of_channels(w_zero, rank_of(w), 0)))
+
+
+def requantized(node: Node, total: SSAValue, factor: SSAValue, zero: SSAValue) -> SSAValue:
+    """`saturate(round(total * factor) + zero)` in the type of `zero`; halves are rounded to even."""
+    y = node.emit("round", node.emit("multiply", node.cast(total, f32), factor))
+    y = node.emit("add", y, node.cast(node.reshape(zero, []), f32))
+    target = tensor(zero).element_type
+    least, greatest = limits(target)
+    return node.cast(node.emit("clip", y, a_min=float(least), a_max=float(greatest)), target)
+
+
+def qlinear_matmul(node: Node) -> SSAValue:
+    """A product of quantised matrices, quantised again."""
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = (node.input(n) for n in range(8))
+    total = product(node, centred(node, a, a_zero, of_rows(a_zero)), centred(node, b, b_zero, of_columns(b_zero)))
+    factor = node.emit("multiply", under(node, a_scale, of_rows(a_scale)), under(node, b_scale, of_columns(b_scale)))
+    return requantized(node, total, node.emit("divide", factor, under(node, y_scale)), y_zero)
+
+
+def qlinear_conv(node: Node) -> SSAValue:
+    """A convolution of quantised tensors and of a bias in their product's scale, quantised again."""
+    x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero = (node.input(n) for n in range(8))
+    rank = rank_of(w)
+    total = convolution(node, centred(node, x, x_zero), centred(node, w, w_zero, of_channels(w_zero, rank, 0)))
+    total = add_bias(node, total, node.optional(8))
+    factor = node.emit("multiply", under(node, x_scale), under(node, w_scale, of_channels(w_scale, rank, 1)))
+    return requantized(node, total, node.emit("divide", factor, under(node, y_scale)), y_zero)
+
+
+def under(node: Node, scale: SSAValue, shape: Sequence[int] = ()) -> SSAValue:
+    """A scale in f32, under `shape` where it is no scalar."""
+    single = shape_of(scale) in ((), (1,))
+    return node.cast(node.reshape(scale, [] if single else shape), f32)
+
+
 CONVERTERS: dict[str, Versions] = {
+    "ConvInteger": {10: conv_integer},
     "DequantizeLinear": {10: dequantize},
+    "MatMulInteger": {10: matmul_integer},
+    "QLinearConv": {10: qlinear_conv},
+    "QLinearMatMul": {10: qlinear_matmul},
     "QuantizeLinear": {10: quantize},
 }

@@ -159,19 +159,25 @@ def top_k(node: Node) -> list[SSAValue]:
     )
 
 
-def cumulative_sum(node: Node) -> SSAValue:
-    x = node.input(0)
-    axis = node.axis(int(node.static_scalar(1)), rank_of(x))
-    reverse = node.integer("reverse", 0)
-    x = node.emit("reverse", x, axis=axis) if reverse else x
-    total = node.emit("cumsum", x, axis=axis, exclusive=bool(node.integer("exclusive", 0)))
-    return node.emit("reverse", total, axis=axis) if reverse else total
+def cumulative(operator: str) -> Converter:
+    """A sum or a product up to every element, or from it on."""
+
+    def convert(node: Node) -> SSAValue:
+        x = node.input(0)
+        axis = node.axis(int(node.static_scalar(1)), rank_of(x))
+        reverse = node.integer("reverse", 0)
+        x = node.emit("reverse", x, axis=axis) if reverse else x
+        total = node.emit(operator, x, axis=axis, exclusive=bool(node.integer("exclusive", 0)))
+        return node.emit("reverse", total, axis=axis) if reverse else total
+
+    return convert
 
 
 CONVERTERS: dict[str, Versions] = {
     "ArgMax": {1: arg_extremum("argmax")},
     "ArgMin": {1: arg_extremum("argmin")},
-    "CumSum": {11: cumulative_sum},
+    "CumProd": {1: cumulative("cumprod")},
+    "CumSum": {11: cumulative("cumsum")},
     "Hardmax": {1: hardmax_of_rows, 13: hardmax},
     "LogSoftmax": {1: softmax_of_rows("nn.log_softmax"), 13: softmax("nn.log_softmax")},
     "ReduceL1": {1: reduction(l1)},

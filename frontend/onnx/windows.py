@@ -110,13 +110,17 @@ def kernel_size(node: Node, weight: SSAValue) -> list[int]:
 
 
 def conv(node: Node) -> SSAValue:
-    x, weight = node.input(0), node.input(1)
+    return add_bias(node, convolution(node, node.input(0), node.input(1)), node.optional(2))
+
+
+def convolution(node: Node, x: SSAValue, weight: SSAValue) -> SSAValue:
+    """The convolution of `x` that the node's attributes describe, without a bias."""
     rank = spatial_rank(node, x)
     if rank_of(weight) != rank + 2:
         raise Malformed(f"the weight has rank {rank_of(weight)}, but the input has rank {rank + 2}")
     found = auto_padded(node, x, window(node, x, kernel_size(node, weight)))
     data_layout, kernel_layout = _LAYOUTS[rank]
-    y = node.emit(
+    return node.emit(
         f"nn.conv{rank}d",
         x,
         weight,
@@ -129,7 +133,6 @@ def conv(node: Node) -> SSAValue:
         data_layout=data_layout,
         kernel_layout=kernel_layout,
     )
-    return add_bias(node, y, node.optional(2))
 
 
 def conv_transpose(node: Node) -> SSAValue:
@@ -270,6 +273,23 @@ def global_lp_pool(node: Node) -> SSAValue:
     return node.emit("power", total, node.scalar(1.0 / p, x))
 
 
+def grid_sample(node: Node) -> SSAValue:
+    """Images sampled where a grid says; the grid has (x, y) last, in relay second."""
+    x, grid = node.input(0), node.input(1)
+    if rank_of(x) != 4:
+        raise Unsupported(f"an input of rank {rank_of(x)}, where images have 4")
+    methods = {mode: mode for mode in ("bilinear", "nearest", "bicubic")} | {"linear": "bilinear", "cubic": "bicubic"}
+    modes = {mode: mode for mode in ("zeros", "border", "reflection")}
+    return node.emit(
+        "image.grid_sample",
+        x,
+        node.emit("transpose", grid, axes=[0, 3, 1, 2]),
+        method=node.choice("mode", methods, "bilinear"),
+        padding_mode=node.choice("padding_mode", modes, "zeros"),
+        align_corners=bool(node.integer("align_corners", 0)),
+    )
+
+
 CONVERTERS: dict[str, Versions] = {
     "AveragePool": {1: average_pool},
     "Conv": {1: conv},
@@ -277,6 +297,7 @@ CONVERTERS: dict[str, Versions] = {
     "GlobalAveragePool": {1: global_pool("nn.global_avg_pool2d", "mean")},
     "GlobalLpPool": {2: global_lp_pool},
     "GlobalMaxPool": {1: global_pool("nn.global_max_pool2d", "max")},
+    "GridSample": {16: grid_sample},
     "LpPool": {2: lp_pool},
     "MaxPool": {1: max_pool},
 }

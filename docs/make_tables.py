@@ -1,0 +1,109 @@
+"""Write the tables of docs/ that follow from the code: `python docs/make_tables.py`.
+
+`docs/onnx.md` says which ONNX operators are imported, and how; `docs/operators.md` lists the operators of relay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import onnx
+
+from weft.dialects.relay import Relay
+from weft.dialects.relay.base import Fusion, NonComputational, Pointwise, RelayOp, fusion_pattern
+from weft.frontend.onnx.registry import CONVERTERS, FIRST_OPSET, LAST_OPSET
+
+DOCS = Path(__file__).parent
+OPERATORS = [op for op in Relay.operations if issubclass(op, RelayOp)]
+
+
+def row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def table(head: Sequence[str], rows: Iterator[str]) -> str:
+    return "\n".join([row(*head), f"|{'---|' * len(head)}", *rows])
+
+
+def schemas() -> list[onnx.defs.OpSchema]:
+    """The operators of ONNX's own domain, each in its newest form that is understood."""
+    newest: dict[str, onnx.defs.OpSchema] = {}
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if schema.domain == "" and schema.since_version <= LAST_OPSET:
+            last = newest.get(schema.name)
+            if last is None or schema.since_version > last.since_version:
+                newest[schema.name] = schema
+    return [newest[name] for name in sorted(newest) if not newest[name].deprecated]
+
+
+def how(schema: onnx.defs.OpSchema) -> str:
+    """How an operator is imported."""
+    for op in OPERATORS:
+        if schema.name in op.ONNX:
+            return f"`{op.name}`"
+    if schema.name in CONVERTERS:
+        return "as relay operators"
+    if getattr(schema, "has_function") or getattr(schema, "has_context_dependent_function"):  # noqa: B009  untyped
+        return "by ONNX's definition of it, where its operators are imported"
+    return "-"
+
+
+def onnx_page() -> str:
+    rows = [(schema, how(schema)) for schema in schemas()]
+    own = sum(text.startswith(("`", "as")) for _, text in rows)
+    return f"""# ONNX operators
+
+Made by `python docs/make_tables.py` with onnx {onnx.__version__}; a test holds it to the code.
+
+Weft itself imports {own} of the {len(rows)} operators of ONNX's own domain, opsets {FIRST_OPSET} to {LAST_OPSET}.
+An operator that ONNX defines by others is imported as its definition says. What cannot be imported is refused with the
+node's name. A later opset will do where it left the operator as it was. Of other domains: `docs/extending.md`.
+
+{table(("operator", "as of opset", "imported"), (row(s.name, str(s.since_version), text) for s, text in rows))}
+"""
+
+
+def pattern(op: type[RelayOp]) -> str:
+    kind = fusion_pattern(op)
+    return "-" if kind is None else Fusion(kind).name.lower()
+
+
+def facets(op: type[RelayOp]) -> str:
+    """What an operator's class says of itself beside its type relation."""
+    found = {
+        "compute": op.has_compute(),
+        "NumPy": op.numpy is not RelayOp.numpy,
+        "layout": op.has_layout_rule() and not op.has_trait(Pointwise),
+        "pointwise": op.has_trait(Pointwise),
+        "not computed": op.has_trait(NonComputational),
+    }
+    return ", ".join(what for what, there in found.items() if there) or "-"
+
+
+def operators_page() -> str:
+    named = sorted(OPERATORS, key=lambda op: op.name)
+    rows = (row(f"`{op.name}`", pattern(op), facets(op), ", ".join(op.ONNX) or "-") for op in named)
+    return f"""# Operators of relay
+
+Made by `python docs/make_tables.py`; a test holds it to the code. What an operator does, its class says: its docstring
+has a formula and an example that the tests run.
+
+There are {len(named)}. The fusion pattern is TVM's. The facets: `compute` is the meaning as tensor expressions, from
+which machine code comes; `NumPy` a direct evaluation beside it; `layout` a rule for channels in blocks or packed
+weights; `pointwise` operators have one for free. One without `compute` is replaced by others, or runs as control flow.
+
+{table(("operator", "fusion pattern", "facets", "ONNX, one to one"), rows)}
+"""
+
+
+PAGES = {"onnx.md": onnx_page, "operators.md": operators_page}
+
+
+def main() -> None:
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page())
+
+
+if __name__ == "__main__":
+    main()
