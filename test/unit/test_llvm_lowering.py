@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from native import Native, NDArray, aligned, lower
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, f32, f64, i1, i8
 from xdsl.dialects.llvm import CallOp
+from xdsl.ir import Attribute
 
-from weft.lowering.loops_to_llvm.types import LoweringError
+from weft.lowering.loops_to_llvm.types import LoweringError, byte_size
 
 COUNT = 64
 
@@ -620,3 +622,25 @@ def test_what_cannot_be_lowered_is_named(line: str, message: str) -> None:
     text = f"func.func @f(%a: memref<4x4xf32>, %n: index) {{\n  {line}\n  func.return\n}}"
     with pytest.raises(LoweringError, match=message):
         lower(text)
+
+
+@pytest.mark.parametrize(
+    ("type", "size"),
+    [
+        (i1, 1),
+        (i8, 1),
+        (IntegerType(24), 3),
+        (f64, 8),
+        (VectorType(f32, [4]), 16),
+        (VectorType(i1, [3]), 3),
+        (IndexType(), 8),
+    ],
+)
+def test_an_element_takes_so_many_bytes(type: Attribute, size: int) -> None:
+    assert byte_size(type) == size
+
+
+@pytest.mark.parametrize("type", [IntegerType(12), IntegerType(20)])
+def test_what_is_no_whole_number_of_bytes_has_no_size(type: Attribute) -> None:
+    with pytest.raises(LoweringError, match="are not a whole number of bytes"):
+        byte_size(type)

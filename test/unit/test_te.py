@@ -14,6 +14,7 @@ from weft.dialects import te
 from weft.dialects.support.checks import CheckError
 from weft.dialects.support.dtypes import numpy_dtype, scalar_type
 from weft.dialects.te import evaluate as evaluation
+from weft.dialects.te.bounds import affine
 from weft.dialects.te.cost import cost, operations
 from weft.dialects.te.evaluate import erf
 from weft.dialects.te.expr import PREDICATES
@@ -169,6 +170,16 @@ def test_affine_reads_are_views():
     }
     for name, (tensor, expected) in cases.items():
         np.testing.assert_allclose(evaluate([tensor], {x: data})[0], expected, rtol=1e-5, err_msg=name)
+
+
+def test_a_product_of_two_axes_is_no_affine_index():
+    i, j = te.IterVar("i", 3), te.IterVar("j", 4)
+    assert affine(i * j) is None and affine((i + 1) * j) is None
+    assert affine((i + 2) * 5) == affine(5 * (i + 2)) == ({i: 5}, 10)
+    x = te.placeholder((7,), f32)
+    products = te.compute((3, 4), lambda i, j: x[i * j], "products")
+    values = np.arange(7, dtype=np.float32) + 1
+    np.testing.assert_array_equal(evaluate([products], {x: values})[0], values[np.outer(range(3), range(4))])
 
 
 def test_indices_may_be_data():

@@ -28,6 +28,14 @@ func.func @an_empty_share(%slots: !rt.slots<1>, %n: index) {
   func.return
 }
 
+// CHECK-LABEL: func.func @an_empty_share_of_all_threads
+// CHECK-NEXT:    rt.share %slots[0] {
+// CHECK-NEXT:    } : !rt.slots<1>
+func.func @an_empty_share_of_all_threads(%slots: !rt.slots<1>) {
+  rt.share %slots[0] {} : !rt.slots<1>
+  func.return
+}
+
 // CHECK: func.func private @declared(memref<8xf32>, !rt.slots<3>, index) -> ()
 func.func private @declared(memref<8xf32>, !rt.slots<3>, index) -> ()
 
