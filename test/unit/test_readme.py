@@ -58,6 +58,34 @@ def test_the_commands_in_the_readme_succeed(capsys: pytest.CaptureFixture[str]) 
     assert numbers[0] == pytest.approx(numbers[1], rel=1e-4)
 
 
+SHOWN = [block for block in re.findall(r"```console\n\$ (weft-opt .*?)```", README, re.DOTALL) if "\n " in block]
+"""Commands with the lines of IR that they are shown to print."""
+
+
+@pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: shown.splitlines()[0].split("=")[-1])
+def test_the_ir_in_the_readme_is_what_is_printed(shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """On a processor with vectors of 16 floats; `...` stands for what is left out."""
+    command, *lines = shown.splitlines()
+    _, *arguments = shlex.split(command)
+    main = import_module("weft.tools.weft_opt").main
+    assert main([*arguments, "--target=llvm -mtriple=x86_64-linux-gnu -mcpu=skylake-avx512"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    pattern = ".*".join(re.escape(" ".join(piece.split())) for piece in "\n".join(lines).split("..."))
+    assert re.search(pattern, text), text
+
+
+def test_the_table_of_tools_has_their_flags(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = re.findall(r"^\| `(weft-\w+)([^`]*)` \|(.*)\|$", README, re.MULTILINE)
+    assert [tool for tool, _, _ in rows] == ["weft-opt", "weft-import", "weft-run", "weft-bench"]
+    for tool, usage, does in rows:
+        with pytest.raises(SystemExit) as done:
+            raise SystemExit(import_module(f"weft.tools.{tool.replace('-', '_')}").main(["--help"]))
+        assert done.value.code == 0
+        text = capsys.readouterr().out
+        for flag in re.findall(r"(?<![\w-])--?[a-z][\w-]*", f"{usage} {does}"):
+            assert flag in text, f"{tool} {flag}"
+
+
 @pytest.mark.parametrize("path", [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"])
 def test_every_file_that_the_documentation_links_to_exists(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):

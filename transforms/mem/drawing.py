@@ -32,10 +32,14 @@ def memory_svg(module: ModuleOp) -> str:
         if not isinstance(graph, GraphOp):
             continue
         timeline = Timeline.of(graph.body.block)
-        for op in graph.body.block.ops:
-            if isinstance(op, PoolOp) and op.size:
-                fields.append(_field(graph, timeline, op, top))
-                top += HEADER + HEIGHT + MARGIN
+        pools = [op for op in graph.body.block.ops if isinstance(op, PoolOp) and op.size]
+        for pool in pools:
+            fields.append(_field(graph, timeline, pool, top))
+            top += HEADER + HEIGHT + MARGIN
+        if not pools and all(op.pool is not None for op in graph.body.block.ops if isinstance(op, AllocOp)):
+            title = f"@{graph.sym_name.data}: no memory but that of inputs and outputs"
+            fields.append(f'<text x="{MARGIN}" y="{top + HEADER - MARGIN}">{escape(title)}</text>')
+            top += HEADER
     if not fields:
         raise Diagnostic(
             "there is no graph whose memory is planned",
