@@ -53,4 +53,9 @@ def get_extended_dialects() -> dict[str, Callable[[], Dialect]]:
 
         return Llvm
 
-    return {"arith": arith, "llvm": llvm}
+    def memref() -> Dialect:
+        from .extensions.memref import MemRef
+
+        return MemRef
+
+    return {"arith": arith, "llvm": llvm, "memref": memref}

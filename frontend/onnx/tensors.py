@@ -43,7 +43,7 @@ def element_type(code: int) -> Attribute:
     try:
         return scalar_type(onnx.helper.tensor_dtype_to_np_dtype(code))
     except (TypeError, KeyError):
-        raise Unsupported(f"the element type {element_name(code)}") from None
+        raise Unsupported(f"the element type {element_name(code)} has no counterpart") from None
 
 
 def element_code(type: Attribute) -> int:
@@ -135,7 +135,9 @@ def _map_external(tensor: TensorProto, directory: Path | None) -> NDArray:
             )
         return np.memmap(path, dtype, "r", offset, shape)
     except (OSError, ValueError) as error:
-        raise Malformed(f"tensor '{tensor.name}' cannot be read from '{where}': {error}") from None
+        reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
+        hint = "the files that hold a model's tensors go with it" if isinstance(error, FileNotFoundError) else None
+        raise Malformed(f"tensor '{tensor.name}' cannot be read from '{where}': {reason}", hint) from None
 
 
 def _number(tensor: TensorProto, entries: Mapping[str, str], key: str, default: int) -> int:

@@ -47,7 +47,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     NoneAttr,
-    StringAttr,
     SymbolRefAttr,
     UnitAttr,
     i8,
@@ -55,6 +54,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...dialects.extensions.memref import GlobalOp
 from ...dialects.mem.core import (
     AllocOp,
     BufferType,
@@ -122,16 +122,16 @@ class Constants:
     def __init__(self, module: ModuleOp):
         self.module = module
         self.addresses: set[str] = set()
-        self.globals: dict[Attribute, memref.GlobalOp] = {}
+        self.globals: dict[Attribute, GlobalOp] = {}
 
-    def reference(self, constant: ConstantOp | RelayConstantOp) -> memref.GlobalOp:
+    def reference(self, constant: ConstantOp | RelayConstantOp) -> GlobalOp:
         """The global that holds a constant's data; the data itself is passed beside the code, as `weft.value`."""
         value = constant.value
         if (known := self.globals.get(value)) is None:
             number = len(self.globals)
             described = constant.type if isinstance(constant, ConstantOp) else tensor(constant.result)
             type = MemRefType(signless(tensor(described).element_type), [prod(tensor(described).get_shape())])
-            known = memref.GlobalOp.get(StringAttr(f"constant_{number}"), type, UnitAttr(), constant=UnitAttr())
+            known = GlobalOp(f"constant_{number}", type, constant=True)
             known.attributes["weft.constant_index"] = IntegerAttr(number, i64)
             known.attributes["weft.value"] = value
             known.attributes["weft.type"] = described

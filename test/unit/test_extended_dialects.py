@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
 from xdsl.context import Context
 from xdsl.dialects import arith as xdsl_arith
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 from xdsl.dialects.test import Test
 from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from weft.dialects.extensions.arith import Arith, SelectOp
 from weft.dialects.extensions.llvm import Llvm
 from weft.dialects.extensions.llvm_loop_annotation import LoopAnnotationAttr, LoopUnrollAttr, full_unroll
+from weft.dialects.extensions.memref import MemRef
 
 
 def context() -> Context:
     ctx = Context()
-    for dialect in (Builtin, Test, Func, Arith, Llvm):
+    for dialect in (Builtin, Test, Func, Arith, Llvm, MemRef):
         ctx.load_dialect(dialect)
     return ctx
 
@@ -156,3 +161,34 @@ def test_an_atomic_operation_that_llvm_lacks_is_refused(line: str, reason: str) 
 def test_an_unknown_word_of_an_atomic_operation_is_named(line: str, reason: str) -> None:
     with pytest.raises(ParseError, match=reason):
         module(ATOMIC_VALUES + line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'memref.global "private" constant @w : memref<2xf32> = dense<[1.000000e+00, -2.000000e+00]>',
+        'memref.global "private" constant @w : memref<512xf32> = uninitialized {weft.constant_index = 2 : i64}',
+        'memref.global "public" @"a name" : memref<2x2xi8> = dense<7> {alignment = 64 : i64}',
+    ],
+)
+def test_a_global_has_the_form_that_mlir_gives_it(line: str) -> None:
+    first = module(line)
+    (op,) = first.ops
+    assert isinstance(op, memref.GlobalOp) and str(op) == line
+    first.verify()
+    stream = StringIO()
+    Printer(stream, print_generic_format=True).print_op(first)
+    assert str(module(stream.getvalue())) == str(first)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('memref.global "private" @w : tensor<2xf32> = uninitialized', "a memref is expected, not tensor<2xf32>"),
+        ('memref.global "private" @w : memref<2xf32>', "uninitialized"),
+        ('memref.global "private" @w : memref<2xf32> = dense<[1.0]>', "[Ss]hape|number of elements"),
+    ],
+)
+def test_a_global_without_a_memref_or_a_value_is_refused(line: str, message: str) -> None:
+    with pytest.raises(ParseError, match=message):
+        module(line)
