@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from evaluate import assert_same_results
@@ -265,3 +266,20 @@ def test_the_arguments_of_a_kernel_stand_where_what_they_take_is_made() -> None:
     kernels = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data != "main"]
     places = [str(Place.of_location(argument.location)) for kernel in kernels for argument in kernel.body.block.args]
     assert places == ["m.mlir:1:18"]  # both share a kernel, which is made of the first
+
+
+def kernel_names(operators: list[str]) -> list[str]:
+    """What the kernel of a chain of operators is called."""
+    lines = [f"  %{n + 1} = relay.{name} %{n} : tensor<4xf32>" for n, name in enumerate(operators)]
+    text = "\n".join(["relay.func @main(%0: tensor<4xf32>) -> tensor<4xf32> {", *lines])
+    text += f"\n  relay.return %{len(operators)} : tensor<4xf32>\n}}"
+    module = OutlinePrimitivesPass()(FuseOpsPass()(parse_module(text, new_ir_context(), "m.mlir")))
+    return [op.sym_name.data for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data != "main"]
+
+
+def test_a_kernel_is_called_by_its_operators_and_a_long_name_ends_in_16_digits() -> None:
+    assert kernel_names(["tanh", "nn.relu"]) == ["fused_tanh_nn_relu"]
+    (long,), (other,) = kernel_names(["nn.relu"] * 40), kernel_names(["nn.relu"] * 39 + ["tanh"])
+    readable = ("fused" + "_nn_relu" * 40)[:80]
+    assert re.fullmatch(rf"{readable}_[0-9a-f]{{16}}_", long) and re.fullmatch(rf"{readable}_[0-9a-f]{{16}}_", other)
+    assert long != other

@@ -395,6 +395,8 @@ def test_a_group_is_a_sequence_of_its_own():
         ("cse,t-tiling{sise=3}", 5, "the pass 't-tiling' has no option 'sise'"),
         ("t-tiling{size=x}", 10, "the option 'size' of 't-tiling' takes a whole number, not x"),
         ("cse,t-tiling{size=3,4}", 14, "the option 'size' of 't-tiling' takes a whole number, not 3 4"),
+        ("fuse-ops{max-depth=0}", 1, "fuse-ops: the option 'max-depth' must be at least 1, not 0"),
+        ("fuse-ops{opt-level=9}", 1, "fuse-ops: the option 'fuse-opt-level' must be -1 to 4, not 9"),
         ("t-tiling{size=}", 1, "the options of 't-tiling' cannot be read"),
     ],
 )

@@ -288,6 +288,16 @@ def test_a_seed_decides_what_is_sampled() -> None:
     assert new(1).fork_seed() == new(1).fork_seed() != new(2).fork_seed()
 
 
+def test_a_schedule_is_seeded_anew_and_by_minus_one_by_chance() -> None:
+    def first_after(seed: int) -> int:
+        schedule = new(1)
+        schedule.seed(seed)
+        return schedule.fork_seed()
+
+    assert first_after(7) == first_after(7)
+    assert len({first_after(-1) for _ in range(4)}) > 1
+
+
 def test_decisions_that_do_not_fit_are_refused() -> None:
     schedule = new()
     dense = schedule.get_block("dense")
