@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median, pstdev
 from struct import Struct
 
 import numpy as np
 import numpy.typing as npt
 
 from ..dialects.support.diagnostics import UsageError, did_you_mean
+from .benchmark import BenchmarkResult, benchmark
 from .executable import Executable
 from .memory import address
 from .tensors import Input, InputError
@@ -104,33 +103,6 @@ class Function:
         return f"weft.Function({self.name}: {', '.join(argument.name for argument in self.arguments)})"
 
 
-@dataclass(frozen=True)
-class BenchmarkResult:
-    """Seconds for a call, as `time_evaluator` has found them: one figure for each repetition."""
-
-    results: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        return fmean(self.results)
-
-    @property
-    def median(self) -> float:
-        return median(self.results)
-
-    @property
-    def min(self) -> float:
-        return min(self.results)
-
-    @property
-    def max(self) -> float:
-        return max(self.results)
-
-    @property
-    def std(self) -> float:
-        return pstdev(self.results)
-
-
 class Module(Mapping[str, Function]):
     """Compiled functions by name. Called, it runs the entry: `main`, or the only one. Counterpart of the
     `runtime.Module` that `tvm.build` gives."""
@@ -212,18 +184,6 @@ class Module(Mapping[str, Function]):
             raise UsageError("a function is run at least once")
 
         def measure(*arrays: object) -> BenchmarkResult:
-            run = function.bind(*arrays)
-            run()
-            times, count = list[float](), number
-            while len(times) < repeat:
-                start = time.perf_counter()
-                for _ in range(count):
-                    run()
-                spent = time.perf_counter() - start
-                if spent * 1e3 < min_repeat_ms:
-                    count = max(count + 1, int(count * min(10.0, 1.2 * min_repeat_ms / max(1e-6, spent * 1e3))))
-                    continue
-                times.append(spent / count)
-            return BenchmarkResult(tuple(times))
+            return benchmark(function.bind(*arrays), repeat, number, min_repeat_ms)
 
         return measure
