@@ -266,6 +266,24 @@ class FuseBufferDimsOp(BufferInstruction):
 
 
 @irdl_op_definition
+class StorageAlignOp(Instruction):
+    """Neighbours along an axis of a buffer that a block writes lie a multiple of `factor`, and `offset`, elements
+    apart.
+
+    ```mlir
+    schedule.storage_align %b {index = 0, axis = 0, factor = 32, offset = 8}
+    ```
+    """
+
+    name = "schedule.storage_align"
+    TAKES: ClassVar = "block"
+    index = prop_def(I64)
+    axis = prop_def(I64)
+    factor = prop_def(I64)
+    offset = prop_def(I64)
+
+
+@irdl_op_definition
 class SetAxisSeparatorOp(BufferInstruction):
     """The dimensions of a buffer between those of some numbers become dimensions of memory.
 
@@ -333,7 +351,7 @@ class UnannotateOp(Instruction):
 
 OPS: list[type[Instruction]] = [
     ComputeAtOp, ReverseComputeAtOp, ComputeInlineOp, ReverseComputeInlineOp, DecomposeReductionOp, RfactorOp,
-    DecomposePaddingOp, PadEinsumOp, SetAxisSeparatorOp,
+    DecomposePaddingOp, PadEinsumOp, SetAxisSeparatorOp, StorageAlignOp,
     CacheReadOp, CacheWriteOp, ReindexOp, SetScopeOp, TransformLayoutOp, TransformBlockLayoutOp, FuseItersOp,
     FuseBufferDimsOp,
     UnsafeSetDtypeOp, AnnotateOp, UnannotateOp,

@@ -41,6 +41,7 @@ from ..support.columns import Part, print_parts, to_text
 from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from .affine import Access, access_map_over, is_affine, over_dimensions, simplify
+from .alignment import BUFFER_DIM_ALIGN, alignments
 from .block_syntax import access_text, expr_text, parse_accesses, parse_bindings
 from .buffers import memref_of
 from .expressions import parse_expr
@@ -272,6 +273,7 @@ class BlockOp(IRDLOperation):
             if len(set(values)) != len(values):
                 raise VerifyException(f"a value stands twice among those that are {what}")
         self._verify_accesses()
+        alignments(self.attributes.get(BUFFER_DIM_ALIGN), self.writes)
 
     def _verify_iterators(self) -> None:
         count = len(self.iters)

@@ -51,6 +51,7 @@ from xdsl.utils.hints import isa
 from ...dialects.rt.checks import RecordType
 from ...dialects.rt.core import SlotsType
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import (
     AllocBufferOp,
@@ -74,7 +75,7 @@ from ..check_sites import CHECKS, checks_of, described
 from ..relay_to_tir.lower_te import LowerTEPass
 from ..threads.share_out import share_out
 from .block_bodies import Checks
-from .flat_buffers import FlatBuffer, flatten_type, plan_buffers
+from .flat_buffers import FlatBuffer, alignments_of, flat_type, plan_buffers
 from .index_values import IndexBuilder
 from .loop_emission import LoopEmitter
 
@@ -120,14 +121,15 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
     shared = [alloc for alloc in allocs if not alloc.is_private]
     sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in shared)]
     symbols = {value.index for value in prim_func.symbols}
-    types = [index if number in symbols else flatten_type(memref_of(value)) for number, value in enumerate(sources)]
+    types = [index if number in symbols else flat_type(value) for number, value in enumerate(sources)]
     names = [value.name_hint for value in sources]
     nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
     for op in body.walk():
         if isinstance(op, ForOp) and op.annotations is not None:
             missed("convert-tir-to-loops", op, "the loop's annotations have no effect")
-        if op.attributes and isinstance(op, ForOp | BlockOp | AllocBufferOp | CheckOp):
-            missed("convert-tir-to-loops", op, f"attributes have no effect: {', '.join(op.attributes)}")
+        idle = [name for name in op.attributes if name != BUFFER_DIM_ALIGN]
+        if idle and isinstance(op, ForOp | BlockOp | AllocBufferOp | CheckOp):
+            missed("convert-tir-to-loops", op, f"attributes have no effect: {', '.join(idle)}")
     records: list[Attribute] = [RecordType()] if checks else []
     kernel = func.FuncOp(
         prim_func.sym_name.data, FunctionType.from_lists([*types, *records, SlotsType(max(1, len(nests))), index], [])
@@ -182,6 +184,8 @@ def check_buffers(prim_func: PrimFuncOp) -> None:
         if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
             raise Diagnostic.at(owner, f"{name} has a layout or a memory space, which would be lost: {type}")
     for alloc in allocs:
+        if alignments_of(alloc.buffer) and not all(isinstance(extent, int) for extent in shape_of(alloc.buffer)):
+            raise Diagnostic.at(alloc, f"rows lie apart ({BUFFER_DIM_ALIGN}) in buffers of known extents only")
         if alloc.axis_separators:
             raise Diagnostic.at(
                 alloc,
@@ -216,7 +220,7 @@ def _lower_nest(
     names = [*(value.name_hint for value in sources), *(["record"] if checks else [])]
     _name(block.args, [*names, *(("first", "last") if parallel else ())])
     buffers = {
-        source: FlatBuffer.whole(argument, shape_of(source))
+        source: FlatBuffer.whole(argument, shape_of(source), alignments_of(source))
         for source, argument in zip(sources, block.args, strict=False)
         if not is_symbol(source)
     }

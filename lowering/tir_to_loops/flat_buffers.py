@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.affine import Linear, linear, substitute
+from ...dialects.tir.alignment import BUFFER_DIM_ALIGN, Alignment, alignments
 from ...dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
@@ -34,11 +35,39 @@ def flatten_type(type: MemRefType[Attribute]) -> MemRefType[Attribute]:
     return MemRefType(type.element_type, [DYNAMIC_INDEX if DYNAMIC_INDEX in shape else prod(shape)])
 
 
-def row_major_strides(shape: Sequence[Extent]) -> tuple[Extent, ...]:
-    """Elements between neighbours along each dimension of a dense row-major buffer."""
+def alignments_of(buffer: SSAValue) -> dict[int, Alignment]:
+    """What the blocks that write a buffer say of its dimensions; of two that speak of one, the last."""
+    return {
+        each.axis: each
+        for block in accessing_blocks(buffer)
+        for each in alignments(block.attributes.get(BUFFER_DIM_ALIGN), block.writes)
+        if block.writes[each.buffer] is buffer
+    }
+
+
+def flat_type(buffer: SSAValue) -> MemRefType[Attribute]:
+    """The one-dimensional memref that holds a buffer, with what lies between its rows."""
+    type = memref_of(buffer)
+    if not (apart := alignments_of(buffer)):
+        return flatten_type(type)
+    return MemRefType(type.element_type, [_room(type.get_shape(), apart)])
+
+
+def _room(shape: Sequence[int], apart: Mapping[int, Alignment]) -> int:
+    """The elements from the first to after the last, and between them."""
+    (stride, *_) = (*row_major_strides(shape, apart), 1)
+    assert isinstance(stride, int)
+    return shape[0] * stride if shape else 1
+
+
+def row_major_strides(shape: Sequence[Extent], apart: Mapping[int, Alignment] | None = None) -> tuple[Extent, ...]:
+    """Elements between neighbours along each dimension of a row-major buffer, dense but for what lies `apart`."""
     strides: list[Extent] = []
     step: Extent = 1
-    for size in reversed(shape):
+    for number, size in reversed(list(enumerate(shape))):
+        if apart and number in apart:
+            assert isinstance(step, int), "a buffer whose rows lie apart has known extents"
+            step = apart[number].stride(step)
         strides.append(step)
         if isinstance(step, int) and isinstance(size, int):
             step *= size
@@ -62,8 +91,8 @@ class FlatBuffer:
     """Rows are long enough for whole vectors: lanes beyond a row's end may be read and written, and mean nothing."""
 
     @staticmethod
-    def whole(memory: SSAValue, shape: Sequence[Extent]) -> FlatBuffer:
-        strides = row_major_strides(shape)
+    def whole(memory: SSAValue, shape: Sequence[Extent], apart: Mapping[int, Alignment] | None = None) -> FlatBuffer:
+        strides = row_major_strides(shape, apart)
         return FlatBuffer(memory, strides, (AffineConstantExpr(0),) * len(strides))
 
     @property
@@ -113,12 +142,13 @@ def _compact(alloc: AllocBufferOp, at: IndexBuilder) -> FlatBuffer:
     masked = any(_has_masked_lanes(block) for block in blocks)
     if masked:
         shape[-1] = next_power_of_two(shape[-1])
-    type = MemRefType[Attribute](memref_of(alloc.buffer).element_type, [prod(shape)])
+    apart = alignments_of(alloc.buffer)
+    type = MemRefType[Attribute](memref_of(alloc.buffer).element_type, [_room(shape, apart)])
     memory = memref.AllocaOp.get(type.element_type, 64, type.get_shape())
     memory.memref.name_hint = alloc.buffer.name_hint
     at.insert(memory)
     offsets = tuple(substitute(offset, dims) for offset, _ in region)
-    return FlatBuffer(memory.memref, row_major_strides(shape), offsets, has_room=masked)
+    return FlatBuffer(memory.memref, row_major_strides(shape, apart), offsets, has_room=masked)
 
 
 def _has_masked_lanes(block: BlockOp) -> bool:

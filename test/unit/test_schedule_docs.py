@@ -32,7 +32,7 @@ PRIMITIVES: dict[str, str] = {
     "reverse_compute_inline": "into a producer that is no reduction, at plain indices",
     "decompose_reduction": "",
     "rfactor": "of one result; splits that leave no rest",
-    "storage_align": "no: buffers have no strides",
+    "storage_align": "of intermediate buffers of known extents",
     "set_scope": "",
     "blockize": "no: a block computes one element and holds no loops",
     "tensorize": "no: as blockize; vectors of `vectorize` become the processor's instructions",

@@ -221,6 +221,71 @@ for i in range(4):
     refused(lambda: schedule.pad_einsum(block, [0, 1]), schedule, NO_PRODUCTS[value])
 
 
+# storage_align
+
+
+def test_rows_lie_apart_in_memory() -> None:
+    schedule = of(DENSE)
+    block = schedule.get_block("dense")
+    schedule.storage_align(block, 0, axis=0, factor=8, offset=0)
+    schedule.storage_align(block, 0, axis=0, factor=8, offset=1)
+    assert "T.block_attr({'buffer_dim_align': [[0, 0, 8, 1]]})" in text_of(schedule)
+    assert_structural_equal(from_source(text_of(schedule)), schedule.mod)
+    kernel = str(lower_prim_func(schedule.mod["k"].clone())[-1])
+    assert "memref<63xf32>" in kernel and "memref<35xf32>) {" not in kernel  # 7 rows of 9 elements
+    assert_computes(schedule.mod["k"], DENSE)
+
+
+def test_rows_of_a_threads_own_buffer_lie_apart_too() -> None:
+    schedule = of(DENSE)
+    block, relu = schedule.get_block("dense"), schedule.get_block("relu")
+    i, _ = schedule.get_loops(relu)
+    outer, _ = schedule.split(i, [None, 4])
+    schedule.compute_at(block, outer)
+    schedule.set_scope(block, 0, "local")
+    schedule.storage_align(block, 0, axis=0, factor=16, offset=0)
+    schedule.parallel(outer)
+    nest = "\n".join(str(each) for each in lower_prim_func(schedule.mod["k"].clone()))
+    assert "memref<64xf32>" in nest  # 4 rows of 16 elements
+    assert_computes(schedule.mod["k"], DENSE)
+
+
+def test_buffers_are_laid_out_anew_before_it_is_said_how_they_lie_in_memory() -> None:
+    schedule = of(DENSE)
+    block, relu = schedule.get_block("dense"), schedule.get_block("relu")
+    schedule.storage_align(block, 0, axis=0, factor=8, offset=0)
+    reason = "says how rows of its buffer lie apart"
+    refused(lambda: schedule.transform_layout(block, ("write", 0), lambda i, j: (j, i)), schedule, reason)
+    refused(lambda: schedule.cache_write(block, 0, "global"), schedule, reason)
+    schedule.unannotate(block, "buffer_dim_align")
+    schedule.set_axis_separator(block, ("write", 0), [1])
+    reason = "has memory of several dimensions"
+    refused(lambda: schedule.transform_layout(relu, ("read", 0), lambda i, j: (j, i)), schedule, reason)
+
+
+def test_what_cannot_lie_apart_is_refused() -> None:
+    schedule = of(DENSE)
+    block, relu = schedule.get_block("dense"), schedule.get_block("relu")
+    refused(lambda: schedule.storage_align(relu, 0, 0, 8, 0), schedule, "is an argument of the function")
+    refused(lambda: schedule.storage_align(block, 1, 0, 8, 0), schedule, "writes 1 buffers, none of number 1")
+    refused(lambda: schedule.storage_align(block, 0, 2, 8, 0), schedule, "has 2 dimensions, none of number 2")
+    refused(lambda: schedule.storage_align(block, 0, 0, 0, 0), schedule, "the factor 0 is not positive")
+
+
+@pytest.mark.parametrize("words", ["[0]", "[[0, 0, 8]]", "[[1, 0, 8, 0]]", "[[0, 3, 8, 0]]", "[[0, 0, 0, 0]]"])
+def test_what_says_nothing_about_memory_does_not_verify(words: str) -> None:
+    with pytest.raises(Diagnostic, match="buffer_dim_align"):
+        of_text(
+            f"""
+for i in range(8):
+    with T.block("b"):
+        vi = T.axis.spatial(8, i)
+        T.block_attr({{"buffer_dim_align": {words}}})
+        B[vi] = A[vi % 6]
+"""
+        )
+
+
 # set_axis_separator
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
+from ....dialects.tir.alignment import BUFFER_DIM_ALIGN, alignments
 from ....dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
@@ -130,6 +131,19 @@ def check_known(op: Operation, extents: Sequence[Extent], name: str) -> tuple[in
             hint="give the function known extents (specialize), or do without this",
         )
     return known
+
+
+def check_plain_memory(buffer: SSAValue) -> None:
+    """Nothing was said of how the dimensions of `buffer` lie in memory, which would be of other dimensions then."""
+    for block in accessing_blocks(buffer):
+        written = [each.buffer for each in alignments(block.attributes.get(BUFFER_DIM_ALIGN), block.writes)]
+        if buffer in [block.writes[number] for number in written]:
+            raise ScheduleError.at(block, f"says how rows of its buffer lie apart ({BUFFER_DIM_ALIGN})", hint=_LAST)
+    if isinstance(buffer.owner, AllocBufferOp) and buffer.owner.axis_separators:
+        raise ScheduleError.at(buffer.owner, "has memory of several dimensions (axis_separators)", hint=_LAST)
+
+
+_LAST = "say last how dimensions lie in memory"
 
 
 def check_known_trips(loop: ForOp) -> int:

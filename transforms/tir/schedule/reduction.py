@@ -20,7 +20,7 @@ from ....dialects.tir.core import (
 )
 from ....dialects.tir.legality.scopes import is_torn, nests_using
 from ..analysis.producers import allocation_of, consumers, nest_of, written_buffer
-from .checks import check_live, check_one_element, check_sole_writer
+from .checks import check_live, check_one_element, check_plain_memory, check_sole_writer
 from .errors import ScheduleError
 from .rebind import assign
 
@@ -132,6 +132,7 @@ def check_cache_write(block: BlockOp) -> None:
     target = written_buffer(block)
     name = f"block @{block.block_name}"
     check_sole_writer(block, target)
+    check_plain_memory(target)
     store = check_one_element(block)
     shape = shape_of(target)
     extents = dict(zip(block.iters, block.sizes, strict=True))

@@ -62,7 +62,7 @@ from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import accessing_blocks, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
 from ..analysis.producers import allocation_of
-from .checks import check_known, check_live
+from .checks import check_known, check_live, check_plain_memory
 from .copies import drop_unused_indices, move_access
 from .errors import ScheduleError
 from .index_maps import Bijection, bijection
@@ -72,8 +72,8 @@ def check_transform_layout(buffer: SSAValue, map: AffineMap) -> Bijection:
     """Whether `buffer` can be laid out as `map` says; gives the map both ways.
 
     Raises:
-        ScheduleError: it is an argument of the function, an extent
-            is a symbol, or the map does not give each element a place of its own.
+        ScheduleError: it is an argument of the function, something was said of its memory, an extent is a symbol, or
+            the map does not give each element a place of its own.
     """
     blocks = accessing_blocks(buffer)
     alloc = allocation_of(buffer)
@@ -82,6 +82,7 @@ def check_transform_layout(buffer: SSAValue, map: AffineMap) -> Bijection:
         hint = "cache_read or cache_write it, and lay out the copy"
         raise ScheduleError.at(blocks[0], message, hint=hint) if blocks else ScheduleError(message, hint=hint)
     check_live(alloc, *blocks)
+    check_plain_memory(buffer)
     shape = check_known(alloc, shape_of(buffer), buffer_name(buffer))
     found = bijection(map, shape)
     if isinstance(found, str):

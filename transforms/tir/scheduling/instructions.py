@@ -35,6 +35,7 @@ from ..schedule.reverse_compute_at import reverse_compute_at
 from ..schedule.reverse_compute_inline import reverse_compute_inline
 from ..schedule.rfactor import rfactor
 from ..schedule.set_axis_separator import set_axis_separator
+from ..schedule.storage_align import storage_align
 from ..schedule.transform_block_layout import transform_block_layout
 from ..schedule.transform_layout import transform_layout
 from ..schedule.unsafe_set_dtype import unsafe_set_dtype
@@ -243,6 +244,12 @@ def _set_axis_separator(state: State, op: blocks.SetAxisSeparatorOp) -> Sequence
     return []
 
 
+def _storage_align(state: State, op: blocks.StorageAlignOp) -> Sequence[Meaning]:
+    numbers = (_int(each) for each in (op.index, op.axis, op.factor, op.offset))
+    storage_align(state.block(op.inputs[0]), *numbers)
+    return []
+
+
 def _buffer(block: BlockOp, kind: str, index: int) -> SSAValue:
     buffers = block.reads if kind == "read" else block.writes
     if not 0 <= index < len(buffers):
@@ -385,6 +392,7 @@ APPLY: dict[type[Instruction], Apply] = {
     blocks.DecomposePaddingOp: _decompose_padding,
     blocks.PadEinsumOp: _pad_einsum,
     blocks.SetAxisSeparatorOp: _set_axis_separator,
+    blocks.StorageAlignOp: _storage_align,
     blocks.CacheReadOp: _cache_read,
     blocks.CacheWriteOp: _cache_write,
     blocks.SetScopeOp: _set_scope,

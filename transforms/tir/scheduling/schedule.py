@@ -384,6 +384,10 @@ class Schedule:
         """Let the buffer that a block writes live in a scope."""
         self.apply(blocks.SetScopeOp.of(block.value, index=buffer_index, scope=storage_scope))
 
+    def storage_align(self, block: BlockRV, buffer_index: int, axis: int, factor: int, offset: int) -> None:
+        """Let neighbours along an axis of what a block writes lie a multiple of `factor`, and `offset`, apart."""
+        self.apply(blocks.StorageAlignOp.of(block.value, index=buffer_index, axis=axis, factor=factor, offset=offset))
+
     def set_axis_separator(self, block: BlockRV, buffer: tuple[str, int], axis_separators: Sequence[int]) -> None:
         """Make dimensions of memory of the dimensions of `("read", n)` or `("write", n)` between some."""
         kind, index = buffer
