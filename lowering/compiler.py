@@ -18,16 +18,14 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
-from ..dialects.relay.attributes import attribute_to_array
-from ..dialects.relay.base import flatten_types
 from ..dialects.support.diagnostics import Diagnostic
-from ..dialects.support.dtypes import numpy_dtype
 from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
 from ..transforms.infra.parts import Sink, settle, take_apart
 from .abi import CONSTANTS_TABLE, ENTRY, INPUTS, POOL, CompiledGraph, Site, TensorSpec
 from .check_sites import read_checks
+from .constant_data import constant_data
 from .entry.add_entry_point import GRAPH
 from .graph_to_memory.signature import read_signature
 from .llvm_ir.module import emit_llvm_ir
@@ -79,6 +77,12 @@ def compile_graph(
     Raises:
         Diagnostic: the module is not valid, something in it cannot be lowered, or a constant's data is missing.
     """
+    if target.kind == "c":
+        from .loops_to_c.compile import compile_c_graph
+
+        verify(module)
+        lower(module, target, "loops", start)
+        return compile_c_graph(module, target, codegen_level)
     verify(module)
     facts: list[_Facts] = []
     names: list[str] = []
@@ -187,17 +191,5 @@ def _constants(module: ModuleOp) -> tuple[NDArray, ...]:
                 or len(values) != len(types)
             ):
                 raise Diagnostic.at(op, f"it does not say what the constants are ({CONSTANT_VALUES}, {CONSTANT_TYPES})")
-            return tuple(_data(op, value, type) for value, type in zip(values, types, strict=True))
+            return tuple(constant_data(op, value, type) for value, type in zip(values, types, strict=True))
     return ()
-
-
-def _data(op: Operation, value: Attribute, type: Attribute) -> NDArray:
-    described = flatten_types([type])[0]
-    array = attribute_to_array(value, described)
-    if array is None:
-        raise Diagnostic.at(
-            op, f"the data of {value} was not loaded", hint="keep the .weights.npz file beside the .mlir file"
-        )
-    if array.shape != described.get_shape() or array.dtype != numpy_dtype(described.element_type):
-        raise Diagnostic.at(op, f"the weights hold {array.dtype}{list(array.shape)} for {value}, which is {described}")
-    return array

@@ -56,6 +56,12 @@ class PhaseTexts(Mapping[str, str]):
         """The LLVM IR of what was compiled: of each kernel, and last of the graph's own function."""
         return "\n".join(f"; {name or 'the graph'}\n{text}" for name, text in code_units(self.module("llvm")))
 
+    def c_source(self) -> str:
+        """The same as one file of C11."""
+        from .loops_to_c.module import emit_c
+
+        return emit_c(self.module("loops"))
+
     def __iter__(self) -> Iterator[str]:
         return iter(PHASES[PHASES.index(self._start) : -1])
 

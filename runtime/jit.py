@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .linker import Linker, LoadError
+from .openmp import load_for as load_openmp_for
 from .threads import with_pool
 
 __all__ = ["LoadedObjects", "LoadError"]
@@ -24,6 +25,7 @@ class LoadedObjects:
     """
 
     def __init__(self, objects: Sequence[bytes], symbols: Mapping[str, int] | None = None):
+        load_openmp_for(objects)
         images, pool = with_pool(objects)
         self._linker = Linker(images, {**pool, **(symbols or {})})
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from struct import Struct
 
 import numpy as np
 import numpy.typing as npt
 
-from ..dialects.support.diagnostics import UsageError, did_you_mean
+from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from .benchmark import BenchmarkResult, benchmark
 from .executable import Executable
 from .memory import address
 from .tensors import Input, InputError
 
-SOURCES = {"llvm": ("ll", "asm")}
+SOURCES = {"llvm": ("ll", "asm"), "c": ("c",)}
 """Target kind -> the texts that there are of a module; the first unless another is asked for."""
 _ALIASES = {"llvm": "ll", "s": "asm", "assembly": "asm"}
 
@@ -32,15 +33,34 @@ class Argument:
 class Function:
     """A compiled function. Call it with one array for each argument, in order; outputs are written in place."""
 
-    def __init__(self, name: str, executable: Executable, arguments: Sequence[Argument], source: Callable[[str], str]):
+    def __init__(
+        self,
+        name: str,
+        executable: Executable | Diagnostic,
+        arguments: Sequence[Argument],
+        source: Callable[[str], str],
+    ):
+        """`executable` may be the reason why there is none; the source is there all the same."""
         self.name = name
-        self.executable = executable
+        self._executable = executable
         self.arguments = tuple(arguments)
         self.source = source
-        specs = {False: executable.inputs, True: executable.outputs}
-        self._takes = tuple(Input(specs[each.is_output][each.number]) for each in self.arguments)
-        self._input_table = Struct(f"={len(executable.inputs)}Q").pack
-        self._output_table = Struct(f"={len(executable.outputs)}Q").pack
+
+    @property
+    def executable(self) -> Executable:
+        """What runs.
+
+        Raises:
+            Diagnostic: there is only source: it says why.
+        """
+        if isinstance(self._executable, Diagnostic):
+            raise type(self._executable)(self._executable.message, hint=self._executable.hint)
+        return self._executable
+
+    @cached_property
+    def _takes(self) -> tuple[Input, ...]:
+        specs = {False: self.executable.inputs, True: self.executable.outputs}
+        return tuple(Input(specs[each.is_output][each.number]) for each in self.arguments)
 
     def __call__(self, *arrays: object) -> None:
         """Run the function.
@@ -71,9 +91,12 @@ class Function:
         places = {
             (each.is_output, each.number): address(array) for each, array in zip(self.arguments, held, strict=True)
         }
-        inputs = self._input_table(*(places[False, n] for n in range(len(self.executable.inputs))))
-        outputs = self._output_table(*(places[True, n] for n in range(len(self.executable.outputs))))
-        program, executable = self.executable.program, self.executable
+        executable = self.executable
+        program = executable.program
+        inputs, outputs = (
+            Struct(f"={len(specs)}Q").pack(*(places[written, number] for number in range(len(specs))))
+            for written, specs in ((False, executable.inputs), (True, executable.outputs))
+        )
 
         def run() -> None:
             assert held is not None  # their memory is kept
@@ -155,7 +178,7 @@ class Module(Mapping[str, Function]):
         self.entry(*arrays)
 
     def get_source(self, fmt: str = "") -> str:
-        """The text that was compiled: for the target `llvm`, `ll` or `asm`.
+        """The text that was compiled: for the target `llvm`, `ll` or `asm`; for `c`, `c`.
 
         Raises:
             UsageError: there is no such text.

@@ -13,7 +13,7 @@ GRAPH_JSON = "graph-json"
 
 
 def emit(module: ModuleOp, format: str, target: str) -> bytes:
-    """`module` in a format of `lowering.emit`, which are LLVM IR, assembly and object code; TVM's graph JSON; or a
+    """`module` in a format of `lowering.emit`, which are LLVM IR, assembly, object code and C; TVM's graph JSON; or a
     picture of its memory.
 
     Raises:

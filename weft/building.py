@@ -1,9 +1,8 @@
-"""`weft.lower` and `weft.build`: from a te schedule, a `tir.prim_func` or a module to text and machine code."""
+"""`weft.lower` and `weft.build`: from a te schedule, a `tir.prim_func` or a module to text, machine code or C."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
@@ -14,6 +13,7 @@ from .dialects.support.verifier import verify
 from .dialects.te.tensor import Tensor
 from .dialects.tir.core import PrimFuncOp
 from .lowering.compiler import compile_graph
+from .lowering.loops_to_c.compile import NoCompilerError
 from .lowering.machine.target import Target
 from .lowering.phase_texts import PhaseTexts
 from .lowering.prim_func_graph import described_arguments, graph_of
@@ -95,7 +95,7 @@ def build(
 
     Args:
         inputs, args, name: as for `lower`.
-        target: `llvm`, with the options that `weft.compile` takes.
+        target: `llvm` or `c`, with the options that `weft.compile` takes.
         target_host: TVM's; if given it is the same as the target, which is this machine's processor.
         threads: threads for a call; as many as there are processors, unless given.
 
@@ -116,9 +116,18 @@ def build(
         graph = graph_of(function)
         texts = PhaseTexts(clone(graph), "schedule", resolved, PassContext.current())
         arguments = [Argument(*described) for described in described_arguments(function)]
-        executable = Executable(compile_graph(graph, resolved, start="schedule"), threads, texts)
-        functions[called] = Function(called, executable, arguments, partial(_source, texts))
+        functions[called] = Function(called, _executable(graph, resolved, threads, texts), arguments, source(texts))
     return Module(functions, resolved.kind, str(module))
+
+
+def _executable(
+    graph: ModuleOp, target: Target, threads: int | None, texts: PhaseTexts
+) -> Executable | NoCompilerError:
+    """What runs; for the target `c`, of which the source is of use by itself, the reason where there is no compiler."""
+    try:
+        return Executable(compile_graph(graph, target, start="schedule"), threads, texts)
+    except NoCompilerError as error:
+        return error
 
 
 def _build_graph(module: ModuleOp, target: Target, threads: int | None) -> Module:
@@ -130,10 +139,11 @@ def _build_graph(module: ModuleOp, target: Target, threads: int | None) -> Modul
         for is_output, specs in ((False, executable.inputs), (True, executable.outputs))
         for number, spec in enumerate(specs)
     ]
-    function = Function("main", executable, arguments, partial(_source, executable.ir))
+    function = Function("main", executable, arguments, source(executable.ir))
     return Module({"main": function}, target.kind, str(module))
 
 
-def _source(texts: PhaseTexts, kind: str) -> str:
-    """The text of a kind: `ll`, `asm`."""
-    return texts.assembly() if kind == "asm" else texts.llvm_ir()
+def source(texts: PhaseTexts) -> Callable[[str], str]:
+    """What gives the text of a kind: `ll`, `asm`, `c`."""
+    kinds = {"asm": texts.assembly, "c": texts.c_source, "ll": texts.llvm_ir}
+    return lambda kind: kinds[kind]()

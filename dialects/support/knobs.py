@@ -83,4 +83,4 @@ NO_COLOR = Knob("NO_COLOR", "", "when set to anything, reports on a terminal are
 CACHE_DIR = Knob(
     "WEFT_CACHE_DIR", "", "directory in which compiled kernels are kept, found by content; nothing is kept where unset"
 )
-CC = Knob("CC", "cc", "the C compiler that links exported libraries")
+CC = Knob("CC", "cc", "the C compiler, of the target c and for linking exported libraries")

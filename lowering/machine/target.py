@@ -12,7 +12,8 @@ from ..abi import Platform
 from .binding import LLVMError, Machine, host
 from .llvm_facts import USED, Facts, ask
 
-KINDS = ("llvm",)
+KINDS = ("llvm", "c")
+"""`c` is the same machines by way of C source, and the C compiler of the system."""
 _OPTIONS = {"-mcpu": "cpu", "-mattr": "attributes", "-mtriple": "triple"}
 
 
@@ -48,7 +49,7 @@ class Target:
         kind, *words = shlex.split(text) or [""]
         if kind not in KINDS:
             hint = did_you_mean(kind, KINDS)
-            raise TargetError(f"unknown target kind '{kind}'; the kind is {', '.join(KINDS)}", hint=hint)
+            raise TargetError(f"unknown target kind '{kind}'; kinds are {', '.join(KINDS)}", hint=hint)
         fields: dict[str, str] = {}
         for word in words:
             option, equals, value = word.partition("=")

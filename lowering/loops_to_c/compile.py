@@ -1,0 +1,157 @@
+"""From a module of the `loops` phase to object code by way of C source and the C compiler of the system.
+
+The compiler is what `$CC` says, else `cc`, `gcc` or `clang`. A file is compiled with OpenMP where the compiler has it;
+without, it runs on one thread.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Operation
+
+from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.knobs import CC
+from ..abi import INPUTS, CompiledGraph
+from ..check_sites import read_checks
+from ..constant_data import constant_data
+from ..loops_to_llvm.symbols import CONSTANT_INDEX
+from ..machine.codegen import CodegenError
+from ..machine.kernel_cache import KernelCache
+from ..machine.target import Target
+from ..graph_to_memory.signature import read_signature
+from .module import FLAGS, arena_bytes, emit_c
+
+
+class NoCompilerError(UsageError):
+    """There is no C compiler on this system."""
+
+
+def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tuple[str, ...] = ()) -> CompiledGraph:
+    """A graph at phase `loops`, compiled, with `flags` for the compiler besides its own.
+
+    Raises:
+        NoCompilerError: there is no C compiler.
+        CodegenError: it does not accept the file.
+        Diagnostic: something has no counterpart in C.
+    """
+    text = emit_c(module)
+    graph = next(op for op in module.ops if isinstance(op, func.FuncOp) and INPUTS in op.attributes)
+    inputs, outputs = read_signature(graph.attributes)
+    held = [op for op in module.ops if isinstance(op, memref.GlobalOp)]
+    held.sort(key=_constant_number)
+    constants = tuple(constant_data(op, op.attributes["weft.value"], op.attributes["weft.type"]) for op in held)
+    kernels = {op.callee.root_reference.data: None for op in graph.body.walk() if isinstance(op, func.CallOp)}
+    checks, records_at = read_checks(graph.attributes)
+    return CompiledGraph(
+        (_cached(text, target.resolved(), level, flags),),
+        constants,
+        inputs,
+        outputs,
+        arena_bytes(graph),
+        tuple(kernels),
+        target.platform(),
+        checks,
+        records_at,
+    )
+
+
+def _constant_number(op: Operation) -> int:
+    number = op.attributes.get(CONSTANT_INDEX)
+    return number.value.data if isinstance(number, IntegerAttr) else 0
+
+
+def _cached(text: str, target: Target, level: int, flags: tuple[str, ...]) -> bytes:
+    cache = KernelCache.from_environment()
+    if cache is None:
+        return compile_c(text, target, level, flags)
+    key = KernelCache.key(f"{' '.join((*compiler_command(), *flags))}\n{text}", target, level)
+    if (known := cache.get(key)) is None:
+        known = compile_c(text, target, level, flags)
+        cache.put(key, known)
+    return known
+
+
+def _found() -> tuple[str, ...]:
+    given = CC.get()
+    if given != CC.default:
+        return tuple(shlex.split(given))
+    path = next((path for name in (given, "gcc", "clang") if (path := shutil.which(name)) is not None), None)
+    return () if path is None else (path,)
+
+
+def compiler_command() -> tuple[str, ...]:
+    """The C compiler's command.
+
+    Raises:
+        NoCompilerError: there is none.
+    """
+    if not (command := _found()):
+        raise NoCompilerError("there is no C compiler on this system", hint="install gcc or clang, or say $CC")
+    return command
+
+
+def has_compiler() -> bool:
+    """Whether there is a C compiler."""
+    return bool(_found())
+
+
+def compile_c(text: str, target: Target, level: int = 3, flags: tuple[str, ...] = ()) -> bytes:
+    """The object file of a text.
+
+    Raises:
+        NoCompilerError: there is no C compiler.
+        CodegenError: it does not accept the text.
+    """
+    command = compiler_command()
+    own = [f"-O{level}" if flag == "-O3" else flag for flag in FLAGS]
+    with tempfile.TemporaryDirectory(prefix="weft-c-") as folder:
+        source, made = Path(folder, "unit.c"), Path(folder, "unit.o")
+        source.write_text(text)
+        openmp = ["-fopenmp"] if has_openmp(command) else []
+        words = [*command, *own, *flags, *openmp, *_machine_flags(target), "-fPIC", "-c", str(source), "-o", str(made)]
+        done = _run(words)
+        if done.returncode:
+            first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip())
+            raise CodegenError(f"the C compiler does not accept the module: {first.replace(str(source), 'unit.c')}")
+        return made.read_bytes()
+
+
+def _machine_flags(target: Target) -> list[str]:
+    """How the compiler is told of the processor."""
+    resolved, here = target.resolved(), Target("c").resolved()
+    if resolved.triple != here.triple:
+        raise UsageError(
+            f"C source for {resolved.triple} is compiled there, or by a compiler of yours",
+            hint="mod.get_source('c'), weft-opt --emit=c",
+        )
+    if resolved.cpu == here.cpu and resolved.attributes == here.attributes:
+        return ["-march=native"]
+    words = [f"-march={resolved.cpu}"]
+    for feature in filter(None, target.attributes.split(",")):
+        if feature != "-prefer-256-bit":
+            words.append(f"-m{'no-' if feature[0] == '-' else ''}{feature[1:]}")
+    return words
+
+
+@lru_cache(maxsize=8)
+def has_openmp(command: tuple[str, ...]) -> bool:
+    """Whether a compiler has OpenMP."""
+    words = [*command, "-fopenmp", "-x", "c", "-", "-fsyntax-only"]
+    text = "#include <omp.h>\nint main(void) { return omp_get_max_threads() > 0; }\n"
+    return _run(words, text).returncode == 0
+
+
+def _run(words: Sequence[str], text: str = "") -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise NoCompilerError(f"the C compiler '{words[0]}' cannot be run: {error.strerror}", hint="see $CC") from None

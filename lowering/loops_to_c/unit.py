@@ -1,0 +1,129 @@
+"""What the functions of one file of C have in common, and what is known of each before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import func, memref, vector
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.rt.checks import RecordOp
+from ...dialects.rt.core import SlotsOp, SlotsType
+from ...dialects.support.diagnostics import Diagnostic
+from . import scalars
+from .types import Names, VectorTypes
+
+ATOM, PRODUCT, SUM, OTHER = 3, 2, 1, 0
+"""How tightly an expression holds together."""
+
+
+class NoCounterpartError(Diagnostic):
+    """C has not what an operation of the `loops` phase does."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """An expression, and how tightly it holds together."""
+
+    text: str
+    level: int = ATOM
+
+    def within(self, level: int) -> str:
+        """The expression as part of one of `level`."""
+        return self.text if self.level >= level else f"({self.text})"
+
+
+class Unit:
+    """What the functions of one file have in common."""
+
+    def __init__(self, module_ops: Sequence[Operation], graph: func.FuncOp):
+        self.vectors = VectorTypes()
+        self.names = Names()
+        self.functions: dict[str, str] = {}
+        self._definitions: dict[str, func.FuncOp] = {}
+        self._written: dict[str, set[int]] = {}
+        self._live: dict[str, set[SSAValue]] = {}
+        self.globals: dict[str, memref.GlobalOp] = {}
+        for op in module_ops:
+            if isinstance(op, func.FuncOp):
+                wanted = f"{op.sym_name.data}_graph" if op is graph else op.sym_name.data
+                self.functions[op.sym_name.data] = self.names.new(wanted)
+                if op.body.blocks:
+                    self._definitions[op.sym_name.data] = op
+            elif isinstance(op, memref.GlobalOp):
+                self.globals[op.sym_name.data] = op
+
+    def written(self, name: str) -> set[int]:
+        """The places of the arguments that a function may write, itself or by one that it calls."""
+        if name not in self._written:
+            self._written[name] = set()
+            if (function := self._definitions.get(name)) is not None:
+                found = self._written_values(function)
+                self._written[name] = {a.index for a in function.body.block.args if a in found}
+        return self._written[name]
+
+    def live(self, name: str) -> set[SSAValue]:
+        """The values in a function that what it does depends on."""
+        if name not in self._live:
+            live: set[SSAValue] = set()
+            for op in reversed(list(self._definitions[name].body.walk())):
+                if isinstance(op, func.CallOp):
+                    live |= {op.operands[place] for place in self.taken(op.callee.root_reference.data)}
+                    continue
+                is_needed = any(result in live for result in op.results)
+                if is_needed or not (scalars.is_pure(op.name) or isinstance(op, _PURE)):
+                    live |= {value for value in op.operands if not isinstance(value.type, SlotsType)}
+            self._live[name] = live
+        return self._live[name]
+
+    def taken(self, name: str) -> list[int]:
+        """The places of the arguments that a function has in C: those that it makes use of. Counters of shared work are
+        OpenMP's.
+
+        Raises:
+            Diagnostic: it is not defined here.
+        """
+        if (function := self._definitions.get(name)) is None:
+            raise Diagnostic(f"there is no function @{name} here to call")
+        live = self.live(name)
+        return [a.index for a in function.body.block.args if a in live and not isinstance(a.type, SlotsType)]
+
+    def reached(self, name: str) -> list[func.FuncOp]:
+        """A function and those that it calls, callees first."""
+        order: dict[str, None] = {}
+
+        def visit(each: str) -> None:
+            if each not in order and each in self._definitions:
+                for op in self._definitions[each].body.walk():
+                    if isinstance(op, func.CallOp):
+                        visit(op.callee.root_reference.data)
+                order[each] = None
+
+        visit(name)
+        return [self._definitions[each] for each in order]
+
+    def _written_values(self, function: func.FuncOp) -> set[SSAValue]:
+        found: set[SSAValue] = set()
+        for op in function.body.walk():
+            match op:
+                case memref.StoreOp():
+                    found.add(op.memref)
+                case vector.StoreOp() | vector.MaskedStoreOp():
+                    found.add(op.base)
+                case memref.CopyOp():
+                    found.add(op.destination)
+                case memref.ViewOp() | RecordOp():
+                    found |= set(op.operands)
+                case func.CallOp():
+                    places = self.written(op.callee.root_reference.data)
+                    found |= {op.operands[place] for place in places}
+                case _:
+                    pass
+        return found
+
+
+_PURE = (
+    memref.LoadOp, memref.AllocaOp, memref.GetGlobalOp, memref.ViewOp, vector.LoadOp, vector.MaskedLoadOp,
+    vector.BroadcastOp, vector.InsertOp, SlotsOp, RecordOp,
+)  # fmt: skip

@@ -1,0 +1,239 @@
+"""The target `c`: readable, accepted without a warning, and equal to what the definitions say."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from te_run import assert_scheduled
+from xdsl.dialects import func
+from xdsl.dialects import test as xdsl_test
+from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
+from xdsl.ir import Operation
+
+import weft
+from weft import te
+from weft.dialects.relay import Relay
+from weft.dialects.relay.core import CallOp, FuncOp, ReturnOp
+from weft.dialects.relay.reference import evaluate_compute
+from weft.dialects.support import knobs
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.dialects.support.parser import parse_module
+from weft.lowering.compiler import lower
+from weft.lowering.loops_to_c.compile import NoCompilerError, compile_c, compile_c_graph, compiler_command
+from weft.lowering.loops_to_c.module import emit_c
+from weft.lowering.machine.codegen import CodegenError
+from weft.lowering.machine.target import Target
+from weft.runtime.executable import Executable
+from weft.testing import OperatorExample, assert_close, examples_of
+from weft.transforms.infra.registry import new_ir_context
+
+C = Target.parse("c")
+STRICT = ("-Wall", "-Wextra", "-Werror")
+ROOT = Path(__file__).parents[2]
+
+
+def has_compiler() -> bool:
+    try:
+        compiler_command()
+    except NoCompilerError:
+        return False
+    return True
+
+
+needs_compiler = pytest.mark.skipif(not has_compiler(), reason="there is no C compiler (cc) on this system")
+
+
+def kernel_of(op: Operation) -> ModuleOp:
+    """A module at phase `fuse` whose graph is one call of a kernel with nothing in it but `op`."""
+    inputs, outputs = [v.type for v in op.operands], [v.type for v in op.results]
+    type = FunctionType.from_lists(inputs, outputs)
+    main, kernel = FuncOp("main", type), FuncOp("kernel", type, private=True, attributes={"primitive": UnitAttr()})
+    call = CallOp("kernel", main.body.block.args, outputs)
+    main.body.block.add_ops([call, ReturnOp(*call.results)])
+    copy = op.clone()
+    copy.operands = kernel.body.block.args
+    kernel.body.block.add_ops([copy, ReturnOp(*copy.results)])
+    return ModuleOp([main, kernel])
+
+
+EXAMPLES = [
+    example
+    for example in examples_of(Relay)
+    if example.op_type.has_compute() and example.is_static() and example.op_type.name != "relay.device_copy"
+]
+
+RUN = {
+    "relay." + name
+    for name in """add floor_divide bitwise_not cast clip exp erf gelu_tanh logical_and maximum power right_shift
+    rsqrt round sign take one_hot gather_nd where sum argmax cumsum topk concatenate split strided_slice
+    image.resize2d nn.softmax nn.layer_norm nn.dense nn.conv2d nn.conv1d_transpose nn.max_pool2d
+    nn.adaptive_avg_pool2d nn.pad vision.roi_align sort scatter_elements einsum""".split()
+}
+"""Operators whose C is compiled, without a warning, and run here: of every family."""
+
+
+@needs_compiler
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.op_type.name in RUN], ids=str)
+def test_c_gives_the_results_of_the_definition(example: OperatorExample) -> None:
+    module = kernel_of(example.op)
+    lower(module, C, "loops", "fuse")
+    executable = Executable(compile_c_graph(module, C, 1, STRICT), threads=1)
+    for inputs in example.trials():
+        results = executable(*inputs)
+        found = [results] if isinstance(results, np.ndarray) else list(results)
+        for got, wanted in zip(found, evaluate_compute(example.op, inputs), strict=True):
+            assert_close(got, wanted, 1e-5)
+
+
+def matmul() -> tuple[te.Schedule, list[te.Tensor]]:
+    """A matrix product with all that schedules do: threads, tiles, vectors with masked lanes, unrolled loops."""
+    a, b = te.placeholder((12, 20), name="A"), te.placeholder((20, 30), name="B")
+    k = te.reduce_axis((0, 20), "k")
+    c = te.compute((12, 30), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+    s = te.create_schedule(c.op)
+    sums = s.cache_write(c, "local")
+    io, jo, _, ji = s[c].tile(*c.op.axis, x_factor=4, y_factor=15)
+    s[sums].compute_at(s[c], jo)
+    row, lane = s[sums].op.axis
+    s[sums].reorder(s[sums].op.reduce_axis[0], row, lane)
+    s[sums].unroll(row)
+    s[sums].vectorize(lane)
+    s[c].vectorize(ji)
+    s[c].parallel(io)
+    return s, [a, b, c]
+
+
+@needs_compiler
+def test_a_scheduled_function_is_equal_on_threads_and_in_vectors() -> None:
+    assert_scheduled(*matmul(), target="c")
+
+
+@needs_compiler
+@pytest.mark.parametrize("flags", [("-O2",), ("-O3", "-march=native", "-fopenmp")], ids=" ".join)
+def test_c_is_clean_whatever_it_is_compiled_with(flags: tuple[str, ...], tmp_path: Path) -> None:
+    text = weft.build(*matmul(), target="c").get_source()
+    path = tmp_path / "matmul.c"
+    path.write_text(text)
+    words = [*compiler_command(), "-std=c11", *STRICT, *flags, "-c", str(path), "-o", str(tmp_path / "matmul.o")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_text_is_readable() -> None:
+    text = weft.build(*matmul(), target="c", name="matmul").get_source("c")
+    for line in (
+        "int64_t matmul(const float *A, const float *B, float *out, int64_t num_threads) {",
+        "  WEFT_PARALLEL(num_threads)",
+        "typedef float f32x16 __attribute__((vector_size(64)));",
+        "          float v_1 = A[i * 80 + vi_c_1 * 20 + vk_c];",
+    ):
+        assert line in text, text
+    assert max(map(len, text.splitlines())) < 170
+
+
+PROGRAM = """
+#include <stdint.h>
+#include <stdio.h>
+int64_t matmul(const float *A, const float *B, float *C, int64_t num_threads);
+int main(void) {
+  static float a[12 * 20], b[20 * 30], c[12 * 30];
+  for (int n = 0; n < 12 * 20; ++n) a[n] = (float)(n % 7);
+  for (int n = 0; n < 20 * 30; ++n) b[n] = (float)(n % 5);
+  if (matmul(a, b, c, 2)) return 1;
+  double sum = 0;
+  for (int n = 0; n < 12 * 30; ++n) sum += c[n] * (n % 3 + 1);
+  printf("%.0f\\n", sum);
+  return 0;
+}
+"""
+
+
+@needs_compiler
+def test_a_program_in_c_calls_the_entry(tmp_path: Path) -> None:
+    (tmp_path / "matmul.c").write_text(weft.build(*matmul(), target="c", name="matmul").get_source())
+    (tmp_path / "main.c").write_text(PROGRAM)
+    made = tmp_path / "program"
+    words = [*compiler_command(), "-std=c11", *STRICT, "-O1", str(tmp_path / "matmul.c"), str(tmp_path / "main.c")]
+    subprocess.run([*words, "-o", str(made), "-lm"], check=True)
+    given = subprocess.run([str(made)], capture_output=True, text=True, check=True).stdout
+    a, b = (np.arange(n) % m for n, m in ((240, 7), (600, 5)))
+    product = (a.reshape(12, 20) @ b.reshape(20, 30)).reshape(-1)
+    assert int(given) == int((product * (np.arange(360) % 3 + 1)).sum())
+
+
+@needs_compiler
+def test_a_graph_with_constants_runs_from_c() -> None:
+    path = ROOT / "examples" / "perceptron.mlir"
+    x = np.random.default_rng(0).standard_normal((1, 64)).astype(np.float32)
+    with weft.PassContext(opt_level=2):
+        wanted, got = (weft.compile(str(path), target=target, threads=2)(x) for target in ("llvm", "c"))
+    assert isinstance(got, np.ndarray) and isinstance(wanted, np.ndarray)
+    assert_close(got, wanted, 1e-5)
+
+
+@needs_compiler
+def test_a_check_fails_in_c_as_elsewhere() -> None:
+    x, at = te.placeholder((4,), name="x"), te.placeholder((2,), "int32", "at")
+    y = te.compute((2,), lambda i: x[at[i]], name="y")
+    values, result = np.arange(4, dtype=np.float32), np.zeros(2, np.float32)
+    for target in ("llvm", "c"):
+        with weft.PassContext(config={"tir.bounds-checks": True}):
+            gather = weft.build(te.create_schedule(y.op), [x, at, y], target)
+        gather(values, np.array([3, 0], np.int32), result)
+        np.testing.assert_array_equal(result, [3, 0])
+        with pytest.raises(weft.CheckError) as error:
+            gather(values, np.array([1, 7], np.int32), result)
+        assert (error.value.index, error.value.extent) == (7, 4)
+
+
+def test_without_a_compiler_there_is_source_and_a_reason() -> None:
+    with knobs.CC.set("no-such-compiler-anywhere"):
+        built = weft.build(*matmul(), target="c")
+        assert "int64_t main_(" in built.get_source()
+        with pytest.raises(NoCompilerError, match="'no-such-compiler-anywhere' cannot be run"):
+            built(*(np.zeros(1, np.float32) for _ in range(3)))
+        with pytest.raises(NoCompilerError):
+            weft.compile(str(ROOT / "examples" / "perceptron.mlir"), target="c")
+
+
+@needs_compiler
+def test_what_the_compiler_does_not_accept_is_told() -> None:
+    with pytest.raises(CodegenError, match=r"unit\.c:1:.*error"):
+        compile_c("int x = y;\n", C)
+
+
+def test_source_for_another_machine_is_not_compiled_here() -> None:
+    target = "c -mtriple=aarch64-unknown-linux-gnu"
+    with pytest.raises(UsageError, match="is compiled there"):
+        weft.build(*matmul(), target=target)
+
+
+def parsed(text: str) -> ModuleOp:
+    return parse_module(text, new_ir_context(), "loops.mlir")
+
+
+REFUSED: list[tuple[str, str]] = [
+    ("relay.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { relay.return %x : tensor<2xf32> }", "at phase 'loops'"),
+    ("func.func @f() { func.return }", "no graph to run"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_what_is_not_at_phase_loops_is_refused(text: str, message: str) -> None:
+    with pytest.raises(Diagnostic) as error:
+        emit_c(parsed(text))
+    assert message in f"{error.value.message} {error.value.hint}"
+
+
+def test_an_operation_without_a_counterpart_is_refused_by_name() -> None:
+    module = kernel_of(next(e.op for e in EXAMPLES if e.op_type.name == "relay.exp"))
+    lower(module, C, "loops", "fuse")
+    nest = next(op for op in module.ops if isinstance(op, func.FuncOp) and "nest" in op.sym_name.data)
+    block = nest.body.block
+    assert block.first_op is not None
+    block.insert_op_before(xdsl_test.TestOp(), block.first_op)
+    with pytest.raises(Diagnostic, match=r"'test\.op': has no counterpart in C"):
+        emit_c(module)
