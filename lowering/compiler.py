@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
 from ..dialects.support.diagnostics import Diagnostic

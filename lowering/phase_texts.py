@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..dialects.support.diagnostics import UsageError
 from ..transforms.infra import PassContext
 from ..transforms.infra.walk import clone
 from .compiler import code_units, lower
@@ -47,7 +48,13 @@ class PhaseTexts(Mapping[str, str]):
         return module
 
     def assembly(self) -> str:
-        """The assembly of what was compiled: of each kernel, and last of the graph's own function."""
+        """The assembly of what was compiled: of each kernel, and last of the graph's own function.
+
+        Raises:
+            UsageError: the target is `c`, whose assembly is the C compiler's.
+        """
+        if self.target.kind == "c":
+            raise UsageError("the assembly is the C compiler's", hint="exe.ir.c_source() is what it was given")
         texts = [(name, text) for name, text in code_units(self.module("llvm"))]
         parts = [f"# {name or 'the graph'}\n{compile_to_assembly(text, self.target)}" for name, text in texts]
         return "\n".join(parts)

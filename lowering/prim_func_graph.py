@@ -54,7 +54,10 @@ def _types(function: PrimFuncOp) -> list[Attribute]:
     types: list[Attribute] = []
     for argument in function.body.block.args:
         if not isinstance(argument.type, MemRefType):
-            raise Diagnostic.at(function, f"an argument is of type {argument.type}, and callers pass arrays")
+            what = f"an argument is of type {argument.type}, and callers pass arrays"
+            raise Diagnostic.at(
+                function, what, hint="weft.kernel.build_kernel takes symbols; or give the extents as numbers"
+            )
         type = memref_of(argument)
         types.append(TensorType(type.element_type, type.get_shape()))
     given = function.attributes.get(ARGUMENTS)

@@ -33,3 +33,8 @@ def load_for(objects: Sequence[bytes]) -> None:
                 continue
         else:
             raise LoadError(f"OpenMP's library {names[0]} is not installed", hint="it comes with the C compiler")
+
+
+def libraries_for(objects: Sequence[bytes]) -> list[str]:
+    """What a linker is told for `objects`: `-lgomp`."""
+    return [f"-l{names[1]}" for mark, names in _MARKS.items() if any(mark in image for image in objects)]

@@ -165,9 +165,8 @@ def _add_input_and_output(group: argparse._ArgumentGroup) -> None:  # pyright: i
         "--emit",
         default="mlir",
         metavar="FORMAT",
-        help="what to write: mlir (default), llvm, asm or obj from the llvm dialect, c from loops, graph-json (TVM's) from "
-        "fuse, "
-        "or memory.svg of a planned graph",
+        help="what to write: mlir (default), llvm, asm or obj from the llvm dialect, c from loops, graph-json (TVM's) "
+        "from fuse, or memory.svg of a planned graph",
     )
     add("--split-input-file", action="store_true", help="the input is several modules, with lines '// -----' between")
     add(

@@ -26,6 +26,7 @@ from .expr import (
     Binary,
     BinaryKind,
     Const,
+    Dim,
     Expr,
     ExprLike,
     IterVar,
@@ -60,7 +61,7 @@ def element_type(dtype: DType) -> Attribute:
         raise UsageError(f"te: {error}", hint="give a dtype by NumPy's name, as 'float32'") from None
 
 
-def placeholder(shape: int | Sequence[int], dtype: DType = "float32", name: str = "placeholder") -> Tensor:
+def placeholder(shape: Dim | Sequence[Dim], dtype: DType = "float32", name: str = "placeholder") -> Tensor:
     """An input tensor.
 
     Raises:
@@ -69,14 +70,14 @@ def placeholder(shape: int | Sequence[int], dtype: DType = "float32", name: str 
     return own.placeholder(_shape(shape), element_type(dtype), name)
 
 
-def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+def _shape(shape: Dim | Sequence[Dim]) -> tuple[Dim, ...]:
     given: object = shape
     dims = (given,) if isinstance(given, int | Expr) else tuple(cast("Sequence[object]", given))
     for dim in dims:
         if (isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0) or isinstance(dim, Expr):
             continue
         raise UsageError(f"te: {dim!r} is no extent", hint="give integers from 0 on")
-    return cast("tuple[int, ...]", dims)
+    return cast("tuple[Dim, ...]", dims)
 
 
 _I: TypeAlias = IterVar
@@ -100,7 +101,7 @@ class AnyRankFormula(Protocol):
 
 @overload
 def compute(
-    shape: int | Sequence[int],
+    shape: Dim | Sequence[Dim],
     fcompute: AnyRankFormula,
     name: str = "compute",
     tag: str = "",
@@ -110,7 +111,7 @@ def compute(
 
 @overload
 def compute(
-    shape: int | Sequence[int],
+    shape: Dim | Sequence[Dim],
     fcompute: Formula,
     name: str = "compute",
     tag: str = "",
@@ -119,7 +120,7 @@ def compute(
 
 
 def compute(
-    shape: int | Sequence[int],
+    shape: Dim | Sequence[Dim],
     fcompute: Formula | AnyRankFormula,
     name: str = "compute",
     tag: str = "",
@@ -158,7 +159,7 @@ def compute(
     return own.compute(dims, cast("own.AnyRankBody", body), name, plain)
 
 
-def reduce_axis(dom: int | tuple[int, int], name: str = "rv") -> IterVar:
+def reduce_axis(dom: Dim | tuple[int, Dim], name: str = "rv") -> IterVar:
     """A variable to reduce over, `low <= k < high`.
 
     Raises:

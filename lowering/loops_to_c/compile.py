@@ -23,11 +23,11 @@ from ...dialects.support.knobs import CC
 from ..abi import INPUTS, CompiledGraph
 from ..check_sites import read_checks
 from ..constant_data import constant_data
+from ..graph_to_memory.signature import read_signature
 from ..loops_to_llvm.symbols import CONSTANT_INDEX
 from ..machine.codegen import CodegenError
 from ..machine.kernel_cache import KernelCache
 from ..machine.target import Target
-from ..graph_to_memory.signature import read_signature
 from .module import FLAGS, arena_bytes, emit_c
 
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, Signedness, StringAttr, TensorType, i64
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    Signedness,
+    StringAttr,
+    TensorType,
+    i64,
+)
 from xdsl.dialects.builtin import IntegerType as _IntegerType
 from xdsl.utils.hints import isa
 
@@ -50,12 +59,12 @@ def function_of(name: str, arguments: Sequence[te.Tensor]) -> tuple[PrimFuncOp, 
                 {
                     "name": StringAttr(tensor.name),
                     "place": IntegerAttr(order.index(tensor), i64),
-                    "type": TensorType(tensor.element_type, tensor.shape),
+                    "type": TensorType(tensor.element_type, _known(tensor)),
                 }
             )
             for tensor in arguments
         )
-    computed = [t for t in te.topological_order(outputs) if t.producer is not None and 0 not in t.shape]
+    computed = [t for t in te.topological_order(outputs) if t.producer is not None and 0 not in t.dims]
     return function, dict(zip(computed, blocks_under(function), strict=True))
 
 
@@ -76,6 +85,10 @@ def check_arguments(arguments: Sequence[te.Tensor]) -> None:
     for tensor in te.topological_order(arguments):
         if tensor.producer is None and tensor not in arguments:
             raise UsageError(f"'{tensor.name}' is read, and not among the arguments", hint="add it to them")
+
+
+def _known(tensor: te.Tensor) -> list[int]:
+    return [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in tensor.dims]
 
 
 def _is_unsigned(tensor: te.Tensor) -> bool:

@@ -114,7 +114,7 @@ class Schedule:
         if stage.is_started or stage.is_inlined or stage.attachment is not None:
             raise ScheduleError(f"te: cache_write of '{tensor.name}' comes before what else is asked of its stage")
         name = f"{tensor.name}.{scope or 'global'}"
-        cache = te.Tensor(tensor.shape, tensor.element_type, name, with_fresh_axes(stage.compute, ".c"))
+        cache = te.Tensor(tensor.dims, tensor.element_type, name, with_fresh_axes(stage.compute, ".c"))
         axes = stage.compute.axes
         made = Stage(cache, cache.producer, False)
         made.scope = scope
@@ -143,9 +143,9 @@ class Schedule:
         place = factor_axis + rank + 1 if factor_axis < 0 else factor_axis
         if not 0 <= place <= rank:
             raise ScheduleError(f"te: there is no dimension {factor_axis} in {rank + 1} dimensions")
-        parts_axis = te.IterVar(axis.name, axis.extent)
-        spatial: dict[te.Expr, te.Expr] = {old: te.IterVar(old.name, old.extent) for old in compute.axes}
-        steps = {leaf: te.IterVar(leaf.name, leaf.extent, True) for leaf in stage.leaf_iter_vars if leaf.reduce}
+        parts_axis = te.IterVar(axis.name, axis.dim)
+        spatial: dict[te.Expr, te.Expr] = {old: te.IterVar(old.name, old.dim) for old in compute.axes}
+        steps = {leaf: te.IterVar(leaf.name, leaf.dim, True) for leaf in stage.leaf_iter_vars if leaf.reduce}
         values, inside = _root_values(stage, {**steps, axis: parts_axis})
         operand = substitute(body.operand, {**spatial, **values})
         if inside:
@@ -154,9 +154,9 @@ class Schedule:
         axes = [each for each in spatial.values() if isinstance(each, te.IterVar)]
         axes.insert(place, parts_axis)
         formula = te.Reduce(body.kind, operand, rest) if rest else operand
-        shape = tuple(each.extent for each in axes)
+        shape = tuple(each.dim for each in axes)
         parts = te.Tensor(shape, tensor.element_type, f"{tensor.name}.rf", te.Compute(tuple(axes), formula))
-        again = te.IterVar(f"{axis.name}.v", axis.extent, True)
+        again = te.IterVar(f"{axis.name}.v", axis.dim, True)
         indices: list[te.IterVar] = [*compute.axes]
         indices.insert(place, again)
         stage.compute = te.Compute(compute.axes, te.Reduce(body.kind, parts[tuple(indices)], (again,)))
@@ -167,7 +167,7 @@ class Schedule:
 
 def _copy_of(tensor: te.Tensor, name: str) -> te.Tensor:
     names = [f"ax{number}" for number in range(tensor.rank)]
-    return te.compute(tensor.shape, lambda *i: tensor[i], name, names)
+    return te.compute(tensor.dims, lambda *i: tensor[i], name, names)
 
 
 def _root_values(stage: Stage, leaves: dict[te.IterVar, te.IterVar]) -> tuple[dict[te.Expr, te.Expr], list[te.Expr]]:
@@ -180,14 +180,14 @@ def _root_values(stage: Stage, leaves: dict[te.IterVar, te.IterVar]) -> tuple[di
             case Split(parent, outer, inner):
                 if outer not in values or inner not in values:
                     continue
-                value = values[outer] * inner.extent + values[inner]
-                if outer.extent * inner.extent != parent.extent:
-                    inside.append(value < parent.extent)
+                value = values[outer] * te.dim_expr(inner.dim) + values[inner]
+                if not te.same(te.product((outer.dim, inner.dim)), parent.dim):
+                    inside.append(value < te.dim_expr(parent.dim))
                 values[parent] = value
             case Fuse(outer, inner, fused):
                 if fused in values:
-                    values[outer] = values[fused] // inner.extent
-                    values[inner] = values[fused] % inner.extent
+                    values[outer] = values[fused] // te.dim_expr(inner.dim)
+                    values[inner] = values[fused] % te.dim_expr(inner.dim)
             case Reorder():
                 pass
     roots: dict[te.Expr, te.Expr] = {}

@@ -145,7 +145,7 @@ class Stage:
             size = size.value
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ScheduleError(f"te: a loop is split by a positive integer, not by {size!r}")
-        rest = -(-parent.extent // size)
+        rest = _rounded_up(parent.dim, size)
         sizes = (rest, size) if factor is not None else (size, rest)
         outer, inner = (
             te.IterVar(f"{parent.name}.{word}", extent, parent.reduce)
@@ -173,7 +173,7 @@ class Stage:
                 raise ScheduleError(what, hint="reorder them first")
             if fused.reduce != inner.reduce:
                 raise ScheduleError(f"te: one of {fused.name} and {inner.name} reduces, and the other does not")
-            outer, extent = fused, fused.extent * inner.extent
+            outer, extent = fused, te.product((fused.dim, inner.dim))
             fused = te.IterVar(f"{outer.name}.{inner.name}.fused", extent, outer.reduce)
             self.actions.append(Fuse(outer, inner, fused))
             self._replace([outer, inner], [fused])
@@ -306,6 +306,11 @@ class Stage:
     rolling_buffer: Callable[..., NoReturn]
     env_threads: Callable[..., NoReturn]
     transform_layout: Callable[..., NoReturn]
+
+
+def _rounded_up(dim: te.Dim, size: int) -> te.Dim:
+    """How many parts of `size` an extent has."""
+    return -(-dim // size) if isinstance(dim, int) else (dim + (size - 1)) // size
 
 
 def _taken(action: Split | Fuse) -> tuple[te.IterVar, ...]:

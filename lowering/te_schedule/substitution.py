@@ -49,6 +49,6 @@ def with_fresh_axes(compute: te.Compute, suffix: str) -> te.Compute:
     """The same computation over axes of its own."""
     fresh: dict[te.Expr, te.Expr] = {}
     for axis in (*compute.axes, *compute.reduce_axes):
-        fresh[axis] = te.IterVar(f"{axis.name}{suffix}", axis.extent, axis.reduce, axis.start)
+        fresh[axis] = te.IterVar(f"{axis.name}{suffix}", axis.dim, axis.reduce, axis.start)
     axes = tuple(axis for old in compute.axes if isinstance(axis := fresh[old], te.IterVar))
     return te.Compute(axes, substitute(compute.body, fresh))

@@ -67,7 +67,7 @@ def _final_tensors(schedule: Schedule) -> dict[te.Tensor, te.Tensor]:
                 continue
             body = substitute(stage.compute.body, {}, final)
             producer = te.Compute(stage.compute.axes, body)
-            final[tensor] = te.Tensor(tensor.shape, tensor.element_type, tensor.name, producer)
+            final[tensor] = te.Tensor(tensor.dims, tensor.element_type, tensor.name, producer)
     return final
 
 
@@ -128,7 +128,7 @@ class _Translation:
             own: list[LoopRV | None] = [*self.sch.get_loops(block)[-len(axes) :]] if axes else []
         else:
             found = iter(self.sch.get_loops(block))
-            own = [next(found) if axis.extent != 1 else None for axis in axes]
+            own = [next(found) if axis.dim != 1 else None for axis in axes]
         loops = self.loops[stage] = dict(zip(axes, own, strict=True))
         for action in stage.actions:
             match action:
@@ -193,6 +193,8 @@ class _Translation:
             if not axis.reduce and (loop := self.loops[stage][axis]) is not None:
                 found = self.sch.get(loop)
                 assert isinstance(found, ForOp)
+                if found.is_symbolic:
+                    return False
                 size *= found.trip_count
         return size <= PRIVATE_BYTES
 

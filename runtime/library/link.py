@@ -13,6 +13,7 @@ import numpy as np
 
 from ...dialects.support.diagnostics import Diagnostic, Place, UsageError
 from ...lowering.abi import ALIGNMENT, CompiledGraph, Platform
+from ..openmp import libraries_for
 from .glue import data_source, glue
 from .header import header, identifier
 
@@ -73,7 +74,7 @@ def _build(graph: CompiledGraph, name: str, target: Path, folder: Path, tools: _
     if target.suffix == SHARED:
         (folder / "exports").write_text(f"{{ global: {name}_model; {SHARED_SYMBOLS}; local: *; }};\n")
         options = ["-Wl,--version-script=exports", "-Wl,-z,nodelete", f"-Wl,-soname,{target.name}", "-pthread"]
-        tools.run("-shared", *options, *objects, "-lm", "-o", "library", folder=folder)
+        tools.run("-shared", *options, *objects, "-lm", *libraries_for(graph.objects), "-o", "library", folder=folder)
         return folder / "library"
     tools.run("-r", "-nostdlib", *objects, "-o", "joined.o", folder=folder)
     kept = [f"--keep-global-symbol={symbol}" for symbol in (f"{name}_model", SHARED_SYMBOLS)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 from pathlib import Path
 
@@ -172,6 +173,24 @@ def test_a_graph_with_constants_runs_from_c() -> None:
         wanted, got = (weft.compile(str(path), target=target, threads=2)(x) for target in ("llvm", "c"))
     assert isinstance(got, np.ndarray) and isinstance(wanted, np.ndarray)
     assert_close(got, wanted, 1e-5)
+
+
+@needs_compiler
+def test_a_graph_from_c_is_saved_and_exported(tmp_path: Path) -> None:
+    x = te.placeholder((64,), name="x")
+    y = te.compute((64,), lambda i: x[i] + 1.0, name="y")
+    s = te.create_schedule(y.op)
+    s[y].parallel(y.op.axis[0])
+    executable = weft.build(s, [x, y], "c", threads=2).entry.executable
+    executable.save(tmp_path / "y.weft")
+    values = np.arange(64, dtype=np.float32)
+    loaded = weft.load(tmp_path / "y.weft", threads=2)(values)
+    assert isinstance(loaded, np.ndarray)
+    np.testing.assert_array_equal(np.asarray(loaded, np.float32), values + 1)
+    executable.export_library(tmp_path / "liby.so")
+    assert b"GOMP_parallel" not in (tmp_path / "liby.so").read_bytes() or ctypes.CDLL(str(tmp_path / "liby.so"))
+    with pytest.raises(UsageError, match="the assembly is the C compiler's"):
+        _ = executable.asm
 
 
 @needs_compiler

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from te_run import assert_scheduled
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft import te
-from weft.dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, enclosing_loops
+from weft.dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, enclosing_loops
+from weft.kernel import build_kernel
 from weft.lowering.te_schedule.stage import REFUSED
 from weft.lowering.te_schedule.translation import translate
 from weft.tir import ScheduleError
@@ -361,3 +363,24 @@ def test_large_stages_in_loops_of_others_stay_off_the_stack() -> None:
     module = weft.lower(s, [a, c])
     assert [op.scope.data for op in module.walk() if isinstance(op, AllocBufferOp)] == ["global"]
     assert not [op for op in module.walk() if isinstance(op, ForOp) and op.trip_count == 0]
+
+
+def test_stages_of_symbolic_extents_are_scheduled_for_all_sizes() -> None:
+    n = te.var("n")
+    a, b = te.placeholder((n, 8), name="A"), te.placeholder((8, 6), name="B")
+    k = te.reduce_axis((0, 8), "k")
+    c = te.compute((n, 6), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+    s = te.create_schedule(c.op)
+    outer, inner = s[c].split(c.op.axis[0], factor=4)
+    s[c].reorder(outer, c.op.axis[1], inner)
+    s[c].parallel(outer)
+    assert "to (%n + 3) floordiv 4" in str(weft.lower(s, [a, b, c], simple_mode=True))
+    module = weft.lower(s, [a, b, c])
+    (function,) = module.ops
+    assert isinstance(function, PrimFuncOp)
+    kernel = build_kernel(function, start="schedule")
+    for rows in (0, 1, 4, 7):
+        x, y = (np.random.default_rng(rows).standard_normal(shape, np.float32) for shape in ((rows, 8), (8, 6)))
+        np.testing.assert_allclose(np.asarray(kernel(x, y)[0], np.float32), x @ y, rtol=1e-5, atol=1e-5)
+    with pytest.raises(weft.Diagnostic, match="callers pass arrays"):
+        weft.build(s, [a, b, c])
