@@ -8,7 +8,7 @@ registered with `register_config_option`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, cast, get_args, get_type_hints
 
 from xdsl.passes import ModulePass
@@ -73,10 +73,21 @@ def validate(config: Mapping[str, object]) -> dict[str, object]:
         ConfigError: an unknown key (the message lists near ones, or all), `None`, or a value of the wrong type.
     """
     result: dict[str, object] = {}
-    for key, value in config.items():
+    for key, value in _each_option(config):
         option = _find(key)
         result[option.key] = _convert(option, key, value)
     return result
+
+
+def _each_option(config: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """The keys and values; where a dictionary gives options of a pass, as TVM's `{"tir.UnrollLoop": {...}}`, each of
+    them by itself."""
+    for key, value in config.items():
+        if isinstance(value, Mapping) and key not in _options and canonical_name(key) is not None:
+            for name, each in cast("Mapping[str, object]", value).items():
+                yield f"{key}.{name}", each
+        else:
+            yield key, value
 
 
 def _find(key: str) -> ConfigOption:

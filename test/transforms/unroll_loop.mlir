@@ -1,0 +1,59 @@
+// RUN: weft-opt %s -p unroll-loop | filecheck %s
+// RUN: weft-opt %s -p 'unroll-loop{auto-max-extent=4 explicit-unroll=false}' | filecheck %s --check-prefix=MARK
+// RUN: weft-opt %s -p 'unroll-loop{auto-max-step=8}' | filecheck %s --check-prefix=STEPS
+
+// CHECK-LABEL: tir.prim_func @a_loop_that_is_unrolled_is_written_out
+// CHECK-NEXT:    tir.for %i = 0 to 4 {
+// CHECK-NEXT:      tir.block @b(%vi: spatial 4, %vj: spatial 2) = [%i, 0] reads() writes(%y[%vi, %vj] : memref<4x2xf32>) {
+// CHECK-NEXT:        memref.store %z, %y[%vi, %vj] : memref<4x2xf32>
+// CHECK-NEXT:      }
+// CHECK-NEXT:      tir.block @b(%vi_1: spatial 4, %vj_1: spatial 2) = [%i, 1] reads() writes(%y[%vi_1, %vj_1] : memref<4x2xf32>) {
+// CHECK-NEXT:        memref.store %z, %y[%vi_1, %vj_1] : memref<4x2xf32>
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
+// MARK-LABEL: tir.prim_func @a_loop_that_is_unrolled_is_written_out
+// MARK-NEXT:    tir.for unrolled %i = 0 to 4 {
+// MARK-NEXT:      tir.for unrolled %j = 0 to 2 {
+// STEPS-LABEL: tir.prim_func @a_loop_that_is_unrolled_is_written_out
+// STEPS-COUNT-8: tir.block @b
+// STEPS-NOT:   tir.for
+tir.prim_func @a_loop_that_is_unrolled_is_written_out(%y: memref<4x2xf32>, %z: f32) {
+  tir.for %i = 0 to 4 {
+    tir.for unrolled %j = 0 to 2 {
+      tir.block @b(%vi: spatial 4, %vj: spatial 2) = [%i, %j] reads() writes(%y[%vi, %vj] : memref<4x2xf32>) {
+        memref.store %z, %y[%vi, %vj] : memref<4x2xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @loops_whose_iterations_run_at_once_stay
+// CHECK:         tir.for parallel %i = 0 to 2 {
+// CHECK-NEXT:      tir.for vectorized %j = 0 to 4 {
+// MARK-LABEL: tir.prim_func @loops_whose_iterations_run_at_once_stay
+// MARK:          tir.for parallel %i = 0 to 2 {
+// MARK-NEXT:       tir.for vectorized %j = 0 to 4 {
+// STEPS-LABEL: tir.prim_func @loops_whose_iterations_run_at_once_stay
+// STEPS:         tir.for parallel %i = 0 to 2 {
+// STEPS-NEXT:      tir.for vectorized %j = 0 to 4 {
+tir.prim_func @loops_whose_iterations_run_at_once_stay(%y: memref<2x4xf32>, %z: f32) {
+  tir.for parallel %i = 0 to 2 {
+    tir.for vectorized %j = 0 to 4 {
+      tir.block @b(%vi: spatial 2, %vj: spatial 4) = [%i, %j] reads() writes(%y[%vi, %vj] : memref<2x4xf32>) {
+        memref.store %z, %y[%vi, %vj] : memref<2x4xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @a_loop_of_a_size_stays
+// CHECK:         tir.for unrolled %i = 0 to %n {
+tir.prim_func @a_loop_of_a_size_stays(%y: memref<?xf32>, %n: index) shapes(%y[%n]) {
+  tir.for unrolled %i = 0 to %n {
+    tir.block @b(%vi: spatial %n) = [%i] reads() writes(%y[%vi] : memref<?xf32>) {
+      %z = arith.constant 0.0 : f32
+      memref.store %z, %y[%vi] : memref<?xf32>
+    }
+  }
+}

@@ -1,0 +1,84 @@
+"""Passes from `tir` to `tir` that the compiler does not run by itself: what they make computes the same."""
+
+from __future__ import annotations
+
+import pytest
+from te_samples import dense, softmax
+from tir_run import Stage, assert_computes, prim_func
+from xdsl.dialects.builtin import ModuleOp
+
+from weft import PassContext
+from weft.dialects.tir.core import ForKind, ForOp, PrimFuncOp, blocks_under
+from weft.tir import Schedule
+from weft.transform import get_pass
+from weft.transforms.infra.errors import ConfigError
+from weft.transforms.infra.remarks import collect
+
+STAGES: dict[str, Stage] = {"dense": dense(4, 6, 5), "softmax": softmax(3, 4)}
+
+
+def loops(func: PrimFuncOp) -> list[ForOp]:
+    return [op for op in func.walk() if isinstance(op, ForOp)]
+
+
+def function(module: ModuleOp) -> PrimFuncOp:
+    func = module.body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    return func
+
+
+@pytest.mark.parametrize("name", STAGES)
+@pytest.mark.parametrize("explicit", [True, False])
+def test_unrolled_loops_compute_the_same(name: str, explicit: bool) -> None:
+    module = ModuleOp([prim_func(STAGES[name])])
+    options = {"auto_max_step": 24, "explicit_unroll": explicit}
+    with PassContext(config={"tir.UnrollLoop": options}):
+        func = function(get_pass("UnrollLoop")(module))
+    if explicit:
+        assert len(blocks_under(func)) > len(blocks_under(function(module)))
+    else:
+        assert ForKind.UNROLLED in {loop.for_kind for loop in loops(func)}
+    assert_computes(func, STAGES[name], threads=[2])
+
+
+def test_private_buffers_of_unrolled_loops_are_each_iterations_own() -> None:
+    schedule = Schedule(prim_func(STAGES["dense"]))
+    block, relu = schedule.get_block("dense"), schedule.get_block("relu")
+    outer, rows = schedule.split(schedule.get_loops(relu)[0], [2, 2])
+    schedule.compute_at(block, rows)
+    schedule.set_scope(block, 0, "local")
+    schedule.unroll(rows)
+    func = function(get_pass("UnrollLoop")(schedule.mod))
+    assert len(loops(func)) == 1 + 2 * 3  # two rows, of which each is a sum and what follows it
+    assert str(func).count('tir.alloc_buffer "local"') == 2
+    assert_computes(func, STAGES["dense"])
+    schedule.unroll(outer)
+    with collect() as remarks:
+        func = function(get_pass("UnrollLoop")(schedule.mod))
+    assert len(loops(func)) == 1 + 2 * 3
+    assert [each.message for each in remarks if "not written out" in each.message]
+    assert_computes(func, STAGES["dense"])
+
+
+def test_options_of_a_pass_are_configured_by_themselves_or_all_at_once() -> None:
+    module = ModuleOp([prim_func(STAGES["dense"])])
+    for config in ({"tir.UnrollLoop.auto_max_extent": 5}, {"tir.UnrollLoop": {"auto_max_extent": 5}}):
+        with PassContext(config=config):
+            func = function(get_pass("UnrollLoop")(module))
+        assert len(loops(func)) < len(loops(function(module)))
+    with pytest.raises(ConfigError, match=r"tir.UnrollLoop.auto_max_extend"):
+        PassContext(config={"tir.UnrollLoop": {"auto_max_extend": 5}})
+    with pytest.raises(ConfigError, match="has type int"):
+        PassContext(config={"tir.UnrollLoop": {"auto_max_extent": "five"}})
+    with pytest.raises(ValueError, match="auto-max-step is negative"):
+        get_pass("UnrollLoop", auto_max_step=-1)
+
+
+def test_without_parallel_loops_the_result_is_the_same() -> None:
+    schedule = Schedule(prim_func(STAGES["softmax"]))
+    for block in blocks_under(function(schedule.mod)):
+        schedule.parallel(schedule.get_loops(schedule.get_block(block.block_name))[0])
+    kinds = {loop.for_kind for loop in loops(function(schedule.mod))}
+    func = function(get_pass("ConvertForLoopsToSerial")(schedule.mod))
+    assert ForKind.PARALLEL in kinds and {loop.for_kind for loop in loops(func)} == {ForKind.SERIAL}
+    assert_computes(func, STAGES["softmax"])

@@ -1,0 +1,150 @@
+"""Write the iterations of short loops out, or let them be written out by LLVM.
+
+Before -> after `unroll-loop`:
+
+```mlir
+tir.for unrolled %i = 0 to 2 {
+  tir.block @b(%v: spatial 2) = [%i] ...
+
+tir.block @b(%v: spatial 2) = [0] ...
+tir.block @b(%v_1: spatial 2) = [1] ...
+```
+
+Loops of kind `unrolled` are; so are serial ones around nothing but such and blocks, if they have at most
+`auto-max-extent` iterations, or at most `auto-max-step` elements are stored in all of them, and at most
+`auto-max-depth` are nested. With `explicit-unroll=false` their iterations are not written out: they become loops of
+kind `unrolled`, which carry an annotation for LLVM.
+
+Does not: write out the outermost loop of a nest in which threads have buffers of their own, which reach no further;
+look at loops of extents that are symbols, nor at those whose iterations run at the same time. The compiler does not run
+it: rolled loops compile faster, and LLVM unrolls them. Counterpart of TVM's UnrollLoop, whose configuration it takes:
+`PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}})`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import memref
+from xdsl.ir import Block, Operation
+
+from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, blocks_under, enclosing_loops
+from ..infra import PrimFuncPass, report_changed
+from ..infra.remarks import missed, passed
+from .schedule.loops import bind_constant
+from .symbolic_partition import clone_with_buffers
+
+
+@dataclass(frozen=True)
+class UnrollLoopPass(PrimFuncPass):
+    """Write the iterations of short loops out.
+
+    Options: the most stores and the most iterations for which a serial loop is unrolled, how deep such loops are nested
+    at most, and whether their iterations are written out here.
+    """
+
+    name = "unroll-loop"
+    tvm_name = "UnrollLoop"
+    auto_max_step: int = 0
+    auto_max_depth: int = 8
+    auto_max_extent: int = 0
+    explicit_unroll: bool = True
+
+    def __post_init__(self) -> None:
+        for option in ("auto_max_step", "auto_max_depth", "auto_max_extent"):
+            if getattr(self, option) < 0:
+                raise ValueError(f"{option.replace('_', '-')} is negative")
+
+    def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
+        unroller = _Unroller(self)
+        unroller.visit(func.body.block)
+        if unroller.changed:
+            passed(self.name, func, f"loops unrolled: {unroller.changed}")
+        report_changed(unroller.changed > 0)
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """What stands in a loop: the elements that are stored, and the loops that are not unrolled and that are, nested."""
+
+    stores: int = 0
+    normal: int = 0
+    unrolled: int = 0
+
+
+class _Unroller:
+    def __init__(self, options: UnrollLoopPass):
+        self.options = options
+        self.changed = 0
+
+    def visit(self, block: Block) -> _Inside:
+        """Unroll what is to be unrolled in `block`, inner loops first."""
+        found = [self._operation(op) for op in list(block.ops)]
+        return _Inside(
+            sum(each.stores for each in found),
+            max((each.normal for each in found), default=0),
+            max((each.unrolled for each in found), default=0),
+        )
+
+    def _operation(self, op: Operation) -> _Inside:
+        match op:
+            case BlockOp():
+                return _Inside(sum(isinstance(inner, memref.StoreOp) for inner in op.body.walk()))
+            case ForOp():
+                return self._loop(op)
+            case _:
+                return _Inside()
+
+    def _loop(self, loop: ForOp) -> _Inside:
+        inside = self.visit(loop.body.block)
+        trips, chosen = loop.size, self.options
+        if not isinstance(trips, int):
+            return _Inside(inside.stores, inside.normal + 1, inside.unrolled)
+        wanted = loop.for_kind == ForKind.UNROLLED
+        if loop.for_kind == ForKind.SERIAL and not inside.normal and inside.unrolled <= chosen.auto_max_depth:
+            wanted = trips * inside.stores <= chosen.auto_max_step or trips <= chosen.auto_max_extent
+        if not wanted:
+            return _Inside(inside.stores, inside.normal + 1, inside.unrolled)
+        if chosen.explicit_unroll and _holds_private_buffers(loop) and not enclosing_loops(loop):
+            why = "its iterations are not written out: they would be nests, and a thread's own buffers are for one"
+            missed("unroll-loop", loop, why, "unroll a loop within it")
+            return _Inside(inside.stores, inside.normal + 1, inside.unrolled)
+        if chosen.explicit_unroll:
+            self.changed += 1
+            write_out(loop)
+        elif loop.for_kind == ForKind.SERIAL:
+            self.changed += 1
+            loop.for_kind = ForKind.UNROLLED
+        return _Inside(inside.stores * trips, inside.normal, inside.unrolled + 1)
+
+
+def _holds_private_buffers(loop: ForOp) -> bool:
+    """Whether blocks in `loop` use buffers of a thread's own, which reach no further than one nest."""
+    buffers = (buffer.owner for block in blocks_under(loop) for buffer in (*block.reads, *block.writes))
+    return any(isinstance(alloc, AllocBufferOp) and alloc.is_private for alloc in buffers)
+
+
+def write_out(loop: ForOp) -> None:
+    """Let the iterations of a loop stand one after the other."""
+    assert loop.parent is not None
+    for value in range(loop.start, loop.start + loop.trip_count):
+        copy = clone_with_buffers(loop)
+        loop.parent.insert_op_before(copy, loop)
+        copy.for_kind = ForKind.SERIAL
+        copy.properties.pop("annotations", None)
+        copy.properties["min"] = type(copy.min)(value, copy.min.type)
+        copy.trip_count = 1
+        bind_constant(copy)
+    _erase(loop)
+
+
+def _erase(loop: ForOp) -> None:
+    """Take a loop away, and the buffers of its own that nothing uses any more."""
+    buffers = {v for op in loop.walk() if isinstance(op, BlockOp) for v in (*op.reads, *op.writes)}
+    loop.detach()
+    loop.erase(safe_erase=False)
+    for buffer in buffers:
+        if isinstance(buffer.owner, AllocBufferOp) and not buffer.uses and buffer.owner.parent is not None:
+            buffer.owner.detach()
+            buffer.owner.erase()
