@@ -6,8 +6,6 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...support.diagnostics import Diagnostic
 from ..functions import PrimFuncOp
-from .printer import HEADER, function_text
-from .source import Source
 
 
 class IRModule(ModuleOp):
@@ -56,6 +54,8 @@ def module_script(module: ModuleOp) -> str:
     Raises:
         Diagnostic: something in a function has no form in TVMScript.
     """
+    from .printer import HEADER, function_text  # compiling needs modules, and prints none
+
     functions = [function_text(op) for op in module.ops if isinstance(op, PrimFuncOp)]
     header = f"{HEADER.replace('import ', 'import ir_module, ')}\n\n@ir_module\nclass Module:\n"
     inner = "\n".join(functions) or "pass\n"
@@ -73,6 +73,8 @@ def ir_module(cls: type) -> IRModule:
         if isinstance(value, PrimFuncOp):
             functions.append(value)
         elif not name.startswith("__"):
+            from .source import Source
+
             source = Source.of_function(cls)
             raise Diagnostic(
                 f"a module holds functions only, and '{name}' is none",
