@@ -398,6 +398,7 @@ FUNCTIONS_REFUSED = {
     "def f():\n    C[0] = 3": "an element is stored in a block only",
     "def f():\n    x = y": "has its name in a block",
     "def f():\n    return 3": "a function has no 'return 3'",
+    "def f():\n    T.func_attr({'a': T.attribute('dense<')})": "this is no attribute",
     "def f(:": "this is no Python",
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import ParseError
 
 from .attributes import attribute_from_text, attribute_of
 from .scope import NotStatic, Scope
@@ -70,7 +71,10 @@ def literal(scope: Scope, node: ast.expr) -> object:
     """
     match node:
         case ast.Call(func=func, args=[text]) if scope.word(func) == "attribute":
-            return attribute_from_text(str(literal(scope, text)))
+            try:
+                return attribute_from_text(str(literal(scope, text)))
+            except ParseError as error:
+                raise scope.source.error(text, f"this is no attribute: {error.msg}") from error
         case ast.List(elts=elts) | ast.Tuple(elts=elts):
             return [literal(scope, each) for each in elts]
         case ast.Dict(keys=keys, values=values):
