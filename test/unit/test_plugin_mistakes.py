@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, f32
 from xdsl.ir import Attribute, Block, Region
@@ -77,8 +78,30 @@ class OtherShape(Unary):
         return te.compute([2], lambda i: inputs[0][i])
 
 
+@irdl_op_definition
+class OtherFormula(Unary):
+    """Not what its formula says.
+
+    `y = x + 1`
+
+    ```mlir
+    %y = relay.test_other_formula %x : tensor<4xf32> -> tensor<4xf32>
+    ```
+    """
+
+    name = "relay.test_other_formula"
+    traits = traits_def(Pure(), FusionPattern(Fusion.ELEMWISE))
+
+    def infer(self) -> Sequence[Attribute]:
+        return [tensor(self.data)]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        return te.compute([4], lambda i: inputs[0][i] + 2)
+
+
 def module_of(op_type: type[RelayOp]) -> ModuleOp:
     block = Block(arg_types=[TensorType(f32, [4])])
+    block.args[0].name_hint = "x"
     op = op_type(*block.args)
     block.add_ops([op, ReturnOp(*op.results)])
     return ModuleOp([FuncOp("main", FunctionType.from_lists(block.arg_types, op.result_types), Region(block))])
@@ -104,3 +127,12 @@ def test_an_example_shows_that_another_shape_is_computed_than_declared() -> None
     example.__dict__["module"] = module_of(OtherShape)
     with pytest.raises(AssertionError, match=r"has shape \[2\] .* but it declares tensor<4xf32>: class"):
         example.check_types()
+
+
+def test_an_example_shows_the_values_on_which_compute_and_formula_differ() -> None:
+    example = OperatorExample(OtherFormula)
+    example.__dict__["module"] = module_of(OtherFormula)
+    with pytest.raises(
+        AssertionError, match=r"formula `x \+ 1` gives for x = array\(.*: class OtherFormula \(.*py:\d+\)"
+    ):
+        example.check_formula([np.zeros(4, np.float32)])

@@ -18,6 +18,7 @@ from weft.dialects.relay.core import ConstantOp, TupleOp
 from weft.dialects.relay.reference import evaluate_compute, evaluate_directly
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.dtypes import numpy_dtype, scalar_type
+from weft.dialects.support.element_types import item_bytes
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
 from weft.testing import OperatorExample, assert_close, examples_of, run_operator
 
@@ -127,3 +128,9 @@ def test_batch_dimensions_that_a_gather_has_not_are_refused(batch: int) -> None:
     (gather,) = [op for op in Relay.operations if op.name == "relay.gather_nd"]
     with pytest.raises(VerifyException, match=f"{batch} batch dimensions and 2 indices do not fit 2 dimensions"):
         run_operator(gather, [np.zeros((7, 2), np.float32), np.zeros((2, 6), np.int64)], batch_dims=batch)  # pyright: ignore[reportArgumentType]
+
+
+def test_an_element_takes_the_bytes_that_its_name_says() -> None:
+    assert {name: item_bytes(name) for name in ("bool", "int8", "float16", "bfloat16", "float32", "int64")} == {
+        "bool": 1, "int8": 1, "float16": 2, "bfloat16": 2, "float32": 4, "int64": 8,
+    }  # fmt: skip

@@ -234,7 +234,13 @@ class OperatorExample:
             expected = eval(text, names)
         expected = list(expected) if isinstance(self.op.results[0].type, TupleType) else [expected]
         for found, wanted in zip(evaluate_compute(self.op, inputs), expected, strict=True):
-            assert_close(found, wanted, 1e-5)
+            try:
+                assert_close(found, wanted, 1e-5)
+            except AssertionError as error:
+                arrays = {name: value for name, value in names.items() if isinstance(value, np.ndarray)}
+                given = ", ".join(f"{name} = {array!r}" for name, array in arrays.items())
+                what = f"`compute` does not give what the formula `{text}` gives for {given}"
+                raise AssertionError(f"{what}: {class_place(self.op_type)}\n{error}") from None
         return True
 
     def check_machine_code(self, inputs: Sequence[NDArray] | None = None, tolerance: float = 1e-5) -> None:
