@@ -237,8 +237,8 @@ class OperatorExample:
             try:
                 assert_close(found, wanted, 1e-5)
             except AssertionError as error:
-                arrays = {name: value for name, value in names.items() if isinstance(value, np.ndarray)}
-                given = ", ".join(f"{name} = {array!r}" for name, array in arrays.items())
+                read = [(value.name_hint, array) for value, array in zip(self.operands(), inputs, strict=True)]
+                given = ", ".join(f"{name} = {array!r}" for name, array in read)
                 what = f"`compute` does not give what the formula `{text}` gives for {given}"
                 raise AssertionError(f"{what}: {class_place(self.op_type)}\n{error}") from None
         return True
