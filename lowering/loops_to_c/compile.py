@@ -32,7 +32,7 @@ from .module import FLAGS, arena_bytes, emit_c
 
 
 class NoCompilerError(UsageError):
-    """There is no C compiler on this system."""
+    """There is no C compiler on this system for what is asked."""
 
 
 def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tuple[str, ...] = ()) -> CompiledGraph:
@@ -129,9 +129,9 @@ def _machine_flags(target: Target) -> list[str]:
     """How the compiler is told of the processor."""
     resolved, here = target.resolved(), Target("c").resolved()
     if resolved.triple != here.triple:
-        raise UsageError(
+        raise NoCompilerError(
             f"C source for {resolved.triple} is compiled there, or by a compiler of yours",
-            hint="mod.get_source('c'), weft-opt --emit=c",
+            hint="weft.build(...).get_source(), weft-opt --emit=c",
         )
     if resolved.cpu == here.cpu and resolved.attributes == here.attributes:
         return ["-march=native"]

@@ -206,7 +206,13 @@ class FunctionText(VectorText):
 
     def check(self, op: CheckOp) -> None:
         at, given, record = (self.whole(value) for value in (op.at, op.given, op.record))
-        call = f"weft_check({at}, {given}, {op.extent.value.data}, {record}, {op.number.value.data})"
+        if op.bound is not None:
+            extent = self.atom(op.bound)
+            extent = f"{extent} < 0 ? 0 : {extent}"
+        else:
+            assert op.extent is not None
+            extent = str(op.extent.value.data)
+        call = f"weft_check({at}, {given}, {extent}, {record}, {op.number.value.data})"
         if op.result in self.live:
             self.define(op.result, call)
         else:
