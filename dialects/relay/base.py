@@ -45,6 +45,7 @@ from .. import te
 from ..support.diagnostics import UsageError, did_you_mean
 from ..support.dtypes import is_storage
 from .blocking import PLAIN, Blocks, Wish
+from .inference import inferred_once
 
 if TYPE_CHECKING:
     import numpy as np
@@ -191,6 +192,9 @@ class RelayOp(IRDLOperation, ABC):
             VerifyException: as `infer`; or an extent is negative, a result has more elements than can be counted, or
                 operands are of a type that is not computed with.
         """
+        return inferred_once(self, self._inferred)
+
+    def _inferred(self) -> Sequence[Attribute]:
         types = cast("object", self.infer())  # what is annotated, a plug-in may not have kept to
         if not is_types(types) or len(types) != len(self.results):
             found = f"{len(types)} types" if is_types(types) else type(types).__name__

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from math import prod
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
-from xdsl.ir import Attribute, Block, Operation, OpTraits
+from xdsl.ir import Attribute, Block, Operation
 from xdsl.irdl import OpDef
 from xdsl.traits import (
     ConstantLike,
@@ -31,6 +31,8 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
+
+from .definitions import definition_check
 
 Demand: TypeAlias = Callable[[Operation], None]
 """Raises a `VerifyException` or a `Diagnostic` where an operation is wrong."""
@@ -165,7 +167,7 @@ def _judge_of(kind: type[Operation]) -> Judge:
     plain = bool(found) and not found[0].regions and _is_plain(kind)
     own = None if demand is Operation.verify_ else demand
     return Judge(
-        definitions=(*(replace(definition, traits=OpTraits(lambda: ())).verify for definition in found), *by_looks),
+        definitions=(*map(definition_check, found), *by_looks),
         each_time=(*each_time, *([own] if own is not None and not plain else [])),
         own=own if plain else None,
         remembers=bool(found) and _is_repeated(kind),

@@ -50,7 +50,7 @@ def find_failures(module: ModuleOp) -> list[Diagnostic]:
             continue
         try:
             _check_structure(op)
-            if op.has_trait(SymbolTable):
+            if op.regions and op.has_trait(SymbolTable):
                 _check_symbols(op)
             judge(op, looks)
         except (VerifyException, Diagnostic) as error:

@@ -1,0 +1,58 @@
+"""Result types are inferred once for operators that are alike: most layers of a network are, and each is asked when it
+is made, when types are inferred, and when it is verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from .attributes import ResourceAttr
+
+MAX_KNOWN = 10_000
+
+_known: dict[Hashable, Sequence[Attribute]] = {}
+"""Result types by what they were inferred from. Only what was right is here."""
+
+
+def inferred_once(op: Operation, infer: Callable[[], Sequence[Attribute]]) -> Sequence[Attribute]:
+    """What `infer` gives for `op`, which looks at its operands' types, its properties, and at constants among its
+    operands.
+
+    Raises:
+        VerifyException: as `infer`.
+    """
+    if not op.operands or op.regions:
+        return infer()
+    told = _told(op)
+    if (types := _known.get(told)) is None:
+        types = infer()
+        if len(_known) >= MAX_KNOWN:
+            _known.clear()
+        _known[told] = types
+    return types
+
+
+def _told(op: Operation) -> Hashable:
+    """What tells operators apart that may have different result types."""
+    kind = type(op)
+    return (
+        kind,
+        getattr(kind, "infer", None),
+        tuple([(operand.type, _constant(operand)) for operand in op.operands]),
+        tuple([result.type for result in op.results]),
+        tuple(op.properties.items()),
+        tuple(op.attributes.items()),
+    )
+
+
+def _constant(value: SSAValue) -> Hashable:
+    """What tells a constant from others; not its data, which may be large."""
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.operands:
+        return None
+    held = owner.properties.get("value")
+    if isinstance(held, ResourceAttr):
+        return held.data.key
+    return hash(held.data.data) if isinstance(held, DenseIntOrFPElementsAttr) else None

@@ -1,0 +1,68 @@
+"""Result types that are inferred once for operators that are alike."""
+
+import gc
+import weakref
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from xdsl.dialects import test
+from xdsl.dialects.builtin import TensorType, f32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from weft.dialects.relay.attributes import MAX_INLINE_ELEMENTS
+from weft.dialects.relay.core import ConstantOp
+from weft.dialects.relay.ops.creation import ArangeOp
+from weft.dialects.relay.ops.nn.activation import ReluOp
+from weft.dialects.relay.ops.nn.dense import BatchMatmulOp
+
+
+def value(*shape: int) -> SSAValue:
+    return test.TestOp(result_types=[TensorType(f32, shape)]).results[0]
+
+
+def test_operators_that_are_alike_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+    original = ReluOp.infer
+
+    def infer(self: ReluOp) -> Sequence[Attribute]:
+        nonlocal asked
+        asked += 1
+        return original(self)
+
+    monkeypatch.setattr(ReluOp, "infer", infer)
+    for _ in range(5):
+        op = ReluOp(value(3, 61))
+        op.verify_()
+    assert asked == 2  # when it is made, its result has no type yet
+    ReluOp(value(3, 62))
+    assert asked == 3
+
+
+def test_what_follows_from_the_values_of_constants_is_asked_for_each() -> None:
+    def extent(stop: float) -> int:
+        operands = [ConstantOp.from_numpy(np.array(v, np.float32)) for v in (0, stop, 1)]
+        type = ArangeOp(*operands, dtype="float32").result.type
+        assert isinstance(type, TensorType)
+        return type.get_shape()[0]
+
+    assert [extent(n) for n in (4, 7, 4, 1)] == [4, 7, 4, 1]
+
+
+def test_what_is_wrong_is_said_each_time() -> None:
+    for _ in range(3):
+        with pytest.raises(VerifyException):
+            BatchMatmulOp(value(2, 3, 4), value(2, 3, 5))
+
+
+def test_no_weights_are_kept() -> None:
+    array = np.arange(4 * MAX_INLINE_ELEMENTS, dtype=np.float32)
+    constant = ConstantOp.from_numpy(array)
+    ReluOp(constant)
+    held = constant.numpy()
+    assert held is not None
+    alive = weakref.ref(held)
+    del array, constant, held
+    gc.collect()
+    assert alive() is None
