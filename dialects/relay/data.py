@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -34,6 +33,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from ..support.operations import irdl_op_definition
 from .base import Fusion, FusionPattern
 from .core import EndsInYield, check_yields
 from .types import AdtType, substituted, type_params
