@@ -56,6 +56,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from ..support.kernels import KernelTrait
 from ..support.operations import irdl_op_definition
 from .attributes import array_to_attribute, attribute_to_array, tensor_type_of
 from .base import Fusion, FusionPattern, NonComputational, compatible, flatten_types, is_static
@@ -268,6 +269,20 @@ class CallOp(IRDLOperation):
         )
 
 
+class _CallLoweredSymbolUser(SymbolUserOpInterface):
+    """A call fits its kernel, where that is there to be seen and is not lowered yet."""
+
+    def verify(self, op: Operation) -> None:
+        from xdsl.traits import SymbolTable
+
+        assert isinstance(op, CallLoweredOp)
+        callee = SymbolTable.lookup_symbol(op, op.callee)
+        if callee is None or (trait := callee.get_trait(KernelTrait)) is None:
+            return
+        inputs, outputs = ([v.type for v in values] for values in (op.arguments, op.results))
+        trait.check_call(callee, inputs, outputs, copies=op.copies is not None)
+
+
 @irdl_op_definition
 class CallLoweredOp(IRDLOperation):
     """Call a `tir.prim_func` on tensors: the kernel's buffers are the operands, then the results.
@@ -291,7 +306,7 @@ class CallLoweredOp(IRDLOperation):
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
-    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), NonComputational())
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), NonComputational(), _CallLoweredSymbolUser())
 
     def __init__(
         self, callee: str, arguments: Sequence[SSAValue], result_types: Sequence[Attribute], *, copies: bool = False

@@ -315,12 +315,23 @@ class BlockOp(IRDLOperation):
                 raise VerifyException(
                     f"init uses the reduction's iterator {self.iter_name(number)}, but runs once for all its values"
                 )
-        written = [a for a in self.accesses() if a.is_write and a.op.parent_region() is not self.init]
-        for op in self.init.walk():
-            if isinstance(op, memref.StoreOp) and op.memref not in {a.buffer for a in written}:
+        accesses = self.accesses()
+        started = [a for a in accesses if self.init.is_ancestor(a.op)]
+        written = [a for a in accesses if a.is_write and a not in started]
+        for access in started:
+            if not access.is_write:
+                if access.buffer in self.writes:
+                    raise VerifyException("init reads a buffer that the block writes, before it has a value")
+                continue
+            maps = [a.map for a in written if a.buffer is access.buffer]
+            if not maps:
                 raise VerifyException("init writes a buffer that the body does not")
-            if isinstance(op, memref.LoadOp) and op.memref in self.writes:
-                raise VerifyException("init reads a buffer that the block writes, before it has a value")
+            own = access.map
+            if own is not None and not any(map is None or _same_indices(map, own) for map in maps):
+                raise Diagnostic(
+                    f"init writes {_name(access.buffer)} elsewhere than the body, which goes on from what stands there",
+                    hint="store to the same element in both",
+                )
 
     def _verify_accesses(self) -> None:
         """The declared accesses are those of the body; a declared unit stands for any place."""
@@ -463,7 +474,11 @@ def _name(buffer: SSAValue) -> str:
 def _same_map(a: Attribute, b: Attribute) -> bool:
     if a == b or not (isinstance(a, AffineMapAttr) and isinstance(b, AffineMapAttr)):
         return a == b
-    return [simplify(e) for e in a.data.results] == [simplify(e) for e in b.data.results]
+    return _same_indices(a.data, b.data)
+
+
+def _same_indices(a: AffineMap, b: AffineMap) -> bool:
+    return [simplify(e) for e in a.results] == [simplify(e) for e in b.results]
 
 
 def accessing_blocks(buffer: SSAValue) -> list[BlockOp]:

@@ -19,6 +19,7 @@ from xdsl.utils.lexer import Span
 from ..support.columns import Part, print_parts, to_text
 from ..support.diagnostics import Diagnostic
 from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape
+from .legality.calls import PrimFuncIsKernel
 from .legality.function import check_function
 from .symbols import Extent, is_symbol, symbols_in
 
@@ -55,7 +56,7 @@ class PrimFuncOp(IRDLOperation):
     shapes = opt_prop_def(ArrayAttr)
     body = region_def("single_block")
 
-    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), NoTerminator())
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), NoTerminator(), PrimFuncIsKernel())
 
     def __init__(
         self,

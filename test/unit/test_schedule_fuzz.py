@@ -58,6 +58,10 @@ class Fuzzer:
             assert str(self.schedule.mod) == before, f"{name} was refused, but has changed the function"
             return
         self.applied.append(name)
+        for op in function(self.schedule).walk():
+            for result in (*op.results, *(arg for region in op.regions for b in region.blocks for arg in b.args)):
+                for use in result.uses:
+                    assert function(self.schedule).is_ancestor(use.operation), f"{name} has left {use.operation}"
 
 
 def _reorder(f: Fuzzer) -> None:

@@ -203,6 +203,16 @@ def test_partial_sums_add_up(axis: int) -> None:
     assert_computes(function(schedule), DENSE)
 
 
+def test_a_factored_reduction_leaves_nothing_of_its_old_body_behind() -> None:
+    """What is left of it would still use the buffers that the old body read, which could then not be inlined."""
+    schedule = of(DENSE)
+    dense = schedule.get_block("dense")
+    copy = schedule.cache_read(dense, 0, "global")
+    schedule.rfactor(schedule.get_loops(dense)[2], 0)
+    schedule.compute_inline(copy)
+    assert_computes(function(schedule), DENSE, threads=[1])
+
+
 def test_the_greatest_of_parts_is_the_greatest() -> None:
     stage = softmax(4, 9)
     schedule = of(stage)

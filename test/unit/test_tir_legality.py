@@ -118,8 +118,7 @@ def test_iterations_are_said_to_be_independent_where_they_are(
         f"memref.store %x, %t[{p}, {q}] : memref<40x40xf32>",
     ])  # fmt: skip
     func = parsed(f"""
-tir.prim_func @f() {{
-  %t = tir.alloc_buffer "global" : memref<40x40xf32>
+tir.prim_func @f(%t: memref<40x40xf32>) {{
   tir.for %i = 0 to {extent} {{
     tir.for %j = 0 to {inner} {{
       tir.block @b(%v: spatial {extent}, %w: spatial {inner}) = [%i, %j]

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import product
 from math import prod
 
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ..affine import Range, expr_range, linear, linear_range
 
@@ -41,6 +41,21 @@ class Space:
     def is_empty(self) -> bool:
         """Whether a dimension has no value."""
         return any(high < low for low, high in self.ranges)
+
+    def tightened(self) -> Space:
+        """The same space, of which conditions on a single dimension have become that dimension's range."""
+        ranges = list(self.ranges)
+        for condition in self.conditions:
+            form = linear(condition, self.by_dimension)
+            if len(form.terms) != 1 or not isinstance(atom := next(iter(form.terms)), AffineDimExpr):
+                continue
+            (low, high), factor = ranges[atom.position], form.terms[atom]
+            if factor > 0:
+                low = max(low, -(form.constant // factor))
+            else:
+                high = min(high, form.constant // -factor)
+            ranges[atom.position] = low, high
+        return Space(tuple(ranges), self.conditions)
 
     @cached_property
     def by_dimension(self) -> Mapping[AffineExpr, Range]:

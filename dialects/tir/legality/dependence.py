@@ -48,7 +48,7 @@ def check_independence(
     for block in blocks_under(loop):
         if not never_runs(block):
             for access in block.accesses():
-                if access.op.parent_region() is not block.init:
+                if access.op.parent_region() is not block.init or not access.is_write:  # what it writes, the body does
                     touched.setdefault(access.buffer, []).append(Touch(block, access))
     for buffer, touches in touched.items():
         if not private_too and isinstance(buffer.owner, AllocBufferOp) and buffer.owner.is_private:

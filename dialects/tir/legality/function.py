@@ -13,6 +13,7 @@ from ..buffers import AllocBufferOp
 from ..loops import ForOp
 from ..specialize import symbols_of
 from .bounds import check_accesses, check_bindings, check_coverage
+from .definedness import check_values
 from .finding import Finding
 from .loops import check_kind
 from .scopes import check_reach
@@ -70,3 +71,5 @@ def findings(func: Operation) -> Iterator[Finding]:
                 pass
         pending.extend(reversed(list(op.regions[0].block.ops)))
     yield from check_symbolic_coverage(blocks) if symbolic else check_coverage(blocks)
+    if not symbolic:
+        yield from check_values(blocks)

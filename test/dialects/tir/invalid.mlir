@@ -669,6 +669,34 @@ tir.prim_func @a_private_sum_runs_on_from_iteration_to_iteration(%x: memref<8xf3
       %2 = arith.addf %0, %1 : f32
       memref.store %2, %b[%c] : memref<1xf32>
       memref.store %2, %y[%v] : memref<8xf32>
+tir.prim_func @a_buffer_is_read_before_it_is_written(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %t = tir.alloc_buffer "global" : memref<8xf32>
+  tir.for %i = 0 to 8 {
+    tir.block @late(%v: spatial 8) = [%i] reads(%t[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      // expected-error @+1 {{block @late reads %t before anything is written to it}}
+      %0 = memref.load %t[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @early(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%t[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %t[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_reduction_begins_without_a_value(%x: memref<8xf32>, %y: memref<1xf32>) {
+  %t = tir.alloc_buffer "global" : memref<1xf32>
+  tir.for %i = 0 to 8 {
+    tir.block @sum(%o: spatial 1, %v: reduce 8) = [0, %i] reads(%x[%v] : memref<8xf32>) writes(%t[%o] : memref<1xf32>) {
+      // expected-error @+1 {{block @sum reads %t before anything is written to it}}
+      %0 = memref.load %t[%o] : memref<1xf32>
+      %1 = memref.load %x[%v] : memref<8xf32>
+      %2 = arith.addf %0, %1 : f32
+      memref.store %2, %t[%o] : memref<1xf32>
     }
   }
 }
@@ -688,6 +716,19 @@ tir.prim_func @one_iteration_writes_a_private_buffer_for_all(%x: memref<8xf32>, 
     tir.block @all(%v: spatial 8) = [%i] reads(%b[0] : memref<1xf32>) writes(%y[%v] : memref<8xf32>) {
       %c = arith.constant 0 : index
       %0 = memref.load %b[%c] : memref<1xf32>
+tir.prim_func @what_is_read_is_not_what_is_written(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %t = tir.alloc_buffer "global" : memref<8xf32>
+  tir.for %i = 0 to 8 {
+    tir.block @early(%v: spatial 8) = [%i] where [%i - 3]
+        reads(%x[%v] : memref<8xf32>) writes(%t[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %t[%v] : memref<8xf32>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @late(%v: spatial 8) = [%i] reads(%t[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      // expected-error @+1 {{block @late reads %t at index 0 of dimension 0, where nothing is written to it}}
+      %0 = memref.load %t[%v] : memref<8xf32>
       memref.store %0, %y[%v] : memref<8xf32>
     }
   }
@@ -707,6 +748,17 @@ tir.prim_func @a_private_element_of_the_iteration_before(%x: memref<8xf32>, %y: 
     // expected-error @+1 {{block @this reads an element of %b, each thread's own}}
     tir.block @this(%v: spatial 8) = [%i] reads(%b[%v] : memref<9xf32>) writes(%y[%v] : memref<8xf32>) {
       %0 = memref.load %b[%v] : memref<9xf32>
+tir.prim_func @another_threads_value(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %t = tir.alloc_buffer "local" : memref<8xf32>
+  tir.for parallel %i = 0 to 8 {
+    tir.block @early(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%t[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %t[%v] : memref<8xf32>
+    }
+    tir.block @late(%v: spatial 8) = [%i] reads(%t[0] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %c0 = arith.constant 0 : index
+      // expected-error @+1 {{reads %t at index 0 of dimension 0, where nothing is written to it in the same iteration}}
+      %0 = memref.load %t[%c0] : memref<8xf32>
       memref.store %0, %y[%v] : memref<8xf32>
     }
   }
@@ -730,6 +782,46 @@ tir.prim_func @half_of_a_private_row_is_written(%x: memref<4x8xf32>, %y: memref<
           writes(%y[%v, %w] : memref<4x8xf32>) {
         %0 = memref.load %b[%w] : memref<8xf32>
         memref.store %0, %y[%v, %w] : memref<4x8xf32>
+tir.prim_func @init_of_another_element(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.for %k = 0 to 2 {
+      // expected-error @+1 {{init writes %y elsewhere than the body, which goes on from what stands there}}
+      tir.block @a(%v: spatial 8, %w: reduce 2) = [%i, %k]
+          reads(%x[%v] : memref<8xf32>) writes(%y : memref<8xf32>) {
+        %0 = memref.load %y[%v] : memref<8xf32>
+        %1 = memref.load %x[%v] : memref<8xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %y[%v] : memref<8xf32>
+      } init(%v, %w) {
+        %0 = arith.constant 0.0 : f32
+        %c0 = arith.constant 0 : index
+        memref.store %0, %y[%c0] : memref<8xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @init_reads_what_another_iteration_writes(%x: memref<8xf32>, %y: memref<8xf32>, %z: memref<9xf32>) {
+  tir.for parallel %i = 0 to 8 {
+    // expected-error @+1 {{block @fill writes elements of %z that block @sum touches in other iterations of %i}}
+    tir.block @fill(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%z[%v] : memref<9xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %z[%v] : memref<9xf32>
+    }
+    tir.for %k = 0 to 2 {
+      tir.block @sum(%v: spatial 8, %w: reduce 2) = [%i, %k]
+          reads(%x[%v] : memref<8xf32>, %z[%v + 1] : memref<9xf32>) writes(%y[%v] : memref<8xf32>) {
+        %0 = memref.load %y[%v] : memref<8xf32>
+        %1 = memref.load %x[%v] : memref<8xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %y[%v] : memref<8xf32>
+      } init(%v, %w) {
+        %c1 = arith.constant 1 : index
+        %k1 = arith.addi %v, %c1 : index
+        %0 = memref.load %z[%k1] : memref<9xf32>
+        memref.store %0, %y[%v] : memref<8xf32>
       }
     }
   }

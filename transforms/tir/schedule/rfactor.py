@@ -226,6 +226,7 @@ def _take_over(block: BlockOp, final: BlockOp) -> None:
         final.detach()
     for region in list(block.regions):
         block.detach_region(region)
+        region.erase()
     for region in list(final.regions):
         final.detach_region(region)
         block.add_region(region)

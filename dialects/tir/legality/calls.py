@@ -1,0 +1,121 @@
+"""A kernel fits the calls of it: the buffers are what the tensors are; what it is given stays as it is, and what it is
+to give is written, all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from ...support.kernels import KernelTrait
+from ..affine import substitute
+from ..blocks import BlockOp, blocks_under
+from ..buffers import memref_of
+from ..specialize import symbols_of
+from .bounds import buffer_name, never_runs, space_of
+from .definedness import check_results
+from .finding import Finding
+
+
+class PrimFuncIsKernel(KernelTrait):
+    """How a `tir.prim_func` is called: with its first buffers filled, and the others without values."""
+
+    def check_call(
+        self, kernel: Operation, inputs: Sequence[Attribute], outputs: Sequence[Attribute], *, copies: bool
+    ) -> None:
+        if symbols_of(kernel):
+            return  # what fits depends on what they are
+        buffers = kernel.regions[0].block.args
+        if len(buffers) != len(inputs) + len(outputs):
+            raise VerifyException(f"the kernel has {len(buffers)} buffers, not {len(inputs)} and {len(outputs)} more")
+        for buffer, tensor in zip(buffers, (*inputs, *outputs), strict=True):
+            if not isa(tensor, TensorType[Attribute]) or not _holds(buffer, tensor):
+                raise VerifyException(f"the kernel's {buffer_name(buffer)} is {buffer.type}, not {tensor}")
+        blocks = blocks_under(kernel)
+        for finding in (
+            *_check_given(buffers[: len(inputs)], blocks),
+            *check_results(blocks, buffers[len(inputs) :]),
+            *(_check_copies(blocks, buffers[: len(inputs)]) if copies else ()),
+        ):
+            diagnostic = finding.diagnostic()
+            raise diagnostic if diagnostic.place is not None else VerifyException(diagnostic.message)
+
+
+def _holds(buffer: SSAValue, tensor: TensorType[Attribute]) -> bool:
+    """Whether a buffer has the elements of a tensor; integers in buffers are without a sign."""
+    type = memref_of(buffer)
+    a, b = type.element_type, tensor.element_type
+    same = a.width == b.width if isa(a, IntegerType) and isa(b, IntegerType) else a == b
+    return same and type.get_shape() == tensor.get_shape()
+
+
+def _check_given(given: Sequence[SSAValue], blocks: Sequence[BlockOp]) -> Iterator[Finding]:
+    """No block writes to what the caller gave."""
+    for block in blocks:
+        for access in block.accesses():
+            if access.is_write and access.buffer in given:
+                yield Finding(
+                    access.op,
+                    f"block @{block.block_name} writes {buffer_name(access.buffer)}, which calls of the kernel give it",
+                    hint="write to a buffer of the kernel's own, or to one of its results",
+                )
+
+
+def _check_copies(blocks: Sequence[BlockOp], given: Sequence[SSAValue]) -> Iterator[Finding]:
+    """Nothing is seen that a kernel does but to lay its inputs one after the other."""
+    what = "is said to do nothing but copy its inputs, one after the other"
+    starts: dict[SSAValue, int] = {}
+    start = 0
+    for buffer in given:
+        starts[buffer] = start
+        start += prod(memref_of(buffer).get_shape())
+    for block in blocks:
+        for op in block.body.walk():
+            if not isinstance(op, memref.LoadOp | memref.StoreOp | scf.IfOp | scf.YieldOp | arith.SelectOp) and any(
+                not isinstance(r.type, IndexType) and r.type != IntegerType(1) for r in op.results
+            ):
+                yield Finding(op, f"the kernel {what}, but computes", hint="leave {copies} out of its calls")
+                return
+        if never_runs(block) or 0 in block.extents or len(blocks) > 1:
+            continue
+        for store in block.body.block.ops:
+            load = store.value.owner if isinstance(store, memref.StoreOp) else None
+            if isinstance(load, memref.LoadOp) and isinstance(store, memref.StoreOp) and load.memref in starts:
+                if (place := _moved(block, load, store, starts[load.memref])) is not None:
+                    yield Finding(store, f"the kernel {what}, but {place}", hint="leave {copies} out of its calls")
+                    return
+
+
+def _moved(block: BlockOp, load: memref.LoadOp, store: memref.StoreOp, start: int) -> str | None:
+    """Two places that an element is read from and written to and that are not the same, in words."""
+    maps = {access.op: access.map for access in block.accesses()}
+    if (source := maps[load]) is None or (target := maps[store]) is None:
+        return None
+    space = space_of(block)
+    low = [low for low, _ in space.ranges]
+    corners = [[*low[:d], high, *low[d + 1 :]] for d, (_, high) in enumerate(space.ranges)]
+    for point in [low, *corners]:
+        if any(condition.eval(point, []) < 0 for condition in block.conditions):
+            continue
+        bindings = block.bindings.data.results
+        read = start + _place(source.results, bindings, point, memref_of(load.memref).get_shape())
+        written = _place(target.results, bindings, point, memref_of(store.memref).get_shape())
+        if read != written:
+            return f"element {read} of them becomes element {written}"
+    return None
+
+
+def _place(
+    indices: Sequence[AffineExpr], bindings: Sequence[AffineExpr], point: Sequence[int], shape: Sequence[int]
+) -> int:
+    """The number of an element, row by row."""
+    place = 0
+    for index, extent in zip(indices, shape, strict=True):
+        place = place * extent + substitute(index, bindings).eval(point, [])
+    return place

@@ -1,0 +1,222 @@
+"""What is read was written before, and every element of an output is written.
+
+A buffer starts without values. Two things can be seen without running a function: in which order its blocks run, and
+between which indices each of them writes. So what is found is certain: a read that nothing comes before, a read or an
+element of an output that no block's writes reach, and an output that has more elements than there are writes. What only
+some instances leave out in the midst of others, or leave out where data says so, is left to the interpreter.
+
+A buffer of scope `local` is each thread's own: in a loop that threads share, an iteration has what it wrote itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+
+from ..affine import Access, Range, expr_range, substitute
+from ..blocks import BlockOp
+from ..buffers import AllocBufferOp, memref_of
+from ..loops import ForKind, ForOp, enclosing_loops
+from .bounds import buffer_name, never_runs, space_of
+from .decide import Space, Verdict, within
+from .finding import Finding
+
+_BY_THREADS = (ForKind.PARALLEL, ForKind.THREAD_BINDING)
+
+Box = tuple[Range, ...]
+"""The least and greatest index in each dimension."""
+_NOTHING: Box = ((1, 0),)
+
+
+@dataclass(frozen=True)
+class _Touch:
+    """An access of a block, and where in the function's order it stands."""
+
+    block: BlockOp
+    access: Access
+    order: int
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the access is made each time its block runs, and that runs in every iteration."""
+        return self.access.op.parent_op() is self.block and not self.block.conditions
+
+
+def check_values(blocks: Sequence[BlockOp]) -> Iterator[Finding]:
+    """What the blocks of a function, in order, read of its own buffers before it has a value."""
+    reads, writes = _touches(blocks)
+    for buffer, readers in reads.items():
+        if isinstance(buffer.owner, AllocBufferOp):
+            yield from _check_reads(buffer, readers, writes.get(buffer, []))
+
+
+def check_results(blocks: Sequence[BlockOp], results: Sequence[SSAValue]) -> Iterator[Finding]:
+    """The buffers that callers take from a function, without values at first, have some in all elements at the end."""
+    reads, writes = _touches(blocks)
+    for buffer in results:
+        if 0 in memref_of(buffer).get_shape():
+            continue
+        if buffer not in writes:
+            function = buffer.owner.parent_op() if isinstance(buffer, BlockArgument) else None
+            assert function is not None
+            yield Finding(function, f"nothing is written to {buffer_name(buffer)}, which its calls take as a result")
+            continue
+        yield from _check_reads(buffer, reads.get(buffer, []), writes[buffer])
+        yield from _check_result(buffer, writes[buffer])
+
+
+def _touches(blocks: Sequence[BlockOp]) -> tuple[dict[SSAValue, list[_Touch]], dict[SSAValue, list[_Touch]]]:
+    """What is read and what is written, by buffer."""
+    reads: dict[SSAValue, list[_Touch]] = {}
+    writes: dict[SSAValue, list[_Touch]] = {}
+    order = 0
+    for block in blocks:
+        if never_runs(block) or 0 in block.extents:
+            continue
+        for access in _in_order_of_running(block):
+            (writes if access.is_write else reads).setdefault(access.buffer, []).append(_Touch(block, access, order))
+            order += 1
+    return reads, writes
+
+
+def _in_order_of_running(block: BlockOp) -> list[Access]:
+    accesses = block.accesses()
+    if block.init is None:
+        return accesses
+    first = {access.op for access in accesses if block.init.is_ancestor(access.op)}
+    return sorted(accesses, key=lambda access: access.op not in first)
+
+
+def _check_reads(buffer: SSAValue, readers: Sequence[_Touch], writers: Sequence[_Touch]) -> Iterator[Finding]:
+    first = min((writer.order for writer in writers), default=None)
+    for reader in readers:
+        name = f"block @{reader.block.block_name} reads {buffer_name(buffer)}"
+        if reader.is_certain and (first is None or reader.order < first):
+            yield Finding(
+                reader.access.op,
+                f"{name} before anything is written to it",
+                hint="let the block that writes it stand first; a buffer starts without values",
+            )
+            return
+        if reader.access.map is None or reader.access.op.parent_op() is not reader.block:
+            continue
+        for pinned in _pins(buffer, reader):
+            if (where := _unreached(reader, writers, pinned)) is not None:
+                of_its_own = " in the same iteration, by the same thread" if pinned else ""
+                yield Finding(
+                    reader.access.op,
+                    f"{name} at {where}, where nothing is written to it{of_its_own}",
+                    hint='give it the scope "global"' if pinned else "let the blocks that write it reach all of it",
+                )
+                return
+
+
+def _pins(buffer: SSAValue, reader: _Touch) -> list[Mapping[SSAValue, int]]:
+    """Values of loop variables within which what `reader` reads must have been written: any, unless the buffer is each
+    thread's own; then the first and the last iteration of the innermost loop that threads share."""
+    alloc = buffer.owner
+    if isinstance(alloc, AllocBufferOp) and alloc.is_private:
+        outside = enclosing_loops(alloc)
+        around = enclosing_loops(reader.block)
+        shared = [loop for loop in around if loop.for_kind in _BY_THREADS and loop not in outside]
+        if shared:
+            still = around[: around.index(shared[-1])]
+            fixed: dict[SSAValue, int] = {loop.var: loop.start for loop in still}
+            return [{**fixed, shared[-1].var: end} for end in sorted({_first(shared[-1]), _last(shared[-1])})]
+    return [{}]
+
+
+def _first(loop: ForOp) -> int:
+    return loop.start
+
+
+def _last(loop: ForOp) -> int:
+    return loop.start + loop.trip_count - 1
+
+
+def _space(touch: _Touch, pinned: Mapping[SSAValue, int]) -> Space:
+    """The loops around a block where some of them stand still."""
+    space = space_of(touch.block).tightened()
+    values = [pinned.get(var) for var in touch.block.loop_vars]
+    ranges = tuple(r if v is None else (v, v) for r, v in zip(space.ranges, values, strict=True))
+    return Space(ranges, space.conditions)
+
+
+def _indices(touch: _Touch) -> list[AffineExpr]:
+    """The index in each dimension over the block's loop variables."""
+    assert touch.access.map is not None
+    bindings = touch.block.bindings.data.results
+    return [substitute(index, bindings) for index in touch.access.map.results]
+
+
+def _hull(writers: Sequence[_Touch], pinned: Mapping[SSAValue, int]) -> Box | None:
+    """Between which indices all of `writers` write, at most; `None` where that is not known."""
+    hull: list[Range] | None = None
+    for writer in writers:
+        if writer.access.map is None:
+            return None
+        space = _space(writer, pinned)
+        if space.is_empty:
+            continue
+        ranges = space.by_dimension
+        box: list[Range] = []
+        for index in _indices(writer):
+            if (bounds := expr_range(index, ranges)) is None:
+                return None
+            box.append(bounds)
+        hull = box if hull is None else [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(hull, box, strict=True)]
+    return _NOTHING if hull is None else tuple(hull)
+
+
+def _unreached(reader: _Touch, writers: Sequence[_Touch], pinned: Mapping[SSAValue, int]) -> str | None:
+    """An index that `reader` certainly reads and no writer reaches, in words."""
+    hull = _hull(writers, pinned)
+    shape = memref_of(reader.access.buffer).get_shape()
+    if hull is None:
+        return None
+    if hull == _NOTHING:
+        return "any index"
+    if all(low <= 0 and high >= extent - 1 for (low, high), extent in zip(hull, shape, strict=True)):
+        return None
+    space = _space(reader, pinned)
+    for dim, (index, (low, high)) in enumerate(zip(_indices(reader), hull, strict=True)):
+        answer = within(index + AffineConstantExpr(-low), high - low + 1, space)
+        if answer.verdict == Verdict.REFUTED:
+            return f"index {answer.value + low} of dimension {dim}"
+    return None
+
+
+def _check_result(buffer: SSAValue, writers: Sequence[_Touch]) -> Iterator[Finding]:
+    """Every element of a result is written."""
+    shape = memref_of(buffer).get_shape()
+    if (hull := _hull(writers, {})) is None:
+        return
+    name, last = buffer_name(buffer), writers[-1]
+    hint = "let the blocks that write it reach all of it: a buffer starts without values"
+    if hull == _NOTHING:
+        yield Finding(last.block, f"no element of {name} is written: the conditions never hold", hint=hint)
+        return
+    for dim, ((low, high), extent) in enumerate(zip(hull, shape, strict=True)):
+        if low > 0 or high < extent - 1:
+            yield Finding(
+                last.access.op,
+                f"{name} is written from {low} to {high} only in dimension {dim}, of extent {extent}",
+                hint=hint,
+            )
+            return
+    count = sum(_count(writer) for writer in writers)
+    if count < prod(shape):
+        yield Finding(
+            last.access.op, f"no more than {count} of the {prod(shape)} elements of {name} are written", hint=hint
+        )
+
+
+def _count(writer: _Touch) -> int:
+    """At most how many elements an access writes."""
+    ranges = _space(writer, {}).ranges
+    used = {d for index in _indices(writer) for d in index.used_dims()}
+    return prod(max(ranges[d][1] - ranges[d][0] + 1, 0) for d in used)
