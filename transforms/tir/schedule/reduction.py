@@ -116,7 +116,9 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     kept = [c for c in block.conditions if not {loop_vars[d] for d in c.used_dims()} & reduce_vars]
     assign(init, [block.bindings.data.results[i] for i in spatial], kept, values)
     init.partial_iters = frozenset(n for n, i in enumerate(spatial) if i in block.partial_iters)
-    block.detach_region(block.init)
+    began = block.init
+    block.detach_region(began)
+    began.erase()
     block.update_accesses()
     return init
 
