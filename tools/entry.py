@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from collections.abc import Callable, Generator
@@ -22,16 +23,29 @@ EX_INTERNAL = InternalError.exit_code
 REPORT_HINT = "this is a mistake in Weft; WEFT_DEBUG=1 shows the traceback to report"
 
 
+class ClosedOutput(io.TextIOBase):
+    """Standard output that was closed before the tool began: what is written to it is not lost without a word."""
+
+    def write(self, s: str, /) -> int:
+        raise Diagnostic("cannot be written: it is closed", Place("<stdout>"))
+
+    @property
+    def buffer(self) -> ClosedOutput:
+        """What takes bytes, of which there is none either."""
+        return self
+
+
 def guarded(work: Callable[[], int]) -> int:
     """Do `work`; what it raises is shown on standard error, and its exit code returned."""
     if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  # it is closed
         sys.stderr = open(os.devnull, "w")
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stdout = ClosedOutput()
     try:
         try:
             with on_a_command_line(), _collecting_rarely():
                 code = work()
-            if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]  # it is closed
-                sys.stdout.flush()
+            sys.stdout.flush()
             return code
         except KeyboardInterrupt:
             return 130

@@ -37,8 +37,6 @@ def write_output(path: str, data: str | bytes) -> None:
     """
     content = data.encode() if isinstance(data, str) else data
     if path == "-":
-        if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
-            raise Diagnostic("cannot be written: it is closed", Place("<stdout>"))
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()

@@ -82,7 +82,7 @@ def from_onnx(model: str | os.PathLike[str] | ModelProto, shapes: Shapes | None 
         raise Diagnostic("the model takes more memory than there is", Place(file)) from error
 
 
-MAX_EXPANDED_NODES = 1 << 20
+MAX_EXPANDED_NODES = 1 << 17
 """How many nodes the functions of a model may stand for: forty that each call the one before twice stand for 2^40."""
 
 

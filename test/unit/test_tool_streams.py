@@ -27,6 +27,8 @@ pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there i
         ),
         (f"{TOOL}.weft_opt examples/perceptron.mlir >&-", 1, "<stdout>: error: cannot be written: it is closed"),
         (f"{TOOL}.weft_opt --list-passes >&-", 0, ""),
+        (f"{TOOL}.weft_run examples/perceptron.mlir >&-", 1, "<stdout>: error: cannot be written: it is closed"),
+        (f"{TOOL}.weft_opt --list-passes >&-", 1, "<stdout>: error: cannot be written: it is closed"),
         (f"{TOOL}.weft_opt <&-", 1, "<stdin>: error: cannot be read: it is closed"),
         (f"{TOOL}.weft_opt nowhere.mlir 2>&-", 1, ""),
     ],

@@ -10,7 +10,7 @@ A buffer of scope `local` is each thread's own: in a loop that threads share, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import prod
 
@@ -48,15 +48,15 @@ class _Touch:
 
 def check_values(blocks: Sequence[BlockOp]) -> Iterator[Finding]:
     """What the blocks of a function, in order, read of its own buffers before it has a value."""
-    reads, writes = _touches(blocks)
+    own = {v for block in blocks for v in (*block.reads, *block.writes) if isinstance(v.owner, AllocBufferOp)}
+    reads, writes = _touches(blocks, own)
     for buffer, readers in reads.items():
-        if isinstance(buffer.owner, AllocBufferOp):
-            yield from _check_reads(buffer, readers, writes.get(buffer, []))
+        yield from _check_reads(buffer, readers, writes.get(buffer, []))
 
 
 def check_results(blocks: Sequence[BlockOp], results: Sequence[SSAValue]) -> Iterator[Finding]:
     """The buffers that callers take from a function, without values at first, have some in all elements at the end."""
-    reads, writes = _touches(blocks)
+    reads, writes = _touches(blocks, set(results))
     for buffer in results:
         if 0 in memref_of(buffer).get_shape():
             continue
@@ -69,16 +69,20 @@ def check_results(blocks: Sequence[BlockOp], results: Sequence[SSAValue]) -> Ite
         yield from _check_result(buffer, writes[buffer])
 
 
-def _touches(blocks: Sequence[BlockOp]) -> tuple[dict[SSAValue, list[_Touch]], dict[SSAValue, list[_Touch]]]:
-    """What is read and what is written, by buffer."""
+def _touches(
+    blocks: Sequence[BlockOp], buffers: Set[SSAValue]
+) -> tuple[dict[SSAValue, list[_Touch]], dict[SSAValue, list[_Touch]]]:
+    """What is read and what is written of `buffers`, by buffer."""
     reads: dict[SSAValue, list[_Touch]] = {}
     writes: dict[SSAValue, list[_Touch]] = {}
     order = 0
     for block in blocks:
-        if never_runs(block) or 0 in block.extents:
+        if buffers.isdisjoint((*block.reads, *block.writes)) or never_runs(block) or 0 in block.extents:
             continue
         for access in _in_order_of_running(block):
-            (writes if access.is_write else reads).setdefault(access.buffer, []).append(_Touch(block, access, order))
+            if access.buffer in buffers:
+                touched = (writes if access.is_write else reads).setdefault(access.buffer, [])
+                touched.append(_Touch(block, access, order))
             order += 1
     return reads, writes
 
