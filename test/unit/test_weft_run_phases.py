@@ -81,7 +81,7 @@ def test_an_llvm_module_without_its_weights_is_refused(
 ) -> None:
     (tmp_path / "alone.mlir").write_text((dumped / "llvm.mlir").read_text())
     assert weft_run([str(tmp_path / "alone.mlir")]) == 1
-    assert "keep the .weights.npz file beside" in capsys.readouterr().err
+    assert "alone.weights.npz, which goes with the text" in capsys.readouterr().err
 
 
 def test_an_llvm_module_with_weights_of_another_shape_is_refused(dumped: Path, tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ between which indices each of them writes. So what is found is certain: a read t
 element of an output that no block's writes reach, and an output that has more elements than there are writes. What only
 some instances leave out in the midst of others, or leave out where data says so, is left to the interpreter.
 
-A buffer of scope `local` is each thread's own: in a loop that threads share, an iteration has what it wrote itself.
+That an iteration of a parallel loop has only what it wrote itself of a thread's own buffer is said by `carried`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import prod
 
@@ -20,12 +21,9 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ..affine import Access, Range, expr_range, substitute
 from ..blocks import BlockOp
 from ..buffers import AllocBufferOp, memref_of
-from ..loops import ForKind, ForOp, enclosing_loops
 from .bounds import buffer_name, never_runs, space_of
-from .decide import Space, Verdict, within
+from .decide import Verdict, within
 from .finding import Finding
-
-_BY_THREADS = (ForKind.PARALLEL, ForKind.THREAD_BINDING)
 
 Box = tuple[Range, ...]
 """The least and greatest index in each dimension."""
@@ -70,7 +68,7 @@ def check_results(blocks: Sequence[BlockOp], results: Sequence[SSAValue]) -> Ite
 
 
 def _touches(
-    blocks: Sequence[BlockOp], buffers: Set[SSAValue]
+    blocks: Sequence[BlockOp], buffers: AbstractSet[SSAValue]
 ) -> tuple[dict[SSAValue, list[_Touch]], dict[SSAValue, list[_Touch]]]:
     """What is read and what is written of `buffers`, by buffer."""
     reads: dict[SSAValue, list[_Touch]] = {}
@@ -108,46 +106,13 @@ def _check_reads(buffer: SSAValue, readers: Sequence[_Touch], writers: Sequence[
             return
         if reader.access.map is None or reader.access.op.parent_op() is not reader.block:
             continue
-        for pinned in _pins(buffer, reader):
-            if (where := _unreached(reader, writers, pinned)) is not None:
-                of_its_own = " in the same iteration, by the same thread" if pinned else ""
-                yield Finding(
-                    reader.access.op,
-                    f"{name} at {where}, where nothing is written to it{of_its_own}",
-                    hint='give it the scope "global"' if pinned else "let the blocks that write it reach all of it",
-                )
-                return
-
-
-def _pins(buffer: SSAValue, reader: _Touch) -> list[Mapping[SSAValue, int]]:
-    """Values of loop variables within which what `reader` reads must have been written: any, unless the buffer is each
-    thread's own; then the first and the last iteration of the innermost loop that threads share."""
-    alloc = buffer.owner
-    if isinstance(alloc, AllocBufferOp) and alloc.is_private:
-        outside = enclosing_loops(alloc)
-        around = enclosing_loops(reader.block)
-        shared = [loop for loop in around if loop.for_kind in _BY_THREADS and loop not in outside]
-        if shared:
-            still = around[: around.index(shared[-1])]
-            fixed: dict[SSAValue, int] = {loop.var: loop.start for loop in still}
-            return [{**fixed, shared[-1].var: end} for end in sorted({_first(shared[-1]), _last(shared[-1])})]
-    return [{}]
-
-
-def _first(loop: ForOp) -> int:
-    return loop.start
-
-
-def _last(loop: ForOp) -> int:
-    return loop.start + loop.trip_count - 1
-
-
-def _space(touch: _Touch, pinned: Mapping[SSAValue, int]) -> Space:
-    """The loops around a block where some of them stand still."""
-    space = space_of(touch.block).tightened()
-    values = [pinned.get(var) for var in touch.block.loop_vars]
-    ranges = tuple(r if v is None else (v, v) for r, v in zip(space.ranges, values, strict=True))
-    return Space(ranges, space.conditions)
+        if (where := _unreached(reader, writers)) is not None:
+            yield Finding(
+                reader.access.op,
+                f"{name} at {where}, where nothing is written to it",
+                hint="let the blocks that write it reach all of it",
+            )
+            return
 
 
 def _indices(touch: _Touch) -> list[AffineExpr]:
@@ -157,13 +122,13 @@ def _indices(touch: _Touch) -> list[AffineExpr]:
     return [substitute(index, bindings) for index in touch.access.map.results]
 
 
-def _hull(writers: Sequence[_Touch], pinned: Mapping[SSAValue, int]) -> Box | None:
+def _hull(writers: Sequence[_Touch]) -> Box | None:
     """Between which indices all of `writers` write, at most; `None` where that is not known."""
     hull: list[Range] | None = None
     for writer in writers:
         if writer.access.map is None:
             return None
-        space = _space(writer, pinned)
+        space = space_of(writer.block).tightened()
         if space.is_empty:
             continue
         ranges = space.by_dimension
@@ -176,9 +141,9 @@ def _hull(writers: Sequence[_Touch], pinned: Mapping[SSAValue, int]) -> Box | No
     return _NOTHING if hull is None else tuple(hull)
 
 
-def _unreached(reader: _Touch, writers: Sequence[_Touch], pinned: Mapping[SSAValue, int]) -> str | None:
+def _unreached(reader: _Touch, writers: Sequence[_Touch]) -> str | None:
     """An index that `reader` certainly reads and no writer reaches, in words."""
-    hull = _hull(writers, pinned)
+    hull = _hull(writers)
     shape = memref_of(reader.access.buffer).get_shape()
     if hull is None:
         return None
@@ -186,7 +151,7 @@ def _unreached(reader: _Touch, writers: Sequence[_Touch], pinned: Mapping[SSAVal
         return "any index"
     if all(low <= 0 and high >= extent - 1 for (low, high), extent in zip(hull, shape, strict=True)):
         return None
-    space = _space(reader, pinned)
+    space = space_of(reader.block).tightened()
     for dim, (index, (low, high)) in enumerate(zip(_indices(reader), hull, strict=True)):
         answer = within(index + AffineConstantExpr(-low), high - low + 1, space)
         if answer.verdict == Verdict.REFUTED:
@@ -197,7 +162,7 @@ def _unreached(reader: _Touch, writers: Sequence[_Touch], pinned: Mapping[SSAVal
 def _check_result(buffer: SSAValue, writers: Sequence[_Touch]) -> Iterator[Finding]:
     """Every element of a result is written."""
     shape = memref_of(buffer).get_shape()
-    if (hull := _hull(writers, {})) is None:
+    if (hull := _hull(writers)) is None:
         return
     name, last = buffer_name(buffer), writers[-1]
     hint = "let the blocks that write it reach all of it: a buffer starts without values"
@@ -221,6 +186,6 @@ def _check_result(buffer: SSAValue, writers: Sequence[_Touch]) -> Iterator[Findi
 
 def _count(writer: _Touch) -> int:
     """At most how many elements an access writes."""
-    ranges = _space(writer, {}).ranges
+    ranges = space_of(writer.block).tightened().ranges
     used = {d for index in _indices(writer) for d in index.used_dims()}
     return prod(max(ranges[d][1] - ranges[d][0] + 1, 0) for d in used)

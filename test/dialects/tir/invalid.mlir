@@ -669,6 +669,74 @@ tir.prim_func @a_private_sum_runs_on_from_iteration_to_iteration(%x: memref<8xf3
       %2 = arith.addf %0, %1 : f32
       memref.store %2, %b[%c] : memref<1xf32>
       memref.store %2, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @one_iteration_writes_a_private_buffer_for_all(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %b = tir.alloc_buffer "local" : memref<1xf32>
+  tir.for thread_binding "threadIdx.x" %i = 0 to 8 {
+    tir.block @first(%v: partial spatial 8) = [%i] where [-%i] reads(%x[%v] : memref<8xf32>)
+        writes(%b[0] : memref<1xf32>) {
+      %c = arith.constant 0 : index
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %b[%c] : memref<1xf32>
+    }
+    // expected-error @+1 {{that the same iteration of %i, a thread_binding loop, has not written}}
+    tir.block @all(%v: spatial 8) = [%i] reads(%b[0] : memref<1xf32>) writes(%y[%v] : memref<8xf32>) {
+      %c = arith.constant 0 : index
+      %0 = memref.load %b[%c] : memref<1xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_private_element_of_the_iteration_before(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %b = tir.alloc_buffer "local" : memref<9xf32>
+  tir.for parallel %i = 0 to 8 {
+    tir.block @next(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%b[%v + 1] : memref<9xf32>) {
+      %c = arith.constant 1 : index
+      %w = arith.addi %v, %c : index
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %b[%w] : memref<9xf32>
+    }
+    // expected-error @+1 {{block @this reads an element of %b, each thread's own}}
+    tir.block @this(%v: spatial 8) = [%i] reads(%b[%v] : memref<9xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %b[%v] : memref<9xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @half_of_a_private_row_is_written(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  %b = tir.alloc_buffer "local" : memref<8xf32>
+  tir.for parallel %i = 0 to 4 {
+    tir.for %j = 0 to 4 {
+      tir.block @half(%v: spatial 4, %w: partial spatial 8) = [%i, %j * 2] reads(%x[%v, %w] : memref<4x8xf32>)
+          writes(%b[%w] : memref<8xf32>) {
+        %0 = memref.load %x[%v, %w] : memref<4x8xf32>
+        memref.store %0, %b[%w] : memref<8xf32>
+      }
+    }
+    tir.for %j = 0 to 8 {
+      // expected-error @+1 {{block @all reads an element of %b}}
+      tir.block @all(%v: spatial 4, %w: spatial 8) = [%i, %j] reads(%b[%w] : memref<8xf32>)
+          writes(%y[%v, %w] : memref<4x8xf32>) {
+        %0 = memref.load %b[%w] : memref<8xf32>
+        memref.store %0, %y[%v, %w] : memref<4x8xf32>
+      }
+    }
+  }
+}
+
+// -----
+
 tir.prim_func @a_buffer_is_read_before_it_is_written(%x: memref<8xf32>, %y: memref<8xf32>) {
   %t = tir.alloc_buffer "global" : memref<8xf32>
   tir.for %i = 0 to 8 {
@@ -703,19 +771,6 @@ tir.prim_func @a_reduction_begins_without_a_value(%x: memref<8xf32>, %y: memref<
 
 // -----
 
-tir.prim_func @one_iteration_writes_a_private_buffer_for_all(%x: memref<8xf32>, %y: memref<8xf32>) {
-  %b = tir.alloc_buffer "local" : memref<1xf32>
-  tir.for thread_binding "threadIdx.x" %i = 0 to 8 {
-    tir.block @first(%v: partial spatial 8) = [%i] where [-%i] reads(%x[%v] : memref<8xf32>)
-        writes(%b[0] : memref<1xf32>) {
-      %c = arith.constant 0 : index
-      %0 = memref.load %x[%v] : memref<8xf32>
-      memref.store %0, %b[%c] : memref<1xf32>
-    }
-    // expected-error @+1 {{that the same iteration of %i, a thread_binding loop, has not written}}
-    tir.block @all(%v: spatial 8) = [%i] reads(%b[0] : memref<1xf32>) writes(%y[%v] : memref<8xf32>) {
-      %c = arith.constant 0 : index
-      %0 = memref.load %b[%c] : memref<1xf32>
 tir.prim_func @what_is_read_is_not_what_is_written(%x: memref<8xf32>, %y: memref<8xf32>) {
   %t = tir.alloc_buffer "global" : memref<8xf32>
   tir.for %i = 0 to 8 {
@@ -736,52 +791,6 @@ tir.prim_func @what_is_read_is_not_what_is_written(%x: memref<8xf32>, %y: memref
 
 // -----
 
-tir.prim_func @a_private_element_of_the_iteration_before(%x: memref<8xf32>, %y: memref<8xf32>) {
-  %b = tir.alloc_buffer "local" : memref<9xf32>
-  tir.for parallel %i = 0 to 8 {
-    tir.block @next(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%b[%v + 1] : memref<9xf32>) {
-      %c = arith.constant 1 : index
-      %w = arith.addi %v, %c : index
-      %0 = memref.load %x[%v] : memref<8xf32>
-      memref.store %0, %b[%w] : memref<9xf32>
-    }
-    // expected-error @+1 {{block @this reads an element of %b, each thread's own}}
-    tir.block @this(%v: spatial 8) = [%i] reads(%b[%v] : memref<9xf32>) writes(%y[%v] : memref<8xf32>) {
-      %0 = memref.load %b[%v] : memref<9xf32>
-tir.prim_func @another_threads_value(%x: memref<8xf32>, %y: memref<8xf32>) {
-  %t = tir.alloc_buffer "local" : memref<8xf32>
-  tir.for parallel %i = 0 to 8 {
-    tir.block @early(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%t[%v] : memref<8xf32>) {
-      %0 = memref.load %x[%v] : memref<8xf32>
-      memref.store %0, %t[%v] : memref<8xf32>
-    }
-    tir.block @late(%v: spatial 8) = [%i] reads(%t[0] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
-      %c0 = arith.constant 0 : index
-      // expected-error @+1 {{reads %t at index 0 of dimension 0, where nothing is written to it in the same iteration}}
-      %0 = memref.load %t[%c0] : memref<8xf32>
-      memref.store %0, %y[%v] : memref<8xf32>
-    }
-  }
-}
-
-// -----
-
-tir.prim_func @half_of_a_private_row_is_written(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
-  %b = tir.alloc_buffer "local" : memref<8xf32>
-  tir.for parallel %i = 0 to 4 {
-    tir.for %j = 0 to 4 {
-      tir.block @half(%v: spatial 4, %w: partial spatial 8) = [%i, %j * 2] reads(%x[%v, %w] : memref<4x8xf32>)
-          writes(%b[%w] : memref<8xf32>) {
-        %0 = memref.load %x[%v, %w] : memref<4x8xf32>
-        memref.store %0, %b[%w] : memref<8xf32>
-      }
-    }
-    tir.for %j = 0 to 8 {
-      // expected-error @+1 {{block @all reads an element of %b}}
-      tir.block @all(%v: spatial 4, %w: spatial 8) = [%i, %j] reads(%b[%w] : memref<8xf32>)
-          writes(%y[%v, %w] : memref<4x8xf32>) {
-        %0 = memref.load %b[%w] : memref<8xf32>
-        memref.store %0, %y[%v, %w] : memref<4x8xf32>
 tir.prim_func @init_of_another_element(%x: memref<8xf32>, %y: memref<8xf32>) {
   tir.for %i = 0 to 8 {
     tir.for %k = 0 to 2 {
