@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 from weft.dialects import te
 from weft.dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, Scope, enclosing_loops
 from weft.transforms.tir.analysis.producers import defining_block
+from weft.transforms.tir.schedule.add_unit_loop import add_unit_loop
 from weft.transforms.tir.schedule.compute_at import compute_at
 from weft.transforms.tir.schedule.errors import ScheduleError
 from weft.transforms.tir.schedule.inline import compute_inline
@@ -57,6 +58,14 @@ def test_split_loops_compute_the_same(loop: int, factors: list[int]) -> None:
         inner *= factor
     assert bool(block_of(func, "matmul").conditions) == (extent % inner != 0)
     assert_computes(func, stage, threads=[1])
+
+
+def test_a_reduction_is_not_repeated_where_a_loop_that_it_does_not_bind_is_split() -> None:
+    stage = batch_matmul(1, 2, 3, 4)
+    func = prim_func(stage)
+    unit = add_unit_loop(block_of(func, "matmul"))
+    split(unit, [2])
+    assert_computes(func, stage)
 
 
 def test_a_split_without_a_factor_is_refused() -> None:

@@ -80,12 +80,16 @@ def split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -> list
     whole = ValueExpr(expr, tuple(each.var for each in loops))
     for block in blocks:
         uses = loop.var in block.loop_vars
-        if not uses:
-            continue
-        rebind(block, {loop.var: whole})
-        if not divides:
+        if uses:
+            rebind(block, {loop.var: whole})
+        if not divides and (uses or _counts_runs(block)):
             _add_condition(block, ValueExpr(as_affine(extent) + (expr * -1 - 1), whole.values))
     return loops
+
+
+def _counts_runs(block: BlockOp) -> bool:
+    """Whether it matters how often an instance of `block` runs: it goes on from what it wrote before."""
+    return block.is_reduction or not set(block.reads).isdisjoint(block.writes)
 
 
 def _quotient_up(extent: Extent, divisor: int) -> Extent:
