@@ -90,7 +90,7 @@ def graph_of(function: PrimFuncOp) -> ModuleOp:
     arguments = graph.body.block.args
     for argument, place in zip(arguments, inputs, strict=True):
         argument.name_hint = function.body.block.args[place].name_hint
-    call = CallLoweredOp(kernel.sym_name.data, list(arguments), given)
+    call = CallLoweredOp(kernel.sym_name.data, list(arguments), given, updates=True)
     for result, place in zip(call.results, outputs, strict=True):
         result.name_hint = function.body.block.args[place].name_hint
     graph.body.block.add_ops([call, ReturnOp(*call.results)])

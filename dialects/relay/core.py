@@ -280,7 +280,7 @@ class _CallLoweredSymbolUser(SymbolUserOpInterface):
         if callee is None or (trait := callee.get_trait(KernelTrait)) is None:
             return
         inputs, outputs = ([v.type for v in values] for values in (op.arguments, op.results))
-        trait.check_call(callee, inputs, outputs, copies=op.copies is not None)
+        trait.check_call(callee, inputs, outputs, copies=op.copies is not None, updates=op.updates is not None)
 
 
 @irdl_op_definition
@@ -289,7 +289,8 @@ class CallLoweredOp(IRDLOperation):
 
     Counterpart of TVM's `call_lowered`. It stands in `@main` from the `tir` phase until the `loops` phase gives every
     tensor its place in memory. `copies` says that all the kernel does is to lay its operands one after the other in
-    memory, a reshape or a concatenation, so that there is no need to call it where they lie so already.
+    memory, a reshape or a concatenation, so that there is no need to call it where they lie so already. `updates` says
+    that results are memory of the caller's, of which the kernel may read what is there, and need not write all.
 
     ```mlir
     %y = relay.call_lowered @fused_nn_relu(%x) : (tensor<1x8xf32>) -> tensor<1x8xf32>
@@ -301,6 +302,7 @@ class CallLoweredOp(IRDLOperation):
 
     callee = prop_def(FlatSymbolRefAttrConstr)
     copies = opt_prop_def(UnitAttr)
+    updates = opt_prop_def(UnitAttr)
     arguments = var_operand_def(TensorType)
     res = var_result_def(TensorType)
 
@@ -309,12 +311,19 @@ class CallLoweredOp(IRDLOperation):
     traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), NonComputational(), _CallLoweredSymbolUser())
 
     def __init__(
-        self, callee: str, arguments: Sequence[SSAValue], result_types: Sequence[Attribute], *, copies: bool = False
+        self,
+        callee: str,
+        arguments: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        *,
+        copies: bool = False,
+        updates: bool = False,
     ):
+        said = {"copies": copies, "updates": updates}
         super().__init__(
             operands=[arguments],
             result_types=[result_types],
-            properties={"callee": SymbolRefAttr(callee), **({"copies": UnitAttr()} if copies else {})},
+            properties={"callee": SymbolRefAttr(callee), **{key: UnitAttr() for key, is_so in said.items() if is_so}},
         )
 
     def verify_(self) -> None:

@@ -16,10 +16,16 @@ class KernelTrait(OpTrait, ABC):
 
     @abstractmethod
     def check_call(
-        self, kernel: Operation, inputs: Sequence[Attribute], outputs: Sequence[Attribute], *, copies: bool
+        self,
+        kernel: Operation,
+        inputs: Sequence[Attribute],
+        outputs: Sequence[Attribute],
+        *,
+        copies: bool,
+        updates: bool,
     ) -> None:
         """Whether `kernel` may be called with tensors of types `inputs`, to give some of types `outputs`; `copies` says
-        that it does nothing but lay its inputs one after the other.
+        that it does nothing but lay its inputs one after the other, `updates` that outputs have values before.
 
         Raises:
             Diagnostic: something in the kernel does not fit the call, at its place.

@@ -18,8 +18,9 @@ mem.graph @main(%x: memref<8xf32>) writes(%out: memref<2x4xf32>) {
   mem.copy %1 to %out : ...
 ```
 
-Nothing is decided here: every result has memory of its own, and what is returned is copied to the caller's. Tuples are
-opened. A kernel may be a `func.func`, whose workspaces are allocated here too, or one that is not lowered yet.
+Nothing is decided here: every result has memory of its own, and what is returned is copied to the caller's; only a call
+that `updates` works there. Tuples are opened. A kernel may be a `func.func`, whose workspaces are allocated here too, or
+one that is not lowered yet.
 
 With `depth-first` kernels run in the order in which a walk from the results meets them, arguments first, as TVM has it;
 else in the order of the text. Functions that branch and call (`control`) stay. Does not: shapes that are not known. TVM
@@ -105,6 +106,8 @@ class _Bufferization:
         self.kernels = kernels
         self.block = Block()
         self.buffers: dict[SSAValue, list[SSAValue]] = {}
+        self.targets: dict[SSAValue, SSAValue] = {}
+        """What is returned, each with the memory of the caller's that it is to stand in."""
 
     def run(self, depth_first: bool) -> GraphOp:
         arguments, end = self.function.body.block.args, self.function.return_op
@@ -114,14 +117,17 @@ class _Bufferization:
             self.buffers[argument] = [self._argument(type) for type in types]
         self._name(self.block.args, [a.name_hint for a in arguments] if len(arguments) == len(inputs) else [])
         num_inputs = len(self.block.args)
+        targets = [self._argument(type) for type in flatten_types(self.function.function_type.outputs.data)]
+        self._name(targets, numbered("out", len(targets)))
+        if len(targets) == len(end.arguments):
+            self.targets = dict(zip(end.arguments, targets, strict=True))
         for op in _depth_first(end) if depth_first else self.function.body.block.ops:
             if op is not end:
                 self._lower(op)
-        targets = [self._argument(type) for type in flatten_types(self.function.function_type.outputs.data)]
-        self._name(targets, numbered("out", len(targets)))
         returned = [buffer for value in end.arguments for buffer in self.buffers[value]]
         for buffer, target in zip(returned, targets, strict=True):
-            self._add(CopyOp([buffer], target), end)
+            if buffer is not target:
+                self._add(CopyOp([buffer], target), end)
         graph = GraphOp(self.function.sym_name.data, num_inputs, Region(self.block), inputs, outputs)
         graph.location = self.function.location
         return graph
@@ -138,6 +144,16 @@ class _Bufferization:
         if not is_static(type):
             raise Diagnostic.at(op or self.function, f"{what} has the dynamic type {type}", hint=give_shapes())
         return flatten_types([type])
+
+    def _target(self, result: SSAValue, op: Operation) -> SSAValue:
+        """The caller's memory that a result is a change of."""
+        if (target := self.targets.get(result)) is None or len(list(result.uses)) > 1:
+            raise Diagnostic.at(
+                op,
+                "updates memory of the caller's, but its results are not returned, each once",
+                hint="return them, or leave {updates} out",
+            )
+        return target
 
     def _add(self, op: Operation, source: Operation) -> None:
         op.location = source.location
@@ -181,7 +197,10 @@ class _Bufferization:
         inputs = [buffer for value in op.arguments for buffer in self.buffers[value]]
         for result in op.results:
             types = self._static(result.type, "the result", op)
-            self.buffers[result] = [self._alloc(buffer_of(type), op, result.name_hint) for type in types]
+            if isinstance(op, relay.CallLoweredOp) and op.updates is not None:
+                self.buffers[result] = [self._target(result, op)]
+            else:
+                self.buffers[result] = [self._alloc(buffer_of(type), op, result.name_hint) for type in types]
         outputs = [buffer for result in op.results for buffer in self.buffers[result]]
         workspaces = [self._alloc(type, op, "workspace") for type in _workspaces(kernel, len(inputs) + len(outputs))]
         callee = op.callee.root_reference.data

@@ -301,3 +301,11 @@ relay.func @what_copies_is_seen_in_the_kernel(%x: tensor<8xf32>) -> tensor<4x2xf
   %0 = relay.call @fused_reshape(%x) : (tensor<8xf32>) -> tensor<4x2xf32>
   relay.return %0 : tensor<4x2xf32>
 }
+
+// CHECK-LABEL: mem.graph @what_a_call_updates_is_the_callers(%x: memref<8xf32>) writes(%out: memref<8xf32>)
+// CHECK-NEXT:    mem.call @k(%x) writes(%out) : (memref<8xf32>) writes(memref<8xf32>)
+// CHECK-NEXT:  }
+relay.func @what_a_call_updates_is_the_callers(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = relay.call_lowered @k(%x) {updates} : (tensor<8xf32>) -> tensor<8xf32>
+  relay.return %0 : tensor<8xf32>
+}

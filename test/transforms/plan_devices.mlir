@@ -463,8 +463,15 @@ relay.func @a_kernel_has_its_buffers_in_scopes(%x: tensor<4xf32>) -> tensor<4xf3
 
 // CHECK-LABEL: tir.prim_func @in_scopes(
 // CHECK-SAME: %p: memref<4xf32, "inner">, %out: memref<4xf32, "other">) {
-// CHECK-NEXT: }
+// CHECK: memref.store %{{.*}}, %out[%v] : memref<4xf32, "other">
 tir.prim_func @in_scopes(%p: memref<4xf32, "inner">, %out: memref<4xf32, "other">) {
+  tir.for %i = 0 to 4 {
+    tir.block @copy(%v: spatial 4) = [%i]
+        reads(%p[%v] : memref<4xf32, "inner">) writes(%out[%v] : memref<4xf32, "other">) {
+      %0 = memref.load %p[%v] : memref<4xf32, "inner">
+      memref.store %0, %out[%v] : memref<4xf32, "other">
+    }
+  }
 }
 
 // A kernel of fusion is on one device at each call; without places of its own it serves them all.

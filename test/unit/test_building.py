@@ -193,3 +193,10 @@ def test_what_cannot_be_built_is_refused() -> None:
     )
     with pytest.raises(UsageError, match=r"takes modules of tir\.prim_func"):
         weft.lower(graph)
+
+
+def test_what_a_function_adds_to_is_there_whatever_passes_run() -> None:
+    x, y = np.ones(8, np.float32), np.full(8, 5, np.float32)
+    with weft.PassContext(disabled_pass=["elide-copies"]):
+        weft.build(two())["accumulate"](x, y)
+    np.testing.assert_array_equal(y, np.full(8, 6, np.float32))

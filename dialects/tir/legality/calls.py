@@ -27,7 +27,13 @@ class PrimFuncIsKernel(KernelTrait):
     """How a `tir.prim_func` is called: with its first buffers filled, and the others without values."""
 
     def check_call(
-        self, kernel: Operation, inputs: Sequence[Attribute], outputs: Sequence[Attribute], *, copies: bool
+        self,
+        kernel: Operation,
+        inputs: Sequence[Attribute],
+        outputs: Sequence[Attribute],
+        *,
+        copies: bool,
+        updates: bool,
     ) -> None:
         if symbols_of(kernel):
             return  # what fits depends on what they are
@@ -40,7 +46,7 @@ class PrimFuncIsKernel(KernelTrait):
         blocks = blocks_under(kernel)
         for finding in (
             *_check_given(buffers[: len(inputs)], blocks),
-            *check_results(blocks, buffers[len(inputs) :]),
+            *(() if updates else check_results(blocks, buffers[len(inputs) :])),
             *(_check_copies(blocks, buffers[: len(inputs)]) if copies else ()),
         ):
             diagnostic = finding.diagnostic()

@@ -30,3 +30,13 @@ relay.func @attributes(%x: tensor<2xf32>) -> tensor<2xf32> attributes {compiler 
   relay.return %0 : tensor<2xf32>
 }
 func.func private @kernel_of_attributes(memref<2xf32>, memref<2xf32>, !rt.slots<1>, index) -> ()
+
+// -----
+
+relay.func @what_is_updated_is_not_returned(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{updates memory of the caller's, but its results are not returned, each once}}
+  %0 = relay.call_lowered @k(%x) {updates} : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = relay.call_lowered @k(%0) : (tensor<2xf32>) -> tensor<2xf32>
+  relay.return %1 : tensor<2xf32>
+}
+func.func private @k(memref<2xf32>, memref<2xf32>, !rt.slots<1>, index) -> ()
