@@ -56,7 +56,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from ..support.kernels import KernelTrait
+from ..support.kernels import CallsKernel, KernelCall
 from ..support.operations import irdl_op_definition
 from .attributes import array_to_attribute, attribute_to_array, tensor_type_of
 from .base import Fusion, FusionPattern, NonComputational, compatible, flatten_types, is_static
@@ -269,18 +269,14 @@ class CallOp(IRDLOperation):
         )
 
 
-class _CallLoweredSymbolUser(SymbolUserOpInterface):
-    """A call fits its kernel, where that is there to be seen and is not lowered yet."""
-
-    def verify(self, op: Operation) -> None:
-        from xdsl.traits import SymbolTable
-
-        assert isinstance(op, CallLoweredOp)
-        callee = SymbolTable.lookup_symbol(op, op.callee)
-        if callee is None or (trait := callee.get_trait(KernelTrait)) is None:
-            return
-        inputs, outputs = ([v.type for v in values] for values in (op.arguments, op.results))
-        trait.check_call(callee, inputs, outputs, copies=op.copies is not None, updates=op.updates is not None)
+class _CallLoweredCallsKernel(CallsKernel):
+    def call(self, op: Operation) -> KernelCall | None:
+        callee = op.properties.get("callee")
+        if not isinstance(callee, SymbolRefAttr):
+            return None
+        inputs, outputs = ([v.type for v in values] for values in (op.operands, op.results))
+        copies, updates = ("copies" in op.properties, "updates" in op.properties)
+        return KernelCall(op, callee.string_value(), inputs, outputs, copies, updates)
 
 
 @irdl_op_definition
@@ -308,7 +304,7 @@ class CallLoweredOp(IRDLOperation):
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
-    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), NonComputational(), _CallLoweredSymbolUser())
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), NonComputational(), _CallLoweredCallsKernel())
 
     def __init__(
         self,

@@ -1,33 +1,48 @@
-"""What a function says that graphs call with tensors: whether a call fits it."""
+"""Calls of kernels: what a function on buffers must know of how graphs call it with tensors."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import OpTrait
 
+from .facts import remembered
+
 
 @dataclass(frozen=True)
-class KernelTrait(OpTrait, ABC):
-    """A function on buffers, which graphs call with tensors."""
+class KernelCall:
+    """A call of the kernel `callee`, with tensors of types `inputs`, that gives some of types `outputs`."""
+
+    op: Operation
+    callee: str
+    inputs: Sequence[Attribute]
+    outputs: Sequence[Attribute]
+    copies: bool
+    """The kernel does nothing but lay its inputs one after the other."""
+    updates: bool
+    """The outputs have values before."""
+
+
+@dataclass(frozen=True)
+class CallsKernel(OpTrait, ABC):
+    """An operation that calls a kernel."""
 
     @abstractmethod
-    def check_call(
-        self,
-        kernel: Operation,
-        inputs: Sequence[Attribute],
-        outputs: Sequence[Attribute],
-        *,
-        copies: bool,
-        updates: bool,
-    ) -> None:
-        """Whether `kernel` may be called with tensors of types `inputs`, to give some of types `outputs`; `copies` says
-        that it does nothing but lay its inputs one after the other, `updates` that outputs have values before.
+    def call(self, op: Operation) -> KernelCall | None:
+        """The call that `op` is; `None` where it is not well formed."""
 
-        Raises:
-            Diagnostic: something in the kernel does not fit the call, at its place.
-            VerifyException: the call does not fit the kernel.
-        """
+
+@remembered
+def kernel_calls(module: Operation) -> Mapping[str, Sequence[KernelCall]]:
+    """The calls of kernels in the functions of a module, by what they call."""
+    found: dict[str, list[KernelCall]] = {}
+    for function in module.regions[0].block.ops:
+        for region in function.regions:
+            for block in region.blocks:
+                for op in block.ops:
+                    if (trait := op.get_trait(CallsKernel)) is not None and (call := trait.call(op)) is not None:
+                        found.setdefault(call.callee, []).append(call)
+    return found

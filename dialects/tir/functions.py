@@ -18,8 +18,9 @@ from xdsl.utils.lexer import Span
 
 from ..support.columns import Part, print_parts, to_text
 from ..support.diagnostics import Diagnostic
+from ..support.kernels import kernel_calls
 from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape
-from .legality.calls import PrimFuncIsKernel
+from .legality.calls import check_call
 from .legality.function import check_function
 from .symbols import Extent, is_symbol, symbols_in
 
@@ -56,7 +57,7 @@ class PrimFuncOp(IRDLOperation):
     shapes = opt_prop_def(ArrayAttr)
     body = region_def("single_block")
 
-    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), NoTerminator(), PrimFuncIsKernel())
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), NoTerminator())
 
     def __init__(
         self,
@@ -82,6 +83,9 @@ class PrimFuncOp(IRDLOperation):
             raise VerifyException(f"the body's arguments differ from the type of @{self.sym_name.data}")
         self._verify_symbols()
         check_function(self)
+        module = self.parent_op()
+        for call in () if module is None else kernel_calls(module).get(self.sym_name.data, ()):
+            check_call(self, call)
 
     def script(self) -> str:
         """The function as TVMScript, which `weft.tir.from_source` reads.

@@ -19,7 +19,7 @@ mem.graph @main(%x: memref<8xf32>) writes(%out: memref<2x4xf32>) {
 ```
 
 Nothing is decided here: every result has memory of its own, and what is returned is copied to the caller's; only a call
-that `updates` works there. Tuples are opened. A kernel may be a `func.func`, whose workspaces are allocated here too, or
+that `updates` works there. Tuples are opened. A kernel may be a `func.func`, whose workspaces are allocated here, or
 one that is not lowered yet.
 
 With `depth-first` kernels run in the order in which a walk from the results meets them, arguments first, as TVM has it;

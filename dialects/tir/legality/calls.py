@@ -10,10 +10,10 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from ...support.kernels import KernelTrait
+from ...support.diagnostics import Diagnostic
+from ...support.kernels import KernelCall
 from ..affine import substitute
 from ..blocks import BlockOp, blocks_under
 from ..buffers import memref_of
@@ -23,34 +23,29 @@ from .definedness import check_results
 from .finding import Finding
 
 
-class PrimFuncIsKernel(KernelTrait):
-    """How a `tir.prim_func` is called: with its first buffers filled, and the others without values."""
+def check_call(kernel: Operation, call: KernelCall) -> None:
+    """Whether a `tir.prim_func` may be called so: its first buffers filled, and the others without values.
 
-    def check_call(
-        self,
-        kernel: Operation,
-        inputs: Sequence[Attribute],
-        outputs: Sequence[Attribute],
-        *,
-        copies: bool,
-        updates: bool,
-    ) -> None:
-        if symbols_of(kernel):
-            return  # what fits depends on what they are
-        buffers = kernel.regions[0].block.args
-        if len(buffers) != len(inputs) + len(outputs):
-            raise VerifyException(f"the kernel has {len(buffers)} buffers, not {len(inputs)} and {len(outputs)} more")
-        for buffer, tensor in zip(buffers, (*inputs, *outputs), strict=True):
-            if not isa(tensor, TensorType[Attribute]) or not _holds(buffer, tensor):
-                raise VerifyException(f"the kernel's {buffer_name(buffer)} is {buffer.type}, not {tensor}")
-        blocks = blocks_under(kernel)
-        for finding in (
-            *_check_given(buffers[: len(inputs)], blocks),
-            *(() if updates else check_results(blocks, buffers[len(inputs) :])),
-            *(_check_copies(blocks, buffers[: len(inputs)]) if copies else ()),
-        ):
-            diagnostic = finding.diagnostic()
-            raise diagnostic if diagnostic.place is not None else VerifyException(diagnostic.message)
+    Raises:
+        Diagnostic: something in the kernel does not fit the call, or the call the kernel, at its place.
+    """
+    if symbols_of(kernel):
+        return  # what fits depends on what they are
+    buffers = kernel.regions[0].block.args
+    given, taken = buffers[: len(call.inputs)], buffers[len(call.inputs) :]
+    if len(buffers) != len(call.inputs) + len(call.outputs):
+        message = f"the kernel has {len(buffers)} buffers, not {len(call.inputs)} and {len(call.outputs)} more"
+        raise Diagnostic.at(call.op, message)
+    for buffer, tensor in zip(buffers, (*call.inputs, *call.outputs), strict=True):
+        if not isa(tensor, TensorType[Attribute]) or not _holds(buffer, tensor):
+            raise Diagnostic.at(call.op, f"the kernel's {buffer_name(buffer)} is {buffer.type}, not {tensor}")
+    blocks = blocks_under(kernel)
+    for finding in (
+        *_check_given(given, blocks),
+        *(() if call.updates else check_results(blocks, taken)),
+        *(_check_copies(blocks, given) if call.copies else ()),
+    ):
+        raise finding.diagnostic()
 
 
 def _holds(buffer: SSAValue, tensor: TensorType[Attribute]) -> bool:
