@@ -108,6 +108,7 @@ class Stage:
         self.kinds: dict[te.IterVar, Kind] = {}
         self.threads: dict[te.IterVar, str] = {}
         self.pragmas: list[tuple[te.IterVar, str, object]] = []
+        self.alignments: list[tuple[int, int, int]] = []
 
     @property
     def op(self) -> StageOp:
@@ -121,7 +122,7 @@ class Stage:
     @property
     def is_started(self) -> bool:
         """Whether something was asked of the loops."""
-        return bool(self.actions or self.kinds or self.threads or self.pragmas)
+        return bool(self.actions or self.kinds or self.threads or self.pragmas or self.alignments)
 
     def __repr__(self) -> str:
         return f"stage({self.tensor.name}, {[axis.name for axis in self.leaf_iter_vars]})"
@@ -274,6 +275,19 @@ class Stage:
             raise ScheduleError(f"te: '{self.tensor.name}' is an output, which is the caller's memory")
         self.scope = scope
 
+    def storage_align(self, axis: te.IterVar, factor: int, offset: int) -> None:
+        """Let a step along a dimension of the stage's tensor be a multiple of `factor`, plus `offset`, elements long.
+
+        Raises:
+            ScheduleError: `axis` is none of the stage's dimensions, or the tensor is the caller's.
+        """
+        if axis not in self.op.axis:
+            raise ScheduleError(
+                f"te: {axis.name} is no dimension of '{self.tensor.name}'", hint="s[C].op.axis has them"
+            )
+        self._check_movable("storage_align")
+        self.alignments.append((self.op.axis.index(axis), factor, offset))
+
     def _check_movable(self, what: str) -> None:
         if self.compute is None:
             raise ScheduleError(f"te: '{self.tensor.name}' is an input: there is nothing to {what}")
@@ -299,7 +313,6 @@ class Stage:
     # what has no meaning here
 
     prefetch: Callable[..., NoReturn]
-    storage_align: Callable[..., NoReturn]
     tensorize: Callable[..., NoReturn]
     set_store_predicate: Callable[..., NoReturn]
     double_buffer: Callable[..., NoReturn]
@@ -319,7 +332,6 @@ def _taken(action: Split | Fuse) -> tuple[te.IterVar, ...]:
 
 REFUSED: dict[str, tuple[str, str]] = {
     "prefetch": ("processors fetch ahead by themselves", "cache_read copies what is wanted to where it is near"),
-    "storage_align": ("buffers are dense", "cache_read and cache_write lay out anew what is read in another order"),
     "tensorize": ("te stages are lowered as loops", "vectorize an inner loop: it becomes the processor's instructions"),
     "set_store_predicate": ("every element of a tensor is stored once", "te.if_then_else chooses what is stored"),
     "double_buffer": ("a copy runs before what reads it", "cache_read with compute_at in an outer loop"),

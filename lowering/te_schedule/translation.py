@@ -215,6 +215,8 @@ class _Translation:
                     pass
             if (thread := stage.threads.get(axis)) is not None:
                 self.sch.bind(loop, thread)
+        for number, factor, offset in stage.alignments:
+            self.sch.storage_align(self.blocks[stage], 0, number, factor, offset)
         for axis, key, value in stage.pragmas:
             if (loop := loops.get(axis)) is not None:
                 self.sch.annotate(loop, key, value)

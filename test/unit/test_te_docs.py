@@ -28,6 +28,7 @@ PRIMITIVES = {
     "cache_read": "",
     "cache_write": "before what else is asked of the stage",
     "rfactor": "",
+    "storage_align": "of a stage that is not an output",
     "normalize": "loops start at 0",
 }
 """What there is of TVM's primitives, and what is to be said of each."""

@@ -384,3 +384,16 @@ def test_stages_of_symbolic_extents_are_scheduled_for_all_sizes() -> None:
         np.testing.assert_allclose(np.asarray(kernel(x, y)[0], np.float32), x @ y, rtol=1e-5, atol=1e-5)
     with pytest.raises(weft.Diagnostic, match="callers pass arrays"):
         weft.build(s, [a, b, c])
+
+
+def test_rows_of_a_stage_may_lie_apart() -> None:
+    a, b, _, d = chain()
+    s = te.create_schedule(d.op)
+    s[b].storage_align(b.op.axis[0], 32, 4)
+    module = assert_scheduled(s, [a, d])
+    assert "buffer_dim_align = [[0 : i64, 0 : i64, 32 : i64, 4 : i64]]" in str(module)
+    assert "* 36" in weft.build(s, [a, d], "c").get_source()
+    with pytest.raises(ScheduleError, match="'D' is an output"):
+        s[d].storage_align(d.op.axis[0], 32, 4)
+    with pytest.raises(ScheduleError, match="i is no dimension of 'D'"):
+        s[d].storage_align(b.op.axis[0], 32, 4)
