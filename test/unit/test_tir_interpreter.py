@@ -17,6 +17,7 @@ from weft.dialects.te.evaluate import evaluate
 from weft.dialects.te.expr import BinaryKind, UnaryKind
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
+from weft.dialects.tir.scalar_python import _power  # pyright: ignore[reportPrivateUsage]
 from weft.transforms.infra.registry import new_ir_context
 
 NDArray = npt.NDArray[np.generic]
@@ -247,3 +248,16 @@ def test_more_loops_run_than_python_nests() -> None:
     text = copy().replace("tir.for %i = 0 to 8 {", f"{loops} tir.for %i = 0 to 8 {{").rstrip()
     func = func_of(text + "}" * 30)
     np.testing.assert_array_equal(Interpreter(func)([X])[0], X)
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "expected"),
+    [
+        (0.0, -2.0, np.inf), (0.0, -3.0, np.inf), (-0.0, -3.0, -np.inf), (-0.0, -2.0, np.inf), (-0.0, -2.5, np.inf),
+        (-8.0, 0.5, np.nan), (-1e30, 3.0, -np.inf), (-1e30, 2.0, np.inf), (1e30, 3.0, np.inf), (2.0, -1.0, 0.5),
+    ],
+)  # fmt: skip
+def test_a_power_at_the_ends_of_what_floats_hold_is_that_of_c(base: float, exponent: float, expected: float) -> None:
+    with np.errstate(all="ignore"):
+        found = _power(np.float32(base), np.float32(exponent))
+    np.testing.assert_array_equal(found, np.float32(expected))

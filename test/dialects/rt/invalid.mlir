@@ -108,3 +108,11 @@ func.func @a_check_without_a_number(%record: !rt.record, %i: index) {
   %0 = rt.check %i of %i in 3 else %record[-1]
   func.return
 }
+
+// -----
+
+func.func @a_record_in_rows_of_bytes(%x: memref<64x8xi8>) {
+  // expected-error @+1 {{a record stands in a memref of bytes, not in memref<64x8xi8>}}
+  %record = rt.record %x[0] : memref<64x8xi8> to !rt.record
+  func.return
+}
