@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -45,6 +46,7 @@ class Emitter:
 
     def __init__(self, block: Block, file: str, directory: Path | None):
         self.block = block
+        self._outermost = block
         self.directory = directory
         self._file = FileLineColLoc(StringAttr(file), IntAttr(0), IntAttr(0))
         self._location: LocationAttr = self._file
@@ -57,6 +59,21 @@ class Emitter:
     def enter(self, name: str) -> None:
         """Place the operations that follow at the model's node `name`."""
         self._location = self.location_of(name)
+
+    @property
+    def location(self) -> LocationAttr:
+        """Where what is inserted is placed."""
+        return self._location
+
+    @contextmanager
+    def within(self, block: Block) -> Generator[Block]:
+        """Append to another block meanwhile, which an operation will have that is appended afterwards. Constants stand
+        outside, where all that follows sees them."""
+        around, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = around
 
     def insert(self, op: Operation) -> None:
         """Append `op`, with the current location.
@@ -76,7 +93,8 @@ class Emitter:
             TypeError: Weft has no element type for the array's dtype.
         """
         op = ConstantOp.from_numpy(array, identifier(name))
-        self.insert(op)
+        with self.within(self._outermost):
+            self.insert(op)
         return op.result
 
     def tuple(self, fields: Sequence[SSAValue]) -> SSAValue:
@@ -104,7 +122,7 @@ class Emitter:
             op = current.owner
             if current in self._evaluated:
                 pending.pop()
-            elif isinstance(op, Block) or not _is_small(op):
+            elif not isinstance(op, ConstantOp | TupleOp | TupleGetOp | RelayOp) or not _is_small(op):
                 self._evaluated[current] = None
             elif missing := [v for v in op.operands if v not in self._evaluated]:
                 pending += missing

@@ -11,7 +11,7 @@ Counterpart of TVM's `relay.frontend.from_onnx`.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.diagnostics import Diagnostic, Note, Place, did_you_mean
 from ...dialects.support.plugins import broken
+from .control import WITH_GRAPHS, convert_graphs
 from .emitter import Emitter, identifier
 from .errors import Malformed, Unsupported
 from .files import load
@@ -44,6 +45,7 @@ from .schemas import (
     schema_of,
     values_read,
 )
+from .scope import POISON, Poison, Scope
 from .signature import Shapes, check_declared, input_types
 from .soundness import check_sound
 
@@ -54,7 +56,6 @@ if TYPE_CHECKING:
         GraphProto,
         ModelProto,
         NodeProto,
-        TensorProto,
     )
 
 
@@ -86,29 +87,6 @@ MAX_EXPANDED_NODES = 1 << 17
 """How many nodes the functions of a model may stand for: forty that each call the one before twice stand for 2^40."""
 
 
-class _Poison:
-    """Stands for a value that could not be imported; what depends on it is skipped."""
-
-
-_POISON = _Poison()
-
-
-@dataclass
-class _Scope:
-    """The values that a graph can name: its own, then those around it."""
-
-    values: dict[str, SSAValue | _Poison | None]
-    weights: dict[str, TensorProto]
-    opsets: Mapping[str, int]
-    outer: _Scope | None = None
-    made: Collection[str] = ()
-    """The values that the graph makes somewhere, for a better message."""
-    read: Collection[str] = ()
-    """The values that something reads."""
-    place: str | None = None
-    """The node whose definition this is: its nodes are placed there."""
-
-
 @dataclass(frozen=True)
 class _Problem:
     """An operator that cannot be imported, and why."""
@@ -131,6 +109,8 @@ class _Importer:
         """The model's functions whose definitions are being imported, outermost first."""
         self.expanded = 0
         """How many nodes of definitions were imported."""
+        self.made: list[FuncOp] = []
+        """The functions beside `@main`."""
 
     # The whole model
 
@@ -170,21 +150,21 @@ class _Importer:
             },
         )
         function.location = self.emitter.location_of(graph.name or "main")
-        module = ModuleOp([function])
+        module = ModuleOp([function, *self.made])
         module.location = function.location
         return module
 
     # Graphs and names
 
-    def open(self, graph: GraphProto, opsets: Mapping[str, int], outer: _Scope | None) -> _Scope:
+    def open(self, graph: GraphProto, opsets: Mapping[str, int], outer: Scope | None) -> Scope:
         """The scope of a graph, with its weights, which are read when they are first used."""
         made = {name for node in graph.node for name in node.output}
         read = values_read(graph.node) | {value.name for value in graph.output}
-        return _Scope({}, {t.name: t for t in graph.initializer}, opsets, outer, made, read)
+        return Scope({}, {t.name: t for t in graph.initializer}, opsets, outer, made, read)
 
-    def lookup(self, name: str, scope: _Scope, what: str) -> SSAValue | _Poison:
+    def lookup(self, name: str, scope: Scope, what: str) -> SSAValue | Poison:
         """The value called `name`, or what its weight is once read."""
-        inner: _Scope | None = scope
+        inner: Scope | None = scope
         names: list[str] = []
         while inner is not None:
             value = inner.values.get(name)
@@ -202,7 +182,7 @@ class _Importer:
             inner = inner.outer
         raise self.error(f"{what} '{name}' is not defined", name, did_you_mean(name, names))
 
-    def read_weight(self, name: str, scope: _Scope) -> SSAValue:
+    def read_weight(self, name: str, scope: Scope) -> SSAValue:
         self.emitter.enter(name)
         try:
             value = self.emitter.constant(self.emitter.decode(scope.weights[name]), name)
@@ -214,7 +194,7 @@ class _Importer:
 
     # Nodes
 
-    def convert_all(self, nodes: Iterable[NodeProto], scope: _Scope) -> None:
+    def convert_all(self, nodes: Iterable[NodeProto], scope: Scope) -> None:
         for node in nodes:
             name = scope.place or node.name or next((n for n in node.output if n), node.op_type)
             inputs = [self.lookup(n, scope, f"input of {node.op_type}") if n else None for n in node.input]
@@ -228,11 +208,11 @@ class _Importer:
                     value.name_hint = identifier(output)
 
     def convert(
-        self, node: NodeProto, name: str, inputs: list[SSAValue | _Poison | None], scope: _Scope
-    ) -> Sequence[SSAValue | _Poison | None]:
+        self, node: NodeProto, name: str, inputs: list[SSAValue | Poison | None], scope: Scope
+    ) -> Sequence[SSAValue | Poison | None]:
         """The outputs of one node; a node that cannot be imported is noted, and gives poison."""
         self.emitter.enter(name)
-        imported = [value for value in inputs if not isinstance(value, _Poison)]
+        imported = [value for value in inputs if not isinstance(value, Poison)]
         try:
             schema = self.find_schema(node, scope)
             if len(imported) == len(inputs):
@@ -245,9 +225,9 @@ class _Importer:
             raise self.error(f"{operator_name(node)}: {error.message}", name, error.hint) from None
         except VerifyException as error:
             raise self.error(f"{operator_name(node)}: {error}", name) from None
-        return [_POISON] * len(node.output)
+        return [POISON] * len(node.output)
 
-    def find_schema(self, node: NodeProto, scope: _Scope) -> Schema | None:
+    def find_schema(self, node: NodeProto, scope: Scope) -> Schema | None:
         """ONNX's definition of the operator; `None` where the model or a converter for its domain defines it.
 
         Raises:
@@ -269,9 +249,9 @@ class _Importer:
             raise Unsupported(error.reason, error.hint or broken()) from None
         if schema.has_function or schema.has_context_dependent_function:
             return schema
-        if domain != "" or (not is_known(node.op_type) and node.op_type != "If"):
+        if domain != "" or not (is_known(node.op_type) or node.op_type in WITH_GRAPHS):
             raise Unsupported("there is no counterpart in relay", broken())
-        if node.op_type != "If" and converter(node.op_type, schema.since_version) is None:
+        if node.op_type not in WITH_GRAPHS and converter(node.op_type, schema.since_version) is None:
             raise Unsupported(
                 f"its revision {schema.since_version} is older than opset {FIRST_OPSET}",
                 "convert the model with onnx.version_converter",
@@ -279,7 +259,7 @@ class _Importer:
         return schema
 
     def apply(
-        self, node: NodeProto, name: str, inputs: list[SSAValue | None], schema: Schema | None, scope: _Scope
+        self, node: NodeProto, name: str, inputs: list[SSAValue | None], schema: Schema | None, scope: Scope
     ) -> Outputs:
         """Convert a node by its converter, or expand its definition."""
         attributes = {a.name: a for a in node.attribute}
@@ -293,8 +273,8 @@ class _Importer:
         check(node, attributes, schema)
         view = Node(node, schema.since_version, inputs, attributes, self.emitter, scope.read)
         if domain_of(node) == "":
-            if node.op_type == "If":
-                return self.choose(view, scope)
+            if node.op_type in WITH_GRAPHS:
+                return convert_graphs(self, view, scope)
             if convert := converter(node.op_type, schema.since_version):
                 check_known(node, attributes, schema, LAST_OPSET)
                 return outputs_of(convert, view)
@@ -307,7 +287,7 @@ class _Importer:
         name: str,
         inputs: list[SSAValue | None],
         attributes: dict[str, AttributeProto],
-        scope: _Scope,
+        scope: Scope,
     ) -> Outputs:
         """Expand an operator that the model defines."""
         key = (node.domain, node.op_type)
@@ -321,16 +301,14 @@ class _Importer:
         finally:
             self.expanding.pop()
 
-    def expand(self, function: FunctionProto, call: Node, place: str, caller: _Scope) -> list[SSAValue | None]:
+    def expand(self, function: FunctionProto, call: Node, place: str, caller: Scope) -> list[SSAValue | None]:
         """The nodes that define an operator, in its place."""
-        self.expanded += len(function.node)
-        if self.expanded > MAX_EXPANDED_NODES:
-            raise self.error(f"the model's functions stand for more than {MAX_EXPANDED_NODES} nodes", place)
+        self.count_expanded(len(function.node), place)
         arguments = dict(zip_longest(function.input, call.inputs[: len(function.input)]))
         known = {k: v for k, v in arguments.items() if v is not None}
         versions = {**caller.opsets, **opsets(function.opset_import)}
         read = values_read(function.node) | {*function.output}
-        scope = _Scope(dict(known), {}, versions, read=read, place=place)
+        scope = Scope(dict(known), {}, versions, read=read, place=place)
         absent = arguments.keys() - known
         before = {problem: len(names) for problem, names in self.problems.items()}
         self.convert_all([instantiate(node, call.attributes, absent) for node in function.node], scope)
@@ -338,25 +316,32 @@ class _Importer:
             self.lookup(name, scope, "the function's output") if wanted else None
             for name, wanted in zip(function.output, call.proto.output, strict=False)
         ]
-        if any(isinstance(value, _Poison) for value in outputs):
+        if any(isinstance(value, Poison) for value in outputs):
             inner = sorted({p.operator for p, names in self.problems.items() if len(names) > before.get(p, 0)})
             self.problems = {p: names[: before[p]] for p, names in self.problems.items() if p in before}
             raise Unsupported(f"it is defined by {', '.join(inner)}, which cannot be imported")
-        return [None if isinstance(value, _Poison) else value for value in outputs]
+        return [None if isinstance(value, Poison) else value for value in outputs]
 
-    def choose(self, node: Node, scope: _Scope) -> list[SSAValue | None]:
-        """The branch of an If whose condition is known."""
-        condition = self.emitter.evaluate(node.input(0))
-        if condition is None or condition.size != 1:
-            raise Unsupported("its condition is computed at run time, and there is no control flow yet")
-        graph = node.graph("then_branch" if condition.item() else "else_branch")
-        inner = self.open(graph, scope.opsets, scope)
-        inner.place = scope.place
-        self.convert_all(graph.node, inner)
-        outputs = [self.lookup(value.name, inner, "the branch's output") for value in graph.output]
-        if any(isinstance(value, _Poison) for value in outputs):
-            raise Unsupported("the branch that is taken holds such operators")
-        return [value for value in outputs if isinstance(value, SSAValue)]
+    # What operators that have graphs ask for
+
+    def add_function(self, name: str, function: FuncOp) -> str:
+        """Add a function to the module; gives the name that it has there."""
+        if any(other.sym_name.data == name for other in self.made):
+            name = f"{name}_{len(self.made)}"
+        function.sym_name = StringAttr(name)
+        function.location = self.emitter.location
+        self.made.append(function)
+        return name
+
+    def count_expanded(self, nodes: int, place: str) -> None:
+        """Note that so many nodes more are imported than stand in the model.
+
+        Raises:
+            Diagnostic: they are too many.
+        """
+        self.expanded += nodes
+        if self.expanded > MAX_EXPANDED_NODES:
+            raise self.error(f"the model's functions stand for more than {MAX_EXPANDED_NODES} nodes", place)
 
     # Reports
 

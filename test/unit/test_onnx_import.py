@@ -552,21 +552,6 @@ def test_shape_arithmetic_over_a_huge_fill_does_not_compute_it():
         from_onnx(model_of(graph))
 
 
-def test_control_flow_at_run_time_is_what_an_if_is_refused_for():
-    branch = helper.make_graph(
-        [helper.make_node("Exp", ["x"], ["o"])], "b", [], [helper.make_tensor_value_info("o", 1, [2])]
-    )
-    nodes = [
-        helper.make_node("ReduceSum", ["x"], ["s"], keepdims=0),
-        helper.make_node("Cast", ["s"], ["c"], to=TensorProto.BOOL),
-        helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch),
-    ]
-    with pytest.raises(Diagnostic) as error:
-        from_onnx(model_of(graph_of(nodes, {"x": [2]})))
-    assert "there is no control flow yet" in error.value.notes[0].message
-    assert "shape" not in error.value.notes[0].message
-
-
 def test_an_open_dimension_can_be_given_by_its_name():
     nodes = [helper.make_node("Add", ["x", "z"], ["y"])]
     graph = graph_of(nodes, {"x": ["batch", 3], "z": ["batch", "n"]})

@@ -1,0 +1,178 @@
+"""If, Loop and Scan: decided at import where they can be, else imported onto the language; equal to ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+onnx = pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper  # noqa: E402
+from xdsl.dialects.builtin import ModuleOp  # noqa: E402
+
+import weft  # noqa: E402
+from weft.dialects.relay.control import IfOp  # noqa: E402
+from weft.dialects.relay.core import CallOp, FuncOp  # noqa: E402
+from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
+from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
+from weft.frontend.onnx import from_onnx  # noqa: E402
+
+NDArray = npt.NDArray[np.generic]
+F, INT, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+
+def info(name: str, type: int, shape: Sequence[int] | None = None) -> ValueInfoProto:
+    return helper.make_tensor_value_info(name, type, shape)
+
+
+def constant(name: str, value: NDArray) -> TensorProto:
+    return numpy_helper.from_array(value, name)
+
+
+def model_of(
+    nodes: list[NodeProto],
+    inputs: list[ValueInfoProto],
+    outputs: list[ValueInfoProto],
+    weights: Sequence[TensorProto] = (),
+) -> ModelProto:
+    graph = helper.make_graph(nodes, "graph", inputs, outputs, initializer=list(weights))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def check(model: ModelProto, inputs: list[NDArray]) -> ModuleOp:
+    """ONNX Runtime, the interpreter and machine code give the same; the module."""
+    module = from_onnx(model)
+    names = [value.name for value in model.graph.input]
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    expected = session.run(None, dict(zip(names, inputs, strict=True)))
+    (main,) = (op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
+    exe = weft.compile(module, threads=1)
+    found = exe(*inputs)
+    compiled = [found] if isinstance(found, np.ndarray) else list(found)
+    for results in (evaluate_function(main, inputs), compiled):
+        for result, wanted in zip(results, expected, strict=True):
+            assert result.dtype == wanted.dtype
+            np.testing.assert_allclose(result.astype(np.float64), wanted.astype(np.float64), rtol=1e-5)
+    return module
+
+
+def branch(name: str, op_type: str, inputs: list[str], weights: Sequence[TensorProto] = ()) -> GraphProto:
+    node = helper.make_node(op_type, inputs, [f"{name}_y"])
+    return helper.make_graph([node], name, [], [info(f"{name}_y", F, [3])], initializer=list(weights))
+
+
+def if_model() -> ModelProto:
+    """`y = (exp(x) where c, else x + w) * w`: each branch reads what is around it, one a weight of its own."""
+    own = constant("own", np.array([1, 2, 3], np.float32))
+    nodes = [
+        helper.make_node(
+            "If",
+            ["c"],
+            ["z"],
+            then_branch=branch("then", "Exp", ["x"]),
+            else_branch=branch("else", "Add", ["x", "own"], [own]),
+        ),
+        helper.make_node("Mul", ["z", "w"], ["y"]),
+    ]
+    weight = constant("w", np.array([2, 0.5, -1], np.float32))
+    return model_of(nodes, [info("c", B, []), info("x", F, [3])], [info("y", F, [3])], [weight])
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_an_if_whose_condition_is_computed(condition: bool):
+    module = check(if_model(), [np.array(condition), np.array([0.5, -1, 2], np.float32)])
+    assert any(isinstance(op, IfOp) for op in module.walk())
+
+
+def loop_body(gathers: bool) -> GraphProto:
+    """`x' = x + x * w`, going on while the sum is small; gathers `x` where it is to."""
+    nodes = [
+        helper.make_node("Mul", ["x_in", "w"], ["x_times"]),
+        helper.make_node("Add", ["x_in", "x_times"], ["x_out"]),
+        helper.make_node("ReduceSum", ["x_out"], ["sum"], keepdims=0),
+        helper.make_node("Less", ["sum", "limit"], ["go_on"] if not gathers else ["unused"]),
+    ]
+    if gathers:
+        nodes += [helper.make_node("Identity", ["go_in"], ["go_on"]), helper.make_node("Identity", ["x_in"], ["row"])]
+    outputs = [info("go_on", B, []), info("x_out", F, [3]), *([info("row", F, [3])] if gathers else [])]
+    return helper.make_graph(nodes, "body", [info("i", INT, []), info("go_in", B, []), info("x_in", F, [3])], outputs)
+
+
+WEIGHTS = [constant("w", np.array([0.5, 0.25, 1], np.float32)), constant("limit", np.array(40, np.float32))]
+
+
+def test_a_loop_that_goes_on_while_a_computed_condition_holds():
+    node = helper.make_node("Loop", ["", "", "x"], ["y"], body=loop_body(gathers=False))
+    model = model_of([node], [info("x", F, [3])], [info("y", F, [3])], WEIGHTS)
+    module = check(model, [np.array([1, 2, 3], np.float32)])
+    assert any(isinstance(op, CallOp) for op in module.walk())
+
+
+@pytest.mark.parametrize("turns", [0, 1, 5, 100])
+def test_a_loop_whose_turns_are_an_input(turns: int):
+    node = helper.make_node("Loop", ["n", "c", "x"], ["y"], body=loop_body(gathers=False))
+    inputs = [info("n", INT, []), info("c", B, []), info("x", F, [3])]
+    model = model_of([node], inputs, [info("y", F, [3])], WEIGHTS)
+    check(model, [np.array(turns), np.array(True), np.array([0.1, 0.2, 0.3], np.float32)])
+
+
+def test_a_loop_of_known_turns_stands_one_turn_after_the_other_and_gathers():
+    node = helper.make_node("Loop", ["n", "", "x"], ["y", "rows"], body=loop_body(gathers=True))
+    outputs = [info("y", F, [3]), info("rows", F, [4, 3])]
+    model = model_of([node], [info("x", F, [3])], outputs, [*WEIGHTS, constant("n", np.array(4))])
+    module = check(model, [np.array([1, 2, 3], np.float32)])
+    assert not any(isinstance(op, CallOp | IfOp) for op in module.walk())
+
+
+def test_a_loop_that_gathers_a_number_of_rows_that_is_not_known_is_declined():
+    node = helper.make_node("Loop", ["n", "", "x"], ["y", "rows"], body=loop_body(gathers=True))
+    outputs = [info("y", F, [3]), info("rows", F, [None, 3])]  # type: ignore[list-item]
+    model = model_of([node], [info("n", INT, []), info("x", F, [3])], outputs, WEIGHTS)
+    with pytest.raises(Diagnostic) as error:
+        from_onnx(model)
+    assert "as many rows as it makes turns" in str(error.value.notes[0].message)
+
+
+def test_branches_of_different_shapes_are_declined():
+    model = if_model()
+    attribute = next(a for a in model.graph.node[0].attribute if a.name == "else_branch")
+    attribute.g.CopyFrom(
+        helper.make_graph(
+            [helper.make_node("Concat", ["x", "x"], ["wide"], axis=0)], "else", [], [info("wide", F, [6])]
+        )
+    )
+    with pytest.raises(Diagnostic) as error:
+        from_onnx(model)
+    assert "different types, tensor<3xf32> and tensor<6xf32>" in str(error.value.notes[0].message)
+
+
+@pytest.mark.parametrize(("axis", "backwards"), [(0, 0), (1, 1)])
+def test_a_scan_along_an_axis_in_either_direction(axis: int, backwards: int):
+    body = helper.make_graph(
+        [
+            helper.make_node("Add", ["s_in", "row"], ["s_out"]),
+            helper.make_node("Mul", ["s_out", "w"], ["out"]),
+        ],
+        "body",
+        [info("s_in", F, [3]), info("row", F, [3])],
+        [info("s_out", F, [3]), info("out", F, [3])],
+    )
+    node = helper.make_node(
+        "Scan",
+        ["s", "x"],
+        ["t", "y"],
+        body=body,
+        num_scan_inputs=1,
+        scan_input_axes=[axis],
+        scan_input_directions=[backwards],
+        scan_output_axes=[1 - axis],
+        scan_output_directions=[backwards],
+    )
+    x = np.arange(12, dtype=np.float32).reshape((4, 3) if axis == 0 else (3, 4))
+    outputs = [info("t", F, [3]), info("y", F, [3, 4] if axis == 0 else [4, 3])]
+    model = model_of([node], [info("s", F, [3]), info("x", F, x.shape)], outputs, WEIGHTS[:1])
+    check(model, [np.ones(3, np.float32), x])
