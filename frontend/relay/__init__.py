@@ -5,8 +5,9 @@
     x, w = relay.var("x", shape=(1, 64)), relay.var("w", shape=(32, 64))
     module = relay.IRModule.from_expr(relay.nn.relu(relay.nn.dense(x, w)))
 
-`Expr`, `Var`, `var`, `const`, `Tuple`, `TupleGetItem`, `Let`, `Function`, `IRModule`, `TensorType`, `Any` and every
-operator as a function (`relay.add`, `relay.nn.conv2d`, `relay.image.resize2d`, ...); `relay.testing` has whole models.
+`Expr`, `Var`, `var`, `const`, `Tuple`, `TupleGetItem`, `Let`, `If`, `Function`, `IRModule`, `TensorType`, `Any` and
+every operator as a function (`relay.add`, `relay.nn.conv2d`, `relay.image.resize2d`, ...); `relay.testing` has whole
+models.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from . import testing as testing
 from .expr import AnyExtent as Any
 from .expr import Expr as Expr
 from .expr import Function as Function
+from .expr import If as If
 from .expr import IRModule as IRModule
 from .expr import Let as Let
 from .expr import Tuple as Tuple
@@ -30,8 +32,8 @@ from .operators import Operator
 _NAMESPACES = {prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "vision", "annotation")}
 
 __all__ = [
-    "Any", "Expr", "Function", "IRModule", "Let", "TensorType", "Tuple", "TupleGetItem", "Var", "const", "free_vars",
-    "testing", "var",
+    "Any", "Expr", "Function", "If", "IRModule", "Let", "TensorType", "Tuple", "TupleGetItem", "Var", "const",
+    "free_vars", "testing", "var",
 ]  # fmt: skip
 
 

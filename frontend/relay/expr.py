@@ -11,17 +11,19 @@ a function, and an expression that is used twice is one operation that is used t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType, i1
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor
-from ...dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
+from ...dialects.relay.control import IfOp
+from ...dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
+from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.ops import broadcast, elementwise
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
@@ -256,11 +258,48 @@ def Let(variable: Var, value: Operand, body: Operand) -> Expr:
     return Expr(result)
 
 
+def If(cond: Operand, true_branch: Operand, false_branch: Operand) -> Expr:
+    """One of two expressions, as `cond`, a tensor of one truth value without dimensions, says when it runs. What only a
+    branch is made of is computed in it.
+
+    Raises:
+        UsageError: the branches are of different types, or the condition is no truth value.
+    """
+    condition, values = as_value(cond), [as_value(true_branch), as_value(false_branch)]
+    if values[0].type != values[1].type:
+        raise UsageError(f"the branches of an If are of the types {values[0].type} and {values[1].type}")
+    if condition.type != TensorType(i1, []):
+        raise UsageError(f"the condition of an If is a tensor<i1>, not {condition.type}")
+    regions = [Region(_copied([value], {}, YieldOp)) for value in values]
+    return Expr(IfOp(condition, [values[0].type], *regions).results[0])
+
+
+def _copied(
+    roots: Sequence[SSAValue],
+    values: dict[SSAValue, SSAValue],
+    end: Callable[..., Operation],
+    block: Block | None = None,
+) -> Block:
+    """A block that computes `roots` and ends in `end` of them; `values` are known in it."""
+    block = Block() if block is None else block
+    for op in _operations(roots):
+        copy = op.clone(values)
+        block.add_op(copy)
+        values.update(zip(op.results, copy.results, strict=True))
+    block.add_op(end(*(values.get(root, root) for root in roots)))
+    return block
+
+
+def _needs(op: Operation) -> Sequence[SSAValue]:
+    """The values that an operation is made of: its operands, and what its branches see."""
+    return [*op.operands, *(free_values(op) if op.regions else ())]
+
+
 def free_vars(*bodies: Operand) -> list[Var]:
     """The variables that expressions are made of, in the order in which they are met, depth first."""
     found: dict[SSAValue, None] = {}
     for op in _operations([as_value(body) for body in bodies]):
-        found.update({operand: None for operand in op.operands if isinstance(operand, BlockArgument)})
+        found.update({value: None for value in _needs(op) if isinstance(value, BlockArgument)})
     found.update({value: None for body in bodies if isinstance(value := as_value(body), BlockArgument)})
     return [Var(value) for value in found]
 
@@ -277,7 +316,7 @@ def _operations(roots: Sequence[SSAValue]) -> list[Operation]:
             order[op] = None
         elif op not in order:
             stack.append((op, True))
-            owners = [operand.owner for operand in reversed(op.operands)]
+            owners = [value.owner for value in reversed(_needs(op))]
             stack.extend((owner, False) for owner in owners if isinstance(owner, Operation) and owner not in order)
     return list(order)
 
@@ -302,9 +341,7 @@ def Function(params: Sequence[Var], body: Operand, name: str = "main") -> FuncOp
     for argument, param in zip(block.args, params, strict=True):
         argument.name_hint = param.value.name_hint
         values[param.value] = argument
-    for op in _operations([result]):
-        block.add_op(op.clone(values))
-    block.add_op(ReturnOp(values.get(result, result)))
+    _copied([result], values, ReturnOp, block)
     return function
 
 

@@ -12,6 +12,7 @@ import weft
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.frontend.mlir import parse_mlir
+from weft.transforms.infra.registry import canonical_name
 
 PAGE = (Path(__file__).parents[2] / "docs" / "language.md").read_text("utf-8")
 PROGRAMS = re.findall(r"```mlir\n(.*?)```", PAGE, re.DOTALL)
@@ -40,3 +41,10 @@ def test_operations_that_the_table_names_are_there():
     mentioned = set(re.findall(r"`(relay\.[a-z_]+)`", PAGE))
     assert len(mentioned) > 12
     assert mentioned <= names
+
+
+def test_passes_that_the_table_names_are_there():
+    table = PAGE.partition("## TVM's passes on functions")[2]
+    named = set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", table))
+    assert len(named) > 5
+    assert all(canonical_name(name) == name for name in named)

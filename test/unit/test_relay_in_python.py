@@ -236,3 +236,27 @@ def test_what_runs_without_the_compiler_knows_its_unknown_extents() -> None:
 
     assert abi.DYNAMIC == DYNAMIC
     assert abi.TensorSpec("x", "float32", (DYNAMIC, 4)).type == "tensor<?x4xf32>"
+
+
+def test_an_if_computes_in_its_branches_what_only_they_need():
+    x, c = relay.var("x", shape=(4,)), relay.var("c", shape=(), dtype="bool")
+    shared = relay.tanh(x)
+    inner = relay.If(c, relay.exp(shared), shared * relay.const(2.0))
+    y = relay.If(relay.logical_not(c), inner, x) + shared
+    module = relay.IRModule.from_expr(relay.Function([x, c], y))
+    module.verify()
+    (main,) = (op for op in module.ops if isinstance(op, FuncOp))
+    assert [op.name for op in main.body.block.ops if op.regions] == ["relay.if"]
+    data = np.array([0.5, -1, 2, 0], np.float32)
+    for condition in (True, False):
+        (found,) = evaluate_function(main, [data, np.array(condition)])
+        expected = (data if condition else np.tanh(data) * 2) + np.tanh(data)
+        np.testing.assert_allclose(found.astype(np.float64), expected.astype(np.float64), rtol=1e-6)
+
+
+def test_an_if_has_branches_of_one_type_and_a_truth_value():
+    x, c = relay.var("x", shape=(4,)), relay.var("c", shape=(), dtype="bool")
+    with pytest.raises(UsageError, match=r"branches of an If are of the types tensor<4xf32> and tensor<4xi32>"):
+        relay.If(c, x, x.astype("int32"))
+    with pytest.raises(UsageError, match=r"the condition of an If is a tensor<i1>, not tensor<4xf32>"):
+        relay.If(x, x, x)

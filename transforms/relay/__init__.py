@@ -23,5 +23,8 @@ PASSES: dict[str, str] = {
     "simplify-expr": "simplify_expr:SimplifyExprPass",
     "simplify-inference": "simplify_inference:SimplifyInferencePass",
     "sink-reshape": "sink_reshape:SinkReshapePass",
+    "to-a-normal-form": "to_a_normal_form:ToANormalFormPass",
+    "to-graph-normal-form": "to_graph_normal_form:ToGraphNormalFormPass",
+    "to-basic-block-normal-form": "to_basic_block_normal_form:ToBasicBlockNormalFormPass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""
