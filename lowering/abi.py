@@ -7,7 +7,8 @@ are tables of addresses, one for each tensor in the graph's order; the arena hol
 the entry clears itself. All state of a call is in its arena: calls on different arenas may run at once. Where the entry
 gives another number than 0, a check has failed: the record of that number, counted from 1, tells which
 (`dialects/support/checks.py`). Records stand in the arena from `records_at` on; what their checks say is in `checks`.
-`weft_constants` is a table of addresses that the runtime fills in once, after linking.
+Behind the addresses in the table of inputs stand the extents that are known when it is called (`symbols`), one word
+each. `weft_constants` is a table of addresses that the runtime fills in once, after linking.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..dialects.support.alignment import ALIGNMENT as ALIGNMENT
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes
+from .sizes import Size
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +46,10 @@ COUNTER_BYTES = "weft.counter_bytes"
 SEGMENT_MARK = "weft.segment"
 """Attribute of a graph's function that a program runs as a part of it."""
 
+GRAPH_SYMBOLS, POOLS = "weft.symbols", "weft.pools"
+"""Attributes of the graph's own function: the names of the extents that are known when it is called, and for each pool
+of memory that depends on them a map to numbers whose product is its bytes."""
+
 DYNAMIC = -(2**63)
 """An extent that is not known, as xDSL has it (`DYNAMIC_INDEX`)."""
 
@@ -55,6 +61,8 @@ class TensorSpec:
     name: str
     dtype: str
     shape: tuple[int, ...]
+    extents: tuple[Size, ...] | None = None
+    """The shape of a tensor of a graph with symbols: over them, where `shape` has `DYNAMIC`."""
 
     @property
     def type(self) -> str:
@@ -179,6 +187,10 @@ class CompiledGraph:
     counter_bytes: int = 0
     parameters: tuple[tuple[Parameter, ...], ...] = ()
     steps: tuple[Step, ...] = ()
+    symbols: tuple[str, ...] = ()
+    """Names of the extents that are known when the graph is called."""
+    pools: tuple[tuple[Size, ...], ...] = ()
+    """The memory behind `arena_bytes` in the arena, one pool after the other: numbers whose product is its bytes."""
 
 
 POOL = "weft_pool_1"

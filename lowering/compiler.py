@@ -8,13 +8,13 @@ so that LLVM compiles one in another process while the next is being lowered her
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
@@ -23,7 +23,8 @@ from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
 from ..transforms.infra.parts import Sink, settle, take_apart
-from .abi import CONSTANTS_TABLE, ENTRY, INPUTS, POOL, CompiledGraph, Site, TensorSpec
+from .abi import CONSTANTS_TABLE, ENTRY, GRAPH_SYMBOLS, INPUTS, POOL, POOLS, CompiledGraph, Site, TensorSpec
+from .affine_sizes import sizes_of
 from .check_sites import read_checks
 from .constant_data import constant_data
 from .entry.add_entry_point import GRAPH
@@ -35,6 +36,7 @@ from .machine.codegen import CodegenPool
 from .machine.target import Target
 from .phases import Observer, pipeline
 from .read_steps import StepTable, read_steps
+from .sizes import Size
 from .threads.pool import compile_pool, pool_source
 
 if TYPE_CHECKING:
@@ -97,7 +99,10 @@ def compile_graph(
 
         def submit(kernel: str | None, module: ModuleOp) -> None:
             if kernel is None:
-                facts.append(_Facts(*_signature(module), _constants(module), *read_checks(entry_of(module).attributes)))
+                attributes = entry_of(module).attributes
+                facts.append(
+                    _Facts(*_signature(module), _constants(module), *read_checks(attributes), *_sizes(attributes))
+                )
             else:
                 names.append(kernel)
             pool.submit(MAIN if kernel is None else kernel, _unit_text(module))
@@ -123,6 +128,8 @@ def compile_graph(
         table.counter_bytes,
         tuple(table.parameters.get(name, ()) for name in names),
         table.steps,
+        found.symbols,
+        found.pools,
     )
 
 
@@ -136,6 +143,8 @@ class _Facts:
     constants: tuple[NDArray, ...]
     checks: tuple[tuple[Site, ...], ...]
     records_at: int
+    symbols: tuple[str, ...]
+    pools: tuple[tuple[Size, ...], ...]
 
 
 def code_units(module: ModuleOp) -> list[tuple[str | None, str]]:
@@ -178,6 +187,14 @@ def _signature(module: ModuleOp) -> tuple[tuple[TensorSpec, ...], tuple[TensorSp
     if not isinstance(arena, IntegerAttr):
         raise Diagnostic.at(main, f"it does not say how many bytes of memory it works in ({ARENA_BYTES})")
     return inputs, outputs, arena.value.data
+
+
+def _sizes(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, ...], tuple[tuple[Size, ...], ...]]:
+    """The names of the graph's symbols, and the bytes of the pools that depend on them."""
+    names, pools = attributes.get(GRAPH_SYMBOLS), attributes.get(POOLS)
+    if not isa(names, ArrayAttr[StringAttr]) or not isa(pools, ArrayAttr[AffineMapAttr]):
+        return (), ()
+    return tuple(name.data for name in names), tuple(sizes_of(pool) for pool in pools)
 
 
 def _constants(module: ModuleOp) -> tuple[NDArray, ...]:

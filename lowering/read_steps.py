@@ -13,6 +13,7 @@ from math import prod
 
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     ArrayAttr,
     FusedLoc,
     IndexType,
@@ -63,7 +64,11 @@ class _Unknown(Exception):
 
 
 def _parameters(function: func.FuncOp) -> tuple[Parameter, ...] | None:
-    """What a kernel takes; nothing where it is no kernel."""
+    """What a kernel takes; nothing where it is no kernel, or one that takes extents."""
+    if any(
+        isa(type, MemRefType[Attribute]) and DYNAMIC_INDEX in type.get_shape() for type in function.function_type.inputs
+    ):
+        return None
     found: list[Parameter] = []
     for type in function.function_type.inputs:
         match type:
@@ -77,7 +82,7 @@ def _parameters(function: func.FuncOp) -> tuple[Parameter, ...] | None:
                 found.append(Parameter("threads"))
             case _:
                 return None
-    return tuple(found)
+    return tuple(found) if found.count(Parameter("threads")) < 2 else None
 
 
 def _bytes(type: MemRefType[Attribute]) -> int:

@@ -33,6 +33,7 @@ from ..lowering.abi import (
     ALIGNMENT,
     ARGUMENTS,
     BUFFER,
+    DYNAMIC,
     Argument,
     CompiledGraph,
     Parameter,
@@ -41,6 +42,7 @@ from ..lowering.abi import (
     Step,
     TensorSpec,
 )
+from ..lowering.sizes import Size, from_json, to_json
 from .memory import aligned_bytes
 
 if TYPE_CHECKING:
@@ -137,12 +139,22 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         "counter_bytes": graph.counter_bytes,
         "parameters": [[asdict(parameter) for parameter in taken] for taken in graph.parameters],
         "steps": [asdict(step) for step in graph.steps],
+        **_sizes(graph),
     }
     return json.dumps(manifest, indent=1).encode()
 
 
 def _described(spec: TensorSpec) -> dict[str, object]:
-    return {"name": spec.name, "dtype": spec.dtype, "shape": list(spec.shape)}
+    if spec.extents is None:
+        return {"name": spec.name, "dtype": spec.dtype, "shape": list(spec.shape)}
+    return {"name": spec.name, "dtype": spec.dtype, "extents": [to_json(size) for size in spec.extents]}
+
+
+def _sizes(graph: CompiledGraph) -> dict[str, object]:
+    """What is said of a graph that runs at several sizes; of others, nothing."""
+    if not graph.symbols:
+        return {}
+    return {"symbols": list(graph.symbols), "pools": [[to_json(size) for size in pool] for pool in graph.pools]}
 
 
 def load(path: str | os.PathLike[str]) -> CompiledGraph:
@@ -188,11 +200,12 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         objects.append(data)
     blob = _member(archive, file, CONSTANTS)
     _check(blob, fields.string("constants_digest"), "a constant")
+    symbols = tuple(fields.strings("symbols")) if fields.has("symbols") else ()
     return CompiledGraph(
         tuple(objects),
         tuple(_constants(fields, blob)),
-        tuple(_spec(entry) for entry in fields.each("inputs")),
-        tuple(_spec(entry) for entry in fields.each("outputs")),
+        tuple(_spec(entry, len(symbols)) for entry in fields.each("inputs")),
+        tuple(_spec(entry, len(symbols)) for entry in fields.each("outputs")),
         fields.size("arena_bytes"),
         tuple(fields.strings("kernels")),
         Platform(platform.string("triple"), platform.string("cpu"), tuple(platform.strings("features"))),
@@ -201,6 +214,8 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         fields.size("counter_bytes"),
         tuple(tuple(_parameter(entry) for entry in taken) for taken in fields.groups("parameters")),
         tuple(_step(entry) for entry in fields.each("steps")),
+        symbols,
+        tuple(fields.sizes_in("pools", len(symbols))) if symbols else (),
     )
 
 
@@ -263,8 +278,12 @@ def _step(entry: _Fields) -> Step:
     return Step(entry.string("kernel"), tuple(entry.strings("layers")), arguments)
 
 
-def _spec(entry: _Fields) -> TensorSpec:
-    return TensorSpec(entry.string("name"), entry.dtype(), entry.shape())
+def _spec(entry: _Fields, symbols: int) -> TensorSpec:
+    if not entry.has("extents"):
+        return TensorSpec(entry.string("name"), entry.dtype(), entry.shape())
+    extents = entry.sizes("extents", symbols)
+    shape = tuple(extent if isinstance(extent, int) else DYNAMIC for extent in extents)
+    return TensorSpec(entry.string("name"), entry.dtype(), shape, extents)
 
 
 class _Fields:
@@ -330,6 +349,24 @@ class _Fields:
         """A list of lists of objects."""
         groups = self._list(name, "a list of lists of objects")
         return [_Fields({str(n): group}, f"{self._where}{name}.").each(str(n)) for n, group in enumerate(groups)]
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a field."""
+        return name in self._value
+
+    def sizes(self, name: str, symbols: int) -> tuple[Size, ...]:
+        """A list of sizes over so many symbols."""
+        try:
+            return tuple(from_json(value, symbols) for value in self._list(name, "a list of sizes"))
+        except (ValueError, RecursionError):
+            raise self._wrong(name, "a list of sizes") from None
+
+    def sizes_in(self, name: str, symbols: int) -> list[tuple[Size, ...]]:
+        """A list of lists of sizes."""
+        groups = self._list(name, "a list of lists of sizes")
+        return [
+            _Fields({str(n): group}, f"{self._where}{name}.").sizes(str(n), symbols) for n, group in enumerate(groups)
+        ]
 
     def dtype(self) -> str:
         name = self.string("dtype")

@@ -17,6 +17,7 @@ from . import artefact
 from .host import why_not_here
 from .memory import NotEnoughMemory, address
 from .program import Program
+from .sizes import Sizes, with_room
 from .tensors import Input, InputError, Output
 from .threads import usable_threads
 
@@ -56,7 +57,8 @@ class Executable:
         self._refusal = why_not_here(graph.platform)
         self._program = Program(graph) if self._refusal is None else None
         self._takes = tuple(Input(spec) for spec in graph.inputs)
-        self._gives = tuple(Output(spec) for spec in graph.outputs)
+        self._sizes = Sizes(graph) if graph.symbols else None
+        self._gives = () if graph.symbols else tuple(Output(spec) for spec in graph.outputs)
         self._input_table = Struct(f"={len(graph.inputs)}Q").pack
         self._output_table = Struct(f"={len(graph.outputs)}Q").pack
         self._threads = 1
@@ -178,6 +180,10 @@ class Executable:
                 array = wanted.checked(array)
                 held.append(array)
             places.append(address(array))
+        if self._sizes is not None:
+            binding = Binding(self, [wanted.checked(array) for array, wanted in zip(arrays, takes, strict=True)])
+            binding()
+            return binding.outputs[0] if len(binding.outputs) == 1 else binding.outputs
         outputs: list[NDArray] = []
         results: list[int] = []
         try:
@@ -274,7 +280,7 @@ class Executable:
         if len(arrays) != len(self._takes):
             raise self._wrong_number(len(arrays))
         inputs = [wanted.checked(array) for array, wanted in zip(arrays, self._takes, strict=True)]
-        return Binding(self, inputs, [given.new() for given in self._gives])
+        return Binding(self, inputs)
 
     def _wrong_number(self, given: int) -> InputError:
         return InputError(f"the graph takes {_count(len(self.inputs), 'input')} ({self._names()}), got {given}")
@@ -308,14 +314,22 @@ class Executable:
 class Binding:
     """An executable with the memory that it reads and writes. Call it to run it; the results are in `outputs`."""
 
-    def __init__(self, executable: Executable, inputs: Sequence[NDArray], outputs: Sequence[NDArray]):
+    def __init__(self, executable: Executable, inputs: Sequence[NDArray]):
         self.inputs = tuple(inputs)
-        self.outputs = tuple(outputs)
         self._executable = executable
         self._program = executable.program
-        self._tables = tuple(
+        words, self._arena_bytes = b"", self._program.arena_bytes
+        if (sizes := executable._sizes) is None:  # pyright: ignore[reportPrivateUsage]
+            self.outputs = tuple(given.new() for given in executable._gives)  # pyright: ignore[reportPrivateUsage]
+        else:
+            layout = sizes.layout(sizes.symbols(self.inputs))
+            words, self._arena_bytes = layout.words, layout.arena_bytes
+            self.outputs = layout.outputs(executable.graph)
+            self.inputs = tuple(map(with_room, self.inputs))
+        taken, given = (
             Struct(f"={len(arrays)}Q").pack(*map(address, arrays)) for arrays in (self.inputs, self.outputs)
         )
+        self._tables = taken + words, given
 
     def __call__(self) -> None:
         """Run the graph. What the inputs hold now is read, and the outputs are written over.
@@ -329,7 +343,9 @@ class Binding:
         try:
             context = free.pop()
         except IndexError:
-            context = program.new_context()
+            context = program.new_context(self._arena_bytes)
+        if context.arena.nbytes < self._arena_bytes:
+            context = program.new_context(self._arena_bytes)
         status = program.entry(inputs, outputs, context.address, self._executable.threads)
         failure = program.failure(status, context) if status else None
         free.append(context)

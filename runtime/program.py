@@ -61,9 +61,10 @@ class Program:
         self.free: list[Context] = []
         """Contexts that no call has at the moment."""
 
-    def new_context(self) -> Context:
-        """A context for a call that has found none in `free`, where it is put afterwards."""
-        return Context(self.arena_bytes)
+    def new_context(self, arena_bytes: int | None = None) -> Context:
+        """A context for a call that has found none in `free`, where it is put afterwards; with an arena of as many
+        bytes as the graph always works in, unless the call needs more."""
+        return Context(self.arena_bytes if arena_bytes is None else arena_bytes)
 
     def status(self, context: Context) -> int:
         """What the entry gives: the number of the first record that tells of something, counted from 1, or 0."""

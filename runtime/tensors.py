@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.element_types import numpy_dtype_of
-from ..lowering.abi import TensorSpec
+from ..lowering.abi import DYNAMIC, TensorSpec
 from .memory import aligned_bytes
 
 if TYPE_CHECKING:
@@ -43,17 +43,30 @@ class Input:
                 f"input '{self.name}' has dtype {found}, the graph takes {self.dtype.name}",
                 hint=f"convert it: x.astype('{self.dtype.name}')",
             )
-        if array.shape != self.shape:
-            raise InputError(f"input '{self.name}' has shape {list(array.shape)}, the graph takes {list(self.shape)}")
+        if array.shape != self.shape and not self._fits(array.shape):
+            wanted = ", ".join("?" if extent == DYNAMIC else str(extent) for extent in self.shape)
+            raise InputError(f"input '{self.name}' has shape {list(array.shape)}, the graph takes [{wanted}]")
         # `ascontiguousarray` would make a scalar an array of one element.
         return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
     def example(self, seed: int) -> NDArray:
-        """An array that fits: floats from 0 to 1, all else zero."""
+        """An array that fits: floats from 0 to 1, all else zero.
+
+        Raises:
+            InputError: the input has open extents, so that a shape has to be given.
+        """
+        if DYNAMIC in self.shape:
+            raise InputError(f"input '{self.name}' takes several shapes: say one, by giving an array")
         array = np.zeros(self.shape, self.dtype)
         if array.dtype.kind not in "biu":
             array[...] = np.random.default_rng(seed).random(self.shape).astype(self.dtype)
         return array
+
+    def _fits(self, shape: tuple[int, ...]) -> bool:
+        """Whether a shape is one of those that an input with open extents may have."""
+        return len(shape) == len(self.shape) and all(
+            wanted in (DYNAMIC, extent) for wanted, extent in zip(self.shape, shape, strict=True)
+        )
 
     def _array(self, value: object) -> NDArray:
         if isinstance(value, np.ndarray):

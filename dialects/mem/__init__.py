@@ -9,7 +9,7 @@ Buffers are memrefs with the tensor's shape and element type; the memory space i
 
 from xdsl.ir import Dialect
 
-from .core import AliasOp, AllocOp, CallOp, ConstantOp, CopyOp, PartOp, PoolOp
+from .core import AliasOp, AllocOp, CallOp, ConstantOp, CopyOp, ExtentOp, PartOp, PoolOp
 from .graph import GraphOp
 
-Mem = Dialect("mem", [GraphOp, PoolOp, AllocOp, ConstantOp, AliasOp, PartOp, CallOp, CopyOp], [])
+Mem = Dialect("mem", [GraphOp, ExtentOp, PoolOp, AllocOp, ConstantOp, AliasOp, PartOp, CallOp, CopyOp], [])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    AffineMapAttr,
     DenseArrayBase,
     FlatSymbolRefAttrConstr,
     IndexType,
@@ -52,6 +54,11 @@ def buffer_type(value: SSAValue) -> BufferType:
     return value.type
 
 
+def unit_bytes(type: BufferType) -> int:
+    """The bytes of a buffer whose extents are all known, or of what it holds for each value of those that are not."""
+    return prod(extent for extent in type.get_shape() if extent != DYNAMIC) * byte_width(type.element_type)
+
+
 def byte_size(type: BufferType) -> int | None:
     """The bytes of a buffer; `None` where an extent is only known when it runs."""
     shape = type.get_shape()
@@ -59,29 +66,65 @@ def byte_size(type: BufferType) -> int | None:
 
 
 @irdl_op_definition
+class ExtentOp(IRDLOperation):
+    """An extent that follows from the graph's symbols, which are its operands; never below 0.
+
+    ```mlir
+    %m = mem.extent affine_map<()[s0] -> (s0 * 4)>(%n)
+    ```
+    """
+
+    name = "mem.extent"
+    map = prop_def(AffineMapAttr)
+    symbols = var_operand_def(IndexType())
+    result = result_def(IndexType())
+    traits = traits_def(Pure())
+    assembly_format = "$map `(` $symbols `)` attr-dict"
+
+    def __init__(self, map: AffineMapAttr, symbols: Sequence[SSAValue]):
+        super().__init__(operands=[symbols], result_types=[IndexType()], properties={"map": map})
+
+    def verify_(self) -> None:
+        map = self.map.data
+        if map.num_dims or map.num_symbols != len(self.symbols) or len(map.results) != 1:
+            raise VerifyException(f"{map} does not lead from {len(self.symbols)} symbols to one number")
+
+
+@irdl_op_definition
 class PoolOp(IRDLOperation):
     """Memory that buffers have places in. Its memory space is its device.
 
+    One for buffers whose sizes are known when the graph runs holds as many bytes for each value of the extents that
+    they have: `n` times 768 bytes, where a buffer at 448 of it begins at byte `n` times 448.
+
     ```mlir
     %arena = mem.pool : memref<768xi8>
+    %other = mem.pool(%n) : memref<?x768xi8>
     ```
     """
 
     name = "mem.pool"
+    extents = var_operand_def(IndexType())
     result = result_def(MemRefType)
-    assembly_format = "attr-dict `:` type($result)"
+    assembly_format = "(`(` $extents^ `)`)? attr-dict `:` type($result)"
 
-    def __init__(self, size: int, device: Attribute = CPU):
-        super().__init__(result_types=[MemRefType(i8, [size], memory_space=device)])
+    def __init__(self, size: int, device: Attribute = CPU, extents: Sequence[SSAValue] = ()):
+        type = MemRefType(i8, [*([DYNAMIC] * len(extents)), size], memory_space=device)
+        super().__init__(operands=[extents], result_types=[type])
 
     @property
     def size(self) -> int:
-        """Bytes."""
-        return buffer_type(self.result).get_shape()[0]
+        """Bytes, for each value of the extents."""
+        return buffer_type(self.result).get_shape()[-1]
 
     def verify_(self) -> None:
         type = buffer_type(self.result)
-        if type.element_type != i8 or type.get_num_dims() != 1 or type.get_shape()[0] < 0:
+        if (
+            type.element_type != i8
+            or list(type.get_shape()[:-1]) != [DYNAMIC] * len(self.extents)
+            or not type.get_shape()
+            or type.get_shape()[-1] < 0
+        ):
             raise VerifyException(f"a pool is so and so many bytes, not {type}")
 
 
@@ -125,13 +168,15 @@ class AllocOp(IRDLOperation):
             raise VerifyException("a pool and an offset in it are given together or not at all")
         if self.pool is None or self.offset is None:
             return
-        pool, start, size = buffer_type(self.pool), self.offset.value.data, byte_size(type)
+        pool, start, size = buffer_type(self.pool), self.offset.value.data, unit_bytes(type)
         if not isinstance(self.pool.owner, PoolOp):
             raise VerifyException("its place is not in a mem.pool")
-        if size is None:
+        if byte_size(type) is None and not self.pool.owner.extents:
             raise VerifyException(f"{type} has no place that is known now: its size is not")
-        if start < 0 or start + size > pool.get_shape()[0]:
-            raise VerifyException(f"bytes {start} to {start + size} are outside of the pool's {pool.get_shape()[0]}")
+        if Counter(self.extents) != Counter(self.pool.owner.extents):
+            raise VerifyException(f"{type} has no place that is known now in a pool of other extents")
+        if start < 0 or start + size > self.pool.owner.size:
+            raise VerifyException(f"bytes {start} to {start + size} are outside of the pool's {self.pool.owner.size}")
         if pool.memory_space != type.memory_space:
             raise VerifyException(f"{type} is planned into memory of another device, {pool}")
 
@@ -222,7 +267,7 @@ class PartOp(IRDLOperation):
 class CallOp(IRDLOperation):
     """Run a kernel: it reads its inputs, writes its outputs whole, and does in its workspaces what it likes.
 
-    Outputs and workspaces overlap neither one another nor the inputs.
+    Outputs and workspaces overlap neither one another nor the inputs. `extents` are the kernel's symbols.
 
     ```mlir
     mem.call @k(%x) writes(%a) workspaces(%t) : (memref<8xf32>) writes(memref<8xf32>) workspaces(memref<32xf32>)
@@ -234,9 +279,11 @@ class CallOp(IRDLOperation):
     inputs = var_operand_def(MemRefType)
     outputs = var_operand_def(MemRefType)
     workspaces = var_operand_def(MemRefType)
+    extents = var_operand_def(IndexType())
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
-        "$callee `(` $inputs `)` (`writes` `(` $outputs^ `)`)? (`workspaces` `(` $workspaces^ `)`)? attr-dict"
+        "$callee `(` $inputs `)` (`writes` `(` $outputs^ `)`)? (`workspaces` `(` $workspaces^ `)`)?"
+        " (`extents` `(` $extents^ `)`)? attr-dict"
         " `:` `(` type($inputs) `)` (`writes` `(` type($outputs)^ `)`)? (`workspaces` `(` type($workspaces)^ `)`)?"
     )
 
@@ -246,8 +293,9 @@ class CallOp(IRDLOperation):
         inputs: Sequence[SSAValue],
         outputs: Sequence[SSAValue],
         workspaces: Sequence[SSAValue] = (),
+        extents: Sequence[SSAValue] = (),
     ):
-        super().__init__(operands=[inputs, outputs, workspaces], properties={"callee": SymbolRefAttr(callee)})
+        super().__init__(operands=[inputs, outputs, workspaces, extents], properties={"callee": SymbolRefAttr(callee)})
 
     @property
     def reads(self) -> Sequence[SSAValue]:

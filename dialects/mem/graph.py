@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, StringAttr, i64
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, IntegerAttr, MemRefType, StringAttr, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -21,7 +22,21 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ..support.diagnostics import Diagnostic
-from .core import AliasOp, AllocOp, CallOp, ConstantOp, CopyOp, PartOp, PoolOp, buffer_type, byte_size, root_of
+from .core import (
+    DYNAMIC,
+    AliasOp,
+    AllocOp,
+    CallOp,
+    ConstantOp,
+    CopyOp,
+    ExtentOp,
+    PartOp,
+    PoolOp,
+    buffer_type,
+    byte_size,
+    root_of,
+    unit_bytes,
+)
 from .lifetimes import Timeline
 
 
@@ -29,7 +44,8 @@ from .lifetimes import Timeline
 class GraphOp(IRDLOperation):
     """A graph of kernels on buffers: it reads its inputs and writes its outputs, which are its caller's.
 
-    The names are those of the model, for whoever calls it.
+    The names are those of the model, for whoever calls it. Extents that are known when it is called are `index`
+    arguments, `symbols(%n: index)`; `shapes` are then the extents of inputs and outputs over them.
 
     ```mlir
     mem.graph @main(%x: memref<8xf32>) writes(%y: memref<8xf32>) attributes {input_names = ["data"]} {
@@ -43,6 +59,8 @@ class GraphOp(IRDLOperation):
     num_inputs = prop_def(IntegerAttr.constr(i64))
     input_names = opt_prop_def(ArrayAttr.constr(StringAttr))
     output_names = opt_prop_def(ArrayAttr.constr(StringAttr))
+    symbol_names = opt_prop_def(ArrayAttr.constr(StringAttr))
+    shapes = opt_prop_def(ArrayAttr.constr(AffineMapAttr))
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
 
@@ -69,15 +87,23 @@ class GraphOp(IRDLOperation):
     @property
     def outputs(self) -> Sequence[BlockArgument]:
         """The buffers that the graph has to fill."""
-        return self.body.block.args[self.num_inputs.value.data :]
+        return [a for a in self.body.block.args[self.num_inputs.value.data :] if isinstance(a.type, MemRefType)]
+
+    @property
+    def symbols(self) -> Sequence[BlockArgument]:
+        """The extents that are known when the graph is called."""
+        behind = self.body.block.args[self.num_inputs.value.data :]
+        return [a for a in behind if isinstance(a.type, IndexType)]
 
     def verify_(self) -> None:
         arguments = self.body.block.args
         if not 0 <= self.num_inputs.value.data <= len(arguments):
             raise VerifyException(f"of {len(arguments)} arguments {self.num_inputs.value.data} cannot be inputs")
         for argument in arguments:
-            if not isinstance(argument.type, MemRefType):
+            behind = argument.index >= self.num_inputs.value.data + len(self.outputs)
+            if not isinstance(argument.type, IndexType if behind else MemRefType):
                 raise VerifyException(f"takes and gives buffers, not {argument.type}")
+        self._verify_shapes()
         for names, what in ((self.input_names, self.inputs), (self.output_names, self.outputs)):
             if names is not None and len(names) != len(what):
                 raise VerifyException(f"{len(names)} names are given to {len(what)} buffers")
@@ -86,6 +112,20 @@ class GraphOp(IRDLOperation):
             if isinstance(pool, PoolOp):
                 check_places(self, pool)
 
+    def _verify_shapes(self) -> None:
+        buffers = (*self.inputs, *self.outputs)
+        if not self.symbols:
+            if self.shapes is not None:
+                raise VerifyException("extents are given by no symbols, and `shapes` says them")
+            return
+        if self.shapes is None or len(self.shapes) != len(buffers):
+            raise VerifyException("`shapes` says of each buffer what its extents are")
+        for buffer, shape in zip(buffers, self.shapes, strict=True):
+            type, map = buffer_type(buffer), shape.data
+            said = [expr.value if isinstance(expr, AffineConstantExpr) else DYNAMIC for expr in map.results]
+            if map.num_dims or map.num_symbols > len(self.symbols) or said != list(type.get_shape()):
+                raise VerifyException(f"{map} does not say what the extents of {type} are")
+
     @classmethod
     def parse(cls, parser: Parser) -> GraphOp:
         name = parser.parse_symbol_name()
@@ -93,13 +133,17 @@ class GraphOp(IRDLOperation):
         outputs: list[Parser.Argument] = []
         if parser.parse_optional_keyword("writes"):
             outputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        symbols: list[Parser.Argument] = []
+        if parser.parse_optional_keyword("symbols"):
+            symbols = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        arguments = [*inputs, *outputs, *symbols]
         given = parser.parse_optional_attr_dict_with_keyword(("sym_name", "num_inputs"))
-        region = parser.parse_region([*inputs, *outputs])
+        region = parser.parse_region(arguments)
         if not region.blocks:
-            region.add_block(Block(arg_types=[each.type for each in (*inputs, *outputs)]))
+            region.add_block(Block(arg_types=[each.type for each in arguments]))
         op = cls(name.data, len(inputs), region)
         for key, value in () if given is None else given.data.items():
-            (op.properties if key in ("input_names", "output_names") else op.attributes)[key] = value
+            (op.properties if key in _PROPERTIES else op.attributes)[key] = value
         return op
 
     def print(self, printer: Printer) -> None:
@@ -111,11 +155,18 @@ class GraphOp(IRDLOperation):
             printer.print_string(" writes")
             with printer.in_parens():
                 printer.print_list(self.outputs, printer.print_block_argument)
-        names = {k: v for k in ("input_names", "output_names") if (v := self.properties.get(k)) is not None}
+        if self.symbols:
+            printer.print_string(" symbols")
+            with printer.in_parens():
+                printer.print_list(self.symbols, printer.print_block_argument)
+        names = {k: v for k in _PROPERTIES if (v := self.properties.get(k)) is not None}
         attributes: dict[str, Attribute] = {**names, **self.attributes}
         printer.print_op_attributes(attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+_PROPERTIES = ("input_names", "output_names", "symbol_names", "shapes")
 
 
 def check_contents(graph: GraphOp) -> None:
@@ -138,7 +189,7 @@ def check_contents(graph: GraphOp) -> None:
                     if isinstance(root.owner, ConstantOp | PoolOp) or root in graph.inputs:
                         raise Diagnostic.at(op, f"writes {_named(root)}, which is not the graph's to write")
                     written.add(root)
-            case PoolOp() | AllocOp() | ConstantOp() | AliasOp() | PartOp():
+            case PoolOp() | AllocOp() | ConstantOp() | AliasOp() | PartOp() | ExtentOp():
                 pass
             case _ if op.dialect_name() == "arith":
                 pass
@@ -159,7 +210,7 @@ def check_places(graph: GraphOp, pool: PoolOp) -> None:
     placed: list[tuple[int, int, int, int, AllocOp]] = []
     for number, use in enumerate(pool.result.uses):
         alloc = use.operation
-        if isinstance(alloc, AllocOp) and alloc.offset is not None and (size := byte_size(buffer_type(alloc.result))):
+        if isinstance(alloc, AllocOp) and alloc.offset is not None and (size := unit_bytes(buffer_type(alloc.result))):
             life = timeline.lifetime(alloc)
             placed.append((life.first, number, life.last, size, alloc))
     alive: list[tuple[int, int, int, AllocOp]] = []

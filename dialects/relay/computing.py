@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType
+from xdsl.utils.exceptions import VerifyException
 
 from .. import te
+from ..support.advice import give_shapes
 from ..support.diagnostics import Diagnostic
-from .base import RelayOp, Tensor, compatible, flatten_types, shape_text
+from ..te.dims import to_text
+from .base import DYNAMIC, RelayOp, Tensor, compatible, flatten_types
 
 
 def compute_results(op: RelayOp, inputs: Sequence[te.Tensor]) -> list[te.Tensor]:
@@ -22,10 +25,19 @@ def compute_results(op: RelayOp, inputs: Sequence[te.Tensor]) -> list[te.Tensor]
     """
     try:
         computed: object = op.compute(*inputs)
-    except (TypeError, ValueError, IndexError) as error:
-        if not str(error).startswith("te: "):
+    except (TypeError, ValueError, IndexError, VerifyException) as error:
+        if not str(error).startswith("te: ") and not _is_of_symbols(error, inputs):
             raise
-        raise Diagnostic.at(op, f"its compute is not sound: {str(error).removeprefix('te: ')}") from error
+        what = str(error).removeprefix("te: ")
+        if isinstance(error, TypeError) and what == str(error):
+            what = "it asks for integers"
+        if _is_symbolic(inputs):
+            raise Diagnostic.at(
+                op,
+                f"cannot be computed where an extent is known only when it runs: {what}",
+                hint=give_shapes(),
+            ) from error
+        raise Diagnostic.at(op, f"its compute is not sound: {what}") from error
     results = _sequence(op, computed)
     declared = flatten_types([result.type for result in op.results])
     if len(results) != len(declared):
@@ -35,11 +47,19 @@ def compute_results(op: RelayOp, inputs: Sequence[te.Tensor]) -> list[te.Tensor]
             which = f"result {number} of its compute" if len(results) > 1 else "its compute"
             raise Diagnostic.at(
                 op,
-                f"{which} has shape {shape_text(result.shape)} and elements of type {result.element_type}, but it "
-                f"declares {type}",
+                f"{which} has shape {_text(result)} and elements of type {result.element_type}, but it declares {type}",
                 hint="compute must give what infer says",
             )
     return results
+
+
+def _is_symbolic(inputs: Sequence[te.Tensor]) -> bool:
+    return any(each.is_symbolic for each in inputs)
+
+
+def _is_of_symbols(error: Exception, inputs: Sequence[te.Tensor]) -> bool:
+    """Whether it is what extents that are symbols have led to: shapes that do not fit, as far as can be seen."""
+    return isinstance(error, VerifyException | TypeError) and _is_symbolic(inputs)
 
 
 def _sequence(op: RelayOp, computed: object) -> list[te.Tensor]:
@@ -51,5 +71,10 @@ def _sequence(op: RelayOp, computed: object) -> list[te.Tensor]:
     return tensors
 
 
+def _text(result: te.Tensor) -> str:
+    return f"[{', '.join(map(to_text, result.dims))}]"
+
+
 def _fits(result: te.Tensor, type: Tensor) -> bool:
-    return compatible(type, TensorType(type.element_type, result.shape))
+    shape = [dim if isinstance(dim, int) else DYNAMIC for dim in result.dims]
+    return compatible(type, TensorType(type.element_type, shape))

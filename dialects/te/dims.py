@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from typing import TypeAlias, cast
 
-from .expr import Binary, BinaryKind, Const, Dim, Expr, Var, binary, const, index
+from .expr import Binary, BinaryKind, Const, Dim, Expr, ExprLike, Var, const, index
 
 _VALUES: dict[BinaryKind, Callable[[int, int], int]] = {
     BinaryKind.ADD: operator.add,
@@ -22,9 +25,139 @@ _VALUES: dict[BinaryKind, Callable[[int, int], int]] = {
 }
 
 
+class _Arithmetic(Expr):
+    """What a symbol, and what is made of symbols, has of operators: with extents they give extents in their normal
+    form, of which there is one object for each, so that `==`, which is identity, says whether two are surely equal.
+
+    A comparison that has one answer wherever the symbols are at least 1 gives it (where one is 0, there are no
+    elements); any other has no truth value, as expressions have none.
+    """
+
+    def __add__(self, other: ExprLike) -> Expr:
+        return super().__add__(other) if (dim := _as_extent(other)) is None else _expr(_sum(_form(self), _form(dim)))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: ExprLike) -> Expr:
+        dim = _as_extent(other)
+        return super().__sub__(other) if dim is None else _expr(_sum(_form(self), _scaled(_form(dim), -1)))
+
+    def __rsub__(self, other: ExprLike) -> Expr:
+        dim = _as_extent(other)
+        return super().__rsub__(other) if dim is None else _expr(_sum(_form(dim), _scaled(_form(self), -1)))
+
+    def __mul__(self, other: ExprLike) -> Expr:
+        return super().__mul__(other) if (dim := _as_extent(other)) is None else _expr(_times(_form(self), _form(dim)))
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: ExprLike) -> Expr:
+        dim = _as_extent(other)
+        return super().__floordiv__(other) if dim is None else _expr(_divided(_form(self), _form(dim)))
+
+    def __rfloordiv__(self, other: ExprLike) -> Expr:
+        return _expr(_divided(_form(as_dim(other)), _form(self)))
+
+    def __mod__(self, other: ExprLike) -> Expr:
+        if (dim := _as_extent(other)) is None:
+            return super().__mod__(other)
+        whole, divisor = _form(self), _form(dim)
+        return _expr(_sum(whole, _scaled(_times(_divided(whole, divisor), divisor), -1)))
+
+    def __neg__(self) -> Expr:
+        return _expr(_scaled(_form(self), -1))
+
+    def __lt__(self, other: ExprLike) -> Expr:
+        return _compared(other, lambda dim: _sign(_minus(dim, self)), super().__lt__)
+
+    def __gt__(self, other: ExprLike) -> Expr:
+        return _compared(other, lambda dim: _sign(_minus(self, dim)), super().__gt__)
+
+    def __le__(self, other: ExprLike) -> Expr:
+        return _compared(other, lambda dim: _not(_sign(_minus(self, dim))), super().__le__)
+
+    def __ge__(self, other: ExprLike) -> Expr:
+        return _compared(other, lambda dim: _not(_sign(_minus(dim, self))), super().__ge__)
+
+
+@dataclass(frozen=True, eq=False)
+class Symbol(_Arithmetic, Var):
+    """An extent that is known when the computation runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compound(_Arithmetic, Binary):
+    """What is made of symbols."""
+
+
+def _as_extent(other: object) -> Dim | None:
+    match other:
+        case bool():
+            return None
+        case int() | _Arithmetic():
+            return other
+        case Const(value) if other.type == index:
+            return int(value)
+        case _:
+            return None
+
+
+def _compared(other: ExprLike, decide: Callable[[Dim], bool | None], otherwise: Callable[[ExprLike], Expr]) -> Expr:
+    """The truth, which Python takes for what it is; or the expression."""
+    dim = _as_extent(other)
+    answer = None if dim is None else decide(dim)
+    return otherwise(other) if answer is None else cast("Expr", answer)
+
+
+def _expr(form: _Form) -> Expr:
+    """The extent of a normal form: an integer, which computes as one, or an expression."""
+    return cast("Expr", _written(_key(form)))
+
+
+def _minus(a: Dim, b: Dim) -> _Form:
+    return _sum(_form(a), _scaled(_form(b), -1))
+
+
+def _not(answer: bool | None) -> bool | None:
+    return None if answer is None else not answer
+
+
+def _sign(form: _Form) -> bool | None:
+    """Whether it is positive, if that is one for all symbols from 1 on."""
+    low, high = _bounds(form)
+    if low is not None and low > 0:
+        return True
+    return False if high is not None and high <= 0 else None
+
+
+def _bounds(form: _Form) -> tuple[int | None, int | None]:
+    low: int | None = form[1]
+    high: int | None = form[1]
+    for atom, factor in form[0].items():
+        least, most = _atom_bounds(atom)
+        if factor < 0:
+            least, most = most, least
+        low = None if low is None or least is None else low + factor * least
+        high = None if high is None or most is None else high + factor * most
+    return low, high
+
+
+def _atom_bounds(atom: _Atom) -> tuple[int | None, int | None]:
+    match atom:
+        case _Quotient(of, divisor):
+            least, most = _bounds((dict(of[0]), of[1]))
+            return (None if least is None else least // divisor), (None if most is None else most // divisor)
+        case Var():
+            return 1, None
+        case _Product(powers) if all(isinstance(factor, Var) for factor, _ in powers):
+            return 1, None
+        case _:
+            return None, None
+
+
 def var(name: str) -> Var:
     """A symbol: an extent that is known when the computation runs. Counterpart of TVM's `te.var` and `te.size_var`."""
-    return Var(name)
+    return Symbol(name)
 
 
 def as_dim(dim: object) -> Dim:
@@ -37,11 +170,13 @@ def as_dim(dim: object) -> Dim:
         case bool():
             pass
         case int():
+            if dim < 0:
+                raise TypeError("te: an extent is not below 0: it is known only when the computation runs")
             return dim
         case Const(value) if dim.type == index:
             return int(value)
         case Expr() if _is_dim(dim):
-            return dim
+            return simplified(dim)
         case _:
             pass
     raise TypeError(f"te: an extent is an integer, or index arithmetic on te.var's, not {dim!r}")
@@ -68,10 +203,7 @@ def product(dims: Iterable[Dim]) -> Dim:
     """The product of extents."""
     total: Dim = 1
     for dim in dims:
-        if isinstance(total, int) and isinstance(dim, int):
-            total *= dim
-        else:
-            total = as_dim(binary(BinaryKind.MUL, dim_expr(total), dim_expr(dim)))
+        total = as_dim(dim_expr(total) * dim_expr(dim))
     return total
 
 
@@ -117,6 +249,41 @@ def _value(dim: Dim, sizes: Mapping[Var, int]) -> int:
 
 def linear(dim: Dim) -> tuple[dict[Var, int], int] | None:
     """`dim` as a sum of symbols times integers and an integer; `None` where it is not of this form."""
+    terms, constant = _form(dim)
+    found = {atom: factor for atom, factor in terms.items() if isinstance(atom, Var)}
+    return (found, constant) if len(found) == len(terms) else None
+
+
+@dataclass(frozen=True)
+class _Quotient:
+    """`floor(of / divisor)`, of which nothing can be taken out."""
+
+    of: _Key
+    divisor: int
+
+
+@dataclass(frozen=True)
+class _Product:
+    """The product of atoms, each with its power."""
+
+    powers: frozenset[tuple[_Atom, int]]
+
+
+@dataclass(frozen=True)
+class _Extreme:
+    """The least or greatest of two extents."""
+
+    kind: BinaryKind
+    of: frozenset[_Key]
+
+
+_Atom: TypeAlias = "Var | _Quotient | _Product | _Extreme"
+_Key: TypeAlias = "tuple[frozenset[tuple[_Atom, int]], int]"
+_Form: TypeAlias = "tuple[dict[_Atom, int], int]"
+
+
+def _form(dim: Dim) -> _Form:
+    """The normal form of an extent: equal ones are equal for all values of the symbols."""
     match dim:
         case int():
             return {}, dim
@@ -124,29 +291,158 @@ def linear(dim: Dim) -> tuple[dict[Var, int], int] | None:
             return {dim: 1}, 0
         case Const(value):
             return {}, int(value)
-        case Binary(BinaryKind.ADD | BinaryKind.SUB as kind, lhs, rhs):
-            if (a := linear(lhs)) is None or (b := linear(rhs)) is None:
-                return None
-            sign = 1 if kind == BinaryKind.ADD else -1
-            terms = dict(a[0])
-            for symbol, factor in b[0].items():
-                terms[symbol] = terms.get(symbol, 0) + sign * factor
-            return {s: f for s, f in terms.items() if f}, a[1] + sign * b[1]
-        case Binary(BinaryKind.MUL, lhs, rhs):
-            if (a := linear(lhs)) is None or (b := linear(rhs)) is None or (a[0] and b[0]):
-                return None
-            (terms, start), factor = (a, b[1]) if a[0] else (b, a[1])
-            return {s: n * factor for s, n in terms.items() if factor}, start * factor
+        case Binary(kind, lhs, rhs):
+            a, b = _form(lhs), _form(rhs)
+            match kind:
+                case BinaryKind.ADD:
+                    return _sum(a, b)
+                case BinaryKind.SUB:
+                    return _sum(a, _scaled(b, -1))
+                case BinaryKind.MUL:
+                    return _times(a, b)
+                case BinaryKind.FLOORDIV if not b[0] and b[1] > 0:
+                    return _quotient(a, b[1])
+                case BinaryKind.FLOORMOD if not b[0] and b[1] > 0:
+                    return _sum(a, _scaled(_quotient(a, b[1]), -b[1]))
+                case BinaryKind.MIN | BinaryKind.MAX:
+                    if not a[0] and not b[0]:
+                        return {}, _VALUES[kind](a[1], b[1])
+                    return a if _key(a) == _key(b) else ({_Extreme(kind, frozenset((_key(a), _key(b)))): 1}, 0)
+                case _:
+                    pass
         case _:
+            pass
+    raise TypeError(f"te: {to_text(dim)} is no extent: extents are divided by positive numbers")
+
+
+def _key(form: _Form) -> _Key:
+    return frozenset(form[0].items()), form[1]
+
+
+def _sum(a: _Form, b: _Form) -> _Form:
+    terms = dict(a[0])
+    for atom, factor in b[0].items():
+        terms[atom] = terms.get(atom, 0) + factor
+    return {atom: factor for atom, factor in terms.items() if factor}, a[1] + b[1]
+
+
+def _scaled(a: _Form, factor: int) -> _Form:
+    return ({atom: n * factor for atom, n in a[0].items()} if factor else {}), a[1] * factor
+
+
+def _times(a: _Form, b: _Form) -> _Form:
+    total: _Form = {}, a[1] * b[1]
+    total = _sum(total, _sum(_scaled((a[0], 0), b[1]), _scaled((b[0], 0), a[1])))
+    for one, m in a[0].items():
+        for other, n in b[0].items():
+            total = _sum(total, ({_multiplied(one, other): m * n}, 0))
+    return total
+
+
+def _multiplied(one: _Atom, other: _Atom) -> _Atom:
+    powers: dict[_Atom, int] = {}
+    for atom in (one, other):
+        for factor, power in atom.powers if isinstance(atom, _Product) else ((atom, 1),):
+            powers[factor] = powers.get(factor, 0) + power
+    return _Product(frozenset(powers.items()))
+
+
+def _divided(a: _Form, b: _Form) -> _Form:
+    """A quotient by a positive number, or one that comes out even: `n * m * 4` by `n` is `m * 4`.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if not b[0] and b[1] > 0:
+        return _quotient(a, b[1])
+    if _key(a) == _key(b):
+        return {}, 1
+    if len(b[0]) == 1 and not b[1] and not a[1]:
+        ((atom, divisor),) = b[0].items()
+        parts = [(_without(each, atom), factor) for each, factor in a[0].items()]
+        if all(rest is not None and factor % divisor == 0 for rest, factor in parts):
+            total: _Form = {}, 0
+            for rest, factor in parts:
+                assert rest is not None
+                total = _sum(total, _scaled(rest, factor // divisor))
+            return total
+    what = to_text(_written(_key(b)))
+    raise TypeError(f"te: whether {what} divides {to_text(_written(_key(a)))} is known only when the computation runs")
+
+
+def _without(atom: _Atom, divisor: _Atom) -> _Form | None:
+    """`atom / divisor`, where that is a product of what is left."""
+    powers: dict[_Atom, int] = dict(atom.powers) if isinstance(atom, _Product) else {atom: 1}
+    taken: dict[_Atom, int] = dict(divisor.powers) if isinstance(divisor, _Product) else {divisor: 1}
+    for factor, power in taken.items():
+        if powers.get(factor, 0) < power:
             return None
+        powers[factor] -= power
+    left = {factor: power for factor, power in powers.items() if power}
+    if not left:
+        return {}, 1
+    if len(left) == 1 and set(left.values()) == {1}:
+        return {next(iter(left)): 1}, 0
+    return {_Product(frozenset(left.items())): 1}, 0
+
+
+def _quotient(a: _Form, divisor: int) -> _Form:
+    """What is a multiple of the divisor comes out: `(8 * n + m + 5) // 4` is `2 * n + 1 + (m + 1) // 4`."""
+    whole = {atom: factor // divisor for atom, factor in a[0].items() if factor % divisor == 0}
+    rest = {atom: factor for atom, factor in a[0].items() if factor % divisor}
+    outside, inside = divmod(a[1], divisor)
+    if not rest:
+        return whole, outside
+    if len(rest) == 1:
+        ((atom, factor),) = rest.items()
+        if isinstance(atom, _Quotient) and factor == 1:
+            terms, constant = atom.of
+            inner = dict(terms), constant + inside * atom.divisor
+            return _sum((whole, outside), _quotient(inner, atom.divisor * divisor))
+    return _sum((whole, outside), ({_Quotient(_key((rest, inside)), divisor): 1}, 0))
+
+
+def simplified(dim: Dim) -> Dim:
+    """`dim` in its normal form: an integer where it is one, whatever its symbols are."""
+    return dim if isinstance(dim, int | Var) else _written(_key(_form(dim)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _written(key: _Key) -> Dim:
+    terms, constant = key
+    total: Expr | None = None
+    for atom, factor in sorted(terms, key=lambda term: (term[1] < 0, to_text(_atom(term[0])))):
+        one = _atom(atom)
+        term = one if factor == 1 else _compound(BinaryKind.MUL, one, const(factor, index))
+        total = term if total is None else _compound(BinaryKind.ADD, total, term)
+    if total is None:
+        return constant
+    return total if not constant else _compound(BinaryKind.ADD, total, const(constant, index))
+
+
+def _compound(kind: BinaryKind, lhs: Expr, rhs: Expr) -> Expr:
+    return Compound(kind, lhs, rhs, index)
+
+
+def _atom(atom: _Atom) -> Expr:
+    match atom:
+        case Var():
+            return atom
+        case _Quotient(of, divisor):
+            return _compound(BinaryKind.FLOORDIV, dim_expr(_written(of)), const(divisor, index))
+        case _Product(powers):
+            factors = sorted((_atom(factor) for factor, power in powers for _ in range(power)), key=to_text)
+            return reduce(lambda a, b: _compound(BinaryKind.MUL, a, b), factors)
+        case _Extreme(kind, of):
+            sides = sorted((dim_expr(_written(key)) for key in of), key=to_text)
+            return reduce(lambda a, b: _compound(kind, a, b), sides)
 
 
 def same(a: Dim, b: Dim) -> bool:
-    """Whether two extents are surely equal."""
-    if a is b or (isinstance(a, int) and isinstance(b, int)):
-        return a == b if isinstance(a, int) else True
-    one, other = linear(a), linear(b)
-    return one is not None and one == other
+    """Whether two extents are surely equal, whatever their symbols are."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a == b
+    return a is b or _key(_form(a)) == _key(_form(b))
 
 
 def sizes_of(shapes: Sequence[tuple[Sequence[Dim], Sequence[int]]]) -> dict[Var, int]:

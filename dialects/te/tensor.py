@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol, TypeAlias, cast, overload
 
 from xdsl.dialects.builtin import IntegerType
@@ -12,7 +11,7 @@ from xdsl.ir import Attribute
 
 from ..support.dtypes import dtype_name
 from .bounds import affine, affine_range
-from .dims import as_dim, to_text
+from .dims import as_dim
 from .expr import (
     Binary,
     Cast,
@@ -24,7 +23,6 @@ from .expr import (
     Reduce,
     ReduceKind,
     Select,
-    SymbolicExtentError,
     Unary,
     as_expr,
     index,
@@ -56,18 +54,11 @@ class Tensor:
         """One element: `x(i, j)` is `x[i, j]`."""
         return self[indices]
 
-    @cached_property
+    @property
     def shape(self) -> tuple[int, ...]:
-        """The extents, of a tensor of which they are known.
-
-        Raises:
-            SymbolicExtentError: one depends on symbols.
-        """
-        known = tuple(dim for dim in self.dims if isinstance(dim, int))
-        if len(known) != len(self.dims):
-            text = ", ".join(map(to_text, self.dims))
-            raise SymbolicExtentError(f"te: extents of '{self.name}' are known only when it is computed: ({text})")
-        return known
+        """The extents, for those who compute with them as with integers: what depends on symbols computes likewise, and
+        refuses a question that has no answer before it runs (`te.dims`)."""
+        return cast("tuple[int, ...]", self.dims)
 
     @property
     def is_symbolic(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, IntegerAttr
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -23,7 +23,7 @@ from xdsl.ir.affine import (
 )
 from xdsl.printer import Printer
 
-from .symbols import affine_map, product, symbol_of
+from .symbols import affine_map, greatest, product, symbol_of
 
 Range = tuple[int, int]
 """Least and greatest value, both included."""
@@ -109,6 +109,9 @@ def _value_range(value: SSAValue) -> Range | None:
     if isinstance(value, BlockArgument):
         parent = value.owner.parent_op()
         extents = None if parent is None else parent.properties.get(_EXTENTS)
+        if isinstance(extents, AffineMapAttr):
+            extent = extents.data.results[value.index]
+            return 0, max((extent.value if isinstance(extent, AffineConstantExpr) else greatest(extent)) - 1, 0)
         if not isinstance(extents, DenseArrayBase):
             return None
         return 0, max(int(extents.get_values()[value.index]) - 1, 0)

@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexT
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 from xdsl.rewriter import Rewriter
-from xdsl.utils.hints import isa
 
 from ..support.diagnostics import Diagnostic
 from ..support.facts import while_changing
@@ -100,7 +99,7 @@ def _specialize_attribute(attribute: Attribute, sizes: Mapping[int, int]) -> Att
     if isinstance(attribute, AffineMapAttr) and attribute.data.num_symbols:
         results = tuple(with_sizes(expr, sizes) for expr in attribute.data.results)
         return AffineMapAttr(AffineMap(attribute.data.num_dims, 0, results))
-    if isa(attribute, ArrayAttr[Attribute]):
+    if isinstance(attribute, ArrayAttr):
         return ArrayAttr([_specialize_attribute(each, sizes) for each in attribute])
     return attribute
 

@@ -1,6 +1,7 @@
 """Give the graph the entry point that the runtime calls: `weft_run(inputs, outputs, arena, num_threads)`.
 
-`inputs` and `outputs` are arrays of pointers, one for each of the graph's tensors. The whole inference is one region of
+`inputs` and `outputs` are arrays of pointers, one for each of the graph's tensors; behind those of the inputs stand the
+extents that are known when it is called, if there are any. The whole inference is one region of
 the pool of threads (`lowering/threads/pool.mlir`): every thread that takes part runs the graph, and claims shares.
 
 ```mlir
@@ -34,7 +35,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...transforms.infra import ModulePass
-from ..abi import COUNTER_BYTES, ENTRY, INPUTS, OUTPUTS, RUN
+from ..abi import COUNTER_BYTES, ENTRY, GRAPH_SYMBOLS, INPUTS, OUTPUTS, RUN
 from ..check_sites import read_checks
 
 THREAD = "weft_thread"
@@ -122,14 +123,18 @@ def _thread(main: llvm.FuncOp, name: str) -> llvm.FuncOp:
     """What every thread runs: the graph, its arguments read from the context."""
     function, builder, (context,) = _define(name, [PTR], "internal")
     arguments: list[SSAValue] = []
+    extents: list[SSAValue] = []
     for number, key in enumerate((INPUTS, OUTPUTS)):
         entries = main.attributes[key]
         assert isa(entries, ArrayAttr[Attribute])
         table = _load(builder, context, number)
         arguments += [_load(builder, table, position) for position in range(len(entries))]
+        if key == INPUTS and isa(symbols := main.attributes.get(GRAPH_SYMBOLS), ArrayAttr[Attribute]):
+            places = [_field(builder, table, len(entries) + position) for position in range(len(symbols))]
+            extents = [builder.insert(llvm.LoadOp(place, i64)).dereferenced_value for place in places]
     arena = _load(builder, context, 2)
     num_threads = builder.insert(llvm.LoadOp(_field(builder, context, 3), i64)).dereferenced_value
-    _call(builder, main.sym_name.data, [*arguments, arena, num_threads])
+    _call(builder, main.sym_name.data, [*arguments, *extents, arena, num_threads])
     builder.insert(llvm.ReturnOp())
     return function
 

@@ -23,8 +23,8 @@ that `updates` works there. Tuples are opened. A kernel may be a `func.func`, wh
 one that is not lowered yet.
 
 With `depth-first` kernels run in the order in which a walk from the results meets them, arguments first, as TVM has it;
-else in the order of the text. Functions that branch and call (`control`) stay. Does not: shapes that are not known. TVM
-keeps all this in side tables.
+else in the order of the text. Extents that are symbols are arguments; what follows from them is a `mem.extent`.
+Functions that branch and call (`control`) stay. TVM keeps all this in side tables.
 """
 
 from __future__ import annotations
@@ -35,10 +35,22 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType, ModuleOp, TupleType, UnitAttr
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    IndexType,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TupleType,
+    UnitAttr,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymExpr
+from xdsl.rewriter import Rewriter
+from xdsl.utils.hints import isa
 
-from ...dialects.mem.core import AllocOp, BufferType, CallOp, ConstantOp, CopyOp
+from ...dialects.mem.core import AllocOp, BufferType, CallOp, ConstantOp, CopyOp, ExtentOp, buffer_type
 from ...dialects.mem.graph import GraphOp
 from ...dialects.relay import core as relay
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
@@ -46,10 +58,15 @@ from ...dialects.relay.copying import copied_arguments
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.shaped import is_memref
+from ...dialects.tir.affine import linear
+from ...dialects.tir.buffers import memref_type
 from ...dialects.tir.core import PrimFuncOp
+from ...dialects.tir.symbols import affine_map, as_affine, as_extent
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
 from ...transforms.relay.outline_segments import CONTROL, SEGMENT
+from ..relay_to_tir.dynamic_calls import SHAPES, SYMBOLS, lowered_shapes, lowered_symbols
+from ..tir_to_loops.convert_tir_to_loops import workspace_shapes
 from .signature import GRAPH_ATTRIBUTES, names_of, numbered
 
 Kernel = func.FuncOp | PrimFuncOp | relay.FuncOp
@@ -82,7 +99,7 @@ class BufferizeGraphPass(ModulePass):
             op.body.block.insert_op_before(graph, function)
             for source in (function, *(c for c in function.body.block.ops if isinstance(c, relay.CallLoweredOp))):
                 for key in source.attributes:
-                    if key not in GRAPH_ATTRIBUTES:
+                    if key not in (*GRAPH_ATTRIBUTES, SYMBOLS, SHAPES):
                         missed(self.name, source, f"the attribute '{key}' has no effect")
             function.detach()
             function.erase(safe_erase=False)
@@ -108,6 +125,12 @@ class _Bufferization:
         self.buffers: dict[SSAValue, list[SSAValue]] = {}
         self.targets: dict[SSAValue, SSAValue] = {}
         """What is returned, each with the memory of the caller's that it is to stand in."""
+        names = function.attributes.get(SYMBOLS)
+        self.symbol_names = [name.data for name in names] if isa(names, ArrayAttr[StringAttr]) else []
+        self.symbols: list[SSAValue] = []
+        self.shapes: dict[SSAValue, AffineMapAttr] = {}
+        """The extents of buffers that depend on symbols."""
+        self.extents: dict[AffineExpr, SSAValue] = {}
 
     def run(self, depth_first: bool) -> GraphOp:
         arguments, end = self.function.body.block.args, self.function.return_op
@@ -121,14 +144,27 @@ class _Bufferization:
         self._name(targets, numbered("out", len(targets)))
         if len(targets) == len(end.arguments):
             self.targets = dict(zip(end.arguments, targets, strict=True))
+        for name in self.symbol_names:
+            self.symbols.append(self.block.insert_arg(IndexType(), len(self.block.args)))
+            self.symbols[-1].name_hint = name
+        if (shapes := lowered_shapes(self.function)) is not None:
+            self.shapes.update(zip(self.block.args, shapes, strict=False))
         for op in _depth_first(end) if depth_first else self.function.body.block.ops:
             if op is not end:
                 self._lower(op)
         returned = [buffer for value in end.arguments for buffer in self.buffers[value]]
         for buffer, target in zip(returned, targets, strict=True):
-            if buffer is not target:
-                self._add(CopyOp([buffer], target), end)
+            if buffer is target:
+                continue
+            if (shape := self.shapes.get(buffer)) is not None:
+                type = self._type(buffer_type(target).element_type, shape)
+                target = Rewriter.replace_value_with_new_type(target, type)
+                self.shapes[target] = shape
+            self._add(CopyOp([buffer], target), end)
         graph = GraphOp(self.function.sym_name.data, num_inputs, Region(self.block), inputs, outputs)
+        if self.symbols:
+            graph.symbol_names = ArrayAttr([StringAttr(name) for name in self.symbol_names])
+            graph.shapes = ArrayAttr([self._shape(value) for value in (*graph.inputs, *graph.outputs)])
         graph.location = self.function.location
         return graph
 
@@ -140,8 +176,41 @@ class _Bufferization:
         for value, name in zip(values, names or numbered("in", len(values)), strict=True):
             value.name_hint = name
 
+    @staticmethod
+    def _type(element: Attribute, shape: AffineMapAttr) -> BufferType:
+        return memref_type(element, [as_extent(expr) for expr in shape.data.results])
+
+    def _shape(self, buffer: SSAValue) -> AffineMapAttr:
+        """The extents of a buffer, over the graph's symbols."""
+        known = AffineMapAttr(affine_map(0, [as_affine(n) for n in buffer_type(buffer).get_shape()]))
+        return self.shapes.get(buffer, known)
+
+    def _extent(self, expr: AffineExpr) -> SSAValue:
+        """The value of an extent that depends on symbols."""
+        if isinstance(expr, AffineSymExpr):
+            return self.symbols[expr.position]
+        if (known := self.extents.get(expr)) is None:
+            map = AffineMapAttr(AffineMap(0, len(self.symbols), (expr,)))
+            op = ExtentOp(map, self.symbols)
+            known = self.extents[expr] = op.result
+            first = self.block.first_op
+            if first is None:
+                self.block.add_op(op)
+            else:
+                self.block.insert_op_before(op, first)
+        return known
+
+    def _alloc_shaped(self, element: Attribute, shape: AffineMapAttr, source: Operation, name: str | None) -> SSAValue:
+        type = self._type(element, shape)
+        open_extents = [expr for expr in shape.data.results if not isinstance(expr, AffineConstantExpr)]
+        alloc = AllocOp(type, [self._extent(expr) for expr in open_extents])
+        alloc.result.name_hint = name
+        self._add(alloc, source)
+        self.shapes[alloc.result] = shape
+        return alloc.result
+
     def _static(self, type: Attribute, what: str, op: Operation | None = None) -> list[Tensor]:
-        if not is_static(type):
+        if not is_static(type) and not self.symbol_names:
             raise Diagnostic.at(op or self.function, f"{what} has the dynamic type {type}", hint=give_shapes())
         return flatten_types([type])
 
@@ -195,22 +264,43 @@ class _Bufferization:
         if (kernel := self._kernel(op)) is None:
             raise Diagnostic.at(op, f"there is no function {op.callee}")
         inputs = [buffer for value in op.arguments for buffer in self.buffers[value]]
+        symbols = lowered_symbols(op)
+        shapes = iter(lowered_shapes(op) or ())
         for result in op.results:
             types = self._static(result.type, "the result", op)
             if isinstance(op, relay.CallLoweredOp) and op.updates is not None:
                 self.buffers[result] = [self._target(result, op)]
             else:
-                self.buffers[result] = [self._alloc(buffer_of(type), op, result.name_hint) for type in types]
+                self.buffers[result] = [
+                    self._alloc_shaped(type.element_type, next(shapes), op, result.name_hint)
+                    if symbols
+                    else self._alloc(buffer_of(type), op, result.name_hint)
+                    for type in types
+                ]
         outputs = [buffer for result in op.results for buffer in self.buffers[result]]
-        workspaces = [self._alloc(type, op, "workspace") for type in _workspaces(kernel, len(inputs) + len(outputs))]
+        workspaces = self._workspaces(kernel, len(inputs) + len(outputs), symbols, op)
         callee = op.callee.root_reference.data
         made = (
             CopyOp(inputs, outputs[0], callee)
             if copies and not workspaces
-            else CallOp(callee, inputs, outputs, workspaces)
+            else CallOp(callee, inputs, outputs, workspaces, [self.symbols[number] for number in symbols])
         )
-        made.attributes |= op.attributes
+        made.attributes |= {k: v for k, v in op.attributes.items() if k not in (SYMBOLS, SHAPES)}
         self._add(made, op)
+
+    def _workspaces(self, kernel: Kernel, used: int, symbols: Sequence[int], op: Operation) -> list[SSAValue]:
+        """Buffers for the workspaces of a kernel, whose symbols are those numbers of the graph's."""
+        types = _workspaces(kernel, used)
+        if not isinstance(kernel, func.FuncOp) or not symbols:
+            return [self._alloc(type, op, "workspace") for type in types]
+        passed = [AffineExpr.symbol(number) for number in symbols]
+        renumbered = [AffineExpr.constant(0)] * used + passed  # a kernel's symbols are its arguments, by number
+        found: list[SSAValue] = []
+        for type, shape in zip(types, workspace_shapes(kernel, types), strict=True):
+            exprs = [linear(expr.replace_dims_and_symbols([], renumbered)).to_expr() for expr in shape]
+            map = AffineMapAttr(affine_map(0, exprs))
+            found.append(self._alloc_shaped(type.element_type, map, op, "workspace"))
+        return found
 
 
 def _workspaces(kernel: Kernel, used: int) -> list[BufferType]:

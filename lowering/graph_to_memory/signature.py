@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DictionaryAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
@@ -14,6 +14,7 @@ from ...dialects.relay.base import Tensor, flatten_types
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.dtypes import dtype_name
 from ..abi import INPUTS, OUTPUTS, TensorSpec
+from ..affine_sizes import sizes_of
 
 GRAPH_ATTRIBUTES = ("primitive", "segment", "input_names", "output_names")
 """What functions say of themselves that was read when they became buffers and calls."""
@@ -55,7 +56,7 @@ def memory_signature(graph: GraphOp) -> dict[str, Attribute]:
     """The same of a graph over buffers."""
     inputs, outputs = ([_tensor(value) for value in values] for values in (graph.inputs, graph.outputs))
     input_names, output_names = names_of_memory(graph)
-    return described(input_names, inputs, output_names, outputs)
+    return described(input_names, inputs, output_names, outputs, graph.shapes)
 
 
 def names_of_memory(graph: GraphOp) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -73,15 +74,26 @@ def _tensor(value: SSAValue) -> Tensor:
 
 
 def described(
-    input_names: Sequence[str], inputs: Sequence[Tensor], output_names: Sequence[str], outputs: Sequence[Tensor]
+    input_names: Sequence[str],
+    inputs: Sequence[Tensor],
+    output_names: Sequence[str],
+    outputs: Sequence[Tensor],
+    shapes: ArrayAttr[AffineMapAttr] | None = None,
 ) -> dict[str, Attribute]:
-    """Names and tensor types as attributes of a `func.func`."""
+    """Names and tensor types as attributes of a `func.func`; and extents, where they depend on the graph's symbols."""
 
-    def listed(names: Sequence[str], types: Sequence[Tensor]) -> Attribute:
-        pairs = zip(names, types, strict=True)
-        return ArrayAttr([DictionaryAttr({"name": StringAttr(name), "type": type}) for name, type in pairs])
+    def listed(names: Sequence[str], types: Sequence[Tensor], maps: Sequence[AffineMapAttr] | None) -> Attribute:
+        entries: list[Attribute] = []
+        for number, (name, type) in enumerate(zip(names, types, strict=True)):
+            extents: dict[str, Attribute] = {} if maps is None else {"extents": maps[number]}
+            entries.append(DictionaryAttr({"name": StringAttr(name), "type": type, **extents}))
+        return ArrayAttr(entries)
 
-    return {INPUTS: listed(input_names, inputs), OUTPUTS: listed(output_names, outputs)}
+    maps = None if shapes is None else list(shapes)
+    return {
+        INPUTS: listed(input_names, inputs, None if maps is None else maps[: len(inputs)]),
+        OUTPUTS: listed(output_names, outputs, None if maps is None else maps[len(inputs) :]),
+    }
 
 
 def read_signature(attributes: Mapping[str, Attribute]) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
@@ -99,4 +111,6 @@ def _spec(entry: Attribute) -> TensorSpec:
     name = entry.data["name"]
     assert isinstance(name, StringAttr)
     type = flatten_types([entry.data["type"]])[0]
-    return TensorSpec(name.data, dtype_name(type.element_type), tuple(type.get_shape()))
+    extents = entry.data.get("extents")
+    sizes = sizes_of(extents) if isinstance(extents, AffineMapAttr) else None
+    return TensorSpec(name.data, dtype_name(type.element_type), tuple(type.get_shape()), sizes)

@@ -17,7 +17,7 @@ from ...dialects.rt.core import SLOT_BYTES, SlotsOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import numpy_dtype
 from ...dialects.support.shaped import is_memref, is_tensor
-from ..abi import COUNTER_BYTES, INPUTS, OUTPUTS
+from ..abi import COUNTER_BYTES, GRAPH_SYMBOLS, INPUTS, OUTPUTS
 
 
 def check_signature(main: func.FuncOp) -> None:
@@ -34,7 +34,9 @@ def check_signature(main: func.FuncOp) -> None:
             raise Diagnostic.at(main, f"the graph's function says nothing of its {key.partition('.')[2]}: {key}")
         declared += [entry.data["type"] for entry in entries if isinstance(entry, DictionaryAttr)]
     arguments = main.body.block.args
-    if len(arguments) != len(declared) + 2:
+    symbols = main.attributes.get(GRAPH_SYMBOLS)
+    count = len(symbols) if isa(symbols, ArrayAttr[Attribute]) else 0
+    if len(arguments) != len(declared) + count + 2:
         raise Diagnostic.at(main, f"{len(declared)} inputs and outputs, but {len(arguments)} arguments")
     for number, (type, argument) in enumerate(zip(declared, arguments, strict=False)):
         if is_tensor(type) and _bytes(type) != _bytes(argument.type):

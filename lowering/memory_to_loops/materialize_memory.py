@@ -40,6 +40,7 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
     ArrayAttr,
     FunctionType,
     IndexType,
@@ -47,20 +48,24 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     NoneAttr,
+    StringAttr,
     SymbolRefAttr,
     UnitAttr,
     i8,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from ...dialects.extensions.memref import GlobalOp
 from ...dialects.mem.core import (
+    DYNAMIC,
     AllocOp,
     BufferType,
     CallOp,
     ConstantOp,
     CopyOp,
+    ExtentOp,
     PartOp,
     PoolOp,
     buffer_type,
@@ -76,14 +81,16 @@ from ...dialects.support.alignment import aligned
 from ...dialects.support.checks import RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.shaped import is_memref
+from ...dialects.tir.symbols import affine_map
 from ...transforms.infra import ModulePass
 from ...transforms.infra.walk import walk
 from ...transforms.relay.outline_segments import SEGMENT, is_control
-from ..abi import COUNTER_BYTES, SEGMENT_MARK
+from ..abi import COUNTER_BYTES, GRAPH_SYMBOLS, POOLS, SEGMENT_MARK
 from ..check_sites import CHECKS, RECORDS, called
 from ..graph_to_memory.signature import memory_signature, numbered
 from ..relay_to_tir.te_to_tir import signless
 from ..threads.share_out import share_out
+from ..tir_to_loops.index_values import IndexBuilder
 
 index = IndexType()
 
@@ -144,7 +151,8 @@ class Constants:
 
 def flat_type(type: BufferType) -> BufferType:
     """The flat memref that a kernel takes for a buffer."""
-    return MemRefType(signless(type.element_type), [prod(type.get_shape())])
+    shape = type.get_shape()
+    return MemRefType(signless(type.element_type), [DYNAMIC if DYNAMIC in shape else prod(shape)])
 
 
 def _address_function(constant: RelayConstantOp, constants: Constants) -> list[Operation]:
@@ -198,6 +206,8 @@ class _Materialization:
         self.layout = layout
         self.slots_used = 0
         self.places: dict[SSAValue, int] = {}
+        self.starts: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
+        """Of a pool whose size depends on symbols, where it begins, and what it is a multiple of."""
         self.views: dict[tuple[SSAValue, int, Attribute], SSAValue] = {}
 
     def run(self) -> func.FuncOp:
@@ -213,10 +223,11 @@ class _Materialization:
         counters = self.layout.end
         size = self._lay_out_pools(counters)
         arguments = [*self.graph.inputs, *self.graph.outputs]
-        types = [flat_type(buffer_type(argument)) for argument in arguments]
+        types: list[Attribute] = [flat_type(buffer_type(argument)) for argument in arguments]
+        symbols = self.graph.symbols
         lowered = func.FuncOp(
             self.graph.sym_name.data,
-            FunctionType.from_lists([*types, MemRefType(i8, [size]), index], []),
+            FunctionType.from_lists([*types, *(index for _ in symbols), MemRefType(i8, [size]), index], []),
         )
         lowered.location = self.graph.location
         lowered.attributes |= memory_signature(self.graph)
@@ -228,8 +239,12 @@ class _Materialization:
         self.block = lowered.body.block
         self.arena, self.num_threads = self.block.args[-2], self.block.args[-1]
         names = [*numbered("in", len(self.graph.inputs)), *numbered("out", len(self.graph.outputs))]
+        names += [symbol.name_hint or "n" for symbol in symbols]
         for argument, name in zip(self.block.args, [*names, "arena", "num_threads"], strict=True):
             argument.name_hint = name
+        self.values: dict[SSAValue, SSAValue] = dict(zip(symbols, self.block.args[len(types) :], strict=False))
+        if symbols:
+            lowered.attributes |= self._begin_dynamic(size)
         for argument, given in zip(arguments, self.block.args, strict=False):
             self.views[argument, 0, given.type] = given
         for step in steps:
@@ -240,10 +255,34 @@ class _Materialization:
     def _lay_out_pools(self, start: int) -> int:
         """Note where each pool stands in the arena, from `start` on; where the last one ends."""
         for op in self.graph.body.block.ops:
-            if isinstance(op, PoolOp):
+            if isinstance(op, PoolOp) and not op.extents:
                 self.places[op.result] = start
                 start = aligned(start + op.size)
         return start
+
+    def _begin_dynamic(self, size: int) -> dict[str, Attribute]:
+        """Compute the extents that follow from symbols, and where the pools begin whose sizes do: one behind the other
+        from `size` on. What the function says of this to whoever gives it the memory."""
+        at = IndexBuilder(self.block)
+        at.define_symbols(list(enumerate(self.values.values())))
+        maps: dict[SSAValue, AffineExpr] = {s: AffineExpr.symbol(n) for n, s in enumerate(self.graph.symbols)}
+        start = at.constant(size)
+        pools: list[Attribute] = []
+        for op in self.graph.body.block.ops:
+            if isinstance(op, ExtentOp):
+                maps[op.result] = op.map.data.results[0]
+                self.values[op.result] = at.extent(maps[op.result])
+            elif isinstance(op, PoolOp) and op.extents:
+                unit = self.values[op.extents[0]]
+                for extent in op.extents[1:]:
+                    unit = at.emit(arith.MuliOp(unit, self.values[extent]))
+                self.starts[op.result] = (start, unit)
+                start = at.emit(arith.AddiOp(start, at.emit(arith.MuliOp(unit, at.constant(op.size)))))
+                exprs = [AffineExpr.constant(op.size), *(maps[extent] for extent in op.extents)]
+                pools.append(AffineMapAttr(affine_map(0, exprs)))
+        names = self.graph.symbol_names
+        given = [StringAttr(f"n{number}") for number in range(len(self.graph.symbols))]
+        return {GRAPH_SYMBOLS: ArrayAttr(given) if names is None else names, POOLS: ArrayAttr(pools)}
 
     def _emit(self, step: Sequence[CallOp | CopyOp]) -> None:
         kernel, count = _kernel(step[0], self.kernels), _slot_count(step, self.kernels)
@@ -277,6 +316,7 @@ class _Materialization:
         if given != wanted:
             raise Diagnostic.at(op, f"passes ({_listed(given)}) to {op.callee}, which takes ({_listed(wanted)})")
         remaining = iter(buffers)
+        extents = iter(op.extents if isinstance(op, CallOp) else ())
         arguments: list[SSAValue] = []
         for type in taken:
             match type:
@@ -286,6 +326,8 @@ class _Materialization:
                     arguments.append(record)
                 case SlotsType():
                     arguments.append(slots)
+                case IndexType() if (extent := next(extents, None)) is not None:
+                    arguments.append(self.values[extent])
                 case IndexType():
                     arguments.append(self.num_threads)
                 case _:
@@ -306,7 +348,15 @@ class _Materialization:
         if (known := self.views.get((root, start, type))) is not None:
             return known
         match root.owner:
-            case AllocOp(pool=pool, offset=offset) if pool is not None and offset is not None:
+            case AllocOp(pool=pool, offset=offset) if pool is not None and pool in self.starts and offset is not None:
+                begin, unit = self.starts[pool]
+                at = IndexBuilder(self.block)
+                shift = at.emit(arith.AddiOp(begin, at.emit(arith.MuliOp(unit, at.constant(offset.value.data)))))
+                count = at.emit(arith.MuliOp(unit, at.constant(_elements(buffer_type(root)))))
+                view = memref.ViewOp.build(operands=[self.arena, shift, [count]], result_types=[type])
+                self.block.add_op(view)
+                made = view.result
+            case AllocOp(pool=pool, offset=offset) if pool is not None and pool in self.places and offset is not None:
                 shift = arith.ConstantOp(IntegerAttr(self.places[pool] + offset.value.data + start, index))
                 view = memref.ViewOp.build(operands=[self.arena, shift, []], result_types=[type])
                 self.block.add_ops([shift, view])
@@ -347,6 +397,11 @@ def _kernel(op: CallOp | CopyOp, kernels: dict[str, func.FuncOp]) -> func.FuncOp
         hint = "'lower-te' makes functions of kernels: it has not run, or has left this one; is it disabled?"
         raise Diagnostic.at(op, f"there is no function {op.callee} of loops", hint=hint)
     return kernel
+
+
+def _elements(type: BufferType) -> int:
+    """The elements of a buffer for each value of the extents that are open."""
+    return prod(extent for extent in type.get_shape() if extent != DYNAMIC)
 
 
 def _steps(graph: GraphOp) -> list[list[CallOp | CopyOp]]:

@@ -36,6 +36,7 @@ from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
 from ...transforms.relay.outline_primitives import OutlinePrimitivesPass
+from .dynamic_calls import DynamicCalls, Kernel
 from .one_device import settle_on_one_device
 from .te_to_tir import create_prim_func
 
@@ -56,7 +57,14 @@ class LowerTEPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         settle_on_one_device(op)
         copies: dict[str, bool] = {}
+        dynamic = DynamicCalls(op, lower_at)
+        for graph in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_primitive]:
+            dynamic.lower_calls(graph, _lower_dynamic_call)
         for function in [f for f in op.ops if isinstance(f, FuncOp) and f.is_primitive]:
+            if function.sym_name.data in dynamic.called:
+                function.detach()
+                function.erase()
+                continue
             prim_func = lower_function(function)
             op.body.block.insert_op_before(prim_func, function)
             copies[function.sym_name.data] = copied_arguments(function) > 0
@@ -73,35 +81,49 @@ def lower_function(function: FuncOp) -> PrimFuncOp:
     Raises:
         Diagnostic: a shape is dynamic, or an operator has no `compute`.
     """
+    return lower_at(function, None)[0]
+
+
+def lower_at(function: FuncOp, dims: Sequence[Sequence[te.Dim]] | None) -> tuple[PrimFuncOp, list[te.Tensor]]:
+    """The same for inputs of extents `dims`, which may be symbols, and its outputs.
+
+    Raises:
+        Diagnostic: an operator has no `compute`, or none for extents that are symbols.
+    """
     locations: dict[te.Tensor, LocationAttr] = {}
-    inputs, outputs = compute_function(function, locations)
+    inputs, outputs = compute_function(function, locations, dims)
     prim_func = create_prim_func(function.sym_name.data, inputs, outputs, locations)
     prim_func.location = function.location
     prim_func.attributes |= {k: v for k, v in function.attributes.items() if k != "primitive"}
-    return prim_func
+    return prim_func, outputs
 
 
 def compute_function(
-    function: FuncOp, locations: dict[te.Tensor, LocationAttr] | None = None
+    function: FuncOp,
+    locations: dict[te.Tensor, LocationAttr] | None = None,
+    dims: Sequence[Sequence[te.Dim]] | None = None,
 ) -> tuple[list[te.Tensor], list[te.Tensor]]:
     """Placeholders for the function's inputs, and its outputs as tensor expressions of them; tuples are opened.
-    `locations` is filled with where each tensor comes from: the place of its operator.
+    `locations` is filled with where each tensor comes from: the place of its operator. `dims` are the extents of the
+    inputs, where they may be symbols.
 
     Raises:
         Diagnostic: a shape is dynamic, or an operator has no `compute`.
     """
     tensors: dict[SSAValue, list[te.Tensor]] = {}
     inputs: list[te.Tensor] = []
+    given = None if dims is None else iter(dims)
     for argument in function.body.block.args:
+        types = _static_tensors(argument.type, function) if given is None else flatten_types([argument.type])
         tensors[argument] = [
-            te.placeholder(type.get_shape(), type.element_type, argument.name_hint or "p")
-            for type in _static_tensors(argument.type, function)
+            te.placeholder(type.get_shape() if given is None else next(given), type.element_type, name)
+            for type, name in zip(types, [argument.name_hint or "p"] * len(types), strict=True)
         ]
         inputs += tensors[argument]
     for op in function.body.block.ops:
         if op is function.return_op:
             break
-        computed = list(_compute(op, tensors))
+        computed = list(_compute(op, tensors, dims is not None))
         tensors.update(zip(op.results, computed, strict=True))
         if locations is not None:
             _locate([t for each in computed for t in each], op.location, locations)
@@ -118,7 +140,9 @@ def _locate(tensors: Sequence[te.Tensor], location: LocationAttr, locations: dic
             pending += tensor.producer.inputs()
 
 
-def _compute(op: Operation, tensors: dict[SSAValue, list[te.Tensor]]) -> Iterator[list[te.Tensor]]:
+def _compute(
+    op: Operation, tensors: dict[SSAValue, list[te.Tensor]], symbolic: bool = False
+) -> Iterator[list[te.Tensor]]:
     """The tensors of each result of one operation."""
     match op:
         case TupleOp():
@@ -131,7 +155,7 @@ def _compute(op: Operation, tensors: dict[SSAValue, list[te.Tensor]]) -> Iterato
         case ConstantOp():
             yield [_constant(op)]
         case RelayOp() if op.has_compute():
-            for result in op.results:
+            for result in op.results if not symbolic else ():
                 _static_tensors(result.type, op)
             flat = compute_results(op, [t for operand in op.operands for t in tensors[operand]])
             position = 0
@@ -169,7 +193,13 @@ def _constant(op: ConstantOp) -> te.Tensor:
     return te.compute(array.shape, lambda *_: te.const(value, type), "constant")
 
 
-def _lower_call(call: CallOp, copies: bool) -> None:
+def _lower_dynamic_call(call: CallOp, kernel: Kernel, attributes: dict[str, Attribute]) -> None:
+    _lower_call(call, False, kernel.name, attributes)
+
+
+def _lower_call(
+    call: CallOp, copies: bool, callee: str | None = None, attributes: dict[str, Attribute] | None = None
+) -> None:
     """Replace a call by one on tensors: tuples are taken apart before it and put together after it.
     `copies`: the kernel does nothing but copy."""
     assert call.parent is not None
@@ -188,8 +218,9 @@ def _lower_call(call: CallOp, copies: bool) -> None:
 
     arguments = [v for argument in call.arguments for v in opened(argument)]
     types = flatten_types([r.type for r in call.results])
-    lowered = insert(CallLoweredOp(call.callee.root_reference.data, arguments, types, copies=copies))
+    lowered = insert(CallLoweredOp(callee or call.callee.root_reference.data, arguments, types, copies=copies))
     lowered.attributes |= call.attributes
+    lowered.attributes |= attributes or {}
     flat = iter(lowered.results)
 
     def closed(type: Attribute) -> SSAValue:

@@ -58,9 +58,9 @@ def buffer_type(tensor: te.Tensor) -> MemRefType[Attribute]:
 
 @dataclass(frozen=True)
 class Symbols:
-    """The symbols of a computation, and the function's arguments that they are."""
+    """The symbols of a computation, by the numbers that affine expressions have for them."""
 
-    arguments: Mapping[te.Var, BlockArgument]
+    numbers: Mapping[te.Var, int]
 
     def extent(self, dim: te.Dim) -> Extent:
         """An extent as `tir` has it.
@@ -77,7 +77,7 @@ class Symbols:
     def _affine(self, dim: te.Expr) -> AffineExpr:
         match dim:
             case te.Var():
-                return AffineExpr.symbol(self.arguments[dim].index)
+                return AffineExpr.symbol(self.numbers[dim])
             case te.Const(value):
                 return AffineConstantExpr(int(value))
             case te.Binary(kind, lhs, rhs):
@@ -131,9 +131,10 @@ def create_prim_func(
     variables = _variables([*inputs, *results, *tensors])
     func = PrimFuncOp(name, [*(buffer_type(t) for t in [*inputs, *results]), *(te.index for _ in variables)])
     block = func.body.block
-    symbols = Symbols(dict(zip(variables, block.args[len(block.args) - len(variables) :], strict=True)))
+    arguments = dict(zip(variables, block.args[len(block.args) - len(variables) :], strict=True))
+    symbols = Symbols({variable: argument.index for variable, argument in arguments.items()})
     if variables:
-        for variable, argument in symbols.arguments.items():
+        for variable, argument in arguments.items():
             argument.name_hint = variable.name
         func.set_shapes([*(symbols.shape(t) for t in [*inputs, *results]), *(None for _ in variables)])
     buffers: dict[te.Tensor, SSAValue] = {}
@@ -153,7 +154,7 @@ def create_prim_func(
             block.add_op(alloc)
             buffers[tensor] = alloc.buffer
         if 0 not in tensor.dims:
-            nest = _nest(tensor, tensor.producer, _unique(tensor.name, names), buffers, symbols)
+            nest = _nest(tensor, tensor.producer, _unique(tensor.name, names), buffers, symbols, arguments)
             if locations is not None and (location := locations.get(tensor)) is not None:
                 _place(nest, location)
             block.add_op(nest)
@@ -191,7 +192,12 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def _nest(
-    tensor: te.Tensor, compute: te.Compute, name: str, buffers: dict[te.Tensor, SSAValue], symbols: Symbols
+    tensor: te.Tensor,
+    compute: te.Compute,
+    name: str,
+    buffers: dict[te.Tensor, SSAValue],
+    symbols: Symbols,
+    arguments: Mapping[te.Var, BlockArgument],
 ) -> Operation:
     """The loops over a compute's axes with its block inside; only the block where all extents are one."""
     formula = compute.body
@@ -210,7 +216,7 @@ def _nest(
     body = Block(arg_types=[IndexType()] * len(iters))
     for argument, (axis, _) in zip(body.args, iters, strict=True):
         argument.name_hint = f"v{axis.name}"
-    known: dict[te.IterVar | te.Var, SSAValue] = {**symbols.arguments}
+    known: dict[te.IterVar | te.Var, SSAValue] = {**arguments}
     known.update(zip((a for a, _ in iters), body.args, strict=True))
     emitter = BodyEmitter(body, known, buffers)
     for axis, argument in zip((a for a, _ in iters), body.args, strict=True):

@@ -196,3 +196,18 @@ mem.graph @buffers_without_elements_or_use(%x: memref<0xf32>) writes(%out: memre
   %unused = mem.alloc : memref<8xf32>
   mem.call @k(%a) writes(%out) : (memref<0xf32>) writes(memref<0xf32>)
 }
+
+// CHECK-LABEL: mem.graph @places_scale_with_extents
+// CHECK-NEXT:    %pool = mem.pool(%n) : memref<?x192xi8>
+// CHECK-NEXT:    %a = mem.alloc(%n) at %pool[
+// CHECK:         %c = mem.alloc(%n) at %pool[
+mem.graph @places_scale_with_extents(%x: memref<?x16xf32>) writes(%y: memref<?x16xf32>) symbols(%n: index)
+    attributes {shapes = [affine_map<()[s0] -> (s0, 16)>, affine_map<()[s0] -> (s0, 16)>]} {
+  %a = mem.alloc(%n) : memref<?x16xf32>
+  mem.call @k(%x) writes(%a) extents(%n) : (memref<?x16xf32>) writes(memref<?x16xf32>)
+  %b = mem.alloc(%n) : memref<?x32xf32>
+  mem.call @l(%a) writes(%b) extents(%n) : (memref<?x16xf32>) writes(memref<?x32xf32>)
+  %c = mem.alloc(%n) : memref<?x16xf32>
+  mem.call @l(%b) writes(%c) extents(%n) : (memref<?x32xf32>) writes(memref<?x16xf32>)
+  mem.call @k(%c) writes(%y) extents(%n) : (memref<?x16xf32>) writes(memref<?x16xf32>)
+}

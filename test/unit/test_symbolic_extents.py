@@ -161,5 +161,33 @@ def test_inputs_that_disagree_on_a_symbol_are_refused() -> None:
 
 
 def test_an_integer_cannot_be_had_of_an_extent_that_is_a_symbol() -> None:
-    with pytest.raises(te.SymbolicExtentError, match=r"extents of 'x' are known only when it is computed: \(n, 4\)"):
-        _ = te.placeholder((n, 4), f32, "x").shape
+    with pytest.raises(te.SymbolicExtentError, match="the extent of 'k' is known only when the computation runs"):
+        _ = te.reduce_axis(n, "k").extent
+    with pytest.raises(TypeError, match="te: an expression has no truth value before it runs"):
+        max(3, te.placeholder((n, 4), f32, "x").shape[0])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ((n * 4) // 4, n),
+        (n * m // m, n),
+        ((n + 1) - 1, n),
+        ((n * 8 + m + 5) // 4, (m + 1) // 4 + n * 2 + 1),
+        (((n + 1) // 2 + 1) // 2, (n + 3) // 4),
+        (-(-n // 1), n),
+        (2 * n - n - n, 0),
+        (n * m * 6, m * 3 * n * 2),
+        (n < n * 64, True),
+        (n * 64 < n, False),
+        (n > 0, True),
+    ],
+)
+def test_equal_extents_are_one_object(given: object, expected: object) -> None:
+    assert given is expected or (isinstance(given, int) and given == expected)
+
+
+@pytest.mark.parametrize("ask", [lambda: bool(n > 1), lambda: bool(n < m), lambda: n // m])
+def test_what_sizes_decide_has_no_answer(ask: Callable[[], object]) -> None:
+    with pytest.raises(TypeError):
+        ask()

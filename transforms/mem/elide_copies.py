@@ -169,7 +169,7 @@ class _Copies:
         match root.owner:
             case AllocOp() if root.owner.pool is not None:
                 return "the source has a place already"
-            case AllocOp() if byte_size(buffer_type(source)) is None:
+            case AllocOp() if byte_size(buffer_type(source)) is None and root is not source:
                 return "the size of the source is not known"
             case AllocOp() if byte_size(buffer_type(source)) != byte_size(buffer_type(root)):
                 return "the source is a part of another buffer, and computed there"

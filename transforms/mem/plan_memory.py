@@ -19,7 +19,8 @@ A kernel's outputs never share memory with its inputs. Buffers of different devi
 * `greedy-by-size`, `greedy-by-conflicts`, `hill-climb`: those of TVM's Unified Static Memory Planner.
 
 With `pools=65536,1048576` there are pools of so many bytes only, and the first that has room is taken. What is never
-accessed is erased. Does not: place buffers whose size is only known when the graph runs.
+accessed is erased. Buffers whose size depends on symbols share pools with those whose size depends on the same: their
+places are planned for one value of the extents, and scale with them when the graph runs.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.mem.core import AllocOp, PoolOp, buffer_type, byte_size
+from ...dialects.mem.core import AllocOp, ExtentOp, PoolOp, buffer_type, unit_bytes
 from ...dialects.mem.graph import GraphOp
 from ...dialects.mem.lifetimes import Timeline
 from ...dialects.support.alignment import ALIGNMENT
@@ -90,16 +91,27 @@ class PlanMemoryPass(ModulePass):
 
     def _plan(self, graph: GraphOp) -> None:
         timeline = Timeline.of(graph.body.block)
-        devices: dict[Attribute, list[AllocOp]] = {}
+        kinds: dict[tuple[Attribute, tuple[SSAValue, ...]], list[AllocOp]] = {}
+        numbers: dict[SSAValue, int] = {}
         for alloc in _allocs(graph):
             if alloc.result not in timeline.lifetimes:
                 _erase_unused(alloc)
             elif alloc.pool is None:
-                devices.setdefault(buffer_type(alloc.result).memory_space, []).append(alloc)
-        for device, allocs in devices.items():
-            self._plan_device(graph, timeline, device, allocs)
+                for extent in alloc.extents:
+                    numbers.setdefault(extent, len(numbers))
+                extents = tuple(sorted(alloc.extents, key=numbers.__getitem__))
+                kinds.setdefault((buffer_type(alloc.result).memory_space, extents), []).append(alloc)
+        for (device, extents), allocs in kinds.items():
+            self._plan_pools(graph, timeline, device, extents, allocs)
 
-    def _plan_device(self, graph: GraphOp, timeline: Timeline, device: Attribute, allocs: Sequence[AllocOp]) -> None:
+    def _plan_pools(
+        self,
+        graph: GraphOp,
+        timeline: Timeline,
+        device: Attribute,
+        extents: Sequence[SSAValue],
+        allocs: Sequence[AllocOp],
+    ) -> None:
         problem = Problem(requests_of(timeline, allocs), self.alignment, self.pools)
         try:
             plan = STRATEGIES[self.strategy](problem)
@@ -111,9 +123,9 @@ class PlanMemoryPass(ModulePass):
                 f"there is no room for {buffer_type(alloc.result)} in pools of {room} bytes",
                 hint=f"{problem.lower_bound} bytes are needed at one time",
             ) from None
-        pools = [PoolOp(size, device) for size in plan.pools]
+        pools = [PoolOp(size, device, extents) for size in plan.pools]
         block = graph.body.block
-        first = block.first_op or allocs[0]
+        first = next(op for op in block.ops if not (extents and isinstance(op, ExtentOp | PoolOp)))
         for pool in pools:
             pool.result.name_hint = "pool"
             pool.location = graph.location
@@ -147,16 +159,11 @@ def _erase_unused(alloc: AllocOp) -> None:
 
 
 def requests_of(timeline: Timeline, allocs: Sequence[AllocOp]) -> tuple[Request, ...]:
-    """What the allocations of a graph ask for.
-
-    Raises:
-        Diagnostic: a size is not known.
-    """
+    """What the allocations of a graph ask for: bytes, for each value of the extents that they have in common."""
     requests: list[Request] = []
     for alloc in allocs:
         type = buffer_type(alloc.result)
-        if (size := byte_size(type)) is None:
-            raise Diagnostic.at(alloc, f"how many bytes {type} takes is not known before it runs")
+        size = unit_bytes(type)
         life = timeline.lifetimes[alloc.result]
         step = timeline.steps[life.last]
         # What nothing reads is given back first; inputs when they are passed for the last time.

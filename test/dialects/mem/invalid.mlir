@@ -175,3 +175,17 @@ mem.graph @no_operation_on_memory(%x: memref<8xf32>) {
   // expected-error @+1 {{is no operation on memory}}
   "test.op"(%x) : (memref<8xf32>) -> ()
 }
+
+// -----
+
+// expected-error @+1 {{() -> (8) does not say what the extents of memref<?xf32> are}}
+mem.graph @shapes_are_those_of_the_buffers(%x: memref<?xf32>) symbols(%n: index) attributes {shapes = [affine_map<() -> (8)>]} {
+}
+
+// -----
+
+mem.graph @a_pool_has_the_extents_of_what_lies_in_it() symbols(%n: index, %m: index) attributes {shapes = []} {
+  %pool = mem.pool(%n) : memref<?x64xi8>
+  // expected-error @+1 {{memref<?xf32> has no place that is known now in a pool of other extents}}
+  %a = mem.alloc(%m) at %pool[0] : memref<?xf32> in memref<?x64xi8>
+}

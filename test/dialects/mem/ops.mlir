@@ -37,3 +37,19 @@ mem.graph @everything(%x: memref<8xf32>, %y: memref<8xf32, "cuda">) writes(%out:
 
 mem.graph @nothing() {
 }
+
+// CHECK-LABEL: mem.graph @sizes_are_known_when_it_is_called(%x: memref<?x8xf32>) writes(%y: memref<?x8xf32>) symbols(%n: index)
+// CHECK-SAME:    attributes {shapes = [affine_map<()[s0] -> (s0, 8)>, affine_map<()[s0] -> (s0, 8)>]} {
+// CHECK-NEXT:    %m = mem.extent affine_map<()[s0] -> ((s0 * 2))>(%n)
+// CHECK-NEXT:    %pool = mem.pool(%m) : memref<?x64xi8>
+// CHECK-NEXT:    %a = mem.alloc(%m) at %pool[0] : memref<?x8xf32> in memref<?x64xi8>
+// CHECK-NEXT:    mem.call @k(%x) writes(%a) extents(%n) : (memref<?x8xf32>) writes(memref<?x8xf32>)
+// CHECK-NEXT:    mem.call @l(%a) writes(%y) extents(%n) : (memref<?x8xf32>) writes(memref<?x8xf32>)
+mem.graph @sizes_are_known_when_it_is_called(%x: memref<?x8xf32>) writes(%y: memref<?x8xf32>) symbols(%n: index)
+    attributes {shapes = [affine_map<()[s0] -> (s0, 8)>, affine_map<()[s0] -> (s0, 8)>]} {
+  %m = mem.extent affine_map<()[s0] -> (s0 * 2)>(%n)
+  %pool = mem.pool(%m) : memref<?x64xi8>
+  %a = mem.alloc(%m) at %pool[0] : memref<?x8xf32> in memref<?x64xi8>
+  mem.call @k(%x) writes(%a) extents(%n) : (memref<?x8xf32>) writes(memref<?x8xf32>)
+  mem.call @l(%a) writes(%y) extents(%n) : (memref<?x8xf32>) writes(memref<?x8xf32>)
+}

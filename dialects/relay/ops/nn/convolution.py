@@ -234,7 +234,19 @@ class _Convolution(ConvolutionBase, ABC):
             return te.sum(te.cast(lhs, sum_type) * te.cast(rhs, sum_type), axes)
 
         name = self.name.removeprefix("relay.nn.").removeprefix("contrib_")
-        return narrow(te.compute(result.get_shape(), body, name), result.element_type)
+        return narrow(te.compute(self.result_extents(data, weight), body, name), result.element_type)
+
+    def result_extents(self, data: te.Tensor, weight: te.Tensor) -> tuple[int, ...]:
+        """The shape of the result, where extents may be symbols."""
+        declared = tensor(self.result).get_shape()
+        if DYNAMIC not in declared:
+            return declared
+        layout, _, out = self.layouts()
+        extents = layout.extents(data.shape)
+        places = self.output_extents([extents[letter] for letter in self.SPATIAL], self.window(weight.shape))
+        return out.shape(
+            extents | {"C": self.output_channels(weight.shape), **dict(zip(self.SPATIAL, places, strict=True))}
+        )
 
     def numpy(self, *inputs: NDArray) -> NDArray:
         import numpy as np

@@ -21,6 +21,7 @@ from ...base import (
     FusionPattern,
     RelayOp,
     broadcast_dims,
+    broadcast_shapes,
     flag,
     integer,
     is_static,
@@ -94,7 +95,9 @@ class _Product(RelayOp, ABC):
             return te.sum(lhs * rhs, k)
 
         name = self.name.removeprefix("relay.nn.")
-        return narrow(te.compute(result.get_shape(), body, name), result.element_type)
+        rows, columns = a.shape[-1 if transpose_a else -2], b.shape[-2 if transpose_b else -1]
+        shape = (*broadcast_shapes(a.shape[:-2], b.shape[:-2]), rows, columns)
+        return narrow(te.compute(shape, body, name), result.element_type)
 
     def numpy(self, *inputs: NDArray) -> NDArray | None:
         import numpy as np
@@ -286,7 +289,7 @@ class DensePackOp(RelayOp):
         _, depth, block = weight.shape
         k = te.reduce_axis(depth, "k")
         product = te.compute(
-            result.get_shape(),
+            (data.shape[0], result.get_shape()[1]),
             lambda i, j: te.sum(te.cast(data[i, k], sum_type) * te.cast(weight[j // block, k, j % block], sum_type), k),
             "dense_pack",
         )

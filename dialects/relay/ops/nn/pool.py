@@ -130,7 +130,8 @@ class _WindowPool(_Pool, ABC):
                 read[p] = window.tap(axis, i[p], k)
             return te.reduce(kind, te.cast(padded[tuple(read)], sum_type), taps)
 
-        return te.compute(tensor(self.result).get_shape(), body, f"pool_{kind}")
+        places = self.places([x.shape[p] for p in positions])
+        return te.compute(self.with_spatial(x.shape, places), body, f"pool_{kind}")
 
     def views(self, x: NDArray, outside: float) -> NDArray:
         """All windows of a NumPy array: `[..., *places, *taps]`, spatial axes moved to the end."""
@@ -360,8 +361,9 @@ class _AdaptivePool(_Pool, ABC):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
-        positions, shape = self.positions(), tensor(self.result).get_shape()
-        parts = {p: shape[p] for p in positions}
+        positions, declared = self.positions(), tensor(self.result).get_shape()
+        parts = {p: declared[p] for p in positions}
+        shape = self.with_spatial(x.shape, list(parts.values()))
         taps = {
             p: te.reduce_axis(_longest_part(x.shape[p], parts[p]), f"k{letter.lower()}")
             for p, letter in zip(positions, self.SPATIAL, strict=True)

@@ -358,7 +358,7 @@ class BatchFlattenOp(_SpatialOp):
             first = [i[1] // prod(x.shape[2:])] if x.rank > 1 else []
             return x[(i[0], *first, *at)]
 
-        return te.compute(tensor(self.result).get_shape(), body, "batch_flatten")
+        return te.compute((x.shape[0], prod(x.shape[1:])), body, "batch_flatten")
 
     def numpy(self, *inputs: NDArray) -> NDArray:
         (x,) = inputs

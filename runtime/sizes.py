@@ -1,0 +1,133 @@
+"""Graphs that are called at several sizes: what follows from the shapes of the inputs.
+
+The inputs say what the graph's symbols are; shapes of outputs and the bytes of memory follow from those. What is found
+is kept for the next call of the same sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from struct import Struct
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..dialects.support.element_types import item_bytes, numpy_dtype_of
+from ..lowering.abi import CompiledGraph, TensorSpec
+from ..lowering.sizes import evaluate
+from .memory import NotEnoughMemory, aligned_bytes
+from .tensors import InputError
+
+if TYPE_CHECKING:
+    from ..lowering.abi import NDArray
+
+TOO_MUCH = 1 << 47
+"""Bytes that no machine has."""
+
+KEPT = 256
+"""As many sizes are kept."""
+
+
+class Layout:
+    """A call of certain sizes: the symbols as words, the shapes and bytes of outputs, the bytes of the arena."""
+
+    __slots__ = ("arena_bytes", "output_bytes", "output_shapes", "words")
+
+    def __init__(self, graph: CompiledGraph, symbols: Sequence[int]):
+        """
+        Raises:
+            NotEnoughMemory: something is larger than any memory.
+        """
+        self.words = Struct(f"={len(symbols)}q").pack(*symbols)
+        self.output_shapes = tuple(shape_of(spec, symbols) for spec in graph.outputs)
+        sizes = [prod(shape) * item_bytes(s.dtype) for shape, s in zip(self.output_shapes, graph.outputs, strict=True)]
+        self.output_bytes = tuple(sizes)
+        # What a failed check reads instead of an element that is not there has to be in memory, even of nothing.
+        room = [max(1, symbol) for symbol in symbols]
+        pools = [prod(max(1, evaluate(size, room)) for size in pool) for pool in graph.pools]
+        self.arena_bytes = graph.arena_bytes + sum(pools)
+        for bytes in (*sizes, self.arena_bytes):
+            if bytes >= TOO_MUCH:
+                raise NotEnoughMemory(f"there is no memory for {bytes:,} bytes")
+
+    def outputs(self, graph: CompiledGraph) -> tuple[NDArray, ...]:
+        """Uninitialised arrays for the outputs, with room for what is read of nothing.
+
+        Raises:
+            NotEnoughMemory: the system has not so much.
+        """
+        made: list[NDArray] = []
+        for spec, shape, size in zip(graph.outputs, self.output_shapes, self.output_bytes, strict=True):
+            memory = aligned_bytes(max(size, _room(shape) * item_bytes(spec.dtype)))
+            made.append(np.ndarray(shape, numpy_dtype_of(spec.dtype), memory))
+        return tuple(made)
+
+
+def with_room(array: NDArray) -> NDArray:
+    """An array without elements in memory for as many as it had if no extent were 0: a failed check reads the first."""
+    if array.size:
+        return array
+    return np.ndarray(array.shape, array.dtype, np.zeros(_room(array.shape) * array.itemsize, np.uint8))
+
+
+def _room(shape: Sequence[int]) -> int:
+    return min(prod(max(1, extent) for extent in shape), TOO_MUCH)
+
+
+def shape_of(spec: TensorSpec, symbols: Sequence[int]) -> tuple[int, ...]:
+    """The shape of a tensor where the symbols, by number, are `symbols`."""
+    if spec.extents is None:
+        return spec.shape
+    return tuple(max(0, evaluate(size, symbols)) for size in spec.extents)
+
+
+class Sizes:
+    """The sizes that a graph is called at."""
+
+    def __init__(self, graph: CompiledGraph):
+        self._graph = graph
+        self._places = [_place(graph, number) for number in range(len(graph.symbols))]
+        self._known: dict[tuple[int, ...], Layout] = {}
+
+    def symbols(self, arrays: Sequence[NDArray]) -> tuple[int, ...]:
+        """What the symbols are in a call with `arrays`, of which each has the rank of its input.
+
+        Raises:
+            InputError: an array has another extent than follows from the others.
+        """
+        symbols = tuple([arrays[tensor].shape[axis] for tensor, axis in self._places])
+        for spec, array in zip(self._graph.inputs, arrays, strict=True):
+            if spec.extents is None or array.shape == shape_of(spec, symbols):
+                continue
+            said = ", ".join(f"{name} = {size}" for name, size in zip(self._graph.symbols, symbols, strict=True))
+            raise InputError(
+                f"input '{spec.name}' has shape {list(array.shape)}, the graph takes "
+                f"{list(shape_of(spec, symbols))} where {said}"
+            )
+        return symbols
+
+    def layout(self, symbols: tuple[int, ...]) -> Layout:
+        """What follows from the symbols.
+
+        Raises:
+            NotEnoughMemory: it is larger than any memory.
+        """
+        if (known := self._known.get(symbols)) is None:
+            if len(self._known) >= KEPT:
+                self._known.pop(next(iter(self._known)), None)
+            known = self._known[symbols] = Layout(self._graph, symbols)
+        return known
+
+
+def _place(graph: CompiledGraph, number: int) -> tuple[int, int]:
+    """Which extent of which input a symbol is.
+
+    Raises:
+        InputError: none is.
+    """
+    for tensor, spec in enumerate(graph.inputs):
+        for axis, size in enumerate(spec.extents or ()):
+            if size == ("n", number):
+                return tensor, axis
+    raise InputError(f"the size '{graph.symbols[number]}' of the graph is the extent of no input")

@@ -1,0 +1,230 @@
+"""Graphs whose extents are known when they are called: compiled once, run at many sizes, and compared with what NumPy
+makes of the graph of one size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+
+import weft
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.runtime.executable import Executable
+from weft.runtime.memory import NotEnoughMemory
+from weft.runtime.tensors import InputError
+
+relay: Any = import_module("weft.relay")
+Array: TypeAlias = npt.NDArray[Any]
+Graph: TypeAlias = Callable[[Any], FuncOp]
+SIZES = (0, 1, 2, 3, 7, 16, 33)
+
+
+class Weights:
+    """The same weights for every graph that is built."""
+
+    def __init__(self) -> None:
+        self.random = np.random.default_rng(0)
+
+    def __call__(self, *shape: int) -> Any:
+        return relay.const((self.random.standard_normal(shape) * 0.2).astype(np.float32))
+
+
+def perceptron(n: Any) -> FuncOp:
+    w, x = Weights(), relay.var("x", shape=(n, 20))
+    hidden = relay.nn.relu(relay.nn.bias_add(relay.nn.dense(x, w(24, 20)), w(24)))
+    return relay.Function([x], relay.nn.softmax(relay.nn.bias_add(relay.nn.dense(hidden, w(10, 24)), w(10))))
+
+
+def convolutions(n: Any) -> FuncOp:
+    w, x = Weights(), relay.var("x", shape=(n, 3, 8, 8))
+    y = relay.nn.max_pool2d(relay.nn.relu(relay.nn.conv2d(x, w(16, 3, 3, 3), padding=(1, 1))), (2, 2), (2, 2))
+    y = relay.add(relay.nn.conv2d(y, w(16, 16, 3, 3), padding=(1, 1)), y)
+    y = relay.nn.conv2d(y, w(16, 1, 3, 3), padding=(1, 1), groups=16, channels=16, kernel_size=(3, 3))
+    y = relay.nn.avg_pool2d(y, (2, 2), (2, 2))
+    return relay.Function([x], relay.nn.dense(relay.nn.batch_flatten(y), w(5, 64)))
+
+
+def attention(n: Any, length: Any = 6) -> FuncOp:
+    w, x = Weights(), relay.var("x", shape=(n, length, 16))
+
+    def heads() -> Any:
+        return relay.transpose(relay.reshape(relay.nn.dense(x, w(16, 16)), (0, 0, 4, 4)), (0, 2, 1, 3))
+
+    q, k, v = (relay.reshape(heads(), (-3, 0, 0)) for _ in range(3))
+    seen = relay.nn.batch_matmul(relay.nn.softmax(relay.nn.batch_matmul(q, k)), v, transpose_b=False)
+    joined = relay.reshape(relay.transpose(relay.reshape(seen, (-4, -1, 4, 0, 0)), (0, 2, 1, 3)), (0, 0, -3))
+    return relay.Function([x], relay.nn.layer_norm(relay.add(x, joined), w(16), w(16)))
+
+
+def lengths(n: Any) -> FuncOp:
+    return attention(2, n)
+
+
+def parts(n: Any) -> FuncOp:
+    x = relay.var("x", shape=(n, 12))
+    split = relay.split(x, 3, axis=1)
+    joined = relay.concatenate([split[2], split[0]], axis=1)
+    return relay.Function([x], relay.Tuple([relay.sum(relay.exp(joined), axis=[0]), relay.mean(joined, axis=[1])]))
+
+
+def looked_up(n: Any) -> FuncOp:
+    x = relay.var("x", shape=(n, 5), dtype="int64")
+    return relay.Function([x], relay.take(Weights()(20, 6), x, axis=0))
+
+
+GRAPHS: tuple[Graph, ...] = (perceptron, convolutions, attention, lengths, parts, looked_up)
+
+
+def example(graph: FuncOp, seed: int) -> Array:
+    random = np.random.default_rng(seed)
+    shape = [int(n) for n in graph.function_type.inputs.data[0].get_shape()]  # pyright: ignore
+    return random.integers(0, 20, shape) if "i64" in str(graph.function_type) else _floats(random, shape)
+
+
+def _floats(random: np.random.Generator, shape: list[int]) -> Array:
+    return random.standard_normal(shape).astype(np.float32)
+
+
+def as_floats(array: npt.NDArray[np.generic]) -> Array:
+    return array.astype(np.float64)
+
+
+def compiled(graph: FuncOp) -> Executable:
+    return weft.compile(graph, threads=2)
+
+
+def results(executable: Executable, *inputs: Array) -> tuple[Array, ...]:
+    given = executable(*inputs)
+    return given if isinstance(given, tuple) else (given,)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_one_compilation_runs_at_every_size(graph: Graph) -> None:
+    executable = compiled(graph(relay.Any()))
+    for size in (*SIZES, 3):
+        static = graph(size)
+        x = example(static, size)
+        for got, want in zip(results(executable, x), evaluate_function(static, [x]), strict=True):
+            assert got.shape == want.shape, size
+            np.testing.assert_allclose(got, as_floats(want), rtol=1e-4, atol=1e-4, err_msg=f"{graph.__name__}, {size}")
+
+
+def named(*names: list[str]) -> ArrayAttr[Any]:
+    return ArrayAttr([ArrayAttr([StringAttr(name) for name in each]) for each in names])
+
+
+def sum_of_two(names: ArrayAttr[Any] | None) -> FuncOp:
+    x, y = (relay.var(name, shape=(relay.Any(), 4)) for name in "xy")
+    function = relay.Function([x, y], relay.exp(relay.add(x, y)))
+    if names is not None:
+        function.attributes["dim_names"] = names
+    return function
+
+
+def test_dimensions_of_one_name_are_one_extent() -> None:
+    executable = compiled(sum_of_two(named(["n", ""], ["n", ""])))
+    for size in SIZES:
+        x = np.full((size, 4), 0.5, np.float32)
+        np.testing.assert_allclose(results(executable, x, x)[0], np.exp(2 * x), rtol=1e-5)
+    with pytest.raises(InputError, match=r"input 'y' has shape \[4, 4\], the graph takes \[3, 4\] where n = 3"):
+        executable(np.zeros((3, 4), np.float32), np.zeros((4, 4), np.float32))
+
+
+def test_dimensions_that_may_differ_are_refused_where_they_must_agree() -> None:
+    with pytest.raises(
+        Diagnostic, match=r"'relay\.add': cannot be computed where an extent is known only when it runs"
+    ):
+        compiled(sum_of_two(None))
+
+
+def test_names_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(Diagnostic, match="'dim_names' does not name the dimensions of its 2 inputs"):
+        compiled(sum_of_two(named(["n"], ["n", ""])))
+
+
+def test_inputs_that_do_not_fit_are_refused() -> None:
+    executable = compiled(perceptron(relay.Any()))
+    with pytest.raises(InputError, match=r"input 'x' has shape \[3, 5\], the graph takes \[\?, 20\]"):
+        executable(np.zeros((3, 5), np.float32))
+    with pytest.raises(InputError, match=r"input 'x' has shape \[20\], the graph takes \[\?, 20\]"):
+        executable(np.zeros(20, np.float32))
+    huge = np.broadcast_to(np.zeros(1, np.float32), (1 << 44, 20))
+    with pytest.raises((NotEnoughMemory, MemoryError)):
+        executable(huge)
+
+
+def test_an_operator_that_cannot_is_refused_by_name() -> None:
+    x = relay.var("x", shape=(relay.Any(), 4))
+    with pytest.raises(Diagnostic, match=r"'relay\.strided_slice': cannot be computed where an extent is known only"):
+        compiled(relay.Function([x], relay.strided_slice(x, begin=[0], end=[3])))
+
+
+def test_an_index_outside_of_an_extent_that_is_known_at_the_call_fails() -> None:
+    x, i = relay.var("x", shape=(relay.Any(), 3)), relay.var("i", shape=(4,), dtype="int64")
+    executable = compiled(relay.Function([x, i], relay.take(x, i, axis=0, mode="error")))
+    rows = np.arange(15, dtype=np.float32).reshape(5, 3)
+    at = np.array([4, 0, 3, 4])
+    np.testing.assert_array_equal(results(executable, rows, at)[0], rows[at])
+    for count in (4, 1, 0):
+        with pytest.raises(weft.CheckError, match=f"4 .*{count}" if count else "4"):
+            executable(rows[:count], at)
+    np.testing.assert_array_equal(results(executable, rows, at)[0], rows[at])
+
+
+def test_a_saved_graph_runs_at_every_size(tmp_path: Path) -> None:
+    executable = compiled(perceptron(relay.Any()))
+    executable.save(tmp_path / "graph.weft")
+    loaded = weft.load(tmp_path / "graph.weft")
+    assert str(loaded.inputs[0]) == "x: tensor<?x20xf32>"
+    for size in SIZES:
+        x = example(perceptron(size), size)
+        np.testing.assert_array_equal(results(loaded, x)[0], results(executable, x)[0])
+        binding = loaded.bind([x])
+        binding()
+        np.testing.assert_array_equal(binding.outputs[0], results(executable, x)[0])
+
+
+def test_memory_is_that_of_the_size_and_is_used_again() -> None:
+    executable = compiled(perceptron(relay.Any()))
+    for size in (1, 100, 2, 50):
+        executable(np.zeros((size, 20), np.float32))
+    (context,) = executable.program.free
+    bytes_at_100 = context.arena.nbytes
+    executable(np.zeros((200, 20), np.float32))
+    (context,) = executable.program.free
+    assert bytes_at_100 < context.arena.nbytes <= 2 * bytes_at_100
+
+
+def test_random_sizes_of_two_extents_agree() -> None:
+    def graph(n: Any, m: Any) -> FuncOp:
+        w, x = Weights(), relay.var("x", shape=(n, m, 8))
+        y = relay.nn.softmax(relay.nn.dense(x, w(6, 8)), axis=1)
+        return relay.Function([x], relay.Tuple([relay.max(y, axis=[1]), relay.transpose(relay.tanh(y), (1, 0, 2))]))
+
+    executable = compiled(graph(relay.Any(), relay.Any()))
+    random = np.random.default_rng(1)
+    for _ in range(20):
+        n, m = (int(size) for size in random.integers(0, 20, 2))
+        x = _floats(random, [n, m, 8])
+        static = graph(n, max(m, 1))  # NumPy has no maximum of nothing
+        got = results(executable, x)
+        if m:
+            for one, other in zip(got, evaluate_function(static, [x]), strict=True):
+                np.testing.assert_allclose(one, as_floats(other), rtol=1e-4, atol=1e-5, err_msg=f"{n}, {m}")
+        assert got[1].shape == (m, n, 6)
+
+
+def test_every_phase_shows_the_symbols() -> None:
+    ir = compiled(perceptron(relay.Any())).ir
+    assert 'symbols = ["x_d0"], shapes = [affine_map<()[s0] -> (s0, 20)>]' in ir["tir"]
+    assert "{symbols = array<i64: 0>, shapes = [affine_map<()[s0] -> (s0, 10)>]}" in ir["tir"]
+    assert "%x_d0: index) shapes(%p0[%x_d0, 20]" in ir["tir"]
+    assert 'weft.symbols = ["x_d0"], weft.pools = [affine_map<()[s0] -> (' in ir["loops"]
