@@ -90,18 +90,24 @@ class Site:
     column: int = 0
 
 
+RUNNING_DEVICES = ("cpu", "ext_dev")
+"""The types of devices that programs run on."""
+
+
 @dataclass(frozen=True)
 class Argument:
     """What a kernel is given in a step: memory, or a number.
 
     `kind` says what: the `input`, `output` or `constant` of number `at`; so many bytes of the `arena`, from byte `at`
     on; the counters that the kernel's threads share their work by (`slots`) or the `record` of its checks, which stand
-    in the arena as well; the number of `threads`.
+    in the arena as well; the number of `threads`. Of several devices, `device` is the number of that whose arena, or
+    whose copy of a constant, is meant; inputs and outputs are the caller's, on the first.
     """
 
     kind: str
     at: int = 0
     bytes: int = 0
+    device: int = 0
 
 
 ARGUMENTS = ("input", "output", "constant", "arena", "slots", "record", "threads")
@@ -114,12 +120,24 @@ BUFFER = "buffer"
 class Step:
     """One kernel call of a graph, or one copy, which has no kernel: its arguments are what is copied, and where to.
 
-    The layers are the names that the model has for what was fused into the kernel.
+    The layers are the names that the model has for what was fused into the kernel. A kernel runs on the device of the
+    number `device`; a copy is to it.
     """
 
     kernel: str
     layers: tuple[str, ...]
     arguments: tuple[Argument, ...]
+    device: int = 0
+
+
+@dataclass(frozen=True)
+class DeviceMemory:
+    """A device by name, and the bytes that a call of the graph takes in its memory, of which those at the start, so
+    many, are zero when the call begins."""
+
+    name: str
+    arena_bytes: int
+    counter_bytes: int
 
 
 @dataclass(frozen=True)
@@ -172,7 +190,8 @@ class CompiledGraph:
     That is the constants in the order of the constants' table, inputs, outputs, the arena's size in bytes, the names of
     the kernels, the machine it is for, the checks of each record, and where in the arena the records begin. What the
     entry does is there once more as steps, for those who want to do it one by one, with what each kernel takes, and how
-    many bytes at the arena's start are zero before: no steps where the graph was written by hand in another form.
+    many bytes at the arena's start are zero before: no steps where the graph was written by hand in another form. Where
+    a graph is on several devices, they are listed, the CPU first, and there is no entry: the steps are all there is.
     """
 
     objects: tuple[bytes, ...]
@@ -191,6 +210,7 @@ class CompiledGraph:
     """Names of the extents that are known when the graph is called."""
     pools: tuple[tuple[Size, ...], ...] = ()
     """The memory behind `arena_bytes` in the arena, one pool after the other: numbers whose product is its bytes."""
+    devices: tuple[DeviceMemory, ...] = ()
 
 
 POOL = "weft_pool_1"

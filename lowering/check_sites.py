@@ -84,7 +84,12 @@ def read_checks(attributes: Mapping[str, Attribute]) -> tuple[tuple[tuple[Site, 
     records, start = attributes.get(CHECKS), attributes.get(RECORDS)
     if not isa(records, ArrayAttr[ArrayAttr[DictionaryAttr]]) or not isinstance(start, IntegerAttr):
         return (), 0
-    return tuple(tuple(_site(entry.data) for entry in record) for record in records), start.value.data
+    return tuple(read_sites(record) for record in records), start.value.data
+
+
+def read_sites(record: ArrayAttr[Attribute]) -> tuple[Site, ...]:
+    """The checks of one record."""
+    return tuple(_site(entry.data) for entry in record if isinstance(entry, DictionaryAttr))
 
 
 def _site(entries: Mapping[str, Attribute]) -> Site:

@@ -29,6 +29,7 @@ from .check_sites import read_checks
 from .constant_data import constant_data
 from .entry.add_entry_point import GRAPH
 from .graph_to_memory.signature import read_signature
+from .hosted_steps import HostedProgram, erase_hosted, read_hosted
 from .llvm_ir.module import emit_llvm_ir
 from .loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
 from .loops_to_llvm.symbols import CONSTANT_TYPES, CONSTANT_VALUES
@@ -88,22 +89,27 @@ def compile_graph(
     verify(module)
     facts: list[_Facts] = []
     names: list[str] = []
-    tables = [read_steps(module)] if start == "loops" else []
+    tables: list[StepTable] = []
+    hosted: list[HostedProgram] = []
 
     def observe(phase: str, module: ModuleOp, kernel: str | None) -> None:
         if phase == "loops" and kernel is None:
             tables.append(read_steps(module))
+            if (program := read_hosted(module)) is not None:
+                hosted.append(program)
+
+    observe(start, module, None)
 
     with rare_garbage_collection(), CodegenPool(target, jobs=jobs, opt_level=codegen_level) as pool:
         pool.submit(POOL, pool_source(target), compile_pool)
 
         def submit(kernel: str | None, module: ModuleOp) -> None:
-            if kernel is None:
+            if kernel is None and not hosted:
                 attributes = entry_of(module).attributes
                 facts.append(
                     _Facts(*_signature(module), _constants(module), *read_checks(attributes), *_sizes(attributes))
                 )
-            else:
+            elif kernel is not None:
                 names.append(kernel)
             pool.submit(MAIN if kernel is None else kernel, _unit_text(module))
 
@@ -113,6 +119,8 @@ def compile_graph(
             required = PassContext.current().required_pass
             run(pipeline(target, start, required=required, observer=observe, sink=submit), module)
         objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
+    if hosted:
+        return _hosted_graph(hosted[0], objects, tuple(names), target)
     found, *_ = facts
     table = tables[0] if tables else StepTable()
     return CompiledGraph(
@@ -130,6 +138,25 @@ def compile_graph(
         table.steps,
         found.symbols,
         found.pools,
+    )
+
+
+def _hosted_graph(
+    program: HostedProgram, objects: tuple[bytes, ...], names: tuple[str, ...], target: Target
+) -> CompiledGraph:
+    """The artefact of a graph on several devices, which has no entry."""
+    return CompiledGraph(
+        objects,
+        program.constants,
+        program.inputs,
+        program.outputs,
+        program.devices[0].arena_bytes,
+        names,
+        target.platform(),
+        program.checks,
+        parameters=tuple(program.parameters.get(name, ()) for name in names),
+        steps=program.steps,
+        devices=program.devices,
     )
 
 
@@ -163,6 +190,7 @@ def _submit_parts(module: ModuleOp, sink: Sink) -> None:
 
 
 def _unit_text(module: ModuleOp) -> str:
+    erase_hosted(module)
     settle(module)
     return emit_llvm_ir(module)
 

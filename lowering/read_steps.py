@@ -51,7 +51,7 @@ def read_steps(module: ModuleOp) -> StepTable:
         return StepTable()
     main = next((function for function in mains if function.sym_name.data == "main"), mains[0])
     counters = main.attributes.get(COUNTER_BYTES)
-    kernels = {f.sym_name.data: taken for f in functions if (taken := _parameters(f)) is not None}
+    kernels = {f.sym_name.data: taken for f in functions if (taken := parameters_of(f)) is not None}
     try:
         steps = tuple(_Reading(module, main).steps())
     except _Unknown:
@@ -63,7 +63,7 @@ class _Unknown(Exception):
     """Something stands in the function that is no step."""
 
 
-def _parameters(function: func.FuncOp) -> tuple[Parameter, ...] | None:
+def parameters_of(function: func.FuncOp) -> tuple[Parameter, ...] | None:
     """What a kernel takes; nothing where it is no kernel, or one that takes extents."""
     if any(
         isa(type, MemRefType[Attribute]) and DYNAMIC_INDEX in type.get_shape() for type in function.function_type.inputs

@@ -18,6 +18,7 @@ from ..dialects.mem.core import AliasOp, AllocOp, CallOp, ConstantOp, CopyOp, Po
 from ..dialects.mem.graph import GraphOp
 from ..dialects.relay.attributes import attribute_to_array
 from ..dialects.relay.base import flatten_types
+from ..dialects.relay.devices import DEVICE_TYPES, VirtualDeviceAttr
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.dtypes import dtype_name
 from ..transforms.mem.elide_copies import ElideCopiesPass
@@ -26,6 +27,7 @@ from .graph_json import COPY, CPU_TYPE, LAYERS, NOP, GraphJson, Node, Ref
 from .graph_to_memory.bufferize_graph import BufferizeGraphPass
 from .graph_to_memory.signature import names_of_memory
 from .read_steps import layers_of
+from .relay_to_tir.place_calls import place_calls
 
 if TYPE_CHECKING:
     from .abi import NDArray
@@ -37,7 +39,9 @@ def write_graph_json(module: ModuleOp) -> tuple[GraphJson, dict[str, NDArray], t
     Raises:
         Diagnostic: there is no graph, something in it is no kernel call, or the data of a constant is missing.
     """
-    planned = BufferizeGraphPass(depth_first=True)(module.clone())
+    planned = module.clone()
+    place_calls(planned)
+    planned = BufferizeGraphPass(depth_first=True)(planned)
     planned = ElideCopiesPass(concatenations=False, outputs=False)(planned)
     planned = PlanMemoryPass(strategy="tvm-greedy")(planned)
     graphs = [op for op in planned.ops if isinstance(op, GraphOp)]
@@ -57,6 +61,7 @@ class _Writing:
     shapes: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
     dtypes: list[str] = field(default_factory=list[str])
     storages: list[int] = field(default_factory=list[int])
+    devices: list[int] = field(default_factory=list[int])
     refs: dict[SSAValue, Ref] = field(default_factory=dict[SSAValue, Ref])
     ids: dict[object, int] = field(default_factory=dict[object, int])
     params: dict[str, NDArray] = field(default_factory=dict[str, "NDArray"])
@@ -95,7 +100,7 @@ class _Writing:
             tuple(self.shapes),
             tuple(self.dtypes),
             tuple(self.storages),
-            tuple(CPU_TYPE for _ in self.shapes),
+            tuple(self.devices),
         )
 
     def _unique(self, name: str) -> str:
@@ -142,6 +147,10 @@ class _Writing:
         type = buffer_type(value)
         self.shapes.append(tuple(type.get_shape()))
         self.dtypes.append(dtype_name(type.element_type))
+        space = type.memory_space
+        self.devices.append(
+            DEVICE_TYPES[space.data.type or "cpu"] if isinstance(space, VirtualDeviceAttr) else CPU_TYPE
+        )
         self.storages.append(self.ids.setdefault(storage, len(self.ids)))
 
     def _storage(self, value: SSAValue) -> object:

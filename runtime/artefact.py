@@ -36,6 +36,7 @@ from ..lowering.abi import (
     DYNAMIC,
     Argument,
     CompiledGraph,
+    DeviceMemory,
     Parameter,
     Platform,
     Site,
@@ -48,7 +49,7 @@ from .memory import aligned_bytes
 if TYPE_CHECKING:
     from ..lowering.abi import NDArray
 
-FORMAT = 3
+FORMAT = 4
 MANIFEST, DIGEST, CONSTANTS = "manifest.json", "digest", "constants"
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -140,6 +141,7 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         "parameters": [[asdict(parameter) for parameter in taken] for taken in graph.parameters],
         "steps": [asdict(step) for step in graph.steps],
         **_sizes(graph),
+        "devices": [asdict(device) for device in graph.devices],
     }
     return json.dumps(manifest, indent=1).encode()
 
@@ -216,6 +218,10 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         tuple(_step(entry) for entry in fields.each("steps")),
         symbols,
         tuple(fields.sizes_in("pools", len(symbols))) if symbols else (),
+        tuple(
+            DeviceMemory(entry.string("name"), entry.size("arena_bytes"), entry.size("counter_bytes"))
+            for entry in fields.each("devices")
+        ),
     )
 
 
@@ -272,10 +278,12 @@ def _parameter(entry: _Fields) -> Parameter:
 
 def _step(entry: _Fields) -> Step:
     arguments = tuple(
-        Argument(argument.one_of("kind", ARGUMENTS), argument.size("at"), argument.size("bytes"))
+        Argument(
+            argument.one_of("kind", ARGUMENTS), argument.size("at"), argument.size("bytes"), argument.size("device")
+        )
         for argument in entry.each("arguments")
     )
-    return Step(entry.string("kernel"), tuple(entry.strings("layers")), arguments)
+    return Step(entry.string("kernel"), tuple(entry.strings("layers")), arguments, entry.size("device"))
 
 
 def _spec(entry: _Fields, symbols: int) -> TensorSpec:

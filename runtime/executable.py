@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..lowering.abi import NDArray
     from ..lowering.phase_texts import PhaseTexts
     from .benchmark import BenchmarkResult
+    from .hosted import HostedProgram
     from .profiling import Profile
 
 
@@ -55,7 +56,7 @@ class Executable:
         self.outputs: tuple[TensorSpec, ...] = graph.outputs
         self._phases = phases
         self._refusal = why_not_here(graph.platform)
-        self._program = Program(graph) if self._refusal is None else None
+        self._program = _loaded(graph) if self._refusal is None else None
         self._takes = tuple(Input(spec) for spec in graph.inputs)
         self._sizes = Sizes(graph) if graph.symbols else None
         self._gives = () if graph.symbols else tuple(Output(spec) for spec in graph.outputs)
@@ -87,7 +88,7 @@ class Executable:
         return self.ir.assembly()
 
     @property
-    def program(self) -> Program:
+    def program(self) -> Program | HostedProgram:
         """The linked code.
 
         Raises:
@@ -123,8 +124,10 @@ class Executable:
             Diagnostic: a file cannot be written.
         """
         from ..dialects.support import knobs
+        from .hosted import refuse_to_export
         from .library.link import export_library
 
+        refuse_to_export(self.graph)
         export_library(self.graph, path, name, cc or knobs.CC.get())
 
     @property
@@ -256,13 +259,11 @@ class Executable:
             CheckError: an index lies outside of an axis, where that is an error.
             Diagnostic: the graph was compiled from its last phase, and nothing is known of its steps.
         """
-        from .stepping import Stepper
-
         if repeat < 1:
             raise UsageError(f"{repeat} repetitions: at least one is needed")
         bound = self.bind(arrays or self.example_inputs())
         inputs, outputs = ([address(array) for array in held] for held in (bound.inputs, bound.outputs))
-        return Stepper(self.graph, self.program, self._threads).profile(inputs, outputs, repeat)
+        return self.program.profile(inputs, outputs, self._threads, repeat)
 
     def example_inputs(self) -> list[NDArray]:
         """Arrays that fit the inputs, the same each time: floats from 0 to 1; zeros, which are indices of anything."""
@@ -351,6 +352,19 @@ class Binding:
         free.append(context)
         if failure is not None:
             raise failure
+
+
+def _loaded(graph: CompiledGraph) -> Program | HostedProgram:
+    """The program of a graph: native code, or steps for the host where it is on several devices.
+
+    Raises:
+        Diagnostic: it cannot be loaded here; see the two.
+    """
+    if not graph.devices:
+        return Program(graph)
+    from .hosted import HostedProgram
+
+    return HostedProgram(graph)
 
 
 def _count(number: int, noun: str) -> str:

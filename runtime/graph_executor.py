@@ -65,6 +65,8 @@ class GraphModule:
     ):
         self.graph = GraphJson.parse(graph) if isinstance(graph, str) else graph
         self.library = _library(library)
+        if self.library.devices:
+            raise Diagnostic("the library is of a graph on several devices, and nodes run on the cpu alone")
         self._program = Program(self.library)
         self._memory = allocated(self.graph)
         self._entries = views(self.graph, self._memory)

@@ -10,6 +10,8 @@ child's pool, and nobody there misses it.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
 from ..dialects.support.diagnostics import Place
@@ -17,6 +19,9 @@ from ..lowering.abi import CONSTANTS_TABLE, ENTRY, CompiledGraph
 from .host import why_not_here
 from .jit import LoadedObjects
 from .memory import address, aligned_bytes, aligned_copy
+
+if TYPE_CHECKING:
+    from .profiling import Profile
 
 
 class Context:
@@ -52,6 +57,7 @@ class Program:
             table = (ctypes.c_void_p * len(self.constants)).from_address(self.code.address(CONSTANTS_TABLE))
             for place, array in enumerate(self.constants):
                 table[place] = array.ctypes.data
+        self.graph = graph
         self.arena_bytes = graph.arena_bytes
         self.entry = _ENTRY(self.code.address(ENTRY))
         """The function `(table of inputs, table of outputs, arena, threads)`; tables are addresses as bytes. It gives
@@ -73,6 +79,28 @@ class Program:
             if ctypes.c_int64.from_address(place).value:
                 return number + 1
         return 0
+
+    def profile(self, inputs: Sequence[int], outputs: Sequence[int], threads: int, repeat: int) -> Profile:
+        """Time every step of the graph on arrays by address, in each of `repeat` runs.
+
+        Raises:
+            CheckError: an index lies outside of an axis, where that is an error.
+            Diagnostic: it is not known which steps the graph takes.
+        """
+        from .devices import device_by_name
+        from .stepping import Stepper
+
+        context = self.new_context()
+
+        def begin() -> None:
+            ctypes.memset(context.address, 0, self.graph.counter_bytes)
+
+        def end() -> None:
+            if status := self.status(context):
+                raise self.failure(status, context)
+
+        stepper = Stepper(self.graph, self.code, [device_by_name("cpu")], [[address(a) for a in self.constants]])
+        return stepper.profile(stepper.bind(inputs, outputs, [context.address], threads), begin, end, repeat)
 
     def failure(self, status: int, context: Context) -> CheckError:
         """What a call that gave `status`, and wrote to `context`, says."""

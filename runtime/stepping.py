@@ -1,82 +1,67 @@
-"""Running a graph step by step, as a profile does: kernels one at a time, with the graph's own memory."""
+"""Running a graph step by step: as a profile does, and as the host runs what is on several devices."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from time import perf_counter_ns
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from ..dialects.support.diagnostics import Diagnostic
 from ..lowering.abi import Argument, CompiledGraph, Step
+from .devices import Device, Event, copy
+from .jit import LoadedObjects
 from .kernels import Kernels
-from .memory import address
 from .profiling import COPY, Profile, StepTimes
-from .program import Context, Program
 
 CPU = "cpu"
 
 
+@dataclass(frozen=True)
+class _Bound:
+    """A step with its arguments in place."""
+
+    step: Step
+    device: Device
+    run: Callable[[], None]
+
+
 class Stepper:
-    """The steps of a graph on arrays that are given once.
+    """The steps of a graph.
+
+    Args:
+        graph: the graph.
+        code: its code.
+        devices: where it runs, by their numbers.
+        constants: for each device the addresses of the constants there; 0 where one is not.
 
     Raises:
         Diagnostic: the graph has no steps.
     """
 
-    def __init__(self, graph: CompiledGraph, program: Program, threads: int):
+    def __init__(
+        self,
+        graph: CompiledGraph,
+        code: LoadedObjects,
+        devices: Sequence[Device],
+        constants: Sequence[Sequence[int]],
+    ):
         if not graph.steps:
             raise Diagnostic(
                 "it is not known which steps this graph takes",
                 hint="graphs that are compiled from a phase before 'loops' have steps; compile the model again",
             )
-        self._graph, self._program, self._threads = graph, program, threads
+        self._graph, self.devices, self._constants = graph, tuple(devices), constants
         taken = dict(zip(graph.kernels, graph.parameters, strict=True))
-        self._kernels = Kernels(program.code, {step.kernel: taken[step.kernel] for step in graph.steps if step.kernel})
+        self._kernels = Kernels(code, {step.kernel: taken[step.kernel] for step in graph.steps if step.kernel})
 
-    def profile(self, inputs: Sequence[int], outputs: Sequence[int], repeat: int) -> Profile:
-        """Time every step in each of `repeat` runs, after one that does not count. The tables are addresses.
+    def bind(self, inputs: Sequence[int], outputs: Sequence[int], arenas: Sequence[int], threads: int) -> list[_Bound]:
+        """The steps on memory, by address: the caller's, and an arena on each device."""
+        return [self._bound(step, inputs, outputs, arenas, threads) for step in self._graph.steps]
 
-        Raises:
-            CheckError: an index lies outside of an axis, where that is an error.
-        """
-        context = self._program.new_context()
-        tables = [self._table(step, inputs, outputs, context) for step in self._graph.steps]
-        runs = [self._run(context, tables) for _ in range(repeat + 1)][1:]
-        return Profile(
-            tuple(
-                StepTimes(
-                    step.kernel or COPY,
-                    step.layers,
-                    CPU,
-                    _traffic(step),
-                    tuple((begin - run[0][0]) / 1e3 for run in runs for begin, _ in run[number : number + 1]),
-                    tuple((end - begin) / 1e3 for run in runs for begin, end in run[number : number + 1]),
-                )
-                for number, step in enumerate(self._graph.steps)
-            )
-        )
-
-    def _run(self, context: Context, tables: Sequence[ctypes.Array[ctypes.c_uint64]]) -> list[tuple[int, int]]:
-        """One run: when each step began and ended, in nanoseconds."""
-        ctypes.memset(context.address, 0, self._graph.counter_bytes)
-        times: list[tuple[int, int]] = []
-        for step, table in zip(self._graph.steps, tables, strict=True):
-            begin = perf_counter_ns()
-            if step.kernel:
-                self._kernels.call(step.kernel, ctypes.addressof(table), self._threads)
-            else:
-                source, target = table
-                ctypes.memmove(target, source, step.arguments[0].bytes)
-            times.append((begin, perf_counter_ns()))
-        if status := self._program.status(context):
-            raise self._program.failure(status, context)
-        return times
-
-    def _table(
-        self, step: Step, inputs: Sequence[int], outputs: Sequence[int], context: Context
-    ) -> ctypes.Array[ctypes.c_uint64]:
-        """What a step's kernel is given."""
-
+    def _bound(
+        self, step: Step, inputs: Sequence[int], outputs: Sequence[int], arenas: Sequence[int], threads: int
+    ) -> _Bound:
         def value(argument: Argument) -> int:
             match argument.kind:
                 case "input":
@@ -84,13 +69,62 @@ class Stepper:
                 case "output":
                     return outputs[argument.at]
                 case "constant":
-                    return address(self._program.constants[argument.at])
+                    return self._constants[argument.device][argument.at]
                 case "threads":
-                    return self._threads
+                    return threads
                 case _:
-                    return context.address + argument.at
+                    return arenas[argument.device] + argument.at
 
-        return (ctypes.c_uint64 * len(step.arguments))(*map(value, step.arguments))
+        values = [value(argument) for argument in step.arguments]
+        device = self.devices[step.device]
+        if not step.kernel:
+            source, target = step.arguments
+            origin = self.devices[source.device]
+            return _Bound(step, device, partial(copy, origin, values[0], device, values[1], target.bytes))
+        table = (ctypes.c_uint64 * len(values))(*values)
+
+        def call() -> None:
+            self._kernels.call(step.kernel, ctypes.addressof(table), threads)
+
+        if len(self.devices) == 1:
+            return _Bound(step, device, call)
+        buffers = [
+            (place, argument.bytes)
+            for place, argument in zip(values, step.arguments, strict=True)
+            if argument.kind != "threads"
+        ]
+        return _Bound(step, device, partial(device.launch, call, buffers))
+
+    def profile(
+        self, bound: Sequence[_Bound], begin: Callable[[], None], end: Callable[[], None], repeat: int
+    ) -> Profile:
+        """Time every step in each of `repeat` runs, after one that does not count. `begin` and `end` are called before
+        and after each."""
+        runs: list[list[tuple[Event, Event]]] = []
+        for _ in range(repeat + 1):
+            begin()
+            times: list[tuple[Event, Event]] = []
+            for each in bound:
+                start = each.device.record()
+                each.run()
+                each.device.synchronize()
+                times.append((start, each.device.record()))
+            end()
+            runs.append(times)
+        del runs[0]
+        return Profile(
+            tuple(
+                StepTimes(
+                    each.step.kernel or COPY,
+                    each.step.layers,
+                    each.device.name,
+                    _traffic(each.step),
+                    tuple(run[number][0].since(run[0][0]) for run in runs),
+                    tuple(run[number][1].since(run[number][0]) for run in runs),
+                )
+                for number, each in enumerate(bound)
+            )
+        )
 
 
 def _traffic(step: Step) -> int:

@@ -307,6 +307,11 @@ class CallOp(IRDLOperation):
         """The buffers whose contents it changes."""
         return (*self.outputs, *self.workspaces)
 
+    def verify_(self) -> None:
+        spaces = {buffer_type(value).memory_space for value in (*self.inputs, *self.writes)}
+        if len(spaces) > 1:
+            raise VerifyException(f"works on buffers of several devices: {', '.join(sorted(map(str, spaces)))}")
+
 
 @irdl_op_definition
 class CopyOp(IRDLOperation):

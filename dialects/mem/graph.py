@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, IntegerAttr, MemRefType, StringAttr, i64
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    NoneAttr,
+    StringAttr,
+    i64,
+)
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 from xdsl.irdl import (
@@ -94,6 +103,12 @@ class GraphOp(IRDLOperation):
         """The extents that are known when the graph is called."""
         behind = self.body.block.args[self.num_inputs.value.data :]
         return [a for a in behind if isinstance(a.type, IndexType)]
+
+    @property
+    def is_hosted(self) -> bool:
+        """Whether something of it is not on the CPU: then it is not one function, and the host runs it step by step."""
+        values = [*self.body.block.args, *(result for op in self.body.block.ops for result in op.results)]
+        return any(isinstance(v.type, MemRefType) and not isinstance(v.type.memory_space, NoneAttr) for v in values)
 
     def verify_(self) -> None:
         arguments = self.body.block.args

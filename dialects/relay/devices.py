@@ -264,6 +264,10 @@ RESULT_DEVICES = "result_virtual_devices"
 """The attribute of a function that says where each of its results is."""
 
 
+CALL_DEVICE, SOURCE_DEVICE = "virtual_device", "src_virtual_device"
+"""Attributes of a lowered call, and of a constant beside it: where it is; and where a copy is from."""
+
+
 def listed_devices(attribute: Attribute | None) -> list[VirtualDevice]:
     """The devices that an array attribute lists; none where it is absent.
 

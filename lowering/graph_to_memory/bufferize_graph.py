@@ -50,11 +50,12 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymE
 from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
-from ...dialects.mem.core import AllocOp, BufferType, CallOp, ConstantOp, CopyOp, ExtentOp, buffer_type
+from ...dialects.mem.core import CPU, AllocOp, BufferType, CallOp, ConstantOp, CopyOp, ExtentOp, buffer_type
 from ...dialects.mem.graph import GraphOp
 from ...dialects.relay import core as relay
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
 from ...dialects.relay.copying import copied_arguments
+from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.shaped import is_memref
@@ -66,6 +67,11 @@ from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
 from ...transforms.relay.outline_segments import CONTROL, SEGMENT
 from ..relay_to_tir.dynamic_calls import SHAPES, SYMBOLS, lowered_shapes, lowered_symbols
+from ..relay_to_tir.place_calls import (
+    argument_devices,
+    device_of,
+    is_copy_between_devices,
+)
 from ..tir_to_loops.convert_tir_to_loops import workspace_shapes
 from .signature import GRAPH_ATTRIBUTES, names_of, numbered
 
@@ -110,9 +116,9 @@ def _is_graph(op: Operation) -> bool:
     return isinstance(op, relay.FuncOp) and not op.is_primitive and CONTROL not in op.attributes
 
 
-def buffer_of(tensor: Tensor) -> BufferType:
-    """The type of the buffer that holds a tensor."""
-    return MemRefType(tensor.element_type, tensor.get_shape())
+def buffer_of(tensor: Tensor, device: Attribute | None = None) -> BufferType:
+    """The type of the buffer that holds a tensor on a device."""
+    return MemRefType(tensor.element_type, tensor.get_shape(), memory_space=device or CPU)
 
 
 class _Bufferization:
@@ -135,12 +141,19 @@ class _Bufferization:
     def run(self, depth_first: bool) -> GraphOp:
         arguments, end = self.function.body.block.args, self.function.return_op
         inputs, outputs = names_of(self.function)
-        for argument in arguments:
+        given = argument_devices(self.function, PARAMETER_DEVICES, len(arguments))
+        for argument, device in zip(arguments, given, strict=True):
             types = self._static(argument.type, f"argument {argument.name_hint or argument.index}")
-            self.buffers[argument] = [self._argument(type) for type in types]
+            self.buffers[argument] = [self._argument(type, device) for type in types]
         self._name(self.block.args, [a.name_hint for a in arguments] if len(arguments) == len(inputs) else [])
         num_inputs = len(self.block.args)
-        targets = [self._argument(type) for type in flatten_types(self.function.function_type.outputs.data)]
+        results = self.function.function_type.outputs.data
+        wanted = argument_devices(self.function, RESULT_DEVICES, len(results))
+        targets = [
+            self._argument(type, device)
+            for result, device in zip(results, wanted, strict=True)
+            for type in flatten_types([result])
+        ]
         self._name(targets, numbered("out", len(targets)))
         if len(targets) == len(end.arguments):
             self.targets = dict(zip(end.arguments, targets, strict=True))
@@ -168,8 +181,8 @@ class _Bufferization:
         graph.location = self.function.location
         return graph
 
-    def _argument(self, type: Tensor) -> SSAValue:
-        return self.block.insert_arg(buffer_of(type), len(self.block.args))
+    def _argument(self, type: Tensor, device: Attribute | None) -> SSAValue:
+        return self.block.insert_arg(buffer_of(type, device), len(self.block.args))
 
     @staticmethod
     def _name(values: Sequence[SSAValue], names: Sequence[str | None]) -> None:
@@ -238,8 +251,8 @@ class _Bufferization:
         match op:
             case relay.ConstantOp():
                 tensor = flatten_types([op.result.type])[0]
-                constant = ConstantOp(op.value, tensor, buffer_of(tensor))
-                constant.attributes |= op.attributes
+                constant = ConstantOp(op.value, tensor, buffer_of(tensor, device_of(op)))
+                constant.attributes |= _kept(op)
                 constant.result.name_hint = op.result.name_hint
                 self._add(constant, op)
                 self.buffers[op.result] = [constant.result]
@@ -266,6 +279,7 @@ class _Bufferization:
         inputs = [buffer for value in op.arguments for buffer in self.buffers[value]]
         symbols = lowered_symbols(op)
         shapes = iter(lowered_shapes(op) or ())
+        device = device_of(op)
         for result in op.results:
             types = self._static(result.type, "the result", op)
             if isinstance(op, relay.CallLoweredOp) and op.updates is not None:
@@ -274,10 +288,14 @@ class _Bufferization:
                 self.buffers[result] = [
                     self._alloc_shaped(type.element_type, next(shapes), op, result.name_hint)
                     if symbols
-                    else self._alloc(buffer_of(type), op, result.name_hint)
+                    else self._alloc(buffer_of(type, device), op, result.name_hint)
                     for type in types
                 ]
         outputs = [buffer for result in op.results for buffer in self.buffers[result]]
+        if is_copy_between_devices(op):
+            for source, target in zip(inputs, outputs, strict=True):
+                self._add(CopyOp([source], target), op)
+            return
         workspaces = self._workspaces(kernel, len(inputs) + len(outputs), symbols, op)
         callee = op.callee.root_reference.data
         made = (
@@ -285,14 +303,14 @@ class _Bufferization:
             if copies and not workspaces
             else CallOp(callee, inputs, outputs, workspaces, [self.symbols[number] for number in symbols])
         )
-        made.attributes |= {k: v for k, v in op.attributes.items() if k not in (SYMBOLS, SHAPES)}
+        made.attributes |= {k: v for k, v in _kept(op).items() if k not in (SYMBOLS, SHAPES)}
         self._add(made, op)
 
     def _workspaces(self, kernel: Kernel, used: int, symbols: Sequence[int], op: Operation) -> list[SSAValue]:
         """Buffers for the workspaces of a kernel, whose symbols are those numbers of the graph's."""
         types = _workspaces(kernel, used)
         if not isinstance(kernel, func.FuncOp) or not symbols:
-            return [self._alloc(type, op, "workspace") for type in types]
+            return [self._alloc(_on(device_of(op), type), op, "workspace") for type in types]
         passed = [AffineExpr.symbol(number) for number in symbols]
         renumbered = [AffineExpr.constant(0)] * used + passed  # a kernel's symbols are its arguments, by number
         found: list[SSAValue] = []
@@ -301,6 +319,15 @@ class _Bufferization:
             map = AffineMapAttr(affine_map(0, exprs))
             found.append(self._alloc_shaped(type.element_type, map, op, "workspace"))
         return found
+
+
+def _on(device: Attribute | None, type: BufferType) -> BufferType:
+    return MemRefType(type.element_type, type.get_shape(), memory_space=device or CPU)
+
+
+def _kept(op: Operation) -> dict[str, Attribute]:
+    """The attributes of an operation that still mean something."""
+    return {name: value for name, value in op.attributes.items() if name not in (CALL_DEVICE, SOURCE_DEVICE)}
 
 
 def _workspaces(kernel: Kernel, used: int) -> list[BufferType]:

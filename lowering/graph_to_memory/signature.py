@@ -12,11 +12,15 @@ from ...dialects.mem.core import buffer_type
 from ...dialects.mem.graph import GraphOp
 from ...dialects.relay.base import Tensor, flatten_types
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
 from ...dialects.support.dtypes import dtype_name
 from ..abi import INPUTS, OUTPUTS, TensorSpec
 from ..affine_sizes import sizes_of
 
-GRAPH_ATTRIBUTES = ("primitive", "segment", "input_names", "output_names")
+GRAPH_ATTRIBUTES = (
+    "primitive", "segment", "input_names", "output_names",
+    PARAMETER_DEVICES, RESULT_DEVICES, CALL_DEVICE, SOURCE_DEVICE,
+)  # fmt: skip
 """What functions say of themselves that was read when they became buffers and calls."""
 
 

@@ -49,6 +49,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from ...dialects.mem.graph import GraphOp
 from ...transforms.infra import remarks
 from ...transforms.infra.passes import ModulePass
 from ...transforms.relay.outline_segments import is_control
@@ -97,6 +98,12 @@ ARENA_BYTES = "weft.arena_bytes"
 """Attribute of a graph's function: the bytes of memory that it works in."""
 
 
+def _stays(op: Operation) -> bool:
+    """Whether an operation is for the host, which runs it step by step: a function that branches, or a graph on several
+    devices."""
+    return is_control(op) or (isinstance(op, GraphOp) and op.is_hosted)
+
+
 @dataclass(frozen=True)
 class ConvertLoopsToLLVMPass(ModulePass):
     """Lower func, scf, rt, memref, vector, arith and math to the llvm dialect."""
@@ -112,7 +119,7 @@ class ConvertLoopsToLLVMPass(ModulePass):
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
-        return all(op.dialect_name() == "llvm" or is_control(op) for op in module.ops)
+        return all(op.dialect_name() == "llvm" or _stays(op) for op in module.ops)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         lowered = self.lower(op)
@@ -140,7 +147,7 @@ class ConvertLoopsToLLVMPass(ModulePass):
                 if INPUTS in op.attributes and op.body.blocks:
                     check_signature(op)
                 lowered.append(self._lower_function(symbols, op, changing.get(op.sym_name.data, set())))
-            elif op.dialect_name() == "llvm" or is_control(op):
+            elif op.dialect_name() == "llvm" or _stays(op):
                 lowered.append(op.clone())
             elif not isinstance(op, memref.GlobalOp):
                 raise LoweringError(op, "stands at module level, where only functions and globals can be lowered")

@@ -27,7 +27,8 @@ copy that no kernel makes is made by one thread. The function carries what a cal
 
 Functions that branch and call (`control`) stay; each of their constants gets a function that says where it is.
 
-Does not: other devices, parts of what is not in a pool. Counterpart of the code generator of TVM's AOT executor.
+Does not: parts of what is not in a pool; graphs that are on other devices as well, which stay as they are: the host
+runs them step by step (`lowering/hosted_steps.py`). Counterpart of the code generator of TVM's AOT executor.
 """
 
 from __future__ import annotations
@@ -47,7 +48,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     ModuleOp,
-    NoneAttr,
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
@@ -88,6 +88,7 @@ from ...transforms.relay.outline_segments import SEGMENT, is_control
 from ..abi import COUNTER_BYTES, GRAPH_SYMBOLS, POOLS, SEGMENT_MARK
 from ..check_sites import CHECKS, RECORDS, called
 from ..graph_to_memory.signature import memory_signature, numbered
+from ..hosted_steps import check_devices
 from ..relay_to_tir.te_to_tir import signless
 from ..threads.share_out import share_out
 from ..tir_to_loops.index_values import IndexBuilder
@@ -107,12 +108,15 @@ class MaterializeMemoryPass(ModulePass):
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
-        return not any(op.dialect_name() in ("mem", "relay", "tir") and not is_control(op) for op in module.ops)
+        left = [op for op in module.ops if not (is_control(op) or (isinstance(op, GraphOp) and op.is_hosted))]
+        return not any(op.dialect_name() in ("mem", "relay", "tir") for op in left)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for graph in [g for g in op.ops if isinstance(g, GraphOp)]:
+            check_devices(graph)
         kernels = {f.sym_name.data: f for f in op.ops if isinstance(f, func.FuncOp)}
         constants = Constants(op)
-        graphs = [g for g in op.ops if isinstance(g, GraphOp)]
+        graphs = [g for g in op.ops if isinstance(g, GraphOp) and not g.is_hosted]
         layouts = _layouts(graphs, kernels)
         for graph, layout in zip(graphs, layouts, strict=True):
             lowered = _Materialization(graph, kernels, constants, layout).run()
@@ -211,8 +215,6 @@ class _Materialization:
         self.views: dict[tuple[SSAValue, int, Attribute], SSAValue] = {}
 
     def run(self) -> func.FuncOp:
-        for value in self.graph.body.walk():
-            _check_device(value)
         steps = _steps(self.graph)
         self.next_record = records_at = self.layout.records
         checks = [
@@ -433,12 +435,6 @@ def _slots_type(op: Operation, kernel: func.FuncOp) -> SlotsType:
         f"@{kernel.sym_name.data} takes no slots to share its work by",
         hint="a kernel's last arguments are of types !rt.slots<N> and index",
     )
-
-
-def _check_device(op: Operation) -> None:
-    for result in op.results:
-        if is_memref(result.type) and not isinstance(result.type.memory_space, NoneAttr):
-            raise Diagnostic.at(op, f"{result.type} is on another device, and this function runs on the cpu alone")
 
 
 def _owners(value: SSAValue) -> list[Operation]:

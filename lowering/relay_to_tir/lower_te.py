@@ -37,7 +37,7 @@ from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
 from ...transforms.relay.outline_primitives import OutlinePrimitivesPass
 from .dynamic_calls import DynamicCalls, Kernel
-from .one_device import settle_on_one_device
+from .place_calls import place_calls
 from .te_to_tir import create_prim_func
 
 
@@ -55,7 +55,7 @@ class LowerTEPass(ModulePass):
         return not primitive and OutlinePrimitivesPass.holds_in(module)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        settle_on_one_device(op)
+        place_calls(op)
         copies: dict[str, bool] = {}
         dynamic = DynamicCalls(op, lower_at)
         for graph in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_primitive]:

@@ -309,3 +309,18 @@ relay.func @what_a_call_updates_is_the_callers(%x: tensor<8xf32>) -> tensor<8xf3
   %0 = relay.call_lowered @k(%x) {updates} : (tensor<8xf32>) -> tensor<8xf32>
   relay.return %0 : tensor<8xf32>
 }
+
+// CHECK-LABEL: mem.graph @buffers_are_where_the_plan_has_them(%x: memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>) writes(%out: memref<8xf32>)
+// CHECK-NEXT:    %w = mem.constant dense<2.000000e+00> : tensor<8xf32> as tensor<8xf32> : memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>
+// CHECK-NEXT:    %0 = mem.alloc : memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>
+// CHECK-NEXT:    mem.call @two(%x, %w) writes(%0) : (memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>, memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>) writes(memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>)
+// CHECK-NEXT:    %1 = mem.alloc : memref<8xf32>
+// CHECK-NEXT:    mem.copy %0 to %1 : memref<8xf32, #relay.virtual_device<ext_dev, id = 0>> to memref<8xf32>
+// CHECK-NEXT:    mem.copy %1 to %out : memref<8xf32> to memref<8xf32>
+// CHECK-NEXT:  }
+relay.func @buffers_are_where_the_plan_has_them(%x: tensor<8xf32>) -> tensor<8xf32> attributes {param_virtual_devices = [#relay.virtual_device<ext_dev, id = 0>], result_virtual_devices = [#relay.virtual_device<cpu, id = 0>]} {
+  %w = relay.constant {virtual_device = #relay.virtual_device<ext_dev, id = 0>} dense<2.0> : tensor<8xf32>
+  %0 = relay.call_lowered @two(%x, %w) {virtual_device = #relay.virtual_device<ext_dev, id = 0>} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %1 = relay.call_lowered @k(%0) {virtual_device = #relay.virtual_device<cpu, id = 0>, src_virtual_device = #relay.virtual_device<ext_dev, id = 0>} : (tensor<8xf32>) -> tensor<8xf32>
+  relay.return %1 : tensor<8xf32>
+}

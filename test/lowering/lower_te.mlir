@@ -1,4 +1,4 @@
-// RUN: weft-opt %s -p lower-te | filecheck %s
+// RUN: weft-opt %s -p lower-te --split-input-file | filecheck %s
 
 // CHECK-LABEL: relay.func @calls_become_calls_on_tensors(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK-NEXT:    %0 = relay.call_lowered @one_operator(%x, %y) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
@@ -353,5 +353,34 @@ relay.func @a_call_of_what_interleaves_is_no_copy(%x: tensor<2x2xf32>, %y: tenso
 // CHECK-NEXT:  tir.prim_func @fused_nn_relu(%p0: memref<8xf32>, %out: memref<8xf32>) {
 relay.func @what_is_not_fused_yet_is_fused_first(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = relay.nn.relu %x : tensor<8xf32>
+  relay.return %0 : tensor<8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: relay.func @calls_say_where_they_run
+// CHECK-NEXT:    %w = relay.constant {{.*}}dense<2.000000e+00> : tensor<8xf32>
+// CHECK-NEXT:    %0 = relay.call_lowered @copy(%x) {virtual_device = #relay.virtual_device<ext_dev, id = 0>, src_virtual_device = #relay.virtual_device<cpu, id = 0>}
+// CHECK-NEXT:    %1 = relay.call_lowered @sum(%0, %w) {virtual_device = #relay.virtual_device<ext_dev, id = 0>}
+// CHECK-NEXT:    %2 = relay.call_lowered @back(%1) {virtual_device = #relay.virtual_device<cpu, id = 0>, src_virtual_device = #relay.virtual_device<ext_dev, id = 0>}
+// CHECK-NEXT:    %3 = relay.call_lowered @sum(%2, %x) :
+relay.func @calls_say_where_they_run(%x: tensor<8xf32>) -> tensor<8xf32> attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>], result_virtual_devices = [#relay.virtual_device<cpu, id = 0>]} {
+  %w = relay.constant dense<2.0> : tensor<8xf32>
+  %0 = relay.call @copy(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = relay.call @sum(%0, %w) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %2 = relay.call @back(%1) : (tensor<8xf32>) -> tensor<8xf32>
+  %3 = relay.call @sum(%2, %x) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  relay.return %3 : tensor<8xf32>
+}
+relay.func private @sum(%p0: tensor<8xf32>, %p1: tensor<8xf32>) -> tensor<8xf32> attributes {primitive} {
+  %0 = relay.add %p0, %p1 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  relay.return %0 : tensor<8xf32>
+}
+relay.func private @copy(%p0: tensor<8xf32>) -> tensor<8xf32> attributes {primitive} {
+  %0 = relay.device_copy %p0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<ext_dev, id = 0>} : tensor<8xf32>
+  relay.return %0 : tensor<8xf32>
+}
+relay.func private @back(%p0: tensor<8xf32>) -> tensor<8xf32> attributes {primitive} {
+  %0 = relay.device_copy %p0 {src_virtual_device = #relay.virtual_device<ext_dev, id = 0>, dst_virtual_device = #relay.virtual_device<cpu, id = 0>} : tensor<8xf32>
   relay.return %0 : tensor<8xf32>
 }

@@ -261,3 +261,16 @@ mem.graph @sizes_that_are_not_known(%x: memref<?xf32>, %n: memref<1xi64>) writes
   mem.copy %x to %a : memref<?xf32> to memref<?xf32>
   mem.call @k(%a) writes(%out) : (memref<?xf32>) writes(memref<?xf32>)
 }
+
+// CHECK-LABEL: mem.graph @a_copy_between_devices_stays
+// CHECK:         mem.copy %a to %b : memref<8xf32> to memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>
+// CHECK:         mem.copy %c to %out : memref<8xf32, #relay.virtual_device<ext_dev, id = 0>> to memref<8xf32>
+mem.graph @a_copy_between_devices_stays(%x: memref<8xf32>) writes(%out: memref<8xf32>) {
+  %a = mem.alloc : memref<8xf32>
+  mem.call @k(%x) writes(%a) : (memref<8xf32>) writes(memref<8xf32>)
+  %b = mem.alloc : memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>
+  mem.copy %a to %b : memref<8xf32> to memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>
+  %c = mem.alloc : memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>
+  mem.call @k(%b) writes(%c) : (memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>) writes(memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>)
+  mem.copy %c to %out : memref<8xf32, #relay.virtual_device<ext_dev, id = 0>> to memref<8xf32>
+}

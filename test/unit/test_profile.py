@@ -17,7 +17,6 @@ from weft.lowering.abi import Argument
 from weft.runtime.benchmark import BenchmarkResult, benchmark
 from weft.runtime.memory import address
 from weft.runtime.profiling import Profile, StepTimes
-from weft.runtime.stepping import Stepper
 
 GRAPH = """
 relay.func @main(%x: tensor<64x48xf32>) -> (tensor<64x16xf32>, tensor<64x48xf32>) {
@@ -41,7 +40,7 @@ def test_steps_compute_what_the_entry_computes(exe: weft.Executable) -> None:
     for array in bound.outputs:
         array[...] = np.nan
     places = [[address(array) for array in arrays] for arrays in (bound.inputs, bound.outputs)]
-    profile = Stepper(exe.graph, exe.program, 2).profile(places[0], places[1], 3)
+    profile = exe.program.profile(places[0], places[1], 2, 3)
     for found, expected in zip(bound.outputs, exe(X), strict=True):
         assert np.array_equal(found, expected)
     assert [step.is_copy for step in profile.steps].count(True) == 1

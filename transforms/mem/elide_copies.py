@@ -87,6 +87,8 @@ class _Copies:
     def alias(self, copy: CopyOp) -> str | None:
         """Take the source for the target."""
         source, target = copy.sources[0], copy.target
+        if buffer_type(source).memory_space != buffer_type(target).memory_space:
+            return "it is from one device to another"
         if (reason := self._why_not_target(copy) or self._why_changing(source, copy)) is not None:
             return reason
         seen = source
@@ -132,6 +134,8 @@ class _Copies:
         """Compute the source in the caller's memory."""
         source, output = copy.sources[0], copy.target
         root = root_of(source)
+        if buffer_type(source).memory_space != buffer_type(output).memory_space:
+            return "it is from one device to another"
         if len(copy.sources) > 1:
             return "several buffers are copied to the output, whose parts have no memory of their own"
         if (reason := self._why_not_own(source) or self._why_changing(source, copy)) is not None:

@@ -189,3 +189,10 @@ mem.graph @a_pool_has_the_extents_of_what_lies_in_it() symbols(%n: index, %m: in
   // expected-error @+1 {{memref<?xf32> has no place that is known now in a pool of other extents}}
   %a = mem.alloc(%m) at %pool[0] : memref<?xf32> in memref<?x64xi8>
 }
+
+// -----
+
+mem.graph @a_kernel_is_on_one_device(%x: memref<8xf32>) writes(%out: memref<8xf32, #relay.virtual_device<ext_dev>>) {
+  // expected-error @+1 {{works on buffers of several devices}}
+  mem.call @k(%x) writes(%out) : (memref<8xf32>) writes(memref<8xf32, #relay.virtual_device<ext_dev>>)
+}

@@ -30,7 +30,7 @@ relay.func private @other(%p0: tensor<2xf32>) -> tensor<2xf32> {
 // -----
 
 relay.func private @to_another_device(%p0: tensor<2xf32>) -> tensor<2xf32> attributes {primitive} {
-  // expected-error @+1 {{cannot copy from <cpu> to <cuda>: code is made for one processor}}
+  // expected-error @+1 {{cannot copy from <cpu> to <cuda>: code is made for cpu and ext_dev}}
   %0 = relay.device_copy %p0 {src_virtual_device = #relay.virtual_device<cpu>, dst_virtual_device = #relay.virtual_device<cuda>} : tensor<2xf32>
   relay.return %0 : tensor<2xf32>
 }
@@ -53,7 +53,7 @@ relay.func @a_note_that_was_not_planned(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
-// expected-error @+1 {{result 0 is on <cpu, id = 1>, but code is made for the memory of one CPU}}
+// expected-error @+1 {{result 0 is on <cpu, id = 1>, but code is made for cpu and ext_dev}}
 relay.func @a_result_elsewhere(%x: tensor<2xf32>) -> tensor<2xf32> attributes {result_virtual_devices = [#relay.virtual_device<cpu, id = 1>]} {
   relay.return %x : tensor<2xf32>
 }

@@ -39,7 +39,7 @@ mem.graph @a_join_that_no_kernel_makes(%x: memref<2xf32>) writes(%out: memref<4x
 // -----
 
 mem.graph @another_device(%x: memref<2xf32>) writes(%out: memref<2xf32>) {
-  // expected-error @+1 {{is on another device, and this function runs on the cpu alone}}
+  // expected-error @+1 {{something is in the memory space "cuda", which is no device that programs run on}}
   %pool = mem.pool : memref<8xi8, "cuda">
   mem.copy %x to %out : memref<2xf32> to memref<2xf32>
 }

@@ -1,0 +1,280 @@
+"""Programs on several devices: equal to those on one, with copies where they are planned, and none anywhere else."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.mlir import parse_mlir
+from weft.lowering.abi import Argument, CompiledGraph
+from weft.runtime.devices import Apart, DeviceAccessError, Traffic, copy, counted, device_by_name
+from weft.runtime.memory import address
+
+T = "tensor<4x6xf32>"
+GRAPH = f"""
+relay.func @main(%a: {T}, %b: {T}) -> ({T}, tensor<12x2xf32>) PLACES {{
+  %c = relay.constant dense<2.0> : {T}
+  %0 = relay.nn.softmax %a : {T}
+  %n0 = relay.on_device %0 {{virtual_device = #relay.virtual_device<cpu>}} : {T}
+  %1 = relay.add %n0, %b : ({T}, {T}) -> {T}
+  %2 = relay.multiply %1, %c : ({T}, {T}) -> {T}
+  %3 = relay.nn.softmax %2 : {T}
+  %t = relay.tuple(%2, %3) : ({T}, {T}) -> tuple<{T}, {T}>
+  %4 = relay.concatenate %t {{axis = 0 : i64}} : (tuple<{T}, {T}>) -> tensor<8x6xf32>
+  %5 = relay.reshape %4 {{newshape = array<i64: 2, 24>}} : (tensor<8x6xf32>) -> tensor<2x24xf32>
+  %6 = relay.sum %5 {{axis = array<i64: 0>}} : (tensor<2x24xf32>) -> tensor<24xf32>
+  %n6 = relay.on_device %6 {{virtual_device = #relay.virtual_device<ext_dev>}} : tensor<24xf32>
+  %7 = relay.reshape %n6 {{newshape = array<i64: 4, 6>}} : (tensor<24xf32>) -> {T}
+  %d = relay.constant dense<2.0> : {T}
+  %8 = relay.multiply %7, %d : ({T}, {T}) -> {T}
+  %9 = relay.reshape %5 {{newshape = array<i64: 24, 2>}} : (tensor<2x24xf32>) -> tensor<24x2xf32>
+  %10 = relay.exp %3 : {T}
+  %11 = relay.reshape %10 {{newshape = array<i64: 12, 2>}} : ({T}) -> tensor<12x2xf32>
+  relay.return %8, %11 : {T}, tensor<12x2xf32>
+}}
+"""
+CPU, FAR = "#relay.virtual_device<cpu>", "#relay.virtual_device<ext_dev>"
+PLACES = f"attributes {{param_virtual_devices = [{CPU}, {FAR}], result_virtual_devices = [{CPU}, {FAR}]}}"
+HERE = f"attributes {{param_virtual_devices = [{CPU}, {CPU}], result_virtual_devices = [{CPU}, {CPU}]}}"
+
+
+def arrays() -> list[Any]:
+    return list(np.random.default_rng(1).standard_normal((2, 4, 6)).astype(np.float32))
+
+
+@pytest.fixture(scope="module")
+def exe() -> weft.Executable:
+    return weft.compile(parse_mlir(GRAPH.replace("PLACES", PLACES), "far.mlir"), threads=2)
+
+
+@pytest.fixture(scope="module")
+def expected() -> tuple[Any, ...]:
+    """On one device, without a word of others."""
+    text = GRAPH.replace("PLACES", "")
+    for name, operand in (("n0", "0"), ("n6", "6")):
+        text = "\n".join(line for line in text.splitlines() if f"%{name} = " not in line).replace(
+            f"%{name}", f"%{operand}"
+        )
+    exe = weft.compile(parse_mlir(text, "here.mlir"))
+    assert not exe.graph.devices
+    outputs = exe(*arrays())
+    assert isinstance(outputs, tuple)
+    return outputs
+
+
+def same(found: Any, wanted: Any) -> bool:
+    return all(np.array_equal(one, other) for one, other in zip(found, wanted, strict=True))
+
+
+def test_a_program_on_two_devices_computes_what_it_computes_on_one(exe: weft.Executable, expected: Any) -> None:
+    assert [device.name for device in exe.graph.devices] == ["cpu", "ext_dev:0"]
+    for _ in range(3):
+        assert same(exe(*arrays()), expected)
+
+
+def test_it_is_saved_and_loaded(exe: weft.Executable, expected: Any, tmp_path: Path) -> None:
+    exe.save(tmp_path / "far.weft")
+    loaded = weft.load(tmp_path / "far.weft", threads=1)
+    assert loaded.graph.steps == exe.graph.steps and loaded.graph.devices == exe.graph.devices
+    assert same(loaded(*arrays()), expected)
+
+
+def test_threads_call_it_at_once(exe: weft.Executable, expected: Any) -> None:
+    right: list[bool] = []
+
+    def work() -> None:
+        right.extend(same(exe(*arrays()), expected) for _ in range(20))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert right == [True] * 80
+
+
+def test_copies_are_those_of_the_plan_and_are_counted(exe: weft.Executable) -> None:
+    """In: `b`, the softmax. Out: the sum, and the result that is wanted there, which the caller gets."""
+    exe(*arrays())
+    cpu, far = device_by_name("cpu"), device_by_name("ext_dev:0")
+    with counted(cpu, far) as traffic:
+        exe(*arrays())
+    assert traffic["ext_dev:0"] == Traffic(copies_in=2, bytes_in=192, copies_out=2, bytes_out=192)
+    assert traffic["cpu"] == Traffic(copies_in=2, bytes_in=192, copies_out=2, bytes_out=192)
+
+
+def test_a_profile_tells_of_devices_and_copies(exe: weft.Executable) -> None:
+    profile = exe.profile(*arrays(), repeat=2)
+    devices = profile.by_device()
+    assert devices["ext_dev:0"][1:] == (192, 2) and devices["cpu"][1:] == (192, 2)
+    assert all(spent > 0 for spent, _, _ in devices.values())
+    assert {step.device for step in profile.steps if not step.is_copy} == {"cpu", "ext_dev:0"}
+    assert '"name": "ext_dev:0"' in profile.chrome_trace()
+
+
+def test_equal_kernels_on_two_devices_are_one(exe: weft.Executable) -> None:
+    softmax = [step for step in exe.graph.steps if step.kernel == "fused_nn_softmax"]
+    assert [step.device for step in softmax] == [0, 1]
+
+
+def test_all_on_the_cpu_is_an_ordinary_program(expected: Any) -> None:
+    text = GRAPH.replace("PLACES", HERE).replace("<ext_dev>", "<cpu>")
+    exe = weft.compile(parse_mlir(text, "here.mlir"))
+    assert not exe.graph.devices and same(exe(*arrays()), expected)
+
+
+def test_all_on_the_other_device_is_copied_there_and_back(expected: Any) -> None:
+    text = GRAPH.replace("PLACES", PLACES).replace("<cpu>", "<ext_dev>")
+    exe = weft.compile(parse_mlir(text, "far.mlir"))
+    assert same(exe(*arrays()), expected)
+    assert {step.device for step in exe.graph.steps if step.kernel} == {1}
+
+
+def test_two_devices_of_one_type_are_two(expected: Any) -> None:
+    second = "#relay.virtual_device<ext_dev, id = 1>"
+    places = PLACES.replace(CPU, second)
+    text = GRAPH.replace("PLACES", places).replace(CPU, second)
+    exe = weft.compile(parse_mlir(text, "far.mlir"))
+    assert [device.name for device in exe.graph.devices] == ["cpu", "ext_dev:1", "ext_dev:0"]
+    assert same(exe(*arrays()), expected)
+
+
+def missing(graph: CompiledGraph, device: int) -> CompiledGraph:
+    """The graph with one kernel given memory of another device than its own."""
+    number = next(n for n, step in enumerate(graph.steps) if step.kernel and step.device == device)
+    step = graph.steps[number]
+    place = next(n for n, argument in enumerate(step.arguments) if argument.kind in ("arena", "input"))
+    wrong = Argument("arena", 0, step.arguments[place].bytes, 1 - device)
+    arguments = (*step.arguments[:place], wrong, *step.arguments[place + 1 :])
+    return replace(graph, steps=(*graph.steps[:number], replace(step, arguments=arguments), *graph.steps[number + 1 :]))
+
+
+@pytest.mark.parametrize(
+    ("device", "message"), [(0, "in the memory of ext_dev:0"), (1, "not in the memory of ext_dev:0")]
+)
+def test_a_missing_copy_is_refused(exe: weft.Executable, device: int, message: str) -> None:
+    wrong = weft.Executable(missing(exe.graph, device), 1)
+    with pytest.raises(DeviceAccessError) as error:
+        wrong(*arrays())
+    assert message in error.value.message
+
+
+def test_a_failed_check_is_told_from_any_device() -> None:
+    text = f"""
+relay.func @main(%rows: tensor<4x2xf32>, %which: tensor<3xi64>) -> tensor<3x2xf32>
+    attributes {{param_virtual_devices = [{FAR}, {FAR}], result_virtual_devices = [{CPU}]}} {{
+  %0 = relay.take %rows, %which {{axis = 0 : i64, mode = "error"}} : (tensor<4x2xf32>, tensor<3xi64>) -> tensor<3x2xf32>
+  %1 = relay.on_device %0 {{virtual_device = {FAR}}} : tensor<3x2xf32>
+  %2 = relay.exp %1 : tensor<3x2xf32>
+  relay.return %2 : tensor<3x2xf32>
+}}
+"""
+    exe = weft.compile(parse_mlir(text, "take.mlir"))
+    rows = np.arange(8, dtype=np.float32).reshape(4, 2)
+    for call in (exe, exe.profile):
+        with pytest.raises(weft.CheckError, match="index 5 lies outside of an axis of 4") as error:
+            call(rows, np.array([0, 5, 1]))
+        assert error.value.place is not None and error.value.place.line == 4
+    assert np.allclose(np.asarray(exe(rows, np.array([3, 0, 1]))), np.exp(rows[[3, 0, 1]]))
+
+
+def test_what_only_one_device_can_do_is_refused(exe: weft.Executable, tmp_path: Path) -> None:
+    with pytest.raises(Diagnostic, match="has no entry that C programs could call"):
+        exe.export_library(tmp_path / "m.so")
+    with pytest.raises(Diagnostic, match="several devices"):
+        weft.compile(parse_mlir(GRAPH.replace("PLACES", PLACES), "far.mlir"), executor="graph")
+
+
+def test_the_loops_of_such_a_graph_are_compiled_as_well(exe: weft.Executable, expected: Any) -> None:
+    late = weft.compile(parse_mlir(exe.ir["loops"], "loops.mlir"))
+    assert same(late(*arrays()), expected)
+    assert "mem.graph" in exe.ir["llvm"] and "fused_nn_softmax" in exe.asm
+
+
+# The devices themselves.
+
+
+def test_memory_is_copied_between_devices() -> None:
+    cpu, far = device_by_name("cpu"), device_by_name("ext_dev:7")
+    data, back = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
+    place = far.allocate(4000)
+    assert place % 64 == 0
+    copy(cpu, address(data), far, place, 4000)
+    copy(far, place, cpu, address(back), 4000)
+    assert np.array_equal(back, data)
+    assert far.traffic == Traffic(1, 4000, 1, 4000)
+    far.clear(place, 8)
+    copy(far, place, cpu, address(back), 12)
+    assert list(back[:3]) == [0, 0, 2]
+    far.free(place)
+    with pytest.raises(DeviceAccessError, match="nothing was allocated"):
+        far.free(place)
+    with pytest.raises(DeviceAccessError, match="what is copied to is not in the memory of ext_dev:7"):
+        copy(cpu, address(data), far, place, 4000)
+
+
+def test_what_is_a_bit_too_long_is_refused() -> None:
+    cpu, far = device_by_name("cpu"), device_by_name("ext_dev:7")
+    data = np.zeros(64, np.uint8)
+    place = far.allocate(63)
+    copy(cpu, address(data), far, place, 63)
+    for start, size in ((place, 64), (place - 1, 2), (place + 63, 1), (address(data), 1)):
+        with pytest.raises(DeviceAccessError):
+            far.check(start, size, "it")
+    with pytest.raises(DeviceAccessError, match="it is in the memory of ext_dev:7"):
+        cpu.check(place + 62, 10, "it")
+    cpu.check(address(data), 64, "it")
+    far.free(place)
+
+
+def test_a_launch_needs_buffers_of_its_device() -> None:
+    far = device_by_name("ext_dev:7")
+    place, ran = far.allocate(8), list[int]()
+    far.launch(lambda: ran.append(ctypes.c_int64.from_address(place).value), [(place, 8)])
+    assert ran == [0]
+    with pytest.raises(DeviceAccessError, match="buffer 0 of the kernel"):
+        far.launch(lambda: ran.append(1), [(address(np.zeros(1)), 8)])
+    assert ran == [0]
+    far.free(place)
+
+
+def test_events_are_in_order() -> None:
+    far = device_by_name("ext_dev:7")
+    first = far.record()
+    far.synchronize()
+    assert far.record().since(first) >= 0 and isinstance(far, Apart) and far.scopes == ("global",)
+
+
+@pytest.mark.parametrize("name", ["cuda", "ext_dev", "ext_dev:x", "gpu:0"])
+def test_a_device_that_is_not_there_is_named(name: str) -> None:
+    with pytest.raises(Diagnostic, match=f"there is no device '{name}'"):
+        device_by_name(name)
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        "ctypes.c_char.from_address(place).value",
+        "with far.opened(): ctypes.c_char.from_address(place + 64).value",
+        f"with far.opened(): ctypes.c_char.from_address(place - {mmap.PAGESIZE}).value",
+        "far.free(place); ctypes.c_char.from_address(place).value",
+    ],
+    ids=["by the host", "behind the end", "before the page", "after it was freed"],
+)
+def test_memory_of_a_device_that_is_touched_from_outside_faults(access: str) -> None:
+    begin = "import ctypes\nfrom weft.runtime.devices import device_by_name\nfar = device_by_name('ext_dev:0')\n"
+    use = "place = far.allocate(64)\nwith far.opened(): ctypes.memset(place, 1, 64)\nprint('so far', flush=True)\n"
+    done = subprocess.run([sys.executable, "-c", begin + use + access], capture_output=True, text=True, check=False)
+    assert done.stdout == "so far\n" and done.returncode == -signal.SIGSEGV, done.stderr
