@@ -8,7 +8,7 @@ so that LLVM compiles one in another process while the next is being lowered her
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -34,6 +34,7 @@ from .llvm_ir.module import emit_llvm_ir
 from .loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
 from .loops_to_llvm.symbols import CONSTANT_TYPES, CONSTANT_VALUES
 from .machine.codegen import CodegenPool
+from .machine.kernel_cache import IN_MEMORY, CacheCounts
 from .machine.target import Target
 from .phases import Observer, pipeline
 from .read_steps import StepTable, read_steps
@@ -70,12 +71,19 @@ def lower(module: ModuleOp, target: Target, end: str, start: str = "import", obs
 
 
 def compile_graph(
-    module: ModuleOp, target: Target, *, start: str = "import", codegen_level: int = 3, jobs: int | None = None
+    module: ModuleOp,
+    target: Target,
+    *,
+    start: str = "import",
+    codegen_level: int = 3,
+    jobs: int | None = None,
+    counted: Callable[[CacheCounts], None] | None = None,
 ) -> CompiledGraph:
     """Compile a module that is at phase `start` (which it no longer is afterwards) to object code, by the rules of the
     current `PassContext`.
 
     `codegen_level` is LLVM's, 0 to 3. `jobs` processes generate code: as many as there are processors, unless given.
+    `counted` is told where the kernels came from.
 
     Raises:
         Diagnostic: the module is not valid, something in it cannot be lowered, or a constant's data is missing.
@@ -100,7 +108,7 @@ def compile_graph(
 
     observe(start, module, None)
 
-    with rare_garbage_collection(), CodegenPool(target, jobs=jobs, opt_level=codegen_level) as pool:
+    with rare_garbage_collection(), CodegenPool(target, jobs=jobs, opt_level=codegen_level, memory=IN_MEMORY) as pool:
         pool.submit(POOL, pool_source(target), compile_pool)
 
         def submit(kernel: str | None, module: ModuleOp) -> None:
@@ -119,6 +127,8 @@ def compile_graph(
             required = PassContext.current().required_pass
             run(pipeline(target, start, required=required, observer=observe, sink=submit), module)
         objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
+    if counted is not None:
+        counted(pool.counts)
     if hosted:
         return _hosted_graph(hosted[0], objects, tuple(names), target)
     found, *_ = facts

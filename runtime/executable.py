@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..lowering.abi import NDArray
+    from ..lowering.machine.kernel_cache import CacheCounts
     from ..lowering.phase_texts import PhaseTexts
     from .benchmark import BenchmarkResult
     from .hosted import HostedProgram
@@ -62,6 +63,9 @@ class Executable:
         self._gives = () if graph.symbols else tuple(Output(spec) for spec in graph.outputs)
         self._input_table = Struct(f"={len(graph.inputs)}Q").pack
         self._output_table = Struct(f"={len(graph.outputs)}Q").pack
+        self.kernel_counts: CacheCounts | None = None
+        """Where the kernels came from, of what was compiled in this process: `2 compiled, 0 from disk, 9 from memory`.
+        The graph's own function and the pool of threads count as kernels do."""
         self._threads = 1
         self.threads = threads
         _EXECUTABLES.add(self)

@@ -45,6 +45,8 @@ class Result:
     compile_seconds: float
     timings: Mapping[str, Timing]
     kernels: Sequence[KernelResult] = field(default=())
+    made: str = ""
+    """Where the kernels came from when the model was compiled."""
 
     def ratio(self, peer: str) -> float:
         """Weft's median over the peer's: below 1, Weft is faster."""
@@ -106,6 +108,7 @@ def as_json(results: Sequence[Result], rounds: int, target: str) -> dict[str, ob
                 "model": result.model,
                 "threads": result.threads,
                 "compile_s": round(result.compile_seconds, 3),
+                "kernels_made": result.made,
                 "systems": {
                     name: {"median_ms": t.median_ms, "min_ms": t.min_ms, "runs": len(t.seconds)}
                     for name, t in result.timings.items()

@@ -112,6 +112,8 @@ def _measure(
     exe = program.compiled(settings)
     seconds = perf_counter() - start
     results: list[Result] = []
+    if exe.kernel_counts is not None:
+        print(f"{Path(program.path).stem}: kernels {exe.kernel_counts}", file=sys.stderr)
     for count in threads:
         exe.threads = count
         systems: dict[str, Callable[[], object]] = {WEFT: partial(exe.run, inputs)}
@@ -119,7 +121,8 @@ def _measure(
             systems[name] = partial(open_peer(name, program.path, count).run, inputs)
         timings = interleaved(systems, arguments.rounds)
         kernels = time_kernels(exe) if arguments.kernels else ()
-        results.append(Result(Path(program.path).stem, count, seconds, timings, kernels))
+        made = "" if exe.kernel_counts is None else str(exe.kernel_counts)
+        results.append(Result(Path(program.path).stem, count, seconds, timings, kernels, made))
         print(f"{results[-1].model}, threads {count}: done", file=sys.stderr)
     return results
 

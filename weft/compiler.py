@@ -15,6 +15,7 @@ from .dialects.relay.weights import check_loaded
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.verifier import verify
 from .lowering.compiler import compile_graph
+from .lowering.machine.kernel_cache import CacheCounts
 from .lowering.machine.target import Target
 from .lowering.module_phase import phase_of, select_entry
 from .lowering.phase_texts import PhaseTexts
@@ -128,7 +129,10 @@ def _compile(
     if params:
         bind_params(module, params)
     texts = PhaseTexts(clone(module), start, target, context)
-    return Executable(compile_graph(module, target, start=start), threads, texts)
+    counts: list[CacheCounts] = []
+    exe = Executable(compile_graph(module, target, start=start, counted=counts.append), threads, texts)
+    exe.kernel_counts = counts[0]
+    return exe
 
 
 def graph_module(exe: Executable) -> GraphModule:

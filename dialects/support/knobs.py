@@ -83,4 +83,5 @@ NO_COLOR = Knob("NO_COLOR", "", "when set to anything, reports on a terminal are
 CACHE_DIR = Knob(
     "WEFT_CACHE_DIR", "", "directory in which compiled kernels are kept, found by content; nothing is kept where unset"
 )
+CACHE_LIMIT = Knob("WEFT_CACHE_LIMIT", 1024, "megabytes of compiled kernels that are kept on disk; the oldest go first")
 CC = Knob("CC", "cc", "the C compiler, of the target c and for linking exported libraries")

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...dialects.support.diagnostics import Diagnostic
 from ..llvm_ir.module import emit_llvm_ir
 from .binding import LLVMError
-from .kernel_cache import KernelCache
+from .kernel_cache import CacheCounts, KernelCache, MemoryCache
 from .target import Target
 from .workers import start_workers
 
@@ -81,12 +81,24 @@ class CodegenPool:
         jobs: worker processes; as many as there are processors, unless given.
         opt_level: LLVM's level, 0 to 3.
         cache: where compiled objects are kept; what `$WEFT_CACHE_DIR` says, unless given.
+        memory: where they are kept in this process, if they are.
     """
 
-    def __init__(self, target: Target, jobs: int | None = None, opt_level: int = 3, cache: KernelCache | None = None):
+    def __init__(
+        self,
+        target: Target,
+        jobs: int | None = None,
+        opt_level: int = 3,
+        cache: KernelCache | None = None,
+        memory: MemoryCache | None = None,
+    ):
         self._target = target.resolved()
         self._opt_level = opt_level
         self._cache = cache or KernelCache.from_environment()
+        self._memory = memory
+        self.counts = CacheCounts()
+        """Where the objects came from."""
+        self._stored = False
         self._contents: dict[str, str] = {}
         self._texts: dict[str, str] = {}
         self._compile: dict[str, Compile] = {}
@@ -105,14 +117,26 @@ class CodegenPool:
             raise ValueError(f"two different modules are submitted as '{key}'")
         if content in self._objects or content in self._texts:
             return
-        cached = self._cache.get(content) if self._cache else None
-        if cached is not None:
+        if (cached := self._kept(content)) is not None:
             self._objects[content] = cached
             return
+        self.counts.compiled += 1
         self._texts[content] = text
         self._compile[content] = compile
         if self._workers is not None:
             self._running[content] = self._workers.pool.submit(compile, text, self._target, self._opt_level)
+
+    def _kept(self, content: str) -> bytes | None:
+        """The object that is kept for a text."""
+        if self._memory is not None and (found := self._memory.get(content)) is not None:
+            self.counts.memory += 1
+            return found
+        if self._cache is not None and (found := self._cache.get(content)) is not None:
+            self.counts.disk += 1
+            if self._memory is not None:
+                self._memory.put(content, found)
+            return found
+        return None
 
     def result(self, key: str) -> bytes:
         """The object of a module, waited for.
@@ -124,8 +148,11 @@ class CodegenPool:
         content = self._contents[key]
         if content not in self._objects:
             self._objects[content] = self._compiled(key, content)
-            if self._cache:
+            if self._cache is not None:
                 self._cache.put(content, self._objects[content])
+                self._stored = True
+            if self._memory is not None:
+                self._memory.put(content, self._objects[content])
         return self._objects[content]
 
     def _compiled(self, key: str, content: str) -> bytes:
@@ -142,6 +169,9 @@ class CodegenPool:
         if self._workers is not None:
             self._workers.close()
             self._workers = None
+        if self._stored and self._cache is not None:
+            self._cache.trim()
+            self._stored = False
 
     def __enter__(self) -> Self:
         return self

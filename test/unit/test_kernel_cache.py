@@ -1,0 +1,216 @@
+"""Kept kernels: in memory and on disk, within limits, by several processes that may be killed at any moment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from weft.dialects.support import knobs
+from weft.dialects.support.diagnostics import UsageError
+from weft.frontend.mlir import parse_mlir
+from weft.lowering.machine.codegen import CodegenPool
+from weft.lowering.machine.kernel_cache import IN_MEMORY, CacheCounts, KernelCache, MemoryCache
+from weft.lowering.machine.target import Target
+from weft.tools.weft_cache import main
+
+GRAPH = """
+relay.func @main(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
+  %0 = relay.nn.softmax %x : tensor<5x7xf32>
+  relay.return %0 : tensor<5x7xf32>
+}
+"""
+OTHER = """
+relay.func @main(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
+  %0 = relay.nn.softmax %x : tensor<5x7xf32>
+  %1 = relay.nn.softmax %0 {axis = 0 : i64} : tensor<5x7xf32>
+  relay.return %1 : tensor<5x7xf32>
+}
+"""
+TARGET = Target.parse("llvm")
+
+
+def answer(number: int) -> str:
+    return f"define i64 @answer() {{\n  ret i64 {number}\n}}\n"
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_memory() -> Iterator[None]:
+    IN_MEMORY.clear()
+    yield
+
+
+def counts(text: str) -> CacheCounts:
+    exe = weft.compile(parse_mlir(text, "graph.mlir"), threads=1)
+    arrays = [np.ones(spec.shape, np.float32) for spec in exe.inputs]
+    assert np.asarray(exe(*arrays)).shape == (5, 7)
+    assert exe.kernel_counts is not None
+    return exe.kernel_counts
+
+
+def test_a_compilation_finds_in_memory_what_another_made() -> None:
+    assert counts(GRAPH) == CacheCounts(compiled=3)
+    assert counts(GRAPH) == CacheCounts(memory=3)
+    assert counts(OTHER) == CacheCounts(memory=2, compiled=2), "the softmax and the pool are the same"
+
+
+def test_a_process_finds_on_disk_what_another_made(tmp_path: Path) -> None:
+    with knobs.CACHE_DIR.set(str(tmp_path)):
+        assert counts(GRAPH) == CacheCounts(compiled=3)
+        IN_MEMORY.clear()
+        assert counts(GRAPH) == CacheCounts(disk=3)
+        assert counts(GRAPH) == CacheCounts(memory=3)
+        assert len(list(KernelCache(tmp_path / "kernels").entries())) == 3
+
+
+def test_kernels_for_other_targets_are_others() -> None:
+    with CodegenPool(TARGET, 1, memory=IN_MEMORY) as pool:
+        pool.submit("k", answer(1))
+        pool.result("k")
+    for target, level, memory in ((TARGET, 3, 1), (TARGET, 2, 0), (Target.parse("llvm -mcpu=x86-64"), 3, 0)):
+        with CodegenPool(target, 1, opt_level=level, memory=IN_MEMORY) as pool:
+            pool.submit("k", answer(1))
+            pool.submit("twin", answer(1))
+            assert pool.counts == CacheCounts(memory=memory, compiled=1 - memory)
+
+
+def test_memory_keeps_what_was_used_last() -> None:
+    memory = MemoryCache(10)
+    for key in "abc":
+        memory.put(key, key.encode() * 4)
+    assert (memory.get("a"), memory.get("b"), memory.get("c")) == (None, b"bbbb", b"cccc")
+    memory.get("b")
+    memory.put("d", b"dddd")
+    assert (memory.get("c"), memory.get("b"), len(memory)) == (None, b"bbbb", 2)
+    memory.put("big", b"x" * 11)
+    assert len(memory) == 0
+
+
+def stored(cache: KernelCache, *ages: int) -> list[str]:
+    """Objects of 100 bytes that were used so many seconds ago."""
+    keys = [f"{number:02}key" for number in range(len(ages))]
+    for key, age in zip(keys, ages, strict=True):
+        cache.put(key, b"x" * 68)
+        (path,) = (cache.directory / key[:2]).iterdir()
+        used = time.time() - age
+        os.utime(path, (used, used))
+    return keys
+
+
+def test_a_directory_keeps_what_was_used_last(tmp_path: Path) -> None:
+    cache = KernelCache(tmp_path, limit=250)
+    keys = stored(cache, 300, 100, 200, 400)
+    assert cache.get(keys[3]) is not None, "using it makes it the newest"
+    assert cache.trim() == 2
+    assert [cache.get(key) is not None for key in keys] == [False, True, False, True]
+    assert cache.trim() == 0
+
+
+def test_storing_keeps_within_the_limit(tmp_path: Path) -> None:
+    cache = KernelCache(tmp_path, limit=3000)
+    for number in range(6):
+        with CodegenPool(TARGET, 1, cache=cache) as pool:
+            pool.submit("k", answer(number))
+            pool.result("k")
+        assert sum(entry.bytes for entry in cache.entries()) <= 3000
+    assert 0 < len(list(cache.entries())) < 6
+
+
+def test_what_a_killed_writer_left_is_swept_away(tmp_path: Path) -> None:
+    cache = KernelCache(tmp_path)
+    (key,) = stored(cache, 0)
+    old, new = (tmp_path / key[:2] / name for name in (".old", ".new"))
+    for path in (old, new):
+        path.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    assert cache.trim() == 0
+    assert not old.exists() and new.exists() and cache.get(key) is not None
+    assert len(list(cache.entries())) == 1
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from weft.lowering.machine.kernel_cache import KernelCache
+cache = KernelCache(Path(sys.argv[1]), limit=60_000)
+print("ready", flush=True)
+while True:
+    for number in range(20):
+        cache.put(f"{number:02}key", bytes([number]) * 5000)
+        found = cache.get(f"{(number * 7) % 20:02}key")
+        assert found is None or found == bytes([(number * 7) % 20]) * 5000
+    cache.trim()
+"""
+
+
+def test_processes_that_are_killed_leave_nothing_wrong(tmp_path: Path) -> None:
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    for writer in writers:
+        assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
+    time.sleep(0.3)
+    for writer in writers:
+        writer.send_signal(signal.SIGKILL)
+    for writer in writers:
+        _, errors = writer.communicate()
+        assert writer.returncode == -signal.SIGKILL, errors
+    cache = KernelCache(tmp_path, limit=60_000)
+    found = [cache.get(f"{number:02}key") for number in range(20)]
+    assert any(found)
+    assert all(data is None or data == bytes([number]) * 5000 for number, data in enumerate(found))
+    cache.trim()
+    assert sum(entry.bytes for entry in cache.entries()) <= 60_000
+
+
+def test_a_child_finds_what_its_parent_kept() -> None:
+    IN_MEMORY.put("key", b"object")
+    IN_MEMORY._lock.acquire()  # pyright: ignore[reportPrivateUsage]
+    try:
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if IN_MEMORY.get("key") == b"object" else 1)
+    finally:
+        IN_MEMORY._lock.release()  # pyright: ignore[reportPrivateUsage]
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_the_tool_shows_and_clears(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with knobs.CACHE_DIR.set(""):
+        assert main([]) == 0
+    assert capsys.readouterr().out == "no kernels are kept on disk: $WEFT_CACHE_DIR is not set\n"
+    cache = KernelCache(tmp_path / "kernels")
+    stored(cache, 60, 7200, 900_000)
+    with knobs.CACHE_DIR.set(str(tmp_path)), knobs.CACHE_LIMIT.set(5):
+        assert main([]) == 0
+        shown = capsys.readouterr().out
+        assert shown.startswith(f"{tmp_path / 'kernels'}: 3 kernels, 0.0 of 5 MB\n  used within an hour: 1\n")
+        assert "a day: 2" in shown and "a week: 2" in shown and "a month: 3" in shown
+        with knobs.CACHE_LIMIT.set(0):
+            assert main(["--trim"]) == 0
+        assert capsys.readouterr().out.startswith("3 kernels removed")
+        stored(cache, 1)
+        assert main(["--clear"]) == 0
+        assert capsys.readouterr().out.startswith("1 kernels removed\n")
+        assert not list(cache.entries())
+        with knobs.CACHE_LIMIT.set(-1):
+            assert main([]) == 2
+        assert main(["--clear", "--trim"]) == 2
+
+
+def test_a_negative_limit_is_refused(tmp_path: Path) -> None:
+    with (
+        knobs.CACHE_LIMIT.set(-1),
+        knobs.CACHE_DIR.set(str(tmp_path)),
+        pytest.raises(UsageError, match="WEFT_CACHE_LIMIT is negative"),
+    ):
+        counts(GRAPH)
