@@ -203,7 +203,7 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
     blob = _member(archive, file, CONSTANTS)
     _check(blob, fields.string("constants_digest"), "a constant")
     symbols = tuple(fields.strings("symbols")) if fields.has("symbols") else ()
-    return CompiledGraph(
+    graph = CompiledGraph(
         tuple(objects),
         tuple(_constants(fields, blob)),
         tuple(_spec(entry, len(symbols)) for entry in fields.each("inputs")),
@@ -223,6 +223,36 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
             for entry in fields.each("devices")
         ),
     )
+    _check_steps(graph)
+    return graph
+
+
+def _check_steps(graph: CompiledGraph) -> None:
+    """Steps stay within what there is: they are run as they stand."""
+    if not graph.steps:
+        return
+    arenas = [each.arena_bytes for each in graph.devices] or [graph.arena_bytes]
+    sizes = {
+        "input": [spec.bytes for spec in graph.inputs],
+        "output": [spec.bytes for spec in graph.outputs],
+        "constant": [array.nbytes for array in graph.constants],
+    }
+    taken = dict(zip(graph.kernels, graph.parameters, strict=False))
+    for number, step in enumerate(graph.steps):
+        if not step.arguments:
+            raise ArtefactError(f"step {number} uses nothing")
+        wanted = taken.get(step.kernel, ()) if step.kernel else [Parameter(BUFFER, step.arguments[-1].bytes)] * 2
+        fits = len(wanted) == len(step.arguments) and step.device < len(arenas)
+        for argument, parameter in zip(step.arguments, wanted, strict=False):
+            held = sizes.get(argument.kind)
+            kind = BUFFER if argument.kind in ("arena", *sizes) else argument.kind
+            fits = fits and argument.device < len(arenas) and parameter == Parameter(kind, argument.bytes)
+            if held is not None:
+                fits = fits and argument.at < len(held) and argument.bytes <= held[argument.at]
+            elif argument.kind != "threads":
+                fits = fits and argument.at + argument.bytes <= arenas[argument.device]
+        if not fits:
+            raise ArtefactError(f"step {number} uses what is not there")
 
 
 def _member(archive: zipfile.ZipFile, file: IO[bytes], name: str) -> memoryview:

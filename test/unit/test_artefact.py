@@ -38,7 +38,11 @@ def graph() -> CompiledGraph:
         counter_bytes=64,
         parameters=((Parameter("buffer", 24), Parameter("slots", 128), Parameter("threads")),),
         steps=(
-            Step("fused_add", ("first", "second"), (Argument("constant", 0, 24), Argument("slots", 0, 128))),
+            Step(
+                "fused_add",
+                ("first", "second"),
+                (Argument("constant", 0, 24), Argument("slots", 0, 128), Argument("threads")),
+            ),
             Step("", (), (Argument("input", 0, 24), Argument("arena", 64, 24))),
         ),
     )
@@ -111,6 +115,19 @@ EDITS: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("made by another version of Weft", lambda m: m.update(format=1)),
     ("'format' in its manifest is not an integer", lambda m: m.update(format="2")),
     ("made for another version of the runtime", lambda m: m.update(abi=99)),
+    ("uses what is not there", lambda m: m["steps"][0].update(kernel="other")),
+    ("uses what is not there", lambda m: m["steps"][0]["arguments"].pop() and None),
+    ("uses what is not there", lambda m: m["steps"][0]["arguments"][0].update(at=9)),
+    ("uses what is not there", lambda m: m["steps"][0]["arguments"][0].update(bytes=25)),
+    ("uses what is not there", lambda m: m["steps"][0]["arguments"][1].update(at=64)),
+    ("uses what is not there", lambda m: m["steps"][0]["arguments"][1].update(kind="record")),
+    ("uses what is not there", lambda m: m["steps"][1]["arguments"][1].update(device=1)),
+    ("uses what is not there", lambda m: m["steps"][1].update(device=1)),
+    ("uses what is not there", lambda m: m["steps"][1]["arguments"][1].update(at=105)),
+    ("uses nothing", lambda m: m["steps"][1].update(arguments=[])),
+    ("is not one of input, output, constant", lambda m: m["steps"][1]["arguments"][1].update(kind="outputs")),
+    ("uses what is not there", lambda m: m["parameters"][0][0].update(kind="threads")),
+    ("its manifest has no", lambda m: m.update(devices=[{"name": "cpu"}])),
 ]
 
 
