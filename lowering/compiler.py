@@ -30,6 +30,7 @@ from .constant_data import constant_data
 from .entry.add_entry_point import GRAPH
 from .graph_to_memory.signature import read_signature
 from .hosted_steps import HostedProgram, erase_hosted, read_hosted
+from .kernel_memo import KernelMemo, kernel_memo
 from .llvm_ir.module import emit_llvm_ir
 from .loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
 from .loops_to_llvm.symbols import CONSTANT_TYPES, CONSTANT_VALUES
@@ -99,6 +100,7 @@ def compile_graph(
     names: list[str] = []
     tables: list[StepTable] = []
     hosted: list[HostedProgram] = []
+    memos: list[KernelMemo] = []
 
     def observe(phase: str, module: ModuleOp, kernel: str | None) -> None:
         if phase == "loops" and kernel is None:
@@ -111,6 +113,15 @@ def compile_graph(
     with rare_garbage_collection(), CodegenPool(target, jobs=jobs, opt_level=codegen_level, memory=IN_MEMORY) as pool:
         pool.submit(POOL, pool_source(target), compile_pool)
 
+        def memo(passes: str) -> KernelMemo | None:
+            if (made := kernel_memo(target, passes, reuse)) is not None:
+                memos.append(made)
+            return made
+
+        def reuse(kernel: str, text: str) -> None:
+            names.append(kernel)
+            pool.submit(kernel, text)
+
         def submit(kernel: str | None, module: ModuleOp) -> None:
             if kernel is None and not hosted:
                 attributes = entry_of(module).attributes
@@ -119,15 +130,18 @@ def compile_graph(
                 )
             elif kernel is not None:
                 names.append(kernel)
-            pool.submit(MAIN if kernel is None else kernel, _unit_text(module))
+            pool.submit(MAIN if kernel is None else kernel, text := _unit_text(module))
+            for each in memos:
+                each.written(kernel or MAIN, text)
 
         if start == "llvm":
             _submit_parts(module, submit)
         else:
             required = PassContext.current().required_pass
-            run(pipeline(target, start, required=required, observer=observe, sink=submit), module)
+            run(pipeline(target, start, required=required, observer=observe, sink=submit, memo=memo), module)
         objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
     if counted is not None:
+        pool.counts.known = sum(each.found for each in memos)
         counted(pool.counts)
     if hosted:
         return _hosted_graph(hosted[0], objects, tuple(names), target)

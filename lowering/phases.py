@@ -24,7 +24,7 @@ from xdsl.passes import ModulePass
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.support.plugins import loaded, warn
 from ..dialects.support.verifier import verify
-from ..transforms.infra.apart import Apart
+from ..transforms.infra.apart import Apart, Memo
 from ..transforms.infra.config import BOUNDS_CHECKS
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Sink, symbol_name
@@ -84,6 +84,7 @@ def pipeline(
     required: Sequence[str] = (),
     observer: Observer | None = None,
     sink: Sink | None = None,
+    memo: Callable[[str], Memo | None] | None = None,
 ) -> Sequential:
     """The phases after `start` up to and including `end`, as one pass.
 
@@ -92,6 +93,7 @@ def pipeline(
         observer: told of the end of each phase.
         sink: takes each kernel that has reached `end`, and last what is left of the module; without one the kernels
             are put back.
+        memo: gives what remembers kernels that have gone through the phases from `schedule` on; it is told the passes.
 
     Raises:
         ValueError: there is no phase of a name.
@@ -106,7 +108,7 @@ def pipeline(
     if apart := [name for name in names if name not in WHOLE]:
         parts = Sequential([Phase(name, each[name], observer, is_part=True) for name in apart], name="each")
         left = Sequential([Phase(name, rest[name], observer) for name in apart if name in REST], name="rest")
-        steps.append(Apart(parts, left, sink))
+        steps.append(Apart(parts, left, sink, None if memo is None else memo(parts.members_text)))
     return Sequential(steps, name="compile")
 
 

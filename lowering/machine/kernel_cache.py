@@ -30,14 +30,16 @@ from .target import Target
 
 @dataclass
 class CacheCounts:
-    """Where the kernels of a compilation came from. Equal ones within it count once."""
+    """Where the object code of a compilation came from; that of equal kernels counts once. `known` are the kernels that
+    did not have to be lowered, as their LLVM IR was known."""
 
     memory: int = 0
     disk: int = 0
     compiled: int = 0
+    known: int = 0
 
     def __str__(self) -> str:
-        return f"{self.compiled} compiled, {self.disk} from disk, {self.memory} from memory"
+        return f"{self.compiled} compiled, {self.disk} from disk, {self.memory} from memory; {self.known} not lowered"
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,30 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from xdsl.context import Context
+from xdsl.dialects import func, llvm
+from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import UsageError
 from weft.frontend.mlir import parse_mlir
+from weft.lowering.kernel_memo import LOWERED, LoweredKernel, LoweredKernels, kernel_memo
 from weft.lowering.machine.codegen import CodegenPool
 from weft.lowering.machine.kernel_cache import IN_MEMORY, CacheCounts, KernelCache, MemoryCache
 from weft.lowering.machine.target import Target
+from weft.runtime.artefact import digest
 from weft.tools.weft_cache import main
+from weft.transforms.infra import ModulePass
+from weft.transforms.infra.info import PassInfo
+from weft.transforms.infra.registry import registered
+from weft.transforms.infra.remarks import Remark, sent_to
 
 GRAPH = """
 relay.func @main(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
@@ -44,8 +55,13 @@ def answer(number: int) -> str:
 
 @pytest.fixture(autouse=True)
 def nothing_in_memory() -> Iterator[None]:
-    IN_MEMORY.clear()
+    forget()
     yield
+
+
+def forget() -> None:
+    IN_MEMORY.clear()
+    LOWERED.clear()
 
 
 def counts(text: str) -> CacheCounts:
@@ -58,17 +74,124 @@ def counts(text: str) -> CacheCounts:
 
 def test_a_compilation_finds_in_memory_what_another_made() -> None:
     assert counts(GRAPH) == CacheCounts(compiled=3)
-    assert counts(GRAPH) == CacheCounts(memory=3)
-    assert counts(OTHER) == CacheCounts(memory=2, compiled=2), "the softmax and the pool are the same"
+    assert counts(GRAPH) == CacheCounts(memory=3, known=1)
+    assert counts(OTHER) == CacheCounts(memory=2, compiled=2, known=1), "the softmax and the pool are the same"
 
 
 def test_a_process_finds_on_disk_what_another_made(tmp_path: Path) -> None:
     with knobs.CACHE_DIR.set(str(tmp_path)):
         assert counts(GRAPH) == CacheCounts(compiled=3)
-        IN_MEMORY.clear()
+        forget()
         assert counts(GRAPH) == CacheCounts(disk=3)
-        assert counts(GRAPH) == CacheCounts(memory=3)
+        assert counts(GRAPH) == CacheCounts(memory=3, known=1)
         assert len(list(KernelCache(tmp_path / "kernels").entries())) == 3
+
+
+MANY = """
+relay.func @main(%x: tensor<1x8x12x12xf32>, %w: tensor<16x8x3x3xf32>) -> tensor<1x16x12x12xf32> {
+  %0 = relay.nn.conv2d %x, %w {padding = array<i64: 1, 1>, channels = 16 : i64, kernel_size = array<i64: 3, 3>}
+    : (tensor<1x8x12x12xf32>, tensor<16x8x3x3xf32>) -> tensor<1x16x12x12xf32>
+  %1 = relay.nn.softmax %0 {axis = 1 : i64} : tensor<1x16x12x12xf32>
+  %2 = relay.exp %1 : tensor<1x16x12x12xf32>
+  %3 = relay.nn.softmax %2 {axis = 1 : i64} : tensor<1x16x12x12xf32>
+  relay.return %3 : tensor<1x16x12x12xf32>
+}
+"""
+
+
+def test_a_graph_of_known_kernels_is_the_same_artefact() -> None:
+    module = parse_mlir(MANY, "many.mlir")
+    first, second = weft.compile(module), weft.compile(module)
+    assert second.kernel_counts is not None and second.kernel_counts.known == len(second.graph.kernels) >= 3
+    assert second.kernel_counts.compiled == 0
+    assert digest(first.graph) == digest(second.graph)
+    arrays = first.example_inputs()
+    assert np.array_equal(np.asarray(first(*arrays)), np.asarray(second(*arrays)))
+
+
+def known(text: str = GRAPH) -> int:
+    exe = weft.compile(parse_mlir(text, "graph.mlir"))
+    assert exe.kernel_counts is not None
+    return exe.kernel_counts.known
+
+
+def rules(target: str = "llvm -mcpu=native", passes: str = "schedule-rules", **context: Any) -> str | None:
+    """What the lowering of a kernel depends on beside its function."""
+    with weft.PassContext(**context):
+        memo = kernel_memo(Target.parse(target), passes, lambda name, text: None)
+    return None if memo is None else memo.rules
+
+
+def test_what_decides_on_the_lowering_of_a_kernel_makes_it_another() -> None:
+    others = [
+        rules(),
+        rules("llvm -mattr=-sse3"),
+        rules(passes="schedule-rules{vector-bytes=16}"),
+        rules(opt_level=0),
+        rules(disabled_pass=["loop-partition"]),
+        rules(required_pass=["infer-type"]),
+        rules(config={"relay.fallback_device_type": "cuda"}),
+    ]
+    assert None not in others and len(set(others)) == len(others) and rules() == others[0]
+    assert rules(config={"tir.bounds-checks": True}) is None, "checks tell of their places"
+
+
+def test_the_name_of_a_value_is_nothing_to_a_kernel() -> None:
+    assert known() == 0
+    assert known(GRAPH.replace("%x", "%y").replace("%0", "%z")) == 1
+    assert known(GRAPH.replace("5x7", "5x8")) == 0
+
+
+def test_who_looks_on_sees_every_kernel_lowered() -> None:
+    class Seen(weft.PassInstrument):
+        passes: ClassVar[list[str]] = []
+
+        def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+            self.passes.append(info.name)
+
+    assert known() == 0
+    with weft.PassContext(opt_level=3, instruments=[Seen()]):
+        assert known() == 0
+    assert "schedule-rules" in Seen.passes
+    remarks: list[Remark] = []
+    with sent_to([remarks.append]):
+        assert known() == 0
+    with registered(Extra):
+        assert known() == 0
+    assert known() == 1
+
+
+@dataclass(frozen=True)
+class Extra(ModulePass):
+    """A pass from elsewhere."""
+
+    name = "extra-of-this-test"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        pass
+
+
+def test_checks_tell_of_their_own_places() -> None:
+    text = """
+relay.func @main(%rows: tensor<4x2xf32>, %which: tensor<3xi64>) -> tensor<3x2xf32> {
+  %0 = relay.take %rows, %which {axis = 0 : i64, mode = "error"} : (tensor<4x2xf32>, tensor<3xi64>) -> tensor<3x2xf32>
+  relay.return %0 : tensor<3x2xf32>
+}
+"""
+    for line in (3, 4):
+        exe = weft.compile(parse_mlir("\n" * (line - 3) + text, f"take{line}.mlir"))
+        with pytest.raises(weft.CheckError) as error:
+            exe(np.zeros((4, 2), np.float32), np.array([0, 9, 1]))
+        assert str(error.value.place).startswith(f"take{line}.mlir:{line}:")
+
+
+def test_lowered_kernels_are_bounded() -> None:
+    declaration = func.FuncOp.external("k", [], [])
+    linked = llvm.FuncOp("k", llvm.LLVMFunctionType([]), linkage=llvm.LinkageAttr("external"))
+    kernels = LoweredKernels(10)
+    for key in "abc":
+        kernels.put(key, LoweredKernel(declaration, linked, key * 4, ()))
+    assert kernels.get("a") is None and kernels.get("b") is not None and kernels.get("c") is not None
 
 
 def test_kernels_for_other_targets_are_others() -> None:

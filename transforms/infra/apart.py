@@ -15,6 +15,7 @@ around it, so that any pass can work on it; and the rest, which has to know what
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Protocol
 
 from xdsl.context import Context
 from xdsl.dialects import func, llvm
@@ -25,20 +26,34 @@ from .parts import Part, Sink, declared, join, rename_what_is_taken, take_apart
 from .sequential import Sequential
 
 
+class Memo(Protocol):
+    """Remembers parts that have gone through `each` before, where there is a sink, which needs no module of them."""
+
+    def find(self, part: Part, taken: dict[str, str]) -> tuple[func.FuncOp, llvm.FuncOp] | None:
+        """What stands for a part in the rest, before and after that becomes the llvm dialect's, if it is known."""
+        ...
+
+    def lowered(self, part: Part, linked: llvm.FuncOp, renamed: bool) -> None:
+        """Told of a part that has gone through, before the sink is."""
+        ...
+
+
 class Apart(Sequential):
     """Runs `each` on the parts of a module, one after the other, then `rest` on the rest of it."""
 
     each: Sequential
     rest: Sequential
     sink: Sink | None
+    memo: Memo | None
 
-    def __init__(self, each: Sequential, rest: Sequential, sink: Sink | None = None):
+    def __init__(self, each: Sequential, rest: Sequential, sink: Sink | None = None, memo: Memo | None = None):
         super().__init__([each, rest], name="apart")
         text = f"apart(each({each.members_text}),rest({rest.members_text}))"
         object.__setattr__(self, "sequence_info", replace(self.sequence_info, spec=text))
         object.__setattr__(self, "each", each)
         object.__setattr__(self, "rest", rest)
         object.__setattr__(self, "sink", sink)
+        object.__setattr__(self, "memo", memo if sink is not None else None)
 
     def __str__(self) -> str:
         return self.info.spec
@@ -53,16 +68,22 @@ class Apart(Sequential):
         taken: dict[str, str] = {}
         declarations: dict[str, llvm.FuncOp] = {}
         for part in take_apart(op):
+            if self.memo is not None and (known := self.memo.find(part, taken)) is not None:
+                part.replace_placeholder(known[0])
+                declarations[part.name] = known[1]
+                continue
             with working_on_part(part.module):
                 for step in self.each.passes:
                     run(step, part.module, ctx)
                     if isinstance(part.function, func.FuncOp):
                         part.declare()
-            rename_what_is_taken(part, taken)
+            renamed = rename_what_is_taken(part, taken)
             if isinstance(function := part.function, llvm.FuncOp):
                 declaration = declared(function)
                 assert isinstance(declaration, llvm.FuncOp)
                 declarations[part.name] = declaration
+                if self.memo is not None:
+                    self.memo.lowered(part, declaration, renamed)
             if self.sink is None:
                 ready.append(part)
             else:

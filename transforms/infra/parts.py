@@ -45,7 +45,11 @@ class Part:
         """Have the rest declare the function as it is now, where it is one that can be declared."""
         if isinstance(function := self.function, PrimFuncOp):
             return
-        declaration, block = declared(function), self.placeholder.parent
+        self.replace_placeholder(declared(function))
+
+    def replace_placeholder(self, declaration: Operation) -> None:
+        """Have `declaration` stand for the part in the rest."""
+        block = self.placeholder.parent
         assert block is not None
         block.insert_op_before(declaration, self.placeholder)
         erase(self.placeholder, safe_erase=False)
@@ -214,12 +218,13 @@ def settle(module: ModuleOp) -> None:
     put_declarations_first(module)
 
 
-def rename_what_is_taken(part: Part, taken: dict[str, str]) -> None:
-    """Give private symbols of a part names that no other one has for something else.
+def rename_what_is_taken(part: Part, taken: dict[str, str]) -> bool:
+    """Give private symbols of a part names that no other one has for something else; whether there was a need to.
 
     `taken`: name -> text. A symbol called after its part (`part.symbol`) is that part's own: nothing is the same as it,
     and its text, mostly the whole kernel, is not asked for.
     """
+    renamed = False
     for op in [op for op in part.module.ops if is_private(op) and not is_declaration(op)]:
         name = cast(str, symbol_name(op))
         text = "" if name.startswith(f"{part.name}.") else str(op)
@@ -231,6 +236,8 @@ def rename_what_is_taken(part: Part, taken: dict[str, str]) -> None:
             number += 1
         taken[new] = text
         _rename(part.module, name, new)
+        renamed = True
+    return renamed
 
 
 def _rename(module: ModuleOp, old: str, new: str) -> None:

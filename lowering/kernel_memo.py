@@ -1,0 +1,144 @@
+"""The compile engine: kernels that were lowered once in this process are not lowered again.
+
+A kernel is known by what goes into its lowering: the text of the fused function, the passes with their options, the
+target, and the rules of the `PassContext`. What is kept is what the rest of a compilation needs: how the graph sees the
+kernel (the declaration of its `func.func`), how it is linked (that of its `llvm.func`), and the LLVM IR, under which
+the object code is found in turn (`machine/kernel_cache.py`). So what a compilation submits is the same, byte for byte,
+whether it was lowered or found.
+
+Nothing is kept or found where somebody looks on (instruments, remarks), where passes from elsewhere take part, or where
+a kernel makes checks, which tell of their places in the model. TVM's counterpart is its `TECompiler`, whose cache is
+for one compilation, and keyed by function and target.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from threading import Lock
+
+from xdsl.dialects import func, llvm
+
+from ..transforms.infra import remarks
+from ..transforms.infra.config import BOUNDS_CHECKS
+from ..transforms.infra.context import PassContext
+from ..transforms.infra.parts import Part, is_declaration, is_private, symbol_name
+from ..transforms.infra.registry import outside_passes
+from .check_sites import CHECKS
+from .machine.target import Target
+
+
+@dataclass(frozen=True)
+class LoweredKernel:
+    """A kernel that was lowered: its declarations, its LLVM IR, and the texts of its private symbols by name."""
+
+    declaration: func.FuncOp
+    linked: llvm.FuncOp
+    text: str
+    private: tuple[tuple[str, str], ...]
+
+
+class LoweredKernels:
+    """Lowered kernels by key: those used last, as far as their texts are within `limit` characters."""
+
+    def __init__(self, limit: int):
+        self._limit = limit
+        self._kernels: OrderedDict[str, LoweredKernel] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._unlock)
+
+    def _unlock(self) -> None:
+        """Another thread may have had the lock when this process was forked."""
+        self._lock = Lock()
+
+    def get(self, key: str) -> LoweredKernel | None:
+        """The kernel of a key, if it is kept."""
+        with self._lock:
+            if key in self._kernels:
+                self._kernels.move_to_end(key)
+            return self._kernels.get(key)
+
+    def put(self, key: str, kernel: LoweredKernel) -> None:
+        """Keep a kernel."""
+        with self._lock:
+            if key not in self._kernels:
+                self._kernels[key] = kernel
+                self._size += len(kernel.text)
+            while self._size > self._limit:
+                _, dropped = self._kernels.popitem(last=False)
+                self._size -= len(dropped.text)
+
+    def clear(self) -> None:
+        """Drop all."""
+        with self._lock:
+            self._kernels.clear()
+            self._size = 0
+
+
+LOWERED = LoweredKernels(64_000_000)
+"""What the compilations of this process share."""
+
+
+class KernelMemo:
+    """What one compilation finds in `LOWERED`, and leaves there: see `infra.apart.Memo`.
+
+    Args:
+        rules: all that the lowering of a kernel depends on beside its function.
+        submit: takes the name and the LLVM IR of a kernel that was found.
+    """
+
+    def __init__(self, rules: str, submit: Callable[[str, str], None]):
+        self.rules = rules
+        self._submit = submit
+        self._keys: dict[str, str] = {}
+        self._pending: dict[str, tuple[str, func.FuncOp, llvm.FuncOp, tuple[tuple[str, str], ...]]] = {}
+        self.found = 0
+        """How many kernels did not have to be lowered."""
+
+    def find(self, part: Part, taken: dict[str, str]) -> tuple[func.FuncOp, llvm.FuncOp] | None:
+        """The declarations of a kernel that was lowered before, and is submitted. `taken` are the names and texts of
+        private symbols of the kernels before it, which are told apart by their names in the module as a whole."""
+        key = sha256(f"{self.rules}\0{part.module}".encode()).hexdigest()
+        kernel = LOWERED.get(key)
+        if kernel is None or any(taken.get(name, text) != text for name, text in kernel.private):
+            self._keys[part.name] = key
+            return None
+        taken.update(kernel.private)
+        self.found += 1
+        self._submit(part.name, kernel.text)
+        return kernel.declaration.clone(), kernel.linked.clone()
+
+    def lowered(self, part: Part, linked: llvm.FuncOp, renamed: bool) -> None:
+        """Note the declarations of a kernel that has been lowered; `written` follows. `renamed`: a private symbol was
+        given another name, for the sake of other kernels."""
+        key, declaration = self._keys.pop(part.name, None), part.placeholder
+        if key is None or renamed or not isinstance(declaration, func.FuncOp) or CHECKS in declaration.attributes:
+            return
+        private = [op for op in part.module.ops if is_private(op) and not is_declaration(op)]
+        names = ((symbol_name(op) or "", op) for op in private)
+        texts = tuple((name, "" if name.startswith(f"{part.name}.") else str(op)) for name, op in names)
+        self._pending[part.name] = (key, declaration.clone(), linked.clone(), texts)
+
+    def written(self, name: str, text: str) -> None:
+        """Keep a kernel, whose LLVM IR is known by now."""
+        if (known := self._pending.pop(name, None)) is not None:
+            key, declaration, linked, private = known
+            LOWERED.put(key, LoweredKernel(declaration, linked, text, private))
+
+
+def kernel_memo(target: Target, passes: str, submit: Callable[[str, str], None]) -> KernelMemo | None:
+    """The memo of a compilation by the current `PassContext`; none where every kernel is to be lowered.
+
+    `passes` is the text of those that a kernel goes through, with their options.
+    """
+    context = PassContext.current()
+    config = sorted((name, repr(value)) for name, value in context.config.items())
+    if context.instruments or remarks.listening() or outside_passes() or context.get_config(BOUNDS_CHECKS, False):
+        return None
+    rules = (str(target.resolved()), passes, context.opt_level, context.required_pass, context.disabled_pass, config)
+    return KernelMemo(repr(rules), submit)
