@@ -131,7 +131,7 @@ def _compile(
     texts = PhaseTexts(clone(module), start, target, context)
     counts: list[CacheCounts] = []
     exe = Executable(compile_graph(module, target, start=start, counted=counts.append), threads, texts)
-    exe.kernel_counts = counts[0]
+    exe.kernel_counts = counts[0] if counts else None
     return exe
 
 
