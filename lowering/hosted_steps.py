@@ -79,6 +79,9 @@ def read_hosted(module: ModuleOp) -> HostedProgram | None:
             )
     graph = next((g for g in graphs if g.sym_name.data == "main"), graphs[0])
     check_devices(graph)
+    if graph.symbols:
+        hint = "give the shapes of its inputs"
+        raise Diagnostic.at(graph, "has extents that are known when it runs, and is on several devices", hint=hint)
     kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
     return _Reading(graph, kernels).run()
 

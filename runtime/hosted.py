@@ -38,6 +38,7 @@ class HostedProgram:
         if refusal is not None:
             raise refusal
         self._graph = graph
+        self.arena_bytes = graph.devices[0].arena_bytes
         self.devices = [device_by_name(each.name) for each in graph.devices]
         self.code = LoadedObjects(graph.objects)
         self.constants = [aligned_copy(array) for array in graph.constants]
@@ -66,9 +67,9 @@ class HostedProgram:
                     copy(self.devices[0], address(array), device, place, array.nbytes)
         return placed
 
-    def new_context(self) -> Context:
+    def new_context(self, arena_bytes: int | None = None) -> Context:
         """A context for a call that has found none in `free`, where it is put afterwards: an arena on each device."""
-        context = Context(self._graph.devices[0].arena_bytes)
+        context = Context(self.arena_bytes if arena_bytes is None else arena_bytes)
         arenas = self._arenas[context.address] = [context.address]
         for device, each in zip(self.devices[1:], self._graph.devices[1:], strict=True):
             arenas.append(device.allocate(each.arena_bytes))
