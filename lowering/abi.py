@@ -14,7 +14,7 @@ each. `weft_constants` is a table of addresses that the runtime fills in once, a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -61,7 +61,7 @@ class TensorSpec:
     name: str
     dtype: str
     shape: tuple[int, ...]
-    extents: tuple[Size, ...] | None = None
+    extents: tuple[Size, ...] | None = field(default=None, repr=False)
     """The shape of a tensor of a graph with symbols: over them, where `shape` has `DYNAMIC`."""
 
     @property

@@ -347,6 +347,13 @@ def is_static(type: Attribute) -> bool:
     return isinstance(type, TensorType) and DYNAMIC not in type.get_shape()
 
 
+def is_dynamic(type: Attribute) -> bool:
+    """Whether a tensor, or one in a tuple, has a dynamic dimension; functions, references and data types have none."""
+    if isinstance(type, TupleType):
+        return any(is_dynamic(t) for t in type.types)
+    return isinstance(type, TensorType) and DYNAMIC in type.get_shape()
+
+
 def fits_blocks(value: SSAValue) -> bool:
     """Whether `Blocks.fit` knows the shape of `value`: it is static, or that of a whole tensor."""
     shape = shape_of(value)

@@ -30,7 +30,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects import te
-from ...dialects.relay.base import DYNAMIC, Tensor, flatten_types, is_static
+from ...dialects.relay.base import DYNAMIC, Tensor, flatten_types, is_dynamic
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.tir.core import PrimFuncOp
@@ -72,7 +72,7 @@ class DynamicCalls:
             Diagnostic: an operator cannot be computed with extents that are symbols, or an extent is no sum of symbols
                 times numbers, and quotients of such.
         """
-        if all(map(is_static, (*graph.function_type.inputs, *graph.function_type.outputs))):
+        if not any(map(is_dynamic, (*graph.function_type.inputs, *graph.function_type.outputs))):
             return
         symbols, arguments = graph_symbols(graph)
         numbers = Symbols({symbol: number for number, symbol in enumerate(symbols)})
