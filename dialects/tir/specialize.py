@@ -13,7 +13,7 @@ Counterpart of TVM's `PrimFunc.specialize`, which also does so for some of the s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, IntegerAttr, MemRefType, StringAttr
@@ -100,7 +100,7 @@ def _specialize_attribute(attribute: Attribute, sizes: Mapping[int, int]) -> Att
         results = tuple(with_sizes(expr, sizes) for expr in attribute.data.results)
         return AffineMapAttr(AffineMap(attribute.data.num_dims, 0, results))
     if isinstance(attribute, ArrayAttr):
-        return ArrayAttr([_specialize_attribute(each, sizes) for each in attribute])
+        return ArrayAttr([_specialize_attribute(each, sizes) for each in cast("ArrayAttr[Attribute]", attribute)])
     return attribute
 
 

@@ -20,4 +20,4 @@ def test_a_random_program_means_the_same_everywhere(seed: int):
     exe = weft.compile(module, threads=1)
     for _ in range(3):
         for found, expected in zip(exe(*inputs), evaluate_function(main, inputs), strict=True):
-            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(np.asarray(found, float), np.asarray(expected, float), rtol=1e-4, atol=1e-5)
