@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 from collections.abc import Sequence
 
 from .linker import LoadError
@@ -23,7 +22,9 @@ def load_for(objects: Sequence[bytes]) -> None:
     for mark, names in _MARKS.items():
         if mark in _loaded or not any(mark in image for image in objects):
             continue
-        for name in (names[0], ctypes.util.find_library(names[1])):
+        from ctypes.util import find_library  # which imports what starts processes
+
+        for name in (names[0], find_library(names[1])):
             try:
                 if name is not None:
                     ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)

@@ -86,7 +86,8 @@ assert numpy.allclose(exe(numpy.ones(2, numpy.float32)), numpy.e)
         "weft.dialects", "weft.dialects.support", "weft.dialects.support.alignment",
         "weft.dialects.support.checks", "weft.dialects.support.diagnostics",
         "weft.dialects.support.element_types", "weft.dialects.support.processors", "weft.loading", "weft.lowering",
-        "weft.lowering.abi", "weft.lowering.sizes", "weft.transforms", "weft.transforms.infra", "weft.transforms.infra.lazy",
+        "weft.lowering.abi", "weft.lowering.sizes", "weft.transforms",
+        "weft.transforms.infra", "weft.transforms.infra.lazy",
     }  # fmt: skip
     assert weft_itself - runtime == beside
     # Diagnostics are xDSL's exceptions too, whose module imports nothing else of it.
