@@ -106,7 +106,8 @@ def of_channels(parameter: SSAValue | None, rank: int, axis: int) -> list[int]:
 
 def matmul_integer(node: Node) -> SSAValue:
     """`(a - a_zero_point) @ (b - b_zero_point)`."""
-    a, b, a_zero, b_zero = node.input(0), node.input(1), node.optional(2), node.optional(3)
+    a, b = node.input(0, at_least=1), node.input(1, at_least=1)
+    a_zero, b_zero = node.optional(2), node.optional(3)
     return product(node, centred(node, a, a_zero, of_rows(a_zero)), centred(node, b, b_zero, of_columns(b_zero)))
 
 
@@ -127,7 +128,9 @@ def requantized(node: Node, total: SSAValue, factor: SSAValue, zero: SSAValue) -
 
 def qlinear_matmul(node: Node) -> SSAValue:
     """A product of quantised matrices, quantised again."""
-    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = (node.input(n) for n in range(8))
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = (
+        node.input(n, at_least=1 if n in (0, 3) else 0) for n in range(8)
+    )
     total = product(node, centred(node, a, a_zero, of_rows(a_zero)), centred(node, b, b_zero, of_columns(b_zero)))
     factor = node.emit("multiply", under(node, a_scale, of_rows(a_scale)), under(node, b_scale, of_columns(b_scale)))
     return requantized(node, total, node.emit("divide", factor, under(node, y_scale)), y_zero)

@@ -15,7 +15,7 @@ import pytest
 from mutate import NUMBERS, Outcome, mutated_bytes, mutated_text, run_cases, run_tool
 
 import weft
-from weft.lowering.machine.kernel_cache import KernelCache
+from weft.lowering.machine.kernel_cache import IN_MEMORY, KernelCache
 from weft.tools import weft_run
 
 MODULE = """
@@ -102,6 +102,7 @@ def test_mutated_cache_entries_change_no_result(
 ) -> None:
     monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "m.mlir").write_text(MODULE)
+    IN_MEMORY.clear()
     weft.compile(tmp_path / "m.mlir", threads=1)
     compiled = {path: path.read_bytes() for path in sorted((tmp_path / "cache").rglob("*")) if path.is_file()}
     cache = KernelCache.from_environment()
@@ -115,6 +116,7 @@ def test_mutated_cache_entries_change_no_result(
         if found is not None and found != cache_content(compiled[path]):
             raise Outcome("a damaged object is taken")
         if case % COMPILED_EVERY == 0:
+            IN_MEMORY.clear()
             if not np.allclose(weft.compile(tmp_path / "m.mlir", threads=1)(X), EXPECTED, rtol=1e-5):
                 raise Outcome("another result")
             if path.read_bytes() != compiled[path]:

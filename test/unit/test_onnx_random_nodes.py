@@ -32,7 +32,7 @@ def random_model(operator: str, choose: random.Random) -> ModelProto | None:
         schema = onnx.defs.get_schema(operator, opset)
     except onnx.defs.SchemaError:
         return None
-    names = [f"x{i}" for i in range(choose.randint(schema.min_input, min(schema.max_input, 5)))]
+    names = [f"x{i}" for i in range(choose.randint(schema.min_input, max(schema.min_input, min(schema.max_input, 5))))]
     weights = {
         name: np.array(choose.choice(CONSTANTS), choose.choice([np.int64, np.float32]))
         for name in names
