@@ -31,6 +31,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ..support.diagnostics import Diagnostic
+from ..support.shaped import is_memref
 from .core import (
     DYNAMIC,
     AliasOp,
@@ -108,7 +109,7 @@ class GraphOp(IRDLOperation):
     def is_hosted(self) -> bool:
         """Whether something of it is not on the CPU: then it is not one function, and the host runs it step by step."""
         values = [*self.body.block.args, *(result for op in self.body.block.ops for result in op.results)]
-        return any(isinstance(v.type, MemRefType) and not isinstance(v.type.memory_space, NoneAttr) for v in values)
+        return any(is_memref(v.type) and not isinstance(v.type.memory_space, NoneAttr) for v in values)
 
     def verify_(self) -> None:
         arguments = self.body.block.args
