@@ -18,6 +18,7 @@ from oracle_records import Graph, Json, Node, Record, graph_of
 from oracle_relay import ID, TRUE, operation, type_of
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, IntegerAttr, MemRefType, ModuleOp, StringAttr, f32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.parser import Parser
 
 from weft.dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
 from weft.dialects.relay.core import CallLoweredOp, CallOp, FuncOp, ReturnOp, TupleGetOp, YieldOp
@@ -31,7 +32,7 @@ from weft.dialects.relay.devices import (
 )
 from weft.dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from weft.dialects.relay.vm import AllocStorageOp, AllocTensorOp, ReshapeTensorOp, ShapeOfOp, StorageType
-from weft.dialects.tir.functions import PrimFuncOp
+from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.infra.walk import walk
 from weft.transforms.relay.device_planning.planned import planned_devices
 
@@ -376,7 +377,7 @@ class Recorded:
         for name, buffers in re.findall(r"@(\w+) = primfn\(.*?buffers = \{(.*?)\}\n", text, re.DOTALL):
             scopes = re.findall(r"Pointer\((?:(\w+) )?float32\)", buffers)
             spaces = [StringAttr(scope) if scope else None for scope in scopes]
-            yield PrimFuncOp(name, [_matrix(space) for space in spaces])
+            yield _kernel(name, [_matrix(space) for space in spaces])
 
     # What TVM made of it.
 
@@ -409,7 +410,28 @@ class Recorded:
         }
 
 
-def _matrix(scope: StringAttr | None) -> Attribute:
+def _kernel(name: str, types: Sequence[MemRefType]) -> Operation:
+    """A kernel on matrices that copies the first to the last: what TVM's computes is nothing to the plan."""
+    arguments = ", ".join(f"%a{n}: {type}" for n, type in enumerate(types))
+    rows, columns = types[0].get_shape()
+    last = len(types) - 1
+    text = f"""tir.prim_func @{name}({arguments}) {{
+      tir.for %i = 0 to {rows} {{
+        tir.for %j = 0 to {columns} {{
+          tir.block @copy(%vi: spatial {rows}, %vj: spatial {columns}) = [%i, %j]
+              reads(%a0[%vi, %vj] : {types[0]}) writes(%a{last}[%vi, %vj] : {types[-1]}) {{
+            %0 = memref.load %a0[%vi, %vj] : {types[0]}
+            memref.store %0, %a{last}[%vi, %vj] : {types[-1]}
+          }}
+        }}
+      }}
+    }}"""
+    (kernel,) = Parser(new_ir_context(), text).parse_module().ops
+    kernel.detach()
+    return kernel
+
+
+def _matrix(scope: StringAttr | None) -> MemRefType:
     return MemRefType(f32, [128, 128]) if scope is None else MemRefType(f32, [128, 128], memory_space=scope)
 
 

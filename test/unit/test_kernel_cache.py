@@ -28,7 +28,7 @@ from weft.lowering.machine.kernel_cache import IN_MEMORY, CacheCounts, KernelCac
 from weft.lowering.machine.target import Target
 from weft.runtime.artefact import digest
 from weft.tools.weft_cache import main
-from weft.transforms.infra import ModulePass
+from weft.transforms.infra import ModulePass, registry
 from weft.transforms.infra.info import PassInfo
 from weft.transforms.infra.registry import registered
 from weft.transforms.infra.remarks import Remark, sent_to
@@ -54,9 +54,15 @@ def answer(number: int) -> str:
 
 
 @pytest.fixture(autouse=True)
-def nothing_in_memory() -> Iterator[None]:
+def nothing_in_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nor passes from outside, which other tests registered in this process: with these, every kernel is lowered."""
     forget()
-    yield
+    with monkeypatch.context() as patch:
+        for name in registry.outside_passes():
+            patch.delitem(registry._registered, name, raising=False)  # pyright: ignore[reportPrivateUsage]
+        registry._forget()  # pyright: ignore[reportPrivateUsage]
+        yield
+    registry._forget()  # pyright: ignore[reportPrivateUsage]
 
 
 def forget() -> None:

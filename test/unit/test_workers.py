@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 PARENT = """
 import os, signal, sys, time, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 from weft.lowering.machine.codegen import CodegenPool
 from weft.lowering.machine.target import Target
 pool = CodegenPool(Target(), 2)
