@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, BoolAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
+from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from .core import I64, Instruction
+from .core import I64, Instruction, instruction
 
 
-@irdl_op_definition
+@instruction("block loop")
 class ComputeAtOp(Instruction):
     """A producer is computed in a loop of its readers, as far as they need it there. With `preserve_unit_loops` it has
     a loop for each of its iterators there, even of one iteration.
@@ -24,12 +22,10 @@ class ComputeAtOp(Instruction):
     ```
     """
 
-    name = "schedule.compute_at"
-    TAKES: ClassVar = "block loop"
     preserve_unit_loops = opt_prop_def(BoolAttr)
 
 
-@irdl_op_definition
+@instruction("block loop")
 class ReverseComputeAtOp(Instruction):
     """A reader is computed in a loop of its producers, as far as they have come there.
 
@@ -38,12 +34,10 @@ class ReverseComputeAtOp(Instruction):
     ```
     """
 
-    name = "schedule.reverse_compute_at"
-    TAKES: ClassVar = "block loop"
     preserve_unit_loops = opt_prop_def(BoolAttr)
 
 
-@irdl_op_definition
+@instruction("block")
 class ComputeInlineOp(Instruction):
     """A block's formula stands where its result was read.
 
@@ -52,11 +46,8 @@ class ComputeInlineOp(Instruction):
     ```
     """
 
-    name = "schedule.compute_inline"
-    TAKES: ClassVar = "block"
 
-
-@irdl_op_definition
+@instruction("block")
 class ReverseComputeInlineOp(Instruction):
     """An elementwise reader becomes part of its only producer.
 
@@ -65,11 +56,8 @@ class ReverseComputeInlineOp(Instruction):
     ```
     """
 
-    name = "schedule.reverse_compute_inline"
-    TAKES: ClassVar = "block"
 
-
-@irdl_op_definition
+@instruction("block loop", gives="block")
 class DecomposeReductionOp(Instruction):
     """What starts a reduction becomes a block of its own, before a loop; gives that block.
 
@@ -78,12 +66,8 @@ class DecomposeReductionOp(Instruction):
     ```
     """
 
-    name = "schedule.decompose_reduction"
-    TAKES: ClassVar = "block loop"
-    GIVES: ClassVar = "block"
 
-
-@irdl_op_definition
+@instruction("block loop", gives="block")
 class DecomposePaddingOp(Instruction):
     """What a block pads with is written before a loop, and the block writes the rest; gives the block that fills.
 
@@ -92,12 +76,8 @@ class DecomposePaddingOp(Instruction):
     ```
     """
 
-    name = "schedule.decompose_padding"
-    TAKES: ClassVar = "block loop"
-    GIVES: ClassVar = "block"
 
-
-@irdl_op_definition
+@instruction("block")
 class PadEinsumOp(Instruction):
     """The iterators of a sum of products take so many more values each, for which zeros are added.
 
@@ -106,8 +86,6 @@ class PadEinsumOp(Instruction):
     ```
     """
 
-    name = "schedule.pad_einsum"
-    TAKES: ClassVar = "block"
     padding = prop_def(ArrayAttr)
 
     def verify_parameters(self) -> None:
@@ -115,7 +93,7 @@ class PadEinsumOp(Instruction):
             raise VerifyException("padding is a list of integers")
 
 
-@irdl_op_definition
+@instruction("loop", gives="block")
 class RfactorOp(Instruction):
     """Each iteration of a reduction's loop sums on its own, in a buffer with one more dimension, `axis`; gives the
     block that does, and leaves the given one to add up.
@@ -125,13 +103,10 @@ class RfactorOp(Instruction):
     ```
     """
 
-    name = "schedule.rfactor"
-    TAKES: ClassVar = "loop"
-    GIVES: ClassVar = "block"
     axis = prop_def(I64)
 
 
-@irdl_op_definition
+@instruction("block block*", gives="block")
 class CacheReadOp(Instruction):
     """What a block reads is copied to a buffer of its own first; gives the block that copies. Further blocks share the
     copy.
@@ -141,14 +116,11 @@ class CacheReadOp(Instruction):
     ```
     """
 
-    name = "schedule.cache_read"
-    TAKES: ClassVar = "block block*"
-    GIVES: ClassVar = "block"
     index = prop_def(I64)
     scope = prop_def(StringAttr)
 
 
-@irdl_op_definition
+@instruction("block", gives="block")
 class CacheWriteOp(Instruction):
     """A block computes into a buffer of its own, which is copied then; gives the block that copies.
 
@@ -157,9 +129,6 @@ class CacheWriteOp(Instruction):
     ```
     """
 
-    name = "schedule.cache_write"
-    TAKES: ClassVar = "block"
-    GIVES: ClassVar = "block"
     index = prop_def(I64)
     scope = prop_def(StringAttr)
 
@@ -167,13 +136,15 @@ class CacheWriteOp(Instruction):
 class BufferInstruction(Instruction):
     """An instruction on one of the buffers that a block reads (`buffer = "read"`) or writes (`"write"`), by number."""
 
+    buffer = prop_def(StringAttr)
+    index = prop_def(I64)
+
     def verify_parameters(self) -> None:
-        buffer = self.properties.get("buffer")
-        if not isinstance(buffer, StringAttr) or buffer.data not in ("read", "write"):
+        if self.buffer.data not in ("read", "write"):
             raise VerifyException('buffer is "read" or "write"')
 
 
-@irdl_op_definition
+@instruction("block", gives="block")
 class ReindexOp(BufferInstruction):
     """What a block reads goes through a copy that is laid out as its iterators run; gives the block that copies.
 
@@ -182,14 +153,8 @@ class ReindexOp(BufferInstruction):
     ```
     """
 
-    name = "schedule.reindex"
-    TAKES: ClassVar = "block"
-    GIVES: ClassVar = "block"
-    buffer = prop_def(StringAttr)
-    index = prop_def(I64)
 
-
-@irdl_op_definition
+@instruction("block", shown=("scope",))
 class SetScopeOp(Instruction):
     """The buffer that a block writes lives in a scope.
 
@@ -198,14 +163,11 @@ class SetScopeOp(Instruction):
     ```
     """
 
-    name = "schedule.set_scope"
-    TAKES: ClassVar = "block"
-    SHOWN: ClassVar = ("scope",)
     scope = prop_def(StringAttr)
     index = prop_def(I64)
 
 
-@irdl_op_definition
+@instruction("block")
 class TransformLayoutOp(BufferInstruction):
     """A buffer is laid out anew: the element at some indices stands where the map leads.
 
@@ -214,14 +176,10 @@ class TransformLayoutOp(BufferInstruction):
     ```
     """
 
-    name = "schedule.transform_layout"
-    TAKES: ClassVar = "block"
-    buffer = prop_def(StringAttr)
-    index = prop_def(I64)
     map = prop_def(AffineMapAttr)
 
 
-@irdl_op_definition
+@instruction("block")
 class TransformBlockLayoutOp(Instruction):
     """A block is addressed by other iterators: those that the map makes of its own.
 
@@ -230,12 +188,10 @@ class TransformBlockLayoutOp(Instruction):
     ```
     """
 
-    name = "schedule.transform_block_layout"
-    TAKES: ClassVar = "block"
     map = prop_def(AffineMapAttr)
 
 
-@irdl_op_definition
+@instruction("block")
 class FuseItersOp(Instruction):
     """Two neighbouring iterators of a block become one, and so do their loops.
 
@@ -244,12 +200,10 @@ class FuseItersOp(Instruction):
     ```
     """
 
-    name = "schedule.fuse_iters"
-    TAKES: ClassVar = "block"
     first = prop_def(I64)
 
 
-@irdl_op_definition
+@instruction("block")
 class FuseBufferDimsOp(BufferInstruction):
     """Two neighbouring dimensions of a buffer become one, which all its accesses reach by one fused iterator.
 
@@ -258,14 +212,10 @@ class FuseBufferDimsOp(BufferInstruction):
     ```
     """
 
-    name = "schedule.fuse_buffer_dims"
-    TAKES: ClassVar = "block"
-    buffer = prop_def(StringAttr)
-    index = prop_def(I64)
     first = prop_def(I64)
 
 
-@irdl_op_definition
+@instruction("block")
 class StorageAlignOp(Instruction):
     """Neighbours along an axis of a buffer that a block writes lie a multiple of `factor`, and `offset`, elements
     apart.
@@ -275,15 +225,13 @@ class StorageAlignOp(Instruction):
     ```
     """
 
-    name = "schedule.storage_align"
-    TAKES: ClassVar = "block"
     index = prop_def(I64)
     axis = prop_def(I64)
     factor = prop_def(I64)
     offset = prop_def(I64)
 
 
-@irdl_op_definition
+@instruction("block")
 class SetAxisSeparatorOp(BufferInstruction):
     """The dimensions of a buffer between those of some numbers become dimensions of memory.
 
@@ -292,10 +240,6 @@ class SetAxisSeparatorOp(BufferInstruction):
     ```
     """
 
-    name = "schedule.set_axis_separator"
-    TAKES: ClassVar = "block"
-    buffer = prop_def(StringAttr)
-    index = prop_def(I64)
     separators = prop_def(ArrayAttr)
 
     def verify_parameters(self) -> None:
@@ -304,7 +248,7 @@ class SetAxisSeparatorOp(BufferInstruction):
             raise VerifyException("separators is a list of integers")
 
 
-@irdl_op_definition
+@instruction("block", shown=("dtype",))
 class UnsafeSetDtypeOp(Instruction):
     """The buffer that a block writes holds another float type, whatever that does to the result.
 
@@ -313,14 +257,11 @@ class UnsafeSetDtypeOp(Instruction):
     ```
     """
 
-    name = "schedule.unsafe_set_dtype"
-    TAKES: ClassVar = "block"
-    SHOWN: ClassVar = ("dtype",)
     dtype = prop_def(Attribute)
     index = prop_def(I64)
 
 
-@irdl_op_definition
+@instruction("block|loop")
 class AnnotateOp(Instruction):
     """A block or a loop carries a word for whoever reads it.
 
@@ -329,13 +270,11 @@ class AnnotateOp(Instruction):
     ```
     """
 
-    name = "schedule.annotate"
-    TAKES: ClassVar = "block|loop"
     key = prop_def(StringAttr)
     value = prop_def(Attribute)
 
 
-@irdl_op_definition
+@instruction("block|loop")
 class UnannotateOp(Instruction):
     """A block or a loop loses a word.
 
@@ -344,8 +283,6 @@ class UnannotateOp(Instruction):
     ```
     """
 
-    name = "schedule.unannotate"
-    TAKES: ClassVar = "block|loop"
     key = prop_def(StringAttr)
 
 

@@ -1,7 +1,8 @@
 """What all instructions of a schedule have in common: handles, how they are written, and the sequence that holds them.
 
-An instruction's signature is two words of kinds, such as `block loop` or `loop value*`: what it takes and what it
-gives. It is written with its operands, then what else it needs, then how many handles it gives where that varies:
+An instruction is declared by its signature, two words of kinds such as `block loop` or `loop value*`, what it takes and
+what it gives, and by its properties. It is written with its operands, then what else it needs, then how many handles it
+gives where that varies:
 
     %i, %j = schedule.get_loops %b -> 2
     %i_0, %i_1 = schedule.split %i, [?, 16] -> 2
@@ -10,8 +11,9 @@ gives. It is written with its operands, then what else it needs, then how many h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Self, cast
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -99,6 +101,9 @@ def attribute_of(value: object) -> Attribute:
             return ArrayAttr([attribute_of(item) for item in items])
         case _:
             raise TypeError(f"a schedule cannot record a {type(value).__name__}")
+
+
+OpT = TypeVar("OpT", bound="Instruction")
 
 
 class Instruction(IRDLOperation):
@@ -235,6 +240,20 @@ class Instruction(IRDLOperation):
             if parser.parse_optional_punctuation(",") is None:
                 break
         return operands, properties
+
+
+def instruction(takes: str = "", *, gives: str = "", shown: tuple[str, ...] = ()) -> Callable[[type[OpT]], type[OpT]]:
+    """Define a class as the instruction of its name (`ComputeAtOp` as `schedule.compute_at`), with its signature: the
+    kinds of handles that it takes and gives, and the properties that are written without their names."""
+
+    def define(cls: type[OpT]) -> type[OpT]:
+        words = re.findall("[A-Z][a-z]*", cls.__name__.removesuffix("Op"))
+        cls.name = f"schedule.{'_'.join(words).lower()}"
+        defined = irdl_op_definition(cls)
+        defined.TAKES, defined.GIVES, defined.SHOWN = takes, gives, shown
+        return defined
+
+    return define
 
 
 def parse_handle(parser: Parser, op: type[Instruction], position: int) -> SSAValue | None:

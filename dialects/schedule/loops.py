@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.irdl import prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .core import HANDLE, Instruction, parse_handle, print_parameter
+from .core import HANDLE, Instruction, instruction, parse_handle, print_parameter
 
 
-@irdl_op_definition
+@instruction("loop value*", gives="loop*", shown=("factors",))
 class SplitOp(Instruction):
     """One loop becomes as many as there are factors, outermost first; a factor `?` is what the others leave.
 
@@ -24,10 +22,6 @@ class SplitOp(Instruction):
     ```
     """
 
-    name = "schedule.split"
-    TAKES: ClassVar = "loop value*"
-    GIVES: ClassVar = "loop*"
-    SHOWN: ClassVar = ("factors",)
     factors = prop_def(ArrayAttr)
 
     def verify_parameters(self) -> None:
@@ -76,7 +70,7 @@ class SplitOp(Instruction):
         return operands, {"factors": ArrayAttr(factors)}
 
 
-@irdl_op_definition
+@instruction("loop+", gives="loop")
 class FuseOp(Instruction):
     """Directly nested loops become one.
 
@@ -85,12 +79,8 @@ class FuseOp(Instruction):
     ```
     """
 
-    name = "schedule.fuse"
-    TAKES: ClassVar = "loop+"
-    GIVES: ClassVar = "loop"
 
-
-@irdl_op_definition
+@instruction("loop+")
 class ReorderOp(Instruction):
     """Loops of one nest stand in the given order, outermost first.
 
@@ -99,11 +89,8 @@ class ReorderOp(Instruction):
     ```
     """
 
-    name = "schedule.reorder"
-    TAKES: ClassVar = "loop+"
 
-
-@irdl_op_definition
+@instruction("loop")
 class ParallelOp(Instruction):
     """The iterations of a loop are shared among threads.
 
@@ -112,11 +99,8 @@ class ParallelOp(Instruction):
     ```
     """
 
-    name = "schedule.parallel"
-    TAKES: ClassVar = "loop"
 
-
-@irdl_op_definition
+@instruction("loop")
 class VectorizeOp(Instruction):
     """The iterations of a loop are the lanes of vectors.
 
@@ -125,11 +109,8 @@ class VectorizeOp(Instruction):
     ```
     """
 
-    name = "schedule.vectorize"
-    TAKES: ClassVar = "loop"
 
-
-@irdl_op_definition
+@instruction("loop")
 class UnrollOp(Instruction):
     """The iterations of a loop are written out.
 
@@ -138,11 +119,8 @@ class UnrollOp(Instruction):
     ```
     """
 
-    name = "schedule.unroll"
-    TAKES: ClassVar = "loop"
 
-
-@irdl_op_definition
+@instruction("loop", shown=("thread",))
 class BindOp(Instruction):
     """The iterations of a loop are run by a device's threads along one of its axes.
 
@@ -151,13 +129,10 @@ class BindOp(Instruction):
     ```
     """
 
-    name = "schedule.bind"
-    TAKES: ClassVar = "loop"
-    SHOWN: ClassVar = ("thread",)
     thread = prop_def(StringAttr)
 
 
-@irdl_op_definition
+@instruction("block|loop", gives="loop")
 class AddUnitLoopOp(Instruction):
     """A loop of one iteration stands around a block or a loop.
 
@@ -165,10 +140,6 @@ class AddUnitLoopOp(Instruction):
     %u = schedule.add_unit_loop %b
     ```
     """
-
-    name = "schedule.add_unit_loop"
-    TAKES: ClassVar = "block|loop"
-    GIVES: ClassVar = "loop"
 
 
 OPS: list[type[Instruction]] = [

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
+from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .core import I64, Instruction, attribute_of
+from .core import I64, Instruction, attribute_of, instruction
 
 
-@irdl_op_definition
+@instruction(gives="block", shown=("block", "function"))
 class GetBlockOp(Instruction):
     """The block of a name. `number` tells blocks of one name apart, in program order.
 
@@ -24,9 +22,6 @@ class GetBlockOp(Instruction):
     ```
     """
 
-    name = "schedule.get_block"
-    GIVES: ClassVar = "block"
-    SHOWN: ClassVar = ("block", "function")
     block = prop_def(StringAttr)
     function = opt_prop_def(StringAttr)
     number = opt_prop_def(I64)
@@ -46,7 +41,7 @@ class GetBlockOp(Instruction):
         return [], properties
 
 
-@irdl_op_definition
+@instruction("block", gives="loop*")
 class GetLoopsOp(Instruction):
     """The loops around a block, outermost first.
 
@@ -55,12 +50,8 @@ class GetLoopsOp(Instruction):
     ```
     """
 
-    name = "schedule.get_loops"
-    TAKES: ClassVar = "block"
-    GIVES: ClassVar = "loop*"
 
-
-@irdl_op_definition
+@instruction("block|loop", gives="block*")
 class GetChildBlocksOp(Instruction):
     """The blocks in a loop, in program order.
 
@@ -69,12 +60,8 @@ class GetChildBlocksOp(Instruction):
     ```
     """
 
-    name = "schedule.get_child_blocks"
-    TAKES: ClassVar = "block|loop"
-    GIVES: ClassVar = "block*"
 
-
-@irdl_op_definition
+@instruction("block", gives="block*")
 class GetProducersOp(Instruction):
     """The blocks that write what a block reads.
 
@@ -83,12 +70,8 @@ class GetProducersOp(Instruction):
     ```
     """
 
-    name = "schedule.get_producers"
-    TAKES: ClassVar = "block"
-    GIVES: ClassVar = "block*"
 
-
-@irdl_op_definition
+@instruction("block", gives="block*")
 class GetConsumersOp(Instruction):
     """The blocks that read what a block writes.
 
@@ -97,12 +80,8 @@ class GetConsumersOp(Instruction):
     ```
     """
 
-    name = "schedule.get_consumers"
-    TAKES: ClassVar = "block"
-    GIVES: ClassVar = "block*"
 
-
-@irdl_op_definition
+@instruction("loop", gives="value*")
 class SamplePerfectTileOp(Instruction):
     """Factors whose product is the loop's extent, the last one at most `max_innermost`.
 
@@ -111,9 +90,6 @@ class SamplePerfectTileOp(Instruction):
     ```
     """
 
-    name = "schedule.sample_perfect_tile"
-    TAKES: ClassVar = "loop"
-    GIVES: ClassVar = "value*"
     max_innermost = prop_def(I64)
     decision = opt_prop_def(ArrayAttr)
 
@@ -126,7 +102,7 @@ class SamplePerfectTileOp(Instruction):
             raise VerifyException("the decision is a list of integers")
 
 
-@irdl_op_definition
+@instruction(gives="value")
 class SampleCategoricalOp(Instruction):
     """One of `candidates`, each as likely as `probs` says; the decision is its number.
 
@@ -135,8 +111,6 @@ class SampleCategoricalOp(Instruction):
     ```
     """
 
-    name = "schedule.sample_categorical"
-    GIVES: ClassVar = "value"
     candidates = prop_def(ArrayAttr)
     probs = prop_def(ArrayAttr)
     decision = opt_prop_def(I64)
@@ -150,7 +124,7 @@ class SampleCategoricalOp(Instruction):
             raise VerifyException(f"there is no candidate {self.decision.value.data}")
 
 
-@irdl_op_definition
+@instruction("block", gives="loop")
 class SampleComputeLocationOp(Instruction):
     """A loop that a block may be computed in: number `decision` of those around its reader, or -2 for where it stands,
     or -1 for inlining it.
@@ -160,13 +134,10 @@ class SampleComputeLocationOp(Instruction):
     ```
     """
 
-    name = "schedule.sample_compute_location"
-    TAKES: ClassVar = "block"
-    GIVES: ClassVar = "loop"
     decision = opt_prop_def(I64)
 
 
-@irdl_op_definition
+@instruction()
 class EnterPostprocOp(Instruction):
     """What follows is not the schedule's choice but repairs what it leaves; a replay may stop here.
 
@@ -174,8 +145,6 @@ class EnterPostprocOp(Instruction):
     schedule.enter_postproc
     ```
     """
-
-    name = "schedule.enter_postproc"
 
 
 def decided(op: Instruction, decision: object) -> None:
