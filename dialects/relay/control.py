@@ -38,8 +38,9 @@ from xdsl.utils.hints import isa
 
 from ..support.operations import irdl_op_definition
 from .base import Fusion, FusionPattern, compatible
-from .core import EndsInYield, FuncOp, check_yields, verify_places
-from .signature_syntax import Signature
+from .functions import FuncOp, verify_places
+from .regions import EndsInYield, check_yields
+from .signature_syntax import Signature, parse_function, print_function
 from .types import RefType as RefType
 
 
@@ -121,31 +122,13 @@ class FnOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> FnOp:
-        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
-        outputs: Sequence[Attribute] = ()
-        if parser.parse_optional_punctuation("->"):
-            listed = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-            outputs = (parser.parse_type(),) if listed is None else listed
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        op = FnOp(FunctionType.from_lists([a.type for a in arguments], outputs), parser.parse_region(arguments))
-        if attributes is not None:
-            op.attributes |= attributes.data
+        type, body, attributes = parse_function(parser)
+        op = FnOp(type, body)
+        op.attributes |= attributes
         return op
 
     def print(self, printer: Printer) -> None:
-        with printer.in_parens():
-            printer.print_list(self.body.block.args, printer.print_block_argument)
-        outputs = self.function_type.outputs.data
-        if outputs:
-            printer.print_string(" -> ")
-            if len(outputs) == 1 and not isinstance(outputs[0], FunctionType):
-                printer.print_attribute(outputs[0])
-            else:
-                with printer.in_parens():
-                    printer.print_list(outputs, printer.print_attribute)
-        printer.print_op_attributes(self.attributes, print_keyword=True)
-        printer.print_string(" ")
-        printer.print_region(self.body, False)
+        print_function(printer, self.body, self.function_type.outputs.data, self.attributes)
 
 
 @irdl_op_definition

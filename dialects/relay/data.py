@@ -35,7 +35,7 @@ from xdsl.utils.hints import isa
 
 from ..support.operations import irdl_op_definition
 from .base import Fusion, FusionPattern
-from .core import EndsInYield, check_yields
+from .regions import EndsInYield, check_yields
 from .types import AdtType, substituted, type_params
 
 DEFAULT = "_"

@@ -1,7 +1,11 @@
-"""`(operands) -> results` in an assembly format, where a result may be a function: that stands in parentheses."""
+"""How the types of operands and results are written where a result may be a function: that stands in parentheses."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import FunctionType
+from xdsl.ir import Attribute, Region
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
@@ -33,3 +37,35 @@ class Signature(CustomDirective):
         printer.print_function_type(self.given.inner.get_types(op), self.results.inner.get_types(op))
         state.should_emit_space = True
         state.last_was_punctuation = False
+
+
+def parse_function(parser: Parser, reserved: Sequence[str] = ()) -> tuple[FunctionType, Region, dict[str, Attribute]]:
+    """`(%x: A) -> B attributes {...} {...}`: the type of a function, its body and its attributes, which are none of
+    `reserved`."""
+    arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+    outputs: Sequence[Attribute] = ()
+    if parser.parse_optional_punctuation("->"):
+        listed = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+        outputs = (parser.parse_type(),) if listed is None else listed
+    attributes = parser.parse_optional_attr_dict_with_keyword(reserved)
+    body = parser.parse_region(arguments)
+    type = FunctionType.from_lists([argument.type for argument in arguments], outputs)
+    return type, body, {} if attributes is None else dict(attributes.data)
+
+
+def print_function(
+    printer: Printer, body: Region, outputs: Sequence[Attribute], attributes: Mapping[str, Attribute]
+) -> None:
+    """What `parse_function` reads."""
+    with printer.in_parens():
+        printer.print_list(body.block.args, printer.print_block_argument)
+    if outputs:
+        printer.print_string(" -> ")
+        if len(outputs) == 1 and not isinstance(outputs[0], FunctionType):
+            printer.print_attribute(outputs[0])
+        else:
+            with printer.in_parens():
+                printer.print_list(outputs, printer.print_attribute)
+    printer.print_op_attributes(attributes, print_keyword=True)
+    printer.print_string(" ")
+    printer.print_region(body, False)

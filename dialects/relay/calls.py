@@ -1,0 +1,150 @@
+"""Calls of global functions, and of the kernels that they become."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import (
+    FlatSymbolRefAttrConstr,
+    SymbolRefAttr,
+    TensorType,
+    UnitAttr,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    opt_prop_def,
+    prop_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import (
+    Pure,
+    SymbolUserOpInterface,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ..support.kernels import CallsKernel, KernelCall
+from ..support.operations import irdl_op_definition
+from .base import Fusion, FusionPattern, NonComputational, compatible, flatten_types, is_static
+from .functions import FuncOp
+from .signature_syntax import Signature
+from .types import bind_params, substituted, type_params
+
+if TYPE_CHECKING:
+    pass
+
+
+class _CallSymbolUser(SymbolUserOpInterface):
+    def verify(self, op: Operation) -> None:
+        from xdsl.traits import SymbolTable
+
+        assert isinstance(op, CallOp)
+        callee = SymbolTable.lookup_symbol(op, op.callee)
+        if not isinstance(callee, FuncOp):
+            raise VerifyException(f"there is no relay.func {op.callee}")
+        inputs, outputs = callee.function_type.inputs.data, callee.function_type.outputs.data
+        bound: dict[str, Attribute] = {}
+        given = [value.type for value in (*op.arguments, *op.results)]
+        if type_params(callee.function_type) and bind_params([*inputs, *outputs], given, bound):
+            inputs, outputs = ([substituted(type, bound) for type in types] for types in (inputs, outputs))
+        if len(inputs) != len(op.arguments) or not all(map(compatible, [a.type for a in op.arguments], inputs)):
+            raise VerifyException(f"the call's operands do not match the inputs of {op.callee}: {callee.function_type}")
+        if len(outputs) != len(op.results) or not all(map(compatible, [r.type for r in op.results], outputs)):
+            raise VerifyException(f"the call's results do not match the outputs of {op.callee}: {callee.function_type}")
+
+
+@irdl_op_definition
+class CallOp(IRDLOperation):
+    """Call a global function.
+
+    ```mlir
+    %y = relay.call @fused_nn_relu(%x) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+    ```
+    """
+
+    name = "relay.call"
+
+    callee = prop_def(FlatSymbolRefAttrConstr)
+    arguments = var_operand_def()
+    res = var_result_def()
+
+    custom_directives = (Signature,)
+    assembly_format = "$callee `(` $arguments `)` attr-dict `:` custom<Signature>(type($arguments), type($res))"
+    traits = traits_def(_CallSymbolUser(), FusionPattern(Fusion.OPAQUE))
+
+    def __init__(self, callee: str, arguments: Sequence[SSAValue], result_types: Sequence[Attribute]):
+        super().__init__(
+            operands=[arguments], result_types=[result_types], properties={"callee": SymbolRefAttr(callee)}
+        )
+
+
+class _CallLoweredCallsKernel(CallsKernel):
+    def call(self, op: Operation) -> KernelCall | None:
+        callee = op.properties.get("callee")
+        if not isinstance(callee, SymbolRefAttr):
+            return None
+        inputs, outputs = ([v.type for v in values] for values in (op.operands, op.results))
+        copies, updates = ("copies" in op.properties, "updates" in op.properties)
+        return KernelCall(op, callee.string_value(), inputs, outputs, copies, updates)
+
+
+@irdl_op_definition
+class CallLoweredOp(IRDLOperation):
+    """Call a `tir.prim_func` on tensors: the kernel's buffers are the operands, then the results.
+
+    Counterpart of TVM's `call_lowered`. It stands in `@main` from the `tir` phase until the `loops` phase gives every
+    tensor its place in memory. `copies` says that all the kernel does is to lay its operands one after the other in
+    memory, a reshape or a concatenation, so that there is no need to call it where they lie so already. `updates` says
+    that results are memory of the caller's, of which the kernel may read what is there, and need not write all.
+
+    ```mlir
+    %y = relay.call_lowered @fused_nn_relu(%x) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+    %z = relay.call_lowered @fused_reshape(%y) {copies} : (tensor<1x8xf32>) -> tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.call_lowered"
+
+    callee = prop_def(FlatSymbolRefAttrConstr)
+    copies = opt_prop_def(UnitAttr)
+    updates = opt_prop_def(UnitAttr)
+    arguments = var_operand_def(TensorType)
+    res = var_result_def(TensorType)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), NonComputational(), _CallLoweredCallsKernel())
+
+    def __init__(
+        self,
+        callee: str,
+        arguments: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        *,
+        copies: bool = False,
+        updates: bool = False,
+    ):
+        said = {"copies": copies, "updates": updates}
+        super().__init__(
+            operands=[arguments],
+            result_types=[result_types],
+            properties={"callee": SymbolRefAttr(callee), **{key: UnitAttr() for key, is_so in said.items() if is_so}},
+        )
+
+    def verify_(self) -> None:
+        if self.copies is None:
+            return
+        if len(self.res) != 1:
+            raise VerifyException(f"copies give one tensor, not {len(self.res)}")
+        given, result = flatten_types([a.type for a in self.arguments]), flatten_types([self.res[0].type])[0]
+        sizes = [prod(type.get_shape()) for type in given]
+        static = all(map(is_static, (*given, result)))
+        if any(type.element_type != result.element_type for type in given) or (
+            static and sum(sizes) != prod(result.get_shape())
+        ):
+            raise VerifyException(f"({', '.join(map(str, given))}) one after the other are not {result}")

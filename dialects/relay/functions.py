@@ -1,0 +1,172 @@
+"""Global functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import (
+    FunctionType,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    CallableOpInterface,
+    HasParent,
+    IsolatedFromAbove,
+    IsTerminator,
+    Pure,
+    SymbolOpInterface,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ..support.operations import irdl_op_definition
+from .base import compatible
+from .devices import DeviceError, check_places
+from .signature_syntax import parse_function, print_function
+
+if TYPE_CHECKING:
+    pass
+
+
+class _FuncCallable(CallableOpInterface):
+    @classmethod
+    def get_callable_region(cls, op: Operation) -> Region:
+        assert isinstance(op, FuncOp)
+        return op.body
+
+    @classmethod
+    def get_argument_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        assert isinstance(op, FuncOp)
+        return op.function_type.inputs.data
+
+    @classmethod
+    def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        assert isinstance(op, FuncOp)
+        return op.function_type.outputs.data
+
+
+def verify_places(attributes: Mapping[str, Attribute], type: FunctionType) -> None:
+    """Check what a function says of the devices of its arguments and results.
+
+    Raises:
+        VerifyException: it is no list of as many devices.
+    """
+    try:
+        check_places(attributes, type)
+    except DeviceError as error:
+        raise VerifyException(error.message) from None
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """A global function. Counterpart of a `Function` in TVM's `IRModule`.
+
+    Attributes that passes know: `primitive` (made by fusion: compiled to one kernel), and, as in TVM, `Compiler`,
+    `Extern`, `SkipOptimization`, at which function passes leave the function alone.
+
+    ```mlir
+    relay.func @main(%x: tensor<1x8xf32>) -> tensor<1x8xf32> {
+      %y = relay.nn.relu %x : tensor<1x8xf32>
+      relay.return %y : tensor<1x8xf32>
+    }
+    ```
+    """
+
+    name = "relay.func"
+
+    sym_name = prop_def(StringAttr)
+    function_type = prop_def(FunctionType)
+    sym_visibility = opt_prop_def(StringAttr)
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), _FuncCallable())
+
+    def __init__(
+        self,
+        name: str,
+        function_type: FunctionType,
+        body: Region | None = None,
+        *,
+        private: bool = False,
+        attributes: dict[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "function_type": function_type,
+                **({"sym_visibility": StringAttr("private")} if private else {}),
+            },
+            attributes=attributes or {},
+            regions=[Region(Block(arg_types=function_type.inputs)) if body is None else body],
+        )
+
+    @property
+    def is_primitive(self) -> bool:
+        return "primitive" in self.attributes
+
+    @property
+    def return_op(self) -> ReturnOp:
+        last = self.body.block.last_op
+        assert isinstance(last, ReturnOp)
+        return last
+
+    def verify_(self) -> None:
+        block = self.body.block
+        if tuple(a.type for a in block.args) != self.function_type.inputs.data:
+            raise VerifyException(f"the body's arguments differ from the function type of @{self.sym_name.data}")
+        if not isinstance(block.last_op, ReturnOp):
+            raise VerifyException(f"the body of @{self.sym_name.data} does not end in relay.return")
+        verify_places(self.attributes, self.function_type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FuncOp:
+        private = parser.parse_optional_keyword("private") is not None
+        name = parser.parse_symbol_name()
+        reserved = ("sym_name", "function_type", "sym_visibility")
+        type, body, attributes = parse_function(parser, reserved)
+        return FuncOp(name.data, type, body, private=private, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" private " if self.sym_visibility is not None else " ")
+        printer.print_symbol_name(self.sym_name.data)
+        print_function(printer, self.body, self.function_type.outputs.data, self.attributes)
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """End a function with its results."""
+
+    name = "relay.return"
+
+    arguments = var_operand_def()
+
+    assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
+    traits = traits_def(IsTerminator(), HasParent(FuncOp), Pure())
+
+    def __init__(self, *arguments: SSAValue | Operation):
+        super().__init__(operands=[list(arguments)])
+
+    def verify_(self) -> None:
+        function = self.parent_op()
+        assert isinstance(function, FuncOp)
+        type = function.properties.get("function_type")
+        if not isinstance(type, FunctionType):
+            return  # the function is wrong
+        declared = type.outputs.data
+        given = tuple(a.type for a in self.arguments)
+        if len(declared) != len(given) or not all(map(compatible, given, declared)):
+            raise VerifyException(
+                f"returns ({', '.join(map(str, given))}), but @{function.sym_name.data} is declared to return "
+                f"({', '.join(map(str, declared))})"
+            )
