@@ -19,6 +19,7 @@ from ....dialects.tir.core import (
     blocks_under,
     enclosing_loops,
 )
+from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.dependence import check_independence
 from ....dialects.tir.legality.scopes import is_torn, nests_using
 from ....dialects.tir.legality.steps import check_steps
@@ -119,6 +120,21 @@ def check_first_steps(chain: Sequence[ForOp], new_chain: Sequence[ForOp]) -> Non
         order = [*loops[:start], *new_chain, *loops[start + len(chain) :]]
         for finding in check_steps(block, order):
             raise ScheduleError.at(chain[0], f"its order stays: {finding.message}")
+
+
+def check_allocated(
+    buffer: SSAValue, known: str, hint: str | None = None, at: Operation | None = None
+) -> AllocBufferOp:
+    """`buffer` is no argument of the function, whose `known` its callers know; gives where it is allocated. A message
+    stands at `at`, or where the buffer is first used."""
+    alloc = allocation_of(buffer)
+    if alloc is not None:
+        return alloc
+    message = f"{buffer_name(buffer)} is an argument of the function: its callers know its {known}"
+    for op in (at, *accessing_blocks(buffer)):
+        if op is not None:
+            raise ScheduleError.at(op, message, hint=hint)
+    raise ScheduleError(message, hint=hint)
 
 
 def check_known(op: Operation, extents: Sequence[Extent], name: str) -> tuple[int, ...]:

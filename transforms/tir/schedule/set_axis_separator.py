@@ -61,10 +61,8 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import SSAValue
 
 from ....dialects.tir.buffers import AXIS_SEPARATORS
-from ....dialects.tir.core import AllocBufferOp, accessing_blocks, memref_of
-from ....dialects.tir.legality.bounds import buffer_name
-from ..analysis.producers import allocation_of
-from .checks import check_live
+from ....dialects.tir.core import AllocBufferOp, memref_of
+from .checks import check_allocated, check_live
 from .errors import ScheduleError
 
 
@@ -75,12 +73,7 @@ def check_set_axis_separator(buffer: SSAValue, separators: Sequence[int]) -> All
     Raises:
         ScheduleError: it is an argument of the function, or the numbers do not ascend, or are no dimension's.
     """
-    alloc = allocation_of(buffer)
-    if alloc is None:
-        users = accessing_blocks(buffer)
-        message = f"{buffer_name(buffer)} is an argument of the function: its callers know its memory"
-        hint = "cache_read or cache_write it"
-        raise ScheduleError.at(users[0], message, hint=hint) if users else ScheduleError(message, hint=hint)
+    alloc = check_allocated(buffer, "memory", "cache_read or cache_write it")
     check_live(alloc)
     rank = len(memref_of(buffer).get_shape())
     if sorted(set(separators)) != list(separators) or any(not 0 < each < rank for each in separators):

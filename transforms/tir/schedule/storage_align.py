@@ -62,8 +62,7 @@ from ....dialects.tir.alignment import BUFFER_DIM_ALIGN, Alignment, alignments
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp
 from ....dialects.tir.legality.bounds import buffer_name
-from ..analysis.producers import allocation_of
-from .checks import check_known, check_live
+from .checks import check_allocated, check_known, check_live
 from .errors import ScheduleError
 
 
@@ -81,11 +80,7 @@ def check_storage_align(block: BlockOp, index: int, axis: int, factor: int) -> S
         )
     buffer = block.writes[index]
     name = buffer_name(buffer)
-    alloc = allocation_of(buffer)
-    if alloc is None:
-        raise ScheduleError.at(
-            block, f"{name} is an argument of the function: its callers know its layout", hint="cache_write it"
-        )
+    alloc = check_allocated(buffer, "layout", "cache_write it", at=block)
     shape = check_known(alloc, shape_of(buffer), name)
     if not 0 <= axis < len(shape):
         raise ScheduleError.at(alloc, f"{name} has {len(shape)} dimensions, none of number {axis}")

@@ -61,8 +61,7 @@ from xdsl.ir.affine import AffineMap
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import accessing_blocks, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
-from ..analysis.producers import allocation_of
-from .checks import check_known, check_live, check_plain_memory
+from .checks import check_allocated, check_known, check_live, check_plain_memory
 from .copies import drop_unused_indices, move_access
 from .errors import ScheduleError
 from .index_maps import Bijection, bijection
@@ -76,11 +75,7 @@ def check_transform_layout(buffer: SSAValue, map: AffineMap) -> Bijection:
             the map does not give each element a place of its own.
     """
     blocks = accessing_blocks(buffer)
-    alloc = allocation_of(buffer)
-    if alloc is None:
-        message = f"{buffer_name(buffer)} is an argument of the function: its callers know its layout"
-        hint = "cache_read or cache_write it, and lay out the copy"
-        raise ScheduleError.at(blocks[0], message, hint=hint) if blocks else ScheduleError(message, hint=hint)
+    alloc = check_allocated(buffer, "layout", "cache_read or cache_write it, and lay out the copy")
     check_live(alloc, *blocks)
     check_plain_memory(buffer)
     shape = check_known(alloc, shape_of(buffer), buffer_name(buffer))

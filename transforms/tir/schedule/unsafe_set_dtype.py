@@ -50,9 +50,7 @@ from xdsl.dialects.builtin import AnyFloat, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.tir.core import accessing_blocks, memref_of
-from ....dialects.tir.legality.bounds import buffer_name
-from ..analysis.producers import allocation_of
-from .checks import check_live
+from .checks import check_allocated, check_live
 from .errors import ScheduleError
 
 
@@ -63,10 +61,7 @@ def check_unsafe_set_dtype(buffer: SSAValue, dtype: Attribute) -> tuple[AnyFloat
         ScheduleError: it is an argument of the function, one of the types is no float, or they have as many bits.
     """
     blocks = accessing_blocks(buffer)
-    alloc = allocation_of(buffer)
-    if alloc is None:
-        message = f"{buffer_name(buffer)} is an argument of the function: its callers know its type"
-        raise ScheduleError.at(blocks[0], message) if blocks else ScheduleError(message)
+    alloc = check_allocated(buffer, "type")
     check_live(alloc, *blocks)
     old = memref_of(buffer).element_type
     if not isinstance(old, AnyFloat) or not isinstance(dtype, AnyFloat):
