@@ -55,7 +55,7 @@ MAIN = "main"
 def rare_garbage_collection() -> Generator[None]:
     """Collect garbage seldom meanwhile: a compilation makes many objects that live long, and few circles."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 50)
+    gc.set_threshold(max(400_000, thresholds[0]), 50, 50)
     try:
         yield
     finally:

@@ -14,7 +14,7 @@ from .dialects.relay.core import FuncOp
 from .dialects.relay.weights import check_loaded
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.verifier import verify
-from .lowering.compiler import compile_graph
+from .lowering.compiler import compile_graph, rare_garbage_collection
 from .lowering.machine.kernel_cache import CacheCounts
 from .lowering.machine.target import Target
 from .lowering.module_phase import phase_of, select_entry
@@ -121,18 +121,19 @@ def _compile(
     function: str | None,
     phase: str | None,
 ) -> Executable:
-    module = load_module(model, shapes)
-    verify(module)
-    start = phase or phase_of(module)
-    select_entry(module, function)
-    check_loaded(module)
-    if params:
-        bind_params(module, params)
-    texts = PhaseTexts(clone(module), start, target, context)
-    counts: list[CacheCounts] = []
-    exe = Executable(compile_graph(module, target, start=start, counted=counts.append), threads, texts)
-    exe.kernel_counts = counts[0] if counts else None
-    return exe
+    with rare_garbage_collection():
+        module = load_module(model, shapes)
+        verify(module)
+        start = phase or phase_of(module)
+        select_entry(module, function)
+        check_loaded(module)
+        if params:
+            bind_params(module, params)
+        texts = PhaseTexts(clone(module), start, target, context)
+        counts: list[CacheCounts] = []
+        exe = Executable(compile_graph(module, target, start=start, counted=counts.append), threads, texts)
+        exe.kernel_counts = counts[0] if counts else None
+        return exe
 
 
 def graph_module(exe: Executable) -> GraphModule:

@@ -8,8 +8,7 @@ the content, so that equal keys mean equal data and two constants can be compare
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType, i1
@@ -30,13 +29,46 @@ MAX_INLINE_ELEMENTS = 16
 """Constants up to this size are printed in the text."""
 
 
-@dataclass(frozen=True)
 class Resource:
-    """A named array, or what reads it where it is first asked for."""
+    """A named array, or what reads it where it is first asked for. Two are equal if their keys are.
 
-    key: str
-    given: NDArray | None = field(default=None, compare=False, repr=False)
-    later: Callable[[], NDArray] | None = field(default=None, compare=False, repr=False)
+    Args:
+        key: its key, or what makes it where it is first asked for: a digest of hundreds of MiB takes long, and mostly
+            nobody asks.
+        name: what the key begins with, up to the last underscore.
+    """
+
+    def __init__(
+        self,
+        key: str | Callable[[], str],
+        given: NDArray | None = None,
+        later: Callable[[], NDArray] | None = None,
+        name: str | None = None,
+    ):
+        self._key = key
+        self._name = key.rpartition("_")[0] if name is None and isinstance(key, str) else name
+        self.given = given
+        self.later = later
+        self.token = object()
+        """Tells this one from others, without its data."""
+
+    @cached_property
+    def key(self) -> str:
+        """What the text has in its place."""
+        return self._key if isinstance(self._key, str) else self._key()
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or not isinstance(other, Resource):
+            return self is other
+        if self._name != other._name or _seen_to_differ(self.given, other.given):
+            return False
+        return self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+    def __repr__(self) -> str:
+        return f"Resource({self.key!r})"
 
     @property
     def is_known(self) -> bool:
@@ -80,19 +112,37 @@ def resource(array: NDArray, name: str = "constant") -> ResourceAttr:
     An array whose elements are all equal is held as one element seen under the whole shape (strides of zero), so a
     fill of hundreds of MiB takes no memory until a reader copies it.
     """
+    import numpy as np
+
+    if is_uniform(array):
+        array = np.broadcast_to(np.ascontiguousarray(array[(slice(0, 1),) * array.ndim]), array.shape)
+    else:
+        array = np.ascontiguousarray(array)
+    return ResourceAttr(Resource(partial(_key, array, name), array, name=name))
+
+
+def _key(array: NDArray, name: str) -> str:
+    """The key of an array that is contiguous, or seen under a shape of which all elements are one."""
     import hashlib
 
     import numpy as np
 
     digest = hashlib.blake2b(f"{array.dtype.name}{array.shape}".encode(), digest_size=6)
-    if is_uniform(array):
-        element = np.ascontiguousarray(array[(slice(0, 1),) * array.ndim])
-        digest.update(b"uniform" + element.tobytes())
-        array = np.broadcast_to(element, array.shape)
+    if array.size and not any(array.strides):
+        digest.update(b"uniform" + array[(slice(0, 1),) * array.ndim].tobytes())
     else:
-        array = np.ascontiguousarray(array)
         digest.update(array.view(np.uint8).data if array.size else b"")
-    return ResourceAttr(Resource(f"{name}_{digest.hexdigest()}", array))
+    return f"{name}_{digest.hexdigest()}"
+
+
+def _seen_to_differ(first: NDArray | None, second: NDArray | None) -> bool:
+    """Whether a glance tells that two arrays, if they are there, are not the same."""
+    if first is None or second is None or not first.size or not second.size:
+        return False
+    if first.dtype != second.dtype or first.shape != second.shape:
+        return True
+    corners = ((0,) * first.ndim, (-1,) * first.ndim)
+    return any(first[corner].tobytes() != second[corner].tobytes() for corner in corners)
 
 
 def is_uniform(array: NDArray) -> bool:

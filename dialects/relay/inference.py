@@ -54,5 +54,5 @@ def _constant(value: SSAValue) -> Hashable:
         return None
     held = owner.properties.get("value")
     if isinstance(held, ResourceAttr):
-        return held.data.key
+        return held.data.token
     return hash(held.data.data) if isinstance(held, DenseIntOrFPElementsAttr) else None

@@ -48,12 +48,16 @@ MAX_LOOKS = 40_000
 
 
 class _Known:
-    """The looks of operations that were found right, with numbers for attributes."""
+    """The looks of operations that were found right, with numbers for attributes.
+
+    Attributes do not change, so each is looked up by itself first: to compare what it is made of takes long."""
 
     def __init__(self) -> None:
         self.right: set[object] = set()
         self.numbers: dict[Attribute, int] = {}
         self.unused = count()
+        self.by_id: dict[int, tuple[int, Attribute]] = {}
+        """With the attribute, so that no other gets its `id`."""
 
 
 _known = _Known()
@@ -68,18 +72,19 @@ class Looks:
         global _known
         if len(_known.right) + len(_known.numbers) > MAX_LOOKS:
             _known = _Known()  # whoever is at work has the old one still
+        if len(_known.by_id) > MAX_LOOKS:
+            _known.by_id = {}
         known = _known
         self.right = known.right
         self._numbers = known.numbers
         self._unused = known.unused
-        self._by_id: dict[int, int] = {}
-        self._kept: list[object] = []
+        self._by_id = known.by_id
 
     def _number(self, attribute: Attribute) -> int:
-        number = self._by_id.get(id(attribute))
-        if number is None:
-            number = self._by_id[id(attribute)] = self._numbers.setdefault(attribute, next(self._unused))
-            self._kept.append(attribute)  # no other gets its `id`
+        if (known := self._by_id.get(id(attribute))) is not None:
+            return known[0]
+        number = self._numbers.setdefault(attribute, next(self._unused))
+        self._by_id[id(attribute)] = number, attribute
         return number
 
     def of(self, op: Operation) -> tuple[object, ...]:

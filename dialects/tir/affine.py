@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, IntegerAttr
@@ -23,7 +24,7 @@ from xdsl.ir.affine import (
 )
 from xdsl.printer import Printer
 
-from .symbols import affine_map, greatest, product, symbol_of
+from .symbols import affine_map, dimension, greatest, product, symbol_of
 
 Range = tuple[int, int]
 """Least and greatest value, both included."""
@@ -33,9 +34,9 @@ def affine_of(value: SSAValue, dims: Mapping[SSAValue, AffineExpr]) -> AffineExp
     """`value` as an affine expression of the values in `dims` and of symbols; `None` where it is not one."""
     if (known := dims.get(value)) is not None:
         return known
-    if isinstance(value, BlockArgument):
+    if type(value) is BlockArgument:
         return symbol_of(value)
-    assert isinstance(value, OpResult)
+    assert type(value) is OpResult
     op = value.op
     if type(op) is arith.ConstantOp:
         return AffineConstantExpr(op.value.value.data) if isinstance(op.value, IntegerAttr) else None
@@ -149,7 +150,7 @@ def access_map(op: memref.LoadOp | memref.StoreOp, iters: Sequence[BlockArgument
 
 def over_dimensions(iters: Sequence[BlockArgument]) -> dict[SSAValue, AffineExpr]:
     """Each iterator as the dimension of its number."""
-    return {v: AffineExpr.dimension(i) for i, v in enumerate(iters)}
+    return {v: dimension(i) for i, v in enumerate(iters)}
 
 
 def access_map_over(op: memref.LoadOp | memref.StoreOp, dims: Mapping[SSAValue, AffineExpr]) -> AffineMap | None:
@@ -178,8 +179,7 @@ class Access:
         return isinstance(self.op, memref.StoreOp)
 
 
-@dataclass(frozen=True)
-class Linear:
+class Linear(NamedTuple):
     """A sum of multiples: `constant + sum(coefficient * atom)`. Atoms are dimensions and floordiv/mod terms."""
 
     terms: Mapping[AffineExpr, int]
@@ -215,7 +215,9 @@ class Linear:
 
 def uses(expr: AffineExpr, dim: AffineExpr) -> bool:
     """Whether `dim` occurs in `expr`."""
-    return any(AffineExpr.dimension(d) == dim for d in expr.used_dims())
+    if type(expr) is AffineBinaryOpExpr:
+        return uses(expr.lhs, dim) or uses(expr.rhs, dim)
+    return type(expr) is AffineDimExpr and expr == dim
 
 
 def is_affine(expr: AffineExpr) -> bool:
@@ -236,8 +238,8 @@ def is_affine(expr: AffineExpr) -> bool:
 def linear(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> Linear:
     """The normal form of `expr`. With the `ranges` of its dimensions, `floordiv` and `mod` are resolved where the
     divisor divides the multiples that carry the quotient: `(4 * i + j) floordiv 4` is `i` for `0 <= j < 4`."""
-    if not isinstance(expr, AffineBinaryOpExpr):
-        return Linear({}, expr.value) if isinstance(expr, AffineConstantExpr) else Linear({expr: 1}, 0)
+    if type(expr) is not AffineBinaryOpExpr:
+        return Linear({}, expr.value) if type(expr) is AffineConstantExpr else Linear({expr: 1}, 0)
     kind = expr.kind
     left = linear(expr.lhs, ranges)
     right = linear(expr.rhs, ranges)
@@ -279,8 +281,8 @@ def _factors(atom: AffineExpr) -> tuple[AffineExpr, ...]:
 
 def _rejoin(terms: dict[AffineExpr, int]) -> dict[AffineExpr, int]:
     """`k * c * (x floordiv c) + k * (x mod c)` is `k * x`, for a single term `x`."""
-    for atom, factor in list(terms.items()):
-        if isinstance(atom, AffineBinaryOpExpr) and atom.kind == AffineBinaryOpKind.Mod and atom in terms:
+    for atom, factor in [*terms.items()]:
+        if type(atom) is AffineBinaryOpExpr and atom.kind is AffineBinaryOpKind.Mod and atom in terms:
             quotient = AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, atom.lhs, atom.rhs)
             assert isinstance(atom.rhs, AffineConstantExpr)
             if terms.get(quotient) == factor * atom.rhs.value and isinstance(
@@ -350,7 +352,7 @@ def linear_range(value: Linear, ranges: Mapping[AffineExpr, Range]) -> Range | N
     low = high = value.constant
     for atom, factor in value.terms.items():
         bounds = ranges.get(atom)
-        if bounds is None and isinstance(atom, AffineBinaryOpExpr):
+        if bounds is None and type(atom) is AffineBinaryOpExpr:
             bounds = expr_range(atom, ranges)
         if bounds is None:
             return None
@@ -361,18 +363,18 @@ def linear_range(value: Linear, ranges: Mapping[AffineExpr, Range]) -> Range | N
 
 def expr_range(expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> Range | None:
     """Bounds of an expression's value (not always tight), given its dimensions' ranges."""
-    if isinstance(expr, AffineBinaryOpExpr) and expr.kind in (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod):
+    if type(expr) is not AffineBinaryOpExpr:
+        return (expr.value, expr.value) if type(expr) is AffineConstantExpr else ranges.get(expr)
+    if expr.kind is AffineBinaryOpKind.FloorDiv or expr.kind is AffineBinaryOpKind.Mod:
         divisor = expr.rhs
         inner = expr_range(expr.lhs, ranges)
         if isinstance(divisor, AffineConstantExpr) and divisor.value > 0 and inner is not None:
-            if expr.kind == AffineBinaryOpKind.FloorDiv:
+            if expr.kind is AffineBinaryOpKind.FloorDiv:
                 return inner[0] // divisor.value, inner[1] // divisor.value
             if inner[0] >= 0 and inner[1] < divisor.value:
                 return inner
             return 0, divisor.value - 1
         return None
-    if not isinstance(expr, AffineBinaryOpExpr):
-        return (expr.value, expr.value) if isinstance(expr, AffineConstantExpr) else ranges.get(expr)
     form = linear(expr, ranges)
     if list(form.terms) == [expr]:
         return None
@@ -406,12 +408,16 @@ def simplify(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None)
 
 def substitute(expr: AffineExpr, dims: Sequence[AffineExpr]) -> AffineExpr:
     """`expr` with dimension `i` replaced by `dims[i]`."""
-    try:
-        return expr.replace_dims_and_symbols(dims, [])
-    except NotImplementedError:  # a product with a symbol
-        assert isinstance(expr, AffineBinaryOpExpr)
-        lhs, rhs = substitute(expr.lhs, dims), substitute(expr.rhs, dims)
-        return product(lhs, rhs) if expr.kind is AffineBinaryOpKind.Mul else AffineExpr.binary(expr.kind, lhs, rhs)
+    if type(expr) is AffineDimExpr:
+        return dims[expr.position] if expr.position < len(dims) else expr
+    if type(expr) is not AffineBinaryOpExpr:
+        return expr
+    kind, lhs, rhs = expr.kind, substitute(expr.lhs, dims), substitute(expr.rhs, dims)
+    if kind is AffineBinaryOpKind.Mul:
+        return product(lhs, rhs)
+    if (type(rhs) is AffineConstantExpr) is (kind is AffineBinaryOpKind.Add) or type(lhs) is AffineConstantExpr:
+        return AffineExpr.binary(kind, lhs, rhs)
+    return AffineBinaryOpExpr(kind, lhs, rhs)  # there is nothing to simplify
 
 
 _OPERATORS = {

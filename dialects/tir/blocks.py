@@ -226,7 +226,7 @@ class BlockOp(IRDLOperation):
         for region in (self.body, *([self.init] if self.init is not None else [])):
             dims = over_dimensions(region.block.args)
             for op in in_order(region):
-                if isinstance(op, memref.LoadOp | memref.StoreOp):
+                if type(op) is memref.LoadOp or type(op) is memref.StoreOp:
                     found.append(Access(op, access_map_over(op, dims)))
         return found
 
@@ -489,4 +489,4 @@ def accessing_blocks(buffer: SSAValue) -> list[BlockOp]:
 def blocks_under(op: Operation) -> list[BlockOp]:
     """The blocks in `op`, in order, `op` itself included."""
     itself = [op] if isinstance(op, BlockOp) else []
-    return itself + [inner for region in op.regions for inner in in_order(region) if isinstance(inner, BlockOp)]
+    return itself + [inner for region in op.regions for inner in in_order(region) if type(inner) is BlockOp]

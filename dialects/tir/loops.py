@@ -18,7 +18,7 @@ from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from .affine import Range, linear, print_expr
 from .expressions import parse_expr
-from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent, depends_on_symbols, greatest, likely
+from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent, depends_on_symbols, dimension, greatest, likely
 
 index = IndexType()
 
@@ -102,9 +102,11 @@ class ForOp(IRDLOperation):
     @property
     def size(self) -> Extent:
         """The number of iterations: an integer, or an expression of symbols."""
-        if isinstance(self.extent, AffineMapAttr):
-            return as_extent(self.extent.data.results[0])
-        return self.extent.value.data
+        extent = self.extent
+        if type(extent) is IntegerAttr:
+            return extent.value.data
+        assert isinstance(extent, AffineMapAttr)
+        return as_extent(extent.data.results[0])
 
     @size.setter
     def size(self, extent: Extent) -> None:
@@ -113,7 +115,7 @@ class ForOp(IRDLOperation):
     @property
     def is_symbolic(self) -> bool:
         """Whether the number of iterations depends on symbols."""
-        return isinstance(self.extent, AffineMapAttr)
+        return type(self.extent) is AffineMapAttr
 
     @property
     def likely_trips(self) -> int:
@@ -127,13 +129,14 @@ class ForOp(IRDLOperation):
         Raises:
             Diagnostic: it depends on symbols.
         """
-        if isinstance(self.extent, AffineMapAttr):
+        extent = self.extent
+        if isinstance(extent, AffineMapAttr):
             raise Diagnostic.at(
                 self,
                 f"the number of iterations of %{self.var.name_hint or 'i'} is known only when the function is called",
                 hint="give the function known extents (specialize), or leave this loop as it is",
             )
-        return self.extent.value.data
+        return extent.value.data
 
     @trip_count.setter
     def trip_count(self, extent: int) -> None:
@@ -236,7 +239,7 @@ def loop_range(var: SSAValue) -> Range:
 
 def dimension_ranges(values: Sequence[SSAValue]) -> dict[AffineExpr, Range]:
     """The ranges of the dimensions that stand for loop variables `values`."""
-    return {AffineExpr.dimension(i): loop_range(v) for i, v in enumerate(values)}
+    return {dimension(i): loop_range(v) for i, v in enumerate(values)}
 
 
 @remembered

@@ -13,7 +13,7 @@ An `Extent` is an integer or, where it depends on symbols, an affine expression 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import IndexType, MemRefType
@@ -73,9 +73,15 @@ def affine_map(num_dims: int, exprs: Sequence[AffineExpr]) -> AffineMap:
 
 def _end_of_symbols(expr: AffineExpr) -> int:
     """The number after the greatest of the symbols in `expr`."""
-    if isinstance(expr, AffineBinaryOpExpr):
+    if type(expr) is AffineBinaryOpExpr:  # as often as this is asked, `isinstance` takes long: the classes are abstract
         return max(_end_of_symbols(expr.lhs), _end_of_symbols(expr.rhs))
-    return expr.position + 1 if isinstance(expr, AffineSymExpr) else 0
+    return expr.position + 1 if type(expr) is AffineSymExpr else 0
+
+
+@cache
+def dimension(number: int) -> AffineExpr:
+    """`AffineExpr.dimension(number)`, made once."""
+    return AffineExpr.dimension(number)
 
 
 def as_affine(extent: Extent) -> AffineExpr:
@@ -120,6 +126,6 @@ def likely(extent: Extent) -> int:
 
 def product(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
     """`lhs * rhs`, where neither need be a constant: how a stride that is a symbol enters an address."""
-    if isinstance(lhs, AffineConstantExpr) or isinstance(rhs, AffineConstantExpr):
+    if type(lhs) is AffineConstantExpr or type(rhs) is AffineConstantExpr:
         return lhs * rhs
     return AffineBinaryOpExpr(AffineBinaryOpKind.Mul, lhs, rhs)
