@@ -40,7 +40,7 @@ from .machine.target import Target
 from .phases import Observer, pipeline
 from .read_steps import StepTable, read_steps
 from .sizes import Size
-from .threads.pool import compile_pool, pool_source
+from .threads.pool import pool_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,7 +111,7 @@ def compile_graph(
     observe(start, module, None)
 
     with rare_garbage_collection(), CodegenPool(target, jobs=jobs, opt_level=codegen_level, memory=IN_MEMORY) as pool:
-        pool.submit(POOL, pool_source(target), compile_pool)
+        pool.submit(POOL, pool_text(target.resolved().triple))
 
         def memo(passes: str) -> KernelMemo | None:
             if (made := kernel_memo(target, passes, reuse)) is not None:

@@ -18,7 +18,17 @@ from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from .affine import Range, linear, print_expr
 from .expressions import parse_expr
-from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent, depends_on_symbols, dimension, greatest, likely
+from .symbols import (
+    Extent,
+    affine_map,
+    arguments_around,
+    as_affine,
+    as_extent,
+    depends_on_symbols,
+    dimension,
+    greatest,
+    likely,
+)
 
 index = IndexType()
 

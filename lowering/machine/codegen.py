@@ -12,11 +12,11 @@ workers:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Self
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -67,10 +67,6 @@ def _explained(error: LLVMError, text: str) -> CodegenError:
     return CodegenError(f"LLVM does not accept line {place[1]} of the module: {reason}\n  {line}\n  {caret}")
 
 
-Compile: TypeAlias = Callable[[str, Target, int], bytes]
-"""Makes an object file of a text; a function that another process can import."""
-
-
 class CodegenPool:
     """Modules go in by key, objects come out by key, in any order; equal texts are compiled once.
 
@@ -101,13 +97,12 @@ class CodegenPool:
         self._stored = False
         self._contents: dict[str, str] = {}
         self._texts: dict[str, str] = {}
-        self._compile: dict[str, Compile] = {}
         self._objects: dict[str, bytes] = {}
         self._running: dict[str, Future[bytes]] = {}
         self._workers = start_workers(jobs)
 
-    def submit(self, key: str, text: str, compile: Compile = compile_module) -> None:
-        """Have a module compiled: LLVM IR, or any text of which `compile` makes an object file.
+    def submit(self, key: str, text: str) -> None:
+        """Have a module compiled, the text of LLVM IR.
 
         Raises:
             ValueError: another module has this key.
@@ -122,9 +117,8 @@ class CodegenPool:
             return
         self.counts.compiled += 1
         self._texts[content] = text
-        self._compile[content] = compile
         if self._workers is not None:
-            self._running[content] = self._workers.pool.submit(compile, text, self._target, self._opt_level)
+            self._running[content] = self._workers.pool.submit(compile_module, text, self._target, self._opt_level)
 
     def _kept(self, content: str) -> bytes | None:
         """The object that is kept for a text."""
@@ -158,7 +152,7 @@ class CodegenPool:
     def _compiled(self, key: str, content: str) -> bytes:
         running = self._running.get(content)
         if running is None:
-            return self._compile[content](self._texts[content], self._target, self._opt_level)
+            return compile_module(self._texts[content], self._target, self._opt_level)
         try:
             return running.result()
         except BrokenProcessPool:

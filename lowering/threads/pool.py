@@ -1,7 +1,8 @@
 """The pool of threads that compiled graphs run on: `pool.mlir` beside this file, made ready for a target.
 
 It is a module of the llvm dialect that Weft's own code generator compiles, so it needs no compiler of another language
-and no library beside the system's. Where the pool knows no way to put threads to sleep, `alone.mlir` takes its place:
+and no library beside the system's. Its LLVM IR stands beside it, `pool.ll`, since reading the dialect takes longer than
+compiling it; `python -m weft.lowering.threads.pool` writes that anew. Where the pool knows no way to put threads to sleep, `alone.mlir` takes its place:
 one thread does all work. TVM's counterpart is its `ThreadPool`, written in C++.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects import llvm
@@ -55,23 +57,35 @@ def _processor(triple: str) -> str:
     return triple.partition("-")[0]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _text(name: str) -> str:
-    return files(__name__.rpartition(".")[0]).joinpath(name).read_text("utf-8")
+    return files(__package__ or __name__).joinpath(name).read_text("utf-8")
 
 
-def pool_source(target: Target) -> str:
-    """What names the pool's object for a target; making it takes longer, and is done where it is compiled."""
-    return _text(_file(target.resolved().triple))
+def pool_text(triple: str) -> str:
+    """The LLVM IR of the pool for a target: that of `pool_module`."""
+    text = _text(_file(triple).replace(".mlir", ".ll"))
+    unset = f"@{FUTEX} = internal constant i64 -1"
+    number = FUTEX_NUMBERS.get(_processor(triple), -1)
+    return text.replace(unset, unset.replace("-1", str(number)))
 
 
-def compile_pool(source: str, target: Target, opt_level: int = 3) -> bytes:
-    """The pool's object file for a target, whose `pool_source` is given."""
-    resolved = target.resolved()
-    return compile_module(emit_llvm_ir(pool_module(resolved.triple)), resolved, opt_level)
+def write_texts() -> None:
+    """Write the LLVM IR of the modules beside this file anew."""
+    for triple in ("x86_64-unknown-linux-gnu", "wasm32-unknown-unknown"):
+        name, module = _file(triple), pool_module(triple)
+        for op in module.ops:
+            if isinstance(op, llvm.GlobalOp) and op.sym_name.data == FUTEX:
+                op.properties["value"] = IntegerAttr(-1, i64)
+        Path(__file__).with_name(name).with_suffix(".ll").write_text(emit_llvm_ir(module), "utf-8")
 
 
 @lru_cache(maxsize=8)
 def pool_object(target: Target) -> bytes:
     """The pool's object file, made once in a process for each target: for code that was not compiled as a graph."""
-    return compile_pool(pool_source(target), target)
+    resolved = target.resolved()
+    return compile_module(pool_text(resolved.triple), resolved)
+
+
+if __name__ == "__main__":
+    write_texts()

@@ -423,6 +423,13 @@ def test_the_pool_compiles_for_every_processor_it_names(triple: str) -> None:
     assert f"{POOL}_futex({pool.FUTEX_NUMBERS[triple.partition('-')[0]]} : i64)" in str(module)
 
 
+@pytest.mark.parametrize("triple", ["x86_64-unknown-linux-gnu", "riscv64-unknown-linux-gnu", "wasm32-unknown-unknown"])
+def test_the_pool_that_is_compiled_is_the_one_in_the_dialect(triple: str) -> None:
+    with handled_by(lambda _: None):
+        anew = "write it anew: python -m weft.lowering.threads.pool"
+        assert pool.pool_text(triple) == emit_llvm_ir(pool_module(triple)), anew
+
+
 def test_a_target_without_threads_gets_one_and_a_warning() -> None:
     said: list[Diagnostic] = []
     pool._file.cache_clear()  # pyright: ignore[reportPrivateUsage]
