@@ -2,8 +2,8 @@
 
 It is a module of the llvm dialect that Weft's own code generator compiles, so it needs no compiler of another language
 and no library beside the system's. Its LLVM IR stands beside it, `pool.ll`, since reading the dialect takes longer than
-compiling it; `python -m weft.lowering.threads.pool` writes that anew. Where the pool knows no way to put threads to sleep, `alone.mlir` takes its place:
-one thread does all work. TVM's counterpart is its `ThreadPool`, written in C++.
+compiling it; `python -m weft.lowering.threads.pool` writes that anew. Where the pool knows no way to put threads to
+sleep, `alone.mlir` takes its place: one thread does all work. TVM's counterpart is its `ThreadPool`, written in C++.
 """
 
 from __future__ import annotations
