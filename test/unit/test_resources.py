@@ -1,0 +1,51 @@
+"""Large constants are told apart by their keys, which are made when somebody asks."""
+
+import numpy as np
+import pytest
+
+from weft.dialects.relay import attributes
+from weft.dialects.relay.attributes import Resource, ResourceAttr, resource
+
+
+def test_equal_arrays_of_one_name_are_equal() -> None:
+    first, second = resource(np.arange(40.0), "w"), resource(np.arange(40.0), "w")
+    assert first == second and hash(first) == hash(second)
+    assert first.data.key == second.data.key
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        resource(np.arange(40.0), "v"),
+        resource(np.arange(40.0).reshape(4, 10), "w"),
+        resource(np.arange(40.0, dtype=np.float32), "w"),
+        resource(np.r_[np.arange(20.0), np.zeros(1), np.arange(21.0, 40.0)], "w"),
+        resource(np.arange(39.0, -1, -1), "w"),
+    ],
+)
+def test_what_differs_in_name_shape_type_or_content_differs(other: ResourceAttr) -> None:
+    mine = resource(np.arange(40.0), "w")
+    assert mine != other and mine.data.key != other.data.key
+
+
+def test_a_key_that_was_read_is_that_of_the_array_it_was_made_of() -> None:
+    made = resource(np.arange(40.0), "conv_1_w")
+    read = ResourceAttr(Resource(made.data.key))
+    assert read == made and hash(read) == hash(made)
+    assert not read.data.is_known and made.data.is_known
+
+
+def test_a_fill_has_one_key_whether_it_is_seen_or_written_out() -> None:
+    seen, written = resource(np.broadcast_to(np.float32(3), (5, 8)), "w"), resource(np.full((5, 8), np.float32(3)), "w")
+    assert seen == written and not any(np.asarray(written.data.array).strides)
+
+
+def test_the_digest_of_a_weight_is_not_made_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    make = attributes._key  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(attributes, "_key", lambda array, name: (asked.append(name), make(array, name))[1])
+    first, second = resource(np.arange(40.0), "a"), resource(np.arange(1.0, 41.0), "a")
+    assert len({first, second, resource(np.arange(40.0), "b")}) == 3
+    assert asked == []
+    assert first.data.key.startswith("a_") and first.data.key == first.data.key
+    assert asked == ["a"]
