@@ -1,6 +1,7 @@
 """Large constants are told apart by their keys, which are made when somebody asks."""
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from weft.dialects.relay import attributes
@@ -43,7 +44,12 @@ def test_a_fill_has_one_key_whether_it_is_seen_or_written_out() -> None:
 def test_the_digest_of_a_weight_is_not_made_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     make = attributes._key  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(attributes, "_key", lambda array, name: (asked.append(name), make(array, name))[1])
+
+    def noted(array: npt.NDArray[np.generic], name: str) -> str:
+        asked.append(name)
+        return make(array, name)
+
+    monkeypatch.setattr(attributes, "_key", noted)
     first, second = resource(np.arange(40.0), "a"), resource(np.arange(1.0, 41.0), "a")
     assert len({first, second, resource(np.arange(40.0), "b")}) == 3
     assert asked == []
