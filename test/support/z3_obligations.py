@@ -36,6 +36,8 @@ z3: Any = import_module("z3")  # its functions have no complete types
 
 SMALL = (-3, -2, -1, 0, 1, 2, 3, 4, 6)
 """The constants that a row is proved for one by one, where the proof for all does not come."""
+FEW = (-2, 0, 2, 3, 5)
+"""Those of a row of more than two constants."""
 
 
 class Obligation:
@@ -122,6 +124,9 @@ def is_proved(row: Row, constants: Mapping[IntExpr, IntExpr] | None = None, mill
     for guard in row.guards:
         solver.add(obligation.truth(substitute(guard, given)))
     pattern, replacement = substitute(row.pattern, given), substitute(row.replacement, given)
+    for part in _walk(pattern):  # an expression that divides by zero has no value
+        if isinstance(part, FloorDiv | FloorMod | TruncDiv | TruncMod):
+            solver.add(obligation.number(part.args[1]) != 0)
     solver.add(obligation.number(pattern) != obligation.number(replacement))
     solver.add(*obligation.axioms)
     return solver.check() == z3.unsat
@@ -130,7 +135,7 @@ def is_proved(row: Row, constants: Mapping[IntExpr, IntExpr] | None = None, mill
 def small_instances(row: Row) -> Iterator[dict[IntExpr, IntExpr]]:
     """Each choice of small constants that the guards over constants allow; derived constants follow from them."""
     free = sorted((v for v in row.pattern.variables if isinstance(v, Literal)), key=lambda v: v.name)
-    for values in product(SMALL, repeat=len(free)):
+    for values in product(SMALL if len(free) <= 2 else FEW, repeat=len(free)):
         given: dict[IntExpr, IntExpr] = dict(zip(free, map(const, values), strict=True))
         try:
             for variable, formula in row.let.items():

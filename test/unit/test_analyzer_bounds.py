@@ -146,7 +146,7 @@ def test_intervals_are_expressions_of_what_does_not_range(
     expr: IntExpr, over: dict[IntExpr, tuple[int, int]], expected: Interval
 ):
     analyzer = Analyzer({n: (1, 100)})
-    for found, wanted in zip(analyzer.int_set(expr, over), expected, strict=True):
+    for found, wanted in zip(analyzer.interval(expr, over), expected, strict=True):
         if found is None or wanted is None:
             assert found is wanted
         else:
@@ -155,5 +155,5 @@ def test_intervals_are_expressions_of_what_does_not_range(
 
 def test_a_tile_within_a_row_has_an_interval_of_its_own():
     analyzer = Analyzer({x: (0, 1)})
-    found = analyzer.int_set(y % 8, {y: (z * 8 + x * 4, z * 8 + x * 4 + 3)})
+    found = analyzer.interval(y % 8, {y: (z * 8 + x * 4, z * 8 + x * 4 + 3)})
     assert found == (x * 4, x * 4 + 3)

@@ -111,7 +111,7 @@ def test_what_the_analyzer_says_is_true_at_every_point(
         assert simple.measure <= expr.measure or _multiplies(expr), simple
         bounds = (analyzer.range(expr), analyzer.const_int_bound(expr))
         coefficient, base = analyzer.modular_set(expr)
-        least, greatest = analyzer.int_set(expr, {VARIABLES[0]: ranges[0]})
+        least, greatest = analyzer.interval(expr, {VARIABLES[0]: ranges[0]})
         positive = analyzer.can_prove(expr >= 1)
         for point in points:
             value = _value(expr, point)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
+from .answers import ConstIntBound, IntervalSet, ModularSet
+from .answers import Range as Domain
 from .bounds import Bounds
-from .build import add, all_of, negate, parts, scale, select
+from .build import add, all_of, negate, parts, scale, select, truth
 from .convert import map_children, substitute
-from .facts import ANY_RANGE, Facts, Modular, Range
-from .intset import interval
+from .facts import ANY_RANGE, Facts, Range, congruent, intersect
+from .intset import Interval, interval
 from .modular import Remainders
 from .nodes import (
     All,
@@ -61,9 +64,12 @@ class Analyzer:
 
     # facts
 
-    def bind(self, variable: IntExpr, value: ExprLike | range | tuple[ExprLike, ExprLike]) -> None:
-        """Say what `variable` is: an expression, a `range`, or least and greatest value (both included, any
+    def bind(self, variable: ExprLike, value: ExprLike | range | Domain | tuple[ExprLike, ExprLike]) -> None:
+        """Say what `variable` is: an expression, a `Range` or `range`, or least and greatest value (both included, any
         expressions)."""
+        variable = as_expr(variable)
+        if isinstance(value, Domain):
+            value = (value.min, value.last)
         if isinstance(value, range):
             if value.step != 1:
                 raise ValueError(f"a range with step {value.step} cannot be bound")
@@ -75,14 +81,31 @@ class Analyzer:
             self._bindings[variable] = as_expr(value)
             self._forget()
 
-    def assume(self, *conditions: IntExpr) -> None:
+    def update(self, variable: ExprLike, known: ConstIntBound | ModularSet, override: bool = False) -> None:
+        """Say between which values an atom lies, or which remainder it has, besides what is known; or, with `override`,
+        in place of what its type, `update` and assumptions about it alone said."""
+        atom = as_expr(variable)
+        if isinstance(atom, Sum | Const):
+            raise TypeError(f"bounds are of a variable, not of {atom}: assume a condition")
+        if isinstance(known, ModularSet):
+            if override:
+                self.facts.modular.pop(atom, None)
+            self.facts.restrict_modular(atom, congruent(*known))
+        else:
+            if override:
+                self.facts.ranges.pop(atom, None)
+                self.facts.replaced |= {atom}
+            self.facts.restrict(atom, (known.min_value, known.max_value))
+        self._forget()
+
+    def assume(self, *conditions: ExprLike) -> None:
         """Take `conditions` for true from here on."""
         for condition in conditions:
-            self.facts.assume(condition)
+            self.facts.assume(truth(as_expr(condition)))
         self._forget()
 
     @contextmanager
-    def assuming(self, *conditions: IntExpr) -> Generator[None]:
+    def assuming(self, *conditions: ExprLike) -> Generator[None]:
         """Take `conditions` for true within the `with` block."""
         saved = (self.facts, self._bindings, self._bounds, self._remainders, self._simple, self._answers)
         self.facts = self.facts.copy()
@@ -93,37 +116,49 @@ class Analyzer:
         finally:
             self.facts, self._bindings, self._bounds, self._remainders, self._simple, self._answers = saved
 
+    constraint_scope = assuming
+
     # bounds and remainders
 
     def range(self, expr: IntExpr) -> Range:
         """Least and greatest value, both included (not always tight); `None` where there is no bound."""
         return self._bounds.of(expr)
 
-    def const_int_bound(self, expr: ExprLike) -> Range:
+    def const_int_bound(self, expr: ExprLike) -> ConstIntBound:
         """`range` of the expression as it is and simplified, whichever says more."""
         expr = substitute(as_expr(expr), self._bindings) if self._bindings else as_expr(expr)
         (a, b), (c, d) = self.range(expr), self.range(self.simplify(expr))
-        return (c if a is None else a if c is None else max(a, c)), (d if b is None else b if d is None else min(b, d))
+        return ConstIntBound(*intersect((a, b), (c, d)))
 
-    def modular_set(self, expr: ExprLike) -> Modular:
+    def modular_set(self, expr: ExprLike) -> ModularSet:
         """`(m, b)`, such that the value is `m * k + b` for some `k`; with `m == 0` it is `b`."""
         expr = as_expr(expr)
-        return self._remainders.of(substitute(expr, self._bindings) if self._bindings else expr)
+        return ModularSet(*self._remainders.of(substitute(expr, self._bindings) if self._bindings else expr))
 
-    def int_set(
-        self, expr: ExprLike, over: Mapping[IntExpr, tuple[ExprLike, ExprLike]]
-    ) -> tuple[IntExpr | None, IntExpr | None]:
+    def interval(self, expr: ExprLike, over: Mapping[IntExpr, tuple[ExprLike | None, ExprLike | None]]) -> Interval:
         """Least and greatest value while the variables of `over` take all values between theirs, as expressions of the
         other variables; `None` where there is no bound."""
-        return interval(self, as_expr(expr), {v: (as_expr(a), as_expr(b)) for v, (a, b) in over.items()})
+        ends = {v: (None if a is None else as_expr(a), None if b is None else as_expr(b)) for v, (a, b) in over.items()}
+        return interval(self, as_expr(expr), ends)
+
+    def int_set(
+        self, expr: ExprLike, over: Mapping[Any, IntervalSet | tuple[ExprLike | None, ExprLike | None]]
+    ) -> IntervalSet:
+        """The values while the variables of `over` take all values of their sets: from one expression of the other
+        variables to another, both included."""
+        sets = {as_expr(v): each if isinstance(each, IntervalSet) else IntervalSet(*each) for v, each in over.items()}
+        if any(each.is_nothing() for each in sets.values()):
+            return IntervalSet.nothing()
+        return IntervalSet(*self.interval(expr, {v: each.ends for v, each in sets.items()}))
 
     def low(self, expr: IntExpr) -> int | None:
         return self._bounds.of(expr)[0]
 
     # simplification
 
-    def simplify(self, expr: ExprLike) -> IntExpr:
-        """The smallest form that the rules find: equal in value wherever the facts hold."""
+    def simplify(self, expr: ExprLike, steps: int = 2) -> IntExpr:
+        """The smallest form that the rules find: equal in value wherever the facts hold. There is one kind of `steps`,
+        done until nothing changes."""
         expr = as_expr(expr)
         if type(expr) is Const:
             return expr
@@ -146,7 +181,13 @@ class Analyzer:
         self._simple[expr] = self._simple[current] = current
         return current
 
-    rewrite_simplify = canonical_simplify = simplify
+    def rewrite_simplify(self, expr: ExprLike) -> IntExpr:
+        """`simplify`."""
+        return self.simplify(expr)
+
+    def canonical_simplify(self, expr: ExprLike) -> IntExpr:
+        """`simplify`."""
+        return self.simplify(expr)
 
     def _is_plain(self, expr: IntExpr) -> bool:
         """Whether `expr` is a sum of variables of which nothing says one value: no rule has anything to do there."""
@@ -220,6 +261,8 @@ class Analyzer:
             return self._at_least_zero(condition.args[0])
         if isinstance(condition, Zero):
             expr = condition.args[0]
+            if self._remainders.of(expr) == (0, 0):
+                return True
             return self._at_least_zero(expr) and self._at_least_zero(scale(expr, -1))
         if isinstance(condition, Not) and isinstance(condition.args[0], Zero):
             expr = condition.args[0].args[0]
@@ -237,8 +280,9 @@ class Analyzer:
             return False
         return Proof(self).non_negative(expr)
 
-    def can_prove(self, condition: IntExpr) -> bool:
+    def can_prove(self, condition: ExprLike) -> bool:
         """Whether `condition` holds wherever the facts do."""
+        condition = truth(as_expr(condition))
         return self.holds(condition) or self.holds(self.simplify(condition))
 
     def can_prove_equal(self, lhs: ExprLike, rhs: ExprLike) -> bool:

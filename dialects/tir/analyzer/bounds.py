@@ -11,7 +11,6 @@ from .nodes import (
     Any_,
     BitAnd,
     Const,
-    Flag,
     FloorDiv,
     FloorMod,
     IntExpr,
@@ -26,6 +25,7 @@ from .nodes import (
     Sum,
     TruncDiv,
     TruncMod,
+    Var,
     Zero,
 )
 
@@ -54,8 +54,8 @@ class Bounds:
                 result = intersect(result, given)
         else:
             result = self.facts.ranges.get(expr, ANY_RANGE)
-            if isinstance(expr, Flag):
-                result = intersect(result, (0, 1))
+            if isinstance(expr, Var) and expr.bounds != ANY_RANGE and expr not in self.facts.replaced:
+                result = intersect(result, expr.bounds)
         self.known[expr] = result
         return result
 

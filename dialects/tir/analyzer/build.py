@@ -143,6 +143,42 @@ def floormod(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     return op(FloorMod, lhs, rhs)
 
 
+def floor_divide(lhs: ExprLike, rhs: ExprLike) -> IntExpr:
+    """`lhs` divided by `rhs`, rounded down.
+
+    Raises:
+        ZeroDivisionError: `rhs` is the constant 0.
+    """
+    return floordiv(as_expr(lhs), _nonzero(as_expr(rhs)))
+
+
+def floor_remainder(lhs: ExprLike, rhs: ExprLike) -> IntExpr:
+    """The remainder of `floor_divide`.
+
+    Raises:
+        ZeroDivisionError: `rhs` is the constant 0.
+    """
+    return floormod(as_expr(lhs), _nonzero(as_expr(rhs)))
+
+
+def trunc_divide(lhs: ExprLike, rhs: ExprLike) -> IntExpr:
+    """`lhs` divided by `rhs`, rounded towards zero.
+
+    Raises:
+        ZeroDivisionError: `rhs` is the constant 0.
+    """
+    return truncdiv(lhs, _nonzero(as_expr(rhs)))
+
+
+def trunc_remainder(lhs: ExprLike, rhs: ExprLike) -> IntExpr:
+    """The remainder of `trunc_divide`: it has the sign of `lhs`.
+
+    Raises:
+        ZeroDivisionError: `rhs` is the constant 0.
+    """
+    return truncmod(lhs, _nonzero(as_expr(rhs)))
+
+
 def ceildiv(lhs: ExprLike, rhs: ExprLike) -> IntExpr:
     """`lhs` divided by `rhs`, rounded up."""
     lhs, rhs = as_expr(lhs), as_expr(rhs)
@@ -208,10 +244,10 @@ def maximum(*args: ExprLike) -> IntExpr:
     return _extreme(Max, args, False)
 
 
-def select(condition: IntExpr, then: ExprLike, otherwise: ExprLike) -> IntExpr:
+def select(condition: ExprLike, then: ExprLike, otherwise: ExprLike) -> IntExpr:
     """`then` where `condition` holds, else `otherwise`."""
     then, otherwise = as_expr(then), as_expr(otherwise)
-    condition = truth(condition)
+    condition = truth(as_expr(condition))
     if type(condition) is Const:
         return then if condition.value else otherwise
     if then == otherwise:
@@ -273,14 +309,19 @@ def negate(condition: IntExpr) -> IntExpr:
     return zero(condition)
 
 
+def opposite(condition: ExprLike) -> IntExpr:
+    """Where `condition` does not hold."""
+    return negate(truth(as_expr(condition)))
+
+
 def linear_minus_one(expr: IntExpr) -> IntExpr:
     """`-expr - 1`."""
     return add(const(-1), expr, -1)
 
 
-def _combine(cls: type[Op], conditions: Iterable[IntExpr], neutral: Const) -> IntExpr:
+def _combine(cls: type[Op], conditions: Iterable[ExprLike], neutral: Const) -> IntExpr:
     found: set[IntExpr] = set()
-    stack = list(conditions)
+    stack = list(map(as_expr, conditions))
     while stack:
         condition = truth(stack.pop())
         if type(condition) is cls:
@@ -296,12 +337,12 @@ def _combine(cls: type[Op], conditions: Iterable[IntExpr], neutral: Const) -> In
     return next(iter(found)) if len(found) == 1 else op(cls, *_ordered(found))
 
 
-def all_of(*conditions: IntExpr) -> IntExpr:
+def all_of(*conditions: ExprLike) -> IntExpr:
     """The conjunction; true where there are none."""
     return _combine(All, conditions, TRUE)
 
 
-def any_of(*conditions: IntExpr) -> IntExpr:
+def any_of(*conditions: ExprLike) -> IntExpr:
     """The disjunction; false where there are none."""
     return _combine(Any_, conditions, FALSE)
 

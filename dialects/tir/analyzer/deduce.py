@@ -124,7 +124,7 @@ def deduce_bound(
     if not isinstance(condition, NonNegative):
         return None
     inner = condition.args[0]
-    lowest, _ = analyzer.int_set(_without(inner, variable), relax)
+    lowest, _ = analyzer.interval(_without(inner, variable), relax)
     if lowest is None:
         return None
     carrier = add(inner, _without(inner, variable), -1)
@@ -185,7 +185,7 @@ def _undo_division(
         bound = multiply(divisor, add(floordiv(rest, const(-factor)), const(1)))
         inner = add(add(bound, const(-1)), number, -1)
     inner = analyzer.simplify(inner)
-    lowest, _ = analyzer.int_set(_without(inner, variable), relax)
+    lowest, _ = analyzer.interval(_without(inner, variable), relax)
     remaining = {a: c for a, c in parts(inner)[1].items() if variable in a.variables}
     if lowest is None or len(remaining) != 1:
         return None

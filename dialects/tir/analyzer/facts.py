@@ -58,9 +58,11 @@ class Facts:
     known: set[IntExpr] = field(default_factory=set[IntExpr])
     assumed: tuple[IntExpr, ...] = ()
     has_sums: bool = False
+    replaced: frozenset[IntExpr] = frozenset()
+    """Variables whose bounds are those of `ranges`, whatever their types say."""
 
     def copy(self) -> Facts:
-        return Facts(dict(self.ranges), dict(self.modular), set(self.known), self.assumed, self.has_sums)
+        return Facts(dict(self.ranges), dict(self.modular), set(self.known), self.assumed, self.has_sums, self.replaced)
 
     def restrict(self, expr: IntExpr, bounds: Range) -> None:
         """Narrow the range of `expr`, an atom or a sum without constant."""

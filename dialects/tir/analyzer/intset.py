@@ -37,14 +37,14 @@ class Prover(Protocol):
     def can_prove(self, condition: IntExpr) -> bool: ...
 
 
-def interval(prover: Prover, expr: IntExpr, over: Mapping[IntExpr, tuple[IntExpr, IntExpr]]) -> Interval:
+def interval(prover: Prover, expr: IntExpr, over: Mapping[IntExpr, Interval]) -> Interval:
     """Least and greatest value of `expr` while each variable of `over` takes all values between its two."""
     low, high = _Intervals(prover, over).of(expr)
     return None if low is None else prover.simplify(low), None if high is None else prover.simplify(high)
 
 
 class _Intervals:
-    def __init__(self, prover: Prover, over: Mapping[IntExpr, tuple[IntExpr, IntExpr]]):
+    def __init__(self, prover: Prover, over: Mapping[IntExpr, Interval]):
         self.prover = prover
         self.over = over
 

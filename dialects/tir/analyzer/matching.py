@@ -150,9 +150,9 @@ class _Compiler:
         assert len(rest) <= 1 and len(constants) <= 1, pattern
         atoms.sort(key=lambda a: len(a[0]))
         steps = [self._term(*a) for a in atoms]
-        steps += [self._multiple(*m) for m in multiples]
         if constants:
             steps.append(self._constant(*constants[0]))
+        steps += [self._multiple(*m) for m in multiples]
         finish = self._variable(rest[0]) if rest else None
 
         def match(expr: IntExpr, env: Env, then: Next) -> IntExpr | None:
@@ -319,12 +319,12 @@ def compile_row(row: Row) -> Rewriter:
             for guard in late:
                 if not guard(env):
                     return None
-            if cancels is not None and cancels[1](env).measure[0] >= cancels[0](env).measure[0]:
+            if cancels is not None and cancels[1](env).measure[0] + row.strictly > cancels[0](env).measure[0]:
                 return None
             result = build(env)
             if open_ended and (rest := env.get(_REST)) is not None:
                 result = rebuild(kind, (result, rest))
-            if result.measure >= expr.measure:
+            if result.measure >= expr.measure and not row.narrows:
                 return None
             for condition in asked:
                 if not ask.holds(condition(env)):

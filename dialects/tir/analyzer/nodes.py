@@ -18,13 +18,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 from weakref import WeakValueDictionary
 
 from typing_extensions import override
 
-ExprLike: TypeAlias = "IntExpr | int"
+ExprLike: TypeAlias = "IntExpr | int | AsInteger"
 OrderKey: TypeAlias = tuple[Any, ...]
+
+
+class AsInteger(Protocol):
+    """What is an integer expression in another form: a tensor expression's index."""
+
+    def to_int_expr(self) -> IntExpr: ...
+
 
 _INTERNED: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
 """Every expression that is alive, by its form."""
@@ -49,13 +56,14 @@ class IntExpr:
         return known
 
     @property
-    def measure(self) -> tuple[int, int]:
-        """What simplification makes smaller: the work to evaluate, then the magnitude of constants."""
+    def measure(self) -> tuple[int, int, int]:
+        """What simplification makes smaller: the work to evaluate, then the magnitude of constants, then how deep within
+        operations factors stand."""
         if (known := self.memo.get("measure")) is None:
             known = self.memo["measure"] = self._measure()
         return known
 
-    def _measure(self) -> tuple[int, int]:
+    def _measure(self) -> tuple[int, int, int]:
         raise NotImplementedError
 
     @property
@@ -155,24 +163,27 @@ class Const(IntExpr):
         return (0, self.value)
 
     @override
-    def _measure(self) -> tuple[int, int]:
-        return (1, abs(self.value))
+    def _measure(self) -> tuple[int, int, int]:
+        return 1, abs(self.value), 0
 
 
 class Var(IntExpr):
-    """A variable. `key` tells it from others: a name, an affine dimension or symbol, an axis, an SSA value."""
+    """A variable. `key` tells it from others: a name, an affine dimension or symbol, an axis, an SSA value. `bounds`
+    are the values that it can have whatever else is known: those of its type."""
 
-    __slots__ = ("key", "name")
+    __slots__ = ("bounds", "key", "name", "number")
     key: Hashable
     name: str
+    number: int
+    bounds: tuple[int | None, int | None]
 
     @override
     def _order(self) -> OrderKey:
-        return (1, len(self.name), self.name)
+        return (1, len(self.name), self.name, self.number)
 
     @override
-    def _measure(self) -> tuple[int, int]:
-        return (2, 0)
+    def _measure(self) -> tuple[int, int, int]:
+        return 2, 0, 0
 
 
 class Flag(Var):
@@ -199,13 +210,14 @@ class Sum(IntExpr):
         return (2, len(self.terms), tuple((a.order, c) for a, c in self.sorted_terms), self.constant)
 
     @override
-    def _measure(self) -> tuple[int, int]:
-        work, size = len(self.terms) - (not self.constant), abs(self.constant)
+    def _measure(self) -> tuple[int, int, int]:
+        work, size, deep = len(self.terms) - (not self.constant), abs(self.constant), 0
         for atom, factor in self.terms.items():
             inner = atom.measure
             work += inner[0] + (abs(factor) != 1)
             size += inner[1] + 2 * abs(factor) + (factor < 0)
-        return work, size
+            deep += inner[2] + (factor != 1)
+        return work, size, deep
 
 
 class Op(IntExpr):
@@ -221,12 +233,12 @@ class Op(IntExpr):
         return (self.rank, len(self.args), *(a.order for a in self.args))
 
     @override
-    def _measure(self) -> tuple[int, int]:
-        work, size = self.weight * max(1, len(self.args) - 1), 0
+    def _measure(self) -> tuple[int, int, int]:
+        work, size, deep = self.weight * max(1, len(self.args) - 1), 0, 0
         for arg in self.args:
             inner = arg.measure
-            work, size = work + inner[0], size + inner[1]
-        return work, size
+            work, size, deep = work + inner[0], size + inner[1], deep + 2 * inner[2]
+        return work, size, deep
 
 
 class Product(Op):
@@ -348,10 +360,17 @@ def const(value: int) -> Const:
     return _intern(int(value), made)
 
 
-def var(key: Hashable, name: str | None = None, kind: type[Var] = Var) -> IntExpr:
-    """The variable with identity `key`."""
+def var(
+    key: Hashable,
+    name: str | None = None,
+    kind: type[Var] = Var,
+    bounds: tuple[int | None, int | None] = (None, None),
+    number: int = 0,
+) -> IntExpr:
+    """The variable with identity `key`; `number` orders those of one name."""
     made = kind()
-    made.key, made.name = key, str(key) if name is None else name
+    made.key, made.name, made.number = key, str(key) if name is None else name, number
+    made.bounds = (0, 1) if issubclass(kind, Flag) else bounds
     return _intern((kind, key), made)
 
 
@@ -371,7 +390,18 @@ TRUE, FALSE = const(1), const(0)
 
 
 def as_expr(value: ExprLike) -> IntExpr:
-    return value if isinstance(value, IntExpr) else const(value)
+    """`value` as an expression.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if isinstance(value, IntExpr):
+        return value
+    if isinstance(value, int):
+        return const(value)
+    if (convert := getattr(value, "to_int_expr", None)) is None:
+        raise TypeError(f"no integer expression: {value!r}")
+    return convert()
 
 
 def intern_sum(constant: int, terms: dict[IntExpr, int]) -> Sum:

@@ -79,7 +79,9 @@ class Questions(Protocol):
 
 @dataclass(frozen=True)
 class Row:
-    """One rule. `cancels`: applied only where the second of these needs less work than the first."""
+    """One rule. `cancels`: applied only where the second of these needs less work than the first (no more,
+    unless `strictly`). `narrows`: what it
+    says is stronger, not smaller, and its own guards no longer hold of it."""
 
     name: str
     pattern: IntExpr
@@ -87,6 +89,8 @@ class Row:
     guards: tuple[IntExpr, ...]
     let: Mapping[Var, IntExpr] = field(default_factory=dict[Var, IntExpr])
     cancels: tuple[IntExpr, IntExpr] | None = None
+    narrows: bool = False
+    strictly: bool = True
 
 
 def row(
@@ -96,7 +100,9 @@ def row(
     *guards: IntExpr,
     let: Mapping[IntExpr, IntExpr] | None = None,
     cancels: tuple[IntExpr, IntExpr] | None = None,
+    narrows: bool = False,
+    strictly: bool = True,
 ) -> Row:
     """A row of a table of rules."""
     given = {key: value for key, value in (let or {}).items() if isinstance(key, Var)}
-    return Row(name, pattern, as_expr(replacement), guards, given, cancels)
+    return Row(name, pattern, as_expr(replacement), guards, given, cancels, narrows, strictly)

@@ -14,12 +14,12 @@ from typing import Protocol
 
 from .build import add, multiply, parts, scale
 from .facts import Facts, Range
-from .nodes import Const, FloorDiv, FloorMod, IntExpr, Max, Min, Op, Product, const, op
+from .nodes import Const, FloorDiv, FloorMod, IntExpr, Max, Min, Op, Product, TruncDiv, TruncMod, const, op
 
 MAX_DEPTH = 4
 MAX_STEPS = 60
 
-_SPEAKING = (FloorDiv, FloorMod, Min, Max)
+_SPEAKING = (FloorDiv, FloorMod, TruncDiv, TruncMod, Min, Max)
 
 
 class Known(Protocol):
@@ -44,6 +44,8 @@ class Proof:
             return True
         if not depth or type(goal) is Const:
             return False
+        if (sides := _sides(goal)) is not None:
+            return all(self.non_negative(side, depth - 1) for side in sides)
         for premise, number, factor in self._premises(goal):
             self.steps += 1
             if self.steps > MAX_STEPS:
@@ -89,11 +91,24 @@ class Proof:
                 low = self.known.range(number)[0]
                 if low is not None and low >= 0:
                     yield add(number, atom, -1)
+        elif isinstance(atom, TruncDiv | TruncMod):
+            yield from self._truncated(*atom.args, atom)
         elif isinstance(atom, Product):
             for i, inner in enumerate(atom.args):  # a quotient or remainder times what is positive
                 others = atom.args[:i] + atom.args[i + 1 :]
                 if isinstance(inner, FloorDiv) and len(others) == 1 and others[0] == inner.args[1]:
                     yield from self._own(inner) if self._positive(others[0]) else ()
+
+    def _truncated(self, number: IntExpr, divisor: IntExpr, atom: IntExpr) -> Iterator[IntExpr]:
+        """What a truncated quotient or remainder says of itself: it is less than one divisor from its dividend, towards
+        zero."""
+        if not self._positive(divisor):
+            return
+        rest = atom if isinstance(atom, TruncMod) else add(number, multiply(divisor, atom), -1)
+        least = add(divisor, const(-1))
+        low, high = self.known.range(number)
+        yield rest if low is not None and low >= 0 else add(least, rest)
+        yield scale(rest, -1) if high is not None and high <= 0 else add(least, rest, -1)
 
     def _multiplied(self, atom: IntExpr) -> Iterator[IntExpr]:
         """Assumptions about one factor of a product, times the others where these are not negative."""
@@ -112,6 +127,15 @@ class Proof:
             for premise in self.known.facts.assumed:
                 if inner in parts(premise)[1]:
                     yield multiply(premise, rest)
+
+
+def _sides(goal: IntExpr) -> list[IntExpr] | None:
+    """What is never negative for all operands of a minimum that `goal` adds, or a maximum that it takes away."""
+    for atom, number in parts(goal)[1].items():
+        if (isinstance(atom, Min) and number > 0) or (isinstance(atom, Max) and number < 0):
+            rest = add(goal, atom, -number)
+            return [add(rest, arg, number) for arg in atom.args]
+    return None
 
 
 def worth_proving(goal: IntExpr, facts: Facts) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..build import all_of, any_of, maximum, minimum, negate, select
-from ..pattern import C, K, P, Q, V, W, X, Y, Z, common, row
+from ..build import all_of, any_of, maximum, minimum, negate, select, truncdiv
+from ..pattern import C, K, M, P, Q, V, W, X, Y, Z, common, row
 
 CHOICES = (
     # one side is known to be chosen
@@ -31,6 +31,24 @@ CHOICES = (
     row("max(k*x, k*y) = k*min(x, y) for k < 0", maximum(K * X, K * Y), K * minimum(X, Y), K < 0),
     row("min(x floordiv c, y floordiv c) = min(x, y) floordiv c", minimum(X // C, Y // C), minimum(X, Y) // C, C > 0),
     row("max(x floordiv c, y floordiv c) = max(x, y) floordiv c", maximum(X // C, Y // C), maximum(X, Y) // C, C > 0),
+    row("min(k*x, 0) = k*min(x, 0) for k > 0", minimum(K * X, 0), K * minimum(X, 0), K > 0),
+    row("max(k*x, 0) = k*max(x, 0) for k > 0", maximum(K * X, 0), K * maximum(X, 0), K > 0),
+    row("min(k*x, 0) = k*max(x, 0) for k < 0", minimum(K * X, 0), K * maximum(X, 0), K < 0),
+    row("max(k*x, 0) = k*min(x, 0) for k < 0", maximum(K * X, 0), K * minimum(X, 0), K < 0),
+    row("min(k - x, m) = k - max(x, k - m)", minimum(K - X, M), K - maximum(X, K - M)),
+    row("max(k - x, m) = k - min(x, k - m)", maximum(K - X, M), K - minimum(X, K - M)),
+    row(
+        "min(x truncdiv c, y truncdiv c) = min(x, y) truncdiv c",
+        minimum(truncdiv(X, C), truncdiv(Y, C)),
+        truncdiv(minimum(X, Y), C),
+        C > 0,
+    ),
+    row(
+        "max(x truncdiv c, y truncdiv c) = max(x, y) truncdiv c",
+        maximum(truncdiv(X, C), truncdiv(Y, C)),
+        truncdiv(maximum(X, Y), C),
+        C > 0,
+    ),
     # choices by the same condition
     row(
         "min(x if p else y, v if p else w) = min(x, v) if p else min(y, w)",
@@ -52,4 +70,8 @@ CHOICES = (
     # a condition as a number
     row("1 if p else 0 = p", select(P, 1, 0), P),
     row("0 if p else 1 = not p", select(P, 0, 1), negate(P)),
+    row("q if p else 0 = p and q", select(P, Q, 0), all_of(P, Q)),
+    row("0 if p else q = q and not p", select(P, 0, Q), all_of(negate(P), Q)),
+    row("1 if p else q = p or q", select(P, 1, Q), any_of(P, Q)),
+    row("q if p else 1 = q or not p", select(P, Q, 1), any_of(negate(P), Q)),
 )

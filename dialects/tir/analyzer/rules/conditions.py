@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..build import all_of, any_of, maximum, minimum, non_negative, truncdiv, zero
-from ..pattern import C, K, M, X, Y, Z, row
+from ..pattern import C, K, L, M, X, Y, Z, row
 
 CONDITIONS = (
     # decided
@@ -11,6 +11,7 @@ CONDITIONS = (
     row("x >= 0 = false where known", non_negative(X), 0, X < 0),
     row("x == 0 = true where known", zero(X), 1, X >= 0, X <= 0),
     row("x == 0 = false where known", zero(X), 0, X.differs(0)),
+    row("x >= 0 = x == 0 for x <= 0", non_negative(X), zero(X), X <= 0),
     # what is too small to matter
     row("c*x + y >= 0 = x >= 0 for 0 <= y < c", non_negative(C * X + Y), X >= 0, C > 0, Y >= 0, Y < C),
     row("x*y == 0 = x == 0 or y == 0", zero(X * Y), any_of(X.equal(0), Y.equal(0))),
@@ -96,6 +97,17 @@ CONDITIONS = (
         C > 0,
         M >= 0,
         M < C,
+    ),
+    row(
+        "x <= k and x mod c <= m = x <= l and x mod c <= m for l == k - k mod c + m < k",
+        all_of(K >= X, M >= X % C),
+        all_of(L >= X, M >= X % C),
+        C > 0,
+        M >= 0,
+        M < K % C,
+        L.equal(K - K % C + M),
+        let={L: K - K % C + M},
+        narrows=True,
     ),
     row(
         "c*x + z >= 0 and y >= 0 = x + z floordiv c == 0 for y == c - 1 - c*x - z",

@@ -1,20 +1,29 @@
-"""Rules of division and remainder. A constant divisor that is negative never occurs: the builders turn it."""
+"""Rules of division and remainder. A constant divisor that is negative never occurs: the builders turn it. A divisor in
+a pattern is not zero, as an expression that divides by zero has no value."""
 
 from __future__ import annotations
 
-from ..build import truncdiv, truncmod
-from ..pattern import Q_, A, B, C, D, K, X, Y, Z, lower, row
+from ..build import maximum, minimum, truncdiv, truncmod
+from ..pattern import Q_, A, B, C, D, E, K, X, Y, Z, lower, row
 
 DIVISIONS = (
     # multiples of the divisor leave the division
     row("(c*x + y) floordiv c = x + y floordiv c", (C * X + Y) // C, X + Y // C, C > 0),
     row("(c*x + y) mod c = y mod c", (C * X + Y) % C, Y % C, C > 0),
-    row("(k*x*y + z) floordiv y = k*x + z floordiv y", (K * X * Y + Z) // Y, K * X + Z // Y, Y.differs(0)),
-    row("(k*x*y + z) mod y = z mod y", (K * X * Y + Z) % Y, Z % Y, Y.differs(0)),
-    row("(k*y + z) floordiv y = k + z floordiv y", (K * Y + Z) // Y, K + Z // Y, Y.differs(0)),
-    row("(k*y + z) mod y = z mod y", (K * Y + Z) % Y, Z % Y, Y.differs(0)),
-    row("x floordiv x = 1", X // X, 1, X.differs(0)),
-    row("x mod x = 0", X % X, 0, X.differs(0)),
+    row("(k*x*y + z) floordiv y = k*x + z floordiv y", (K * X * Y + Z) // Y, K * X + Z // Y),
+    row("(k*x*y + z) mod y = z mod y", (K * X * Y + Z) % Y, Z % Y),
+    row("(k*y + z) floordiv y = k + z floordiv y", (K * Y + Z) // Y, K + Z // Y),
+    row("(k*y + z) mod y = z mod y", (K * Y + Z) % Y, Z % Y),
+    row("x floordiv x = 1", X // X, 1),
+    row("x mod x = 0", X % X, 0),
+    row(
+        "(k*(x mod a) + y) mod b = (k*x + y) mod b for b | k*a",
+        (K * (X % A) + Y) % B,
+        (K * X + Y) % B,
+        A > 0,
+        B > 0,
+        (K * A % B).equal(0),
+    ),
     # what stays within one multiple of the divisor
     row(
         "x floordiv c = q for c*q <= x < c*q + c",
@@ -61,6 +70,38 @@ DIVISIONS = (
         Y < A,
         let={D: C // A},
     ),
+    # what is left of a multiple stays within one divisor
+    row(
+        "(k*x + y) floordiv c = d*x for k == c*d + e, 0 <= e*x + y < c",
+        (K * X + Y) // C,
+        D * X,
+        C > 0,
+        K.equal(C * D + E),
+        E * X + Y >= 0,
+        E * X + Y < C,
+        let={D: K // C, E: K % C},
+    ),
+    row(
+        "(k*x + y) mod c = e*x + y mod c for k == c*d + e",
+        (K * X + Y) % C,
+        (E * X + Y) % C,
+        C > 0,
+        K.equal(C * D + E),
+        let={D: K // C, E: K % C},
+    ),
+    # minimum and maximum of what is divided
+    row(
+        "min(c*x, y) floordiv c = min(x, y floordiv c)",
+        minimum(C * X, Y) // C,
+        minimum(X, Y // C),
+        C > 0,
+    ),
+    row(
+        "max(c*x, y) floordiv c = max(x, y floordiv c)",
+        maximum(C * X, Y) // C,
+        maximum(X, Y // C),
+        C > 0,
+    ),
     # divisions in divisions
     row(
         "(x floordiv a + k) floordiv b = (x + a*k) floordiv (a*b)",
@@ -79,15 +120,16 @@ DIVISIONS = (
         A.equal(B * D),
         let={D: A // B},
     ),
-    row(
-        "(k*(x mod a) + y) mod b = (k*x + y) mod b for b | k*a",
-        (K * (X % A) + Y) % B,
-        (K * X + Y) % B,
-        A > 0,
-        B > 0,
-        (K * A % B).equal(0),
-    ),
     row("(a*x) mod (a*d) = a*(x mod d)", (A * X) % C, A * (X % D), A > 0, C > 0, C.equal(A * D), let={D: C // A}),
+    row(
+        "(x floordiv d mod c) floordiv b = x mod (c*d) floordiv (d*b)",
+        ((X // D) % C) // B,
+        (X % K) // E,
+        B > 0,
+        C > 0,
+        D > 0,
+        let={K: C * D, E: D * B},
+    ),
     # truncating division, where the sign is known
     row("x truncdiv y = x floordiv y for x >= 0, y > 0", truncdiv(X, Y), X // Y, X >= 0, Y > 0),
     row("x truncmod y = x mod y for x >= 0, y > 0", truncmod(X, Y), X % Y, X >= 0, Y > 0),
@@ -96,8 +138,33 @@ DIVISIONS = (
     # truncating division of any sign
     row("(c*x) truncdiv c = x", truncdiv(C * X, C), X, C > 0),
     row("(c*x) truncmod c = 0", truncmod(C * X, C), 0, C > 0),
-    row("x truncdiv x = 1", truncdiv(X, X), 1, X.differs(0)),
-    row("x truncmod x = 0", truncmod(X, X), 0, X.differs(0)),
+    row("x truncdiv x = 1", truncdiv(X, X), 1),
+    row("-x truncdiv c = -(x truncdiv c)", truncdiv(-X, C), -truncdiv(X, C), C > 0),
+    row("-x truncmod c = -(x truncmod c)", truncmod(-X, C), -truncmod(X, C), C > 0),
+    row("(x*y) truncdiv y = x", truncdiv(X * Y, Y), X),
+    row("(x*y) truncmod y = 0", truncmod(X * Y, Y), 0),
+    row(
+        "(k*x*y + z) truncdiv y = k*x + z truncdiv y for k*x*y >= 0, z >= 0",
+        truncdiv(K * X * Y + Z, Y),
+        K * X + truncdiv(Z, Y),
+        K * X * Y >= 0,
+        Z >= 0,
+    ),
+    row(
+        "(k*x*y + z) truncmod y = z truncmod y for k*x*y >= 0, z >= 0",
+        truncmod(K * X * Y + Z, Y),
+        truncmod(Z, Y),
+        K * X * Y >= 0,
+        Z >= 0,
+    ),
+    row(
+        "(x + y) truncdiv x = y truncdiv x + 1 for x >= 0, y >= 0",
+        truncdiv(X + Y, X),
+        truncdiv(Y, X) + 1,
+        X >= 0,
+        Y >= 0,
+    ),
+    row("x truncmod x = 0", truncmod(X, X), 0),
     row("x truncdiv c = 0 for -c < x < c", truncdiv(X, C), 0, X < C, X > -C),
     row("x truncmod c = x for -c < x < c", truncmod(X, C), X, X < C, X > -C),
     row(
@@ -125,6 +192,24 @@ DIVISIONS = (
         C > 0,
         C.equal(A * D),
         let={D: C // A},
+    ),
+    row(
+        "(x truncdiv d truncmod c) truncdiv b = x truncmod (c*d) truncdiv (d*b)",
+        truncdiv(truncmod(truncdiv(X, D), C), B),
+        truncdiv(truncmod(X, K), E),
+        B > 0,
+        C > 0,
+        D > 0,
+        let={K: C * D, E: D * B},
+    ),
+    row(
+        "x truncmod a truncdiv b = x truncdiv b truncmod (a / b)",
+        truncdiv(truncmod(X, A), B),
+        truncmod(truncdiv(X, B), D),
+        A > 0,
+        B > 0,
+        A.equal(B * D),
+        let={D: A // B},
     ),
     row(
         "x truncmod a truncmod b = x truncmod b for b | a",

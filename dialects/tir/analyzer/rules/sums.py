@@ -7,7 +7,7 @@ moves in where it cancels and stays outside where it does not.
 from __future__ import annotations
 
 from ..build import maximum, minimum, select, truncdiv, truncmod
-from ..pattern import C, D, E, K, L, M, P, V, W, X, Y, Z, lower, row
+from ..pattern import A, C, D, E, K, L, M, P, V, W, X, Y, Z, lower, row
 
 SUMS = (
     # x = y*(x floordiv y) + x mod y
@@ -15,14 +15,21 @@ SUMS = (
         "k*y*(x floordiv y) + k*(x mod y) = k*x",
         K * (X % Y) + Z,
         K * X + Z - K * Y * (X // Y),
-        Y.differs(0),
         cancels=(Z, Z - K * Y * (X // Y)),
+    ),
+    row(
+        "k*c*((l*(x mod a) + y) floordiv c) + k*((l*x + y) mod c) = k*l*(x mod a) + k*y for c | l*a",
+        M * ((L * (X % A) + Y) // C) + K * ((L * X + Y) % C) + Z,
+        K * L * (X % A) + K * Y + Z,
+        A > 0,
+        C > 0,
+        M.equal(K * C),
+        (L * A % C).equal(0),
     ),
     row(
         "k*x - k*(x mod y) = k*y*(x floordiv y)",
         -K * (X % Y) + Z,
         K * Y * (X // Y) + Z - K * X,
-        Y.differs(0),
         cancels=(Z, Z - K * X),
     ),
     row(
@@ -33,6 +40,17 @@ SUMS = (
         M.equal(-K * C),
         let={K: -M // C},
         cancels=(Z, Z - K * X),
+        strictly=False,
+    ),
+    row(
+        "k*x - k*c*(x truncdiv c) = k*(x truncmod c)",
+        M * truncdiv(X, C) + Z,
+        K * truncmod(X, C) + Z - K * X,
+        C > 0,
+        M.equal(-K * C),
+        let={K: -M // C},
+        cancels=(Z, Z - K * X),
+        strictly=False,
     ),
     row(
         "k*(x floordiv d mod c) + k*c*(x floordiv (c*d)) = k*(x floordiv d)",
@@ -42,6 +60,15 @@ SUMS = (
         D > 0,
         let={E: C * D},
         cancels=(Z, Z - K * C * (X // E)),
+    ),
+    row(
+        "k*(x truncdiv d truncmod c) + k*c*(x truncdiv (c*d)) = k*(x truncdiv d)",
+        K * truncmod(truncdiv(X, D), C) + Z,
+        K * truncdiv(X, D) + Z - K * C * truncdiv(X, E),
+        C > 0,
+        D > 0,
+        let={E: C * D},
+        cancels=(Z, Z - K * C * truncdiv(X, E)),
     ),
     row(
         "l*d*(x floordiv d mod c) + l*(x mod d) = l*(x mod (c*d))",
@@ -62,7 +89,6 @@ SUMS = (
         "k*y*(x truncdiv y) + k*(x truncmod y) = k*x",
         K * truncmod(X, Y) + Z,
         K * X + Z - K * Y * truncdiv(X, Y),
-        Y.differs(0),
         cancels=(Z, Z - K * Y * truncdiv(X, Y)),
     ),
     row(
@@ -74,7 +100,30 @@ SUMS = (
         (X - Y).equal(C * M),
         let={M: lower(X - Y) // C},
     ),
+    row(
+        "k*(x floordiv c) - k*(y floordiv c) = k*((y mod c + x - y) floordiv c)",
+        K * (X // C) + L * (Y // C) + Z,
+        K * ((Y % C + X - Y) // C) + Z,
+        C > 0,
+        K > 0,
+        L.equal(-K),
+    ),
     # sums of choices
+    row(
+        "k*min(x, y) - k*min(v, w) = k*(x - v) for x - v == y - w",
+        K * minimum(X, Y) + L * minimum(V, W) + Z,
+        K * (X - V) + Z,
+        L.equal(-K),
+        (X - V - Y + W).equal(0),
+    ),
+    row(
+        "k*max(x, y) - k*max(v, w) = k*(x - v) for x - v == y - w",
+        K * maximum(X, Y) + L * maximum(V, W) + Z,
+        K * (X - V) + Z,
+        L.equal(-K),
+        (X - V - Y + W).equal(0),
+    ),
+    row("min(x, y) * max(x, y) = x*y", minimum(X, Y) * maximum(X, Y), X * Y),
     row("min(x, y) + max(x, y) = x + y", K * minimum(X, Y) + K * maximum(X, Y) + Z, K * X + K * Y + Z),
     row(
         "k*min(x, y) + z = min(k*x + z, k*y + z) for k > 0", K * minimum(X, Y) + Z, minimum(K * X + Z, K * Y + Z), K > 0
