@@ -7,7 +7,7 @@ analyzer = arith.Analyzer()
 with analyzer.constraint_scope(arith.all(y >= 0, y < 32)):
     assert analyzer.can_prove_equal(arith.floordiv(x * 32 + y, 64), x // 2)
 
-Tensor expressions over `weft.te.var` and axes are taken as well. `a.equal(b)` is the condition that two are equal, since
+Tensor expressions over `weft.te.var` and axes are taken as well. `a.equal(b)` is the condition that two are equal:
 `==` compares the expressions themselves.
 """
 
@@ -23,21 +23,38 @@ if TYPE_CHECKING:
     from .dialects.tir.analyzer.answers import IntervalSet as IntervalSet
     from .dialects.tir.analyzer.answers import ModularSet as ModularSet
     from .dialects.tir.analyzer.answers import Range as Range
-    from .dialects.tir.analyzer.build import all_of as all
-    from .dialects.tir.analyzer.build import any_of as any
-    from .dialects.tir.analyzer.build import ceildiv as ceildiv
-    from .dialects.tir.analyzer.build import floor_divide as floordiv
-    from .dialects.tir.analyzer.build import floor_remainder as floormod
-    from .dialects.tir.analyzer.build import maximum as max
-    from .dialects.tir.analyzer.build import minimum as min
-    from .dialects.tir.analyzer.build import opposite as Not
-    from .dialects.tir.analyzer.build import select as if_then_else
-    from .dialects.tir.analyzer.build import select as Select
-    from .dialects.tir.analyzer.build import trunc_divide as truncdiv
-    from .dialects.tir.analyzer.build import trunc_remainder as truncmod
     from .dialects.tir.analyzer.convert import evaluate as evaluate
+    from .dialects.tir.analyzer.convert import substitute as substitute
+    from .dialects.tir.analyzer.equations import deduce_bound as deduce_bound
+    from .dialects.tir.analyzer.equations import detect_clip_bound as detect_clip_bound
+    from .dialects.tir.analyzer.equations import detect_linear_equation as detect_linear_equation
+    from .dialects.tir.analyzer.functions import Not as Not
+    from .dialects.tir.analyzer.functions import Select as Select
+    from .dialects.tir.analyzer.functions import all as all
+    from .dialects.tir.analyzer.functions import any as any
+    from .dialects.tir.analyzer.functions import bitwise_and as bitwise_and
+    from .dialects.tir.analyzer.functions import const as const
+    from .dialects.tir.analyzer.functions import floordiv as floordiv
+    from .dialects.tir.analyzer.functions import floormod as floormod
+    from .dialects.tir.analyzer.functions import if_then_else as if_then_else
+    from .dialects.tir.analyzer.functions import indexdiv as indexdiv
+    from .dialects.tir.analyzer.functions import indexmod as indexmod
+    from .dialects.tir.analyzer.functions import is_const as is_const
+    from .dialects.tir.analyzer.functions import let as let
+    from .dialects.tir.analyzer.functions import max as max
+    from .dialects.tir.analyzer.functions import min as min
+    from .dialects.tir.analyzer.functions import shift_left as shift_left
+    from .dialects.tir.analyzer.functions import shift_right as shift_right
+    from .dialects.tir.analyzer.functions import truncdiv as truncdiv
+    from .dialects.tir.analyzer.functions import truncmod as truncmod
     from .dialects.tir.analyzer.nodes import IntExpr as IntExpr
-    from .dialects.tir.analyzer.nodes import as_expr as const
+    from .dialects.tir.analyzer.regions import estimate_region_lower_bound as estimate_region_lower_bound
+    from .dialects.tir.analyzer.regions import estimate_region_strict_bound as estimate_region_strict_bound
+    from .dialects.tir.analyzer.regions import estimate_region_upper_bound as estimate_region_upper_bound
+    from .dialects.tir.analyzer.regions import eval_set as eval_set
+    from .dialects.tir.analyzer.regions import intersect as intersect
+    from .dialects.tir.analyzer.regions import union as union
+    from .dialects.tir.analyzer.regions import union_lower_bound as union_lower_bound
     from .dialects.tir.analyzer.variables import cast as cast
     from .dialects.tir.analyzer.variables import size_var as size_var
     from .dialects.tir.analyzer.variables import var as var

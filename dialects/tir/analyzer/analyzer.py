@@ -47,7 +47,7 @@ class Analyzer:
     so that there is nothing between the two to choose.
     """
 
-    def __init__(self, ranges: Mapping[IntExpr, tuple[int, int]] | None = None):
+    def __init__(self, ranges: Mapping[IntExpr, Range] | None = None):
         self.facts = Facts()
         self._bindings: dict[IntExpr, IntExpr] = {}
         if ranges is not None:

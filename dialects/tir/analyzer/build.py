@@ -143,42 +143,6 @@ def floormod(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     return op(FloorMod, lhs, rhs)
 
 
-def floor_divide(lhs: ExprLike, rhs: ExprLike) -> IntExpr:
-    """`lhs` divided by `rhs`, rounded down.
-
-    Raises:
-        ZeroDivisionError: `rhs` is the constant 0.
-    """
-    return floordiv(as_expr(lhs), _nonzero(as_expr(rhs)))
-
-
-def floor_remainder(lhs: ExprLike, rhs: ExprLike) -> IntExpr:
-    """The remainder of `floor_divide`.
-
-    Raises:
-        ZeroDivisionError: `rhs` is the constant 0.
-    """
-    return floormod(as_expr(lhs), _nonzero(as_expr(rhs)))
-
-
-def trunc_divide(lhs: ExprLike, rhs: ExprLike) -> IntExpr:
-    """`lhs` divided by `rhs`, rounded towards zero.
-
-    Raises:
-        ZeroDivisionError: `rhs` is the constant 0.
-    """
-    return truncdiv(lhs, _nonzero(as_expr(rhs)))
-
-
-def trunc_remainder(lhs: ExprLike, rhs: ExprLike) -> IntExpr:
-    """The remainder of `trunc_divide`: it has the sign of `lhs`.
-
-    Raises:
-        ZeroDivisionError: `rhs` is the constant 0.
-    """
-    return truncmod(lhs, _nonzero(as_expr(rhs)))
-
-
 def ceildiv(lhs: ExprLike, rhs: ExprLike) -> IntExpr:
     """`lhs` divided by `rhs`, rounded up."""
     lhs, rhs = as_expr(lhs), as_expr(rhs)
@@ -309,11 +273,6 @@ def negate(condition: IntExpr) -> IntExpr:
     return zero(condition)
 
 
-def opposite(condition: ExprLike) -> IntExpr:
-    """Where `condition` does not hold."""
-    return negate(truth(as_expr(condition)))
-
-
 def linear_minus_one(expr: IntExpr) -> IntExpr:
     """`-expr - 1`."""
     return add(const(-1), expr, -1)
@@ -384,7 +343,7 @@ def wrap(expr: IntExpr, bits: int, signed: bool = True) -> IntExpr:
     return add(floormod(add(expr, const(half)), const(1 << bits)), const(-half))
 
 
-def _nonzero(rhs: IntExpr) -> IntExpr:
+def not_zero(rhs: IntExpr) -> IntExpr:
     if type(rhs) is Const and not rhs.value:
         raise ZeroDivisionError("an integer expression divided by the constant 0")
     return rhs
@@ -395,8 +354,8 @@ OPERATORS.update(
         "+": add,
         "-": lambda a, b: add(a, b, -1),
         "*": multiply,
-        "//": lambda a, b: floordiv(a, _nonzero(b)),
-        "%": lambda a, b: floormod(a, _nonzero(b)),
+        "//": lambda a, b: floordiv(a, not_zero(b)),
+        "%": lambda a, b: floormod(a, not_zero(b)),
         "<<": lambda a, b: multiply(a, power_of_two(b)),
         ">>": lambda a, b: floordiv(a, power_of_two(b)),
         "&": bit_and,

@@ -107,8 +107,8 @@ NOTHING: Clip = (None, None)
 def deduce_bound(
     variable: IntExpr,
     condition: IntExpr,
-    hints: Mapping[IntExpr, tuple[int, int]],
-    relax: Mapping[IntExpr, tuple[int, int]],
+    hints: Mapping[IntExpr, tuple[int | None, int | None]],
+    relax: Mapping[IntExpr, tuple[int | None, int | None]],
 ) -> Clip | None:
     """The values of `variable` for which `condition`, one comparison, holds whatever the variables of `relax` are.
 
@@ -146,7 +146,7 @@ def _undo(
     atom: IntExpr,
     factor: int,
     rest: IntExpr,
-    relax: Mapping[IntExpr, tuple[int, int]],
+    relax: Mapping[IntExpr, tuple[int | None, int | None]],
 ) -> Clip | None:
     """The bound of `variable` from `factor * atom + rest >= 0`."""
     if atom == variable:
@@ -175,7 +175,7 @@ def _undo_division(
     atom: FloorDiv,
     factor: int,
     rest: IntExpr,
-    relax: Mapping[IntExpr, tuple[int, int]],
+    relax: Mapping[IntExpr, tuple[int | None, int | None]],
 ) -> Clip | None:
     number, divisor = atom.args
     if factor > 0:  # number >= divisor * ceil(-rest / factor)
@@ -194,7 +194,7 @@ def _undo_division(
 
 
 def _deduce_equal(
-    analyzer: Analyzer, variable: IntExpr, inner: IntExpr, relax: Mapping[IntExpr, tuple[int, int]]
+    analyzer: Analyzer, variable: IntExpr, inner: IntExpr, relax: Mapping[IntExpr, tuple[int | None, int | None]]
 ) -> Clip | None:
     equation = detect_linear_equation(inner, [variable])
     if equation is None or not isinstance(equation[0], Const):

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 
 from .analyzer import Analyzer
-from .build import add, floordiv, multiply, parts, scale
-from .facts import single
+from .answers import Range
+from .build import add, floordiv, linear, maximum, minimum, multiply, parts, scale
 from .nodes import (
     FALSE,
     TRUE,
@@ -41,6 +42,8 @@ class Iterator:
     source: IntExpr
     extent: IntExpr
     digits: tuple[Digit, ...] = ()
+    overlaps: bool = False
+    """Whether values of it are reached in more than one way."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +104,14 @@ class _NoMap(Exception):
 
 @dataclass
 class _Bound:
-    """A condition `low <= expr <= high` on a sum of variables."""
+    """A condition `low <= expr <= high` on a sum of variables, its ends free of them."""
 
     expr: IntExpr
-    low: int | None = None
-    high: int | None = None
+    low: IntExpr | None = None
+    high: IntExpr | None = None
     used: bool = False
+    parsed: bool = False
+    """Being parsed: what stands in it is not constrained by it."""
 
 
 @dataclass
@@ -114,6 +119,7 @@ class _Detection:
     analyzer: Analyzer
     domains: Mapping[IntExpr, tuple[IntExpr, IntExpr]]
     bounds: list[_Bound]
+    counting_down: bool = False
     iterators: dict[IntExpr, tuple[Iterator, IntExpr]] = field(
         default_factory=dict["IntExpr", "tuple[Iterator, IntExpr]"]
     )
@@ -192,9 +198,9 @@ class _Detection:
         if (known := self.iterators.get(variable)) is None:
             low, extent = self.domains[variable]
             for bound in self.bounds:
-                if bound.expr is variable and isinstance(low, Const) and isinstance(extent, Const):
-                    first, last = _narrow(low.value, low.value + extent.value - 1, bound)
-                    low, extent = const(first), const(last - first + 1)
+                if bound.expr is variable:
+                    low, last = self._narrow(low, add(add(low, extent), const(-1)), bound)
+                    extent = self.analyzer.simplify(add(add(last, const(1)), low, -1))
             source = add(variable, low, -1)
             known = self.iterators[variable] = (Iterator(source, extent), low)
         return known
@@ -208,11 +214,11 @@ class _Detection:
             factor = digit.scale if old is None else add(old.scale, digit.scale)
             merged[key] = Digit(digit.iterator, digit.lower, digit.extent, factor)
         digits = [d for d in merged.values() if d.scale != FALSE and d.extent != TRUE]
-        turned: list[Digit] = []
-        for digit in digits:  # a digit that counts down counts up from its other end
-            if self.analyzer.can_prove(digit.scale < 0):
+        turned = digits
+        if any(self.analyzer.can_prove(digit.scale < 0) for digit in digits):
+            if len(digits) > 1 or not self.counting_down:
                 raise _NoMap(f"{expr} counts down")
-            turned.append(digit)
+            return IndexSum(self.analyzer.simplify(base), digits[0])
         for bound in sorted(self.bounds, key=lambda b: len(parts(b.expr)[1])):
             turned, base = self._constrain(turned, base, bound)
         if not turned:
@@ -233,7 +239,7 @@ class _Detection:
         while remaining:
             following = next((d for d in remaining if self.equal(d.scale, expected)), None)
             if following is None:
-                raise _NoMap(f"no part of {expr} goes on with a scale of {self.analyzer.simplify(expected)}")
+                return self._overlapping(digits, expr, expected)
             remaining.remove(following)
             ordered.append(following)
             expected = multiply(expected, following.extent)
@@ -243,10 +249,24 @@ class _Detection:
         for digit in ordered:
             source = add(source, Digit(digit.iterator, digit.lower, digit.extent, extent).to_expr())
             extent = multiply(extent, digit.extent)
-        inside = tuple(ordered)
+        return Digit(self._fused(source, extent, tuple(ordered), False), TRUE, extent, unit)
+
+    def _fused(self, source: IntExpr, extent: IntExpr, inside: tuple[Digit, ...], overlaps: bool) -> Iterator:
         known = next((i for i in self.used if i.digits and i.source is source), None)
-        iterator = known or Iterator(source, extent, inside)
-        return Digit(iterator, TRUE, extent, unit)
+        return known or Iterator(source, extent, inside, overlaps)
+
+    def _overlapping(self, digits: list[Digit], expr: IntExpr, expected: IntExpr) -> Digit:
+        """Digits that reach all values, some of them in more than one way: each goes on before those below it end."""
+        reached = 1
+        source: IntExpr = FALSE
+        for digit in sorted(digits, key=lambda d: d.scale.value if isinstance(d.scale, Const) else 0):
+            step, extent = digit.scale, digit.extent
+            if not (isinstance(step, Const) and isinstance(extent, Const)) or step.value > reached:
+                raise _NoMap(f"no part of {expr} goes on with a scale of {self.analyzer.simplify(expected)}")
+            reached += step.value * (extent.value - 1)
+            source = add(source, digit.to_expr())
+        extent = const(reached)
+        return Digit(self._fused(source, extent, tuple(digits), True), TRUE, extent, TRUE)
 
     def _is_smallest(self, digit: Digit, others: Sequence[Digit]) -> bool:
         if isinstance(digit.scale, Const):
@@ -257,10 +277,13 @@ class _Detection:
 
     def _constrain(self, digits: list[Digit], base: IntExpr, bound: _Bound) -> tuple[list[Digit], IntExpr]:
         """Digits that `bound` is on as one shorter digit."""
-        _, terms = parts(bound.expr)
-        if len(terms) < 2:
+        if bound.parsed or bound.expr in self.domains:
             return digits, base
-        inner, rest = self.parse(bound.expr)
+        bound.parsed = True
+        try:
+            inner, rest = self.parse(bound.expr)
+        finally:
+            bound.parsed = False
         if rest != FALSE or not inner:
             return digits, base
         by_part = {(id(d.iterator), d.lower, d.extent): d for d in digits}
@@ -275,18 +298,29 @@ class _Detection:
         factor = self.analyzer.simplify(floordiv(anchor.scale, unit.scale))
         if any(not self.equal(multiply(d.scale, factor), m.scale) for d, m in zip(inner, found, strict=True)):
             return digits, base
-        whole = self._chain(inner, bound.expr)
-        if not isinstance(whole.extent, Const) or unit.scale != TRUE:
-            raise _NoMap(f"the condition on {bound.expr} has no constant extent")
-        low, high = _narrow(0, whole.extent.value - 1, bound)
-        bound.used = True
-        shorter = Iterator(add(whole.iterator.source, const(-low)), const(high - low + 1), whole.iterator.digits)
+        whole = inner[0] if len(inner) == 1 else self._chain(inner, bound.expr)
+        if unit.scale != TRUE:
+            raise _NoMap(f"the condition on {bound.expr} is one on every {unit.scale}th value")
+        low, high = self._narrow(FALSE, add(whole.extent, const(-1)), bound)
+        extent = self.analyzer.simplify(add(add(high, const(1)), low, -1))
+        inside = whole.iterator.digits if len(inner) > 1 else (whole,)
+        source = whole.iterator.source if len(inner) > 1 else whole.to_expr()
+        shorter = Iterator(add(source, low, -1), extent, inside, whole.iterator.overlaps)
         known = next(
             (i for i in self.used if i.digits and i.source is shorter.source and i.extent is shorter.extent), None
         )
         digit = Digit(known or shorter, TRUE, shorter.extent, factor)
         left = [d for d in digits if d not in found]
-        return [*left, digit], add(base, scale(factor, low))
+        return [*left, digit], add(base, multiply(factor, low))
+
+    def _narrow(self, low: IntExpr, high: IntExpr, bound: _Bound) -> tuple[IntExpr, IntExpr]:
+        """Least and greatest value where `bound` holds."""
+        bound.used = True
+        low = low if bound.low is None else self.analyzer.simplify(maximum(low, bound.low))
+        high = high if bound.high is None else self.analyzer.simplify(minimum(high, bound.high))
+        if self.analyzer.can_prove(low > high):
+            raise _NoMap(f"the condition on {bound.expr} is never fulfilled")
+        return low, high
 
     def claim(self, digit: Digit) -> None:
         """Note that `digit` is used; a part may be used once."""
@@ -315,15 +349,6 @@ class _Detection:
         return self.equal(expected, iterator.extent)
 
 
-def _narrow(low: int, high: int, bound: _Bound) -> tuple[int, int]:
-    bound.used = True
-    low = low if bound.low is None else max(low, bound.low)
-    high = high if bound.high is None else min(high, bound.high)
-    if low > high:
-        raise _NoMap(f"the condition on {bound.expr} is never fulfilled")
-    return low, high
-
-
 def _bounds_of(condition: IntExpr, analyzer: Analyzer, variables: set[IntExpr]) -> list[_Bound]:
     """The conditions on sums of variables, those on one sum together."""
     found: dict[IntExpr, _Bound] = {}
@@ -332,42 +357,49 @@ def _bounds_of(condition: IntExpr, analyzer: Analyzer, variables: set[IntExpr]) 
             continue
         if not isinstance(part, NonNegative | Zero):
             raise _NoMap(f"{part} is no bound of an iterator")
-        atom, factor, constant = single(part.args[0])
-        if factor == 1 and all(c < 0 for c in parts(atom)[1].values()):
-            atom, factor = scale(atom, -1), -1
-        if isinstance(part, Zero):
+        constant, terms = parts(part.args[0])
+        inside = {a: c for a, c in terms.items() if not a.variables.isdisjoint(variables)}
+        free = linear(constant, {a: c for a, c in terms.items() if a not in inside})
+        sign = -1 if next(iter(sorted(inside.items(), key=lambda t: t[0].order)))[1] < 0 else 1
+        if isinstance(part, Zero) or any(c * sign < 0 for c in inside.values()):
             raise _NoMap(f"{part} is no range of an iterator")
+        common = gcd(*inside.values())
+        atom = linear(0, {a: c * sign // common for a, c in inside.items()})
         bound = found.setdefault(atom, _Bound(atom))
-        if factor > 0:
-            low = -(constant // factor)
-            bound.low = low if bound.low is None else max(bound.low, low)
+        if sign > 0:
+            low = scale(floordiv(free, const(common)), -1)
+            bound.low = low if bound.low is None else maximum(bound.low, low)
         else:
-            high = constant // -factor
-            bound.high = high if bound.high is None else min(bound.high, high)
+            high = floordiv(free, const(common))
+            bound.high = high if bound.high is None else minimum(bound.high, high)
     return list(found.values())
 
 
 def detect_iter_map(
     indices: Sequence[IntExpr],
-    domains: Mapping[IntExpr, int | IntExpr | range],
+    domains: Mapping[IntExpr, int | IntExpr | range | Range],
     predicate: IntExpr = TRUE,
     *,
     bijective: bool = False,
     analyzer: Analyzer | None = None,
+    counting_down: bool = False,
 ) -> IterMap:
     """`indices` as sums of independent digits of the variables of `domains` (each an extent, or a `range`), where
-    `predicate` holds; an `IterMap` that is false and says why where they are none."""
+    `predicate` holds; an `IterMap` that is false and says why where they are none. With `counting_down`, an index of
+    one digit may have a negative scale."""
     analyzer = analyzer or Analyzer()
     ranges: dict[IntExpr, tuple[IntExpr, IntExpr]] = {}
     for variable, domain in domains.items():
         if isinstance(domain, range):
             ranges[variable] = (const(domain.start), const(len(domain)))
+        elif isinstance(domain, Range):
+            ranges[variable] = (domain.min, domain.extent)
         else:
             ranges[variable] = (FALSE, const(domain) if isinstance(domain, int) else domain)
     known = [c for v, (low, extent) in ranges.items() for c in (v >= low, v < add(low, extent))]
     with analyzer.assuming(*known):
         try:
-            return _detect(indices, ranges, predicate, bijective, analyzer)
+            return _detect(indices, ranges, predicate, bijective, analyzer, counting_down)
         except _NoMap as reason:
             return IterMap(reason=str(reason))
 
@@ -378,8 +410,9 @@ def _detect(
     predicate: IntExpr,
     bijective: bool,
     analyzer: Analyzer,
+    counting_down: bool,
 ) -> IterMap:
-    detection = _Detection(analyzer, ranges, _bounds_of(predicate, analyzer, set(ranges)))
+    detection = _Detection(analyzer, ranges, _bounds_of(predicate, analyzer, set(ranges)), counting_down)
     found: list[IndexSum] = []
     for index in indices:
         simple = analyzer.simplify(index)
@@ -395,6 +428,9 @@ def _detect(
         for variable, (_, extent) in ranges.items():
             if extent != TRUE and variable not in detection.iterators:
                 raise _NoMap(f"{variable} is not used")
+        for iterator in detection.used:
+            if iterator.overlaps:
+                raise _NoMap(f"{iterator.source} reaches values in more than one way")
         for iterator in [*detection.used, *(i for i, _ in detection.iterators.values())]:
             if iterator.extent != TRUE and not detection.is_covered(iterator):
                 raise _NoMap(f"{iterator.source} is used in part")

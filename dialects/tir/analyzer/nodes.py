@@ -57,8 +57,8 @@ class IntExpr:
 
     @property
     def measure(self) -> tuple[int, int, int]:
-        """What simplification makes smaller: the work to evaluate, then the magnitude of constants, then how deep within
-        operations factors stand."""
+        """What simplification makes smaller: the work to evaluate, the magnitude of constants, and how deep within
+        operations factors stand, in this order."""
         if (known := self.memo.get("measure")) is None:
             known = self.memo["measure"] = self._measure()
         return known

@@ -92,7 +92,7 @@ class Proof:
                 if low is not None and low >= 0:
                     yield add(number, atom, -1)
         elif isinstance(atom, TruncDiv | TruncMod):
-            yield from self._truncated(*atom.args, atom)
+            yield from self._truncated(atom.args[0], atom.args[1], atom)
         elif isinstance(atom, Product):
             for i, inner in enumerate(atom.args):  # a quotient or remainder times what is positive
                 others = atom.args[:i] + atom.args[i + 1 :]

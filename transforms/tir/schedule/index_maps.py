@@ -15,6 +15,7 @@ from xdsl.ir.affine import (
 )
 
 from ....dialects.tir.analyzer import Const, IntExpr, dim, from_affine
+from ....dialects.tir.analyzer.answers import Range
 from ....dialects.tir.analyzer.iter_map import Iterator, detect_iter_map
 
 
@@ -36,7 +37,7 @@ def bijection(map: AffineMap, extents: Sequence[int]) -> Bijection | str:
     """
     if map.num_dims != len(extents) or map.num_symbols:
         return f"takes {map.num_dims} indices, not {len(extents)}"
-    domains: dict[IntExpr, int | IntExpr | range] = {
+    domains: dict[IntExpr, int | IntExpr | range | Range] = {
         dim(number): extent for number, extent in enumerate(extents) if extent != 1
     }
     units: list[AffineExpr] = [

@@ -24,6 +24,8 @@ DIVISIONS = (
         B > 0,
         (K * A % B).equal(0),
     ),
+    row("-x floordiv -y = x floordiv y", -X // -Y, X // Y),
+    row("-x mod -y = -(x mod y)", -X % -Y, -(X % Y)),
     # what stays within one multiple of the divisor
     row(
         "x floordiv c = q for c*q <= x < c*q + c",
