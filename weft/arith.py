@@ -7,8 +7,7 @@ analyzer = arith.Analyzer()
 with analyzer.constraint_scope(arith.all(y >= 0, y < 32)):
     assert analyzer.can_prove_equal(arith.floordiv(x * 32 + y, 64), x // 2)
 
-Tensor expressions over `weft.te.var` and axes are taken as well. `a.equal(b)` is the condition that two are equal:
-`==` compares the expressions themselves.
+`a.equal(b)` is the condition that two are equal: `==` compares the expressions themselves.
 """
 
 from typing import TYPE_CHECKING
@@ -47,6 +46,15 @@ if TYPE_CHECKING:
     from .dialects.tir.analyzer.functions import shift_right as shift_right
     from .dialects.tir.analyzer.functions import truncdiv as truncdiv
     from .dialects.tir.analyzer.functions import truncmod as truncmod
+    from .dialects.tir.analyzer.iter_forms import IterMapResult as IterMapResult
+    from .dialects.tir.analyzer.iter_forms import detect_iter_map as detect_iter_map
+    from .dialects.tir.analyzer.iter_forms import inverse_affine_iter_map as inverse_affine_iter_map
+    from .dialects.tir.analyzer.iter_forms import iter_map_simplify as iter_map_simplify
+    from .dialects.tir.analyzer.iter_forms import normalize_iter_map_to_expr as normalize_iter_map_to_expr
+    from .dialects.tir.analyzer.iter_forms import subspace_divide as subspace_divide
+    from .dialects.tir.analyzer.iter_map import IterMark as IterMark
+    from .dialects.tir.analyzer.iter_map import IterSplitExpr as IterSplitExpr
+    from .dialects.tir.analyzer.iter_map import IterSumExpr as IterSumExpr
     from .dialects.tir.analyzer.nodes import IntExpr as IntExpr
     from .dialects.tir.analyzer.regions import estimate_region_lower_bound as estimate_region_lower_bound
     from .dialects.tir.analyzer.regions import estimate_region_strict_bound as estimate_region_strict_bound

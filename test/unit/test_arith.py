@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 
 from weft import arith
-from weft.arith import ConstIntBound, IntExpr, IntervalSet, ModularSet, Range
+from weft.arith import ConstIntBound, IntervalSet, IntExpr, ModularSet, Range
 from weft.arith import floordiv as fdiv
 from weft.arith import floormod as fmod
 from weft.arith import truncdiv as tdiv
@@ -208,12 +208,15 @@ def test_regions_are_estimated_as_boxes():
 def test_a_region_with_a_symbolic_predicate_has_symbolic_ends():
     i, tile = arith.var("i"), arith.var("tile")
     index = tile * 8 + i
-    (found,) = arith.estimate_region_lower_bound(
+    found = arith.estimate_region_lower_bound(
         [Range.from_min_extent(index, 1)], {i: Range(10)}, arith.all(index >= 1, index < 224)
     )
+    assert found is not None
+    low, high = found[0].ends
+    assert low is not None and high is not None
     analyzer = arith.Analyzer()
     for number, ends in ((0, (1, 9)), (10, (80, 89)), (27, (216, 223))):
-        at = [analyzer.simplify(arith.let(tile, number, end)) for end in (found.min_value, found.max_value)]
+        at = [analyzer.simplify(arith.let(tile, number, end)) for end in (low, high)]
         assert at == [arith.const(end) for end in ends]
 
 
@@ -256,3 +259,50 @@ def test_the_time_for_a_deep_nest_grows_with_its_depth_and_not_with_its_paths():
     started = process_time()
     arith.Analyzer().simplify(_nest(24))
     assert process_time() - started < 20
+
+
+def test_index_maps_are_detected_turned_round_and_divided():
+    x, y, out = arith.var("x"), arith.var("y"), [arith.var(f"out{n}") for n in range(2)]
+    domains = {x: Range(8), y: Range(12)}
+    found = arith.detect_iter_map([x * 3 + y // 4, y % 4], domains, check_level="bijective")
+    assert not found.errors and [s.args[0].extent for s in found.indices] == [arith.const(24), arith.const(4)]
+    back = arith.inverse_affine_iter_map(found.indices, out)
+    assert back == {x: out[0] // 3, y: out[0] % 3 * 4 + out[1]}
+    assert arith.iter_map_simplify([x * 4 // 8], domains) == [x // 2]
+    (failed,) = arith.detect_iter_map([x, x], domains).errors
+    assert failed == "x is used twice"
+    with pytest.raises(ValueError, match="'all' is no check level: surjective, bijective"):
+        arith.detect_iter_map([x], domains, check_level="all")
+
+    (outer, inner), (above, below) = arith.subspace_divide([x * 12 + y], domains, [y], x < 5)
+    assert (outer.source, outer.extent) == (x, arith.const(8))
+    assert (inner.source, inner.extent) == (y, arith.const(12))
+    assert above.extent is arith.Analyzer().simplify(x < 5) and below.extent is arith.const(1)
+    assert arith.subspace_divide([x * 12 + y], domains, [x]) == []
+    assert arith.subspace_divide([x * 12 + y], domains, [y], x + y < 5) == []
+
+
+def test_conditions_shorten_fused_iterators_one_within_another():
+    x, y, z = arith.var("x"), arith.var("y"), arith.var("z")
+    domains, rows = {x: Range(2), y: Range(4), z: Range(3)}, x * 4 + y
+    place = rows * 3 + z
+    found = arith.detect_iter_map([place // 4, place % 4], domains, arith.all(rows < 6, place < 16))
+    assert [s.args[0].extent for s in found.indices] == [arith.const(4), arith.const(4)]
+    assert arith.detect_iter_map([place // 4, place % 4], domains, place < 15).errors
+
+
+def test_iterators_that_overlap_reach_all_values_but_not_once():
+    x, y = arith.var("x"), arith.var("y")
+    domains = {x: Range(3), y: Range(8)}
+    (index,) = arith.detect_iter_map([x * 7 + y], domains).indices
+    assert index.args[0].extent is arith.const(22)
+    assert arith.detect_iter_map([x * 7 + y], domains, check_level="bijective").errors
+    assert arith.detect_iter_map([x * -7 + y], domains).errors
+    assert arith.detect_iter_map([x * 9 + y], domains).errors
+
+
+def test_trivial_iterators_are_kept_when_asked_for():
+    x, y = arith.var("x"), arith.var("y")
+    domains = {x: Range(1), y: Range(16)}
+    (pair, _) = arith.subspace_divide([x * 16 + y], domains, [y], simplify_trivial_iterators=False)
+    assert [mark.source for mark in pair] == [x, y]

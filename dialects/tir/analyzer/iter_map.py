@@ -36,43 +36,47 @@ from .nodes import (
 
 
 @dataclass(eq=False)
-class Iterator:
+class IterMark:
     """What digits are taken of: a variable, or a fusion of digits; its values are `0 .. extent - 1`."""
 
     source: IntExpr
     extent: IntExpr
-    digits: tuple[Digit, ...] = ()
+    digits: tuple[IterSplitExpr, ...] = ()
     overlaps: bool = False
     """Whether values of it are reached in more than one way."""
 
 
 @dataclass(frozen=True)
-class Digit:
-    """`scale * ((iterator floordiv lower) mod extent)`."""
+class IterSplitExpr:
+    """`scale * ((source floordiv lower_factor) mod extent)`."""
 
-    iterator: Iterator
-    lower: IntExpr
+    source: IterMark
+    lower_factor: IntExpr
     extent: IntExpr
     scale: IntExpr
 
-    def times(self, factor: IntExpr) -> Digit:
-        return Digit(self.iterator, self.lower, self.extent, multiply(self.scale, factor))
+    def times(self, factor: IntExpr) -> IterSplitExpr:
+        return IterSplitExpr(self.source, self.lower_factor, self.extent, multiply(self.scale, factor))
 
     def to_expr(self) -> IntExpr:
-        expr = self.iterator.source
-        if self.lower != TRUE:
-            expr = op(FloorDiv, expr, self.lower)
-        if multiply(self.lower, self.extent) != self.iterator.extent:
+        expr = self.source.source
+        if self.lower_factor != TRUE:
+            expr = op(FloorDiv, expr, self.lower_factor)
+        if multiply(self.lower_factor, self.extent) != self.source.extent:
             expr = op(FloorMod, expr, self.extent)
         return multiply(expr, self.scale)
 
 
 @dataclass(frozen=True)
-class IndexSum:
+class IterSumExpr:
     """One index: `base + digit`, or `base` alone where it has one value."""
 
     base: IntExpr
-    digit: Digit | None
+    digit: IterSplitExpr | None
+
+    @property
+    def args(self) -> tuple[IterSplitExpr, ...]:
+        return () if self.digit is None else (self.digit,)
 
     @property
     def extent(self) -> IntExpr:
@@ -91,7 +95,7 @@ class IndexSum:
 class IterMap:
     """What was found of a map: its indices, or the first reason why it is none."""
 
-    indices: tuple[IndexSum, ...] = ()
+    indices: tuple[IterSumExpr, ...] = ()
     reason: str = ""
 
     def __bool__(self) -> bool:
@@ -120,18 +124,20 @@ class _Detection:
     domains: Mapping[IntExpr, tuple[IntExpr, IntExpr]]
     bounds: list[_Bound]
     counting_down: bool = False
-    iterators: dict[IntExpr, tuple[Iterator, IntExpr]] = field(
-        default_factory=dict["IntExpr", "tuple[Iterator, IntExpr]"]
+    keep_trivial: bool = False
+    iterators: dict[IntExpr, tuple[IterMark, IntExpr]] = field(
+        default_factory=dict["IntExpr", "tuple[IterMark, IntExpr]"]
     )
-    used: dict[Iterator, list[Digit]] = field(default_factory=dict["Iterator", "list[Digit]"])
+    marks: dict[tuple[IntExpr, IntExpr], IterMark] = field(default_factory=dict["tuple[IntExpr, IntExpr]", "IterMark"])
+    used: dict[IterMark, list[IterSplitExpr]] = field(default_factory=dict["IterMark", "list[IterSplitExpr]"])
 
     def equal(self, a: IntExpr, b: IntExpr) -> bool:
         return a is b or self.analyzer.can_prove_equal(a, b)
 
-    def parse(self, expr: IntExpr) -> tuple[list[Digit], IntExpr]:
+    def parse(self, expr: IntExpr) -> tuple[list[IterSplitExpr], IntExpr]:
         """The digits of `expr` and what is left."""
         constant, terms = parts(expr)
-        digits: list[Digit] = []
+        digits: list[IterSplitExpr] = []
         base: IntExpr = const(constant)
         for atom, factor in terms.items():
             if atom.variables.isdisjoint(self.domains):
@@ -142,10 +148,14 @@ class _Detection:
             base = add(base, rest, factor)
         return digits, base
 
-    def _atom(self, atom: IntExpr) -> tuple[list[Digit], IntExpr]:
+    def _atom(self, atom: IntExpr) -> tuple[list[IterSplitExpr], IntExpr]:
         if atom in self.domains:
             iterator, low = self._variable(atom)
-            return ([] if iterator.extent == TRUE else [Digit(iterator, TRUE, iterator.extent, TRUE)]), low
+            return (
+                []
+                if iterator.extent == TRUE and not self.keep_trivial
+                else [IterSplitExpr(iterator, TRUE, iterator.extent, TRUE)]
+            ), low
         if isinstance(atom, Product):
             inside = [f for f in atom.args if not f.variables.isdisjoint(self.domains)]
             factor: IntExpr = TRUE
@@ -159,7 +169,7 @@ class _Detection:
         if not isinstance(atom, FloorDiv | FloorMod):
             raise _NoMap(f"{atom} is neither a split nor a fusion")
         number, divisor = atom.args
-        if not divisor.variables.isdisjoint(self.domains) or not self.analyzer.can_prove(divisor > 0):
+        if not divisor.variables.isdisjoint(self.domains) or not self.analyzer.can_prove(divisor >= 0):
             raise _NoMap(f"{divisor} does not divide iterators into equal parts")
         digits, base = self.parse(number)
         whole = self.fuse(digits, base, number)
@@ -172,29 +182,29 @@ class _Detection:
             return self._scaled(atom, digit, divisor)
         return self._split(isinstance(atom, FloorDiv), digit, divisor), FALSE
 
-    def _scaled(self, atom: IntExpr, digit: Digit, divisor: IntExpr) -> tuple[list[Digit], IntExpr]:
+    def _scaled(self, atom: IntExpr, digit: IterSplitExpr, divisor: IntExpr) -> tuple[list[IterSplitExpr], IntExpr]:
         """`(s * d) floordiv c`, where `s` divides `c`."""
         if not self.analyzer.divides(digit.scale, divisor):
             raise _NoMap(f"{divisor} is no multiple of {digit.scale}")
-        one = Digit(digit.iterator, digit.lower, digit.extent, TRUE)
+        one = IterSplitExpr(digit.source, digit.lower_factor, digit.extent, TRUE)
         by = self.analyzer.simplify(floordiv(divisor, digit.scale))
         found = self._split(isinstance(atom, FloorDiv), one, by)
         return (found if isinstance(atom, FloorDiv) else [d.times(digit.scale) for d in found]), FALSE
 
-    def _split(self, is_quotient: bool, digit: Digit, divisor: IntExpr) -> list[Digit]:
+    def _split(self, is_quotient: bool, digit: IterSplitExpr, divisor: IntExpr) -> list[IterSplitExpr]:
         """Quotient or remainder of a digit."""
         if divisor == TRUE:
             return [digit] if is_quotient else []
         if self.analyzer.can_prove(digit.extent <= divisor):
             return [] if is_quotient else [digit]
-        if not self.analyzer.divides(divisor, digit.extent):
+        if self.analyzer.simplify(op(FloorMod, digit.extent, divisor)) != FALSE:
             raise _NoMap(f"{divisor} does not divide the extent {digit.extent}")
         if is_quotient:
-            lower = self.analyzer.simplify(multiply(digit.lower, divisor))
-            return [Digit(digit.iterator, lower, self.analyzer.simplify(floordiv(digit.extent, divisor)), TRUE)]
-        return [Digit(digit.iterator, digit.lower, divisor, TRUE)]
+            lower = self.analyzer.simplify(multiply(digit.lower_factor, divisor))
+            return [IterSplitExpr(digit.source, lower, self.analyzer.simplify(floordiv(digit.extent, divisor)), TRUE)]
+        return [IterSplitExpr(digit.source, digit.lower_factor, divisor, TRUE)]
 
-    def _variable(self, variable: IntExpr) -> tuple[Iterator, IntExpr]:
+    def _variable(self, variable: IntExpr) -> tuple[IterMark, IntExpr]:
         if (known := self.iterators.get(variable)) is None:
             low, extent = self.domains[variable]
             for bound in self.bounds:
@@ -202,32 +212,36 @@ class _Detection:
                     low, last = self._narrow(low, add(add(low, extent), const(-1)), bound)
                     extent = self.analyzer.simplify(add(add(last, const(1)), low, -1))
             source = add(variable, low, -1)
-            known = self.iterators[variable] = (Iterator(source, extent), low)
+            known = self.iterators[variable] = (IterMark(source, extent), low)
         return known
 
-    def fuse(self, digits: list[Digit], base: IntExpr, expr: IntExpr) -> IndexSum:
+    def fuse(self, digits: list[IterSplitExpr], base: IntExpr, expr: IntExpr) -> IterSumExpr:
         """One digit that is the fusion of `digits`."""
-        merged: dict[tuple[int, IntExpr, IntExpr], Digit] = {}
+        merged: dict[tuple[int, IntExpr, IntExpr], IterSplitExpr] = {}
         for digit in digits:
-            key = (id(digit.iterator), digit.lower, digit.extent)
+            key = (id(digit.source), digit.lower_factor, digit.extent)
             old = merged.get(key)
             factor = digit.scale if old is None else add(old.scale, digit.scale)
-            merged[key] = Digit(digit.iterator, digit.lower, digit.extent, factor)
-        digits = [d for d in merged.values() if d.scale != FALSE and d.extent != TRUE]
+            merged[key] = IterSplitExpr(digit.source, digit.lower_factor, digit.extent, factor)
+        digits = [d for d in merged.values() if d.scale != FALSE and (d.extent != TRUE or self.keep_trivial)]
         turned = digits
         if any(self.analyzer.can_prove(digit.scale < 0) for digit in digits):
             if len(digits) > 1 or not self.counting_down:
                 raise _NoMap(f"{expr} counts down")
-            return IndexSum(self.analyzer.simplify(base), digits[0])
-        for bound in sorted(self.bounds, key=lambda b: len(parts(b.expr)[1])):
+            return IterSumExpr(self.analyzer.simplify(base), digits[0])
+        for bound in self._ordered():
             turned, base = self._constrain(turned, base, bound)
         if not turned:
-            return IndexSum(self.analyzer.simplify(base), None)
+            return IterSumExpr(self.analyzer.simplify(base), None)
         if len(turned) == 1:
-            return IndexSum(self.analyzer.simplify(base), turned[0])
-        return IndexSum(self.analyzer.simplify(base), self._chain(turned, expr))
+            return IterSumExpr(self.analyzer.simplify(base), turned[0])
+        return IterSumExpr(self.analyzer.simplify(base), self._chain(turned, expr))
 
-    def _chain(self, digits: list[Digit], expr: IntExpr) -> Digit:
+    def _ordered(self) -> list[_Bound]:
+        """The conditions, those on fewer iterators first."""
+        return sorted(self.bounds, key=lambda b: len(parts(b.expr)[1]))
+
+    def _chain(self, digits: list[IterSplitExpr], expr: IntExpr) -> IterSplitExpr:
         """Digits whose scales follow each other, as one."""
         remaining = list(digits)
         first = next((d for d in remaining if self._is_smallest(d, remaining)), None)
@@ -247,15 +261,15 @@ class _Detection:
         source: IntExpr = FALSE
         extent: IntExpr = TRUE
         for digit in ordered:
-            source = add(source, Digit(digit.iterator, digit.lower, digit.extent, extent).to_expr())
+            source = add(source, IterSplitExpr(digit.source, digit.lower_factor, digit.extent, extent).to_expr())
             extent = multiply(extent, digit.extent)
-        return Digit(self._fused(source, extent, tuple(ordered), False), TRUE, extent, unit)
+        return IterSplitExpr(self._mark(source, extent, tuple(ordered), False), TRUE, extent, unit)
 
-    def _fused(self, source: IntExpr, extent: IntExpr, inside: tuple[Digit, ...], overlaps: bool) -> Iterator:
-        known = next((i for i in self.used if i.digits and i.source is source), None)
-        return known or Iterator(source, extent, inside, overlaps)
+    def _mark(self, source: IntExpr, extent: IntExpr, inside: tuple[IterSplitExpr, ...], overlaps: bool) -> IterMark:
+        """The iterator that is the fusion of digits: one for each fusion and extent."""
+        return self.marks.setdefault((source, extent), IterMark(source, extent, inside, overlaps))
 
-    def _overlapping(self, digits: list[Digit], expr: IntExpr, expected: IntExpr) -> Digit:
+    def _overlapping(self, digits: list[IterSplitExpr], expr: IntExpr, expected: IntExpr) -> IterSplitExpr:
         """Digits that reach all values, some of them in more than one way: each goes on before those below it end."""
         reached = 1
         source: IntExpr = FALSE
@@ -266,28 +280,33 @@ class _Detection:
             reached += step.value * (extent.value - 1)
             source = add(source, digit.to_expr())
         extent = const(reached)
-        return Digit(self._fused(source, extent, tuple(digits), True), TRUE, extent, TRUE)
+        return IterSplitExpr(self._mark(source, extent, tuple(digits), True), TRUE, extent, TRUE)
 
-    def _is_smallest(self, digit: Digit, others: Sequence[Digit]) -> bool:
+    def _is_smallest(self, digit: IterSplitExpr, others: Sequence[IterSplitExpr]) -> bool:
         if isinstance(digit.scale, Const):
             sizes = [d.scale.value for d in others if isinstance(d.scale, Const)]
             if len(sizes) == len(others):
                 return digit.scale.value == min(sizes)
         return all(self.analyzer.divides(digit.scale, d.scale) for d in others)
 
-    def _constrain(self, digits: list[Digit], base: IntExpr, bound: _Bound) -> tuple[list[Digit], IntExpr]:
+    def _constrain(
+        self, digits: list[IterSplitExpr], base: IntExpr, bound: _Bound
+    ) -> tuple[list[IterSplitExpr], IntExpr]:
         """Digits that `bound` is on as one shorter digit."""
         if bound.parsed or bound.expr in self.domains:
             return digits, base
         bound.parsed = True
         try:
             inner, rest = self.parse(bound.expr)
+            for smaller in self._ordered():
+                if len(parts(smaller.expr)[1]) < len(parts(bound.expr)[1]):
+                    inner, rest = self._constrain(inner, rest, smaller)
         finally:
             bound.parsed = False
-        if rest != FALSE or not inner:
+        if not inner:
             return digits, base
-        by_part = {(id(d.iterator), d.lower, d.extent): d for d in digits}
-        matched = [by_part.get((id(d.iterator), d.lower, d.extent)) for d in inner]
+        by_part = {(id(d.source), d.lower_factor, d.extent): d for d in digits}
+        matched = [by_part.get((id(d.source), d.lower_factor, d.extent)) for d in inner]
         if any(m is None for m in matched):
             return digits, base
         unit = min(inner, key=lambda d: d.scale.value if isinstance(d.scale, Const) else 0)
@@ -301,15 +320,13 @@ class _Detection:
         whole = inner[0] if len(inner) == 1 else self._chain(inner, bound.expr)
         if unit.scale != TRUE:
             raise _NoMap(f"the condition on {bound.expr} is one on every {unit.scale}th value")
-        low, high = self._narrow(FALSE, add(whole.extent, const(-1)), bound)
+        low, high = self._narrow(rest, add(add(rest, whole.extent), const(-1)), bound)
+        low, high = (self.analyzer.simplify(add(end, rest, -1)) for end in (low, high))
         extent = self.analyzer.simplify(add(add(high, const(1)), low, -1))
-        inside = whole.iterator.digits if len(inner) > 1 else (whole,)
-        source = whole.iterator.source if len(inner) > 1 else whole.to_expr()
-        shorter = Iterator(add(source, low, -1), extent, inside, whole.iterator.overlaps)
-        known = next(
-            (i for i in self.used if i.digits and i.source is shorter.source and i.extent is shorter.extent), None
-        )
-        digit = Digit(known or shorter, TRUE, shorter.extent, factor)
+        inside = whole.source.digits if len(inner) > 1 else (whole,)
+        source = whole.source.source if len(inner) > 1 else whole.to_expr()
+        shorter = self._mark(add(source, low, -1), extent, inside, whole.source.overlaps)
+        digit = IterSplitExpr(shorter, TRUE, extent, factor)
         left = [d for d in digits if d not in found]
         return [*left, digit], add(base, multiply(factor, low))
 
@@ -322,30 +339,33 @@ class _Detection:
             raise _NoMap(f"the condition on {bound.expr} is never fulfilled")
         return low, high
 
-    def claim(self, digit: Digit) -> None:
+    def claim(self, digit: IterSplitExpr) -> None:
         """Note that `digit` is used; a part may be used once."""
-        iterator = digit.iterator
+        iterator = digit.source
         taken = self.used.setdefault(iterator, [])
-        end = multiply(digit.lower, digit.extent)
+        end = multiply(digit.lower_factor, digit.extent)
         for other in taken:
-            other_end = multiply(other.lower, other.extent)
-            if not (self.analyzer.can_prove(end <= other.lower) or self.analyzer.can_prove(other_end <= digit.lower)):
+            other_end = multiply(other.lower_factor, other.extent)
+            if not (
+                self.analyzer.can_prove(end <= other.lower_factor)
+                or self.analyzer.can_prove(other_end <= digit.lower_factor)
+            ):
                 raise _NoMap(f"{iterator.source} is used twice")
         taken.append(digit)
         if len(taken) == 1:
             for inner in iterator.digits:
                 self.claim(inner)
 
-    def is_covered(self, iterator: Iterator) -> bool:
+    def is_covered(self, iterator: IterMark) -> bool:
         """Whether the digits that are used make up the whole iterator."""
         expected: IntExpr = TRUE
         remaining = list(self.used.get(iterator, ()))
         while remaining:
-            following = next((d for d in remaining if self.equal(d.lower, expected)), None)
+            following = next((d for d in remaining if self.equal(d.lower_factor, expected)), None)
             if following is None:
                 return False
             remaining.remove(following)
-            expected = multiply(following.lower, following.extent)
+            expected = multiply(following.lower_factor, following.extent)
         return self.equal(expected, iterator.extent)
 
 
@@ -383,10 +403,11 @@ def detect_iter_map(
     bijective: bool = False,
     analyzer: Analyzer | None = None,
     counting_down: bool = False,
+    keep_trivial: bool = False,
 ) -> IterMap:
     """`indices` as sums of independent digits of the variables of `domains` (each an extent, or a `range`), where
     `predicate` holds; an `IterMap` that is false and says why where they are none. With `counting_down`, an index of
-    one digit may have a negative scale."""
+    one digit may have a negative scale; with `keep_trivial`, an index of one iterator of one value is that iterator."""
     analyzer = analyzer or Analyzer()
     ranges: dict[IntExpr, tuple[IntExpr, IntExpr]] = {}
     for variable, domain in domains.items():
@@ -396,27 +417,34 @@ def detect_iter_map(
             ranges[variable] = (domain.min, domain.extent)
         else:
             ranges[variable] = (FALSE, const(domain) if isinstance(domain, int) else domain)
-    known = [c for v, (low, extent) in ranges.items() for c in (v >= low, v < add(low, extent))]
+    known = [
+        c
+        for v, (low, extent) in ranges.items()
+        if not keep_trivial or extent != TRUE
+        for c in (v >= low, v < add(low, extent))
+    ]
+    reason = ""
     with analyzer.assuming(*known):
-        try:
-            return _detect(indices, ranges, predicate, bijective, analyzer, counting_down)
-        except _NoMap as reason:
-            return IterMap(reason=str(reason))
+        simple = [analyzer.simplify(index) for index in indices]
+        for form in (simple, list(indices)):  # simplification may bring a map out, or hide that it is one
+            try:
+                bounds = _bounds_of(predicate, analyzer, set(ranges))
+                detection = _Detection(analyzer, ranges, bounds, counting_down, keep_trivial)
+                return _detect(form, ranges, bijective, detection)
+            except _NoMap as failed:
+                reason = str(failed)
+    return IterMap(reason=reason)
 
 
 def _detect(
     indices: Sequence[IntExpr],
     ranges: Mapping[IntExpr, tuple[IntExpr, IntExpr]],
-    predicate: IntExpr,
     bijective: bool,
-    analyzer: Analyzer,
-    counting_down: bool,
+    detection: _Detection,
 ) -> IterMap:
-    detection = _Detection(analyzer, ranges, _bounds_of(predicate, analyzer, set(ranges)), counting_down)
-    found: list[IndexSum] = []
+    found: list[IterSumExpr] = []
     for index in indices:
-        simple = analyzer.simplify(index)
-        digits, base = detection.parse(simple)
+        digits, base = detection.parse(index)
         whole = detection.fuse(digits, base, index)
         if whole.digit is not None:
             detection.claim(whole.digit)
@@ -437,6 +465,6 @@ def _detect(
     return IterMap(tuple(found))
 
 
-def normalize_iter_map_to_expr(index: IndexSum) -> IntExpr:
+def normalize_iter_map_to_expr(index: IterSumExpr) -> IntExpr:
     """The index as an expression of its iterators."""
     return index.to_expr()

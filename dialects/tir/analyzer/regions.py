@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from .analyzer import Analyzer
 from .answers import NEG_INF, POS_INF, End, Infinity, IntervalSet, Range
 from .build import maximum, minimum, multiply
-from .iter_map import IndexSum, detect_iter_map
+from .iter_map import IterSumExpr, detect_iter_map
 from .nodes import Const, ExprLike, IntExpr, as_expr
 
 Domains = Mapping[IntExpr, Range]
@@ -97,7 +97,7 @@ def estimate_region_strict_bound(
     return None if any(each is None for each in found) else [each for each in found if each is not None]
 
 
-def _filled(analyzer: Analyzer, index: IndexSum, extent: IntExpr) -> IntervalSet | None:
+def _filled(analyzer: Analyzer, index: IterSumExpr, extent: IntExpr) -> IntervalSet | None:
     """What `extent` elements from each value of `index` on fill, if they leave no gap."""
     last = extent - 1
     if index.digit is None:

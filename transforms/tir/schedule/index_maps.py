@@ -16,7 +16,7 @@ from xdsl.ir.affine import (
 
 from ....dialects.tir.analyzer import Const, IntExpr, dim, from_affine
 from ....dialects.tir.analyzer.answers import Range
-from ....dialects.tir.analyzer.iter_map import Iterator, detect_iter_map
+from ....dialects.tir.analyzer.iter_map import IterMark, detect_iter_map
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,16 @@ def bijection(map: AffineMap, extents: Sequence[int]) -> Bijection | str:
     if not found:
         return f"does not give each index a place of its own: {found.reason}"
     shape: list[int] = []
-    parts: dict[Iterator, list[tuple[int, AffineExpr]]] = {}
+    parts: dict[IterMark, list[tuple[int, AffineExpr]]] = {}
     for number, index in enumerate(found.indices):
         base, scale, extent = _int(index.base), _int(index.scale), _int(index.extent)
         if base != 0 or scale != 1 or extent is None:
             return f"leaves places of index {number} empty"
         shape.append(extent)
         if index.digit is not None:
-            lower = _int(index.digit.lower)
+            lower = _int(index.digit.lower_factor)
             assert lower is not None
-            parts.setdefault(index.digit.iterator, []).append((lower, AffineDimExpr(number)))
+            parts.setdefault(index.digit.source, []).append((lower, AffineDimExpr(number)))
     _take_apart(parts)
     sources = {iterator.source: _sum(terms) for iterator, terms in parts.items()}
     backward = tuple(
@@ -67,24 +67,24 @@ def bijection(map: AffineMap, extents: Sequence[int]) -> Bijection | str:
     return Bijection(map, tuple(shape), backward)
 
 
-def _take_apart(parts: dict[Iterator, list[tuple[int, AffineExpr]]]) -> None:
+def _take_apart(parts: dict[IterMark, list[tuple[int, AffineExpr]]]) -> None:
     """Turn what is known of fused iterators into what is known of those that they are fused of."""
     pending = [iterator for iterator in parts if iterator.digits]
     while pending:
-        inner = {digit.iterator for iterator in pending for digit in iterator.digits}
+        inner = {digit.source for iterator in pending for digit in iterator.digits}
         whole = next(iterator for iterator in pending if iterator not in inner)
         pending.remove(whole)
         value = _sum(parts.pop(whole))
         highest = max(_int(digit.scale) or 1 for digit in whole.digits)
         for digit in whole.digits:
-            scale, extent, lower = _int(digit.scale), _int(digit.extent), _int(digit.lower)
+            scale, extent, lower = _int(digit.scale), _int(digit.extent), _int(digit.lower_factor)
             assert scale is not None and extent is not None and lower is not None
             part = value if scale == 1 else _binary(AffineBinaryOpKind.FloorDiv, value, scale)
             if scale != highest:
                 part = _binary(AffineBinaryOpKind.Mod, part, extent)
-            parts.setdefault(digit.iterator, []).append((lower, part))
-            if digit.iterator.digits and digit.iterator not in pending:
-                pending.append(digit.iterator)
+            parts.setdefault(digit.source, []).append((lower, part))
+            if digit.source.digits and digit.source not in pending:
+                pending.append(digit.source)
 
 
 def _binary(kind: AffineBinaryOpKind, expr: AffineExpr, constant: int) -> AffineExpr:
