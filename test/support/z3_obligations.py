@@ -36,7 +36,7 @@ z3: Any = import_module("z3")  # its functions have no complete types
 
 SMALL = (-3, -2, -1, 0, 1, 2, 3, 4, 6)
 """The constants that a row is proved for one by one, where the proof for all does not come."""
-FEW = (-2, 0, 2, 3, 5)
+FEW = (-2, 0, 2, 3)
 """Those of a row of more than two constants."""
 
 

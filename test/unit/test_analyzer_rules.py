@@ -52,7 +52,7 @@ def test_the_row_is_proved(name: str):
         assert is_proved(ROWS[name], milliseconds=20_000)
         return
     instances = list(small_instances(ROWS[name]))
-    assert len(instances) >= 6
+    assert len(instances) >= 3
     assert all(is_proved(ROWS[name], given, milliseconds=20_000) for given in instances)
 
 
