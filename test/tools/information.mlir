@@ -25,7 +25,7 @@
 // OP-NEXT:   tuple: tuple
 // OP:        properties:
 // OP-NEXT:   index: integer
-// OP:        defined in weft.dialects.relay.core.TupleGetOp
+// OP:        defined in weft.dialects.relay.values.TupleGetOp
 // PASS:      pass infer-type
 // PASS:      defined in weft.transforms.relay.infer_type.InferTypePass
 // DIALECT:   dialect relay
