@@ -38,7 +38,18 @@ class Blocks(Protocol):
         ...
 
     def channel_block(self, channels: int) -> int:
-        """The block for a number of channels; `PLAIN` where it does not fill vectors, or is dynamic."""
+        """The block for a number of channels; `PLAIN` where it does not fill vectors, or is dynamic.
+
+        It need not divide the number: the last block is then filled with elements that mean nothing, which an operator
+        must not mix with others (a sum over channels leaves them out)."""
+        ...
+
+    def whole_block(self, channels: int) -> int:
+        """As `channel_block`, of blocks that divide the number of channels."""
+        ...
+
+    def block_of(self, value: SSAValue) -> int:
+        """The block in which the original `value` is computed; `PLAIN` if it is in none."""
         ...
 
     def get(self, value: SSAValue, block: int, at: Operation) -> SSAValue:
@@ -47,6 +58,14 @@ class Blocks(Protocol):
 
     def fit(self, value: SSAValue, block: int, at: Operation) -> SSAValue:
         """The original `value`, of rank 4 at most, as it broadcasts against a tensor in blocks."""
+        ...
+
+    def fit_channels(self, value: SSAValue, batch: int, channels: int, block: int, at: Operation) -> SSAValue:
+        """A plain value of one element for each channel of a batch, as it broadcasts against a tensor in blocks."""
+        ...
+
+    def unblocked(self, value: SSAValue, block: int, shape: Sequence[int], at: Operation) -> SSAValue:
+        """A new value in blocks of `block`, brought to the plain layout, where its shape is `shape`."""
         ...
 
     def reshape(self, value: SSAValue, shape: Sequence[int], at: Operation) -> SSAValue:

@@ -86,6 +86,7 @@ relay.func @the_border_is_where_there_are_few_elements(%x: tensor<1x4x2x2xf32>) 
 // CHECK-NEXT: relay.multiply {{.*}} : (tensor<1x2x4x4x4xf32>, tensor<1x2x1x1x4xf32>)
 // CHECK-NEXT: relay.nn.global_avg_pool2d {{.*}}layout = "NCHW4c"
 // CHECK-NEXT: relay.mean
+// CHECK-NEXT: relay.reshape {{.*}} -> tensor<1x8x1x1xf32>
 // CHECK-NEXT: relay.reshape {{.*}} -> tensor<1x8xf32>
 // CHECK-NEXT: relay.reshape {{.*}} -> tensor<1x8x1x1xf32>
 // CHECK-NEXT: relay.return
@@ -173,21 +174,43 @@ relay.func @dense_layers_are_packed(%x: tensor<?x3xf32>, %y: tensor<2x5x3xf32>) 
   relay.return %0, %1 : tensor<?x6xf32>, tensor<2x5x4xf32>
 }
 
-// Two channels fill half of a vector.
+// Two channels fill half of a vector, in blocks of two as in blocks of four.
 // CHECK-LABEL: relay.func @two_channels_make_a_block_of_two
 // CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}out_layout = "NCHW2c"
-relay.func @two_channels_make_a_block_of_two(%x: tensor<1x4x4x4xf32>) -> tensor<1x6x4x4xf32> {
-  %w = relay.constant dense<0.25> : tensor<6x4x1x1xf32>
-  %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<6x4x1x1xf32>) -> tensor<1x6x4x4xf32>
-  relay.return %0 : tensor<1x6x4x4xf32>
+relay.func @two_channels_make_a_block_of_two(%x: tensor<1x4x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %w = relay.constant dense<0.25> : tensor<2x4x1x1xf32>
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<2x4x1x1xf32>) -> tensor<1x2x4x4xf32>
+  relay.return %0 : tensor<1x2x4x4xf32>
 }
 
-// CHECK-LABEL: relay.func @an_odd_number_of_channels_stays_plain
+// Six channels fill three halves of two vectors. The next convolution reads but the six, by blocks of two.
+// CHECK-LABEL: relay.func @a_last_block_is_filled_up
+// CHECK: relay.constant {{.*}} : tensor<2x1x1x1x4x4xf32>
+// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}out_layout = "NCHW4c"{{.*}} -> tensor<1x2x4x4x4xf32>
+// CHECK: relay.constant {{.*}} : tensor<1x2x1x1x4xf32>
+// CHECK: relay.add
+// CHECK: relay.constant {{.*}} : tensor<1x3x1x1x2x4xf32>
+// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}data_layout = "NCHW4c", kernel_layout = "OIHW2i4o"
+// CHECK: relay.mean {{.*}} -> tensor<1x2x1x1x4xf32>
+// CHECK: relay.layout_transform {{.*}} {src_layout = "NCHW4c", dst_layout = "NCHW", extents = array<i64: 0, 6, 0, 0>}
+// CHECK-NEXT: relay.reshape {{.*}} -> tensor<1x6xf32>
+relay.func @a_last_block_is_filled_up(%x: tensor<1x4x4x4xf32>) -> (tensor<1x4x4x4xf32>, tensor<1x6xf32>) {
+  %w = relay.constant dense<0.25> : tensor<6x4x1x1xf32>
+  %v = relay.constant dense<0.25> : tensor<4x6x1x1xf32>
+  %b = relay.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]> : tensor<6xf32>
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<6x4x1x1xf32>) -> tensor<1x6x4x4xf32>
+  %1 = relay.nn.bias_add %0, %b : (tensor<1x6x4x4xf32>, tensor<6xf32>) -> tensor<1x6x4x4xf32>
+  %2 = relay.nn.conv2d %1, %v : (tensor<1x6x4x4xf32>, tensor<4x6x1x1xf32>) -> tensor<1x4x4x4xf32>
+  %3 = relay.mean %1 {axis = array<i64: 2, 3>} : (tensor<1x6x4x4xf32>) -> tensor<1x6xf32>
+  relay.return %2, %3 : tensor<1x4x4x4xf32>, tensor<1x6xf32>
+}
+
+// CHECK-LABEL: relay.func @one_channel_stays_plain
 // CHECK: relay.nn.conv2d
-relay.func @an_odd_number_of_channels_stays_plain(%x: tensor<1x4x4x4xf32>) -> tensor<1x5x4x4xf32> {
-  %w = relay.constant dense<0.25> : tensor<5x4x1x1xf32>
-  %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<5x4x1x1xf32>) -> tensor<1x5x4x4xf32>
-  relay.return %0 : tensor<1x5x4x4xf32>
+relay.func @one_channel_stays_plain(%x: tensor<1x4x4x4xf32>) -> tensor<1x1x4x4xf32> {
+  %w = relay.constant dense<0.25> : tensor<1x4x1x1xf32>
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<1x4x1x1xf32>) -> tensor<1x1x4x4xf32>
+  relay.return %0 : tensor<1x1x4x4xf32>
 }
 
 // CHECK-LABEL: relay.func @groups_of_several_channels_stay_plain

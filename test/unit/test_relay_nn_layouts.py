@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import TensorType, bf16, f16, f32
 from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
 
+import weft
 from weft.dialects.relay.attributes import tensor_type_of
 from weft.dialects.relay.base import DYNAMIC, RelayOp, Value
 from weft.dialects.relay.layout import LayoutTransformOp, parse_layout
@@ -30,7 +31,9 @@ from weft.dialects.relay.ops.nn.pool import (
 from weft.dialects.relay.ops.nn.spatial import BatchToSpaceNdOp, DilateOp, MirrorPadOp, SpaceToBatchNdOp, UpsamplingOp
 from weft.dialects.relay.reference import evaluate_op
 from weft.dialects.support.dtypes import numpy_dtype
+from weft.dialects.support.parser import parse_module
 from weft.testing.operators import assert_close, random_floats, run_operator
+from weft.transforms.infra.registry import new_ir_context
 
 NDArray = npt.NDArray[Any]
 
@@ -108,6 +111,44 @@ def test_a_convolution_in_channel_blocks_equals_the_plain_one(case: str):
     y = run_operator(Conv2dNCHWcOp, inputs, **properties, **layouts)
     plain = run_operator(Conv2dOp, [x, w], **properties)
     assert_close(relayout(y, out_layout, "NCHW", [0, weight[0], 0, 0]), plain)
+
+
+def test_a_convolution_in_channel_blocks_leaves_out_what_lies_beyond_its_channels():
+    x, w = random_floats(1, 6, 5, 5), random_floats(4, 6, 3, 3)
+    blocked = relayout(x, "NCHW", "NCHW4c")
+    blocked[:, 1, :, :, 2:] = np.array([np.nan, np.inf])
+    layouts: dict[str, Value] = {"data_layout": "NCHW4c", "kernel_layout": "OIHW2i4o", "out_layout": "NCHW4c"}
+    y = run_operator(Conv2dNCHWcOp, [blocked, relayout(w, "OIHW", "OIHW2i4o")], padding=[1, 1], **layouts)
+    assert_close(relayout(y, "NCHW4c", "NCHW"), run_operator(Conv2dOp, [x, w], padding=[1, 1]))
+
+
+NOT_A_NUMBER_BEYOND = """
+relay.func @main(%x: tensor<1x3x5x3xf32>) -> (tensor<1x12x5x3xf32>, tensor<1x{c}xf32>, tensor<1x{d}x5x3xf32>) {{
+  %w = relay.constant dense<0.125> : tensor<{c}x3x3x3xf32>
+  %v = relay.constant dense<0.25> : tensor<12x{c}x1x1xf32>
+  %k = relay.constant dense<0.5> : tensor<{c}x1x3x3xf32>
+  %0 = relay.nn.conv2d %x, %w {{padding = array<i64: 1, 1>}} : (tensor<1x3x5x3xf32>, tensor<{c}x3x3x3xf32>) -> tensor<1x{c}x5x3xf32>
+  %1 = relay.log %0 : tensor<1x{c}x5x3xf32>
+  %2 = relay.nn.conv2d %1, %k {{groups = {c} : i64, padding = array<i64: 1, 1>}} : (tensor<1x{c}x5x3xf32>, tensor<{c}x1x3x3xf32>) -> tensor<1x{c}x5x3xf32>
+  %3 = relay.nn.conv2d %2, %v : (tensor<1x{c}x5x3xf32>, tensor<12x{c}x1x1xf32>) -> tensor<1x12x5x3xf32>
+  %4 = relay.mean %2 {{axis = array<i64: 2, 3>}} : (tensor<1x{c}x5x3xf32>) -> tensor<1x{c}xf32>
+  %t = relay.tuple(%2, %1, %3) : (tensor<1x{c}x5x3xf32>, tensor<1x{c}x5x3xf32>, tensor<1x12x5x3xf32>) -> tuple<tensor<1x{c}x5x3xf32>, tensor<1x{c}x5x3xf32>, tensor<1x12x5x3xf32>>
+  %5 = relay.concatenate %t {{axis = 1 : i64}} : (tuple<tensor<1x{c}x5x3xf32>, tensor<1x{c}x5x3xf32>, tensor<1x12x5x3xf32>>) -> tensor<1x{d}x5x3xf32>
+  relay.return %3, %4, %5 : tensor<1x12x5x3xf32>, tensor<1x{c}xf32>, tensor<1x{d}x5x3xf32>
+}}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("channels", [24, 17])
+def test_what_fills_up_a_last_block_gets_into_no_result(channels: int):
+    text = NOT_A_NUMBER_BEYOND.format(c=channels, d=2 * channels + 12)
+    x = np.abs(random_floats(1, 3, 5, 3)) + 1
+    results, plain = (
+        weft.compile(parse_module(text, new_ir_context()), opt_level=level, threads=1)(x) for level in (3, 0)
+    )
+    for result, expected in zip(results, plain, strict=True):
+        assert np.isfinite(expected).all()
+        assert_close(result, expected)
 
 
 def test_a_convolution_may_read_plain_channels_and_write_blocks():

@@ -10,9 +10,11 @@
                                                 %3 = relay.nn.batch_flatten %y
 
 In `NCHW16c` the 16 channels of a pixel are neighbours in memory and fill a vector, so a convolution needs no gathers,
-and its weights are read in the order in which they stand. The block is the largest power of two that divides the number
-of channels and fits a vector, so that all values with as many channels agree about it. Data with too few channels, such
-as images, are read as they are, in blocks of one.
+and its weights are read in the order in which they stand. The block is a vector, or the largest power of two that
+divides the number of channels, whichever keeps more lanes busy, so that all values with as many channels agree about
+it (`BlockedValues.channel_block`). Where a vector does not divide the number, the rest of the last block means nothing:
+operators that treat each channel by itself compute it, a convolution does not read it, and it goes where a value
+becomes plain. Data with too few channels, such as images, are read as they are, in blocks of one.
 
 Convolutions with one group are computed in blocks. Arithmetic, pools, padding, concatenation and splits along channels,
 means over pixels, and depthwise convolutions can be (each operator's class says how), and are where that makes for the

@@ -49,9 +49,22 @@ class BlockedValues:
         return max(1, self.vector_bytes // 4)
 
     def channel_block(self, channels: int) -> int:
-        """The block for a number of channels, which all values with so many share, whatever their elements are: the
-        largest power of two that divides it and fits a vector of 32-bit floats; `PLAIN` where that would leave most of
-        the vector empty, or the number is dynamic."""
+        """The block for a number of channels, which all values with so many share, whatever their elements are.
+
+        It is a whole vector of 32-bit floats, the last of them filled up, where that keeps more of the lanes busy than
+        the largest power of two that divides the number, and at least half of them: 24 channels fill 3 of 4 halves of
+        two vectors of 16, or 3 halves of vectors of which the others stay empty. `PLAIN` where either would leave most
+        of the vector empty, or the number is dynamic."""
+        if channels <= 0:
+            return PLAIN
+        whole, filled = self.whole_block(channels), -(-channels // self.lanes) * self.lanes
+        busier = channels * self.lanes > whole * filled  # channels / filled > whole / lanes
+        padded = busier and 2 * channels >= filled
+        return self.lanes if padded and self.lanes > 1 else whole
+
+    def whole_block(self, channels: int) -> int:
+        """The largest power of two that divides a number of channels and fits a vector of 32-bit floats; `PLAIN` where
+        that would leave most of the vector empty, or the number is dynamic."""
         block = largest_power_of_two(channels, self.lanes) if channels > 0 else 1
         return block if block > 1 and 4 * block >= self.lanes else PLAIN
 
@@ -105,6 +118,10 @@ class BlockedValues:
             self._forms[value, block] = self.insert(_transform(source, source_block, block, shape_of(value)), at)
         return self._forms[value, block]
 
+    def unblocked(self, value: SSAValue, block: int, shape: Sequence[int], at: Operation) -> SSAValue:
+        """A new value in blocks of `block`, brought to the plain layout, where its shape is `shape`."""
+        return self.insert(_transform(value, block, PLAIN, shape), at)
+
     def reshape(self, value: SSAValue, shape: Sequence[int], at: Operation) -> SSAValue:
         """A plain value seen under another shape."""
         return value if shape_of(value) == tuple(shape) else self.insert(ReshapeOp(value, newshape=shape), at)
@@ -120,17 +137,26 @@ class BlockedValues:
         if channels == 1:
             return self.reshape(value, (batch, 1, height, width, 1), at)
         if height == width == 1:
-            return self.reshape(value, (batch, channels // block, 1, 1, block), at)
+            return self.fit_channels(value, batch, channels, block, at)
         full = self.reshape(value, (batch, channels, height, width), at)
+        return self.insert(_transform(full, PLAIN, block, shape_of(full)), at)
+
+    def fit_channels(self, value: SSAValue, batch: int, channels: int, block: int, at: Operation) -> SSAValue:
+        """A plain value of one element for each channel of a batch, as it broadcasts against a tensor in blocks."""
+        if channels % block == 0:
+            return self.reshape(value, (batch, channels // block, 1, 1, block), at)
+        full = self.reshape(value, (batch, channels, 1, 1), at)
         return self.insert(_transform(full, PLAIN, block, shape_of(full)), at)
 
 
 def _transform(source: SSAValue, source_block: int, block: int, shape: Sequence[int]) -> Operation:
     """From one block to another, for a value of plain shape `shape`. One pixel is in the same order in any layout."""
     batch, channels, height, width = shape
-    if height == width == 1 and batch != DYNAMIC:
+    full = [not size or channels % size == 0 for size in (source_block, block)]
+    if height == width == 1 and batch != DYNAMIC and all(full):
         plain = (batch, channels, 1, 1)
         return ReshapeOp(source, newshape=(batch, channels // block, 1, 1, block) if block else plain)
     if PLAIN in (block, source_block) and 1 in (block, source_block) and DYNAMIC not in shape:
         return ReshapeOp(source, newshape=(*shape, 1) if block else shape)
-    return LayoutTransformOp(source, src_layout=layout_text(source_block), dst_layout=layout_text(block))
+    layouts = {"src_layout": layout_text(source_block), "dst_layout": layout_text(block)}
+    return LayoutTransformOp(source, **layouts, extents=[] if full[0] else [0, channels, 0, 0])

@@ -150,7 +150,9 @@ class SimpleReduceOp(ReduceOp, ABC):
         if is_true(self.keepdims):
             blocks.replace(self, new, block)
         else:
-            blocks.replace_plain(self, blocks.reshape(blocks.insert(new, self), shape_of(self.data)[:2], self))
+            shape = shape_of(self.data)[:2]
+            plain = blocks.unblocked(blocks.insert(new, self), block, (*shape, 1, 1), self)
+            blocks.replace_plain(self, blocks.reshape(plain, shape, self))
 
 
 class _TruthReduceOp(SimpleReduceOp, ABC):

@@ -257,7 +257,7 @@ class SplitOp(RelayOp):
         shape = shape_of(self.data)
         if len(shape) != 4 or normalize_axis(self.axis.value.data, 4) != 1:
             return PLAIN
-        block, parts = blocks.channel_block(shape[1]), [shape_of(part)[1] for part in self.result.type.types]
+        block, parts = blocks.whole_block(shape[1]), [shape_of(part)[1] for part in self.result.type.types]
         only_taken_apart = all(isinstance(use.operation, TupleGetOp) for use in self.result.uses)
         if not block or any(n % block for n in parts) or not only_taken_apart:
             blocks.missed(self, f"its parts, of {parts} channels, are not whole blocks of {block or blocks.lanes}")
@@ -376,7 +376,7 @@ class ConcatenateOp(_JoinOp):
         shape = shape_of(self.result)
         if len(shape) != 4 or normalize_axis(self.axis.value.data, 4) != 1 or not isinstance(self.data.owner, TupleOp):
             return PLAIN
-        block, channels = blocks.channel_block(shape[1]), [shape_of(value)[1] for value in self.layout_sources()]
+        block, channels = blocks.whole_block(shape[1]), [shape_of(value)[1] for value in self.layout_sources()]
         if not block or any(n % block for n in channels):
             what = f"the numbers of channels, {channels}, are not whole blocks of {block or blocks.lanes}"
             blocks.missed(self, what)

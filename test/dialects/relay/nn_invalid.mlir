@@ -72,9 +72,9 @@ relay.func @different_element_types(%x: tensor<1x3x8x8xf16>, %w: tensor<4x3x3x3x
 
 // -----
 
-relay.func @different_channel_blocks(%x: tensor<1x1x8x8x4xf32>, %w: tensor<1x1x3x3x2x4xf32>) -> tensor<1x1x6x6x4xf32> {
-  // expected-error@+1 {{the blocks of input channels differ: NCHW4c and OIHW2i4o}}
-  %r = relay.nn.contrib_conv2d_NCHWc %x, %w {data_layout = "NCHW4c", kernel_layout = "OIHW2i4o"} : (tensor<1x1x8x8x4xf32>, tensor<1x1x3x3x2x4xf32>) -> tensor<1x1x6x6x4xf32>
+relay.func @different_channel_blocks(%x: tensor<1x1x8x8x4xf32>, %w: tensor<1x1x3x3x3x4xf32>) -> tensor<1x1x6x6x4xf32> {
+  // expected-error@+1 {{the blocks of input channels differ: NCHW4c and OIHW3i4o}}
+  %r = relay.nn.contrib_conv2d_NCHWc %x, %w {data_layout = "NCHW4c", kernel_layout = "OIHW3i4o"} : (tensor<1x1x8x8x4xf32>, tensor<1x1x3x3x3x4xf32>) -> tensor<1x1x6x6x4xf32>
   relay.return %r : tensor<1x1x6x6x4xf32>
 }
 

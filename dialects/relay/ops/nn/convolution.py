@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from math import gcd
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, TensorType, i64
@@ -186,9 +187,11 @@ class _Convolution(ConvolutionBase, ABC):
         groups = self.group_count()
         ic, per_group = data[layout.position("C")], weight[kernel.position("I")]
         oc = weight[kernel.position("O")]
-        if layout.block("C") != kernel.block("I"):
+        held, taken = layout.block("C"), kernel.block("I")
+        if held % taken or (held != taken and groups != 1):
             raise VerifyException(f"the blocks of input channels differ: {layout.text} and {kernel.text}")
-        if DYNAMIC not in (ic, per_group) and ic != per_group * groups:
+        needed = per_group * groups if held == taken else -(-per_group * taken // held)
+        if DYNAMIC not in (ic, per_group) and ic != needed:
             raise VerifyException(
                 f"the data {list(data)} has {ic} {layout.text} channels, but the weight {list(weight)} takes "
                 f"{per_group} {kernel.text} channels in each of {groups} groups"
@@ -201,9 +204,12 @@ class _Convolution(ConvolutionBase, ABC):
     ) -> dict[str, te.Expr]:
         """Where input channel (`ic`, `ic_inner`) of the group of an output element stands in the data."""
         groups = self.group_count()
-        if groups == 1:
-            return {"C": ic, "c": ic_inner}
         layout, kernel, _ = self.layouts()
+        parts = layout.block("C") // kernel.block("I")
+        if groups == 1 and parts == 1:
+            return {"C": ic, "c": ic_inner}
+        if groups == 1:
+            return {"C": ic // parts, "c": ic % parts * kernel.block("I") + ic_inner}
         outputs = weight.shape[kernel.position("O")] // groups
         inputs = data.shape[layout.position("C")] // groups
         return {"C": out["C"] // outputs * inputs + ic, "c": ic_inner}
@@ -259,7 +265,8 @@ class _Convolution(ConvolutionBase, ABC):
         data = np.pad(data, [(before.get(d, 0), after.get(d, 0)) for d in range(data.ndim)])
         plain = transform_array(widened(data, result), layout, parse_layout("NC" + self.SPATIAL))
         taps = transform_array(widened(weight, result), kernel, parse_layout("OI" + self.SPATIAL))
-        groups = plain.shape[1] // taps.shape[1]
+        groups = 1 if self.group_count() == 1 else plain.shape[1] // taps.shape[1]
+        plain = plain[:, : taps.shape[1] * groups]
         out = transform_array(convolve(plain, taps, window, groups), parse_layout("NC" + self.SPATIAL), out_layout)
         return out.astype(numpy_dtype(result), copy=False)
 
@@ -335,8 +342,9 @@ class Conv2dOp(_Convolution):
         if self.is_depthwise():
             new_type, in_block, kernel = DepthwiseConv2dNCHWcOp, block, f"OIHW1i{block}o"
         else:
-            in_block = blocks.channel_block(shape_of(self.data)[1]) or 1  # plain data are blocks of one, by a reshape
-            new_type, kernel = Conv2dNCHWcOp, f"OIHW{in_block}i{block}o"
+            channels = shape_of(self.data)[1]
+            in_block = blocks.block_of(self.data) or blocks.whole_block(channels) or 1  # plain data: blocks of one
+            new_type, kernel = Conv2dNCHWcOp, f"OIHW{gcd(channels, in_block)}i{block}o"
         packed = blocks.insert(LayoutTransformOp(self.weight, src_layout="OIHW", dst_layout=kernel), self)
         packed.name_hint = self.weight.name_hint
         kept = {name: value for name, value in self.properties.items() if not name.endswith("_layout")}
@@ -385,7 +393,9 @@ class _BlockedConvolution(_Convolution, ABC):
 class Conv2dNCHWcOp(_BlockedConvolution):
     """Two-dimensional convolution with data, weights and result in channel blocks, for vector units.
 
-    Channels beyond the last one are part of the last block; zero weights keep them out of the result.
+    Channels beyond the last one are part of the last block; zero weights keep them out of the result. Where they may
+    hold anything, infinities too, the weight's input channels stand in smaller blocks, which end with the last channel:
+    24 channels in `NCHW16c` with a weight in `OIHW8i16o`.
 
     `y[n, O, h, w, o] = sum_{I, kh, kw, i} x[n, I, h*sh + kh*dh - ph, w*sw + kw*dw - pw, i] * w[O, I, kh, kw, i, o]`
 

@@ -346,7 +346,7 @@ class BiasAddOp(RelayOp):
 
     def to_blocks(self, blocks: Blocks, block: int) -> None:
         """`add` of the bias as `[1, C/b, 1, 1, b]`"""
-        bias = blocks.reshape(self.bias, (1, shape_of(self.data)[1] // block, 1, 1, block), self)
+        bias = blocks.fit_channels(self.bias, 1, shape_of(self.data)[1], block, self)
         blocks.replace(self, AddOp(blocks.get(self.data, block, self), bias), block)
 
 
