@@ -3,6 +3,7 @@
 PASSES: dict[str, str] = {
     "lower-te": "relay_to_tir.lower_te:LowerTEPass",
     "convert-tir-to-loops": "tir_to_loops.convert_tir_to_loops:ConvertTirToLoopsPass",
+    "prefetch-streams": "tir_to_loops.prefetch_streams:PrefetchStreamsPass",
     "bufferize-graph": "graph_to_memory.bufferize_graph:BufferizeGraphPass",
     "materialize-memory": "memory_to_loops.materialize_memory:MaterializeMemoryPass",
     "convert-control-to-llvm": "control_to_llvm.convert_control_to_llvm:ConvertControlToLLVMPass",

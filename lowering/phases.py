@@ -278,10 +278,11 @@ def schedule(target: Target) -> list[ModulePass]:
 
 
 def loops() -> list[ModulePass]:
-    """Blocks, loop kinds and buffers become scf, vector and flat memrefs."""
+    """Blocks, loop kinds and buffers become scf, vector and flat memrefs; streams of vectors are asked for early."""
     from .tir_to_loops.convert_tir_to_loops import ConvertTirToLoopsPass
+    from .tir_to_loops.prefetch_streams import PrefetchStreamsPass
 
-    return [ConvertTirToLoopsPass()]
+    return [ConvertTirToLoopsPass(), PrefetchStreamsPass()]
 
 
 def graph_loops() -> list[ModulePass]:

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     SignlessIntegerConstraint,
     VectorType,
     i1,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
@@ -279,6 +280,25 @@ class MemcpyOp(IRDLOperation):
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
 
+@irdl_op_definition
+class PrefetchOp(IRDLOperation):
+    """Asks for the memory at an address to be brought near, since it will be read (`rw` 0) or written (1) soon.
+
+    `hint` is from 0, where it is not used again, to 3, to be kept as near as can be; `cache` is 1 for data.
+
+    ```mlir
+    "llvm.intr.prefetch"(%address) <{rw = 0 : i32, hint = 3 : i32, cache = 1 : i32}> : (!llvm.ptr) -> ()
+    ```
+    """
+
+    name = "llvm.intr.prefetch"
+    addr = operand_def(llvm.LLVMPointerType)
+    rw = prop_def(IntegerAttr.constr(i32))
+    hint = prop_def(IntegerAttr.constr(i32))
+    cache = prop_def(IntegerAttr.constr(i32))
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+
 _REPLACED = {"llvm.fcmp", "llvm.icmp", "llvm.select", "llvm.intr.masked.store", "llvm.store"}
 
 OPERATIONS: list[type[Operation]] = [
@@ -293,6 +313,7 @@ OPERATIONS: list[type[Operation]] = [
     MaskedLoadOp,
     MaskedStoreOp,
     MemcpyOp,
+    PrefetchOp,
 ]
 
 Llvm = Dialect(

@@ -137,6 +137,14 @@ def memcpy(f: FunctionEmitter, op: llvmx.MemcpyOp) -> None:
     f.lines.append(f"  call void @{name}({operands})")
 
 
+@emits(llvmx.PrefetchOp)
+def prefetch(f: FunctionEmitter, op: llvmx.PrefetchOp) -> None:
+    name = f"llvm.prefetch.{mangled(op.addr.type)}"
+    f.declare(name, "void", [f.type(op.addr.type), *["i32 immarg"] * 3])
+    kind = ", ".join(f"i32 {attribute.value.data}" for attribute in (op.rw, op.hint, op.cache))
+    f.lines.append(f"  call void @{name}({f.typed(op.addr)}, {kind})")
+
+
 @emits(llvm.StackSaveOp)
 def stack_save(f: FunctionEmitter, op: llvm.StackSaveOp) -> None:
     pointer, name = f.type(op.res.type), f"llvm.stacksave.{mangled(op.res.type)}"

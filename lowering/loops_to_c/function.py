@@ -15,6 +15,7 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...dialects.extensions.memref import PrefetchOp
 from ...dialects.rt.checks import CheckOp, RecordOp, RecordType
 from ...dialects.rt.core import ShareOp, SlotsOp
 from ...dialects.support.diagnostics import Diagnostic
@@ -260,6 +261,11 @@ class FunctionText(VectorText):
     def store(self, op: memref.StoreOp) -> None:
         self.line(f"{self._element(op.memref, op.indices)} = {self.whole(op.value)};")
 
+    def prefetch(self, op: PrefetchOp) -> None:
+        """GCC's and Clang's; an instruction is not asked for, since C has no address of one in memory."""
+        write, locality = int(bool(op.isWrite)), op.localityHint.value.data
+        self.line(f"__builtin_prefetch(&{self._element(op.memref, op.indices)}, {write}, {locality});")
+
     def _element(self, memory: SSAValue, indices: Sequence[SSAValue]) -> str:
         if len(indices) != 1:
             raise Diagnostic(f"an element of {memory.type} has {len(indices)} indices, and memory is flat here")
@@ -305,6 +311,7 @@ _STATEMENTS: dict[type[Operation], Callable[..., None]] = {
     ConstantOp: FunctionText.constant,
     memref.LoadOp: FunctionText.load,
     memref.StoreOp: FunctionText.store,
+    PrefetchOp: FunctionText.prefetch,
     memref.AllocaOp: FunctionText.alloca,
     memref.GetGlobalOp: FunctionText.get_global,
     memref.ViewOp: FunctionText.view,

@@ -309,8 +309,11 @@ class FunctionLowering:
         """The address `index` bytes further on."""
         return self.element_pointer(pointer, [index], i8)
 
-    def element_pointer(self, pointer: SSAValue, indices: Sequence[int | SSAValue], stepped: Attribute) -> SSAValue:
-        """One `llvm.getelementptr inbounds`; none where all indices are zero."""
+    def element_pointer(
+        self, pointer: SSAValue, indices: Sequence[int | SSAValue], stepped: Attribute, inside: bool = True
+    ) -> SSAValue:
+        """One `llvm.getelementptr`, `inbounds` where the element is known to be `inside` of the memory; none where all
+        indices are zero."""
         raw: list[int] = []
         dynamic: list[SSAValue] = []
         for index in indices:
@@ -324,8 +327,8 @@ class FunctionLowering:
         properties: dict[str, Attribute] = {
             "rawConstantIndices": _i32_array(tuple(raw)),
             "elem_type": stepped,
-            "noWrapFlags": _INBOUNDS,
-            "inbounds": UnitAttr(),
+            "noWrapFlags": _NO_FLAGS,
+            **({"inbounds": UnitAttr()} if inside else {}),
         }
         return self.add(llvm.GEPOp, (pointer, *dynamic), pointer.type, properties)
 
@@ -400,7 +403,7 @@ def _i32_array(numbers: tuple[int, ...]) -> DenseArrayBase:
 
 
 _NOT_ATOMIC = _i64_attr(0)
-_INBOUNDS = IntegerAttr(0, i32)
+_NO_FLAGS = IntegerAttr(0, i32)
 
 
 def overflow(value: arith.IntegerOverflowAttr) -> Mapping[str, Attribute]:

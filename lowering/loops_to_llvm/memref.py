@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IntegerAttr, MemRefType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IntegerAttr, MemRefType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.extensions.llvm import MemcpyOp
+from ...dialects.extensions import llvm as llvmx
+from ...dialects.extensions.memref import PrefetchOp
 from ..abi import ALIGNMENT, CONSTANTS_TABLE
 from .function import OVERFLOW, FunctionLowering, Rules
 from .types import (
@@ -41,15 +42,15 @@ STACK_LIMIT = 1 << 18
 """Bytes of the largest allocation on the stack: threads have 2 MiB or more for all that is on it at a time."""
 
 
-def address(lowering: FunctionLowering, base: SSAValue, indices: Sequence[SSAValue]) -> SSAValue:
-    """The address of an element of a memref."""
+def address(lowering: FunctionLowering, base: SSAValue, indices: Sequence[SSAValue], inside: bool = True) -> SSAValue:
+    """The address of an element of a memref; whether it is known to be an element that there is, is `inside`."""
     type = as_memref(base.type)
     pointer = lowering.get(base)
     stepped = stepped_type(type)
     if stepped is not None:
-        return lowering.element_pointer(pointer, [_index(lowering, index) for index in indices], stepped)
+        return lowering.element_pointer(pointer, [_index(lowering, index) for index in indices], stepped, inside)
     distance = distance_between(lowering, [_index(lowering, index) for index in indices], static_strides(type))
-    return lowering.element_pointer(pointer, [distance], memory_type(type.element_type))
+    return lowering.element_pointer(pointer, [distance], memory_type(type.element_type), inside)
 
 
 def distance_between(
@@ -100,6 +101,14 @@ def _vector_alignment(type: Attribute) -> int | None:
     """Memory of vectors is aligned as their elements are, which the access has to say."""
     align = alignment(type)
     return align if align != byte_size(type) else None
+
+
+@RULES.rule(PrefetchOp)
+def prefetch_rule(lowering: FunctionLowering, op: PrefetchOp) -> None:
+    pointer = address(lowering, op.memref, op.indices, inside=False)
+    kind = {"rw": int(bool(op.isWrite)), "hint": op.localityHint.value.data, "cache": int(bool(op.isDataCache))}
+    properties = {key: IntegerAttr(value, i32) for key, value in kind.items()}
+    lowering.add_op(llvmx.PrefetchOp.create(operands=(pointer,), properties=properties))
 
 
 @RULES.rule(memref.AllocaOp)
@@ -263,7 +272,7 @@ def copy_rule(lowering: FunctionLowering, op: memref.CopyOp) -> None:
             for side, stride in ((op.destination, strides[1]), (op.source, strides[0]))
         )
         properties = {"isVolatile": BoolAttr.from_bool(False)}
-        lowering.add_op(MemcpyOp.create(operands=(to, start, bytes), properties=properties))
+        lowering.add_op(llvmx.MemcpyOp.create(operands=(to, start, bytes), properties=properties))
 
     lowering.loop_nest(shape[:inner], copy_at)
 

@@ -29,6 +29,7 @@ from weft.lowering.machine.codegen import CodegenError
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 from weft.testing import OperatorExample, assert_close, examples_of
+from weft.transforms.infra import PassContext
 from weft.transforms.infra.registry import new_ir_context
 
 C = Target.parse("c")
@@ -258,3 +259,24 @@ def test_an_operation_without_a_counterpart_is_refused_by_name() -> None:
     block.insert_op_before(xdsl_test.TestOp(), block.first_op)
     with pytest.raises(Diagnostic, match=r"'test\.op': has no counterpart in C"):
         emit_c(module)
+
+
+STREAMING = """
+relay.func @main(%x: tensor<8x64xf32>) -> tensor<8x256xf32> {
+  %w = relay.constant dense<0.25> : tensor<256x64xf32>
+  %0 = relay.nn.dense %x, %w : (tensor<8x64xf32>, tensor<256x64xf32>) -> tensor<8x256xf32>
+  relay.return %0 : tensor<8x256xf32>
+}
+"""
+
+
+@needs_compiler
+def test_streams_are_asked_for_early() -> None:
+    module = parsed(STREAMING)
+    with PassContext(opt_level=3):
+        lower(module, C, "loops")
+    text = emit_c(module)
+    assert "__builtin_prefetch(&" in text
+    executable = Executable(compile_c_graph(module, C, 1, STRICT), threads=1)
+    x = np.arange(512, dtype=np.float32).reshape(8, 64)
+    assert_close(executable(x), np.repeat(x.sum(axis=1, keepdims=True) / 4, 256, axis=1), 1e-5)

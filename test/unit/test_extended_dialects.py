@@ -192,3 +192,34 @@ def test_a_global_has_the_form_that_mlir_gives_it(line: str) -> None:
 def test_a_global_without_a_memref_or_a_value_is_refused(line: str, message: str) -> None:
     with pytest.raises(ParseError, match=message):
         module(line)
+
+
+PREFETCHED = '%m, %i = "test.op"() : () -> (memref<4x8xf32>, index)\n'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "memref.prefetch %m[%i, %i], read, locality<3>, data : memref<4x8xf32>",
+        "memref.prefetch %m[%i, %i], write, locality<0>, instr : memref<4x8xf32>",
+    ],
+)
+def test_a_prefetch_has_the_form_that_mlir_gives_it(line: str) -> None:
+    first = module(PREFETCHED + line)
+    first.verify()
+    assert line in str(first)
+    stream = StringIO()
+    Printer(stream, print_generic_format=True).print_op(first)
+    assert str(module(stream.getvalue())) == str(first)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("memref.prefetch %m[%i], read, locality<3>, data : memref<4x8xf32>", "rank 2 has 2 indices, not 1"),
+        ("memref.prefetch %m[%i, %i], read, locality<4>, data : memref<4x8xf32>", "from 0 to 3, not 4"),
+    ],
+)
+def test_a_prefetch_of_no_element_or_of_no_kind_is_refused(line: str, message: str) -> None:
+    with pytest.raises(VerifyException, match=message):
+        module(PREFETCHED + line).verify()

@@ -235,6 +235,10 @@ def test_text_is_made_at_a_hundred_thousand_operations_a_second() -> None:
         ),
         ('llvm.fence syncscope("agent") seq_cst', 'fence syncscope("agent") seq_cst'),
         (
+            '"llvm.intr.prefetch"(%q) <{rw = 0 : i32, hint = 2 : i32, cache = 1 : i32}> : (!llvm.ptr<3>) -> ()',
+            "call void @llvm.prefetch.p3(ptr addrspace(3) %a1, i32 0, i32 2, i32 1)",
+        ),
+        (
             '"llvm.intr.memcpy"(%p, %q, %n) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr<3>, i64) -> ()',
             "call void @llvm.memcpy.p0.p3.i64(ptr %a0, ptr addrspace(3) %a1, i64 %a3, i1 false)",
         ),

@@ -1,0 +1,81 @@
+// RUN: weft-opt %s -p prefetch-streams | filecheck %s
+// RUN: weft-opt %s -p prefetch-streams,convert-loops-to-llvm | filecheck %s --check-prefix LLVM
+
+// Eight rows use each vector of %w, whose place moves with the step and with the column: it is asked for 32 vectors,
+// 2048 bytes, before, once for each column. The vector of %x is used once, and %near fits in the nearest cache.
+// CHECK-LABEL: func.func @weights_are_asked_for_once_for_each_column
+// CHECK:         scf.for %k = %c0 to %c512 step %c1 {
+// CHECK-NEXT:      %0 = arith.constant 32 : index
+// CHECK-NEXT:      %later = arith.addi %k, %0 : index
+// CHECK-NEXT:      scf.for %column = %c0 to %c2 step %c1 {
+// CHECK-NEXT:        %1 = arith.muli %later, %c16 : index
+// CHECK-NEXT:        %2 = arith.muli %column, %c8192 : index
+// CHECK-NEXT:        %3 = arith.addi %1, %2 : index
+// CHECK-NEXT:        memref.prefetch %w[%3], read, locality<3>, data : memref<16384xf32>
+// CHECK-NEXT:      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+// CHECK-NEXT:      scf.for %row = %c0 to %c8 step %c1 {
+// CHECK-NOT:     memref.prefetch
+// CHECK:         func.return
+// LLVM-LABEL: llvm.func @weights_are_asked_for_once_for_each_column
+// LLVM:         %[[PLACE:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// LLVM-NEXT:    "llvm.intr.prefetch"(%[[PLACE]]) <{rw = 0 : i32, hint = 3 : i32, cache = 1 : i32}> : (!llvm.ptr) -> ()
+func.func @weights_are_asked_for_once_for_each_column(%x: memref<65536xf32>, %w: memref<16384xf32>, %near: memref<8192xf32>, %y: memref<128xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c512 = arith.constant 512 : index
+  %c8192 = arith.constant 8192 : index
+  scf.for %k = %c0 to %c512 step %c1 {
+    scf.for %row = %c0 to %c8 step %c1 {
+      %0 = arith.muli %row, %c8192 : index
+      %1 = arith.muli %k, %c16 : index
+      %2 = arith.addi %0, %1 : index
+      %3 = vector.load %x[%2] : memref<65536xf32>, vector<16xf32>
+      scf.for %column = %c0 to %c2 step %c1 {
+        %4 = arith.muli %k, %c16 : index
+        %5 = arith.muli %column, %c8192 : index
+        %6 = arith.addi %4, %5 : index
+        %7 = vector.load %w[%6] : memref<16384xf32>, vector<16xf32>
+        %8 = vector.load %near[%4] : memref<8192xf32>, vector<16xf32>
+        %9 = arith.mulf %3, %7 : vector<16xf32>
+        %10 = arith.addf %8, %9 : vector<16xf32>
+        %11 = arith.muli %row, %c16 : index
+        vector.store %10, %y[%11] : memref<128xf32>, vector<16xf32>
+      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+    } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+  }
+  func.return
+}
+
+// Four rows use each vector; the other loop does not move its vector; and the place of the last is read from memory.
+// CHECK-LABEL: func.func @what_is_used_seldom_stands_still_or_is_found_in_memory_is_not_asked_for
+// CHECK-NOT:     memref.prefetch
+func.func @what_is_used_seldom_stands_still_or_is_found_in_memory_is_not_asked_for(%w: memref<16384xf32>, %at: memref<512xindex>, %y: memref<128xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c512 = arith.constant 512 : index
+  scf.for %k = %c0 to %c512 step %c1 {
+    scf.for %row = %c0 to %c4 step %c1 {
+      %0 = arith.muli %k, %c16 : index
+      %1 = vector.load %w[%0] : memref<16384xf32>, vector<16xf32>
+      %2 = arith.muli %row, %c16 : index
+      vector.store %1, %y[%2] : memref<128xf32>, vector<16xf32>
+    } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+  }
+  scf.for %k = %c0 to %c512 step %c1 {
+    scf.for %row = %c0 to %c8 step %c1 {
+      %0 = vector.load %w[%c16] : memref<16384xf32>, vector<16xf32>
+      %1 = memref.load %at[%k] : memref<512xindex>
+      %2 = vector.load %w[%1] : memref<16384xf32>, vector<16xf32>
+      %3 = arith.addf %0, %2 : vector<16xf32>
+      %4 = arith.muli %row, %c16 : index
+      vector.store %3, %y[%4] : memref<128xf32>, vector<16xf32>
+    } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+  }
+  func.return
+}
