@@ -137,7 +137,7 @@ def phase_passes(phase: str, target: Target) -> list[ModulePass]:
         case "schedule":
             return schedule(target)
         case "loops":
-            return loops()
+            return loops(target)
         case "llvm":
             return llvm()
         case _:
@@ -277,12 +277,17 @@ def schedule(target: Target) -> list[ModulePass]:
     ]
 
 
-def loops() -> list[ModulePass]:
+def loops(target: Target) -> list[ModulePass]:
     """Blocks, loop kinds and buffers become scf, vector and flat memrefs; streams of vectors are asked for early."""
     from .tir_to_loops.convert_tir_to_loops import ConvertTirToLoopsPass
     from .tir_to_loops.prefetch_streams import PrefetchStreamsPass
 
-    return [ConvertTirToLoopsPass(), PrefetchStreamsPass()]
+    return [ConvertTirToLoopsPass(vector_bytes=target.vector_bytes(), dot=_dot(target)), PrefetchStreamsPass()]
+
+
+def _dot(target: Target) -> str | None:
+    """The dot products of bytes that the target has, and that its code can say."""
+    return target.vector_unit().dot if target.kind == "llvm" else None
 
 
 def graph_loops() -> list[ModulePass]:

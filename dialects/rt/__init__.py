@@ -7,5 +7,6 @@ from xdsl.ir import Dialect
 
 from .checks import CheckOp, RecordOp, RecordType
 from .core import ShareOp, SlotsOp, SlotsType
+from .dots import DotOp
 
-Rt = Dialect("rt", [ShareOp, SlotsOp, RecordOp, CheckOp], [SlotsType, RecordType])
+Rt = Dialect("rt", [ShareOp, SlotsOp, RecordOp, CheckOp, DotOp], [SlotsType, RecordType])

@@ -286,10 +286,39 @@ class UnannotateOp(Instruction):
     key = prop_def(StringAttr)
 
 
+@irdl_op_definition
+class BlockizeOp(Instruction):
+    """A loop and what is in it are one block.
+
+    ```mlir
+    %b_o = schedule.blockize %i
+    ```
+    """
+
+    name = "schedule.blockize"
+    TAKES: ClassVar = "loop"
+    GIVES: ClassVar = "block"
+
+
+@irdl_op_definition
+class TensorizeOp(Instruction):
+    """A tensor intrinsic, known by name, computes what is in a loop or outer block.
+
+    ```mlir
+    schedule.tensorize %i {intrin = "dot_16x4"}
+    schedule.tensorize %b {intrin = "dot_16x4"}
+    ```
+    """
+
+    name = "schedule.tensorize"
+    TAKES: ClassVar = "block|loop"
+    intrin = prop_def(StringAttr)
+
+
 OPS: list[type[Instruction]] = [
     ComputeAtOp, ReverseComputeAtOp, ComputeInlineOp, ReverseComputeInlineOp, DecomposeReductionOp, RfactorOp,
     DecomposePaddingOp, PadEinsumOp, SetAxisSeparatorOp, StorageAlignOp,
     CacheReadOp, CacheWriteOp, ReindexOp, SetScopeOp, TransformLayoutOp, TransformBlockLayoutOp, FuseItersOp,
     FuseBufferDimsOp,
-    UnsafeSetDtypeOp, AnnotateOp, UnannotateOp,
+    UnsafeSetDtypeOp, AnnotateOp, UnannotateOp, BlockizeOp, TensorizeOp,
 ]  # fmt: skip

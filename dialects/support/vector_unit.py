@@ -9,7 +9,7 @@ A pass asks `vector_unit_of(op)`, which looks at the module around the operation
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i64
 from xdsl.ir import Attribute, Operation
@@ -32,6 +32,27 @@ class VectorUnit:
     """Whether loads, stores and arithmetic can leave lanes out."""
     scalable: bool = False
     """Whether the length is found out when the code runs."""
+    vnni: bool = False
+    """Whether x86's `vpdpbusd` sums products of bytes, the left ones without a sign, in vectors of all lengths."""
+    dotprod: bool = False
+    """Whether AArch64's `sdot` and `udot` do, of bytes with and without a sign."""
+
+    @property
+    def dot(self) -> str | None:
+        """Which of the instructions there are for dot products of bytes, by name."""
+        return next((name for name in DOTS if getattr(self, name)), None)
+
+    def with_dot(self, dot: str | None) -> VectorUnit:
+        """The same unit with these instructions, if they are named.
+
+        Raises:
+            ValueError: there are none of the name.
+        """
+        if dot is None:
+            return self
+        if dot not in DOTS:
+            raise ValueError(f"there are no dot products '{dot}'; known: {', '.join(DOTS)}")
+        return replace(self, **{name: name == dot for name in DOTS})
 
     def attribute(self) -> DictionaryAttr:
         """The unit as an attribute."""
@@ -45,7 +66,8 @@ class VectorUnit:
         return DictionaryAttr(fields)
 
 
-_FLAGS = ("fma", "masked", "scalable")
+DOTS = ("vnni", "dotprod")
+_FLAGS = ("fma", "masked", "scalable", *DOTS)
 
 
 def set_vector_unit(module: ModuleOp, unit: VectorUnit) -> None:
@@ -81,5 +103,5 @@ def _read(op: Operation) -> VectorUnit:
             raise Diagnostic.at(op, f"{ATTRIBUTE} needs a positive integer '{name}'")
         return attribute.value.data
 
-    has = value.data.__contains__
-    return VectorUnit(number("vector_bytes"), number("vector_registers"), has("fma"), has("masked"), has("scalable"))
+    flags = (name in value.data for name in _FLAGS)
+    return VectorUnit(number("vector_bytes"), number("vector_registers"), *flags)

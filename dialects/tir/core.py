@@ -14,17 +14,21 @@ from xdsl.ir import Operation
 from .blocks import BlockOp, IterKind, accessing_blocks, blocks_under
 from .buffers import AllocBufferOp, Scope, memref_of
 from .checks import CheckOp
+from .dot import DotOp
 from .functions import PrimFuncOp
 from .loops import ForKind, ForOp, dimension_ranges, enclosing_loops, loop_of, loop_range
+from .outer_blocks import OuterBlockOp
 
 __all__ = [
     "OPS",
     "AllocBufferOp",
     "BlockOp",
     "CheckOp",
+    "DotOp",
     "ForKind",
     "ForOp",
     "IterKind",
+    "OuterBlockOp",
     "PrimFuncOp",
     "Scope",
     "accessing_blocks",
@@ -36,4 +40,4 @@ __all__ = [
     "memref_of",
 ]
 
-OPS: list[type[Operation]] = [PrimFuncOp, AllocBufferOp, ForOp, BlockOp, CheckOp]
+OPS: list[type[Operation]] = [PrimFuncOp, AllocBufferOp, ForOp, BlockOp, OuterBlockOp, CheckOp, DotOp]

@@ -37,6 +37,7 @@ from ..support.diagnostics import Diagnostic
 from ..support.dtypes import numpy_dtype
 from .checks import access_text, iterator_text
 from .core import AllocBufferOp, BlockOp, CheckOp, ForKind, ForOp, IterKind, PrimFuncOp, Scope, memref_of
+from .outer_blocks import statements_of
 from .scalar_python import RAISING, Namespace, expression
 from .specialize import sizes_of_call, specialize
 
@@ -165,7 +166,7 @@ class _Writer:
         arguments = ", ".join(self.variable(argument) for argument in block.args)
         self.line(f"def run(unordered, {arguments}):")
         with self.indented():
-            for op in block.ops:
+            for op in statements_of(block):
                 if not isinstance(op, AllocBufferOp):
                     self.forget(self.private, op)
                 self.statement(op)
@@ -235,7 +236,7 @@ class _Writer:
         with self.indented():
             if kind in THREADS:
                 self.forget(self.private, op)
-            for inner in op.body.block.ops:
+            for inner in statements_of(op.body.block):
                 self.statement(inner)
         self.indent -= part
         self.loops = saved

@@ -18,6 +18,7 @@ from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from .affine import Range, linear, print_expr
 from .expressions import parse_expr
+from .outer_blocks import OuterBlockOp
 from .symbols import (
     Extent,
     affine_map,
@@ -257,7 +258,8 @@ def enclosing_loops(op: Operation) -> list[ForOp]:
     """The loops around `op`, outermost first."""
     loops: list[ForOp] = []
     parent = op.parent_op()
-    while isinstance(parent, ForOp):
-        loops.append(parent)
+    while isinstance(parent, ForOp | OuterBlockOp):
+        if isinstance(parent, ForOp):
+            loops.append(parent)
         parent = parent.parent_op()
     return loops[::-1]

@@ -267,7 +267,20 @@ def _bitcast(op: Operation, x: Sequence[str], names: Namespace) -> str:
     return x[0]
 
 
+def _dot(op: Operation, x: Sequence[str], names: Namespace) -> str:
+    """`tir.dot`."""
+    acc, sides = x[0], (x[1 : len(x) // 2 + 1], x[len(x) // 2 + 1 :])
+    byte = op.operands[1].type
+    taken = [
+        [_unsigned(v, byte) if f"{side}_unsigned" in op.properties else v for v in values]
+        for side, values in zip(("lhs", "rhs"), sides, strict=True)
+    ]
+    products = [f"{a} * {b}" for a, b in zip(*taken, strict=True)]
+    return wrapped(" + ".join([acc, *products]), op.results[0].type)
+
+
 WRITERS: Mapping[str, Writer] = {
+    "tir.dot": _dot,
     "arith.constant": _constant,
     "arith.addi": _wrapping("{0} + {1}"),
     "arith.subi": _wrapping("{0} - {1}"),

@@ -293,6 +293,17 @@ def intrinsic(f: FunctionEmitter, op: Operation, extra: str = "") -> None:
     f.lines.append(f"  {f.define(result)} = call {_flags(op)}{returned} @{name}({operands})")
 
 
+@emits(llvm.CallIntrinsicOp)
+def call_intrinsic(f: FunctionEmitter, op: llvm.CallIntrinsicOp) -> None:
+    """An intrinsic by its whole name, such as a processor's own."""
+    if op.op_bundle_operands or len(op.results) != 1:
+        raise LoweringError(op, f"{op.intrin.data} has operand bundles, or gives no result")
+    returned = f.type(op.results[0].type)
+    f.declare(op.intrin.data, returned, [f.type(operand.type) for operand in op.args])
+    operands = ", ".join(f.typed(operand) for operand in op.args)
+    f.lines.append(f"  {f.define(op.results[0])} = call {_flags(op)}{returned} @{op.intrin.data}({operands})")
+
+
 def _with_bit(key: str) -> OpEmitter:
     def emit(f: FunctionEmitter, op: Operation) -> None:
         bit = op.properties.get(key)

@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.extensions import llvm as llvmx
 from ...dialects.extensions import llvm_intrinsics as intr
+from ...dialects.rt.dots import DotOp, Instruction
 from ...dialects.support.vector_types import as_vector, element_type
 from .arith import SLT, flags
 from .bfloat import add_float, narrowed, widened
@@ -147,6 +148,26 @@ def create_mask_rule(lowering: FunctionLowering, op: vector.CreateMaskOp) -> Non
     lanes = lowering.constant(DenseIntOrFPElementsAttr.from_list(numbers, list(range(count))), numbers)
     limit = broadcast(lowering, lowering.get(op.mask_dim_sizes[0]), numbers)
     lowering.set(op.mask_vector, lowering.add(llvm.ICmpOp, (lanes, limit), VectorType(i1, [count]), SLT))
+
+
+_DOTS = {
+    Instruction.VNNI: "llvm.x86.avx512.vpdpbusd.{bits}",
+    Instruction.SDOT: "llvm.aarch64.neon.sdot.v{lanes}i32.v{bytes}i8",
+    Instruction.UDOT: "llvm.aarch64.neon.udot.v{lanes}i32.v{bytes}i8",
+}
+"""LLVM's names of a processor's dot products."""
+
+
+@RULES.rule(DotOp)
+def dot_rule(lowering: FunctionLowering, op: DotOp) -> None:
+    acc, lhs, rhs = lowering.get_all(op.operands)
+    type = as_vector(acc.type)
+    assert type is not None
+    (lanes,) = type.get_shape()
+    name = _DOTS[Instruction(op.instruction.data)].format(bits=32 * lanes, lanes=lanes, bytes=4 * lanes)
+    call = llvm.CallIntrinsicOp(name, [acc, lhs, rhs], [acc.type])
+    lowering.add_op(call)
+    lowering.set(op.result, call.results[0])
 
 
 _INTEGER: dict[CombiningKindFlag, tuple[type[Operation], type[Operation]]] = {

@@ -118,9 +118,10 @@ def describe_vectors(platform: Platform) -> VectorUnit:
     match platform.architecture:
         case "x86_64":
             bytes = 64 if "avx512f" in has else 32 if "avx" in has else 16
-            return VectorUnit(bytes, 32 if "avx512f" in has else 16, "fma" in has, "avx512f" in has)
+            vnni = {"avx512vnni", "avx512vl"} <= has if "avx512f" in has else "avxvnni" in has
+            return VectorUnit(bytes, 32 if "avx512f" in has else 16, "fma" in has, "avx512f" in has, vnni=vnni)
         case "aarch64":
-            return VectorUnit(16, 32, fma=True, masked="sve" in has, scalable="sve" in has)
+            return VectorUnit(16, 32, fma=True, masked="sve" in has, scalable="sve" in has, dotprod="dotprod" in has)
         case "riscv64":
             return VectorUnit(16, 32, fma="f" in has, masked="v" in has, scalable="v" in has)
         case _:

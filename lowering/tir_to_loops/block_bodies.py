@@ -14,9 +14,11 @@ from xdsl.traits import is_side_effect_free
 from ...dialects.extensions import arith as arith_extensions
 from ...dialects.rt import checks as rt
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.affine import Linear, access_map, affine_of, linear
-from ...dialects.tir.core import CheckOp
+from ...dialects.tir.core import CheckOp, DotOp
 from .accesses import AccessEmitter
+from .dots import DotEmitter
 from .index_values import IndexBuilder
 from .lanes import Lanes
 
@@ -47,10 +49,13 @@ class Checks:
 class BodyEmitter:
     """Appends what a block's body does, its iterators replaced by expressions over the loops."""
 
-    def __init__(self, at: IndexBuilder, accesses: AccessEmitter, checks: Checks | None = None):
+    def __init__(
+        self, at: IndexBuilder, accesses: AccessEmitter, checks: Checks | None = None, unit: VectorUnit | None = None
+    ):
         self.at = at
         self.accesses = accesses
         self.checks = checks
+        self.dots = DotEmitter(accesses, unit or VectorUnit())
 
     def emit(self, body: Block, bindings: Sequence[AffineExpr], lanes: Lanes | None) -> None:
         """Append `body`, whose arguments have the values `bindings`.
@@ -64,7 +69,7 @@ class BodyEmitter:
 
     def _operations(self, body: Block, scope: BlockScope) -> None:
         for op in body.ops:
-            if op in scope.needed:
+            if op in scope.needed and not _is_read_later(op):
                 self._operation(op, scope)
 
     def _operation(self, op: Operation, scope: BlockScope) -> None:
@@ -85,6 +90,10 @@ class BodyEmitter:
                 self.accesses.store(value, buffer, form, scope.lanes)
         elif isinstance(op, scf.IfOp):
             self._if(op, scope)
+        elif isinstance(op, DotOp):
+            scope.values[op.result] = self.dots.emit(
+                op, scope.iters, scope.lanes, lambda value: self._value(value, scope), _is_read_later
+            )
         elif isinstance(op, CheckOp):
             assert self.checks is not None
             at, given = self._value(op.at, scope), self._value(op.given, scope)
@@ -168,6 +177,22 @@ class BodyEmitter:
         )
         wide = self.accesses.broadcast(base, lanes.width)
         return self.at.emit(arith.AddiOp(wide, self.at.emit(arith.ConstantOp(steps))))
+
+
+def _is_read_later(op: Operation) -> bool:
+    """Whether a load serves dot products only, which read it with its neighbours, and nothing is stored before that."""
+    if not isinstance(op, memref.LoadOp) or not op.res.uses:
+        return False
+    users = [use.operation for use in op.res.uses]
+    if any(not isinstance(user, DotOp) or user.parent is not op.parent for user in users):
+        return False
+    between = op.next_op
+    while between is not None and users:
+        users = [user for user in users if user is not between]
+        if isinstance(between, memref.StoreOp | scf.IfOp) and users:
+            return False
+        between = between.next_op
+    return True
 
 
 def check_operations(body: Block) -> None:

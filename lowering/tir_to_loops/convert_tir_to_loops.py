@@ -2,6 +2,7 @@
 
 What happens, function by function:
 
+* **outer blocks** give way to what is in them;
 * **blocks** disappear: an iterator becomes the index expression it is bound to; what is left of a reduction's `init`
   and of predicates becomes `scf.if`;
 * **buffers** become one-dimensional; those of scope `local` shrink to what one iteration of the loops around their
@@ -37,7 +38,7 @@ CompactBufferAllocation, FlattenBuffer and VectorizeLoop.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -51,6 +52,7 @@ from xdsl.utils.hints import isa
 from ...dialects.rt.checks import RecordType
 from ...dialects.rt.core import SlotsType
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import (
@@ -67,6 +69,7 @@ from ...dialects.tir.core import (
 )
 from ...dialects.tir.legality.dependence import carries_reduction
 from ...dialects.tir.legality.scopes import check_reach
+from ...dialects.tir.outer_blocks import dissolve
 from ...dialects.tir.symbols import affine_map, as_affine, is_symbol
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
@@ -87,10 +90,20 @@ WORKSPACE_SHAPES = "weft.workspace_shapes"
 
 @dataclass(frozen=True)
 class ConvertTirToLoopsPass(ModulePass):
-    """`tir.prim_func` -> `func.func` on flat memrefs, with two more arguments: `%slots` and `%num_threads`."""
+    """`tir.prim_func` -> `func.func` on flat memrefs, with two more arguments: `%slots` and `%num_threads`.
+
+    `vector-bytes` and `dot` (`vnni`, `dotprod`) say which dot products of bytes are instructions of the target; without
+    them, the module's `weft.target` does.
+    """
 
     name = "convert-tir-to-loops"
     required: ClassVar[tuple[str, ...]] = ("lower-te",)
+
+    vector_bytes: int | None = None
+    dot: str | None = None
+
+    def __post_init__(self) -> None:
+        VectorUnit().with_dot(self.dot)
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
@@ -98,13 +111,15 @@ class ConvertTirToLoopsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for prim_func in [f for f in op.ops if isinstance(f, PrimFuncOp)]:
-            for new in lower_prim_func(prim_func):
+            unit = vector_unit_of(prim_func).with_dot(self.dot)
+            unit = replace(unit, bytes=self.vector_bytes or unit.bytes)
+            for new in lower_prim_func(prim_func, unit):
                 op.body.block.insert_op_before(new, prim_func)
             prim_func.detach()
             prim_func.erase(safe_erase=False)
 
 
-def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
+def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> list[func.FuncOp]:
     """The functions on flat buffers that do what `prim_func` does: one private function for each nest, which runs a
     share of it, and last the kernel itself, which every thread calls and which divides the nests among them.
 
@@ -113,6 +128,7 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
     because within it no other thread touches what it touches, so that its buffers are known not to alias; around it
     they do.)
     """
+    dissolve(prim_func)
     check_buffers(prim_func)
     _take_out_inits(prim_func)
     checks = checks_of(prim_func)
@@ -145,10 +161,11 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[func.FuncOp]:
     _name(block.args, [*names, *(["record"] if checks else []), "slots", "num_threads"])
     arguments, (slots, num_threads) = block.args[:-2], block.args[-2:]
     functions: list[func.FuncOp] = []
+    unit = unit or VectorUnit()
     at = IndexBuilder(block)
     at.define_symbols([(number, block.args[number]) for number in symbols])
     for number, nest in enumerate(nests):
-        function = _lower_nest(f"{prim_func.sym_name.data}.nest_{number}", nest, sources, types, checks)
+        function = _lower_nest(f"{prim_func.sym_name.data}.nest_{number}", nest, sources, types, checks, unit)
         functions.append(function)
         parallel: int | SSAValue | None = None
         if isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL:
@@ -208,7 +225,12 @@ def _take_out_inits(prim_func: PrimFuncOp) -> None:
 
 
 def _lower_nest(
-    name: str, nest: Operation, sources: Sequence[SSAValue], types: Sequence[Attribute], checks: Sequence[CheckOp]
+    name: str,
+    nest: Operation,
+    sources: Sequence[SSAValue],
+    types: Sequence[Attribute],
+    checks: Sequence[CheckOp],
+    unit: VectorUnit,
 ) -> func.FuncOp:
     """The private function that runs iterations `%first` to `%last` of a parallel nest, or all of another. If the
     kernel makes checks, it takes the record."""
@@ -228,7 +250,7 @@ def _lower_nest(
     symbols = [(n, argument) for n, argument in enumerate(block.args[: len(sources)]) if is_symbol(sources[n])]
     at.define_symbols(symbols)
     record = Checks(block.args[len(types)], {check: n for n, check in enumerate(checks)}) if checks else None
-    emitter = LoopEmitter(at, buffers, record)
+    emitter = LoopEmitter(at, buffers, record, unit)
     buffers.update(plan_buffers(_private_buffers(nest), at))
     if isinstance(nest, ForOp) and parallel:
         emitter.loop(nest, block.args[-2], block.args[-1])

@@ -19,6 +19,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...dialects.extensions.llvm_loop_annotation import LoopAnnotationAttr, LoopUnrollAttr
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.affine import expr_range, linear
 from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind
 from ...dialects.tir.symbols import as_affine
@@ -39,10 +40,16 @@ PASS = "convert-tir-to-loops"
 class LoopEmitter:
     """Appends lowered loops and blocks where `at` stands."""
 
-    def __init__(self, at: IndexBuilder, buffers: dict[SSAValue, FlatBuffer], checks: Checks | None = None):
+    def __init__(
+        self,
+        at: IndexBuilder,
+        buffers: dict[SSAValue, FlatBuffer],
+        checks: Checks | None = None,
+        unit: VectorUnit | None = None,
+    ):
         self.at = at
         self.accesses = AccessEmitter(at, buffers)
-        self.bodies = BodyEmitter(at, self.accesses, checks)
+        self.bodies = BodyEmitter(at, self.accesses, checks, unit)
 
     def statement(self, op: Operation) -> None:
         """Lower one loop or block; the place of a buffer was planned before.

@@ -21,7 +21,7 @@ from weft.dialects.support.parser import parse_module
 from weft.dialects.support.syntax import example_of
 from weft.dialects.tir.core import PrimFuncOp, memref_of
 from weft.dialects.tir.interpreter import Interpreter
-from weft.tir import BlockRV, LoopRV, Schedule
+from weft.tir import BlockRV, LoopRV, Schedule, TensorIntrin, from_source
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.tir.scheduling.instructions import APPLY
 
@@ -36,10 +36,29 @@ def block(schedule: Schedule, name: str) -> BlockRV:
     return schedule.get_block(name)
 
 
+def tensorized(schedule: Schedule) -> None:
+    """`add_4` adds four elements, in a loop that is unrolled."""
+    written = """@T.prim_func
+def add_4(x: T.Buffer[(4,), "float32"], y: T.Buffer[(4,), "float32"]):
+    for j in T.unroll(4):
+        with T.block("add"):
+            vj = T.axis.spatial(4, j)
+            T.reads(x[vj])
+            z: T.float32 = x[vj]
+            y[vj] = T.arith.addf(z, z, fastmath="none")
+"""
+    impl = from_source(written)
+    assert isinstance(impl, PrimFuncOp)
+    TensorIntrin.register("add_4", impl, impl, override=True)
+    schedule.tensorize(loops(schedule, "twice")[1], "add_4")
+
+
 EXAMPLES: dict[str, Callable[[Schedule], object]] = {
     "add_unit_loop": lambda s: s.add_unit_loop(block(s, "copy")),
     "annotate": lambda s: s.annotate(loops(s, "copy")[0], "pragma_unroll", 4),
     "bind": lambda s: s.bind(loops(s, "copy")[0], "threadIdx.x"),
+    "blockize": lambda s: s.blockize(loops(s, "twice")[1]),
+    "tensorize": tensorized,
     "cache_read": lambda s: s.cache_read(block(s, "copy"), 0, "global"),
     "decompose_padding": lambda s: s.decompose_padding(block(s, "pad"), loops(s, "pad")[0]),
     "pad_einsum": lambda s: s.pad_einsum(block(s, "squares"), [0, 1]),

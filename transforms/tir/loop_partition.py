@@ -35,6 +35,7 @@ from ...dialects.tir.core import (
     BlockOp,
     ForKind,
     ForOp,
+    OuterBlockOp,
     PrimFuncOp,
     blocks_under,
     dimension_ranges,
@@ -70,6 +71,8 @@ def _partition_all(block: Block) -> None:
             partition(op)
             if op.parent is None:
                 continue  # dissolved: what stood in it stands here now
+            _partition_all(op.body.block)
+        elif isinstance(op, OuterBlockOp):
             _partition_all(op.body.block)
         previous = op
 

@@ -29,7 +29,16 @@ from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.ir import Block, Operation
 
-from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, blocks_under, enclosing_loops
+from ...dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    ForKind,
+    ForOp,
+    OuterBlockOp,
+    PrimFuncOp,
+    blocks_under,
+    enclosing_loops,
+)
 from ..infra import PrimFuncPass, report_changed
 from ..infra.remarks import missed, passed
 from .schedule.loops import bind_constant
@@ -93,6 +102,8 @@ class _Unroller:
                 return _Inside(sum(isinstance(inner, memref.StoreOp) for inner in op.body.walk()))
             case ForOp():
                 return self._loop(op)
+            case OuterBlockOp():
+                return self.visit(op.body.block)
             case _:
                 return _Inside()
 

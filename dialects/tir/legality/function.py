@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..blocks import BlockOp
 from ..buffers import AllocBufferOp
 from ..loops import ForOp
+from ..outer_blocks import OuterBlockOp
 from ..specialize import symbols_of
 from .bounds import check_accesses, check_bindings, check_coverage
 from .definedness import check_values
@@ -60,10 +61,12 @@ def findings(func: Operation) -> Iterator[Finding]:
             case AllocBufferOp():
                 yield from check_reach(op)
                 continue
+            case OuterBlockOp():
+                pass
             case _ if op is not func:
                 yield Finding(
                     op,
-                    "stands among loops, where only tir.for, tir.block and tir.alloc_buffer may",
+                    "stands among loops, where only tir.for, tir.block, tir.outer_block and tir.alloc_buffer may",
                     hint="put it into a tir.block",
                 )
                 continue

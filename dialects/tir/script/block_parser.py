@@ -20,7 +20,7 @@ from .calls import call
 from .emitter import Emitter, Value
 from .expressions import Expressions
 from .loop_indices import Extents, IteratorIndices, LoopIndices
-from .scope import Buffer, Constant, Iterator, NotStatic, Scope
+from .scope import Buffer, Constant, Iterator, NotStatic, OuterIterator, Scope
 from .words import STEPS, usual_flags
 
 KINDS = {
@@ -55,6 +55,8 @@ class BlockParser:
             Diagnostic: something in it has no meaning.
         """
         statements = [each for each in self.node.body if not self._header(each)]
+        for name, outer in implied_iterators(self.scope, self.node).items():
+            self._add(name, outer.kind, outer.extent, self.loops.of(outer))
         body = self._body(statements, None)
         init = None if self.init is None else self._body(self.init.body, self.init)
         op = BlockOp(
@@ -159,10 +161,16 @@ class BlockParser:
             raise self._error(given, message)
         for name, letter, loop_node in zip(targets, letters, list_node.elts, strict=True):
             loop = self.scope.local.get(loop_node.id) if isinstance(loop_node, ast.Name) else None
-            if not isinstance(loop, ForOp):
-                raise self._error(loop_node, "T.axis.remap takes loop variables", "T.axis.spatial takes expressions")
             if letter not in KINDS or not isinstance(name, ast.Name):
                 raise self._error(letters_node, f"'{letter}' is no kind of iterator", "S, R and O are")
+            if isinstance(loop_node, ast.Constant) and loop_node.value == 0:
+                self._add(name.id, KINDS[letter], 1, AffineConstantExpr(0))
+                continue
+            if isinstance(loop, OuterIterator):
+                self._add(name.id, KINDS[letter], loop.extent, self.loops.of(loop))
+                continue
+            if not isinstance(loop, ForOp):
+                raise self._error(loop_node, "T.axis.remap takes loop variables", "T.axis.spatial takes expressions")
             if loop.start != 0:
                 self.partial.append(len(self.iters))
             end = as_extent(simplify(as_affine(loop.size) + AffineConstantExpr(loop.start)))
@@ -331,3 +339,18 @@ def _is_same(map: Attribute, other: Attribute) -> bool:
     if not isinstance(map, AffineMapAttr) or not isinstance(other, AffineMapAttr):
         return False
     return [simplify(e) for e in map.data.results] == [simplify(e) for e in other.data.results]
+
+
+def implied_iterators(scope: Scope, node: ast.With) -> dict[str, OuterIterator]:
+    """The iterators of outer blocks that the body of a block names, besides its own: it has them as iterators too."""
+    headers = ("axis.", "where")
+    found: dict[str, OuterIterator] = {}
+    for statement in node.body:
+        call = statement.value if isinstance(statement, ast.Assign | ast.Expr) else None
+        word = scope.word(call.func) if isinstance(call, ast.Call) else None
+        if word is not None and word.startswith(headers):
+            continue
+        for inner in ast.walk(statement):
+            if isinstance(inner, ast.Name) and isinstance(known := scope.local.get(inner.id), OuterIterator):
+                found[inner.id] = known
+    return found

@@ -20,6 +20,7 @@ from ...support.dtypes import numpy_dtype
 from ..affine import Range, affine_of, over_dimensions
 from ..blocks import BlockOp
 from ..checks import CheckOp
+from ..dot import DotOp
 from ..legality.values import value_range
 from ..symbols import arguments_around, as_affine, greatest
 from ..walking import in_order
@@ -229,12 +230,21 @@ class BodyPrinter:
                 at, given = self._index(op.at), self._index(op.given)
                 end = str(op.limit) if isinstance(op.limit, int) else self._index(op.limit)
                 return Text(f"T.check({at}, {given}, {end}, {op.text.data!r})")
+            case DotOp():
+                return self._dot(op)
             case scf.IfOp() if isinstance(result, OpResult):
                 return self._choice(op, result.index)
             case _ if len(op.results) == 1 and words.is_usual(op) and (text := self._usual(op)) is not None:
                 return text
             case _:
                 return self._spelled(op)
+
+    def _dot(self, op: DotOp) -> Text:
+        sides = (f"[{', '.join(self.text(v).text for v in side)}]" for side in (op.lhs, op.rhs))
+        flags = [
+            f"{side}_unsigned=True" for side, unsigned in zip(("lhs", "rhs"), op.unsigned, strict=True) if unsigned
+        ]
+        return Text(f"T.dot({', '.join([self.text(op.acc).text, *sides, *flags])})")
 
     def _choice(self, op: scf.IfOp, number: int) -> Text:
         sides: list[str] = []

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType
 from xdsl.ir import Attribute
 
 from ...support.diagnostics import did_you_mean
+from ..dot import WIDTH, DotOp
 from . import words
 from .emitter import Value
 from .expressions import Expressions, Term
@@ -163,6 +164,24 @@ def _if_then_else(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) ->
     return at.term(ast.copy_location(ast.IfExp(*given[:3]), node))
 
 
+def _dot(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    """`T.dot(c, [a0, a1, a2, a3], [b0, b1, b2, b3])`; bytes without a sign are known, or said to be such."""
+    acc = at.value(given[0], IntegerType(32))
+    sides: list[list[Value]] = []
+    for side in given[1:3]:
+        items = side.elts if isinstance(side, ast.List | ast.Tuple) else []
+        values = [at.value(item) for item in items]
+        if len(values) != WIDTH or any(value.type != IntegerType(8) for value in values):
+            raise at.scope.source.error(
+                side, f"T.dot takes {WIDTH} bytes on each side", "such as [A[0], A[1], A[2], A[3]]"
+            )
+        sides.append(values)
+    said = [_static(at, flag) is True for flag in given[3:]] + [False] * (5 - len(given))
+    unsigned = [flag or all(v.unsigned for v in side) for flag, side in zip(said, sides, strict=True)]
+    lhs, rhs = ([value.ssa for value in side] for side in sides)
+    return Value(at.emitter.pure(DotOp(acc.ssa, lhs, rhs, *unsigned)))
+
+
 def _extreme(largest: bool, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
     """`T.max_value("int8")`, `T.min_value("float32")`."""
     type, unsigned = _dtype(at, given[0])
@@ -193,6 +212,7 @@ CALLS: Mapping[str, Call] = {
     "isfinite": Call(("x",), partial(_is, "olt")),
     "Select": Call(("condition", "true_value", "false_value"), _select),
     "if_then_else": Call(("cond", "true_value", "false_value", "dtype"), _if_then_else, 3),
+    "dot": Call(("acc", "lhs", "rhs", "lhs_unsigned", "rhs_unsigned"), _dot, 3),
     "likely": Call(("cond",), lambda at, node, given: at.term(given[0])),
     "max_value": Call(("dtype",), partial(_extreme, True)),
     "min_value": Call(("dtype",), partial(_extreme, False)),

@@ -22,6 +22,7 @@ from ..buffers import AllocBufferOp, shape_of
 from ..checks import CheckOp
 from ..functions import PrimFuncOp
 from ..loops import ForOp, dimension_ranges
+from ..outer_blocks import OuterBlockOp
 from ..symbols import is_symbol
 from .printer import function_text
 
@@ -99,6 +100,9 @@ class _FunctionForm:
                 return ("for", head, thread, words, _attributes(op.attributes), self._statements(op.body.block))
             case BlockOp():
                 return self._block(op)
+            case OuterBlockOp():
+                inside = self._statements(op.body.block)
+                return ("outer block", op.block_name, _attributes(op.attributes), inside)
             case _:
                 return ("other", str(op))
 

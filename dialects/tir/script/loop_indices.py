@@ -10,11 +10,11 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...support.diagnostics import Diagnostic
-from ..affine import simplify
-from ..loops import ForOp
+from ..affine import simplify, substitute
+from ..loops import ForOp, loop_of
 from ..symbols import Extent, as_extent, product
 from . import words
-from .scope import Iterator, Local, NotStatic, Scope, Symbol
+from .scope import Iterator, Local, NotStatic, OuterIterator, Scope, Symbol
 
 
 class LoopIndices:
@@ -30,9 +30,19 @@ class LoopIndices:
             self.variables.append(loop.var)
         return AffineExpr.dimension(self.variables.index(loop.var))
 
+    def of(self, outer: OuterIterator) -> AffineExpr:
+        """What an iterator of an outer block is bound to."""
+        return substitute(outer.expr, [self.dimension(loop_of(v)) for v in outer.variables])
+
     def known(self, found: Local | None) -> AffineExpr | None:
         """What a name is worth, if it is one that expressions here may speak of."""
-        return self.dimension(found) if isinstance(found, ForOp) else symbol(found)
+        match found:
+            case ForOp():
+                return self.dimension(found)
+            case OuterIterator():
+                return self.of(found)
+            case _:
+                return symbol(found)
 
     def expr(self, node: ast.expr) -> AffineExpr:
         """An expression.

@@ -27,6 +27,7 @@ from .block_parser import BlockParser
 from .buffers import Described, annotated, described, is_size
 from .loop_indices import Extents
 from .modules import IRModule
+from .outer_blocks import OuterBlockParser, is_outer
 from .scope import Buffer, Constant, Handle, NotStatic, Scope, Symbol, Words, harmless
 from .source import Source
 
@@ -291,7 +292,18 @@ class FunctionParser:
         if name in ("root", "") and self._holds_loops(statement):
             self._root(statement, body)
             return
+        if is_outer(self.scope, statement):
+            self._outer(statement, name, body)
+            return
         body.add_op(BlockParser(self.scope, statement, name).parse())
+
+    def _outer(self, statement: ast.With, name: str, body: Block) -> None:
+        """A block of loops and blocks."""
+        saved = self.scope
+        outer = OuterBlockParser(saved, statement, name or "outer")
+        self.scope = outer.scope
+        outer.parse_into(body, self._one)
+        self.scope = saved
 
     def _holds_loops(self, statement: ast.With) -> bool:
         """Whether a block is TVM's root: around everything, without iterators."""

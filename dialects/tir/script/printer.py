@@ -14,6 +14,7 @@ from ..affine import simplify
 from ..blocks import BlockOp, IterKind
 from ..buffers import AXIS_SEPARATORS, AllocBufferOp, memref_of, shape_of
 from ..loops import ForKind, ForOp
+from ..outer_blocks import OuterBlockOp
 from ..symbols import Extent, as_affine, as_extent, is_symbol
 from . import words
 from .attributes import literal_of_all
@@ -144,6 +145,8 @@ class FunctionPrinter:
                     lines += self._loop(op)
                 case BlockOp():
                     lines += self._block(op)
+                case OuterBlockOp():
+                    lines += self._outer_block(op)
                 case _:
                     raise Diagnostic.at(op, "has no form in TVMScript outside of a block")
         return lines
@@ -214,6 +217,14 @@ class FunctionPrinter:
         body += BodyPrinter(op, op.body, self.names, taken | set(self.names.values())).lines()
         self.names = saved
         return lines + [f"    {line}" for line in body or ["pass"]]
+
+    def _outer_block(self, op: OuterBlockOp) -> list[str]:
+        """A block of loops and blocks; it needs no iterators, as what is in it is bound to loops."""
+        saved = dict(self.names)
+        body = [f"T.block_attr({literal_of_all(op.attributes)})"] if op.attributes else []
+        body += self._statements(list(op.body.block.ops))
+        self.names = saved
+        return [f'with T.block("{op.block_name}"):', *(f"    {line}" for line in body)]
 
     def _axes(self, op: BlockOp) -> list[str]:
         """The iterators: in one line where each is a loop's variable and takes all of its values."""

@@ -11,10 +11,13 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from ...support.diagnostics import did_you_mean
+from ..blocks import IterKind
 from ..buffers import memref_of
 from ..loops import ForOp
+from ..symbols import Extent
 from .emitter import Value
 from .source import Source
 
@@ -63,13 +66,23 @@ class Iterator:
 
 
 @dataclass(frozen=True)
+class OuterIterator:
+    """An iterator of a block of loops and blocks around: an expression over the variables of loops."""
+
+    kind: IterKind
+    extent: Extent
+    expr: AffineExpr
+    variables: tuple[SSAValue, ...]
+
+
+@dataclass(frozen=True)
 class Constant:
     """A Python value that the text has given a name."""
 
     value: object
 
 
-Local: TypeAlias = ForOp | Handle | Buffer | Iterator | Symbol | Value | Constant
+Local: TypeAlias = ForOp | Handle | Buffer | Iterator | OuterIterator | Symbol | Value | Constant
 
 
 class NotStatic(Exception):

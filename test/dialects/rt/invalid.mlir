@@ -116,3 +116,19 @@ func.func @a_record_in_rows_of_bytes(%x: memref<64x8xi8>) {
   %record = rt.record %x[0] : memref<64x8xi8> to !rt.record
   func.return
 }
+
+// -----
+
+func.func @a_dot_product_that_no_processor_has(%c: vector<4xi32>, %a: vector<16xi8>) {
+  // expected-error @+1 {{there is no "pmaddwd"; known: vnni, sdot, udot}}
+  %0 = rt.dot "pmaddwd" %c, %a, %a : vector<4xi32>, vector<16xi8>
+  func.return
+}
+
+// -----
+
+func.func @more_lanes_than_an_instruction_has(%c: vector<8xi32>, %a: vector<32xi8>) {
+  // expected-error @+1 {{makes 2 or 4 sums of four products of bytes each}}
+  %0 = rt.dot "sdot" %c, %a, %a : vector<8xi32>, vector<32xi8>
+  func.return
+}

@@ -47,3 +47,11 @@ func.func @a_check_tells_a_record(%arena: memref<4096xi8>, %at: index, %given: i
   %0 = rt.check %at of %given in 10 else %record[2]
   func.return %0 : index
 }
+
+// CHECK-LABEL: func.func @a_dot_product_of_bytes_in_all_lanes
+// CHECK-NEXT:    %0 = rt.dot "vnni" %c, %a, %b : vector<16xi32>, vector<64xi8>
+func.func @a_dot_product_of_bytes_in_all_lanes(%c: vector<16xi32>, %a: vector<64xi8>, %b: vector<64xi8>)
+    -> vector<16xi32> {
+  %0 = rt.dot "vnni" %c, %a, %b : vector<16xi32>, vector<64xi8>
+  func.return %0 : vector<16xi32>
+}

@@ -443,7 +443,7 @@ tir.prim_func @a_private_buffer_in_two_nests(%x: memref<8xf32>, %y: memref<8xf32
 
 tir.prim_func @a_store_outside_of_a_block(%y: memref<8xf32>, %z: f32) {
   tir.for %i = 0 to 8 {
-    // expected-error @+1 {{stands among loops, where only tir.for, tir.block and tir.alloc_buffer may}}
+    // expected-error @+1 {{stands among loops, where only tir.for, tir.block, tir.outer_block and tir.alloc_buffer may}}
     memref.store %z, %y[%i] : memref<8xf32>
   }
 }
@@ -833,5 +833,35 @@ tir.prim_func @init_reads_what_another_iteration_writes(%x: memref<8xf32>, %y: m
         memref.store %0, %y[%v] : memref<8xf32>
       }
     }
+  }
+}
+
+// -----
+
+tir.prim_func @an_outer_block_is_not_empty(%x: memref<8xf32>) {
+  // expected-error @+1 {{an outer block holds loops or blocks}}
+  tir.outer_block @nothing {
+  }
+}
+
+// -----
+
+tir.prim_func @an_outer_block_holds_no_arithmetic(%x: memref<8xf32>) {
+  tir.outer_block @one {
+    // expected-error @+1 {{stands among loops}}
+    %0 = arith.constant 1 : index
+  }
+}
+
+// -----
+
+tir.prim_func @a_dot_product_has_four_pairs(%x: memref<4xi8>, %y: memref<1xi32>) {
+  tir.block @dot() = [] reads(%x[0] : memref<4xi8>) writes(%y[0] : memref<1xi32>) {
+    %c0 = arith.constant 0 : index
+    %c = arith.constant 0 : i32
+    %a = memref.load %x[%c0] : memref<4xi8>
+    // expected-error @+1 {{sums 4 products, not 4 by 3}}
+    %0 = tir.dot %c + (%a, %a, %a, %a) * (%a, %a, %a)
+    memref.store %0, %y[%c0] : memref<1xi32>
   }
 }

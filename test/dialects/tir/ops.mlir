@@ -204,3 +204,34 @@ tir.prim_func @an_iteration_reads_of_a_private_buffer_what_it_wrote(%x: memref<4
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @an_outer_block_holds_loops_and_blocks
+tir.prim_func @an_outer_block_holds_loops_and_blocks(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for parallel %i = 0 to 2 {
+    // CHECK: tir.outer_block @copy_o attributes {mark} {
+    // CHECK-NEXT: tir.for %j = 0 to 4 {
+    // CHECK-NEXT: tir.block @copy(%v: spatial 8) = [%i * 4 + %j]
+    tir.outer_block @copy_o attributes {mark} {
+      tir.for %j = 0 to 4 {
+        tir.block @copy(%v: spatial 8) = [%i * 4 + %j] reads(%x[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+          %0 = memref.load %x[%v] : memref<8xf32>
+          memref.store %0, %y[%v] : memref<8xf32>
+        }
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @a_dot_product_of_four_bytes
+tir.prim_func @a_dot_product_of_four_bytes(%x: memref<4xi8>, %y: memref<1xi32>) {
+  tir.block @dot() = [] reads(%x[0] : memref<4xi8>) writes(%y[0] : memref<1xi32>) {
+    %c0 = arith.constant 0 : index
+    %c = arith.constant 0 : i32
+    %a = memref.load %x[%c0] : memref<4xi8>
+    // CHECK: %0 = tir.dot %c + unsigned (%a, %a, %a, %a) * (%a, %a, %a, %a)
+    %0 = tir.dot %c + unsigned (%a, %a, %a, %a) * (%a, %a, %a, %a)
+    // CHECK: %1 = tir.dot %0 + (%a, %a, %a, %a) * unsigned (%a, %a, %a, %a)
+    %1 = tir.dot %0 + (%a, %a, %a, %a) * unsigned (%a, %a, %a, %a)
+    memref.store %1, %y[%c0] : memref<1xi32>
+  }
+}

@@ -30,19 +30,19 @@ from __future__ import annotations
 from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Attribute
 
-from ....dialects.tir.core import BlockOp, ForOp
+from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp
 from .checks import check_live
 from .errors import ScheduleError
 
 
-def annotations_of(op: BlockOp | ForOp) -> dict[str, Attribute]:
+def annotations_of(op: BlockOp | OuterBlockOp | ForOp) -> dict[str, Attribute]:
     """The words on a loop or block."""
-    if isinstance(op, BlockOp):
+    if isinstance(op, BlockOp | OuterBlockOp):
         return dict(op.attributes)
     return {} if op.annotations is None else dict(op.annotations.data)
 
 
-def check_annotate(op: BlockOp | ForOp, key: str) -> None:
+def check_annotate(op: BlockOp | OuterBlockOp | ForOp, key: str) -> None:
     """Whether `op` can carry a word.
 
     Raises:
@@ -53,7 +53,7 @@ def check_annotate(op: BlockOp | ForOp, key: str) -> None:
         raise ScheduleError.at(op, f"has the annotation '{key}' already", hint="unannotate it first")
 
 
-def annotate(op: BlockOp | ForOp, key: str, value: Attribute) -> None:
+def annotate(op: BlockOp | OuterBlockOp | ForOp, key: str, value: Attribute) -> None:
     """Put a word on a loop or block. Counterpart of TVM's `annotate`.
 
     Raises:
@@ -63,7 +63,7 @@ def annotate(op: BlockOp | ForOp, key: str, value: Attribute) -> None:
     _set(op, {**annotations_of(op), key: value})
 
 
-def check_unannotate(op: BlockOp | ForOp, key: str) -> None:
+def check_unannotate(op: BlockOp | OuterBlockOp | ForOp, key: str) -> None:
     """Whether `op` can lose a word.
 
     Raises:
@@ -74,7 +74,7 @@ def check_unannotate(op: BlockOp | ForOp, key: str) -> None:
         raise ScheduleError.at(op, f"has no annotation '{key}'")
 
 
-def unannotate(op: BlockOp | ForOp, key: str) -> None:
+def unannotate(op: BlockOp | OuterBlockOp | ForOp, key: str) -> None:
     """Take a word from a loop or block. Counterpart of TVM's `unannotate`.
 
     Raises:
@@ -84,8 +84,8 @@ def unannotate(op: BlockOp | ForOp, key: str) -> None:
     _set(op, {name: value for name, value in annotations_of(op).items() if name != key})
 
 
-def _set(op: BlockOp | ForOp, words: dict[str, Attribute]) -> None:
-    if isinstance(op, BlockOp):
+def _set(op: BlockOp | OuterBlockOp | ForOp, words: dict[str, Attribute]) -> None:
+    if isinstance(op, BlockOp | OuterBlockOp):
         op.attributes = words
     elif words:
         op.properties["annotations"] = DictionaryAttr(words)

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
-from ....dialects.tir.core import BlockOp, ForOp
+from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp
 from ..analysis.producers import allocation_of, consumers, written_buffer
 from .checks import check_inputs_stay, check_live, check_one_element, check_sole_writer, makes_checks
 from .errors import ScheduleError
@@ -94,7 +94,9 @@ def _expand(
 def erase_with_loops(block: BlockOp, *, keep: bool = False) -> None:
     """Erase `block` and the loops that hold nothing else; with `keep`, the block is only taken out of them."""
     op: Operation = block
-    while isinstance(parent := op.parent_op(), ForOp) and parent.body.block.first_op is parent.body.block.last_op:
+    while isinstance(parent := op.parent_op(), ForOp | OuterBlockOp):
+        if parent.body.block.first_op is not parent.body.block.last_op:
+            break
         op = parent
     op.detach()
     if keep and op is not block:

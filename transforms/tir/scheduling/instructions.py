@@ -6,7 +6,7 @@ It raises a `ScheduleError` before it has changed anything, or does not raise on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
@@ -15,11 +15,12 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE, Instruction
 from ....dialects.support.diagnostics import did_you_mean
-from ....dialects.tir.core import BlockOp, ForKind, ForOp, Scope, accessing_blocks, blocks_under, enclosing_loops
+from ....dialects.tir.core import BlockOp, ForKind, ForOp, OuterBlockOp, Scope, accessing_blocks, enclosing_loops
 from ..analysis.producers import allocation_of, writers
 from ..schedule.add_unit_loop import add_unit_loop
 from ..schedule.annotate import annotate, unannotate
 from ..schedule.bind import bind
+from ..schedule.blockize import blockize
 from ..schedule.cache_read import cache_read
 from ..schedule.checks import check_known_trips
 from ..schedule.compute_at import compute_at
@@ -36,6 +37,7 @@ from ..schedule.reverse_compute_inline import reverse_compute_inline
 from ..schedule.rfactor import rfactor
 from ..schedule.set_axis_separator import set_axis_separator
 from ..schedule.storage_align import storage_align
+from ..schedule.tensorize import tensorize
 from ..schedule.transform_block_layout import transform_block_layout
 from ..schedule.transform_layout import transform_layout
 from ..schedule.unsafe_set_dtype import unsafe_set_dtype
@@ -48,7 +50,7 @@ Apply: TypeAlias = Callable[[State, Any], Sequence[Meaning]]
 def _get_block(state: State, op: queries.GetBlockOp) -> Sequence[Meaning]:
     func = state.function(None if op.function is None else op.function.data)
     name = op.block.data
-    known = blocks_under(func)
+    known = [op for op in func.walk() if isinstance(op, BlockOp | OuterBlockOp)]
     found = [block for block in known if block.block_name == name]
     number = 0 if op.number is None else op.number.value.data
     if not 0 <= number < max(1, len(found)):
@@ -65,13 +67,36 @@ def _get_block(state: State, op: queries.GetBlockOp) -> Sequence[Meaning]:
 
 
 def _get_loops(state: State, op: queries.GetLoopsOp) -> Sequence[Meaning]:
-    return enclosing_loops(state.block(op.inputs[0]))
+    block = state.meaning(op.inputs[0])
+    assert isinstance(block, BlockOp | OuterBlockOp)
+    around = enclosing_loops(block)
+    outer = next((op for op in _parents(block) if isinstance(op, OuterBlockOp)), None)
+    return around if outer is None else around[len(enclosing_loops(outer)) :]
+
+
+def _parents(op: Operation) -> Iterator[Operation]:
+    """The operations around `op`, the nearest first."""
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()
 
 
 def _get_child_blocks(state: State, op: queries.GetChildBlocksOp) -> Sequence[Meaning]:
     around = state.meaning(op.inputs[0])
     assert isinstance(around, Operation)
-    return [block for block in blocks_under(around) if block is not around]
+    return list(_children(around))
+
+
+def _children(around: Operation) -> Iterator[BlockOp | OuterBlockOp]:
+    """The blocks in `around`, not those in one of them."""
+    if isinstance(around, BlockOp):
+        return
+    for op in around.regions[0].block.ops:
+        if isinstance(op, BlockOp | OuterBlockOp):
+            yield op
+        elif isinstance(op, ForOp):
+            yield from _children(op)
 
 
 def _get_producers(state: State, op: queries.GetProducersOp) -> Sequence[Meaning]:
@@ -354,11 +379,28 @@ def _unannotate(state: State, op: blocks.UnannotateOp) -> Sequence[Meaning]:
     return []
 
 
-def _annotated(state: State, op: Instruction) -> BlockOp | ForOp:
+def _annotated(state: State, op: Instruction) -> BlockOp | OuterBlockOp | ForOp:
     found = state.meaning(op.inputs[0])
-    if not isinstance(found, BlockOp | ForOp):
+    if not isinstance(found, BlockOp | OuterBlockOp | ForOp):
         raise ScheduleError("the handle stands for no loop")
     return found
+
+
+def _blockize(state: State, op: blocks.BlockizeOp) -> Sequence[Meaning]:
+    return [blockize(state.loop(op.inputs[0]))]
+
+
+def _tensorize(state: State, op: blocks.TensorizeOp) -> Sequence[Meaning]:
+    target = state.meaning(op.inputs[0])
+    if isinstance(target, BlockOp):
+        hint = "blockize a loop around it, or give the loop"
+        raise ScheduleError.at(target, f"block @{target.block_name} holds no loop to tensorize", hint=hint)
+    if not isinstance(target, ForOp | OuterBlockOp):
+        raise ScheduleError("the handle stands for no loop")
+    inside = [each for each in target.walk() if isinstance(each, BlockOp | ForOp)]
+    tensorize(target, op.intrin.data)
+    state.end(inside, f"{op.name} has put {op.intrin.data} in its place")
+    return []
 
 
 APPLY: dict[type[Instruction], Apply] = {
@@ -400,5 +442,7 @@ APPLY: dict[type[Instruction], Apply] = {
     blocks.FuseBufferDimsOp: _fuse_buffer_dims,
     blocks.AnnotateOp: _annotate,
     blocks.UnannotateOp: _unannotate,
+    blocks.BlockizeOp: _blockize,
+    blocks.TensorizeOp: _tensorize,
 }
 """Every instruction of the dialect is here."""

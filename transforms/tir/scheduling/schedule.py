@@ -22,7 +22,7 @@ from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE, Instruction, SequenceOp
 from ....dialects.support.dtypes import scalar_type
 from ....dialects.support.verifier import verify
-from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, memref_of
+from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp, memref_of
 from ....dialects.tir.script.modules import IRModule
 from ..schedule.errors import ScheduleError
 from .instructions import APPLY
@@ -169,7 +169,7 @@ class Schedule:
             raise ScheduleError("the handle is none of the schedule that this is a copy of")
         return type(rv)(self._twins[rv.value])
 
-    def get(self, rv: BlockRV | LoopRV | ExprRV) -> BlockOp | ForOp | int | Location:
+    def get(self, rv: BlockRV | LoopRV | ExprRV) -> BlockOp | OuterBlockOp | ForOp | int | Location:
         """What a handle stands for.
 
         Raises:
@@ -421,6 +421,15 @@ class Schedule:
         """Let the buffer that a block writes hold another float type."""
         self.apply(blocks.UnsafeSetDtypeOp.of(block.value, index=buffer_index, dtype=scalar_type(dtype)))
 
+    def blockize(self, loop: LoopRV, preserve_unit_iters: bool = True) -> BlockRV:
+        """Make one block of a loop and what is in it. Its iterators follow from those of the block that computes, with
+        and without `preserve_unit_iters`."""
+        return self._block(blocks.BlockizeOp.of(loop.value))
+
+    def tensorize(self, block_or_loop: BlockRV | LoopRV, tensor_intrin: str, preserve_unit_iters: bool = True) -> None:
+        """Let a tensor intrinsic, known by name (`TensorIntrin.register`), compute what is in a loop or outer block."""
+        self.apply(blocks.TensorizeOp.of(block_or_loop.value, intrin=tensor_intrin))
+
     def annotate(self, block_or_loop: BlockRV | LoopRV, ann_key: str, ann_val: object) -> None:
         """Put a word on a block or loop."""
         self.apply(blocks.AnnotateOp.of(block_or_loop.value, key=ann_key, value=ann_val))
@@ -482,7 +491,7 @@ def _affine_map(map: IndexMap, rank: int) -> AffineMap:
 def _name(value: SSAValue, meaning: Meaning) -> None:
     """Call a handle as its block or loop is called."""
     match meaning:
-        case BlockOp():
+        case BlockOp() | OuterBlockOp():
             name = meaning.block_name
         case ForOp():
             name = meaning.var.name_hint

@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects.schedule.core import Instruction
 from ....dialects.support.diagnostics import did_you_mean
-from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, enclosing_loops
+from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp, enclosing_loops
 from ..schedule.errors import ScheduleError
 
 
@@ -29,7 +29,7 @@ class Location(Enum):
     """In its readers."""
 
 
-Meaning: TypeAlias = BlockOp | ForOp | int | Location
+Meaning: TypeAlias = BlockOp | OuterBlockOp | ForOp | int | Location
 
 
 class State:
@@ -92,7 +92,16 @@ class State:
         return found
 
     def block(self, value: SSAValue) -> BlockOp:
+        """The block that a handle stands for.
+
+        Raises:
+            ScheduleError: as `meaning` says, or it is an outer block, which computes nothing itself.
+        """
         found = self.meaning(value)
+        if isinstance(found, OuterBlockOp):
+            raise ScheduleError.at(
+                found, f"block @{found.block_name} is one of loops and blocks", hint="take a block in it"
+            )
         assert isinstance(found, BlockOp)
         return found
 

@@ -1,0 +1,83 @@
+"""Blocks in blocks: `with T.block("C_o"):` around loops and blocks.
+
+The iterators of an outer block are names of expressions over the loops around it: those within are bound to the loops
+themselves. What it is said to read and write follows from what is in it.
+
+    with T.block("C_o"):                                        tir.outer_block @C_o {
+        vio = T.axis.spatial(8, i)                                tir.for %i_1 = 0 to 16 {
+        for i_1 in range(16):                                       tir.block @C(%vi: spatial 128) = [%i * 16 + %i_1]
+            with T.block("C"):
+                vi = T.axis.spatial(128, vio * 16 + i_1)
+
+`T.init()` of an outer block is what is done first, where its reduction's iterators are 0.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from xdsl.ir import Block
+from xdsl.ir.affine import AffineExpr
+
+from ..affine import simplify, substitute
+from ..blocks import BlockOp, IterKind, blocks_under
+from ..outer_blocks import OuterBlockOp
+from .block_parser import BlockParser
+from .scope import OuterIterator, Scope
+
+Read = Callable[[ast.stmt, Block], None]
+"""Reads a statement that stands among loops into a block."""
+
+
+def is_outer(scope: Scope, statement: ast.With) -> bool:
+    """Whether a block holds loops or blocks."""
+    return any(
+        isinstance(inner, ast.For)
+        or (isinstance(inner, ast.With) and scope.word(getattr(inner.items[0].context_expr, "func", inner)) == "block")  # pyright: ignore[reportArgumentType]
+        for inner in statement.body
+    )
+
+
+class OuterBlockParser(BlockParser):
+    """Reads one block of loops and blocks."""
+
+    def parse_into(self, body: Block, read: Read) -> None:
+        """Append the outer block to `body`; `read` reads what is in it.
+
+        Raises:
+            Diagnostic: something in it has no meaning.
+        """
+        statements = [each for each in self.node.body if not self._header(each)]
+        variables = tuple(self.loops.variables)
+        outer = OuterBlockOp(self.name, attributes=self.attributes)
+        outer.location = self.scope.source.location(self.node)
+        for name, (kind, extent), expr in zip(self.names, self.iters, self.bindings, strict=True):
+            self.scope.local[name] = OuterIterator(kind, extent, expr, variables)
+        if self.init is not None:
+            for each in self.init.body:
+                read(each, outer.body.block)
+            steps = [b for (kind, _), b in zip(self.iters, self.bindings, strict=True) if kind == IterKind.REDUCE]
+            for block in blocks_under(outer):
+                self._restrict(block, [step * -1 for step in steps])
+        first = len(list(outer.body.block.ops))
+        for each in statements:
+            read(each, outer.body.block)
+        for op in list(outer.body.block.ops)[first:]:
+            for block in blocks_under(op):
+                self._restrict(block, self.conditions)
+        body.add_op(outer)
+        outer.verify()
+
+    def _restrict(self, block: BlockOp, conditions: list[AffineExpr]) -> None:
+        """Let a block in it run only where `conditions`, over the loops around, are at least 0."""
+        conditions = [each for each in conditions if each != AffineExpr.constant(0)]
+        if not conditions:
+            return
+        values = list(block.loop_vars)
+        values += [v for v in self.loops.variables if v not in values]
+        dims = [AffineExpr.dimension(values.index(v)) for v in self.loops.variables]
+        more = [simplify(substitute(each, dims)) for each in conditions]
+        known, bindings = list(block.conditions), block.bindings.data.results
+        block.set_bindings(bindings, values)
+        block.set_predicate([*known, *more])

@@ -1,0 +1,163 @@
+"""Dot products of bytes: the interpreter and machine code agree with NumPy, in lanes and without, of all signs."""
+
+# The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
+# pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# ruff: noqa: F821
+
+import numpy as np
+import pytest
+
+import weft
+from weft.dialects.support.vector_unit import VectorUnit
+from weft.dialects.tir.core import PrimFuncOp
+from weft.lowering.machine.target import Target
+from weft.script import tir as T
+from weft.tir import Interpreter, Schedule, TensorIntrin, assert_structural_equal, from_source
+
+TARGETS = ("llvm -mcpu=native", "llvm")
+SIGNS = {"u8": "uint8", "s8": "int8"}
+
+PRODUCT = """
+@T.prim_func
+def product(
+    X: T.Buffer[(3, 8), "{lhs}"], W: T.Buffer[(2, 2, {lanes}, 4), "{rhs}"], C: T.Buffer[(3, {columns}), "int32"]
+):
+    for i, j, k in T.grid(3, {columns}, 8):
+        with T.block("sum"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + T.cast(X[vi, vk], "int32") * T.cast(
+                W[vj // {lanes}, vk // 4, vj % {lanes}, vk % 4], "int32")
+"""
+
+
+def product(lhs: str, rhs: str, lanes: int = 16) -> PrimFuncOp:
+    found = from_source(PRODUCT.format(lhs=lhs, rhs=rhs, lanes=lanes, columns=2 * lanes))
+    assert isinstance(found, PrimFuncOp)
+    return found
+
+
+def assert_product(schedule: Schedule, lhs: str, rhs: str, lanes: int = 16) -> None:
+    """The interpreter and machine code give the product."""
+    generator = np.random.default_rng(0)
+    x, w = (
+        generator.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, endpoint=True).astype(dtype)
+        for dtype, shape in ((lhs, (3, 8)), (rhs, (2 * lanes, 8)))
+    )
+    x[0, :4], w[0, :4] = np.iinfo(lhs).max, np.iinfo(rhs).min
+    x[1, :4], w[1, :4] = np.iinfo(lhs).min, np.iinfo(rhs).min
+    expected = x.astype(np.int32) @ w.astype(np.int32).T
+    packed = np.ascontiguousarray(w.reshape(2, lanes, 2, 4).transpose(0, 2, 1, 3)).view(np.int8)
+    func = schedule.mod.body.block.first_op
+    (given,) = Interpreter(func)([x.view(np.int8), packed])
+    np.testing.assert_array_equal(given, expected)
+    c = np.zeros_like(expected)
+    weft.build(func.clone(), target="llvm -mcpu=native")(x.view(np.int8), packed, c)
+    np.testing.assert_array_equal(c, expected)
+
+
+@pytest.mark.parametrize("starts", ["", "_from_0"])
+@pytest.mark.parametrize("right", SIGNS)
+@pytest.mark.parametrize("left", SIGNS)
+def test_four_products_are_one_step_in_lanes(left: str, right: str, starts: str) -> None:
+    schedule = Schedule(product(SIGNS[left], SIGNS[right]), debug_mask="all")
+    block = schedule.get_block("sum")
+    _, j, k = schedule.get_loops(block)
+    _, lanes = schedule.split(j, [None, 16])
+    words, bytes = schedule.split(k, [None, 4])
+    schedule.reorder(words, lanes, bytes)
+    if not starts:
+        schedule.decompose_reduction(block, words)
+    schedule.tensorize(bytes, f"dot_{left}{right}{starts}")
+    if not starts:
+        schedule.vectorize(lanes)
+    assert_product(schedule, SIGNS[left], SIGNS[right])
+
+
+@pytest.mark.parametrize(
+    ("name", "lhs", "lanes"), [("dot_16x4_vnni", "uint8", 16), ("dot_4x4_i8i8s32_sdot", "int8", 4)]
+)
+def test_a_row_by_columns_is_one_intrinsic(name: str, lhs: str, lanes: int) -> None:
+    schedule = Schedule(product(lhs, "int8", lanes), debug_mask="all")
+    block = schedule.get_block("sum")
+    _, j, k = schedule.get_loops(block)
+    _, columns = schedule.split(j, [None, lanes])
+    words, bytes = schedule.split(k, [None, 4])
+    schedule.reorder(words, columns, bytes)
+    schedule.decompose_reduction(block, words)
+    schedule.tensorize(columns, name)
+    assert_product(schedule, lhs, "int8", lanes)
+
+
+@T.prim_func
+def scattered(A: T.Buffer[(16,), "int8"], B: T.Buffer[(4, 16), "int8"], C: T.Buffer[(16,), "int32"]):
+    for j in T.vectorized(16):
+        with T.block("dot"):
+            vj = T.axis.spatial(16, j)
+            C[vj] = T.dot(7, [A[vj], A[0], A[3], A[2]], [B[0, vj], B[1, vj], B[2, vj], B[3, vj]], lhs_unsigned=True)
+
+
+def test_bytes_that_are_no_neighbours_are_put_together() -> None:
+    generator = np.random.default_rng(1)
+    a, b = (generator.integers(-128, 128, shape).astype(np.int8) for shape in ((16,), (4, 16)))
+    left = np.stack([a, *(np.full(16, a[n]) for n in (0, 3, 2))]).view(np.uint8).astype(np.int32)
+    expected = 7 + (left * b).sum(0, dtype=np.int32)
+    np.testing.assert_array_equal(Interpreter(scattered)([a, b])[0], expected)
+    for target in TARGETS:
+        c = np.zeros(16, np.int32)
+        weft.build(scattered.clone(), target=target)(a, b, c)
+        np.testing.assert_array_equal(c, expected)
+
+
+@T.prim_func
+def wraps(A: T.Buffer[(4,), "uint8"], C: T.Buffer[(1,), "int32"]):
+    with T.block("dot"):
+        C[0] = T.dot(2147483647, [A[0], A[1], A[2], A[3]], [A[0], A[1], A[2], A[3]])
+
+
+def test_sums_wrap_and_bytes_of_unsigned_buffers_have_no_sign() -> None:
+    a = np.array([255, 0, 1, 2], np.uint8)
+    expected = np.array([2147483647 + 255 * 255 + 5], np.int64).astype(np.int32)
+    np.testing.assert_array_equal(Interpreter(wraps)([a])[0], expected)
+    c = np.zeros(1, np.int32)
+    weft.build(wraps.clone())(a.view(np.int8), c)
+    np.testing.assert_array_equal(c, expected)
+
+
+def test_a_dot_product_is_printed_as_it_is_read() -> None:
+    for func in (scattered, wraps):
+        assert "_unsigned=True" in func.script()
+        assert_structural_equal(func, from_source(func.script()))
+
+
+@pytest.mark.parametrize(
+    "sides", ["[A[0], A[1]], [A[0], A[1]]", "A, A", "[1.5, 1.5, 1.5, 1.5], [A[0], A[1], A[2], A[3]]"]
+)
+def test_a_dot_product_of_something_else_is_refused(sides: str) -> None:
+    text = "@T.prim_func\ndef f(A: T.Buffer[(4,), 'int8'], C: T.Buffer[(1,), 'int32']):\n    with T.block('dot'):\n"
+    with pytest.raises(weft.dialects.support.diagnostics.Diagnostic):
+        from_source(f"{text}        C[0] = T.dot(0, {sides})\n")
+
+
+def test_targets_say_which_dot_products_they_have() -> None:
+    def unit(text: str) -> VectorUnit:
+        return Target.parse(text).vector_unit()
+
+    assert unit("llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu").dot == "vnni"
+    assert unit("llvm -mcpu=skylake-avx512 -mtriple=x86_64-unknown-linux-gnu").dot is None
+    assert unit("llvm -mcpu=alderlake -mtriple=x86_64-unknown-linux-gnu").dot == "vnni"
+    assert unit("llvm -mcpu=cortex-a76 -mtriple=aarch64-unknown-linux-gnu").dot == "dotprod"
+    assert VectorUnit().with_dot("vnni").dot == "vnni"
+    with pytest.raises(ValueError, match="there are no dot products 'amx'"):
+        VectorUnit().with_dot("amx")
+
+
+def test_the_processors_have_the_instructions_that_intrinsics_become() -> None:
+    intrin = TensorIntrin.get("dot_16x4_vnni")
+    assert intrin is not None
+    text = weft.build(
+        intrin.impl.clone(), target="llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu"
+    ).get_source("asm")
+    assert "vpdpbusd" in text

@@ -1,0 +1,453 @@
+"""`blockize` and `tensorize`: outer blocks mean what is in them, an intrinsic takes the place of what it computes."""
+
+# The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
+# pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# ruff: noqa: F821, RUF059
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import weft
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.tir.core import BlockOp, OuterBlockOp, PrimFuncOp, enclosing_loops
+from weft.script import tir as T
+from weft.tir import (
+    BlockRV,
+    Interpreter,
+    LoopRV,
+    Schedule,
+    ScheduleError,
+    TensorIntrin,
+    assert_structural_equal,
+    from_source,
+)
+
+
+@T.prim_func
+def matmul(A: T.Buffer[(8, 12), "float32"], B: T.Buffer[(16, 12), "float32"], C: T.Buffer[(8, 16), "float32"]):
+    for i, j, k in T.grid(8, 16, 12):
+        with T.block("update"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]
+
+
+@T.prim_func
+def tile_desc(a: T.Buffer[(4, 4), "float32"], b: T.Buffer[(8, 4), "float32"], c: T.Buffer[(4, 8), "float32"]):
+    with T.block("root"):
+        vi, vj, vk = T.axis.remap("SSR", [0, 0, 0])
+        T.reads(c[0:4, 0:8], a[0:4, 0:4], b[0:8, 0:4])
+        T.writes(c[0:4, 0:8])
+        for i, j, k in T.grid(4, 8, 4):
+            with T.block("update"):
+                vii, vjj, vkk = T.axis.remap("SSR", [i, j, k])
+                c[vii, vjj] = c[vii, vjj] + a[vii, vkk] * b[vjj, vkk]
+
+
+@T.prim_func
+def plain_impl(a: T.Buffer[(4, 4), "float32"], b: T.Buffer[(8, 4), "float32"], c: T.Buffer[(4, 8), "float32"]):
+    for k, i in T.grid(4, 4):
+        for j in T.vectorized(8):
+            with T.block("mma"):
+                vk, vi, vj = T.axis.remap("RSS", [k, i, j])
+                c[vi, vj] = c[vi, vj] + a[vi, vk] * b[vj, vk]
+
+
+@pytest.fixture(autouse=True)
+def intrinsic() -> None:
+    TensorIntrin.register("test_tile", tile_desc, plain_impl, override=True)
+
+
+def tiled(func: PrimFuncOp = matmul) -> tuple[Schedule, BlockRV, list[LoopRV]]:
+    """A product in tiles of 4, 8 and 4."""
+    schedule = Schedule(func, debug_mask="all")
+    block = schedule.get_block("update")
+    i, j, k = schedule.get_loops(block)[-3:]
+    loops = [each for loop, by in ((i, 4), (j, 8), (k, 4)) for each in schedule.split(loop, [None, by])]
+    order = [*loops[::2], *loops[1::2]]
+    schedule.reorder(*order)
+    return schedule, block, order
+
+
+def only(module: ModuleOp) -> PrimFuncOp:
+    func = module.body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    return func
+
+
+def assert_product(schedule: Schedule, batch: tuple[int, ...] = ()) -> None:
+    """The interpreter, in two orders, and machine code give the product; the trace gives the same function again."""
+    generator = np.random.default_rng(0)
+    a, b = (generator.integers(-3, 4, (*batch, n, 12)).astype(np.float32) for n in (8, 16))
+    expected = a @ np.swapaxes(b, -1, -2)
+    for seed in (None, 1):
+        (given,) = Interpreter(only(schedule.mod))([a, b], seed)
+        np.testing.assert_array_equal(given, expected)
+    c = np.zeros_like(expected)
+    weft.build(only(schedule.mod).clone())(a, b, c)
+    np.testing.assert_array_equal(c, expected)
+
+
+def assert_recorded(schedule: Schedule, func: PrimFuncOp) -> None:
+    again = Schedule(func)
+    schedule.trace.apply_to_schedule(again)
+    assert str(again.mod) == str(schedule.mod)
+
+
+# outer blocks
+
+
+def test_a_blockized_loop_is_a_block_of_that_loop() -> None:
+    schedule, block, order = tiled()
+    outer = schedule.blockize(order[3])
+    assert schedule.get(schedule.get_block("update_o")) is schedule.get(outer)
+    assert [schedule.get(each) for each in schedule.get_loops(outer)] == [schedule.get(each) for each in order[:3]]
+    assert [schedule.get(each) for each in schedule.get_loops(block)] == [schedule.get(each) for each in order[3:]]
+    assert [schedule.get(each) for each in schedule.get_child_blocks(order[0])] == [schedule.get(outer)]
+    assert [schedule.get(each) for each in schedule.get_child_blocks(outer)] == [schedule.get(block)]
+    assert_product(schedule)
+    assert_recorded(schedule, matmul)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_any_loop_around_one_block_is_blockized(number: int) -> None:
+    schedule = Schedule(matmul, debug_mask="all")
+    schedule.blockize(schedule.get_loops(schedule.get_block("update"))[number])
+    assert_product(schedule)
+    assert_recorded(schedule, matmul)
+
+
+def test_loops_around_an_outer_block_are_scheduled_as_before() -> None:
+    schedule, _, order = tiled()
+    schedule.blockize(order[3])
+    schedule.reorder(order[1], order[0])
+    first, _ = schedule.split(order[1], [2, None])
+    schedule.parallel(first)
+    schedule.unroll(order[0])
+    assert_product(schedule)
+
+
+def test_loops_in_an_outer_block_do_not_leave_it() -> None:
+    schedule, _, order = tiled()
+    schedule.blockize(order[3])
+    before = str(schedule.mod)
+    with pytest.raises(ScheduleError, match=r"one chain|not directly nested"):
+        schedule.reorder(order[3], order[0])
+    with pytest.raises(ScheduleError, match="not directly nested"):
+        schedule.fuse(order[2], order[3])
+    assert str(schedule.mod) == before
+
+
+def test_an_outer_block_can_be_annotated() -> None:
+    schedule, _, order = tiled()
+    outer = schedule.blockize(order[3])
+    schedule.annotate(outer, "tile", 4)
+    assert "tir.outer_block @update_o attributes {tile = 4 : i64}" in str(schedule.mod)
+    schedule.unannotate(outer, "tile")
+    assert "attributes" not in str(schedule.mod)
+
+
+def test_what_an_outer_block_holds_is_scheduled_in_it() -> None:
+    schedule, block, order = tiled()
+    schedule.blockize(order[3])
+    schedule.decompose_reduction(block, order[2])
+    schedule.unroll(order[5])
+    assert_product(schedule)
+
+
+def test_a_primitive_on_what_computes_is_refused_of_an_outer_block() -> None:
+    schedule, _, order = tiled()
+    outer = schedule.blockize(order[3])
+    with pytest.raises(ScheduleError, match="@update_o is one of loops and blocks"):
+        schedule.compute_inline(outer)
+
+
+@T.prim_func
+def two_blocks(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"], C: T.Buffer[(8,), "float32"]):
+    for i in range(8):
+        with T.block("one"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] + T.float32(1)
+        with T.block("two"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = B[vi] * T.float32(2)
+
+
+@T.prim_func
+def in_a_part(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"]):
+    for i, j in T.grid(3, 3):
+        with T.block("copy"):
+            T.where(i * 3 + j < 8)
+            vi = T.axis.spatial(8, i * 3 + j)
+            B[vi] = A[vi]
+
+
+@T.prim_func
+def backwards(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"]):
+    for i, j in T.grid(2, 4):
+        with T.block("copy"):
+            vi = T.axis.spatial(8, i * 4 + 3 - j)
+            B[vi] = A[vi]
+
+
+@T.prim_func
+def interleaved(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"]):
+    for i, j in T.grid(2, 4):
+        with T.block("copy"):
+            vi = T.axis.spatial(8, j * 2 + i)
+            B[vi] = A[vi]
+
+
+@pytest.mark.parametrize(
+    ("func", "number", "reason"),
+    [
+        (two_blocks, 0, "holds 2 blocks"),
+        (in_a_part, 1, "runs in a part of the loop only"),
+        (backwards, 1, "do not count up to the tile's extent"),
+        (interleaved, 1, "do not count up to the tile's extent"),
+    ],
+)
+def test_what_is_no_block_is_not_blockized(func: PrimFuncOp, number: int, reason: str) -> None:
+    schedule = Schedule(func)
+    loop = schedule.get_loops(schedule.get_block("one" if func is two_blocks else "copy"))[number]
+    before = str(schedule.mod)
+    with pytest.raises(ScheduleError, match=reason):
+        schedule.blockize(loop)
+    assert str(schedule.mod) == before
+
+
+def test_an_outer_block_is_not_blockized_again() -> None:
+    schedule, _, order = tiled()
+    schedule.blockize(order[3])
+    with pytest.raises(ScheduleError, match="holds an outer block already"):
+        schedule.blockize(order[2])
+
+
+# outer blocks in TVMScript
+
+
+@T.prim_func
+def row_sums(A: T.Buffer[(6, 32), "float32"], B: T.Buffer[(6,), "float32"]):
+    for k0 in range(4):
+        with T.block("tile"):
+            vko = T.axis.reduce(4, k0)
+            T.reads(A[0:6, vko * 8 : vko * 8 + 8])
+            T.writes(B[0:6])
+            with T.init():
+                for i in range(6):
+                    with T.block("start"):
+                        vi = T.axis.spatial(6, i)
+                        B[vi] = T.float32(0)
+            for i, k1 in T.grid(6, 8):
+                with T.block("step"):
+                    vi, vk = T.axis.remap("SR", [i, k1])
+                    B[vi] = B[vi] + A[vi, vko * 8 + vk]
+
+
+def test_a_block_in_a_block_may_name_its_iterators_and_start_a_reduction() -> None:
+    a = np.random.default_rng(0).integers(-3, 4, (6, 32)).astype(np.float32)
+    (given,) = Interpreter(row_sums)([a])
+    np.testing.assert_array_equal(given, a.sum(1))
+    b = np.zeros(6, np.float32)
+    weft.build(row_sums.clone())(a, b)
+    np.testing.assert_array_equal(b, a.sum(1))
+    assert [op.block_name for op in row_sums.walk() if isinstance(op, OuterBlockOp)] == ["tile"]
+
+
+def test_a_function_with_outer_blocks_is_printed_as_it_is_read() -> None:
+    schedule, _, order = tiled()
+    outer = schedule.blockize(order[3])
+    schedule.annotate(outer, "tile", 4)
+    func = only(schedule.mod)
+    assert_structural_equal(func, from_source(func.script()))
+    assert_structural_equal(row_sums, from_source(row_sums.script()))
+
+
+def test_an_outer_block_differs_from_what_is_in_it() -> None:
+    schedule, _, order = tiled()
+    before = only(schedule.mod).clone()
+    schedule.blockize(order[3])
+    with pytest.raises(AssertionError):
+        assert_structural_equal(before, only(schedule.mod))
+
+
+# tensorize
+
+
+@pytest.mark.parametrize("decomposed", [True, False])
+@pytest.mark.parametrize("blockized", [True, False])
+def test_a_tile_is_computed_by_an_intrinsic(decomposed: bool, blockized: bool) -> None:
+    schedule, block, order = tiled()
+    if decomposed:
+        schedule.decompose_reduction(block, order[2])
+    target = schedule.blockize(order[3]) if blockized else order[3]
+    schedule.tensorize(target, "test_tile")
+    names = [op.block_name for op in only(schedule.mod).walk() if isinstance(op, BlockOp)]
+    assert names == ["update_init", "mma"]
+    assert_product(schedule)
+    assert_recorded(schedule, matmul)
+
+
+@T.prim_func
+def batched(
+    A: T.Buffer[(3, 8, 12), "float32"], B: T.Buffer[(3, 16, 12), "float32"], C: T.Buffer[(3, 8, 16), "float32"]
+):
+    for n, i, j, k in T.grid(3, 8, 16, 12):
+        with T.block("update"):
+            vn, vi, vj, vk = T.axis.remap("SSSR", [n, i, j, k])
+            with T.init():
+                C[vn, vi, vj] = T.float32(0)
+            C[vn, vi, vj] = C[vn, vi, vj] + B[vn, vj, vk] * A[vn, vi, vk]
+
+
+def test_an_intrinsic_is_used_at_one_index_of_the_first_dimensions_and_factors_may_be_turned() -> None:
+    schedule, _, order = tiled(batched)
+    schedule.tensorize(order[3], "test_tile")
+    schedule.parallel(schedule.get_loops(schedule.get_block("update_o"))[0])
+    assert_product(schedule, (3,))
+
+
+def test_what_computes_by_an_intrinsic_can_be_scheduled_on() -> None:
+    schedule, _, order = tiled()
+    schedule.tensorize(order[3], "test_tile")
+    schedule.unroll(schedule.get_loops(schedule.get_block("mma"))[0])
+    schedule.parallel(order[0])
+    assert_product(schedule)
+
+
+def test_handles_of_what_an_intrinsic_has_replaced_are_stale() -> None:
+    schedule, block, order = tiled()
+    schedule.tensorize(order[3], "test_tile")
+    with pytest.raises(ScheduleError, match=r"stale: schedule\.tensorize has put test_tile in its place"):
+        schedule.get_loops(block)
+    with pytest.raises(ScheduleError, match="stale"):
+        schedule.unroll(order[3])
+
+
+def test_a_tensorized_schedule_is_applied_from_its_text() -> None:
+    schedule, _, order = tiled()
+    schedule.tensorize(order[3], "test_tile")
+    assert 'schedule.tensorize %i_2 {intrin = "test_tile"}' in str(schedule.trace)
+
+
+def swapped(schedule: Schedule, order: list[LoopRV]) -> LoopRV:
+    schedule.reorder(order[4], order[3])
+    return order[4]
+
+
+def shorter(schedule: Schedule, order: list[LoopRV]) -> LoopRV:
+    return order[4]
+
+
+def no_loop(schedule: Schedule, order: list[LoopRV]) -> BlockRV:
+    return schedule.get_block("update")
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        (swapped, "is of loops of 4, 8, 4 iterations, not of 8, 4, 4"),
+        (shorter, "is of loops of 4, 8, 4 iterations, not of 8, 4"),
+        (no_loop, "holds no loop to tensorize"),
+    ],
+)
+def test_loops_that_an_intrinsic_does_not_have_are_refused(
+    target: Callable[[Schedule, list[LoopRV]], LoopRV | BlockRV], reason: str
+) -> None:
+    schedule, _, order = tiled()
+    what = target(schedule, order)
+    before, trace = str(schedule.mod), str(schedule.trace)
+    with pytest.raises(ScheduleError, match=reason):
+        schedule.tensorize(what, "test_tile")
+    assert (str(schedule.mod), str(schedule.trace)) == (before, trace)
+
+
+HEAD = """@T.prim_func
+def other(A: T.Buffer[(8, 12), "float32"], B: T.Buffer[(16, 12), "float32"], C: T.Buffer[(8, 16), "float32"]):
+    for i, j, k in T.grid(8, 16, 12):
+        with T.block("update"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("C[vi, vj] = C[vi, vj] + A[vi, vk] - B[vj, vk]", "it has arith.addf where the block has arith.subf"),
+        ("C[vi, vj] = C[vi, vj] + A[vi, vk] * A[vi, vk]", "is accessed at other indices"),
+        ("C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vi, vk]", "is accessed at other indices"),
+        ("C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, 11 - vk]", "is accessed at other indices"),
+        ("C[vi, vj] = C[vi, vj] + A[vi, vk] * T.float32(2)", "it has memref.load where the block has arith.constant"),
+        ('T.block_attr({"mark": 1})\n            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]', "other annotations"),
+    ],
+)
+def test_what_computes_something_else_is_refused(body: str, reason: str) -> None:
+    func = from_source(HEAD + "            " + body + "\n")
+    assert isinstance(func, PrimFuncOp)
+    schedule, _, order = tiled(func)
+    before = str(schedule.mod)
+    with pytest.raises(ScheduleError, match=reason):
+        schedule.tensorize(order[3], "test_tile")
+    assert str(schedule.mod) == before
+
+
+def test_a_reduction_that_goes_on_is_no_reduction_that_starts() -> None:
+    TensorIntrin.register("test_whole", matmul, matmul, override=True)
+    schedule = Schedule(matmul, debug_mask="all")
+    schedule.tensorize(schedule.get_loops(schedule.get_block("update"))[0], "test_whole")
+    assert_product(schedule)
+    schedule = Schedule(matmul)
+    block = schedule.get_block("update")
+    loop = schedule.get_loops(block)[0]
+    schedule.decompose_reduction(block, loop)
+    with pytest.raises(ScheduleError, match="starts a reduction, and @update goes on with one"):
+        schedule.tensorize(loop, "test_whole")
+
+
+# intrinsics
+
+
+def test_an_intrinsic_is_found_by_name() -> None:
+    found = TensorIntrin.get("test_tile")
+    assert found is not None and found.name == "test_tile"
+    assert TensorIntrin.get("test_nothing", allow_missing=True) is None
+    with pytest.raises(ValueError, match=r"there is no tensor intrinsic test_til; did you mean .*test_tile"):
+        TensorIntrin.get("test_til")
+    schedule, _, order = tiled()
+    with pytest.raises(ScheduleError, match="there is no tensor intrinsic test_til"):
+        schedule.tensorize(order[3], "test_til")
+
+
+def test_a_name_is_given_once() -> None:
+    with pytest.raises(ValueError, match="override=True"):
+        TensorIntrin.register("test_tile", tile_desc, plain_impl)
+
+
+def test_the_functions_of_an_intrinsic_take_the_same_buffers() -> None:
+    with pytest.raises(ValueError, match="take other buffers"):
+        TensorIntrin.register("test_other", tile_desc, row_sums)
+
+
+def test_a_description_is_one_block() -> None:
+    with pytest.raises(ValueError, match="more than one block in loops"):
+        TensorIntrin.register("test_two", two_blocks, two_blocks)
+
+
+def test_a_function_of_an_intrinsic_verifies() -> None:
+    broken = plain_impl.clone()
+    next(op for op in broken.walk() if isinstance(op, BlockOp)).sizes = [1, 1, 1]
+    with pytest.raises(Diagnostic):
+        TensorIntrin.register("test_broken", tile_desc, broken)
+
+
+def test_an_outer_block_is_transparent_to_the_loops_around() -> None:
+    schedule, block, order = tiled()
+    schedule.blockize(order[3])
+    found = schedule.get(block)
+    assert isinstance(found, BlockOp)
+    assert len(enclosing_loops(found)) == 6

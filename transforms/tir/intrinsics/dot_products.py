@@ -1,0 +1,85 @@
+"""Dot products of bytes as tensor intrinsics.
+
+`dot_u8s8`, `dot_s8s8`, ... sum four products into one number (`u8` are bytes without a sign, `s8` those with one), and
+`dot_u8s8_from_0` begins with it. They know nothing of lanes: a loop around them that is vectorised becomes the lanes of
+the processor's instruction, x86's `vpdpbusd` or AArch64's `sdot` and `udot`, or plain arithmetic where it has none.
+
+`dot_16x4_vnni` and `dot_4x4_i8i8s32_sdot` are TVM's, of a row of four bytes and a block of 16 or 4 columns.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+from ....dialects.tir.core import PrimFuncOp
+from ....dialects.tir.script.parser import from_source
+from .tensor_intrin import TensorIntrin
+
+_DTYPES = {"u8": "uint8", "s8": "int8"}
+
+_ONE = """
+@T.prim_func
+def {name}(a: T.Buffer[(4,), "{lhs}"], b: T.Buffer[(4,), "{rhs}"], c: T.Buffer[(), "int32"]):
+    for k in range(4):
+        with T.block("step"):
+            vk = T.axis.reduce(4, k)
+{init}            c[()] = c[()] + T.cast(a[vk], "int32") * T.cast(b[vk], "int32")
+"""
+_ONE_IMPL = """
+@T.prim_func
+def {name}(a: T.Buffer[(4,), "{lhs}"], b: T.Buffer[(4,), "{rhs}"], c: T.Buffer[(), "int32"]):
+    with T.block("dot"):
+        vk = T.axis.reduce(1, 0)
+{init}        c[()] = T.dot(c[()], [a[0], a[1], a[2], a[3]], [b[0], b[1], b[2], b[3]])
+"""
+_INIT = """{indent}with T.init():
+{indent}    c[()] = 0
+"""
+_COLUMNS = """
+@T.prim_func
+def {name}(a: T.Buffer[(4,), "{lhs}"], b: T.Buffer[({lanes}, 4), "{rhs}"], c: T.Buffer[({lanes},), "int32"]):
+    for j, k in T.grid({lanes}, 4):
+        with T.block("step"):
+            vj, vk = T.axis.remap("SR", [j, k])
+            c[vj] = c[vj] + T.cast(a[vk], "int32") * T.cast(b[vj, vk], "int32")
+"""
+_COLUMNS_IMPL = """
+@T.prim_func
+def {name}(a: T.Buffer[(4,), "{lhs}"], b: T.Buffer[({lanes}, 4), "{rhs}"], c: T.Buffer[({lanes},), "int32"]):
+    for j in T.vectorized({lanes}):
+        with T.block("dot"):
+            vj = T.axis.spatial({lanes}, j)
+            c[vj] = T.dot(c[vj], [a[0], a[1], a[2], a[3]], [b[vj, 0], b[vj, 1], b[vj, 2], b[vj, 3]])
+"""
+
+
+def dot_name(lhs_unsigned: bool, rhs_unsigned: bool, starts: bool) -> str:
+    """The name of the intrinsic that sums four products of bytes."""
+    return f"dot_{'us'[not lhs_unsigned]}8{'us'[not rhs_unsigned]}8{'_from_0' if starts else ''}"
+
+
+@cache
+def register_all() -> None:
+    """Make the dot products known, once."""
+    for (left, lhs), (right, rhs) in product(_DTYPES.items(), repeat=2):
+        for starts in (False, True):
+            name = dot_name(left == "u8", right == "u8", starts)
+            inits = (_INIT.format(indent=" " * n) if starts else "" for n in (12, 8))
+            texts = (
+                text.format(name=name, lhs=lhs, rhs=rhs, init=init)
+                for text, init in zip((_ONE, _ONE_IMPL), inits, strict=True)
+            )
+            _register(name, *texts)
+    for name, lhs, rhs, lanes in (
+        ("dot_16x4_vnni", "uint8", "int8", 16),
+        ("dot_4x4_i8i8s32_sdot", "int8", "int8", 4),
+    ):
+        texts = (text.format(name=name, lhs=lhs, rhs=rhs, lanes=lanes) for text in (_COLUMNS, _COLUMNS_IMPL))
+        _register(name, *texts)
+
+
+def _register(name: str, desc: str, impl: str) -> None:
+    functions = [from_source(text) for text in (desc, impl)]
+    assert isinstance(functions[0], PrimFuncOp) and isinstance(functions[1], PrimFuncOp)
+    TensorIntrin.register(name, functions[0], functions[1], override=True)

@@ -1,0 +1,301 @@
+"""Whether a block in loops computes what an intrinsic's description says, and where its buffers are then.
+
+The loops are compared in order, those of one iteration left out. Index expressions are compared over these loops and
+the tile's number along each iterator, in normal form: a parameter of the description stands for a buffer, from an
+element on that moves with the tile only. Everything else is compared as trees; the operands of sums and products may be
+the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import memref
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+
+from ....dialects.tir.affine import Linear, Range, access_map_over, linear, over_dimensions, substitute
+from ....dialects.tir.core import BlockOp, ForOp, IterKind, enclosing_loops, loop_of, memref_of
+from ....dialects.tir.symbols import Extent, arguments_around, greatest
+from ..schedule.errors import ScheduleError
+from .tensor_intrin import TensorIntrin, block_of
+
+if TYPE_CHECKING:
+    from ..schedule.blockize import Tile
+
+COMMUTATIVE = ("arith.addi", "arith.muli", "arith.addf", "arith.mulf", "arith.andi", "arith.ori", "arith.xori")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a parameter of a description is: in `buffer`, from the element `start` on, over the numbers of tiles along
+    the block's iterators. A buffer with more dimensions than the parameter is used at one index of its first ones."""
+
+    buffer: SSAValue
+    start: tuple[AffineExpr, ...]
+
+
+@dataclass(frozen=True)
+class Match:
+    """How a block and an intrinsic fit."""
+
+    intrin: TensorIntrin
+    block: BlockOp
+    tiles: Sequence[Tile]
+    places: Mapping[SSAValue, Place]
+    """By parameter of the description."""
+
+    @property
+    def arguments(self) -> Sequence[SSAValue]:
+        """The arguments of the function of the block, which its symbols are."""
+        return arguments_around(self.block)
+
+    def tile_count(self, number: int) -> Extent:
+        """The number of tiles along an iterator."""
+        return tile_count(self.block, self.tiles, number)
+
+
+def tile_count(block: BlockOp, tiles: Sequence[Tile], number: int) -> Extent:
+    """The number of tiles along an iterator of `block`."""
+    extent, tile = block.sizes[number], tiles[number].tile
+    return extent // tile if isinstance(extent, int) else extent
+
+
+def match_desc(intrin: TensorIntrin, block: BlockOp, inside: Sequence[ForOp], tiles: Sequence[Tile]) -> Match:
+    """Match `block`, in the loops `inside`, with what `intrin` describes.
+
+    Raises:
+        ScheduleError: they differ, and how.
+    """
+    desc = block_of(intrin.desc)
+    name = f"the intrinsic {intrin.name}"
+    loops = [loop for loop in inside if loop.size != 1]
+    wanted = [loop for loop in enclosing_loops(desc) if loop.size != 1]
+    extents, wanted_extents = [loop.size for loop in loops], [loop.size for loop in wanted]
+    if extents != wanted_extents:
+        raise ScheduleError.at(
+            block,
+            f"{name} is of loops of {_numbers(wanted_extents)} iterations, not of {_numbers(extents)}",
+            hint="split and reorder the loops as it has them",
+        )
+    kinds, wanted_kinds = _kinds(block, loops), _kinds(desc, wanted)
+    if kinds != wanted_kinds:
+        raise ScheduleError.at(
+            block, f"{name} binds its loops to iterators of the kinds {_words(wanted_kinds)}, not {_words(kinds)}"
+        )
+    if dict(block.attributes) != dict(desc.attributes):
+        raise ScheduleError.at(block, f"{name} has other annotations: {_names(desc)}, not {_names(block)}")
+    if desc.conditions:
+        raise ScheduleError.at(block, f"{name} has a predicate, and what it takes the place of runs always")
+    if desc.init is not None and block.init is None:
+        raise ScheduleError.at(block, f"{name} starts a reduction, and @{block.block_name} goes on with one")
+    matcher = _Matcher(intrin, block, desc, loops, wanted, tiles)
+    places = matcher.body(block.body.block, desc.body.block, {})
+    if desc.init is not None:
+        assert block.init is not None
+        places = matcher.body(block.init.block, desc.init.block, places)
+    matcher.check_covered(places)
+    return Match(intrin, block, tiles, places)
+
+
+def _numbers(extents: Sequence[Extent]) -> str:
+    return ", ".join(map(str, extents)) or "no"
+
+
+def _words(kinds: Sequence[frozenset[IterKind]]) -> str:
+    return ", ".join("+".join(sorted(kind.value for kind in each)) or "none" for each in kinds)
+
+
+def _names(block: BlockOp) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in block.attributes.items()) or "none"
+
+
+def _kinds(block: BlockOp, loops: Sequence[ForOp]) -> list[frozenset[IterKind]]:
+    """The kinds of the iterators that are bound to each loop."""
+    values = list(block.loop_vars)
+    return [
+        frozenset(
+            kind
+            for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True)
+            if any(values[d] is loop.var for d in binding.used_dims())
+        )
+        for loop in loops
+    ]
+
+
+class _Differs(Exception):
+    """Two expressions are not the same."""
+
+
+class _Matcher:
+    """Compares bodies. Indices are over these dimensions: the number of the tile along each iterator of the block, then
+    the loops in it."""
+
+    def __init__(
+        self,
+        intrin: TensorIntrin,
+        block: BlockOp,
+        desc: BlockOp,
+        loops: Sequence[ForOp],
+        wanted: Sequence[ForOp],
+        tiles: Sequence[Tile],
+    ):
+        self.intrin = intrin
+        self.block = block
+        self.desc = desc
+        count = len(tiles)
+        self.first_loop = count
+        self.ranges: dict[AffineExpr, Range] = {}
+        for number in range(count):
+            many = tile_count(block, tiles, number)
+            high = many - 1 if isinstance(many, int) else greatest(many)
+            self.ranges[AffineExpr.dimension(number)] = (0, max(high, 0))
+        for position, loop in enumerate(loops):
+            self.ranges[AffineExpr.dimension(count + position)] = (0, loop.trip_count - 1)
+        self.of_block = [
+            AffineExpr.dimension(number) * tile.tile + _over(tile.inner, block.loop_vars, loops, count)
+            for number, tile in enumerate(tiles)
+        ]
+        self.of_desc = [_over(expr, desc.loop_vars, wanted, count) for expr in desc.bindings.data.results]
+
+    def body(self, block: Block, desc: Block, places: Mapping[SSAValue, Place]) -> dict[SSAValue, Place]:
+        """Match two bodies; gives `places` and more."""
+        self.dims = over_dimensions(block.args), over_dimensions(desc.args)
+        stores = [[op for op in each.walk() if isinstance(op, memref.StoreOp)] for each in (block, desc)]
+        if len(stores[0]) != 1 or len(stores[1]) != 1:
+            raise self.refusal(f"it stores {len(stores[1])} elements, and the block {len(stores[0])}; one is matched")
+        found = dict(places)
+        for ours, theirs in zip(*stores, strict=True):
+            if ours.parent is not block or theirs.parent is not desc:
+                raise self.refusal("it stores in a branch" if theirs.parent is not desc else "the block does")
+            try:
+                found = self.access(ours, theirs, found)
+                found = self.value(ours.value, theirs.value, found)
+            except _Differs as difference:
+                raise self.refusal(str(difference)) from None
+        return found
+
+    def refusal(self, why: str) -> ScheduleError:
+        return ScheduleError.at(
+            self.block, f"the intrinsic {self.intrin.name} computes something else than @{self.block.block_name}: {why}"
+        )
+
+    def value(self, ours: SSAValue, theirs: SSAValue, places: dict[SSAValue, Place]) -> dict[SSAValue, Place]:
+        """Match two values.
+
+        Raises:
+            _Differs: they are not the same.
+        """
+        if ours.type != theirs.type:
+            raise _Differs(f"it has a value of type {theirs.type} where the block has one of {ours.type}")
+        if not isinstance(ours, OpResult) or not isinstance(theirs, OpResult):
+            raise _Differs("it computes with an iterator, or the block does")
+        a, b = ours.op, theirs.op
+        if a.name != b.name or ours.index != theirs.index or a.regions or b.regions:
+            raise _Differs(f"it has {b.name} where the block has {a.name}")
+        if isinstance(a, memref.LoadOp) and isinstance(b, memref.LoadOp):
+            return self.access(a, b, places)
+        if _facts(a) != _facts(b):
+            raise _Differs(f"its {b.name} is another one")
+        if len(a.operands) == 2 and a.name in COMMUTATIVE:
+            try:
+                return self.operands(a.operands, b.operands, places)
+            except _Differs as difference:
+                try:
+                    return self.operands(a.operands[::-1], b.operands, places)
+                except _Differs:
+                    raise difference from None
+        return self.operands(a.operands, b.operands, places)
+
+    def operands(
+        self, ours: Sequence[SSAValue], theirs: Sequence[SSAValue], places: dict[SSAValue, Place]
+    ) -> dict[SSAValue, Place]:
+        if len(ours) != len(theirs):
+            raise _Differs("it has operations of other numbers of operands")
+        for a, b in zip(ours, theirs, strict=True):
+            places = self.value(a, b, places)
+        return places
+
+    def access(
+        self,
+        ours: memref.LoadOp | memref.StoreOp,
+        theirs: memref.LoadOp | memref.StoreOp,
+        places: dict[SSAValue, Place],
+    ) -> dict[SSAValue, Place]:
+        """Match two accesses."""
+        a, b = self.indices(ours, 0), self.indices(theirs, 1)
+        name = f"%{theirs.memref.name_hint or 'its buffer'}"
+        if memref_of(ours.memref).element_type != memref_of(theirs.memref).element_type:
+            raise _Differs(f"its {name} has elements of another type")
+        if len(a) < len(b):
+            raise _Differs(f"its {name} has more dimensions than the buffer here")
+        lead = len(a) - len(b)
+        start: list[AffineExpr] = []
+        for number, index in enumerate(a):
+            moved = Linear({}, 0) if number < lead else b[number - lead]
+            rest = linear(index.to_expr() + moved.to_expr() * -1, self.ranges)
+            if any(d >= self.first_loop for atom in rest.terms for d in atom.used_dims()):
+                raise _Differs(f"its {name} is accessed at other indices, in dimension {number} of the buffer here")
+            start.append(rest.to_expr())
+        place = Place(ours.memref, tuple(start))
+        if places.get(theirs.memref, place) != place:
+            raise _Differs(f"its {name} would be in two places")
+        others = [v for v, other in places.items() if v is not theirs.memref and other.buffer is ours.memref]
+        if others and not set(self.desc.writes).isdisjoint((theirs.memref, *others)):
+            raise _Differs(f"its {name} would lie in the same buffer as %{others[0].name_hint}")
+        return {**places, theirs.memref: place}
+
+    def indices(self, op: memref.LoadOp | memref.StoreOp, side: int) -> list[Linear]:
+        dims = dict(self.dims[side])
+        map = access_map_over(op, dims)
+        if map is None:
+            raise _Differs("an element's place depends on data")
+        exprs = self.of_desc if side else self.of_block
+        return [linear(substitute(index, exprs), self.ranges) for index in map.results]
+
+    def check_covered(self, places: Mapping[SSAValue, Place]) -> None:
+        """The description reaches all of its parameters, so that an implementation may touch all of them."""
+        corners: dict[SSAValue, list[Range]] = {}
+        for region in (self.desc.body, *([self.desc.init] if self.desc.init is not None else [])):
+            self.dims = over_dimensions(region.block.args), over_dimensions(region.block.args)
+            for op in region.walk():
+                if isinstance(op, memref.LoadOp | memref.StoreOp):
+                    box = [_span(index, self.ranges) for index in self.indices(op, 1)]
+                    corners.setdefault(op.memref, box)
+        parameters: Sequence[SSAValue] = self.intrin.desc.body.block.args
+        for parameter in parameters:
+            if parameter not in places:
+                raise self.refusal(f"nothing is said of its %{parameter.name_hint}")
+            shape = memref_of(parameter).get_shape()
+            if corners.get(parameter) != [(0, extent - 1) for extent in shape]:
+                raise self.refusal(f"its description does not reach all of %{parameter.name_hint}")
+
+
+def _span(index: Linear, ranges: Mapping[AffineExpr, Range]) -> Range:
+    low = high = index.constant
+    for atom, factor in index.terms.items():
+        least, most = ranges.get(atom, (0, 0))
+        low += min(least * factor, most * factor)
+        high += max(least * factor, most * factor)
+    return low, high
+
+
+def _over(expr: AffineExpr, values: Sequence[SSAValue], loops: Sequence[ForOp], first: int) -> AffineExpr:
+    """An expression over `values`, over `loops` from dimension `first` on; other loops are at their first iteration."""
+    position: dict[SSAValue, int] = {loop.var: number for number, loop in enumerate(loops)}
+    dims: list[AffineExpr] = [
+        AffineExpr.dimension(first + position[v]) if v in position else AffineConstantExpr(loop_of(v).start)
+        for v in values
+    ]
+    return substitute(expr, dims)
+
+
+def _facts(op: Operation) -> dict[str, Attribute]:
+    """What an operation says of itself, but how exact it is."""
+    return {
+        name: value
+        for name, value in (op.properties | op.attributes).items()
+        if name not in ("fastmath", "overflowFlags")
+    }

@@ -1,0 +1,94 @@
+"""`weft.tir.TensorIntrin`: pairs of functions, of which the second may take the place of what computes as the first.
+
+    TensorIntrin.register("dot_16x4", desc, impl)
+    schedule.tensorize(loop, "dot_16x4")
+
+Both are `tir.prim_func`s of the same buffers, such as `@T.prim_func` gives. Counterpart of TVM's `TensorIntrin`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Lock
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from ....dialects.support.diagnostics import did_you_mean
+from ....dialects.support.verifier import verify
+from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, blocks_under
+from ....dialects.tir.outer_blocks import dissolve
+
+
+@dataclass(frozen=True)
+class TensorIntrin:
+    """A tensor intrinsic: `desc` says what it computes, one block in loops; `impl` computes that another way."""
+
+    name: str
+    desc: PrimFuncOp
+    impl: PrimFuncOp
+
+    _known: ClassVar[dict[str, TensorIntrin]] = {}
+    _lock: ClassVar[Lock] = Lock()
+
+    @classmethod
+    def register(cls, name: str, desc: PrimFuncOp, impl: PrimFuncOp, override: bool = False) -> TensorIntrin:
+        """Make an intrinsic known by `name`.
+
+        Raises:
+            ValueError: the name is taken, and may not be given anew (`override`); the functions take other buffers; or
+                `desc` is more than one block in loops.
+            Diagnostic: a function does not verify.
+        """
+        desc, impl = desc.clone(), impl.clone()
+        for func in (desc, impl):
+            verify(ModuleOp([func.clone()]))
+            if func.symbols:
+                raise ValueError(f"@{func.sym_name.data} has symbols: an intrinsic's extents are known")
+        dissolve(desc)
+        if desc.function_type.inputs != impl.function_type.inputs:
+            raise ValueError(f"the functions of {name} take other buffers: {desc.function_type}, {impl.function_type}")
+        block_of(desc)
+        if set(written(impl)) - set(written(desc)):
+            raise ValueError(f"the implementation of {name} writes a buffer that is not to be written")
+        with cls._lock:
+            if name in cls._known and not override:
+                raise ValueError(f"there is a tensor intrinsic {name} already; give override=True")
+            cls._known[name] = made = cls(name, desc, impl)
+        return made
+
+    @classmethod
+    def get(cls, name: str, allow_missing: bool = False) -> TensorIntrin | None:
+        """The intrinsic of a name; `None` where there is none, if that may be.
+
+        Raises:
+            ValueError: there is none.
+        """
+        from .dot_products import register_all
+
+        register_all()
+        if (found := cls._known.get(name)) is None and not allow_missing:
+            hint = did_you_mean(name, cls._known)
+            raise ValueError(f"there is no tensor intrinsic {name}" + (f"; {hint}" if hint else ""))
+        return found
+
+
+def written(func: PrimFuncOp) -> list[int]:
+    """The arguments that a function writes, by number."""
+    arguments: list[SSAValue] = list(func.body.block.args)
+    return [arguments.index(v) for block in blocks_under(func) for v in block.writes if v in arguments]
+
+
+def block_of(func: PrimFuncOp) -> BlockOp:
+    """The block of a function that is one block in loops.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    ops = list(func.body.block.ops)
+    while len(ops) == 1 and isinstance(loop := ops[0], ForOp):
+        ops = list(loop.body.block.ops)
+    if len(ops) != 1 or not isinstance(block := ops[0], BlockOp):
+        raise ValueError(f"@{func.sym_name.data} describes no intrinsic: it is more than one block in loops")
+    return block

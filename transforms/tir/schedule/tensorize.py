@@ -1,0 +1,236 @@
+"""`tensorize`: compute a tile as a tensor intrinsic does.
+
+Before -> after `tensorize(inner loop, "add_4")`, an intrinsic that adds four elements in a loop that is unrolled:
+
+```mlir
+tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 2 {
+    tir.for %i_1 = 0 to 4 {
+      tir.block @twice(%vi: spatial 8) = [%i * 4 + %i_1] reads(%x[%vi] : memref<8xf32>)
+          writes(%y[%vi] : memref<8xf32>) {
+        %0 = memref.load %x[%vi] : memref<8xf32>
+        %1 = arith.addf %0, %0 : f32
+        memref.store %1, %y[%vi] : memref<8xf32>
+      }
+    }
+  }
+}
+```
+
+```mlir
+tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 2 {
+    tir.outer_block @twice_o {
+      tir.for unrolled %j = 0 to 4 {
+        tir.block @add(%vi: spatial 2, %vj: spatial 4) = [%i, %j] reads(%x[%vi * 4 + %vj] : memref<8xf32>)
+            writes(%y[%vi * 4 + %vj] : memref<8xf32>) {
+          %0 = arith.constant 4 : index
+          %1 = arith.muli %vi, %0 : index
+          %2 = arith.addi %1, %vj : index
+          %z = memref.load %x[%2] : memref<8xf32>
+          %3 = arith.addf %z, %z : f32
+          %4 = arith.constant 4 : index
+          %5 = arith.muli %vi, %4 : index
+          %6 = arith.addi %5, %vj : index
+          memref.store %3, %y[%6] : memref<8xf32>
+        }
+      }
+    }
+  }
+}
+```
+
+The loop becomes an outer block (`blockize`). What is in it must be what the intrinsic's description says: the same
+loops, the same expressions, each of its buffers at a place that does not move within the loop. Then the intrinsic's
+implementation takes its place, each access moved to where the tile begins: strides are those of the buffer it is in.
+A reduction's start, where the description has none, is a block of its own before the steps (`decompose_reduction`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+
+from ....dialects.tir.affine import simplify, substitute
+from ....dialects.tir.core import BlockOp, ForOp, IterKind, OuterBlockOp, blocks_under, enclosing_loops
+from ....dialects.tir.symbols import Extent
+from ..intrinsics.match_desc import Match, match_desc
+from ..intrinsics.tensor_intrin import TensorIntrin, block_of
+from .blockize import blockize, check_blockize, divide, loops_from
+from .checks import check_live
+from .copies import index_ops
+from .errors import ScheduleError
+from .reduction import check_decompose_reduction, decompose_reduction
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is to be done: the match, and the loop before which the reduction starts, if it is to."""
+
+    match: Match
+    start_at: ForOp | None
+
+
+def check_tensorize(target: ForOp | OuterBlockOp, name: str) -> Match:
+    """Whether the intrinsic `name` computes what is in `target`; gives how they fit.
+
+    Raises:
+        ScheduleError: there is no such intrinsic, `target` cannot be one block, or computes something else.
+    """
+    return _check(target, name).match
+
+
+def _check(target: ForOp | OuterBlockOp, name: str) -> _Plan:
+    check_live(target)
+    try:
+        intrin = TensorIntrin.get(name)
+    except ValueError as error:
+        raise ScheduleError(str(error)) from error
+    assert intrin is not None
+    loop = _only_loop(target)
+    block = check_blockize(loop) if isinstance(target, ForOp) else _only_block(target)
+    inside = loops_from(loop, block)
+    desc = block_of(intrin.desc)
+    start_at = None
+    if block.init is not None and desc.init is None:
+        start_at = _first_step_loop(block) or loop
+        check_decompose_reduction(block, start_at)
+    match = match_desc(intrin, block, inside, divide(block, inside))
+    return _Plan(match, start_at)
+
+
+def _only_loop(target: ForOp | OuterBlockOp) -> ForOp:
+    if isinstance(target, ForOp):
+        return target
+    ops = list(target.body.block.ops)
+    if len(ops) != 1 or not isinstance(ops[0], ForOp):
+        raise ScheduleError.at(target, "holds more than one loop, as no description does")
+    return ops[0]
+
+
+def _only_block(target: OuterBlockOp) -> BlockOp:
+    blocks = blocks_under(target)
+    if len(blocks) != 1:
+        raise ScheduleError.at(target, f"holds {len(blocks)} blocks, and a description describes one")
+    return blocks[0]
+
+
+def _first_step_loop(block: BlockOp) -> ForOp | None:
+    """The outermost loop that leads from step to step of a reduction."""
+    steps = {
+        block.loop_vars[d]
+        for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True)
+        if kind == IterKind.REDUCE
+        for d in binding.used_dims()
+    }
+    return next((loop for loop in enclosing_loops(block) if loop.var in steps), None)
+
+
+def tensorize(target: ForOp | OuterBlockOp, name: str) -> OuterBlockOp:
+    """Let the intrinsic `name` compute what is in `target`; gives the outer block that it is in.
+
+    Raises:
+        ScheduleError: as `check_tensorize` says.
+    """
+    plan = _check(target, name)
+    match = plan.match
+    block = match.block
+    if plan.start_at is not None:
+        decompose_reduction(block, plan.start_at)
+    outer = blockize(target) if isinstance(target, ForOp) else target
+    old = list(outer.body.block.ops)
+    impl = match.intrin.impl.clone()
+    buffers: dict[SSAValue, SSAValue] = dict(zip(impl.body.block.args, match.intrin.desc.body.block.args, strict=True))
+    for inner in blocks_under(impl):
+        _place(inner, match, buffers)
+    for op in list(impl.body.block.ops):
+        op.detach()
+        outer.body.block.add_op(op)
+    for op in old:
+        op.detach()
+        op.erase(safe_erase=False)
+    for inner in blocks_under(outer):
+        inner.update_accesses()
+    return outer
+
+
+def _place(inner: BlockOp, match: Match, parameters: dict[SSAValue, SSAValue]) -> None:
+    """Let a block of the implementation be where the tile is: it gets the iterators that lead from tile to tile."""
+    accesses = [access.op for access in inner.accesses() if access.buffer in parameters]
+    if not accesses:
+        return
+    outer = [number for number in range(len(match.tiles)) if match.tile_count(number) != 1]
+    block = match.block
+    body_values: dict[Operation, list[SSAValue]] = {}
+    count = len(inner.iters)
+    for region in (inner.body, *([inner.init] if inner.init is not None else [])):
+        added: list[SSAValue] = []
+        for position, number in enumerate(outer):
+            argument = region.block.insert_arg(IndexType(), position)
+            argument.name_hint = block.iters[number].name_hint
+            added.append(argument)
+        for op in region.walk():
+            body_values[op] = added
+    kinds = [block.kinds[number] for number in outer] + list(inner.kinds)
+    sizes: list[Extent] = [match.tile_count(number) for number in outer] + list(inner.sizes)
+    values = list(inner.loop_vars)
+    values += [v for v in block.loop_vars if v not in values]
+    dims = [AffineExpr.dimension(values.index(v)) for v in block.loop_vars]
+    bindings = [substitute(match.tiles[number].outer, dims) for number in outer] + list(inner.bindings.data.results)
+    conditions = [*inner.conditions, *(substitute(each, dims) for each in block.conditions)]
+    partial = {outer.index(n) for n in block.partial_iters if n in outer} | {
+        len(outer) + n for n in inner.partial_iters
+    }
+    inner.properties["iter_kinds"] = ArrayAttr([StringAttr(kind.value) for kind in kinds])
+    inner.sizes = sizes
+    _bind(inner, bindings, conditions, values)
+    inner.partial_iters = frozenset(partial)
+    assert len(inner.iters) == count + len(outer)
+    for op in accesses:
+        _move(op, match, parameters, body_values[op], outer)
+
+
+def _bind(block: BlockOp, bindings: list[AffineExpr], conditions: list[AffineExpr], values: list[SSAValue]) -> None:
+    used = sorted({d for expr in (*bindings, *conditions) for d in expr.used_dims()})
+    renumber: list[AffineExpr] = [AffineConstantExpr(0)] * len(values)
+    for position, old in enumerate(used):
+        renumber[old] = AffineExpr.dimension(position)
+    exprs = [simplify(substitute(expr, renumber)) for expr in (*bindings, *conditions)]
+    block.set_bindings(exprs[: len(bindings)], [values[d] for d in used])
+    block.set_predicate(exprs[len(bindings) :])
+
+
+def _move(
+    op: memref.LoadOp | memref.StoreOp,
+    match: Match,
+    parameters: dict[SSAValue, SSAValue],
+    outer_values: list[SSAValue],
+    outer: list[int],
+) -> None:
+    """Let an access to a parameter of the implementation be to the buffer that it stands for, in the tile."""
+    place = match.places[parameters[op.memref]]
+    arguments: list[SSAValue] = list(match.arguments)
+    by_tile: list[AffineExpr] = [AffineConstantExpr(0)] * len(match.tiles)
+    for position, number in enumerate(outer):
+        by_tile[number] = AffineExpr.dimension(position)
+    lead = len(place.start) - len(op.indices)
+    indices: list[SSAValue] = []
+    assert op.parent is not None
+    for number, start in enumerate(place.start):
+        start = simplify(start.replace_dims_and_symbols(by_tile, []) if start.used_dims() else start)
+        if number >= lead and start == AffineConstantExpr(0):
+            indices.append(op.indices[number - lead])
+            continue
+        ops, value = index_ops(start, outer_values, arguments)
+        op.parent.insert_ops_before(ops, op)
+        if number >= lead:
+            add = arith.AddiOp(value, op.indices[number - lead])
+            op.parent.insert_op_before(add, op)
+            value = add.result
+        indices.append(value)
+    first = 1 if isinstance(op, memref.StoreOp) else 0
+    op.operands = [*list(op.operands)[:first], place.buffer, *indices]
