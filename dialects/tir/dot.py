@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IntegerType, UnitAttr, i8, i32
+from xdsl.dialects.builtin import UnitAttr, i8, i32
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -117,11 +117,6 @@ def neighbouring_loads(side: Sequence[SSAValue], iters: Sequence[BlockArgument])
             return None
         loads.append(load)
     return loads
-
-
-def is_byte(value: SSAValue) -> bool:
-    """Whether a value is an integer of eight bits."""
-    return isinstance(value.type, IntegerType) and value.type.width.data == 8
 
 
 def dots_in(op: Operation) -> list[DotOp]:

@@ -19,8 +19,6 @@ from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
-    IntegerAttr,
-    IntegerType,
     VectorType,
     i8,
     i32,
@@ -32,6 +30,7 @@ from xdsl.ir.affine import AffineExpr
 from ...dialects.extensions import arith as arith_extensions
 from ...dialects.rt.dots import LANES, Instruction
 from ...dialects.rt.dots import DotOp as LanesDotOp
+from ...dialects.support.vector_types import as_vector
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.affine import Linear
 from ...dialects.tir.dot import WIDTH, DotOp
@@ -153,8 +152,9 @@ class DotEmitter:
         """Four products, one after the other."""
         for lhs, rhs in zip(op.lhs, op.rhs, strict=True):
             sides = [value(lhs), value(rhs)]
-            width = next((v.type.get_shape()[0] for v in (acc, *sides) if isinstance(v.type, VectorType)), None)
-            if width is not None:
+            vectors = [type for v in (acc, *sides) if (type := as_vector(v.type)) is not None]
+            if vectors:
+                (width,) = vectors[0].get_shape()
                 acc, *sides = (self.accesses.broadcast(v, width) for v in (acc, *sides))
             signed = [not unsigned for unsigned in op.unsigned]
             a, b = (self._extended(v, signed) for v, signed in zip(sides, signed, strict=True))
@@ -162,15 +162,17 @@ class DotEmitter:
         return acc
 
     def _extended(self, byte: SSAValue, signed: bool) -> SSAValue:
-        if isinstance(byte.type, IntegerType):
+        type = as_vector(byte.type)
+        if type is None:
             return self.at.emit((arith.ExtSIOp if signed else arith.ExtUIOp)(byte, i32))
-        assert isinstance(byte.type, VectorType)
         kind = _ON_VECTORS["arith.extsi" if signed else "arith.extui"]
-        return self.at.emit(kind.create(operands=[byte], result_types=[VectorType(i32, byte.type.get_shape())]))
+        op = kind.create(operands=[byte], result_types=[VectorType(i32, type.get_shape())])
+        self.at.insert(op)
+        return op.results[0]
 
     def _constant(self, type: Attribute, number: int) -> SSAValue:
-        if isinstance(type, IntegerType):
-            return self.at.emit(arith.ConstantOp(IntegerAttr(number, type)))
-        assert isinstance(type, VectorType)
-        many = [number] * type.get_shape()[0]
-        return self.at.emit(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type, many)))  # pyright: ignore
+        """A number in all lanes."""
+        vector_type = as_vector(type)
+        assert vector_type is not None
+        many = [number] * vector_type.get_shape()[0]
+        return self.at.emit(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(vector_type, many)))  # pyright: ignore

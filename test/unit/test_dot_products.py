@@ -51,6 +51,7 @@ def assert_product(schedule: Schedule, lhs: str, rhs: str, lanes: int = 16) -> N
     expected = x.astype(np.int32) @ w.astype(np.int32).T
     packed = np.ascontiguousarray(w.reshape(2, lanes, 2, 4).transpose(0, 2, 1, 3)).view(np.int8)
     func = schedule.mod.body.block.first_op
+    assert isinstance(func, PrimFuncOp)
     (given,) = Interpreter(func)([x.view(np.int8), packed])
     np.testing.assert_array_equal(given, expected)
     c = np.zeros_like(expected)
