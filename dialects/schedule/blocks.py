@@ -286,7 +286,7 @@ class UnannotateOp(Instruction):
     key = prop_def(StringAttr)
 
 
-@irdl_op_definition
+@instruction("loop", gives="block")
 class BlockizeOp(Instruction):
     """A loop and what is in it are one block.
 
@@ -295,12 +295,8 @@ class BlockizeOp(Instruction):
     ```
     """
 
-    name = "schedule.blockize"
-    TAKES: ClassVar = "loop"
-    GIVES: ClassVar = "block"
 
-
-@irdl_op_definition
+@instruction("block|loop")
 class TensorizeOp(Instruction):
     """A tensor intrinsic, known by name, computes what is in a loop or outer block.
 
@@ -310,8 +306,6 @@ class TensorizeOp(Instruction):
     ```
     """
 
-    name = "schedule.tensorize"
-    TAKES: ClassVar = "block|loop"
     intrin = prop_def(StringAttr)
 
 
