@@ -179,6 +179,11 @@ SETTINGS = {
     "tir.check": "tir.prim_func @f(%y: memref<10xindex>) {{ tir.for %i = 0 to 10 {{"
     " tir.block @b(%at: spatial 10) = [%i] reads() writes(%y[%at] : memref<10xindex>) {{"
     " %given = arith.constant 1 : index {} memref.store %0, %y[%at] : memref<10xindex> }} }} }}",
+    "tir.outer_block": "tir.prim_func @f(%x: memref<128xf32>, %y: memref<128xf32>) {{ {} }}",
+    "tir.dot": "tir.prim_func @f(%y: memref<1xi32>) {{ tir.block @b() = [] reads() writes(%y[0] : memref<1xi32>) {{"
+    " %at = arith.constant 0 : index %acc = arith.constant 1 : i32"
+    + "".join(f" %{side}{n} = arith.constant {n} : i8" for side in "ab" for n in range(4))
+    + " {} memref.store %0, %y[%at] : memref<1xi32> }} }}",
     "tir.block": "tir.prim_func @f(%x: memref<4x64xf32>, %y: memref<4xf32>) {{"
     "tir.for %i = 0 to 4 {{ tir.for %k0 = 0 to 4 {{ tir.for %k1 = 0 to 16 {{ {} }} }} }} }}",
 }
