@@ -1,10 +1,12 @@
 """Write the tables of docs/ that follow from the code: `python docs/make_tables.py`.
 
-`docs/onnx.md` says which ONNX operators are imported, and how; `docs/operators.md` lists the operators of relay.
+`docs/onnx.md` says which ONNX operators are imported, and how; `docs/operators.md` lists the operators of relay;
+`docs/tir.md` says where what TVM's TIR has is, after its text, `tir.in.md`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +17,10 @@ from weft.dialects.relay.base import Fusion, NonComputational, Pointwise, RelayO
 from weft.frontend.onnx.registry import CONVERTERS, FIRST_OPSET, LAST_OPSET
 
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS))
+
+import tir_tables  # noqa: E402
+
 OPERATORS = [op for op in Relay.operations if issubclass(op, RelayOp)]
 
 
@@ -97,7 +103,20 @@ weights; `pointwise` operators have one for free. One without `compute` is repla
 """
 
 
-PAGES = {"onnx.md": onnx_page, "operators.md": operators_page}
+def node_row(each: tir_tables.Row) -> str:
+    names = ", ".join(f"`{name}`" for name in each.names)
+    by = ", ".join(f"`{name}`" for name in each.by if name != "builtin.module")
+    return row(names, each.state.value, "; ".join(text for text in (by, each.note) if text) or "-")
+
+
+def tir_page() -> str:
+    parts = [(DOCS / "tir.in.md").read_text().rstrip()]
+    for title, rows in tir_tables.NODE_TABLES.items():
+        parts.append(f"### {title}\n\n{table(('TVM', 'here', 'as'), map(node_row, rows))}")
+    return "\n\n".join(parts) + "\n"
+
+
+PAGES = {"onnx.md": onnx_page, "operators.md": operators_page, "tir.md": tir_page}
 
 
 def main() -> None:

@@ -37,6 +37,9 @@ ENTRY = "weft_run"
 CONSTANTS_TABLE = "weft_constants"
 """The global array of pointers that is filled in when the object is loaded."""
 
+CALL_PACKED = "weft_call_packed"
+"""The function of the loader by which code calls Python: `(what, values)` gives 0, or the number of a failure."""
+
 INPUTS, OUTPUTS = "weft.inputs", "weft.outputs"
 """Attributes of the graph's own function: names and tensor types of what it takes and gives."""
 

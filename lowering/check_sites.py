@@ -8,13 +8,16 @@ in the order of the records, text and place of each: calls of one kernel stand f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FusedLoc, IntegerAttr, LocationAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from ..dialects.support.diagnostics import Diagnostic, Place
-from ..dialects.tir.core import CheckOp
+from ..dialects.tir.calling import FAILED
+from ..dialects.tir.calls import Convention
+from ..dialects.tir.core import AssertOp, CallOp, CheckOp
 from .abi import Site
 
 CHECKS = "weft.checks"
@@ -23,19 +26,28 @@ RECORDS = "weft.records"
 """Attribute of a graph's function: the byte of the arena from which on its records stand."""
 
 
-def checks_of(function: Operation) -> list[CheckOp]:
+Checked: TypeAlias = CheckOp | AssertOp | CallOp
+"""What may fail while a kernel runs; of calls, those of Python functions."""
+
+
+def checks_of(function: Operation) -> list[Checked]:
     """The checks in a function, in the order of their numbers."""
-    return [op for op in function.walk() if isinstance(op, CheckOp)]
+    return [op for op in function.walk() if isinstance(op, CheckOp | AssertOp | CallOp) and _may_fail(op)]
 
 
-def described(function: Operation, checks: Sequence[CheckOp]) -> ArrayAttr[Attribute]:
+def _may_fail(op: Checked) -> bool:
+    return not isinstance(op, CallOp) or op.kind == Convention.PACKED
+
+
+def described(function: Operation, checks: Sequence[Checked]) -> ArrayAttr[Attribute]:
     """What a kernel says of its checks."""
     members = _members(function.location)
     return ArrayAttr([_described(check, members) for check in checks])
 
 
-def _described(check: CheckOp, members: Sequence[LocationAttr]) -> DictionaryAttr:
-    entries: dict[str, Attribute] = {"text": check.text}
+def _described(check: Checked, members: Sequence[LocationAttr]) -> DictionaryAttr:
+    text = StringAttr(FAILED.format(name=check.callee.data)) if isinstance(check, CallOp) else check.text
+    entries: dict[str, Attribute] = {"text": text}
     if check.location in members:
         entries["member"] = IntegerAttr(members.index(check.location), i64)
     elif (place := Place.of_location(check.location)) is not None:

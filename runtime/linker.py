@@ -59,7 +59,8 @@ class Linker:
         try:
             found = self._jit.lookup(_LIBRARY, name)
         except RuntimeError as error:
-            raise LoadError(f"there is no address of '{name}': {error}") from None
+            hint = "a function of C that is called has to be in the process: weft.load_library(path)"
+            raise LoadError(f"there is no address of '{name}': {error}", hint=hint) from None
         self._held.append(found)
         return int(found[name])
 

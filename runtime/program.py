@@ -13,8 +13,8 @@ import ctypes
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
-from ..dialects.support.diagnostics import Place
+from ..dialects.support.checks import CHECK_FIELD, EXCEPTION, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
+from ..dialects.support.diagnostics import Diagnostic, Place
 from ..lowering.abi import CONSTANTS_TABLE, ENTRY, CompiledGraph
 from .host import why_not_here
 from .jit import LoadedObjects
@@ -109,7 +109,17 @@ class Program:
         check, index, extent = (ctypes.c_int64.from_address(context.address + field).value for field in fields)
         site = self.checks[status - 1][check - 1]
         place = Place(site.file, site.line, site.column) if site.file else None
-        return CheckError(site.text, index, extent, place)
+        if EXCEPTION not in site.text:
+            return CheckError(site.text, index, extent, place)
+        from .packed_calls import take_failure
+
+        if (error := take_failure(index)) is None:
+            return CheckError(site.text, index, extent, place)
+        said = error.message if isinstance(error, Diagnostic) else str(error)
+        text = site.text.replace(EXCEPTION, f"{type(error).__name__}: {said}")
+        failure = CheckError(text, index, extent, place)
+        failure.__cause__ = error
+        return failure
 
 
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64)

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from .compiler import compile as compile
     from .dialects.support.checks import CheckError as CheckError
     from .dialects.support.diagnostics import Diagnostic as Diagnostic
+    from .dialects.support.packed import get_global_func as get_global_func
+    from .dialects.support.packed import list_global_func_names as list_global_func_names
+    from .dialects.support.packed import load_library as load_library
+    from .dialects.support.packed import register_func as register_func
+    from .dialects.support.packed import remove_global_func as remove_global_func
     from .instrument import DumpIR as DumpIR
     from .instrument import PassInstrument as PassInstrument
     from .instrument import PassStatistics as PassStatistics

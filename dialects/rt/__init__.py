@@ -5,8 +5,12 @@ It stands between `tir` and the machine.
 
 from xdsl.ir import Dialect
 
+from .calls import CallOp, CallPackedOp
 from .checks import CheckOp, RecordOp, RecordType
+from .constants import ConstantOp
 from .core import ShareOp, SlotsOp, SlotsType
 from .dots import DotOp
 
-Rt = Dialect("rt", [ShareOp, SlotsOp, RecordOp, CheckOp, DotOp], [SlotsType, RecordType])
+_OPS = [ShareOp, SlotsOp, RecordOp, CheckOp, CallOp, CallPackedOp, ConstantOp, DotOp]
+
+Rt = Dialect("rt", _OPS, [SlotsType, RecordType])

@@ -20,6 +20,10 @@ CHECK_FIELD, INDEX_FIELD, EXTENT_FIELD = 0, 8, 16
 """Where in a record they stand."""
 
 
+EXCEPTION = "{exception}"
+"""In the text of a check of a Python function's call: what the exception says."""
+
+
 class CheckError(Diagnostic):
     """An index that is data, or that nothing was proved of, lay outside while a graph ran. There are no outputs then.
 

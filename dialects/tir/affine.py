@@ -171,6 +171,11 @@ class Access:
     map: AffineMap | None
 
     @property
+    def is_sure(self) -> bool:
+        """Whether it is made each time that `op` runs."""
+        return True
+
+    @property
     def buffer(self) -> SSAValue:
         return self.op.memref
 

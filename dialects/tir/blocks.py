@@ -42,8 +42,10 @@ from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from .affine import Access, access_map_over, is_affine, over_dimensions, simplify
 from .alignment import BUFFER_DIM_ALIGN, alignments
+from .annotation_keys import verify_annotations
 from .block_syntax import access_text, expr_text, parse_accesses, parse_bindings
 from .buffers import memref_of
+from .calls import CallOp, Handed, handed
 from .expressions import parse_expr
 from .loops import ForOp, index
 from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent, depends_on_symbols, likely
@@ -230,6 +232,23 @@ class BlockOp(IRDLOperation):
                     found.append(Access(op, access_map_over(op, dims)))
         return found
 
+    @remembered
+    def handed(self) -> list[Handed]:
+        """What the calls of body and init do with the buffers that they are handed, in order."""
+        calls = (op for region in self.regions for op in in_order(region) if isinstance(op, CallOp))
+        return [each for call in calls for each in handed(call)]
+
+    def touches(self) -> list[Access | Handed]:
+        """All that body and init do with buffers."""
+        given = self.handed()
+        if not given:
+            return list(self.accesses())
+        order = {op: number for region in self.regions for number, op in enumerate(in_order(region))}
+        return sorted([*self.accesses(), *given], key=lambda touch: (self._is_init(touch.op), order[touch.op]))
+
+    def _is_init(self, op: Operation) -> bool:
+        return self.init is not None and self.init.is_ancestor(op)
+
     def derived_accesses(self) -> tuple[dict[SSAValue, Attribute], dict[SSAValue, Attribute]]:
         """What the body reads and what it writes: each buffer with the map to its element, or unit where that is not
         the same, or not a map, for all accesses."""
@@ -241,6 +260,8 @@ class BlockOp(IRDLOperation):
             previous = seen.setdefault(access.buffer, attribute)
             if previous != attribute:
                 seen[access.buffer] = UnitAttr()
+        for each in self.handed():
+            (writes if each.is_write else reads)[each.buffer] = UnitAttr()
         for buffer in writes:  # what a reduction updates is written, not read from outside
             if self.is_reduction:
                 reads.pop(buffer, None)
@@ -273,6 +294,7 @@ class BlockOp(IRDLOperation):
             if len(set(values)) != len(values):
                 raise VerifyException(f"a value stands twice among those that are {what}")
         self._verify_accesses()
+        verify_annotations(self.attributes)
         alignments(self.attributes.get(BUFFER_DIM_ALIGN), self.writes)
 
     def _verify_iterators(self) -> None:
@@ -339,7 +361,7 @@ class BlockOp(IRDLOperation):
         touched = {*found[0], *found[1]}
         writes = set(self.writes)
         declared = writes.union(self.reads)
-        for access in self.accesses():
+        for access in self.touches():
             if access.buffer not in declared:
                 raise Diagnostic(
                     f"the body touches a buffer that the block does not declare: {_name(access.buffer)}",

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, IntegerAttr, MemRefType, StringAttr
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AffineMapAttr,
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+)
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, result_def
@@ -108,6 +116,19 @@ class Scope(StrEnum):
     LOCAL = "local"
 
 
+MEMORIES = ("global", "local", "shared", "warp", "wmma", "mma", "texture", "amx")
+"""What the name of a scope begins with; a point and more may follow, such as in `shared.dyn` and `wmma.matrix_a`. The
+set is open: which of them there are is for the target to say, and to refuse."""
+
+
+def why_no_scope(scope: str) -> str | None:
+    """What is wrong with the name of a scope."""
+    head, _, rest = scope.partition(".")
+    if head not in MEMORIES or (rest == "" and scope != head):
+        return f'unknown scope "{scope}"; known: {", ".join(MEMORIES)}, and more after a point'
+    return None
+
+
 AXIS_SEPARATORS = "axis_separators"
 """An attribute of a buffer: its memory has several dimensions, which begin with the buffer's of these numbers."""
 
@@ -124,26 +145,32 @@ class AllocBufferOp(IRDLOperation):
     ```
 
     Extents that depend on the function's symbols are given: `tir.alloc_buffer "global" [%n, 64] : memref<?x64xf32>`.
+    One with a value is a constant, which nothing writes: `tir.alloc_buffer "global" = dense<[1, 2]> : tensor<2xi32> :
+    memref<2xi32>`. Counterpart of TVM's `AllocateConst`.
     """
 
     name = "tir.alloc_buffer"
 
     scope = prop_def(StringAttr)
     shape = opt_prop_def(AffineMapAttr)
+    value = opt_prop_def(DenseIntOrFPElementsAttr)
     buffer = result_def(MemRefType)
 
     def __init__(
         self,
         type: MemRefType[Attribute],
-        scope: Scope = Scope.GLOBAL,
+        scope: str = Scope.GLOBAL,
         shape: Sequence[Extent] | AffineMapAttr | None = None,
+        value: DenseIntOrFPElementsAttr | None = None,
     ):
         if shape is not None and not isinstance(shape, AffineMapAttr):
             shape = shape_attribute(shape)
-        super().__init__(result_types=[type], properties={"scope": StringAttr(scope.value), "shape": shape})
+        super().__init__(
+            result_types=[type], properties={"scope": StringAttr(str(scope)), "shape": shape, "value": value}
+        )
 
     @staticmethod
-    def of(element: Attribute, shape: Sequence[Extent], scope: Scope = Scope.GLOBAL) -> AllocBufferOp:
+    def of(element: Attribute, shape: Sequence[Extent], scope: str = Scope.GLOBAL) -> AllocBufferOp:
         """A buffer of `shape`, of which extents may depend on symbols."""
         return AllocBufferOp(memref_type(element, shape), scope, shape)
 
@@ -160,9 +187,15 @@ class AllocBufferOp(IRDLOperation):
     def parse(cls, parser: Parser) -> AllocBufferOp:
         scope = parser.parse_str_literal()
         shape = parse_shape(parser) if parser._current_token.text == "[" else None  # pyright: ignore[reportPrivateUsage]
+        value: DenseIntOrFPElementsAttr | None = None
+        if parser.parse_optional_punctuation("=") is not None:
+            given = parser.parse_attribute()
+            if not isinstance(given, DenseIntOrFPElementsAttr):
+                parser.raise_error("the value of a constant is dense<...> : tensor<...>")
+            value = cast("DenseIntOrFPElementsAttr", given)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        op = AllocBufferOp(cast("MemRefType[Attribute]", parser.parse_type()), shape=shape)
+        op = AllocBufferOp(cast("MemRefType[Attribute]", parser.parse_type()), shape=shape, value=value)
         op.properties["scope"] = StringAttr(scope)
         op.attributes |= attributes
         return op
@@ -173,18 +206,37 @@ class AllocBufferOp(IRDLOperation):
         if self.shape is not None:
             printer.print_string(" ")
             print_shape(printer, self.shape, arguments_around(self))
+        if self.value is not None:
+            printer.print_string(" = ")
+            printer.print_attribute(self.value)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.buffer.type)
 
     def verify_(self) -> None:
         verify_shape(memref_of(self.buffer), self.shape, "the buffer")
-        if self.scope.data not in tuple(Scope):
-            raise VerifyException(f'unknown scope "{self.scope.data}"; known: {", ".join(Scope)}')
+        if (wrong := why_no_scope(self.scope.data)) is not None:
+            raise VerifyException(wrong)
+        if self.value is not None:
+            self._verify_value(self.value)
         rank = len(memref_of(self.buffer).get_shape())
         separators = self.axis_separators
         if list(separators) != sorted(set(separators)) or any(not 0 < each < rank for each in separators):
             raise VerifyException(f"{AXIS_SEPARATORS} are integers that ascend from 1 to below the rank, {rank}")
+
+    def _verify_value(self, value: DenseIntOrFPElementsAttr) -> None:
+        type, given = memref_of(self.buffer), value.type
+        element = given.element_type
+        fits = element == type.element_type and given.get_shape() == type.get_shape()
+        if not fits:
+            raise VerifyException(f"a constant of type {type} has no value of type {given}")
+        if self.scope.data != Scope.GLOBAL:
+            raise VerifyException('a constant is of scope "global"')
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the buffer holds a value that nothing changes."""
+        return self.value is not None
 
     @property
     def axis_separators(self) -> tuple[int, ...]:

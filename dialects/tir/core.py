@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from .asserts import AssertOp
 from .blocks import BlockOp, IterKind, accessing_blocks, blocks_under
 from .buffers import AllocBufferOp, Scope, memref_of
+from .calls import AddressOfOp, CallOp
 from .checks import CheckOp
 from .dot import DotOp
 from .functions import PrimFuncOp
@@ -21,8 +23,11 @@ from .outer_blocks import OuterBlockOp
 
 __all__ = [
     "OPS",
+    "AddressOfOp",
     "AllocBufferOp",
+    "AssertOp",
     "BlockOp",
+    "CallOp",
     "CheckOp",
     "DotOp",
     "ForKind",
@@ -40,4 +45,15 @@ __all__ = [
     "memref_of",
 ]
 
-OPS: list[type[Operation]] = [PrimFuncOp, AllocBufferOp, ForOp, BlockOp, OuterBlockOp, CheckOp, DotOp]
+OPS: list[type[Operation]] = [
+    PrimFuncOp,
+    AllocBufferOp,
+    ForOp,
+    BlockOp,
+    OuterBlockOp,
+    CheckOp,
+    AssertOp,
+    CallOp,
+    AddressOfOp,
+    DotOp,
+]

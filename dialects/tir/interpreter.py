@@ -29,14 +29,30 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ..support.checks import CheckError
+from ..support.dense import array_of
 from ..support.diagnostics import Diagnostic
 from ..support.dtypes import numpy_dtype
+from .calling import Caller
+from .calls import root_of
 from .checks import access_text, iterator_text
-from .core import AllocBufferOp, BlockOp, CheckOp, ForKind, ForOp, IterKind, PrimFuncOp, Scope, memref_of
+from .core import (
+    AddressOfOp,
+    AllocBufferOp,
+    AssertOp,
+    BlockOp,
+    CallOp,
+    CheckOp,
+    ForKind,
+    ForOp,
+    IterKind,
+    PrimFuncOp,
+    memref_of,
+)
 from .outer_blocks import statements_of
 from .scalar_python import RAISING, Namespace, expression
 from .specialize import sizes_of_call, specialize
@@ -210,8 +226,12 @@ class _Writer:
                 raise Diagnostic.at(op, "the interpreter does not know this operation outside of a block")
 
     def allocate(self, op: AllocBufferOp) -> None:
-        if op.scope.data != Scope.GLOBAL:
+        if op.is_private:
             self.private.append(op)
+        if op.value is not None:
+            values = _elements(self.func, op.buffer, array_of(op.value))
+            self.line(f"{self.variable(op.buffer)} = {self.names.name(values)}")
+            return
         self.line(f"{self.variable(op.buffer)} = [None] * {prod(memref_of(op.buffer).get_shape())}")
 
     def forget(self, buffers: Sequence[AllocBufferOp], under: Operation) -> None:
@@ -266,9 +286,12 @@ class _Writer:
 
     # Bodies of blocks.
 
-    def operations(self, block: Block) -> None:
+    def operations(self, block: Block, end: Operation | None = None) -> None:
+        """The operations of a block, but for its `end`."""
         for op in block.ops:
             match op:
+                case _ if op is end:
+                    pass
                 case memref.LoadOp():
                     self.load(op)
                 case memref.StoreOp():
@@ -281,6 +304,14 @@ class _Writer:
                     self.line(f"{name} = {self.variable(op.at)}")
                     extent = op.limit if isinstance(op.limit, int) else self.variable(op.limit)
                     self.line(f"if not 0 <= {name} < {extent}: {self.failing(op, 'check', given, str(extent))}")
+                case AssertOp():
+                    self.line(f"if not {self.variable(op.condition)}: {self.failing(op, 'assert')}")
+                case CallOp():
+                    self.call(op)
+                case AddressOfOp():
+                    self.line(f"{self.variable(op.result)} = {self.place(op, op.memref, op.indices)}")
+                case scf.WhileOp():
+                    self.repeat(op)
                 case scf.YieldOp():
                     parent = op.parent_op()
                     assert parent is not None
@@ -322,6 +353,41 @@ class _Writer:
             self.line("else:")
             self.region(op.false_region)
 
+    def repeat(self, op: scf.WhileOp) -> None:
+        """`scf.while` as an endless loop that is left where the condition does not hold."""
+        for argument, value in zip(op.before_region.block.args, op.arguments, strict=True):
+            self.line(f"{self.variable(argument)} = {self.variable(value)}")
+        self.line("while True:")
+        with self.indented():
+            before, after = op.before_region.block, op.after_region.block
+            condition = before.last_op
+            assert isinstance(condition, scf.ConditionOp)
+            self.operations(before, condition)
+            given = self.values(condition.args)
+            self.assign([*op.results], given)
+            self.line(f"if not {self.variable(condition.condition)}: break")
+            self.assign([*after.args], given)
+            end = after.last_op
+            assert isinstance(end, scf.YieldOp)
+            self.operations(after, end)
+            self.assign([*before.args], self.values(end.operands))
+
+    def assign(self, values: Sequence[SSAValue], given: Sequence[str]) -> None:
+        """Give several values at once."""
+        if values:
+            self.line(f"{', '.join(self.values(values))}, = {', '.join(given)},")
+
+    def call(self, op: CallOp) -> None:
+        """A call of what is found now, with the memories of the buffers that it is handed."""
+        given = [
+            f"({self.variable(root_of(value))}, {self.variable(value) if root_of(value) is not value else '0'})"
+            if isinstance(value.type, MemRefType)
+            else self.variable(value)
+            for value in op.arguments
+        ]
+        call = f"{self.names.name(Caller(op))}([{', '.join(given)}])"
+        self.line(f"{self.variable(op.results[0])} = {call}" if op.results else call)
+
     def region(self, region: Region) -> None:
         with self.indented():
             self.operations(region.block)
@@ -356,12 +422,14 @@ def _fail(kind: str, op: Operation, *values: int) -> NoReturn:
         Diagnostic: always.
     """
     match op, kind:
+        case AssertOp(), _:
+            raise CheckError.of(op, op.text.data, 1, 1)
         case CheckOp(), _:
             raise CheckError.of(op, op.text.data, values[0], values[1])
         case BlockOp(), _:
             number, value = values
             raise CheckError.of(op, iterator_text(op, number), value, op.extents[number])
-        case memref.LoadOp() | memref.StoreOp(), "outside":
+        case memref.LoadOp() | memref.StoreOp() | AddressOfOp(), "outside":
             number, value = values
             extent = memref_of(op.memref).get_shape()[number]
             raise CheckError.of(op, access_text(op, op.memref, number), value, extent)

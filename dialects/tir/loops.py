@@ -17,6 +17,7 @@ from xdsl.utils.str_enum import StrEnum
 from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from .affine import Range, linear, print_expr
+from .annotation_keys import verify_annotations
 from .expressions import parse_expr
 from .outer_blocks import OuterBlockOp
 from .symbols import (
@@ -170,6 +171,8 @@ class ForOp(IRDLOperation):
             raise VerifyException("the body takes one index argument")
         if (self.thread is not None) != (self.for_kind == ForKind.THREAD_BINDING):
             raise VerifyException("a thread is named by, and only by, a loop of kind thread_binding")
+        if self.annotations is not None:
+            verify_annotations(self.annotations.data)
         if self.for_kind == ForKind.PARALLEL and any(
             loop.for_kind == ForKind.PARALLEL for loop in enclosing_loops(self)
         ):

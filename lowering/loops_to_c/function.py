@@ -12,18 +12,29 @@ from typing import cast
 
 from xdsl.dialects import func, memref, scf, vector
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr, MemRefType, VectorType
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    VectorType,
+)
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.extensions.memref import PrefetchOp
+from ...dialects.rt.calls import CallOp
 from ...dialects.rt.checks import CheckOp, RecordOp, RecordType
+from ...dialects.rt.constants import ConstantOp as HeldConstantOp
 from ...dialects.rt.core import ShareOp, SlotsOp
+from ...dialects.support.dense import array_of
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.core import memref_of
 from ..abi import CONSTANTS_TABLE
 from ..loops_to_llvm.symbols import CONSTANT_INDEX
 from . import scalars
-from .types import element, float_literal, int_literal, is_float, lanes, pointee, scalar
+from .types import IN_HEADERS, element, float_literal, int_literal, is_float, lanes, pointee, scalar
 from .unit import ATOM, OTHER, PRODUCT, SUM, NoCounterpartError, Text, Unit
 from .vectors import VectorText
 
@@ -80,7 +91,7 @@ class FunctionText(VectorText):
     def block(self, block: Block) -> None:
         """The operations of a block; its terminator is whoever asks's."""
         for op in block.ops:
-            if isinstance(op, scf.YieldOp | func.ReturnOp):
+            if isinstance(op, scf.YieldOp | scf.ConditionOp | func.ReturnOp):
                 if isinstance(op, func.ReturnOp) and op.operands:
                     raise Diagnostic("a function that returns values has no counterpart in C")
                 continue
@@ -184,6 +195,58 @@ class FunctionText(VectorText):
         arguments = [self.whole(op.operands[place]) for place in self.unit.taken(callee)]
         self.line(f"{self.unit.functions[callee]}({', '.join(arguments)});")
 
+    def repeat(self, op: scf.WhileOp) -> None:
+        """`scf.while` as an endless loop that is left where the condition does not hold."""
+        before, after = op.before_region.block, op.after_region.block
+        carried = [self.declare(argument) for argument in before.args]
+        for name, value in zip(carried, op.arguments, strict=True):
+            self.line(f"{name} = {self.whole(value)};")
+        results = [self.declare(result) for result in op.results]
+        self.line("for (;;) {")
+        self.depth += 1
+        self.block(before)
+        end = before.last_op
+        assert isinstance(end, scf.ConditionOp)
+        for name, argument, value in zip(results, after.args, end.args, strict=True):
+            self.line(f"{name} = {self.whole(value)};")
+            self.values[argument] = Text(name)
+        self.line(f"if (!{self.values[end.condition].within(ATOM)}) break;")
+        self.depth -= 1
+        self._body(after, carried)
+        self.line("}")
+
+    def call_extern(self, op: CallOp) -> None:
+        """A call of a function that the program is linked with; what is declared says of it what the call does."""
+        name = op.callee.data
+        if name.startswith("llvm."):
+            raise Diagnostic(f"the intrinsic '{name}' is LLVM's, and has no counterpart in C")
+        types = [
+            f"{pointee(memref_of(value))} *" if isinstance(value.type, MemRefType) else scalar(value.type)
+            for value in op.arguments
+        ]
+        result = scalar(op.results[0].type) if op.results else "void"
+        if name not in IN_HEADERS:
+            self.unit.declare(name, f"extern {result} {name}({', '.join(types) or 'void'});")
+        given = [self.whole(value) for value in op.arguments]
+        given = [
+            f"({type})({text})" if isinstance(value.type, MemRefType) else text
+            for type, text, value in zip(types, given, op.arguments, strict=True)
+        ]
+        call = f"{name}({', '.join(given)})"
+        if op.results and op.results[0] in self.live:
+            self.define(op.results[0], call)
+        else:
+            self.line(f"(void){call};" if op.results else f"{call};")
+
+    def subview(self, op: memref.SubviewOp) -> None:
+        """Memory from an element on."""
+        offsets = list(op.static_offsets.get_values())
+        if len(offsets) != 1 or len(op.offsets) != 1:
+            raise Diagnostic("a view of memory with several dimensions has no counterpart in C")
+        if op.result in self.live:
+            place = self.values[op.offsets[0]].within(SUM)
+            self.line(f"{pointee(memref_of(op.source))} *{self.name(op.result)} = {self.atom(op.source)} + {place};")
+
     def share(self, op: ShareOp) -> None:
         if op.extent is None or op.threads is None:
             self.block(op.body.block)
@@ -280,6 +343,19 @@ class FunctionText(VectorText):
             raise Diagnostic("memory of a size that is known only at run time has no counterpart in C")
         self.line(f"WEFT_ALIGNED {pointee(op.memref.type)} {self.name(op.memref)}[{max(1, size)}];")
 
+    def held(self, op: HeldConstantOp) -> None:
+        """Memory that holds constants from the start."""
+        if op.result not in self.live:
+            return
+        of, values = op.value.type.element_type, array_of(op.value).reshape(-1)
+        if isinstance(of, BFloat16Type):
+            texts = [str(int(each)) for each in values.view("uint16")]
+        else:
+            texts = [float_literal(float(x), of) if is_float(of) else int_literal(int(x), of) for x in values]
+        count = len(texts)
+        name = self.name(op.result)
+        self.line(f"static const {pointee(op.result.type)} {name}[{max(1, count)}] = {{{', '.join(texts) or '0'}}};")
+
     def get_global(self, op: memref.GetGlobalOp) -> None:
         if op.memref not in self.live:
             return
@@ -316,6 +392,10 @@ _STATEMENTS: dict[type[Operation], Callable[..., None]] = {
     memref.GetGlobalOp: FunctionText.get_global,
     memref.ViewOp: FunctionText.view,
     memref.CopyOp: FunctionText.copy,
+    memref.SubviewOp: FunctionText.subview,
+    scf.WhileOp: FunctionText.repeat,
+    CallOp: FunctionText.call_extern,
+    HeldConstantOp: FunctionText.held,
     vector.LoadOp: FunctionText.vector_load,
     vector.StoreOp: FunctionText.vector_store,
     vector.MaskedLoadOp: FunctionText.masked_load,

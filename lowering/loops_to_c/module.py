@@ -73,6 +73,8 @@ def emit_parts(ops: Sequence[Operation]) -> str:
     unit = Unit(ops, graph)
     name = unit.names.new(graph.sym_name.data)
     texts = [FunctionText(unit, function).write() for function in unit.reached(graph.sym_name.data)]
+    if unit.declared:
+        texts.insert(0, "\n".join(unit.declared.values()))
     constants = sum(isinstance(op, memref.GlobalOp) for op in ops)
     if constants:
         what = "/* Addresses of the constants, which whoever loads this puts here. */"

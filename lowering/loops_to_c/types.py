@@ -33,6 +33,23 @@ KEYWORDS = frozenset(
 """What a name in C cannot be, or had better not be."""
 
 
+IN_HEADERS = frozenset({
+    "memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "malloc", "calloc", "free", "abort", "exit", "rand",
+    "srand", "abs", "labs", "llabs", "lround", "lroundf", "llround", "llroundf", "ilogb", "ilogbf",
+    *(
+        f"{name}{suffix}"
+        for suffix in ("", "f")
+        for name in (
+            "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh",
+            "erf", "erfc", "exp", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "hypot",
+            "ldexp", "lgamma", "log", "log10", "log1p", "log2", "logb", "nearbyint", "nextafter", "pow", "remainder",
+            "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc",
+        )
+    ),
+})  # fmt: skip
+"""Functions that the headers declare which each file of C includes."""
+
+
 class Names:
     """Names for C, each once."""
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from xdsl.dialects import func, memref, vector
 from xdsl.ir import Operation, SSAValue
 
+from ...dialects.rt.calls import CallOp
 from ...dialects.rt.checks import RecordOp
+from ...dialects.rt.constants import ConstantOp
 from ...dialects.rt.core import SlotsOp, SlotsType
 from ...dialects.support.diagnostics import Diagnostic
 from . import scalars
@@ -44,7 +46,13 @@ class Unit:
         self._definitions: dict[str, func.FuncOp] = {}
         self._written: dict[str, set[int]] = {}
         self._live: dict[str, set[SSAValue]] = {}
+        self.declared: dict[str, str] = {}
+        """Functions that are defined elsewhere, by name."""
+        self.extern: set[str] = set()
         self.globals: dict[str, memref.GlobalOp] = {}
+        for inner in (inner for op in module_ops for inner in op.walk()):
+            if isinstance(inner, CallOp) and inner.callee.data not in self.extern:
+                self.extern.add(self.names.new(inner.callee.data))
         for op in module_ops:
             if isinstance(op, func.FuncOp):
                 wanted = f"{op.sym_name.data}_graph" if op is graph else op.sym_name.data
@@ -53,6 +61,15 @@ class Unit:
                     self._definitions[op.sym_name.data] = op
             elif isinstance(op, memref.GlobalOp):
                 self.globals[op.sym_name.data] = op
+
+    def declare(self, name: str, text: str) -> None:
+        """Declare a function that is defined elsewhere.
+
+        Raises:
+            Diagnostic: it is called in two ways.
+        """
+        if self.declared.setdefault(name, text) != text:
+            raise Diagnostic(f"the C function '{name}' is called with arguments of several types: {text}")
 
     def written(self, name: str) -> set[int]:
         """The places of the arguments that a function may write, itself or by one that it calls."""
@@ -113,7 +130,7 @@ class Unit:
                     found.add(op.base)
                 case memref.CopyOp():
                     found.add(op.destination)
-                case memref.ViewOp() | RecordOp():
+                case memref.ViewOp() | memref.SubviewOp() | RecordOp() | CallOp():
                     found |= set(op.operands)
                 case func.CallOp():
                     places = self.written(op.callee.root_reference.data)
@@ -124,6 +141,7 @@ class Unit:
 
 
 _PURE = (
-    memref.LoadOp, memref.AllocaOp, memref.GetGlobalOp, memref.ViewOp, vector.LoadOp, vector.MaskedLoadOp,
+    memref.LoadOp, memref.AllocaOp, memref.GetGlobalOp, memref.ViewOp, memref.SubviewOp, ConstantOp, vector.LoadOp,
+    vector.MaskedLoadOp,
     vector.BroadcastOp, vector.InsertOp, SlotsOp, RecordOp,
 )  # fmt: skip

@@ -23,7 +23,7 @@ class VectorText:
     def __init__(self, unit: Unit, function: func.FuncOp):
         self.unit = unit
         self.function = function
-        self.names = Names(unit.functions.values())
+        self.names = Names([*unit.functions.values(), *unit.extern])
         self.live = unit.live(function.sym_name.data)
         self.values: dict[SSAValue, Text] = {}
         self.lines: list[str] = []

@@ -9,8 +9,8 @@
       return                                                 llvm.cond_br %more, ^1(%next : i64), ^2
     }                                                      ^2: llvm.return }
 
-Every operation class has one rule, in `control`, `sharing`, `checking`, `arith`, `math`, `memref` or `vector` beside
-this file. An operation without one is an error that names it; the module is then left as it was.
+Every operation class has one rule, in `control`, `sharing`, `checking`, `calling`, `arith`, `math`, `memref` or
+`vector` beside this file. An operation without one is an error that names it; the module is then left as it was.
 
 Memref arguments are bare pointers to the first element that the memref reaches, and are `llvm.noalias` unless
 
@@ -30,20 +30,17 @@ vectors, dynamic strides, unranked memrefs. TVM's counterpart is `CodeGenLLVM`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import func, llvm, memref
 from xdsl.dialects.builtin import (
-    AnyDenseElement,
     ArrayAttr,
-    DenseIntOrFPElementsAttr,
     DictionaryAttr,
     IntegerAttr,
     MemRefType,
     ModuleOp,
     StringAttr,
-    TensorType,
     UnitAttr,
     i64,
 )
@@ -58,6 +55,9 @@ from ..graph_to_memory.signature import GRAPH_ATTRIBUTES
 from ..threads.thread_sharing import changing_arguments
 from . import (
     arith as llvm_arith,
+)
+from . import (
+    calling as llvm_calling,
 )
 from . import (
     checking as llvm_checking,
@@ -79,11 +79,12 @@ from . import (
 )
 from .function import FunctionLowering, Rules
 from .signature import check_signature
-from .symbols import CONSTANT_INDEX, Symbols, zeroed_global
-from .types import LoweringError, array_type, as_memref, byte_size, memory_type, num_elements, value_type
+from .symbols import CONSTANT_INDEX, Symbols, stored_value, zeroed_global
+from .types import LoweringError, array_type, as_memref, value_type
 
 RULES = Rules(
     llvm_arith.RULES,
+    llvm_calling.RULES,
     llvm_checking.RULES,
     llvm_control.RULES,
     llvm_math.RULES,
@@ -257,16 +258,7 @@ def _lower_global(symbols: Symbols, source: memref.GlobalOp) -> list[Operation]:
         linkage,
         constant=source.constant is not None,
         alignment=align,
-        value=_stored_value(type, source.initial_value),
+        value=stored_value(type, source.initial_value),
     )
     result.location = source.location
     return [result]
-
-
-def _stored_value(type: MemRefType, value: DenseIntOrFPElementsAttr) -> Attribute:
-    """The initial value with the element type it has in memory; bits, which xDSL packs into bytes, become `i8`."""
-    element = memory_type(type.element_type)
-    if num_elements(type) * byte_size(type.element_type) != len(value.data.data):
-        raise LoweringError(None, f"the initial value does not fill {type}")
-    tensor = TensorType(cast(AnyDenseElement, element), type.get_shape())
-    return DenseIntOrFPElementsAttr(tensor, value.data)

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.extensions import llvm as llvmx
 from ...dialects.extensions.memref import PrefetchOp
+from ...dialects.rt.constants import ConstantOp
 from ..abi import ALIGNMENT, CONSTANTS_TABLE
 from .function import OVERFLOW, FunctionLowering, Rules
 from .types import (
@@ -168,6 +169,12 @@ def get_global_rule(lowering: FunctionLowering, op: memref.GetGlobalOp) -> None:
         entry = lowering.element_pointer(table, [index], PTR)
         pointer = lowering.add(llvm.LoadOp, (entry,), PTR, {"ordering": IntegerAttr(0, i64)})
     lowering.set(op.memref, pointer)
+
+
+@RULES.rule(ConstantOp)
+def constant_rule(lowering: FunctionLowering, op: ConstantOp) -> None:
+    name = lowering.symbols.constant(as_memref(op.result.type), op.value)
+    lowering.set(op.result, lowering.symbol_address(name))
 
 
 @RULES.rule(memref.CastOp, memref.MemorySpaceCastOp)

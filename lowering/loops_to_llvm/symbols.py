@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, i8
+from xdsl.dialects.builtin import (
+    AnyDenseElement,
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    i8,
+)
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from ..abi import ALIGNMENT, CONSTANTS_TABLE
-from .types import PTR
+from .types import PTR, LoweringError, array_type, byte_size, memory_type, num_elements
 
 CONSTANT_INDEX = "weft.constant_index"
 """Attribute of a `memref.global` without value: its data is found at this place of the constants' table."""
@@ -29,6 +39,7 @@ class Symbols:
         self._taken = {name.data for op in module.ops if isinstance(name := op.properties.get("sym_name"), StringAttr)}
         self._made: dict[str, Operation] = {}
         self._strings: dict[str, str] = {}
+        self._values: dict[tuple[Attribute, Attribute], str] = {}
 
     def made(self) -> list[Operation]:
         """The declarations and strings made on demand."""
@@ -54,6 +65,20 @@ class Symbols:
             self._made[name] = llvm.GlobalOp(type, name, "private", constant=True, value=StringAttr(zero_ended))
         return name
 
+    def constant(self, type: MemRefType, value: DenseIntOrFPElementsAttr) -> str:
+        """The name of a global that holds a value, which nothing changes."""
+        known = self._values.get((type, value))
+        if known is None:
+            number = len(self._values)
+            while f"weft_value_{number}" in self._taken:
+                number += 1
+            known = self._values[type, value] = f"weft_value_{number}"
+            self._taken.add(known)
+            self._made[known] = llvm.GlobalOp(
+                array_type(type), known, "private", constant=True, alignment=ALIGNMENT, value=stored_value(type, value)
+            )
+        return known
+
     def use_constants_table(self) -> None:
         """Make the table of pointers to constants, large enough for every constant of the module."""
         if CONSTANTS_TABLE not in self._made:
@@ -70,3 +95,12 @@ def zeroed_global(name: str, type: Attribute, linkage: str, align: int = ALIGNME
     zero = llvm.ZeroOp.create(result_types=(type,))
     body = Region(Block([zero, llvm.ReturnOp(zero.res)]))
     return llvm.GlobalOp(type, name, linkage, alignment=align, body=body)
+
+
+def stored_value(type: MemRefType, value: DenseIntOrFPElementsAttr) -> Attribute:
+    """The initial value with the element type it has in memory; bits, which xDSL packs into bytes, become `i8`."""
+    element = memory_type(type.element_type)
+    if num_elements(type) * byte_size(type.element_type) != len(value.data.data):
+        raise LoweringError(None, f"the initial value does not fill {type}")
+    tensor = TensorType(cast(AnyDenseElement, element), type.get_shape())
+    return DenseIntOrFPElementsAttr(tensor, value.data)

@@ -6,23 +6,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, VectorType
-from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, MemRefType, StridedLayoutAttr, VectorType
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.traits import is_side_effect_free
 
 from ...dialects.extensions import arith as arith_extensions
+from ...dialects.rt import calls as rt_calls
 from ...dialects.rt import checks as rt
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.dtypes import dtype_name
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.affine import Linear, access_map, affine_of, linear
-from ...dialects.tir.core import CheckOp, DotOp
+from ...dialects.tir.buffers import memref_of, shape_of
+from ...dialects.tir.calls import Convention
+from ...dialects.tir.core import AddressOfOp, AssertOp, CallOp, CheckOp, DotOp
+from ..check_sites import Checked
 from .accesses import AccessEmitter
 from .dots import DotEmitter
+from .flat_buffers import row_major_strides
 from .index_values import IndexBuilder
 from .lanes import Lanes
 
 index = IndexType()
+
+BRANCHING = scf.IfOp | scf.WhileOp
+CHECKED = AssertOp | CallOp | CheckOp
 
 _ON_VECTORS = {op.name: op for op in arith_extensions.OPERATIONS}
 
@@ -43,7 +52,7 @@ class Checks:
     """The record of a kernel, and the numbers of its checks."""
 
     record: SSAValue
-    numbers: Mapping[CheckOp, int]
+    numbers: Mapping[Checked, int]
 
 
 class BodyEmitter:
@@ -94,6 +103,15 @@ class BodyEmitter:
             scope.values[op.result] = self.dots.emit(
                 op, scope.iters, scope.lanes, lambda value: self._value(value, scope), _is_read_later
             )
+        elif isinstance(op, scf.WhileOp):
+            self._while(op, scope)
+        elif isinstance(op, CallOp):
+            self._call(op, scope)
+        elif isinstance(op, AddressOfOp):
+            self._address(op, scope)
+        elif isinstance(op, AssertOp):
+            zero, one = self.at.constant(0), self.at.constant(1)
+            self._check(op, self.at.emit(arith.SelectOp(self._value(op.condition, scope), zero, one)))
         elif isinstance(op, CheckOp):
             assert self.checks is not None
             at, given = self._value(op.at, scope), self._value(op.given, scope)
@@ -101,6 +119,8 @@ class BodyEmitter:
             check = rt.CheckOp(at, given, extent, self.checks.record, self.checks.numbers[op])
             check.location = op.location
             scope.values[op.result] = self.at.emit(check)
+        elif isinstance(op, scf.ConditionOp):
+            self.at.insert(scf.ConditionOp(self._value(op.condition, scope), *(self._value(v, scope) for v in op.args)))
         elif isinstance(op, scf.YieldOp):
             self.at.insert(scf.YieldOp(*(self._value(v, scope) for v in op.operands)))
         else:
@@ -111,6 +131,56 @@ class BodyEmitter:
             new = op.clone(dict(zip(op.operands, operands, strict=True)))
             self.at.insert(new)
             scope.values.update(zip(op.results, new.results, strict=True))
+
+    def _check(self, op: AssertOp | CallOp, status: SSAValue) -> None:
+        """Make the run fail unless `status` is 0."""
+        assert self.checks is not None
+        check = rt.CheckOp(status, status, 1, self.checks.record, self.checks.numbers[op])
+        check.location = op.location
+        self.at.insert(check)
+
+    def _while(self, op: scf.WhileOp, scope: BlockScope) -> None:
+        before, after = (Block(arg_types=list(region.block.arg_types)) for region in op.regions)
+        initial = [self._value(v, scope) for v in op.arguments]
+        for region, block in zip(op.regions, (before, after), strict=True):
+            values = {**scope.values, **dict(zip(region.block.args, block.args, strict=True))}
+            with self.at.into(block):
+                self._operations(region.block, BlockScope(scope.iters, values, scope.needed, scope.lanes))
+        new = scf.WhileOp(initial, [r.type for r in op.results], Region(before), Region(after))
+        self.at.insert(new)
+        scope.values.update(zip(op.results, new.results, strict=True))
+
+    def _address(self, op: AddressOfOp, scope: BlockScope) -> None:
+        """The flat memory of a buffer from an element on."""
+        buffer = self.accesses.buffers[op.memref]
+        start = self.accesses.data_dependent(buffer, [self._value(v, scope) for v in op.indices])
+        source = memref_of(buffer.memory)
+        layout = StridedLayoutAttr([1], None)
+        type = MemRefType[Attribute](source.element_type, [1], layout)
+        view = memref.SubviewOp.get(buffer.memory, [start], [1], [1], type)
+        scope.values[op.result] = self.at.emit(view)
+
+    def _call(self, op: CallOp, scope: BlockScope) -> None:
+        arguments: list[SSAValue] = []
+        for value in op.arguments:
+            whole = self.accesses.buffers.get(value)
+            if whole is not None and whole.strides != row_major_strides(shape_of(value)):
+                raise Diagnostic.at(op, "is handed a buffer whose rows lie apart: the function would not know")
+            arguments.append(self._value(value, scope) if whole is None else whole.memory)
+        result = op.results[0].type if op.results else None
+        if op.kind != Convention.PACKED:
+            new = rt_calls.CallOp(op.callee.data, arguments, result)
+            new.location = op.location
+            self.at.insert(new)
+            if op.results:
+                scope.values[op.results[0]] = new.results[0]
+            return
+        packed = rt_calls.CallPackedOp(_signature(op), arguments, result)
+        packed.location = op.location
+        self.at.insert(packed)
+        if op.results:
+            scope.values[op.results[0]] = packed.results[1]
+        self._check(op, packed.status)
 
     def _on_vectors(self, op: Operation, operands: Sequence[SSAValue], scope: BlockScope) -> None:
         """The same operation lane by lane."""
@@ -195,6 +265,32 @@ def _is_read_later(op: Operation) -> bool:
     return True
 
 
+def _has_effect(op: Operation) -> bool:
+    """Whether something is done besides computing a value; a loop may never end."""
+    if isinstance(op, CallOp):
+        return not op.is_pure
+    return isinstance(op, memref.StoreOp | CheckOp | AssertOp | scf.WhileOp)
+
+
+def _signature(op: CallOp) -> str:
+    """What a packed function is called with, as `rt.call_packed` says it."""
+    types: list[str] = []
+    for value in op.arguments:
+        is_buffer = isinstance(value.type, MemRefType)
+        dtype = _dtype(memref_of(value).element_type if is_buffer else value.type)
+        if is_buffer:
+            shape = memref_of(value).get_shape()
+            if any(extent < 0 for extent in shape):
+                raise Diagnostic.at(op, "a packed function takes buffers of known extents only")
+            dtype += f"[{'x'.join(map(str, shape))}]"
+        types.append(dtype)
+    return f"{op.callee.data}|{','.join(types)}|{_dtype(op.results[0].type) if op.results else ''}"
+
+
+def _dtype(type: Attribute) -> str:
+    return "int64" if type == index else dtype_name(type)
+
+
 def check_operations(body: Block) -> None:
     """What a block's body may hold: element accesses, branches, and what only computes values.
 
@@ -202,7 +298,7 @@ def check_operations(body: Block) -> None:
         Diagnostic: there is something else, which would be lost.
     """
     for op in body.walk():
-        if isinstance(op, memref.LoadOp | memref.StoreOp | scf.IfOp | scf.YieldOp | CheckOp):
+        if isinstance(op, memref.LoadOp | memref.StoreOp | scf.YieldOp | scf.ConditionOp | BRANCHING | CHECKED):
             continue
         computes = op.name.startswith(("arith.", "math.")) or is_side_effect_free(op)
         if op.regions or not computes:
@@ -218,19 +314,19 @@ def needed_operations(body: Block) -> set[Operation]:
     that only served to address elements (addresses are built anew from the loops)."""
     iters = list(body.args)
     needed: set[Operation] = set()
-    work: list[Operation] = [op for op in body.walk() if isinstance(op, memref.StoreOp | CheckOp)]
+    work: list[Operation] = [op for op in body.walk() if _has_effect(op)]
     while work:
         op = work.pop()
         if op in needed:
             continue
         needed.add(op)
         parent = op.parent_op()
-        if isinstance(parent, scf.IfOp):
+        if isinstance(parent, BRANCHING):
             work.append(parent)
         operands: Sequence[SSAValue] = op.operands
         if isinstance(op, memref.LoadOp | memref.StoreOp) and access_map(op, iters) is not None:
             operands = [op.value] if isinstance(op, memref.StoreOp) else []
-        elif isinstance(op, scf.IfOp):
+        elif isinstance(op, BRANCHING):
             for region in op.regions:
                 if region.blocks and (end := region.block.last_op) is not None:
                     work.append(end)

@@ -44,25 +44,35 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, MemRefType, ModuleOp, NoneAttr
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    FunctionType,
+    IndexType,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.utils.hints import isa
 
 from ...dialects.rt.checks import RecordType
+from ...dialects.rt.constants import ConstantOp
 from ...dialects.rt.core import SlotsType
-from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.dense import array_of, dense_of
+from ...dialects.support.diagnostics import Diagnostic, did_you_mean
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
-    CheckOp,
     ForKind,
     ForOp,
     IterKind,
     PrimFuncOp,
+    Scope,
     blocks_under,
     enclosing_loops,
     memref_of,
@@ -74,11 +84,11 @@ from ...dialects.tir.symbols import affine_map, as_affine, is_symbol
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
 from ...transforms.tir.schedule.reduction import decompose_reduction
-from ..check_sites import CHECKS, checks_of, described
+from ..check_sites import CHECKS, Checked, checks_of, described
 from ..relay_to_tir.lower_te import LowerTEPass
 from ..threads.share_out import share_out
 from .block_bodies import Checks
-from .flat_buffers import FlatBuffer, alignments_of, flat_type, plan_buffers
+from .flat_buffers import FlatBuffer, alignments_of, flat_type, flatten_type, plan_buffers
 from .index_values import IndexBuilder
 from .loop_emission import LoopEmitter
 
@@ -134,7 +144,7 @@ def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> li
     checks = checks_of(prim_func)
     body = prim_func.body.block
     allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
-    shared = [alloc for alloc in allocs if not alloc.is_private]
+    shared = [alloc for alloc in allocs if not alloc.is_private and not alloc.is_constant]
     sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in shared)]
     symbols = {value.index for value in prim_func.symbols}
     types = [index if number in symbols else flat_type(value) for number, value in enumerate(sources)]
@@ -144,7 +154,7 @@ def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> li
         if isinstance(op, ForOp) and op.annotations is not None:
             missed("convert-tir-to-loops", op, "the loop's annotations have no effect")
         idle = [name for name in op.attributes if name != BUFFER_DIM_ALIGN]
-        if idle and isinstance(op, ForOp | BlockOp | AllocBufferOp | CheckOp):
+        if idle and isinstance(op, ForOp | BlockOp | AllocBufferOp | Checked):
             missed("convert-tir-to-loops", op, f"attributes have no effect: {', '.join(idle)}")
     records: list[Attribute] = [RecordType()] if checks else []
     kernel = func.FuncOp(
@@ -201,6 +211,12 @@ def check_buffers(prim_func: PrimFuncOp) -> None:
         if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
             raise Diagnostic.at(owner, f"{name} has a layout or a memory space, which would be lost: {type}")
     for alloc in allocs:
+        if alloc.scope.data not in tuple(Scope):
+            raise Diagnostic.at(
+                alloc,
+                f'the scope is "{alloc.scope.data}", and a processor has {" and ".join(Scope)} memory only',
+                hint=did_you_mean(alloc.scope.data, Scope) or 'give it the scope "global"',
+            )
         if alignments_of(alloc.buffer) and not all(isinstance(extent, int) for extent in shape_of(alloc.buffer)):
             raise Diagnostic.at(alloc, f"rows lie apart ({BUFFER_DIM_ALIGN}) in buffers of known extents only")
         if alloc.axis_separators:
@@ -229,7 +245,7 @@ def _lower_nest(
     nest: Operation,
     sources: Sequence[SSAValue],
     types: Sequence[Attribute],
-    checks: Sequence[CheckOp],
+    checks: Sequence[Checked],
     unit: VectorUnit,
 ) -> func.FuncOp:
     """The private function that runs iterations `%first` to `%last` of a parallel nest, or all of another. If the
@@ -251,6 +267,7 @@ def _lower_nest(
     at.define_symbols(symbols)
     record = Checks(block.args[len(types)], {check: n for n, check in enumerate(checks)}) if checks else None
     emitter = LoopEmitter(at, buffers, record, unit)
+    buffers.update(_constants(nest, at))
     buffers.update(plan_buffers(_private_buffers(nest), at))
     if isinstance(nest, ForOp) and parallel:
         emitter.loop(nest, block.args[-2], block.args[-1])
@@ -258,6 +275,19 @@ def _lower_nest(
         emitter.statement(nest)
     at.insert(func.ReturnOp())
     return function
+
+
+def _constants(nest: Operation, at: IndexBuilder) -> dict[SSAValue, FlatBuffer]:
+    """The memories of the constants that the blocks of `nest` read."""
+    found: dict[SSAValue, FlatBuffer] = {}
+    for buffer in dict.fromkeys(buffer for block in blocks_under(nest) for buffer in block.reads):
+        if not isinstance(buffer.owner, AllocBufferOp) or (value := buffer.owner.value) is None:
+            continue
+        type = flatten_type(memref_of(buffer))
+        constant = ConstantOp(dense_of(array_of(value).reshape(-1), type.element_type), type)
+        constant.result.name_hint = buffer.name_hint
+        found[buffer] = FlatBuffer.whole(at.emit(constant), shape_of(buffer))
+    return found
 
 
 def _private_buffers(nest: Operation) -> list[AllocBufferOp]:

@@ -140,6 +140,7 @@ def _compact(alloc: AllocBufferOp, at: IndexBuilder) -> FlatBuffer:
             hint='give it the scope "global", or split the loops so that what is used of it at a time is known',
         )
     masked = any(_has_masked_lanes(block) for block in blocks)
+    masked = masked and not any(each.buffer is alloc.buffer for block in blocks for each in block.handed())
     if masked:
         shape[-1] = next_power_of_two(shape[-1])
     apart = alignments_of(alloc.buffer)

@@ -10,7 +10,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects.tir.affine import affine_of, linear, uses
-from ...dialects.tir.core import BlockOp, CheckOp, IterKind
+from ...dialects.tir.core import AssertOp, BlockOp, CallOp, CheckOp, IterKind
 from .accesses import AccessEmitter
 from .block_bodies import needed_operations
 from .lanes import Lanes
@@ -50,6 +50,8 @@ def _varies(
             if any(v in varying for v in op.operands):
                 varying.update(op.results)
             continue
+        if isinstance(op, CallOp | AssertOp | scf.WhileOp):
+            return f"it has a {op.name}, which is of scalars"
         if isinstance(op, memref.LoadOp | memref.StoreOp):
             _, form = accesses.position(op, iters)
             stride: int | None = None

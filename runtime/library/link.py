@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ...dialects.support.diagnostics import Diagnostic, Place, UsageError
-from ...lowering.abi import ALIGNMENT, CompiledGraph, Platform
+from ...lowering.abi import ALIGNMENT, CALL_PACKED, CompiledGraph, Platform
 from ..openmp import libraries_for
 from .glue import data_source, glue
 from .header import header, identifier
@@ -39,6 +39,8 @@ def export_library(graph: CompiledGraph, path: str | os.PathLike[str], name: str
     if target.suffix not in KINDS:
         raise UsageError(f"{target}: '{target.suffix}' is no kind of library", hint=f"one of {', '.join(KINDS)}")
     symbol = identifier(target.stem.removeprefix("lib") if name is None else name)
+    if any(CALL_PACKED.encode() in image for image in graph.objects):
+        raise LinkError("the code calls functions of Python (T.call_packed), which a program in C has not")
     if graph.platform.system not in ("linux", "freebsd"):
         raise LinkError(f"libraries are made for Linux and FreeBSD, and this code is for {graph.platform.triple}")
     tools = _Tools(compiler, graph.platform)

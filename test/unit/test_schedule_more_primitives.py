@@ -101,7 +101,7 @@ def test_a_buffer_of_another_number_is_refused() -> None:
     schedule = of(DENSE)
     block = schedule.get_block("relu")
     refused(lambda: schedule.cache_read(block, 7, "global"), schedule, "reads 2 buffers, none of number 7")
-    refused(lambda: schedule.cache_read(block, 0, "shared.dyn"), schedule, 'unknown scope "shared.dyn"')
+    refused(lambda: schedule.cache_read(block, 0, "attic.dyn"), schedule, 'unknown scope "attic.dyn"')
     refused(lambda: schedule.reindex(block, ("write", 0)), schedule, "reindex copies what is read")
 
 

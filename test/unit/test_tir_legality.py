@@ -184,6 +184,17 @@ SETTINGS = {
     " %at = arith.constant 0 : index %acc = arith.constant 1 : i32"
     + "".join(f" %{side}{n} = arith.constant {n} : i8" for side in "ab" for n in range(4))
     + " {} memref.store %0, %y[%at] : memref<1xi32> }} }}",
+    **{
+        name: f"tir.prim_func @f(%a: memref<4x16xf32>, %row: memref<16xf32>, %y: memref<4xf32>) {{{{"
+        f" tir.for %i = 0 to 4 {{{{ tir.block @b(%vi: spatial 4) = [%i] reads({reads}) writes({writes}) {{{{"
+        f" %c0 = arith.constant 0 : index %n = arith.constant 16 : i32 %x = arith.constant 1.0 : f32"
+        f" %holds = arith.constant true {{}} memref.store %x, %y[%vi] : memref<4xf32> }}}} }}}} }}}}"
+        for name, reads, writes in (
+            ("tir.assert", "", "%y[%vi] : memref<4xf32>"),
+            ("tir.address_of", "", "%y[%vi] : memref<4xf32>"),
+            ("tir.call", "%row : memref<16xf32>", "%row : memref<16xf32>, %y[%vi] : memref<4xf32>"),
+        )
+    },
     "tir.block": "tir.prim_func @f(%x: memref<4x64xf32>, %y: memref<4xf32>) {{"
     "tir.for %i = 0 to 4 {{ tir.for %k0 = 0 to 4 {{ tir.for %k1 = 0 to 16 {{ {} }} }} }} }}",
 }

@@ -61,7 +61,7 @@ def _check_given(given: Sequence[SSAValue], blocks: Sequence[BlockOp]) -> Iterat
     for block in blocks:
         if set(given).isdisjoint(block.writes):
             continue
-        for access in block.accesses():
+        for access in block.touches():
             if access.is_write and access.buffer in given:
                 yield Finding(
                     access.op,

@@ -17,6 +17,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ..affine import Access, linear, substitute
 from ..blocks import BlockOp, IterKind, accessing_blocks, blocks_under
 from ..buffers import AllocBufferOp
+from ..calls import Handed
 from ..loops import ForKind, ForOp, enclosing_loops, loop_range
 from .bounds import buffer_name, never_runs
 from .decide import MAX_POINTS
@@ -31,7 +32,7 @@ class _Step:
     """An access to the buffer, its index over `loop_vars` of its block: `None` where that depends on data."""
 
     block: BlockOp
-    access: Access
+    access: Access | Handed
     index: tuple[AffineExpr, ...] | None
 
     @property
@@ -93,7 +94,7 @@ def _steps(block: BlockOp, buffer: SSAValue) -> list[_Step]:
     bound = block.bindings.data.results
     found = [
         _Step(block, access, None if access.map is None else tuple(substitute(e, bound) for e in access.map.results))
-        for access in block.accesses()
+        for access in block.touches()
         if access.buffer is buffer
     ]
     return sorted(found, key=lambda step: not step.in_init)

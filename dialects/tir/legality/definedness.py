@@ -21,6 +21,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ..affine import Access, Range, expr_range, substitute
 from ..blocks import BlockOp
 from ..buffers import AllocBufferOp, memref_of
+from ..calls import Handed
 from .bounds import buffer_name, never_runs, space_of
 from .decide import Verdict, within
 from .finding import Finding
@@ -35,18 +36,19 @@ class _Touch:
     """An access of a block, and where in the function's order it stands."""
 
     block: BlockOp
-    access: Access
+    access: Access | Handed
     order: int
 
     @property
     def is_certain(self) -> bool:
         """Whether the access is made each time its block runs, and that runs in every iteration."""
-        return self.access.op.parent_op() is self.block and not self.block.conditions
+        return self.access.is_sure and self.access.op.parent_op() is self.block and not self.block.conditions
 
 
 def check_values(blocks: Sequence[BlockOp]) -> Iterator[Finding]:
     """What the blocks of a function, in order, read of its own buffers before it has a value."""
-    own = {v for block in blocks for v in (*block.reads, *block.writes) if isinstance(v.owner, AllocBufferOp)}
+    touched = {v for block in blocks for v in (*block.reads, *block.writes)}
+    own = {v for v in touched if isinstance(v.owner, AllocBufferOp) and not v.owner.is_constant}
     reads, writes = _touches(blocks, own)
     for buffer, readers in reads.items():
         yield from _check_reads(buffer, readers, writes.get(buffer, []))
@@ -85,8 +87,8 @@ def _touches(
     return reads, writes
 
 
-def _in_order_of_running(block: BlockOp) -> list[Access]:
-    accesses = block.accesses()
+def _in_order_of_running(block: BlockOp) -> list[Access | Handed]:
+    accesses = block.touches()
     if block.init is None:
         return accesses
     first = {access.op for access in accesses if block.init.is_ancestor(access.op)}

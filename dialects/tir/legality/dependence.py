@@ -19,6 +19,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from ..affine import Access, Linear, Range, evaluate_along, expr_range, linear, substitute, uses
 from ..blocks import BlockOp, IterKind, blocks_under
 from ..buffers import AllocBufferOp
+from ..calls import Handed
 from ..loops import ForOp, enclosing_loops, loop_range
 from ..symbols import MAX_EXTENT, depends_on_symbols
 from .bounds import buffer_name, never_runs
@@ -31,7 +32,7 @@ class Touch:
     """An access of a block, and its block."""
 
     block: BlockOp
-    access: Access
+    access: Access | Handed
 
 
 def check_independence(
@@ -47,7 +48,7 @@ def check_independence(
     touched: dict[SSAValue, list[Touch]] = {}
     for block in blocks_under(loop):
         if not never_runs(block):
-            for access in block.accesses():
+            for access in block.touches():
                 if access.op.parent_region() is not block.init or not access.is_write:  # what it writes, the body does
                     touched.setdefault(access.buffer, []).append(Touch(block, access))
     for buffer, touches in touched.items():

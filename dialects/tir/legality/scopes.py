@@ -42,6 +42,16 @@ def is_torn(alloc: AllocBufferOp, moved: BlockOp | None = None, loops: Sequence[
     return len(shared) > 1
 
 
+def check_constant(alloc: AllocBufferOp) -> Iterator[Finding]:
+    """Nothing writes a constant."""
+    if not alloc.is_constant:
+        return
+    for block in accessing_blocks(alloc.buffer):
+        if alloc.buffer in block.writes:
+            message = f"block @{block.block_name} writes {buffer_name(alloc.buffer)}, which is a constant"
+            yield Finding(block, message, hint="write to a buffer without a value")
+
+
 def check_reach(alloc: AllocBufferOp) -> Iterator[Finding]:
     """Blocks that use a buffer of a thread's own stand in one nest, and there in the same parallel loops: another is
     perhaps run by another thread."""

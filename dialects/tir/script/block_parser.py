@@ -12,16 +12,17 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...support.diagnostics import Diagnostic
 from ..affine import simplify
+from ..asserts import AssertOp
 from ..blocks import BlockOp, IterKind
 from ..loops import ForOp
 from ..symbols import Extent, affine_map, as_affine, as_extent, greatest
 from .arguments import Arguments
-from .calls import call
+from .calls import CALLED, call
 from .emitter import Emitter, Value
 from .expressions import Expressions
 from .loop_indices import Extents, IteratorIndices, LoopIndices
 from .scope import Buffer, Constant, Iterator, NotStatic, OuterIterator, Scope
-from .words import STEPS, usual_flags
+from .words import DTYPES, STEPS, element_type, usual_flags
 
 KINDS = {
     "spatial": IterKind.SPATIAL, "S": IterKind.SPATIAL, "reduce": IterKind.REDUCE, "R": IterKind.REDUCE,
@@ -188,6 +189,7 @@ class BlockParser:
         }
         outer, self.scope.local = self.scope.local, dict(self.scope.local)
         at = Expressions(self.scope, Emitter(block), call, ranges, block.args)
+        at.effects = {word: self._declared_names(word) for word in ("reads", "writes") if word in self.declared}
         self._statements(statements, at)
         self.scope.local = outer
         self.readers.append(at)
@@ -215,6 +217,17 @@ class BlockParser:
                 self._let(name, value, annotation, at)
             case ast.If():
                 self._if(statement, at)
+            case ast.While():
+                self._while(statement, at)
+            case ast.Assert(test=test, msg=message):
+                self._assert(statement, test, message, at)
+            case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func, args=[test, message]))]) if (
+                self.scope.word(func) == "Assert"
+            ):
+                self._assert(statement, test, message, at)
+                self._statements(statement.body, at)
+            case ast.Expr(value=ast.Call(func=func) as given) if self.scope.word(func) in CALLED:
+                at.term(given)
             case ast.Expr(value=ast.Call(func=func, args=[value])) if self.scope.word(func) == "evaluate":
                 at.term(value)
             case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func, args=[ast.Name(id=name), value]))]) if (
@@ -240,8 +253,10 @@ class BlockParser:
             word = self.scope.word(annotation)
             if word is None:
                 raise self._error(annotation, "a value's type is one of T, such as T.float32")
-            node = ast.copy_location(ast.Call(annotation, [value], []), value)
-            term = call(at, node, word)
+            if isinstance(term, Value) and word in DTYPES:
+                term = at.as_value(term, value, element_type(word), word.startswith("uint"))
+            else:
+                term = call(at, ast.copy_location(ast.Call(annotation, [value], []), value), word)
         if isinstance(term, Value):
             if isinstance(term.ssa.owner, Operation) and term.ssa.name_hint is None:
                 term.ssa.name_hint = name
@@ -280,6 +295,30 @@ class BlockParser:
         at.emitter.location = self.scope.source.location(statement)
         at.emitter.insert(scf.IfOp(condition, [], regions[0], regions[1]))
 
+    def _while(self, statement: ast.While, at: Expressions) -> None:
+        """A loop whose condition is computed before each of its iterations."""
+        if statement.orelse:
+            raise self._error(statement, "a loop has no else")
+        before, after = Block(), Block()
+        outer, self.scope.local = self.scope.local, dict(self.scope.local)
+        test = at.repeated(before)
+        test.emitter.insert(scf.ConditionOp(test.condition(statement.test)))
+        body = at.repeated(after)
+        self._statements(statement.body, body)
+        body.emitter.insert(scf.YieldOp())
+        self.scope.local = outer
+        at.emitter.location = self.scope.source.location(statement)
+        at.emitter.insert(scf.WhileOp([], [], Region(before), Region(after)))
+        at.emitter.forget()
+
+    def _assert(self, statement: ast.stmt, test: ast.expr, message: ast.expr | None, at: Expressions) -> None:
+        text = "the assertion does not hold" if message is None else at.term(message)
+        if not isinstance(text, str) or not text:
+            raise self._error(message or statement, "an assertion's message is a text that is known here")
+        condition = at.condition(test)
+        at.emitter.location = self.scope.source.location(statement)
+        at.emitter.insert(AssertOp(condition, text))
+
     # reads and writes
 
     def _declare(self, op: BlockOp) -> None:
@@ -310,6 +349,11 @@ class BlockParser:
         for each in op.body.block.ops:
             if isinstance(each, STEPS) and each not in spelled:
                 each.properties["fastmath"] = usual_flags(each)
+
+    def _declared_names(self, word: str) -> frozenset[str]:
+        """The buffers of a `T.reads` or `T.writes`."""
+        bases = (node.value if isinstance(node, ast.Subscript) else node for node in self.declared[word])
+        return frozenset(base.id for base in bases if isinstance(base, ast.Name))
 
     def _region(self, op: BlockOp, node: ast.expr) -> tuple[Buffer, Attribute | None]:
         """`A[vi, vk]`: the buffer, and the map to its element; none for a region of several."""

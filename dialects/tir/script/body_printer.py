@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, i1, i32, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, MemRefType, i1, i32, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.traits import is_side_effect_free
@@ -18,14 +18,16 @@ from xdsl.traits import is_side_effect_free
 from ...support.diagnostics import Diagnostic
 from ...support.dtypes import numpy_dtype
 from ..affine import Range, affine_of, over_dimensions
+from ..asserts import AssertOp
 from ..blocks import BlockOp
+from ..calls import AddressOfOp, CallOp, Convention
 from ..checks import CheckOp
 from ..dot import DotOp
 from ..legality.values import value_range
 from ..symbols import arguments_around, as_affine, greatest
 from ..walking import in_order
 from . import words
-from .texts import NOT, SIGN, Text, affine_text, free_name, infix, number
+from .texts import NOT, SIGN, Text, affine_text, free_name, infix, number, quoted
 
 index = IndexType()
 LONGEST = 20_000
@@ -84,18 +86,30 @@ class BodyPrinter:
         for op in self.order:
             if isinstance(op, memref.StoreOp):
                 stores.setdefault(op.memref, []).append(self.order[op])
+            elif isinstance(op, CallOp):
+                named |= set(op.results) if not op.is_pure and any(r.uses for r in op.results) else set()
+                for buffer, effect in op.buffers:
+                    if effect.writes:
+                        stores.setdefault(buffer, []).append(self.order[op])
+        loops = [(self.order[op], self._end(op)) for op in self.order if isinstance(op, scf.WhileOp)]
         for op in self.order:
             if isinstance(op, memref.LoadOp) and op.memref in stores and self._is_statement_level(op):
                 last = max(self._roots(op.res, named), default=-1)
+                # in a loop that begins after the load, what stands behind the last use comes before it, too
+                last = max([last, *(end for begin, end in loops if self.order[op] < begin < last)])
                 if any(self.order[op] < store < last for store in stores[op.memref]):
                     named.add(op.res)
         return named
 
+    def _end(self, loop: scf.WhileOp) -> int:
+        """The number of the last operation in a loop."""
+        return max((self.order[op] for region in loop.regions for op in in_order(region)), default=self.order[loop])
+
     def _is_statement_level(self, op: Operation) -> bool:
         """Whether `op` stands among statements, and not in a branch that is an expression."""
         parent = op.parent_op()
-        while isinstance(parent, scf.IfOp):
-            if parent.results:
+        while isinstance(parent, scf.IfOp | scf.WhileOp):
+            if parent.results or (isinstance(parent, scf.WhileOp) and parent.before_region.is_ancestor(op)):
                 return False
             parent = parent.parent_op()
         return parent is self.block
@@ -146,6 +160,12 @@ class BodyPrinter:
                     lines.append(f"{buffer} = {self._stored(op)}")
                 case scf.IfOp() if not op.results:
                     lines += self._branch(op)
+                case scf.WhileOp():
+                    lines += self._while(op)
+                case AssertOp():
+                    lines.append(f"assert {self.text(op.condition)}, {quoted(op.text.data)}")
+                case CallOp() if not any(result.uses for result in op.results):
+                    lines.append(f"T.evaluate({self._own(op)})")
                 case scf.YieldOp():
                     pass
                 case CheckOp() if not op.result.uses:
@@ -162,7 +182,7 @@ class BodyPrinter:
         return self.text(value)
 
     def _value_statement(self, op: Operation) -> list[str]:
-        if not isinstance(op, memref.LoadOp | CheckOp | scf.IfOp) and not is_side_effect_free(op):
+        if not isinstance(op, memref.LoadOp | CheckOp | scf.IfOp | CallOp) and not is_side_effect_free(op):
             if not op.name.startswith(("arith.", "math.")):
                 raise Diagnostic.at(op, "has no form in TVMScript")
         lines: list[str] = []
@@ -174,6 +194,48 @@ class BodyPrinter:
                 self.names[result] = name
                 self.taken.add(name)
         return lines
+
+    def _while(self, op: scf.WhileOp) -> list[str]:
+        if op.operands or op.results:
+            raise Diagnostic.at(
+                op, "has no form in TVMScript with values that it carries", hint="keep them in a buffer"
+            )
+        condition = op.before_region.block.last_op
+        assert isinstance(condition, scf.ConditionOp)
+        for inner in op.before_region.block.ops:
+            if inner is not condition and not (isinstance(inner, memref.LoadOp) or is_side_effect_free(inner)):
+                if not isinstance(inner, CallOp) or not inner.is_pure:
+                    raise Diagnostic.at(inner, "stands in a loop's condition, which TVMScript has no form for")
+        names, taken = dict(self.names), set(self.taken)
+        lines = [f"while {self.text(condition.condition)}:"]
+        inner_lines = self._statements(op.after_region.block)
+        self.names, self.taken = names, taken
+        return lines + [f"    {line}" for line in inner_lines or ["pass"]]
+
+    def _call(self, op: CallOp) -> Text:
+        """A call out of the block."""
+        effects = iter(op.effects)
+        given: list[str] = []
+        for value in op.arguments:
+            if not isinstance(value.type, MemRefType):
+                given.append(
+                    self._standing_alone(value) if value.type != index else f'T.cast({self.text(value)}, "index")'
+                )
+                continue
+            mask = next(effects).data
+            if isinstance(value.owner, AddressOfOp):
+                given.append(f'T.address_of({self._element(value.owner.memref, value.owner.indices)}, "{mask}")')
+            else:
+                given.append(f'{self.names[value]}.access_ptr("{mask}")')
+        dtype = self._type(op, op.results[0].type) if op.results else ""
+        name = quoted(op.callee.data)
+        if op.kind == Convention.PACKED:
+            last = [f'dtype="{dtype}"'] if dtype else []
+            return Text(f"T.call_packed({', '.join([name, *given, *last])})")
+        word = "call_llvm" if op.kind == Convention.INTRIN else "call"
+        word += "_pure" if op.is_pure else ""
+        word += "_intrin" if op.kind == Convention.INTRIN else "_extern"
+        return Text(f"T.{word}({', '.join([quoted(dtype), name, *given])})")
 
     def _branch(self, op: scf.IfOp) -> list[str]:
         lines = [f"if {self.text(op.cond)}:"]
@@ -232,6 +294,8 @@ class BodyPrinter:
                 return Text(f"T.check({at}, {given}, {end}, {op.text.data!r})")
             case DotOp():
                 return self._dot(op)
+            case CallOp():
+                return self._call(op)
             case scf.IfOp() if isinstance(result, OpResult):
                 return self._choice(op, result.index)
             case _ if len(op.results) == 1 and words.is_usual(op) and (text := self._usual(op)) is not None:
@@ -388,6 +452,14 @@ def _is_constant(value: SSAValue, wanted: Sequence[int], below: bool = False) ->
         return False
     data = op.value.value.data
     return data in wanted or (below and data < wanted[0])
+
+
+def element_text(value: np.generic) -> str:
+    """A number of a constant so that reading it gives the same bits."""
+    if value.dtype.kind in "biu":
+        return str(int(value))
+    wide = float(value)
+    return repr(wide) if abs(wide) < float("inf") else f'float("{wide}")'
 
 
 def _float_text(value: FloatAttr[AnyFloat]) -> str:

@@ -6,10 +6,13 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import MemRefType
+import numpy as np
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType
 from xdsl.ir import Attribute
 
+from ...support.dense import dense_of
 from ...support.diagnostics import did_you_mean
+from ...support.dtypes import numpy_dtype
 from ..buffers import AXIS_SEPARATORS, memref_type
 from ..symbols import Extent
 from . import words
@@ -58,6 +61,24 @@ def _shape(scope: Scope, node: ast.expr) -> tuple[Extent, ...]:
             raise scope.source.error(each, f"an extent is not negative: {extent}")
         extents.append(extent)
     return tuple(extents)
+
+
+def constant_of(data: object, type: MemRefType[Attribute]) -> DenseIntOrFPElementsAttr:
+    """A value for a buffer from Python's lists or an array; a list that is not nested holds the elements in order.
+
+    Raises:
+        TypeError, ValueError, OverflowError: it does not fit.
+    """
+    dtype = numpy_dtype(type.element_type)
+    array = np.asarray(data)
+    if array.dtype.kind == "f" and dtype.kind in "iu":
+        raise TypeError("it has fractions")
+    if array.dtype.kind in "iu" and dtype.kind in "iu" and array.itemsize > dtype.itemsize:
+        wide = np.dtype(dtype.name.removeprefix("u"))
+        low, high = np.iinfo(wide).min, 2 * np.iinfo(wide).max + 1
+        if array.size and not low <= int(array.min()) <= int(array.max()) <= high:
+            raise OverflowError(f"a number does not fit {dtype.name}")
+    return dense_of(array.astype(dtype).reshape(type.get_shape()), type.element_type)
 
 
 SIZES = ("int32", "int64", "index")

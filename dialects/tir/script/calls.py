@@ -12,10 +12,12 @@ from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType
 from xdsl.ir import Attribute
 
 from ...support.diagnostics import did_you_mean
+from ..calls import Convention
 from ..dot import WIDTH, DotOp
 from . import words
 from .emitter import Value
 from .expressions import Expressions, Term
+from .outside import call_of
 from .scope import NotStatic
 
 
@@ -26,6 +28,8 @@ class Call:
     parameters: tuple[str, ...]
     meaning: Callable[[Expressions, ast.Call, Sequence[ast.expr]], Term]
     needed: int | None = None
+    is_variadic: bool = False
+    """Whether any number of arguments follow."""
 
 
 def call(at: Expressions, node: ast.Call, word: str) -> Term:
@@ -43,14 +47,21 @@ def call(at: Expressions, node: ast.Call, word: str) -> Term:
         hint = did_you_mean(f"T.{word}", [f"T.{each}" for each in (*CALLS, *words.ALIASES)])
         raise error(node.func, f"there is no T.{word} in an expression", hint)
     arguments = dict(zip(found.parameters, node.args, strict=False))
-    if len(node.args) > len(found.parameters):
+    if len(node.args) > len(found.parameters) and not found.is_variadic:
         raise error(node, f"T.{word} takes {', '.join(found.parameters) or 'nothing'}: {len(node.args)} are given")
-    for keyword in node.keywords:
+    for keyword in () if found.is_variadic else node.keywords:
         if keyword.arg not in found.parameters:
             raise error(keyword, f"T.{word} takes {', '.join(found.parameters)}, not {keyword.arg}")
         if keyword.arg in arguments:
             raise error(keyword, f"T.{word} is given {keyword.arg} twice")
         arguments[keyword.arg] = keyword.value
+    if found.is_variadic:
+        named = [keyword.arg for keyword in node.keywords if keyword.arg != "dtype" or "dtype" in found.parameters]
+        if named:
+            raise error(node, f"T.{word} takes its arguments by position")
+        if len(node.args) < len(found.parameters):
+            raise error(node, f"T.{word} is not given {', '.join(found.parameters[len(node.args) :])}")
+        return found.meaning(at, node, node.args)
     needed = len(found.parameters) if found.needed is None else found.needed
     if missing := [each for each in found.parameters[:needed] if each not in arguments]:
         raise error(node, f"T.{word} is not given {', '.join(missing)}")
@@ -195,7 +206,21 @@ def _extreme(largest: bool, at: Expressions, node: ast.Call, given: Sequence[ast
     return at.as_value(high if largest else low, node, type, unsigned)
 
 
+CALLED: Mapping[str, tuple[Convention, bool, bool]] = {
+    "call_extern": (Convention.EXTERN, True, False),
+    "call_pure_extern": (Convention.EXTERN, True, True),
+    "call_llvm_intrin": (Convention.INTRIN, True, False),
+    "call_llvm_pure_intrin": (Convention.INTRIN, True, True),
+    "call_packed": (Convention.PACKED, False, False),
+    "tvm_call_packed": (Convention.PACKED, False, False),
+}
+"""The words that call functions: what is called, whether a dtype comes first, and whether only the result matters."""
+
 CALLS: Mapping[str, Call] = {
+    **{
+        name: Call(("dtype", "name") if typed else ("name",), partial(call_of, kind, typed, pure), is_variadic=True)
+        for name, (kind, typed, pure) in CALLED.items()
+    },
     **{name: Call(("value",), partial(_literal, name)) for name in words.DTYPES},
     **{name: Call(("x",), partial(_unary, name)) for name in words.UNARY},
     **{name: Call(("x", "y"), partial(_binary, name)) for name in words.CALLS},

@@ -71,6 +71,15 @@ class Emitter:
         self.insert(memref.StoreOp.get(value, buffer, indices))
         self.epochs[buffer] = self.epochs.get(buffer, 0) + 1
 
+    def effect(self, buffers: Sequence[SSAValue]) -> None:
+        """Something else writes `buffers`."""
+        for buffer in buffers:
+            self.epochs[buffer] = self.epochs.get(buffer, 0) + 1
+
+    def forget(self) -> None:
+        """What was read before may have been written since, whatever it is."""
+        self.known = {key: value for key, value in self.known.items() if not isinstance(value.owner, memref.LoadOp)}
+
     def constant(self, number: float, type: Attribute) -> SSAValue:
         """A literal.
 

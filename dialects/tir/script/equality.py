@@ -17,13 +17,16 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.ir.affine import AffineExpr
 
 from ..affine import affine_of, over_dimensions, simplify
+from ..asserts import AssertOp
 from ..blocks import BlockOp
 from ..buffers import AllocBufferOp, shape_of
+from ..calls import AddressOfOp, CallOp
 from ..checks import CheckOp
 from ..functions import PrimFuncOp
 from ..loops import ForOp, dimension_ranges
 from ..outer_blocks import OuterBlockOp
 from ..symbols import is_symbol
+from ..walking import in_order
 from .printer import function_text
 
 Form: TypeAlias = "tuple[object, ...]"
@@ -154,7 +157,23 @@ class _BodyForm:
                         found.extend(self._effects(region.block))
                     for result in op.results:
                         self.value(result)
-                case scf.YieldOp():
+                case scf.WhileOp():
+                    condition = op.before_region.block.last_op
+                    assert isinstance(condition, scf.ConditionOp)
+                    self._change(op)
+                    before = self._effects(op.before_region.block)
+                    found.append(
+                        ("while", before, self.value(condition.condition), self._effects(op.after_region.block))
+                    )
+                    self._change(op)
+                case AssertOp():
+                    found.append(("assert", self.value(op.condition), op.text.data))
+                case CallOp() if not op.is_pure:
+                    found.append(self._call(op))
+                    if op.results:
+                        self.known[op.results[0]] = ("called", len(found), op.callee.data)
+                    self._change(op)
+                case scf.YieldOp() | scf.ConditionOp() | AddressOfOp():
                     pass
                 case CheckOp():
                     found.append(("check", self.value(op.result)))
@@ -163,6 +182,19 @@ class _BodyForm:
                 case _:
                     pass
         return tuple(dict.fromkeys(found) if all(each[0] == "check" for each in found) else found)
+
+    def _call(self, op: CallOp) -> Form:
+        words = (op.convention.data, op.callee.data, tuple(effect.data for effect in op.effects))
+        return ("call", *words, tuple(self.value(v) for v in op.arguments), tuple(str(r.type) for r in op.results))
+
+    def _change(self, op: Operation) -> None:
+        """What `op` writes is another than before."""
+        for inner in (op, *(each for region in op.regions for each in in_order(region))):
+            written = [inner.memref] if isinstance(inner, memref.StoreOp) else []
+            if isinstance(inner, CallOp):
+                written = [buffer for buffer, effect in inner.buffers if effect.writes]
+            for buffer in written:
+                self.epochs[buffer] = self.epochs.get(buffer, 0) + 1
 
     def value(self, value: SSAValue) -> Form:
         if (known := self.known.get(value)) is None:
@@ -174,6 +206,8 @@ class _BodyForm:
             return ("index", str(simplify(expr)))
         if isinstance(value, BlockArgument):
             return ("argument", self.function.number(value))
+        if isinstance(value.owner, AllocBufferOp):
+            return ("buffer", self.function.number(value))
         assert isinstance(value, OpResult)
         op = value.op
         match op:
@@ -187,6 +221,11 @@ class _BodyForm:
                     assert isinstance(end, scf.YieldOp)
                     sides.append(self.value(end.operands[value.index]))
                 return ("choice", self.value(op.cond), *sides)
+            case CallOp():
+                return self._call(op)
+            case AddressOfOp():
+                place = tuple(self.value(each) for each in op.indices)
+                return ("address", self.function.number(op.memref), place)
             case arith.ConstantOp():
                 return ("constant", str(op.value))
             case _:

@@ -7,7 +7,7 @@ does: to the float, to the wider. `index` (a loop variable or iterator) gives wa
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects import arith, math, scf
@@ -50,11 +50,20 @@ class Expressions:
         self.iters = iters
         self.spelled: set[Operation] = set()
         """The operations whose properties the text has given."""
+        self.effects: Mapping[str, frozenset[str]] = {}
+        """The names of the buffers that the block says that it `reads` and `writes`, where it says so."""
 
     def inside(self, block: Block) -> Expressions:
         """Reads what stands in a branch."""
         inner = Expressions(self.scope, Emitter(block, self.emitter), self.call, self.ranges, self.iters)
         inner.spelled = self.spelled
+        inner.effects = self.effects
+        return inner
+
+    def repeated(self, block: Block) -> Expressions:
+        """Reads what stands in a part of a loop, where elements read before may be others now."""
+        inner = self.inside(block)
+        inner.emitter.forget()
         return inner
 
     # what a place wants

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Region
@@ -16,15 +17,14 @@ from xdsl.ir.affine import AffineConstantExpr
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ...support.verifier import verify
 from ..affine import simplify
-from ..buffers import AXIS_SEPARATORS, AllocBufferOp
-from ..buffers import Scope as StorageScope
+from ..buffers import AXIS_SEPARATORS, MEMORIES, AllocBufferOp, why_no_scope
 from ..functions import PrimFuncOp
 from ..loops import ForKind, ForOp
 from ..symbols import Extent, as_affine, as_extent
 from .arguments import Arguments, attributes_of
 from .attributes import attribute_of
 from .block_parser import BlockParser
-from .buffers import Described, annotated, described, is_size
+from .buffers import Described, annotated, constant_of, described, is_size
 from .loop_indices import Extents
 from .modules import IRModule
 from .outer_blocks import OuterBlockParser, is_outer
@@ -102,6 +102,13 @@ def _checked(source: Source, functions: Sequence[PrimFuncOp]) -> list[PrimFuncOp
     for function in functions:
         function.detach()
     return list(functions)
+
+
+@dataclass(frozen=True)
+class Thread:
+    """What `T.env_thread` gives: a thread of a launch, by name."""
+
+    name: str
 
 
 class FunctionParser:
@@ -200,8 +207,13 @@ class FunctionParser:
     # statements
 
     def _statements(self, statements: Sequence[ast.stmt], body: Block) -> None:
-        for statement in statements:
-            self._one(statement, body)
+        for number, statement in enumerate(statements):
+            match statement:
+                case ast.Expr(value=ast.Call(func=func) as call) if self.scope.word(func) == "launch_thread":
+                    self._launch(call, None, statements[number + 1 :], body)
+                    return
+                case _:
+                    self._one(statement, body)
 
     def _one(self, statement: ast.stmt, body: Block) -> None:
         match statement:
@@ -211,6 +223,8 @@ class FunctionParser:
                 self._for(statement, body)
             case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func) as call, optional_vars=names)]):
                 self._with(statement, self.scope.word(func), call, names, body)
+            case ast.Expr(value=ast.Call(func=func) as call) if self.scope.word(func) == "attr":
+                self._attribute(call)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._assign(statement, name, value, body)
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
@@ -244,6 +258,12 @@ class FunctionParser:
             self.scope.local[name] = buffer
         elif isinstance(value, ast.Call) and word == "alloc_buffer":
             self._alloc(name, value, body)
+        elif isinstance(value, ast.Call) and word == "allocate_const":
+            self._constant(name, value, body)
+        elif isinstance(value, ast.Call) and word == "env_thread":
+            arguments = Arguments(self.scope, value, "T.env_thread")
+            (node,) = arguments.nodes("thread")
+            self.scope.local[name] = Constant(Thread(self._thread(node)))
         elif word == "var" and isinstance(self.scope.local.get(name), Symbol):
             pass  # an argument of the function
         elif word is not None:
@@ -261,12 +281,9 @@ class FunctionParser:
         found = described(self.scope, call, "T.alloc_buffer", (), scopes=True)
         scopes = [keyword.value for keyword in call.keywords if keyword.arg == "scope"]
         scope = Arguments(self.scope, call, "T.alloc_buffer").literal(scopes[0]) if scopes else "global"
-        if scope not in tuple(StorageScope):
-            known = ", ".join(StorageScope)
-            raise self._error(
-                scopes[0], f"unknown scope {scope!r}; known: {known}", did_you_mean(str(scope), StorageScope)
-            )
-        alloc = AllocBufferOp.of(found.element, found.shape, StorageScope(str(scope)))
+        if (wrong := why_no_scope(str(scope))) is not None:
+            raise self._error(scopes[0], wrong, did_you_mean(str(scope), MEMORIES))
+        alloc = AllocBufferOp.of(found.element, found.shape, str(scope) or "global")
         alloc.buffer.name_hint = name
         for keyword in call.keywords:
             if keyword.arg == AXIS_SEPARATORS:
@@ -277,7 +294,73 @@ class FunctionParser:
         body.add_op(alloc)
         self.scope.local[name] = Buffer(alloc.buffer, found.unsigned)
 
+    def _constant(self, name: str, call: ast.Call, body: Block) -> None:
+        """`K = T.allocate_const([1, 2, 1], "int32", [3])`."""
+        arguments = Arguments(self.scope, call, "T.allocate_const")
+        arguments.nodes("data", "dtype", "extents", optional=("annotations",))
+        try:
+            data = self.scope.static(arguments.given["data"])
+        except NotStatic:
+            raise self._error(arguments.given["data"], "a constant's value is known here") from None
+        made = ast.Call(call.func, [arguments.given["extents"], arguments.given["dtype"]], [])
+        found = described(self.scope, ast.copy_location(made, call), "T.allocate_const", ())
+        try:
+            value = constant_of(data, found.type)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self._error(call, f"this is no value of {found.type}: {error}") from error
+        alloc = AllocBufferOp(found.type, value=value)
+        alloc.buffer.name_hint = name
+        alloc.location = self.source.location(call)
+        body.add_op(alloc)
+        self.scope.local[name] = Buffer(alloc.buffer, found.unsigned)
+
+    def _thread(self, node: ast.expr) -> str:
+        """The name of a thread, as a text or by what `T.env_thread` gave."""
+        try:
+            found = self.scope.static(node)
+        except NotStatic:
+            found = None
+        found = found.name if isinstance(found, Thread) else found
+        if not isinstance(found, str) or not found:
+            raise self._error(node, "a thread is named by a text", 'such as "threadIdx.x"')
+        return found
+
+    def _launch(self, call: ast.Call, names: ast.expr | None, inner: Sequence[ast.stmt], body: Block) -> None:
+        """`with T.launch_thread("threadIdx.x", 32) as tx:`, a loop whose iterations are threads."""
+        arguments = Arguments(self.scope, call, "T.launch_thread")
+        thread, extent = arguments.nodes("thread", "extent")
+        target = names if names is not None else thread
+        if not isinstance(target, ast.Name):
+            raise self._error(target, "a thread's number gets a name", 'with T.launch_thread("threadIdx.x", 32) as tx:')
+        named = self._thread(thread)
+        loop = self._loop(target, ForKind.THREAD_BINDING, 0, extent)
+        loop.properties["thread"] = StringAttr(named)
+        loop.location = self.source.location(call)
+        saved = dict(self.scope.local)
+        self.scope.local[target.id] = loop
+        body.add_op(loop)
+        self._statements(inner, loop.body.block)
+        self.scope.local = saved
+
+    def _attribute(self, call: ast.Call) -> None:
+        """`T.attr(i, "pragma_auto_unroll_max_step", 16)`, an annotation of the loop whose variable `i` is."""
+        node, key, value = Arguments(self.scope, call, "T.attr").nodes("node", "attr_key", "value")
+        loop = self.scope.local.get(node.id) if isinstance(node, ast.Name) else None
+        if not isinstance(loop, ForOp):
+            raise self._error(node, "an attribute is of a loop around, by its variable", "T.block_attr is of a block")
+        name = Arguments(self.scope, call, "T.attr").literal(key)
+        made = attributes_of(self.scope, ast.copy_location(ast.Dict([ast.Constant(str(name))], [value]), value))
+        known: Mapping[str, Attribute] = {} if loop.annotations is None else loop.annotations.data
+        loop.properties["annotations"] = DictionaryAttr({**known, **made})
+
     def _with(self, statement: ast.With, word: str | None, call: ast.Call, names: ast.expr | None, body: Block) -> None:
+        if word == "launch_thread":
+            self._launch(call, names, statement.body, body)
+            return
+        if word == "attr":
+            self._attribute(call)
+            self._statements(statement.body, body)
+            return
         if word != "block":
             raise self._error(
                 statement, f"a function has no 'with {ast.unparse(call)}'", 'it has: with T.block("name")'

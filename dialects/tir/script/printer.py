@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import AffineMapAttr, MemRefType, NoneAttr, StringAtt
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
+from ...support.dense import array_of
 from ...support.diagnostics import Diagnostic
 from ..affine import simplify
 from ..blocks import BlockOp, IterKind
@@ -18,7 +19,7 @@ from ..outer_blocks import OuterBlockOp
 from ..symbols import Extent, as_affine, as_extent, is_symbol
 from . import words
 from .attributes import literal_of_all
-from .body_printer import BodyPrinter
+from .body_printer import BodyPrinter, element_text
 from .texts import affine_text, condition_text, free_name, infix
 
 HEADER = "from weft.script import tir as T\n"
@@ -134,6 +135,12 @@ class FunctionPrinter:
         lines: list[str] = []
         for op in ops:
             match op:
+                case AllocBufferOp() if op.value is not None:
+                    self._no_attributes(op)
+                    shape, _, dtype = self._type(op.buffer, op).rpartition(", ")
+                    name = self._name(op.buffer, op.buffer.name_hint or "constant")
+                    values = [element_text(each) for each in array_of(op.value).reshape(-1)]
+                    lines.append(f"{name} = T.allocate_const([{', '.join(values)}], {dtype}, {shape})")
                 case AllocBufferOp():
                     scope = "" if op.scope.data == "global" else f', scope="{op.scope.data}"'
                     type = self._type(op.buffer, op)

@@ -49,6 +49,12 @@ def infix(symbol: str, left: Text, right: Text) -> Text:
     return Text(f"{left.within(loose)} {symbol} {right.within(level + 1)}", level)
 
 
+def quoted(text: str) -> str:
+    """A text as a literal, in double quotes where that is simple."""
+    literal = repr(text)
+    return f'"{text}"' if literal == f"'{text}'" and '"' not in text else literal
+
+
 def number(value: int) -> Text:
     return Text(str(value), ATOM if value >= 0 else SIGN)
 

@@ -55,3 +55,16 @@ func.func @a_dot_product_of_bytes_in_all_lanes(%c: vector<16xi32>, %a: vector<64
   %0 = rt.dot "vnni" %c, %a, %b : vector<16xi32>, vector<64xi8>
   func.return %0 : vector<16xi32>
 }
+
+// CHECK-LABEL: func.func @calls_and_constants
+// CHECK-NEXT:    %0 = rt.call "cosf"(%x) : (f32) -> f32
+// CHECK-NEXT:    rt.call "work"(%x) : (f32) -> ()
+// CHECK-NEXT:    %s, %m = rt.call_packed "mean|float32[16]|float32"(%row) : (memref<16xf32>) -> (index, f32)
+// CHECK-NEXT:    %c = rt.constant dense<[1, 2]> : tensor<2xi8> : memref<2xi8>
+func.func @calls_and_constants(%x: f32, %row: memref<16xf32>) {
+  %0 = rt.call "cosf"(%x) : (f32) -> f32
+  rt.call "work"(%x) : (f32) -> ()
+  %s, %m = rt.call_packed "mean|float32[16]|float32"(%row) : (memref<16xf32>) -> (index, f32)
+  %c = rt.constant dense<[1, 2]> : tensor<2xi8> : memref<2xi8>
+  func.return
+}

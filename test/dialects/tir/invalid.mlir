@@ -8,8 +8,8 @@
 // -----
 
 tir.prim_func @unknown_scope() {
-  // expected-error @+1 {{unknown scope "shared"; known: global, local}}
-  %0 = tir.alloc_buffer "shared" : memref<4xf32>
+  // expected-error @+1 {{unknown scope "attic"; known: global, local, shared,}}
+  %0 = tir.alloc_buffer "attic" : memref<4xf32>
 }
 
 // -----

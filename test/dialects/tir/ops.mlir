@@ -235,3 +235,26 @@ tir.prim_func @a_dot_product_of_four_bytes(%x: memref<4xi8>, %y: memref<1xi32>) 
     memref.store %1, %y[%c0] : memref<1xi32>
   }
 }
+
+// CHECK-LABEL: tir.prim_func @a_block_calls_and_asserts
+tir.prim_func @a_block_calls_and_asserts(%a: memref<4x16xf32>, %y: memref<4xf32>) {
+  // CHECK-NEXT: %k = tir.alloc_buffer "global" = dense<[1, 2]> : tensor<2xi8> : memref<2xi8>
+  %k = tir.alloc_buffer "global" = dense<[1, 2]> : tensor<2xi8> : memref<2xi8>
+  tir.for %i = 0 to 4 {
+    tir.block @b(%v: spatial 4) = [%i] reads(%a : memref<4x16xf32>, %y : memref<4xf32>) writes(%y : memref<4xf32>) {
+      %c0 = arith.constant 0 : index
+      %n = arith.constant 16 : i32
+      // CHECK:      %p = tir.address_of %a[%v, %c0] : memref<4x16xf32>
+      // CHECK-NEXT: tir.call extern "work"(r %p, %n, w %y) {note} : (memref<f32>, i32, memref<4xf32>) -> ()
+      // CHECK-NEXT: %x = tir.call pure extern "one"() : () -> f32
+      // CHECK-NEXT: tir.call packed "show"(rw %y, %x) : (memref<4xf32>, f32) -> ()
+      %p = tir.address_of %a[%v, %c0] : memref<4x16xf32>
+      tir.call extern "work"(r %p, %n, w %y) {note} : (memref<f32>, i32, memref<4xf32>) -> ()
+      %x = tir.call pure extern "one"() : () -> f32
+      tir.call packed "show"(rw %y, %x) : (memref<4xf32>, f32) -> ()
+      %holds = arith.constant true
+      // CHECK:      tir.assert %holds "it holds" {note}
+      tir.assert %holds "it holds" {note}
+    }
+  }
+}

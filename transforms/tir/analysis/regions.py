@@ -20,7 +20,7 @@ def required_region(
     `outer_vars` as dimensions) and a size. A dimension that cannot be bounded so is taken whole."""
     shape = shape_of(buffer)
     maps: list[tuple[BlockOp, AffineMap | None]] = [
-        (reader, access.map) for reader in readers for access in reader.accesses() if access.buffer is buffer
+        (reader, access.map) for reader in readers for access in reader.touches() if access.buffer is buffer
     ]
     region: list[tuple[AffineExpr, Extent]] = []
     for dim, extent in enumerate(shape):

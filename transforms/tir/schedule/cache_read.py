@@ -41,7 +41,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.buffers import shape_of
-from ....dialects.tir.core import AllocBufferOp, BlockOp, Scope, memref_of
+from ....dialects.tir.core import AllocBufferOp, BlockOp, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
 from ..analysis.producers import allocation_of, is_before, nest_of, writers
 from .checks import check_live
@@ -78,7 +78,7 @@ def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp]) -> Operation:
     return first
 
 
-def cache_read(buffer: SSAValue, scope: Scope, readers: Sequence[BlockOp]) -> BlockOp:
+def cache_read(buffer: SSAValue, scope: str, readers: Sequence[BlockOp]) -> BlockOp:
     """Let `readers` read a copy of `buffer`. Returns the block that copies.
 
     A copy of scope `LOCAL` reaches them after `compute_at` has moved the block into their nest. Counterpart of TVM's
@@ -89,7 +89,7 @@ def cache_read(buffer: SSAValue, scope: Scope, readers: Sequence[BlockOp]) -> Bl
     """
     first = check_cache_read(buffer, readers)
     alloc = AllocBufferOp(memref_of(buffer), scope, shape_of(buffer))
-    alloc.buffer.name_hint = f"{buffer.name_hint or 'buffer'}_{scope.value}"
+    alloc.buffer.name_hint = f"{buffer.name_hint or 'buffer'}_{scope}"
     nest, block = copy_nest(free_block_name(first, alloc.buffer.name_hint), buffer, alloc.buffer)
     assert first.parent is not None
     first.parent.insert_ops_before([alloc, nest], first)

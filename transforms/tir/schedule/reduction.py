@@ -153,7 +153,7 @@ def check_cache_write(block: BlockOp) -> None:
             )
 
 
-def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
+def cache_write(block: BlockOp, scope: str) -> BlockOp:
     """Let `block` write a buffer of its own, and copy that to the buffer it wrote. Returns the copying block.
 
     The copy stands in a nest of its own. A buffer of scope `LOCAL` does not reach it: the function verifies again
@@ -166,7 +166,7 @@ def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
     target = written_buffer(block)
     shape = shape_of(target)
     alloc = AllocBufferOp(memref_of(target), scope, shape)
-    alloc.buffer.name_hint = f"{target.name_hint or block.block_name}_{scope.value}"
+    alloc.buffer.name_hint = f"{target.name_hint or block.block_name}_{scope}"
     top = nest_of(block)
     assert top.parent is not None
     top.parent.insert_op_before(alloc, top)
@@ -197,7 +197,7 @@ def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
     return copy
 
 
-def check_set_scope(buffer: SSAValue, scope: Scope) -> None:
+def check_set_scope(buffer: SSAValue, scope: str) -> None:
     """Whether `buffer` can live in `scope`.
 
     Raises:
@@ -221,7 +221,7 @@ def check_set_scope(buffer: SSAValue, scope: Scope) -> None:
         )
 
 
-def set_scope(buffer: SSAValue, scope: Scope) -> None:
+def set_scope(buffer: SSAValue, scope: str) -> None:
     """Let an allocated buffer live in `scope`.
 
     Raises:
@@ -230,4 +230,4 @@ def set_scope(buffer: SSAValue, scope: Scope) -> None:
     check_set_scope(buffer, scope)
     alloc = allocation_of(buffer)
     assert alloc is not None
-    alloc.properties["scope"] = StringAttr(scope.value)
+    alloc.properties["scope"] = StringAttr(str(scope))

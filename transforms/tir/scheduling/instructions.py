@@ -15,7 +15,8 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE, Instruction
 from ....dialects.support.diagnostics import did_you_mean
-from ....dialects.tir.core import BlockOp, ForKind, ForOp, OuterBlockOp, Scope, accessing_blocks, enclosing_loops
+from ....dialects.tir.buffers import why_no_scope
+from ....dialects.tir.core import BlockOp, ForKind, ForOp, OuterBlockOp, accessing_blocks, enclosing_loops
 from ..analysis.producers import allocation_of, writers
 from ..schedule.add_unit_loop import add_unit_loop
 from ..schedule.annotate import annotate, unannotate
@@ -285,10 +286,10 @@ def _buffer(block: BlockOp, kind: str, index: int) -> SSAValue:
     return buffers[index]
 
 
-def _scope(attribute: StringAttr) -> Scope:
-    if attribute.data not in tuple(Scope):
-        raise ScheduleError(f'unknown scope "{attribute.data}"; known: {", ".join(Scope)}')
-    return Scope(attribute.data)
+def _scope(attribute: StringAttr) -> str:
+    if (wrong := why_no_scope(attribute.data)) is not None:
+        raise ScheduleError(wrong)
+    return attribute.data
 
 
 def _cache_read(state: State, op: blocks.CacheReadOp) -> Sequence[Meaning]:

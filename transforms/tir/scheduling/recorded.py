@@ -25,7 +25,6 @@ from ....dialects.tir.core import (
     ForKind,
     ForOp,
     PrimFuncOp,
-    Scope,
     blocks_under,
     enclosing_loops,
 )
@@ -168,23 +167,23 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     )
 
 
-def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
+def cache_write(block: BlockOp, scope: str) -> BlockOp:
     """`schedule.reduction.cache_write`."""
     return _apply(
         lambda: _reduction.cache_write(block, scope),
         [block],
-        lambda handles, copy: (blocks.CacheWriteOp.of(*handles, index=0, scope=scope.value), [copy]),
+        lambda handles, copy: (blocks.CacheWriteOp.of(*handles, index=0, scope=str(scope)), [copy]),
     )
 
 
-def set_scope(buffer: SSAValue, scope: Scope) -> None:
+def set_scope(buffer: SSAValue, scope: str) -> None:
     """`schedule.reduction.set_scope`, of a buffer that a block writes."""
     block = writers(buffer)[0]
     index = list(block.writes).index(buffer)
     return _apply(
         lambda: _reduction.set_scope(buffer, scope),
         [block],
-        lambda handles, _: (blocks.SetScopeOp.of(*handles, index=index, scope=scope.value), []),
+        lambda handles, _: (blocks.SetScopeOp.of(*handles, index=index, scope=str(scope)), []),
     )
 
 

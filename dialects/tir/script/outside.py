@@ -1,0 +1,123 @@
+"""Calls out of a block: `T.call_extern("float32", "cosf", x)`, `T.call_packed("show", A)`, and what they are given.
+
+    A.data, A.access_ptr("r"), T.address_of(A[vi, 0])
+
+A buffer is given as its first element's address, or to Python as an array. What the function does with it is said by
+`access_ptr`, else by the block's `T.reads` and `T.writes`; where neither does, it may be read and written.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from xdsl.ir import Attribute
+
+from ..calls import AddressOfOp, CallOp, Convention, Effect, is_passed
+from . import words
+from .emitter import Value
+from .expressions import Expressions, Term
+from .scope import Buffer, NotStatic
+
+_MASKS = {1: Effect.READ, 2: Effect.WRITE, 3: Effect.READ_WRITE}
+"""What TVM's `access_ptr` says by a number."""
+
+
+def call_of(
+    kind: Convention, is_typed: bool, pure: bool, at: Expressions, node: ast.Call, given: Sequence[ast.expr]
+) -> Term:
+    """A call of a function outside.
+
+    Raises:
+        Diagnostic: it takes no such arguments.
+    """
+    error = at.scope.source.error
+    result = _result(at, given[0]) if is_typed else None
+    by_name = {keyword.arg: keyword.value for keyword in node.keywords}
+    if not is_typed and (dtype := by_name.get("dtype")) is not None:
+        result = _result(at, dtype)
+    callee = _text(at, given[1 if is_typed else 0])
+    arguments = list(given[2 if is_typed else 1 :])
+    effects: list[Effect] = []
+    values = [_argument(kind, at, each, effects) for each in arguments]
+    at.emitter.location = at.scope.source.location(node)
+    op = CallOp(kind, callee, [value.ssa for value in values], effects, result, pure=pure)
+    at.emitter.insert(op)
+    at.emitter.effect([buffer for buffer, effect in op.buffers if effect.writes])
+    if not op.results:
+        return 0
+    if result is not None and not is_passed(result) and kind != Convention.INTRIN:
+        raise error(node, f"a function gives int32, int64, float32 or float64, not {words.type_name(result)}")
+    return Value(op.results[0])
+
+
+def _result(at: Expressions, node: ast.expr) -> Attribute | None:
+    """The type of a result by its dtype; none for `""` and `"void"`."""
+    name = _text(at, node)
+    if name in ("", "void", "handle"):
+        return None
+    if name not in words.DTYPES:
+        raise at.scope.source.error(node, f"there is no dtype {name!r}")
+    return words.element_type(name)
+
+
+def _text(at: Expressions, node: ast.expr) -> str:
+    try:
+        found = at.scope.static(node)
+    except NotStatic:
+        found = None
+    if not isinstance(found, str):
+        raise at.scope.source.error(node, "a text that is known here is wanted")
+    return found
+
+
+def _argument(kind: Convention, at: Expressions, node: ast.expr, effects: list[Effect]) -> Value:
+    """One argument: a scalar, a buffer, or the address of an element, whose effect is added to `effects`."""
+    error = at.scope.source.error
+    match node:
+        case ast.Name(id=name) if isinstance(buffer := at.scope.local.get(name), Buffer):
+            effects.append(_declared(at, name))
+            return Value(buffer.ssa)
+        case ast.Attribute(value=ast.Name(id=name), attr="data") if isinstance(
+            buffer := at.scope.local.get(name), Buffer
+        ):
+            effects.append(_declared(at, name))
+            return Value(buffer.ssa)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="access_ptr"), args=args, keywords=keywords) if (
+            isinstance(buffer := at.scope.local.get(name), Buffer)
+        ):
+            masks = [*args[:1], *(k.value for k in keywords if k.arg == "access_mask")]
+            if len(masks) != 1 or len(args) + len(keywords) != 1:
+                raise error(node, "access_ptr takes what is done with the buffer", 'one of "r", "w", "rw"')
+            effects.append(_mask(at, masks[0]))
+            return Value(buffer.ssa)
+        case ast.Call(func=func, args=[ast.Subscript(value=ast.Name(id=name)) as place, *more]) if at.scope.word(
+            func
+        ) == "address_of" and isinstance(buffer := at.scope.local.get(name), Buffer):
+            effects.append(_mask(at, more[0]) if more else _declared(at, name))
+            return Value(at.emitter.insert(AddressOfOp(buffer.ssa, at.indices(buffer, place))).results[0])
+        case _:
+            pass
+    value = at.value(node)
+    if kind != Convention.INTRIN and not is_passed(value.type):
+        given = words.type_name(value.type)
+        hint = "T.cast it first"
+        raise error(node, f"a function takes int32, int64, float32, float64 and index, not {given}", hint)
+    return value
+
+
+def _mask(at: Expressions, node: ast.expr) -> Effect:
+    found = at.scope.static(node)
+    if isinstance(found, int) and found in _MASKS:
+        return _MASKS[found]
+    if found in tuple(Effect):
+        return Effect(str(found))
+    raise at.scope.source.error(node, "a buffer is read, written or both", 'one of "r", "w", "rw"')
+
+
+def _declared(at: Expressions, name: str) -> Effect:
+    """What the block says of a buffer; all, where it says nothing."""
+    reads, writes = (word not in at.effects or name in at.effects[word] for word in ("reads", "writes"))
+    if reads and not writes:
+        return Effect.READ
+    return Effect.WRITE if writes and not reads else Effect.READ_WRITE

@@ -1,0 +1,32 @@
+"""docs/tir.md says of everything in TVM's TIR where it is: what it names is there."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+from weft.transforms.infra.registry import new_ir_context
+
+PAGE = Path(__file__).parents[2] / "docs" / "tir_tables.py"
+spec = importlib.util.spec_from_file_location("tir_tables", PAGE)
+assert spec is not None and spec.loader is not None
+tables = importlib.util.module_from_spec(spec)
+sys.modules["tir_tables"] = tables
+spec.loader.exec_module(tables)
+
+
+def test_every_operation_that_is_named_is_registered() -> None:
+    context = new_ir_context()
+    for row in tables.NODES:
+        for name in row.by:
+            assert context.get_optional_op(name) is not None, f"{row.names[0]}: there is no operation {name}"
+
+
+def test_every_row_says_what_or_why() -> None:
+    for row in tables.NODES:
+        assert row.by if row.state != tables.State.OUT else row.note, row.names
+
+
+def test_nothing_stands_in_two_rows() -> None:
+    for table in tables.NODE_TABLES.values():
+        names = [name for row in table for name in row.names]
+        assert len(names) == len(set(names))
