@@ -7,6 +7,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from weft import Diagnostic
 from weft.dialects.support.checks import CheckError
 from weft.dialects.support.parser import parse_module
 from weft.dialects.support.verifier import verify
-from weft.dialects.tir.core import PrimFuncOp
+from weft.dialects.tir.core import ForOp, PrimFuncOp
+from weft.dialects.tir.legality.dependence import check_independence
 from weft.script import tir as T
 from weft.tir import Interpreter, assert_structural_equal, from_source
 from weft.transforms.infra.registry import new_ir_context
@@ -32,7 +34,7 @@ def agree(
     (again,) = parse_module(str(func), new_ir_context()).ops
     assert isinstance(again, PrimFuncOp)
     assert_structural_equal(again, func)
-    wanted = Interpreter(func)(inputs)
+    wanted: list[Any] = [*Interpreter(func)(inputs)]
     for target in targets:
         given = [np.zeros_like(array) for array in wanted]
         weft.build(func, target=target, threads=2)(*inputs, *given)
@@ -167,9 +169,7 @@ def test_a_missing_function_of_c_is_told_of(capfd: pytest.CaptureFixture[str]) -
 
 
 def test_threads_that_hand_one_buffer_to_a_call_are_not_shown_to_be_apart() -> None:
-    (loop,) = [op for op in rows.walk() if op.name == "tir.for"]
-    from weft.dialects.tir.legality.dependence import check_independence
-
+    (loop,) = [op for op in rows.walk() if isinstance(op, ForOp)]
     (finding,) = [each for each in check_independence(loop) if "%B" in each.message]
     assert not finding.certain
 
