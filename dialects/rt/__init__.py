@@ -3,7 +3,7 @@
 It stands between `tir` and the machine.
 """
 
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Operation
 
 from .calls import CallOp, CallPackedOp
 from .checks import CheckOp, RecordOp, RecordType
@@ -11,6 +11,6 @@ from .constants import ConstantOp
 from .core import ShareOp, SlotsOp, SlotsType
 from .dots import DotOp
 
-_OPS = [ShareOp, SlotsOp, RecordOp, CheckOp, CallOp, CallPackedOp, ConstantOp, DotOp]
+_OPS: list[type[Operation]] = [ShareOp, SlotsOp, RecordOp, CheckOp, CallOp, CallPackedOp, ConstantOp, DotOp]
 
 Rt = Dialect("rt", _OPS, [SlotsType, RecordType])
