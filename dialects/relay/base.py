@@ -5,6 +5,7 @@ An operator is one class. It declares operands, properties and result with xDSL'
 * `infer`    its type relation: the result types that follow from operand types and properties,
 * `traits`   among them `FusionPattern`, TVM's `TOpPattern`, which FuseOps reads, and `Pointwise`,
 * `compute`  its meaning, as a tensor expression,
+* `gradient` how its operands' gradients follow from its results',
 * `channel_block`, `to_blocks`   its layout rule,
 * `ONNX`     the ONNX operators that it is, one to one.
 
@@ -50,6 +51,8 @@ from .inference import inferred_once
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from .gradient import Gradient, Terms
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
@@ -233,6 +236,20 @@ class RelayOp(IRDLOperation, ABC):
         An addition, never the definition: a test holds it equal to `compute`.
         """
         return None
+
+    def gradient(self, g: Gradient) -> Terms:
+        """The gradients by the tensors among the operands (tuples come flattened), from those by the results: terms
+        made of `g`, or `None` where nothing depends on the operand. See `gradient.py`.
+
+        Raises:
+            VerifyException: there is none with these operands or properties.
+        """
+        raise NotImplementedError(f"{self.name} has no gradient")
+
+    @classmethod
+    def has_gradient(cls) -> bool:
+        """Whether it can be differentiated."""
+        return cls.gradient is not RelayOp.gradient
 
     def channel_block(self, blocks: Blocks) -> int:
         """Layout: the block in which this operator can be computed where its `NCHW` operands are in channel blocks.

@@ -26,6 +26,7 @@ from .base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, int_list, ints
 
 if TYPE_CHECKING:
     from .base import NDArray
+    from .gradient import Gradient, Terms
 
 
 @dataclass(frozen=True)
@@ -250,6 +251,15 @@ class LayoutTransformOp(RelayOp):
 
     def numpy(self, *inputs: NDArray) -> NDArray:
         return transform_array(inputs[0], *self.layouts(), self.logical_extents(inputs[0].shape))
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved() if self.extents or self.pads(g.input.shape) else [g.grad.relaid(*self.layouts()[::-1])]
+
+    def pads(self, shape: Sequence[int]) -> bool:
+        """Whether blocks, of the source or the destination, hold more than there is."""
+        src, dst = self.layouts()
+        extents = self.logical_extents(shape)
+        return dst.extents(dst.shape(extents)) != extents or src.extents(src.shape(extents)) != extents
 
 
 OPS: list[type[Operation]] = [LayoutTransformOp]

@@ -8,6 +8,7 @@ PASSES: dict[str, str] = {
     "dead-code-elimination": "dead_code_elimination:DeadCodeEliminationPass",
     "defuse-ops": "defuse_ops:DefuseOpsPass",
     "eliminate-common-subexpr": "eliminate_common_subexpr:EliminateCommonSubexprPass",
+    "first-order-gradient": "first_order_gradient:FirstOrderGradientPass",
     "fold-constant": "fold_constant:FoldConstantPass",
     "fold-explicit-padding": "fold_explicit_padding:FoldExplicitPaddingPass",
     "fold-scale-axis": "fold_scale_axis:FoldScaleAxisPass",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation
@@ -15,6 +16,9 @@ from ...support.operations import irdl_op_definition
 from ..base import Fusion, FusionPattern, Moves, RelayOp, broadcast_read, broadcast_shapes, flatten_types, tensor
 from ..indexing import OutOfRange, as_index, gathered, inside
 from .elementwise import integers
+
+if TYPE_CHECKING:
+    from ..gradient import Gradient, Terms
 
 
 @irdl_op_definition
@@ -58,6 +62,9 @@ class AdvIndexOp(RelayOp):
             return x[(*at, *i[len(places) :])]
 
         return gathered(x, [*places, *x.shape[len(indices) :]], body, "adv_index")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
 
 
 @irdl_op_definition

@@ -23,10 +23,12 @@ from ... import te
 from ...support.operations import irdl_op_definition
 from ..base import Fusion, FusionPattern, Moves, NonComputational, RelayOp, Value, flag, is_true
 from ..devices import FREE, DeviceError, VirtualDevice, VirtualDeviceAttr, device
+from ..slopes import slope
 from .elementwise import SameTypeOp
 
 if TYPE_CHECKING:
     from ..base import NDArray
+    from ..gradient import Gradient, Terms
 
 _ANY_TYPE = VarConstraint("T", AnyAttr())
 
@@ -55,6 +57,8 @@ class StopFusionOp(SameTypeOp):
 
     def numpy(self, *inputs: NDArray) -> NDArray:
         return inputs[0]
+
+    gradient = slope(lambda x, y: 1)
 
 
 class _Placing(RelayOp, ABC):
@@ -114,6 +118,10 @@ class DeviceCopyOp(_Placing):
     def numpy(self, *inputs: NDArray) -> Sequence[NDArray]:
         return inputs
 
+    def gradient(self, g: Gradient) -> Terms:
+        back = {"src_virtual_device": self.dst_virtual_device, "dst_virtual_device": self.src_virtual_device}
+        return [grad and grad.op(DeviceCopyOp, **back) for grad in g.given]
+
 
 @irdl_op_definition
 class OnDeviceOp(_Placing):
@@ -154,6 +162,9 @@ class OnDeviceOp(_Placing):
         super().verify_()
         if self.device.is_free and (is_true(self.constrain_body) or is_true(self.constrain_result)):
             raise VerifyException("virtual_device says nothing, so that neither body nor result can be constrained")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.given
 
 
 OPS: list[type[Operation]] = [StopFusionOp, DeviceCopyOp, OnDeviceOp]

@@ -5,9 +5,10 @@ Shapes are aligned at their ends, as in NumPy.
 
 from __future__ import annotations
 
+import math
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, i1
 from xdsl.ir import Attribute, Operation
@@ -29,7 +30,12 @@ from ..base import (
     describe,
     tensor,
 )
-from .elementwise import integers, truth_values
+from ..slopes import slopes
+from .elementwise import FloorOp, TruncOp, integers, truth_values
+from .transcendental import LogOp
+
+if TYPE_CHECKING:
+    from ..gradient import Gradient, Terms
 
 
 class BroadcastOp(RelayOp, ABC):
@@ -114,6 +120,7 @@ class AddOp(BinaryFunction, formula="x + y"):
     name = "relay.add"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.ADD
     ONNX: ClassVar[tuple[str, ...]] = ("Add",)
+    gradient = slopes(lambda x, y, z: (1, 1))
 
 
 @irdl_op_definition
@@ -123,6 +130,7 @@ class SubtractOp(BinaryFunction, formula="x - y"):
     name = "relay.subtract"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.SUB
     ONNX: ClassVar[tuple[str, ...]] = ("Sub",)
+    gradient = slopes(lambda x, y, z: (1, -1))
 
 
 @irdl_op_definition
@@ -132,6 +140,7 @@ class MultiplyOp(BinaryFunction, formula="x * y"):
     name = "relay.multiply"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.MUL
     ONNX: ClassVar[tuple[str, ...]] = ("Mul",)
+    gradient = slopes(lambda x, y, z: (y, x))
 
 
 @irdl_op_definition
@@ -141,6 +150,7 @@ class DivideOp(BinaryFunction, formula="x / y"):
     name = "relay.divide"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.DIV
     ONNX: ClassVar[tuple[str, ...]] = ("Div",)
+    gradient = slopes(lambda x, y, z: (1 / y, -z / y))
 
 
 @irdl_op_definition
@@ -156,6 +166,7 @@ class FloorDivideOp(BinaryFunction):
 
     name = "relay.floor_divide"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.FLOORDIV
+    gradient = slopes(lambda x, y, z: (None, None))
 
 
 @irdl_op_definition
@@ -171,6 +182,7 @@ class TruncDivideOp(BinaryFunction):
 
     name = "relay.trunc_divide"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.DIV
+    gradient = slopes(lambda x, y, z: (None, None))
 
 
 @irdl_op_definition
@@ -179,6 +191,7 @@ class ModOp(BinaryFunction, formula="np.fmod(x, y)"):
 
     name = "relay.mod"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.TRUNCMOD
+    gradient = slopes(lambda x, y, z: (1, -(x / y).op(TruncOp)))
 
 
 @irdl_op_definition
@@ -194,6 +207,7 @@ class FloorModOp(BinaryFunction):
 
     name = "relay.floor_mod"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.FLOORMOD
+    gradient = slopes(lambda x, y, z: (1, -(x / y).op(FloorOp)))
 
 
 @irdl_op_definition
@@ -209,6 +223,7 @@ class TruncModOp(BinaryFunction):
 
     name = "relay.trunc_mod"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.TRUNCMOD
+    gradient = slopes(lambda x, y, z: (1, -(x / y).op(TruncOp)))
 
 
 @irdl_op_definition
@@ -217,6 +232,7 @@ class PowerOp(BinaryFunction, formula="np.power(x, y)"):
 
     name = "relay.power"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.POW
+    gradient = slopes(lambda x, y, z: (y * x.op(PowerOp, y - 1), (z * x.op(LogOp)).where(x > 0)))
 
 
 @irdl_op_definition
@@ -225,6 +241,7 @@ class MaximumOp(BinaryFunction, formula="np.maximum(x, y)"):
 
     name = "relay.maximum"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.MAX
+    gradient = slopes(lambda x, y, z: (z.ones().where(x >= y), z.ones().where(x < y)))
 
 
 @irdl_op_definition
@@ -233,6 +250,7 @@ class MinimumOp(BinaryFunction, formula="np.minimum(x, y)"):
 
     name = "relay.minimum"
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.MIN
+    gradient = slopes(lambda x, y, z: (z.ones().where(x <= y), z.ones().where(x > y)))
 
 
 @irdl_op_definition
@@ -459,6 +477,8 @@ class LeftShiftOp(BroadcastOp):
             return x * te.power(te.const(2, x.type), y)
         return te.binary(te.BinaryKind.SHL, x, y)
 
+    gradient = slopes(lambda x, y, z: (y.like(2).op(PowerOp, y), math.log(2) * z))
+
 
 @irdl_op_definition
 class WhereOp(RelayOp):
@@ -495,6 +515,10 @@ class WhereOp(RelayOp):
             lambda *i: te.select(te.cast(broadcast_read(condition, i), i1), broadcast_read(x, i), broadcast_read(y, i)),
             "where",
         )
+
+    def gradient(self, g: Gradient) -> Terms:
+        condition = g.input
+        return [None, g.grad.where(condition), g.grad.zeros().where(condition, g.grad)]
 
 
 OPS: list[type[Operation]] = [

@@ -35,6 +35,7 @@ from .elementwise import ElementwiseOp, named_type
 
 if TYPE_CHECKING:
     from ..base import NDArray
+    from ..gradient import Gradient, Terms
 
 
 class _FillOp(RelayOp, ABC):
@@ -72,6 +73,9 @@ class ZerosOp(_FillOp):
     name = "relay.zeros"
     VALUE: ClassVar[int] = 0
 
+    def gradient(self, g: Gradient) -> Terms:
+        return []
+
 
 @irdl_op_definition
 class OnesOp(_FillOp):
@@ -86,6 +90,9 @@ class OnesOp(_FillOp):
 
     name = "relay.ones"
     VALUE: ClassVar[int] = 1
+
+    def gradient(self, g: Gradient) -> Terms:
+        return []
 
 
 class _FillLikeOp(ElementwiseOp, ABC):
@@ -112,6 +119,9 @@ class ZerosLikeOp(_FillLikeOp):
     name = "relay.zeros_like"
     VALUE: ClassVar[int] = 0
 
+    def gradient(self, g: Gradient) -> Terms:
+        return [None]
+
 
 @irdl_op_definition
 class OnesLikeOp(_FillLikeOp):
@@ -126,6 +136,9 @@ class OnesLikeOp(_FillLikeOp):
 
     name = "relay.ones_like"
     VALUE: ClassVar[int] = 1
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [None]
 
 
 @irdl_op_definition
@@ -161,6 +174,9 @@ class FullOp(RelayOp):
         (value,) = inputs
         return te.compute(ints(self.shape), lambda *_: te.cast(value[()], self.element(value.element_type)), "full")
 
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad.cast(g.input.type.element_type)]
+
 
 @irdl_op_definition
 class FullLikeOp(RelayOp):
@@ -189,6 +205,9 @@ class FullLikeOp(RelayOp):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, value = inputs
         return te.compute(x.shape, lambda *_: te.cast(value[()], x.element_type), "full_like")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [None, g.grad.cast(g.inputs[1].type.element_type)]
 
 
 def scalar(value: SSAValue) -> Attribute:
@@ -266,6 +285,13 @@ class ArangeOp(RelayOp):
         extent = self.count(*(float(v[()]) for v in (start, stop, step)))  # pyright: ignore[reportArgumentType]
         values = start + np.arange(extent).astype(start.dtype) * step  # pyright: ignore[reportOperatorIssue, reportUnknownVariableType]
         return values.astype(numpy_dtype(named_type(self.dtype.data)))  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+
+    def gradient(self, g: Gradient) -> Terms:
+        g.static()
+        element = g.input.type.element_type
+        steps = g.constant(list(range(g.output.shape[0])), element)
+        grad = g.grad.cast(element)
+        return [grad, None, grad * steps]
 
 
 class _ShapeQuery(RelayOp, ABC):
@@ -383,6 +409,9 @@ class MeshgridOp(RelayOp):
     def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
         along, shape = self.grid([x.shape for x in inputs])
         return [_spread(x, d, shape) for x, d in zip(inputs, along, strict=True)]
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved(range(len(g.inputs)))
 
 
 def _spread(x: te.Tensor, dimension: int, shape: Sequence[int]) -> te.Tensor:

@@ -20,6 +20,7 @@ from ..nn_common import accumulator, narrow, widened
 
 if TYPE_CHECKING:
     from ..base import NDArray
+    from ..gradient import Gradient, Term, Terms
 
 _SPARE_LETTERS = "αβγδεζηθικλμνξοπρστυφχψω"
 """Names of the dimensions that an ellipsis stands for."""
@@ -150,6 +151,25 @@ class EinsumOp(RelayOp):
             return None  # NumPy takes the disjunction for a sum
         wide = [widened(x, element) for x in inputs]
         return np.asarray(np.einsum(self.equation.data, *wide, optimize=True)).astype(inputs[0].dtype)
+
+    def gradient(self, g: Gradient) -> Terms:
+        g.static()
+        shapes = [x.shape for x in g.inputs]
+        equation = parse_equation(self.equation.data, tuple(map(len, shapes)))
+        extents = self.extents(equation, shapes)
+        parts: list[Term] = []
+        for k, letters in enumerate(equation.operands):
+            if len(set(letters)) < len(letters):
+                raise VerifyException(f"an operand has a letter twice: {letters}")
+            others = [
+                (term, of) for j, (term, of) in enumerate(zip(g.inputs, equation.operands, strict=True)) if j != k
+            ]
+            factors = [(g.grad, equation.result), *others]
+            found = "".join(of for _, of in factors)
+            factors += [(g.grad.filled(1, [extents[x]]), x) for x in letters if x not in found]
+            text = ",".join(of for _, of in factors) + "->" + letters
+            parts.append(g.grad.from_tuple(EinsumOp, [term for term, _ in factors], equation=text))
+        return parts
 
 
 OPS: list[type[Operation]] = [EinsumOp]

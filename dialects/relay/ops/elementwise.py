@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, Float8E8M0FNUType, IntegerType, TensorType, i1
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
@@ -31,6 +31,10 @@ from ..base import (
     string,
     tensor,
 )
+from ..slopes import slope
+
+if TYPE_CHECKING:
+    from ..gradient import Gradient, Terms
 
 _SAME_TYPE = VarConstraint("T", TensorType.constr())
 
@@ -150,6 +154,7 @@ class AbsOp(UnaryFunction, formula="np.abs(x)"):
     name = "relay.abs"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ABS
     ONNX: ClassVar[tuple[str, ...]] = ("Abs",)
+    gradient = slope(lambda x, y: x.op(SignOp))
 
 
 @irdl_op_definition
@@ -159,6 +164,7 @@ class NegativeOp(UnaryFunction, formula="-x"):
     name = "relay.negative"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.NEG
     ONNX: ClassVar[tuple[str, ...]] = ("Neg",)
+    gradient = slope(lambda x, y: -1)
 
 
 @irdl_op_definition
@@ -168,6 +174,7 @@ class SignOp(UnaryFunction, formula="np.sign(x)"):
     name = "relay.sign"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SIGN
     ONNX: ClassVar[tuple[str, ...]] = ("Sign",)
+    gradient = slope(lambda x, y: None)
 
 
 @irdl_op_definition
@@ -177,6 +184,7 @@ class FloorOp(UnaryFunction, formula="np.floor(x)"):
     name = "relay.floor"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.FLOOR
     ONNX: ClassVar[tuple[str, ...]] = ("Floor",)
+    gradient = slope(lambda x, y: None)
 
 
 @irdl_op_definition
@@ -186,6 +194,7 @@ class CeilOp(UnaryFunction, formula="np.ceil(x)"):
     name = "relay.ceil"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.CEIL
     ONNX: ClassVar[tuple[str, ...]] = ("Ceil",)
+    gradient = slope(lambda x, y: None)
 
 
 @irdl_op_definition
@@ -195,6 +204,7 @@ class RoundOp(UnaryFunction, formula="np.rint(x)"):
     name = "relay.round"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ROUND
     ONNX: ClassVar[tuple[str, ...]] = ("Round",)
+    gradient = slope(lambda x, y: None)
 
 
 @irdl_op_definition
@@ -203,6 +213,7 @@ class TruncOp(UnaryFunction, formula="np.trunc(x)"):
 
     name = "relay.trunc"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.TRUNC
+    gradient = slope(lambda x, y: None)
 
 
 @irdl_op_definition
@@ -320,6 +331,8 @@ class CopyOp(ElementwiseOp, DropsIdentity):
         (x,) = inputs
         return te.compute(x.shape, lambda *i: x[i], "copy")
 
+    gradient = slope(lambda x, y: 1)
+
 
 @irdl_op_definition
 class ClipOp(ElementwiseOp):
@@ -345,6 +358,10 @@ class ClipOp(ElementwiseOp):
             least, most = (te.reduce_identity(kind, element).value for kind in ("max", "min"))
             low, high = min(max(low, least), most), max(min(high, most), least)
         return te.compute(x.shape, lambda *i: te.minimum(te.maximum(x[i], low), high), "clip")
+
+    def gradient(self, g: Gradient) -> Terms:
+        low, high = self.a_min.value.data, self.a_max.value.data
+        return [g.grad.where(g.input >= low).where(g.input <= high)]
 
 
 class _Conversion(RelayOp, DropsIdentity, ABC):
@@ -406,6 +423,9 @@ class CastOp(_Conversion):
     def target(self) -> Attribute:
         return named_type(self.dtype.data)
 
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad.cast(g.input.type.element_type)]
+
 
 @irdl_op_definition
 class CastLikeOp(_Conversion):
@@ -425,6 +445,9 @@ class CastLikeOp(_Conversion):
 
     def target(self) -> Attribute:
         return tensor(self.like).element_type
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad.cast(g.input.type.element_type), None]
 
 
 OPS: list[type[Operation]] = [

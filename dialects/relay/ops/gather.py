@@ -17,6 +17,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
+from ...support.dtypes import dtype_name
 from ...support.operations import irdl_op_definition
 from ..base import (
     DYNAMIC,
@@ -50,6 +51,7 @@ from .slicing import merge_dims
 
 if TYPE_CHECKING:
     from ..base import NDArray
+    from ..gradient import Gradient, Terms
 
 
 TAKE_MODES = ("clip", "wrap", "fast", "error")
@@ -158,6 +160,9 @@ class TakeOp(_GatherOp):
             indices = indices.astype(np.uint64) % extent
         return np.take(x, as_indices(indices) % extent, axis)  # NumPy's own "wrap" takes time of the index's size
 
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
+
 
 @irdl_op_definition
 class GatherOp(_GatherOp):
@@ -204,6 +209,9 @@ class GatherOp(_GatherOp):
             "gather",
             known,
         )
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
 
 
 @irdl_op_definition
@@ -273,6 +281,9 @@ class GatherNdOp(_GatherOp):
 
         return gathered(x, self.gathered(x.shape, indices.shape), body, "gather_nd", known)
 
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
+
 
 @irdl_op_definition
 class OneHotOp(RelayOp):
@@ -326,6 +337,12 @@ class OneHotOp(RelayOp):
             ),
             "one_hot",
         )
+
+    def gradient(self, g: Gradient) -> Terms:
+        ones, zeros = g.grad.like(1), g.grad.like(0)
+        hot = g.input.op(OneHotOp, ones, zeros, **{**self.properties, "dtype": dtype_name(g.grad.type.element_type)})
+        at, elsewhere = g.grad * hot, g.grad * (1 - hot)
+        return [None, at.cast(g.inputs[1].type.element_type), elsewhere.cast(g.inputs[2].type.element_type)]
 
 
 OPS: list[type[Operation]] = [

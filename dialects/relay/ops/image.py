@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, f32
 from xdsl.ir import Attribute, Operation
@@ -33,6 +33,9 @@ from ..base import (
 from ..layout import Layout, unblocked
 from ..nn_common import accumulator, narrow, result_element
 from ..resample import Sampling, cubic_weights, one_of, resample
+
+if TYPE_CHECKING:
+    from ..gradient import Gradient, Terms
 
 
 class _Resize(RelayOp, ABC):
@@ -91,6 +94,11 @@ class _Resize(RelayOp, ABC):
             part = roi[axis], roi[axis + rank]
             x = resample(x, layout.position(letter), ints(self.size)[axis], self.sampling(), part)
         return narrow(x, tensor(self.result).element_type)
+
+    def gradient(self, g: Gradient) -> Terms:
+        layout = self.parsed_layout()
+        positions = [layout.position(letter) for letter in self.SPATIAL]
+        return g.separable(positions, extrapolation_value=0.0, out_dtype="")
 
 
 @irdl_op_definition
@@ -290,6 +298,9 @@ class AffineGridOp(RelayOp):
             return a * across + b * down + c
 
         return narrow(te.compute(tensor(self.result).get_shape(), body, "affine_grid"), x.element_type)
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.linear()
 
 
 @irdl_op_definition

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
@@ -14,6 +15,9 @@ from ... import te
 from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, compatible, flag, integer, is_true, string, tensor
 from .creation import scalar
+
+if TYPE_CHECKING:
+    from ..gradient import Gradient, Terms
 
 
 @irdl_op_definition
@@ -56,6 +60,9 @@ class TriluOp(RelayOp):
             return te.select(kept, x[i], 0)
 
         return te.compute(x.shape, body, "trilu")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad.op(TriluOp, g.inputs[1], upper=self.upper), None]
 
 
 @irdl_op_definition
@@ -133,6 +140,9 @@ class MatrixSetDiagOp(RelayOp):
             return value
 
         return te.compute(x.shape, body, "matrix_set_diag")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved((0, 1))
 
 
 OPS: list[type[Operation]] = [TriluOp, MatrixSetDiagOp]

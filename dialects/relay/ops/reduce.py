@@ -10,7 +10,7 @@ from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, i32
 from xdsl.ir import Attribute, Operation
@@ -41,6 +41,10 @@ from ..blocking import PLAIN, Blocks
 from ..indexing import row_major
 from ..nn_common import accumulator, narrow
 from .elementwise import truth_values
+from .transform import ExpandDimsOp
+
+if TYPE_CHECKING:
+    from ..gradient import Gradient, Term, Terms
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,23 @@ class ReduceOp(RelayOp, ABC):
         """The element type of the result."""
         return data.element_type
 
+    def kept(self, term: Term, data: Term) -> Term:
+        """A term of the result's shape, with the reduced axes of the data there, of extent one."""
+        reduction = self.reduction(len(data.shape))
+        if reduction.keepdims or not reduction.axes:
+            return term
+        if is_static(data.type):
+            return term.reshape(Reduction(reduction.rank, reduction.axes, keepdims=True).shape(data.shape))
+        for axis in reduction.axes:
+            term = term.op(ExpandDimsOp, axis=axis)
+        return term
+
+    def shared(self, g: Gradient) -> Term:
+        """The gradient of an extremum: in equal parts to all elements that are it."""
+        x, reduction = g.input, self.reduction(len(g.input.shape))
+        chosen = x.ones().where(x.equals(self.kept(g.output, x)))
+        return self.kept(g.grad, x) * (chosen / chosen.sum(reduction.axes, keepdims=True))
+
 
 class SimpleReduceOp(ReduceOp, ABC):
     """A reduction by one of the combiners of tensor expressions: `KIND`.
@@ -176,6 +197,9 @@ class SumOp(SimpleReduceOp):
     name = "relay.sum"
     KIND: ClassVar[te.ReduceKind] = "sum"
 
+    def gradient(self, g: Gradient) -> Terms:
+        return [self.kept(g.grad, g.input)]
+
 
 @irdl_op_definition
 class ProdOp(SimpleReduceOp):
@@ -190,6 +214,19 @@ class ProdOp(SimpleReduceOp):
 
     name = "relay.prod"
     KIND: ClassVar[te.ReduceKind] = "prod"
+
+    def gradient(self, g: Gradient) -> Terms:
+        x = g.input
+        reduction = self.reduction(len(x.shape))
+        order = [*(d for d in range(reduction.rank) if d not in reduction.axes), *reduction.axes]
+        moved = x.transpose(order)
+        count = prod(x.shape[d] for d in reduction.axes)
+        rows = moved.reshape([*moved.shape[: reduction.rank - len(reduction.axes)], count])
+        axis = len(rows.shape) - 1
+        before = rows.products_before(axis)
+        after = rows.reverse(axis).products_before(axis).reverse(axis)
+        others = (before * after).reshape(moved.shape).transpose([order.index(d) for d in range(reduction.rank)])
+        return [self.kept(g.grad, x) * others]
 
 
 @irdl_op_definition
@@ -206,6 +243,9 @@ class MaxOp(SimpleReduceOp):
     name = "relay.max"
     KIND: ClassVar[te.ReduceKind] = "max"
 
+    def gradient(self, g: Gradient) -> Terms:
+        return [self.shared(g)]
+
 
 @irdl_op_definition
 class MinOp(SimpleReduceOp):
@@ -220,6 +260,9 @@ class MinOp(SimpleReduceOp):
 
     name = "relay.min"
     KIND: ClassVar[te.ReduceKind] = "min"
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [self.shared(g)]
 
 
 @irdl_op_definition
@@ -273,6 +316,11 @@ class MeanOp(SimpleReduceOp):
         mean = te.compute(total.shape, lambda *i: total[i] / count, "mean")
         return narrow(mean, x.element_type)
 
+    def gradient(self, g: Gradient) -> Terms:
+        x = g.input
+        count = prod(x.shape[d] for d in self.reduction(len(x.shape)).axes)
+        return [self.kept(g.grad / count, x)]
+
 
 @irdl_op_definition
 class VarianceOp(ReduceOp):
@@ -319,6 +367,13 @@ class VarianceOp(ReduceOp):
         )
         count = prod(axis.extent for axis in axes) - is_true(self.unbiased)
         return narrow(te.compute(total.shape, lambda *i: total[i] / count, "variance"), x.element_type)
+
+    def gradient(self, g: Gradient) -> Terms:
+        x, mean = g.inputs
+        reduction = self.reduction(len(x.shape))
+        count = prod(x.shape[d] for d in reduction.axes) - is_true(self.unbiased)
+        slope = self.kept(g.grad, x) * ((x - mean) * (2 / count))
+        return [slope, -slope]
 
 
 class _ArgReduceOp(ReduceOp, ABC):
@@ -441,6 +496,9 @@ class CollapseSumToOp(_CollapseOp):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         return self.collapse(inputs[0], ints(self.shape))
 
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad]
+
 
 @irdl_op_definition
 class CollapseSumLikeOp(_CollapseOp):
@@ -464,6 +522,9 @@ class CollapseSumLikeOp(_CollapseOp):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         return self.collapse(inputs[0], inputs[1].shape)
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad, None]
 
 
 OPS: list[type[Operation]] = [

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import TensorType, i1
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -19,9 +19,11 @@ from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, norma
 from ..indexing import reshaped
 from ..nn_common import accumulator, narrow, widened
 from .elementwise import named_type
+from .transform import ExpandDimsOp
 
 if TYPE_CHECKING:
     from ..base import NDArray
+    from ..gradient import Gradient, Terms
 
 
 class _ScanOp(RelayOp, ABC):
@@ -103,6 +105,12 @@ class CumsumOp(_ScanOp):
     name = "relay.cumsum"
     KIND: ClassVar[te.ReduceKind] = "sum"
 
+    def gradient(self, g: Gradient) -> Terms:
+        x, grad = g.input, g.grad.cast(g.input.type.element_type)
+        axis = normalize_axis(self.axis.value.data if self.axis is not None else 0, len(grad.shape))
+        turned = grad.reverse(axis).op(CumsumOp, axis=axis, exclusive=self.exclusive)
+        return [turned.reverse(axis).reshape(x.shape)]
+
 
 @irdl_op_definition
 class CumprodOp(_ScanOp):
@@ -117,6 +125,16 @@ class CumprodOp(_ScanOp):
 
     name = "relay.cumprod"
     KIND: ClassVar[te.ReduceKind] = "prod"
+
+    def gradient(self, g: Gradient) -> Terms:
+        g.static()
+        x = g.input if self.axis is not None else g.input.reshape([prod(g.input.shape)])
+        axis = normalize_axis(self.axis.value.data if self.axis is not None else 0, len(x.shape))
+        count, behind = x.shape[axis], len(x.shape) - axis - 1
+        taken = [[j < i if is_true(self.exclusive) else j <= i for j in range(count)] for i in range(count)]
+        mask = g.constant(taken, i1).reshape([count, count, *(1,) * behind])
+        rows = x.op(ExpandDimsOp, axis=axis).where(mask, 1)
+        return g.through(rows.prod([axis + 1]).cast(g.output.type.element_type))
 
 
 OPS: list[type[Operation]] = [CumsumOp, CumprodOp]

@@ -27,6 +27,7 @@ from ..base import (
     compatible,
     integer,
     normalize_axis,
+    shape_of,
     shape_text,
     string,
     tensor,
@@ -42,7 +43,10 @@ from ..indexing import (
     row_major,
     unravel,
 )
+from .broadcast import LogicalAndOp
 from .elementwise import integers
+from .gather import GatherNdOp, GatherOp
+from .reduce import AllOp
 from .slicing import merge_dims
 
 if TYPE_CHECKING:
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..base import NDArray
+    from ..gradient import Gradient, Term, Terms
 
     Indices: TypeAlias = npt.NDArray[np.int64]
 
@@ -185,6 +190,23 @@ class _ScatterOp(RelayOp, ABC):
             combine.at(result, target, updates[valid])
         return result
 
+    def gradient(self, g: Gradient) -> Terms:
+        if self.how() not in ("update", "add"):
+            raise VerifyException(f"updates are brought in by {self.how()}")
+        if self.how() == "update":
+            return g.moved((0, 2))
+        indices = g.inputs[1]
+        read = self.read(g.grad, indices)
+        return [g.grad, None, read.where(self.inside(indices, g.inputs[2]))]
+
+    @abstractmethod
+    def read(self, data: Term, indices: Term) -> Term:
+        """The elements of `data` to which the updates go, in their shape; anything where one goes nowhere."""
+
+    @abstractmethod
+    def inside(self, indices: Term, updates: Term) -> Term:
+        """Where the updates go into the data, in a shape that broadcasts to theirs."""
+
     @abstractmethod
     def where(self, indices: Indices) -> list[Indices]:
         """For every update, or slice of updates, the index into each of the first dimensions of the data."""
@@ -194,6 +216,14 @@ class _ScatterAlongAxis(_ScatterOp, ABC):
     """Each update goes to its own place in the data, but for `axis`, where its index stands."""
 
     axis = integer(0)
+
+    def read(self, data: Term, indices: Term) -> Term:
+        return data.op(GatherOp, indices, axis=self.axis)
+
+    def inside(self, indices: Term, updates: Term) -> Term:
+        shape = shape_of(self.data)
+        extent = shape[normalize_axis(self.axis.value.data, len(shape))]
+        return (indices >= -extent).op(LogicalAndOp, indices < extent)
 
     def check(self, data: Sequence[int], indices: Sequence[int], updates: Sequence[int]) -> None:
         axis = normalize_axis(self.axis.value.data, len(data))
@@ -303,6 +333,16 @@ class ScatterNdOp(_ScatterOp):
 
     def how(self) -> str:
         return _way(self.mode, "mode")
+
+    def read(self, data: Term, indices: Term) -> Term:
+        return data.op(GatherNdOp, indices)
+
+    def inside(self, indices: Term, updates: Term) -> Term:
+        count = indices.shape[0]
+        ends = indices.constant(shape_of(self.data)[:count], indices.type.element_type)
+        ends = ends.reshape([count, *(1,) * (len(indices.shape) - 1)])
+        inside = (indices >= -ends).op(LogicalAndOp, indices < ends).op(AllOp, axis=[0])
+        return inside.reshape([*inside.shape, *(1,) * (len(updates.shape) - len(inside.shape))])
 
     def check(self, data: Sequence[int], indices: Sequence[int], updates: Sequence[int]) -> None:
         if not indices or indices[0] == DYNAMIC or indices[0] > len(data):

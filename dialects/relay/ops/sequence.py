@@ -19,7 +19,7 @@ from ..indexing import OutOfRange, as_index, out_of_range
 from .elementwise import integers
 
 if TYPE_CHECKING:
-    pass
+    from ..gradient import Gradient, Terms
 
 
 class _OnSequences(RelayOp, ABC):
@@ -87,6 +87,9 @@ class SequenceMaskOp(_OnSequences):
             "sequence_mask",
         )
 
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved(mask_value=0.0)
+
 
 LENGTHS = (OutOfRange.CLIP, OutOfRange.ERROR)
 """The policies of what reads lengths."""
@@ -153,6 +156,9 @@ class ReverseSequenceOp(_OnSequences):
             return x[(*i[:time], at, *i[time + 1 :])]
 
         return te.compute(x.shape, body, "reverse_sequence")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
 
 
 OPS: list[type[Operation]] = [SequenceMaskOp, ReverseSequenceOp]

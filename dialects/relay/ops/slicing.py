@@ -37,10 +37,11 @@ from ..base import (
 from ..blocking import PLAIN, Blocks
 from ..core import TupleGetOp, TupleOp
 from ..nn_common import tuple_type
-from .transform import InjectiveOp
+from .transform import InjectiveOp, SqueezeOp
 
 if TYPE_CHECKING:
     from ..base import NDArray
+    from ..gradient import Gradient, Term, Terms
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,15 @@ class StridedSliceOp(InjectiveOp):
     def numpy(self, *inputs: NDArray) -> NDArray:
         return inputs[0][tuple(s.numpy() for s in self.slices(inputs[0].shape))]
 
+    def gradient(self, g: Gradient) -> Terms:
+        g.static()
+        cuts = list(zip(self.slices(g.input.shape), g.input.shape, strict=True))
+        if not all(cut.step > 0 and cut.count > 0 for cut, _ in cuts):
+            return g.moved()
+        spread = g.grad.spread([cut.step for cut, _ in cuts])
+        after = [n - cut.start - (cut.count - 1) * cut.step - 1 for cut, n in cuts]
+        return [spread.pad([cut.start for cut, _ in cuts], after)]
+
 
 @irdl_op_definition
 class SliceLikeOp(InjectiveOp):
@@ -190,6 +200,9 @@ class SliceLikeOp(InjectiveOp):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, like = inputs
         return sliced(x, [Slice(0, 1, n) for n in self.cut(x.shape, like.shape)], "slice_like")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
 
 
 @irdl_op_definition
@@ -276,6 +289,10 @@ class SplitOp(RelayOp):
             part = use.operation
             assert isinstance(part, TupleGetOp)
             blocks.replace(part, TupleGetOp(parts, part.index.value.data), block)
+
+    def gradient(self, g: Gradient) -> Terms:
+        parts = g.grads
+        return [parts[0].from_tuple(ConcatenateOp, parts, axis=self.axis)]
 
 
 class _JoinOp(RelayOp, ABC):
@@ -387,6 +404,17 @@ class ConcatenateOp(_JoinOp):
         fields = TupleOp(*(blocks.get(value, block, self) for value in self.layout_sources()))
         blocks.replace(self, ConcatenateOp(blocks.insert(fields, self), axis=self.axis), block)
 
+    def gradient(self, g: Gradient) -> Terms:
+        axis = normalize_axis(self.axis.value.data, len(g.output.shape))
+        extents = [x.shape[axis] for x in g.inputs]
+        if DYNAMIC in extents:
+            raise VerifyException(f"it needs to be known how long its operands are along axis {axis}")
+        parts: list[Term] = []
+        for start, extent in zip(accumulate(extents, initial=0), extents, strict=False):
+            properties = {"begin": [start], "end": [start + extent], "axes": [axis]}
+            parts.append(g.grad.op(StridedSliceOp, **properties))
+        return parts
+
 
 @irdl_op_definition
 class StackOp(_JoinOp):
@@ -426,6 +454,13 @@ class StackOp(_JoinOp):
         import numpy as np
 
         return np.stack(inputs, axis=self.axis.value.data)
+
+    def gradient(self, g: Gradient) -> Terms:
+        axis = normalize_axis(self.axis.value.data, len(g.output.shape))
+        return [
+            g.grad.op(StridedSliceOp, begin=[k], end=[k + 1], axes=[axis]).op(SqueezeOp, axis=[axis])
+            for k in range(len(g.inputs))
+        ]
 
 
 OPS: list[type[Operation]] = [

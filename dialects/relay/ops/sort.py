@@ -25,12 +25,14 @@ from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, integer, is_true, normalize_axis, string, tensor
 from ..nn_common import tuple_type
 from .elementwise import named_type
+from .gather import GatherOp
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from ..base import NDArray
+    from ..gradient import Gradient, Terms
 
 _T = TypeVar("_T")
 
@@ -157,6 +159,10 @@ class SortOp(_OrderOp):
         axis = self.place(x.ndim)
         return np.take_along_axis(x, order_of(x, axis, is_true(self.is_ascend)), axis)
 
+    def gradient(self, g: Gradient) -> Terms:
+        indices = g.input.op(ArgsortOp, axis=self.axis, is_ascend=self.is_ascend)
+        return g.through(g.input.op(GatherOp, indices, axis=self.axis))
+
 
 @irdl_op_definition
 class TopkOp(_OrderOp):
@@ -228,6 +234,14 @@ class TopkOp(_OrderOp):
     def chosen(self, values: _T, indices: _T) -> list[_T]:
         """The results that `ret_type` asks for."""
         return {"both": [values, indices], "values": [values], "indices": [indices]}[self.ret_type.data]
+
+    def gradient(self, g: Gradient) -> Terms:
+        options = {**self.properties, "ret_type": "indices"}
+        if self.ret_type.data == "indices":
+            return [None]
+        indices = g.input.op(TopkOp, **options)
+        values = g.input.op(GatherOp, indices, axis=self.axis)
+        return g.through(*([values, indices] if self.ret_type.data == "both" else [values]))
 
 
 @irdl_op_definition

@@ -34,6 +34,7 @@ from .transform import InjectiveOp
 
 if TYPE_CHECKING:
     from ..base import NDArray
+    from ..gradient import Gradient, Terms
 
 
 def times(extent: int, factor: int) -> int:
@@ -81,6 +82,9 @@ class RepeatOp(InjectiveOp):
 
         return np.repeat(inputs[0], self.repeats.value.data, axis=optional_int(self.axis))
 
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
+
 
 @irdl_op_definition
 class TileOp(InjectiveOp):
@@ -123,6 +127,9 @@ class TileOp(InjectiveOp):
         import numpy as np
 
         return np.tile(inputs[0], ints(self.reps))
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
 
 
 class _BroadcastToShape(InjectiveOp, DropsIdentity):
@@ -171,6 +178,9 @@ class BroadcastToOp(_BroadcastToShape):
 
         return np.broadcast_to(inputs[0], tuple(self.result_shape(inputs[0].shape)))
 
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad]
+
 
 @irdl_op_definition
 class BroadcastToLikeOp(_BroadcastToShape):
@@ -194,6 +204,9 @@ class BroadcastToLikeOp(_BroadcastToShape):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, like = inputs
         return te.compute(self.broadcast(x.shape, like.shape), lambda *i: broadcast_read(x, i), "broadcast_to_like")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad, None]
 
 
 OPS: list[type[Operation]] = [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from xdsl.ir import Operation
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..slopes import slope
 from .elementwise import FloatFunction
 
 
@@ -18,6 +20,7 @@ class ExpOp(FloatFunction, formula="np.exp(x)"):
     name = "relay.exp"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.EXP
     ONNX: ClassVar[tuple[str, ...]] = ("Exp",)
+    gradient = slope(lambda x, y: y)
 
 
 @irdl_op_definition
@@ -27,6 +30,7 @@ class LogOp(FloatFunction, formula="np.log(x)"):
     name = "relay.log"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.LOG
     ONNX: ClassVar[tuple[str, ...]] = ("Log",)
+    gradient = slope(lambda x, y: 1 / x)
 
 
 @irdl_op_definition
@@ -35,6 +39,7 @@ class Log2Op(FloatFunction, formula="np.log2(x)"):
 
     name = "relay.log2"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.LOG2
+    gradient = slope(lambda x, y: 1 / math.log(2) / x)
 
 
 @irdl_op_definition
@@ -43,6 +48,7 @@ class Log10Op(FloatFunction, formula="np.log10(x)"):
 
     name = "relay.log10"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.LOG10
+    gradient = slope(lambda x, y: 1 / math.log(10) / x)
 
 
 @irdl_op_definition
@@ -52,6 +58,7 @@ class SqrtOp(FloatFunction, formula="np.sqrt(x)"):
     name = "relay.sqrt"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SQRT
     ONNX: ClassVar[tuple[str, ...]] = ("Sqrt",)
+    gradient = slope(lambda x, y: 0.5 / y)
 
 
 @irdl_op_definition
@@ -60,6 +67,7 @@ class RsqrtOp(FloatFunction, formula="1 / np.sqrt(x)"):
 
     name = "relay.rsqrt"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.RSQRT
+    gradient = slope(lambda x, y: -0.5 * (y / x))
 
 
 @irdl_op_definition
@@ -69,6 +77,7 @@ class ErfOp(FloatFunction, formula="np.vectorize(math.erf)(x)"):
     name = "relay.erf"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ERF
     ONNX: ClassVar[tuple[str, ...]] = ("Erf",)
+    gradient = slope(lambda x, y: 2 / math.sqrt(math.pi) * (-x * x).op(ExpOp))
 
 
 @irdl_op_definition
@@ -78,6 +87,7 @@ class SigmoidOp(FloatFunction, formula="1 / (1 + np.exp(-x))"):
     name = "relay.sigmoid"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SIGMOID
     ONNX: ClassVar[tuple[str, ...]] = ("Sigmoid",)
+    gradient = slope(lambda x, y: y * (1 - y))
 
 
 @irdl_op_definition
@@ -87,6 +97,7 @@ class TanhOp(FloatFunction, formula="np.tanh(x)"):
     name = "relay.tanh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.TANH
     ONNX: ClassVar[tuple[str, ...]] = ("Tanh",)
+    gradient = slope(lambda x, y: 1 - y * y)
 
 
 @irdl_op_definition
@@ -96,6 +107,7 @@ class SinOp(FloatFunction, formula="np.sin(x)"):
     name = "relay.sin"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SIN
     ONNX: ClassVar[tuple[str, ...]] = ("Sin",)
+    gradient = slope(lambda x, y: x.op(CosOp))
 
 
 @irdl_op_definition
@@ -105,6 +117,7 @@ class CosOp(FloatFunction, formula="np.cos(x)"):
     name = "relay.cos"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.COS
     ONNX: ClassVar[tuple[str, ...]] = ("Cos",)
+    gradient = slope(lambda x, y: -x.op(SinOp))
 
 
 @irdl_op_definition
@@ -114,6 +127,7 @@ class TanOp(FloatFunction, formula="np.tan(x)"):
     name = "relay.tan"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.TAN
     ONNX: ClassVar[tuple[str, ...]] = ("Tan",)
+    gradient = slope(lambda x, y: 1 + y * y)
 
 
 @irdl_op_definition
@@ -123,6 +137,7 @@ class AsinOp(FloatFunction, formula="np.arcsin(x)"):
     name = "relay.asin"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ASIN
     ONNX: ClassVar[tuple[str, ...]] = ("Asin",)
+    gradient = slope(lambda x, y: (1 - x * x).op(RsqrtOp))
 
 
 @irdl_op_definition
@@ -132,6 +147,7 @@ class AcosOp(FloatFunction, formula="np.arccos(x)"):
     name = "relay.acos"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ACOS
     ONNX: ClassVar[tuple[str, ...]] = ("Acos",)
+    gradient = slope(lambda x, y: -(1 - x * x).op(RsqrtOp))
 
 
 @irdl_op_definition
@@ -141,6 +157,7 @@ class AtanOp(FloatFunction, formula="np.arctan(x)"):
     name = "relay.atan"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ATAN
     ONNX: ClassVar[tuple[str, ...]] = ("Atan",)
+    gradient = slope(lambda x, y: 1 / (1 + x * x))
 
 
 @irdl_op_definition
@@ -150,6 +167,7 @@ class SinhOp(FloatFunction, formula="np.sinh(x)"):
     name = "relay.sinh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SINH
     ONNX: ClassVar[tuple[str, ...]] = ("Sinh",)
+    gradient = slope(lambda x, y: x.op(CoshOp))
 
 
 @irdl_op_definition
@@ -159,6 +177,7 @@ class CoshOp(FloatFunction, formula="np.cosh(x)"):
     name = "relay.cosh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.COSH
     ONNX: ClassVar[tuple[str, ...]] = ("Cosh",)
+    gradient = slope(lambda x, y: x.op(SinhOp))
 
 
 @irdl_op_definition
@@ -168,6 +187,7 @@ class AsinhOp(FloatFunction, formula="np.arcsinh(x)"):
     name = "relay.asinh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ASINH
     ONNX: ClassVar[tuple[str, ...]] = ("Asinh",)
+    gradient = slope(lambda x, y: (1 + x * x).op(RsqrtOp))
 
 
 @irdl_op_definition
@@ -177,6 +197,7 @@ class AcoshOp(FloatFunction, formula="np.arccosh(x)"):
     name = "relay.acosh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ACOSH
     ONNX: ClassVar[tuple[str, ...]] = ("Acosh",)
+    gradient = slope(lambda x, y: (x * x - 1).op(RsqrtOp))
 
 
 @irdl_op_definition
@@ -186,6 +207,7 @@ class AtanhOp(FloatFunction, formula="np.arctanh(x)"):
     name = "relay.atanh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ATANH
     ONNX: ClassVar[tuple[str, ...]] = ("Atanh",)
+    gradient = slope(lambda x, y: 1 / (1 - x * x))
 
 
 @irdl_op_definition
@@ -194,6 +216,7 @@ class FastExpOp(FloatFunction, formula="np.exp(x)"):
 
     name = "relay.fast_exp"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.EXP
+    gradient = slope(lambda x, y: y)
 
 
 @irdl_op_definition
@@ -202,6 +225,7 @@ class FastTanhOp(FloatFunction, formula="np.tanh(x)"):
 
     name = "relay.fast_tanh"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.TANH
+    gradient = slope(lambda x, y: 1 - y * y)
 
 
 @irdl_op_definition
@@ -210,6 +234,7 @@ class FastErfOp(FloatFunction, formula="np.vectorize(math.erf)(x)"):
 
     name = "relay.fast_erf"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ERF
+    gradient = slope(lambda x, y: 2 / math.sqrt(math.pi) * (-x * x).op(ExpOp))
 
 
 OPS: list[type[Operation]] = [

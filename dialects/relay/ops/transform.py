@@ -28,6 +28,7 @@ from ..base import (
     int_list,
     integer,
     ints,
+    is_static,
     is_true,
     normalize_axis,
     opt_int_list,
@@ -42,6 +43,7 @@ from .elementwise import DropsIdentity
 
 if TYPE_CHECKING:
     from ..base import NDArray
+    from ..gradient import Gradient, Terms
 
 
 class InjectiveOp(RelayOp, ABC):
@@ -177,6 +179,10 @@ class ReshapeOp(_ReshapeOp):
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return infer_new_shape(ints(self.newshape), shape, is_true(self.allowzero))
 
+    def gradient(self, g: Gradient) -> Terms:
+        x = g.input
+        return [g.grad.reshape(x.shape) if is_static(x.type) else g.grad.op(ReshapeLikeOp, x)]
+
 
 @irdl_op_definition
 class ReshapeLikeOp(InjectiveOp):
@@ -224,6 +230,10 @@ class ReshapeLikeOp(InjectiveOp):
         x, like = inputs
         return x.reshape(self.merged(x.shape, like.shape))
 
+    def gradient(self, g: Gradient) -> Terms:
+        x = g.input
+        return [g.grad.reshape(x.shape) if is_static(x.type) else g.grad.op(ReshapeLikeOp, x), None]
+
 
 def _bounds(begin: int, end: int | None, rank: int, side: str) -> tuple[int, int]:
     first = begin + rank if begin < 0 else begin
@@ -261,6 +271,10 @@ class SqueezeOp(_ReshapeOp):
                 )
         return [n for d, n in enumerate(shape) if d not in dropped]
 
+    def gradient(self, g: Gradient) -> Terms:
+        x = g.input
+        return [g.grad.reshape(x.shape) if is_static(x.type) else g.grad.op(ReshapeLikeOp, x)]
+
 
 @irdl_op_definition
 class ExpandDimsOp(_ReshapeOp):
@@ -285,6 +299,10 @@ class ExpandDimsOp(_ReshapeOp):
         if count < 0:
             raise VerifyException(f"'num_newaxis' must not be negative, got {count}")
         return [*shape[:axis], *[1] * count, *shape[axis:]]
+
+    def gradient(self, g: Gradient) -> Terms:
+        x = g.input
+        return [g.grad.reshape(x.shape) if is_static(x.type) else g.grad.op(ReshapeLikeOp, x)]
 
 
 @irdl_op_definition
@@ -333,6 +351,10 @@ class TransposeOp(InjectiveOp, HasCanonicalizationPatternsInterface):
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
         return (DropIdentityTranspose(),)
 
+    def gradient(self, g: Gradient) -> Terms:
+        order = self.permutation(len(g.input.shape))
+        return [g.grad.transpose([order.index(d) for d in range(len(order))])]
+
 
 class DropIdentityTranspose(RewritePattern):
     """A transpose that leaves every dimension in its place is its operand."""
@@ -372,6 +394,9 @@ class ReverseOp(InjectiveOp):
         return te.compute(
             x.shape, lambda *i: x[tuple(last - v if d == axis else v for d, v in enumerate(i))], "reverse"
         )
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad.op(ReverseOp, axis=self.axis)]
 
 
 OPS: list[type[Operation]] = [

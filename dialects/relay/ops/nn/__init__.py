@@ -1,6 +1,6 @@
 """Operators of neural networks: `relay.nn`."""
 
-from . import activation, conv_transpose, convolution, dense, norm, pool, spatial
+from . import activation, conv_transpose, convolution, dense, norm, pool, pool_gradient, spatial
 
 OPS = [
     *activation.OPS,
@@ -9,5 +9,6 @@ OPS = [
     *dense.OPS,
     *norm.OPS,
     *pool.OPS,
+    *pool_gradient.OPS,
     *spatial.OPS,
 ]

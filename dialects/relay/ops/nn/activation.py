@@ -17,10 +17,13 @@ from .... import te
 from ....support.operations import irdl_op_definition
 from ...base import Fusion, FusionPattern, Pointwise, RelayOp, Stateful, integer, normalize_axis, real, tensor
 from ...nn_common import accumulator, check_vector, narrow, tuple_type, widened
+from ...slopes import slope
 from ..elementwise import floats
+from ..transcendental import ExpOp
 
 if TYPE_CHECKING:
     from ...base import NDArray
+    from ...gradient import Gradient, Terms
 
 _SameType = VarConstraint("T", TensorType.constr())
 
@@ -56,6 +59,8 @@ class ReluOp(_ElementwiseActivation):
         (x,) = inputs
         return te.compute(x.shape, lambda *i: te.maximum(x[i], 0), "relu")
 
+    gradient = slope(lambda x, y: y.ones().where(x > 0))
+
 
 @irdl_op_definition
 class LeakyReluOp(_ElementwiseActivation):
@@ -80,6 +85,9 @@ class LeakyReluOp(_ElementwiseActivation):
         (x,) = inputs
         alpha = self.alpha.value.data
         return te.compute(x.shape, lambda *i: te.select(x[i] > 0, x[i], x[i] * alpha), "leaky_relu")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad.where(g.input > 0, g.grad * self.alpha.value.data)]
 
 
 @irdl_op_definition
@@ -113,6 +121,12 @@ class PreluOp(RelayOp):
         x, alpha = inputs
         axis = normalize_axis(self.axis.value.data, x.rank)
         return te.compute(x.shape, lambda *i: te.select(x[i] > 0, x[i], x[i] * alpha[i[axis]]), "prelu")
+
+    def gradient(self, g: Gradient) -> Terms:
+        x, alpha = g.inputs
+        rank = len(x.shape)
+        scaled = x * alpha.along(normalize_axis(self.axis.value.data, rank), rank)
+        return g.through(x.where(x > 0, scaled))
 
 
 class _Softmax(RelayOp, ABC):
@@ -168,6 +182,10 @@ class _ExpSoftmax(_Softmax, ABC):
 
         exp = np.exp(self.shifted_array(inputs[0]))
         return (exp / exp.sum(axis=self.axis.value.data, keepdims=True)).astype(inputs[0].dtype)
+
+    def gradient(self, g: Gradient) -> Terms:
+        axis = normalize_axis(self.axis.value.data, len(g.output.shape))
+        return [g.output * (g.grad - (g.grad * g.output).sum([axis], keepdims=True))]
 
 
 @irdl_op_definition
@@ -225,6 +243,10 @@ class LogSoftmaxOp(_Softmax):
         total = np.exp(shifted).sum(axis=self.axis.value.data, keepdims=True)
         return (shifted - np.log(total)).astype(inputs[0].dtype)
 
+    def gradient(self, g: Gradient) -> Terms:
+        axis = normalize_axis(self.axis.value.data, len(g.output.shape))
+        return [g.grad - g.output.op(ExpOp) * g.grad.sum([axis], keepdims=True)]
+
 
 @irdl_op_definition
 class DropoutOp(RelayOp):
@@ -257,6 +279,9 @@ class DropoutOp(RelayOp):
             te.compute(x.shape, lambda *i: x[i], "dropout"),
             te.compute(x.shape, lambda *i: one, "mask"),
         )
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad]
 
 
 OPS: list[type[Operation]] = [

@@ -24,6 +24,7 @@ from .convolution import ConvolutionBase, convolve
 
 if TYPE_CHECKING:
     from ...base import NDArray
+    from ...gradient import Gradient, Terms
 
 
 class _TransposedConvolution(ConvolutionBase, ABC):
@@ -148,6 +149,11 @@ class _TransposedConvolution(ConvolutionBase, ABC):
         turned = np.flip(grouped.reshape(-1, *grouped.shape[2:]), tuple(range(2, 2 + rank)))
         out = convolve(spread, turned, replace(window, strides=(1,) * rank), groups)
         return transform_array(out, plain_layout, out_layout).astype(numpy_dtype(result.element_type), copy=False)
+
+    def gradient(self, g: Gradient) -> Terms:
+        from .convolution_gradient import transposed_gradient
+
+        return transposed_gradient(self, g)
 
 
 @irdl_op_definition

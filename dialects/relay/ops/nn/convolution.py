@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ...base import NDArray
+    from ...gradient import Gradient, Terms
 
 
 def convolve(x: npt.NDArray[Any], weight: npt.NDArray[Any], window: Window, groups: int) -> NDArray:
@@ -270,6 +271,11 @@ class _Convolution(ConvolutionBase, ABC):
         out = transform_array(convolve(plain, taps, window, groups), parse_layout("NC" + self.SPATIAL), out_layout)
         return out.astype(numpy_dtype(result), copy=False)
 
+    def gradient(self, g: Gradient) -> Terms:
+        from .convolution_gradient import convolution_gradient
+
+        return convolution_gradient(self, g)
+
 
 @irdl_op_definition
 class Conv1dOp(_Convolution):
@@ -379,6 +385,8 @@ class _BlockedConvolution(_Convolution, ABC):
 
     data_layout = string()
     kernel_layout = string()
+
+    gradient = RelayOp.gradient  # taken before channels are put into blocks
 
     def layouts(self) -> tuple[Layout, Layout, Layout]:
         data, kernel = parse_layout(self.data_layout.data), parse_layout(self.kernel_layout.data)

@@ -40,6 +40,7 @@ from ..transform import ReshapeOp
 
 if TYPE_CHECKING:
     from ...base import NDArray
+    from ...gradient import Gradient, Terms
 
 
 class _Product(RelayOp, ABC):
@@ -161,6 +162,17 @@ class _MatrixProduct(_Product, ABC):
         blocks.replace_plain(self, result)
         return True
 
+    def gradient(self, g: Gradient) -> Terms:
+        data, weight = g.inputs
+        ta, tb = self.transposed()
+        rank = len(data.shape)
+        swapped = [*range(rank - 2), rank - 1, rank - 2]
+        grad = g.grad.cast(data.type.element_type)
+        by_data = grad.op(MatmulOp, weight, transpose_b=not tb)
+        rows = data.transpose(swapped) if ta else data
+        lhs, rhs = (term.rows() for term in ((grad, rows) if tb else (rows, grad)))
+        return [by_data.transpose(swapped) if ta else by_data, lhs.op(MatmulOp, rhs, transpose_a=True)]
+
 
 @irdl_op_definition
 class DenseOp(_MatrixProduct):
@@ -228,6 +240,17 @@ class BatchMatmulOp(_Product):
         if len(x) != 3 or len(y) != 3:
             raise VerifyException(f"expected two tensors of rank 3, got {list(x)} and {list(y)}")
         return self.product_type([broadcast_dims(x[0], y[0]), *self.rows_and_columns()])
+
+    def gradient(self, g: Gradient) -> Terms:
+        x, y = g.inputs
+        ta, tb = self.transposed()
+        grad = g.grad.cast(x.type.element_type)
+        by_x = y.op(BatchMatmulOp, grad, transpose_a=tb, transpose_b=True) if ta else None
+        by_y = grad.op(BatchMatmulOp, x, transpose_a=True, transpose_b=ta) if tb else None
+        return [
+            by_x or grad.op(BatchMatmulOp, y, transpose_a=False, transpose_b=not tb),
+            by_y or x.op(BatchMatmulOp, grad, transpose_a=not ta, transpose_b=False),
+        ]
 
 
 @irdl_op_definition
@@ -348,6 +371,11 @@ class BiasAddOp(RelayOp):
         """`add` of the bias as `[1, C/b, 1, 1, b]`"""
         bias = blocks.fit_channels(self.bias, 1, shape_of(self.data)[1], block, self)
         blocks.replace(self, AddOp(blocks.get(self.data, block, self), bias), block)
+
+    def gradient(self, g: Gradient) -> Terms:
+        rank = len(g.input.shape)
+        axis = normalize_axis(self.axis.value.data, rank)
+        return [g.grad, g.grad.sum([d for d in range(rank) if d != axis])]
 
 
 OPS: list[type[Operation]] = [DenseOp, MatmulOp, BatchMatmulOp, DensePackOp, BiasAddOp]

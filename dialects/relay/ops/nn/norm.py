@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 from math import prod
 
-from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.dialects.builtin import FloatAttr, TensorType, TupleType
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import VarConstraint, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -32,7 +33,12 @@ from ...base import (
     tensor,
 )
 from ...nn_common import accumulator, check_vector, narrow, tuple_type
+from ..broadcast import MaximumOp, PowerOp
 from ..elementwise import floats
+from ..transcendental import SqrtOp
+
+if TYPE_CHECKING:
+    from ...gradient import Gradient, Term, Terms
 
 _SameType = VarConstraint("T", TensorType.constr())
 
@@ -136,6 +142,21 @@ class BatchNormOp(RelayOp):
             te.compute(var.shape, lambda *i: var[i], "moving_var"),
         )
 
+    def gradient(self, g: Gradient) -> Terms:
+        x, gamma, beta, mean, variance = g.inputs
+        axis, rank = normalize_axis(self.axis.value.data, len(x.shape)), len(x.shape)
+        deviation = (variance + self.epsilon.value.data).op(SqrtOp)
+        y = (x - mean.along(axis, rank)) / deviation.along(axis, rank)
+        y = y * gamma.along(axis, rank) if is_true(self.scale) else y
+        y = y + beta.along(axis, rank) if is_true(self.center) else y
+        return g.through(y, mean, variance)
+
+
+def normalized(x: Term, axes: Sequence[int], epsilon: FloatAttr) -> Term:
+    """`(x - mean) / sqrt(variance + epsilon)`, mean and variance over `axes`."""
+    distance = x - x.mean(axes)
+    return distance / ((distance * distance).mean(axes) + epsilon.value.data).op(SqrtOp)
+
 
 class _ScaledNorm(RelayOp, ABC):
     """A normalisation by statistics of the data itself, then a scale and an offset along `axis`."""
@@ -182,6 +203,15 @@ class _ScaledNorm(RelayOp, ABC):
 
         return narrow(te.compute(x.shape, body, name), x.element_type)
 
+    def scaled_gradient(self, g: Gradient, value: Term) -> Terms:
+        """The gradient where `value` is what is scaled by gamma and moved by beta."""
+        x, gamma, beta = g.inputs
+        rank = len(x.shape)
+        axis = normalize_axis(self.axis.value.data, rank)
+        value = value * gamma.along(axis, rank) if is_true(self.scale) else value
+        value = value + beta.along(axis, rank) if is_true(self.center) else value
+        return g.through(value)
+
 
 @irdl_op_definition
 class LayerNormOp(_ScaledNorm):
@@ -202,6 +232,12 @@ class LayerNormOp(_ScaledNorm):
         x = inputs[0]
         axis = normalize_axis(self.axis.value.data, x.rank)
         return self.scaled(inputs, *mean_and_variance(x, [axis]), "layer_norm")
+
+    def gradient(self, g: Gradient) -> Terms:
+        x = g.input
+        return self.scaled_gradient(
+            g, normalized(x, [normalize_axis(self.axis.value.data, len(x.shape))], self.epsilon)
+        )
 
 
 @irdl_op_definition
@@ -224,6 +260,11 @@ class InstanceNormOp(_ScaledNorm):
         axis = normalize_axis(self.axis.value.data, x.rank)
         others = [d for d in range(1, x.rank) if d != axis]
         return self.scaled(inputs, *mean_and_variance(x, others), "instance_norm")
+
+    def gradient(self, g: Gradient) -> Terms:
+        x = g.input
+        axis = normalize_axis(self.axis.value.data, len(x.shape))
+        return self.scaled_gradient(g, normalized(x, [d for d in range(1, len(x.shape)) if d != axis], self.epsilon))
 
 
 @irdl_op_definition
@@ -267,6 +308,14 @@ class GroupNormOp(_ScaledNorm):
             return lambda *i: statistic(*i[:axis], i[axis] // size, i[axis] % size, *i[axis + 1 :])
 
         return self.scaled(inputs, read_by_channel(mean), read_by_channel(variance), "group_norm")
+
+    def gradient(self, g: Gradient) -> Terms:
+        g.static()
+        x, groups = g.input, self.num_groups.value.data
+        axis = normalize_axis(self.axis.value.data, len(x.shape))
+        grouped = x.reshape([*x.shape[:axis], groups, x.shape[axis] // groups, *x.shape[axis + 1 :]])
+        others = [d for d in range(1, len(grouped.shape)) if d != axis]
+        return self.scaled_gradient(g, normalized(grouped, others, self.epsilon).reshape(x.shape))
 
 
 @irdl_op_definition
@@ -316,6 +365,11 @@ class L2NormalizeOp(RelayOp):
         length = te.compute(total.shape, lambda *i: te.sqrt(te.maximum(total[i], eps)), "length")
         result = te.compute(x.shape, lambda *i: te.cast(x[i], wide) / length[tuple(i[d] for d in kept)], "l2_normalize")
         return narrow(result, x.element_type)
+
+    def gradient(self, g: Gradient) -> Terms:
+        x = g.input
+        total = (x * x).sum(self.axes(len(x.shape)), keepdims=True)
+        return g.through(x / total.op(MaximumOp, self.eps.value.data).op(SqrtOp))
 
 
 @irdl_op_definition
@@ -380,6 +434,16 @@ class LrnOp(RelayOp):
                 return root * te.sqrt(root)
             case beta:
                 return te.power(base, beta)
+
+    def gradient(self, g: Gradient) -> Terms:
+        x, size = g.input, self.size.value.data
+        axis = normalize_axis(self.axis.value.data, len(x.shape))
+        extent = x.shape[axis]
+        if extent == DYNAMIC:
+            raise VerifyException("it needs to be known how many channels there are")
+        around = [[float(-(size // 2) <= j - i < size - size // 2) for i in range(extent)] for j in range(extent)]
+        total = (x * x).contract(axis, around) * (self.alpha.value.data / size) + self.bias.value.data
+        return g.through(x / total.op(PowerOp, self.beta.value.data))
 
 
 OPS: list[type[Operation]] = [

@@ -30,9 +30,11 @@ from ...nn_common import (
     per_axis,
     widened,
 )
+from ..reduce import MaxOp
 
 if TYPE_CHECKING:
     from ...base import NDArray
+    from ...gradient import Gradient, Term, Terms
 
 
 class _Pool(ToldLayoutOp, ABC):
@@ -86,7 +88,7 @@ class _Pool(ToldLayoutOp, ABC):
         return [TensorType(data.element_type, self.with_spatial(shape, places))]
 
 
-class _WindowPool(_Pool, ABC):
+class WindowPool(_Pool, ABC):
     """A pool with a window of fixed size."""
 
     pool_size = int_list()
@@ -146,7 +148,7 @@ class _WindowPool(_Pool, ABC):
         return tuple(range(-len(self.SPATIAL), 0))
 
 
-class _MaxPool(_WindowPool, ABC):
+class _MaxPool(WindowPool, ABC):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
         return self.reduced("max", x, te.reduce_identity("max", x.element_type).value)
@@ -158,8 +160,13 @@ class _MaxPool(_WindowPool, ABC):
         pooled = self.views(inputs[0], outside).max(axis=self.tap_axes())
         return np.moveaxis(pooled, range(-len(self.SPATIAL), 0), self.positions())
 
+    def gradient(self, g: Gradient) -> Terms:
+        from .pool_gradient import MAX_GRADIENTS
 
-class _AvgPool(_WindowPool, ABC):
+        return [g.grad.op(MAX_GRADIENTS[len(self.SPATIAL)], g.input, **self.properties)]
+
+
+class AvgPoolBase(WindowPool, ABC):
     """The mean of what lies in the window: of the data alone, or with `count_include_pad` of the padding too.
 
     What a window in ceil mode covers beyond the padding is never counted (as in PyTorch and ONNX).
@@ -185,6 +192,8 @@ class _AvgPool(_WindowPool, ABC):
             count = count - te.maximum(_ceil_div(te.const(lower, te.index) - begin, step), 0)
         return count
 
+
+class _AvgPool(AvgPoolBase, ABC):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
         total = self.reduced("sum", x, 0)
@@ -194,7 +203,7 @@ class _AvgPool(_WindowPool, ABC):
             count: te.Expr = te.const(1, te.index)
             for axis, p in enumerate(positions):
                 count = count * self.taps_inside(axis, i[p], x.shape[p])
-            return _divided(total[i], te.maximum(count, 1))
+            return divided(total[i], te.maximum(count, 1))
 
         return narrow(te.compute(total.shape, mean, "pool_mean"), x.element_type)
 
@@ -219,8 +228,13 @@ class _AvgPool(_WindowPool, ABC):
             mean = np.trunc(mean)
         return np.moveaxis(mean, range(-len(self.SPATIAL), 0), self.positions()).astype(x.dtype)
 
+    def gradient(self, g: Gradient) -> Terms:
+        from .pool_gradient import AVG_GRADIENTS
 
-def _divided(total: te.Expr, count: te.Expr) -> te.Expr:
+        return [g.grad.op(AVG_GRADIENTS[len(self.SPATIAL)], g.input, **self.properties)]
+
+
+def divided(total: te.Expr, count: te.Expr) -> te.Expr:
     """`total / count`, in the type of `total`; a count that is known becomes a literal."""
     return total / (te.const(count.value, total.type) if isinstance(count, te.Const) else te.cast(count, total.type))
 
@@ -396,13 +410,35 @@ class _AdaptiveAvgPool(_AdaptivePool, ABC):
             count: te.Expr = te.const(1, te.index)
             for p, n in parts.items():
                 count = self.part(i[p], extents[p], n)[1] * count
-            return _divided(total[i], count)
+            return divided(total[i], count)
 
         return te.compute(total.shape, mean, "pool_mean")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.separable(self.positions())
 
 
 class _AdaptiveMaxPool(_AdaptivePool, ABC):
     KIND: ClassVar[te.ReduceKind] = "max"
+
+    def gradient(self, g: Gradient) -> Terms:
+        g.static()
+        shape, positions = g.input.shape, self.positions()
+        parts = {p: g.output.shape[p] for p in positions}
+        if all(shape[p] % n == 0 for p, n in parts.items()):
+            sizes = [shape[p] // n for p, n in parts.items()]
+            windows = {"pool_size": sizes, "strides": sizes, "layout": self.layout}
+            return g.through(g.input.op(WINDOWED[len(positions)], **windows))
+
+        def pooled(term: Term, rest: Sequence[int]) -> Term:
+            if not rest:
+                return term.op(MaxOp, axis=positions, keepdims=True)
+            axis, extent, count = rest[0], shape[rest[0]], parts[rest[0]]
+            cuts = [(o * extent // count, -(-(o + 1) * extent // count)) for o in range(count)]
+            taken = [pooled(term.slice_along(axis, *cut), rest[1:]) for cut in cuts]
+            return taken[0].concatenated(taken[1:], axis)
+
+        return g.through(pooled(g.input, positions))
 
 
 def _longest_part(extent: int, parts: int) -> int:
@@ -542,3 +578,6 @@ OPS: list[type[Operation]] = [
     GlobalMaxPool2dOp, GlobalAvgPool2dOp,
 ]  # fmt: skip
 """The pools."""
+
+WINDOWED: dict[int, type[WindowPool]] = {1: MaxPool1dOp, 2: MaxPool2dOp, 3: MaxPool3dOp}
+"""The maximum over windows, by the number of spatial axes."""

@@ -39,6 +39,7 @@ from ...resample import Sampling, one_of, resample
 
 if TYPE_CHECKING:
     from ...base import NDArray
+    from ...gradient import Gradient, Terms
 
 
 class _SpatialOp(RelayOp, ABC):
@@ -157,6 +158,16 @@ class PadOp(_SpatialOp):
         properties = {**self.properties, "pad_width": widths}
         blocks.replace(self, PadOp(blocks.get(self.data, block, self), self.pad_value, **properties), block)
 
+    def gradient(self, g: Gradient) -> Terms:
+        widths = ints(self.pad_width)
+        if self.pad_mode.data != "constant" or min(widths, default=0) < 0:
+            return g.moved((0, 1))
+        g.static()
+        starts = widths[::2]
+        inner = g.grad.slice(starts, [start + n for start, n in zip(starts, g.input.shape, strict=True)])
+        outside = g.grad.sum(range(len(starts))) - inner.sum(range(len(starts)))
+        return [inner, outside.reshape(g.inputs[1].shape)]
+
 
 @irdl_op_definition
 class MirrorPadOp(_SpatialOp):
@@ -188,6 +199,9 @@ class MirrorPadOp(_SpatialOp):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
         return mirror_stage(x, pad_pairs(ints(self.pad_width), x.shape), self.mode.data == "SYMMETRIC")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
 
 
 @irdl_op_definition
@@ -227,6 +241,9 @@ class DilateOp(_SpatialOp):
 
         return te.compute(tensor(self.result).get_shape(), body, "dilate")
 
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved(dilation_value=0.0)
+
 
 class _Upsampling(ToldLayoutOp, _SpatialOp, ABC):
     """What the upsampling operators share: `scales` gives the factor of each axis in `SPATIAL`."""
@@ -262,6 +279,10 @@ class _Upsampling(ToldLayoutOp, _SpatialOp, ABC):
             position = layout.position(letter)
             x = resample(x, position, shape[position], self.sampling())
         return narrow(x, element)
+
+    def gradient(self, g: Gradient) -> Terms:
+        layout = self.layout_and_scales()[0]
+        return g.separable([layout.position(letter) for letter in self.SPATIAL])
 
 
 _UPSAMPLING_METHODS = {"nearest_neighbor": "nearest_neighbor", "bilinear": "linear", "bicubic": "cubic"}
@@ -364,6 +385,10 @@ class BatchFlattenOp(_SpatialOp):
         (x,) = inputs
         return x.reshape(x.shape[0], -1 if x.size else prod(x.shape[1:]))
 
+    def gradient(self, g: Gradient) -> Terms:
+        g.static()
+        return [g.grad.reshape(g.input.shape)]
+
 
 class _BlockExchange(_SpatialOp, ABC):
     """What `depth_to_space` and `space_to_depth` share."""
@@ -373,6 +398,9 @@ class _BlockExchange(_SpatialOp, ABC):
     block_size = integer()
     layout = string("NCHW")
     mode = string("DCR")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
 
     def parsed_layout(self) -> Layout:
         return unblocked(self.layout.data, "NCHW", "layout")
@@ -521,6 +549,9 @@ class SpaceToBatchNdOp(_SpatialOp):
 
         return te.compute(tensor(self.result).get_shape(), body, "space_to_batch_nd")
 
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved(pad_value=0.0)
+
 
 @irdl_op_definition
 class BatchToSpaceNdOp(_SpatialOp):
@@ -569,6 +600,9 @@ class BatchToSpaceNdOp(_SpatialOp):
             return x[(place * shape[0] + i[0], *at, *i[len(blocks) + 1 :])]
 
         return te.compute(shape, body, "batch_to_space_nd")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
 
 
 OPS: list[type[Operation]] = [

@@ -1,0 +1,236 @@
+"""Gradients of the pools with windows, as operators of their own: `relay.nn.max_pool2d_grad` and the like.
+
+Each element of the data gets what the windows that it lies in give it: all of a window's gradient where it is the
+window's maximum, the first one of several, or its share of a mean.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import TYPE_CHECKING, ClassVar
+
+from xdsl.dialects.builtin import TensorType, i32
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import operand_def
+from xdsl.utils.exceptions import VerifyException
+
+from .... import te
+from ....support.operations import irdl_op_definition
+from ...base import compatible, int_list, string, tensor
+from ...blocking import PLAIN, Blocks, Wish
+from ...indexing import row_major
+from ...nn_common import accumulator, narrow, pad_stage
+from .pool import AvgPool1dOp, AvgPool2dOp, AvgPool3dOp, AvgPoolBase, WindowPool, divided
+
+if TYPE_CHECKING:
+    from ...gradient import Gradient, Terms
+
+
+class _PoolGradient(WindowPool, ABC):
+    """What the gradients share: `out_grad` is that of the pool's result, `data` what the pool is of."""
+
+    out_grad = operand_def(TensorType)
+
+    def infer(self) -> Sequence[Attribute]:
+        data, out_grad = tensor(self.data), tensor(self.out_grad)
+        (pooled,) = super().infer()
+        if not compatible(pooled, out_grad):
+            raise VerifyException(f"the gradient of a pool of {data} is {pooled}, not {out_grad}")
+        return [data]
+
+    def channel_block(self, blocks: Blocks) -> int:
+        return PLAIN
+
+    def spread(
+        self, x: te.Tensor, places: Sequence[int], share: Callable[..., te.Expr], element: Attribute
+    ) -> te.Tensor:
+        """For each element of the data the sum of `share(index of the window, number of the tap)` over the windows that
+        it lies in."""
+        window, positions = self.window(), self.positions()
+        taps = window.taps(self.SPATIAL)
+
+        def body(*i: te.IterVar) -> te.Expr:
+            at: list[te.Expr] = list(i)
+            inside: list[te.Expr] = []
+            for axis, (p, k) in enumerate(zip(positions, taps, strict=True)):
+                stride = window.strides[axis]
+                first = i[p] + window.before[axis] - k * window.dilation[axis]
+                at[p] = first // stride
+                inside += [first >= 0, at[p] < places[axis]]
+                if stride > 1:
+                    inside.append((first % stride).equal(0))
+            return te.sum(te.select(te.all_of(inside), share(at, taps), te.const(0, element)), taps)
+
+        return te.compute(x.shape, body, "pool_gradient")
+
+
+class _MaxPoolGradient(_PoolGradient, ABC):
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        grad, x = inputs
+        window, positions = self.window(), self.positions()
+        padded = pad_stage(x, *self.pad_amounts(x.shape), te.reduce_identity("max", x.element_type).value)
+        places, count = [grad.shape[p] for p in positions], prod(window.kernel)
+
+        def tapped(i: Sequence[te.Expr], taps: Sequence[te.IterVar]) -> te.Expr:
+            read: list[te.Expr] = list(i)
+            for axis, (p, k) in enumerate(zip(positions, taps, strict=True)):
+                read[p] = window.tap(axis, i[p], k)
+            return padded[tuple(read)]
+
+        def first(*i: te.IterVar) -> te.Expr:
+            taps = window.taps(self.SPATIAL)
+            number = te.cast(row_major(taps, window.kernel), i32)
+            return te.min(te.select(tapped(i, taps).equal(pooled[i]), number, te.const(count, i32)), taps)
+
+        pooled = self.reduced("max", x, te.reduce_identity("max", x.element_type).value)
+        chosen = te.compute(grad.shape, first, "pool_argmax")
+        element = accumulator(x.element_type)
+
+        def share(at: Sequence[te.Expr], tap: Sequence[te.IterVar]) -> te.Expr:
+            number = te.cast(row_major(tap, window.kernel), i32)
+            return te.select(chosen[tuple(at)].equal(number), te.cast(grad[tuple(at)], element), te.const(0, element))
+
+        return narrow(self.spread(x, places, share, element), x.element_type)
+
+
+class _AvgPoolGradient(AvgPoolBase, _PoolGradient, ABC):
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        grad, x = inputs
+        positions = self.positions()
+        element = accumulator(x.element_type)
+
+        def share(at: Sequence[te.Expr], tap: Sequence[te.IterVar]) -> te.Expr:
+            count: te.Expr = te.const(1, te.index)
+            for axis, p in enumerate(positions):
+                count = count * self.taps_inside(axis, at[p], x.shape[p])
+            return divided(te.cast(grad[tuple(at)], element), te.maximum(count, 1))
+
+        return narrow(self.spread(x, [grad.shape[p] for p in positions], share, element), x.element_type)
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad.op(AVERAGED[len(self.SPATIAL)], **self.properties), None]
+
+
+@irdl_op_definition
+class MaxPool1dGradOp(_MaxPoolGradient):
+    """The gradient of `nn.max_pool1d`: each window's goes to the first of its largest elements.
+
+    `dx[n, c, i] = sum_p dy[n, c, p] * (i is the place of the maximum of window p)`
+
+    ```mlir
+    %y = relay.nn.max_pool1d_grad %g, %x {pool_size = array<i64: 2>, strides = array<i64: 2>}
+       : (tensor<1x2x3xf32>, tensor<1x2x6xf32>) -> tensor<1x2x6xf32>
+    ```
+    """
+
+    name = "relay.nn.max_pool1d_grad"
+    SPATIAL: ClassVar[str] = "W"
+    strides = int_list([1])
+    dilation = int_list([1])
+    padding = int_list([0])
+    layout = string("NCW")
+
+
+@irdl_op_definition
+class MaxPool2dGradOp(_MaxPoolGradient):
+    """The gradient of `nn.max_pool2d`: each window's goes to the first of its largest elements.
+
+    `dx[n, c, i] = sum_p dy[n, c, p] * (i is the place of the maximum of window p)`
+
+    ```mlir
+    %y = relay.nn.max_pool2d_grad %g, %x {pool_size = array<i64: 2, 2>, strides = array<i64: 2, 2>}
+       : (tensor<1x2x3x3xf32>, tensor<1x2x6x6xf32>) -> tensor<1x2x6x6xf32>
+    ```
+    """
+
+    name = "relay.nn.max_pool2d_grad"
+
+
+@irdl_op_definition
+class MaxPool3dGradOp(_MaxPoolGradient):
+    """The gradient of `nn.max_pool3d`: each window's goes to the first of its largest elements.
+
+    `dx[n, c, i] = sum_p dy[n, c, p] * (i is the place of the maximum of window p)`
+
+    ```mlir
+    %y = relay.nn.max_pool3d_grad %g, %x {pool_size = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>}
+       : (tensor<1x1x2x2x2xf32>, tensor<1x1x4x4x4xf32>) -> tensor<1x1x4x4x4xf32>
+    ```
+    """
+
+    name = "relay.nn.max_pool3d_grad"
+    SPATIAL: ClassVar[str] = "DHW"
+    strides = int_list([1, 1, 1])
+    dilation = int_list([1, 1, 1])
+    padding = int_list([0, 0, 0])
+    layout = string("NCDHW")
+
+
+@irdl_op_definition
+class AvgPool1dGradOp(_AvgPoolGradient):
+    """The gradient of `nn.avg_pool1d`: each window's goes in equal parts to its elements.
+
+    `dx[n, c, i] = sum_p dy[n, c, p] * (i lies in window p) / (elements of window p)`
+
+    ```mlir
+    %y = relay.nn.avg_pool1d_grad %g, %x {pool_size = array<i64: 2>, strides = array<i64: 2>}
+       : (tensor<1x2x3xf32>, tensor<1x2x6xf32>) -> tensor<1x2x6xf32>
+    ```
+    """
+
+    name = "relay.nn.avg_pool1d_grad"
+    SPATIAL: ClassVar[str] = "W"
+    strides = int_list([1])
+    dilation = int_list([1])
+    padding = int_list([0])
+    layout = string("NCW")
+
+
+@irdl_op_definition
+class AvgPool2dGradOp(_AvgPoolGradient):
+    """The gradient of `nn.avg_pool2d`: each window's goes in equal parts to its elements.
+
+    `dx[n, c, i] = sum_p dy[n, c, p] * (i lies in window p) / (elements of window p)`
+
+    ```mlir
+    %y = relay.nn.avg_pool2d_grad %g, %x {pool_size = array<i64: 2, 2>, strides = array<i64: 2, 2>}
+       : (tensor<1x2x3x3xf32>, tensor<1x2x6x6xf32>) -> tensor<1x2x6x6xf32>
+    ```
+    """
+
+    name = "relay.nn.avg_pool2d_grad"
+
+
+@irdl_op_definition
+class AvgPool3dGradOp(_AvgPoolGradient):
+    """The gradient of `nn.avg_pool3d`: each window's goes in equal parts to its elements.
+
+    `dx[n, c, i] = sum_p dy[n, c, p] * (i lies in window p) / (elements of window p)`
+
+    ```mlir
+    %y = relay.nn.avg_pool3d_grad %g, %x {pool_size = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>}
+       : (tensor<1x1x2x2x2xf32>, tensor<1x1x4x4x4xf32>) -> tensor<1x1x4x4x4xf32>
+    ```
+    """
+
+    name = "relay.nn.avg_pool3d_grad"
+    SPATIAL: ClassVar[str] = "DHW"
+    strides = int_list([1, 1, 1])
+    dilation = int_list([1, 1, 1])
+    padding = int_list([0, 0, 0])
+    layout = string("NCDHW")
+
+
+OPS: list[type[Operation]] = [
+    MaxPool1dGradOp, MaxPool2dGradOp, MaxPool3dGradOp, AvgPool1dGradOp, AvgPool2dGradOp, AvgPool3dGradOp,
+]  # fmt: skip
+"""The gradients of pools."""
+
+MAX_GRADIENTS: dict[int, type[_PoolGradient]] = {1: MaxPool1dGradOp, 2: MaxPool2dGradOp, 3: MaxPool3dGradOp}
+AVG_GRADIENTS: dict[int, type[_PoolGradient]] = {1: AvgPool1dGradOp, 2: AvgPool2dGradOp, 3: AvgPool3dGradOp}
+"""By the number of spatial axes."""
+
+AVERAGED: dict[int, type[WindowPool]] = {1: AvgPool1dOp, 2: AvgPool2dOp, 3: AvgPool3dOp}
+"""The mean over windows, by the number of spatial axes."""

@@ -1,0 +1,47 @@
+"""Passes of Relay under TVM's names (`tvm.relay.transform`), and gradients of functions.
+
+x = relay.var("x", shape=(3,), dtype="float64")
+function = relay.transform.gradient(relay.Function([x], relay.tanh(x)))   # gives (tanh(x), (1 - tanh(x)^2,))
+module = relay.transform.FirstOrderGradient()(module)                     # every function of a module
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.relay.core import FuncOp
+from ...dialects.support.diagnostics import UsageError
+from .expr import Function, Operand, free_vars
+
+
+def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "higher_order") -> FuncOp:
+    """A function that gives `(result, (gradient by each parameter, ...))` of a function, or of an expression and its
+    free variables. Functions that it calls are those of `mod`. Apply it again for second derivatives.
+
+    `mode` is TVM's, "first_order" or "higher_order"; both are one here, which does not go through control flow.
+
+    Raises:
+        UsageError: there is no such mode.
+        Diagnostic: something cannot be differentiated.
+    """
+    from ...transforms.relay.first_order_gradient import differentiate
+    from ...transforms.relay.inline import InlinePass
+
+    if mode not in ("first_order", "higher_order"):
+        raise UsageError(f"the mode is 'first_order' or 'higher_order', not '{mode}'")
+    function = expr.clone() if isinstance(expr, FuncOp) else Function(free_vars(expr), expr)
+    if mod is not None:
+        others = [op.clone() for op in mod.ops if getattr(op, "sym_name", None) != function.sym_name]
+        module = InlinePass()(ModuleOp([function, *others]), force=True)
+        (function,) = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name == function.sym_name]
+        function.detach()
+    differentiate(function)
+    return function
+
+
+def __getattr__(name: str) -> object:
+    if name.startswith("__"):
+        raise AttributeError(f"module 'weft.relay.transform' has no attribute '{name}'")
+    import weft.transform
+
+    return getattr(weft.transform, name)
