@@ -80,6 +80,7 @@ def facets(op: type[RelayOp]) -> str:
     found = {
         "compute": op.has_compute(),
         "NumPy": op.numpy is not RelayOp.numpy,
+        "gradient": op.has_gradient(),
         "layout": op.has_layout_rule() and not op.has_trait(Pointwise),
         "pointwise": op.has_trait(Pointwise),
         "not computed": op.has_trait(NonComputational),
@@ -96,8 +97,9 @@ Made by `python docs/make_tables.py`; a test holds it to the code. What an opera
 has a formula and an example that the tests run.
 
 There are {len(named)}. The fusion pattern is TVM's. The facets: `compute` is the meaning as tensor expressions, from
-which machine code comes; `NumPy` a direct evaluation beside it; `layout` a rule for channels in blocks or packed
-weights; `pointwise` operators have one for free. One without `compute` is replaced by others, or runs as control flow.
+which machine code comes; `NumPy` a direct evaluation beside it; with a `gradient` it can be
+[differentiated](gradients.md); `layout` is a rule for channels in blocks or packed weights, which `pointwise` operators
+have for free. One without `compute` is replaced by others, or runs as control flow.
 
 {table(("operator", "fusion pattern", "facets", "ONNX, one to one"), rows)}
 """

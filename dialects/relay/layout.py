@@ -253,7 +253,11 @@ class LayoutTransformOp(RelayOp):
         return transform_array(inputs[0], *self.layouts(), self.logical_extents(inputs[0].shape))
 
     def gradient(self, g: Gradient) -> Terms:
-        return g.moved() if self.extents or self.pads(g.input.shape) else [g.grad.relaid(*self.layouts()[::-1])]
+        return (
+            g.moved()
+            if self.extents or self.pads(g.input.shape)
+            else [g.grad.relaid(self.dst_layout.data, self.src_layout.data)]
+        )
 
     def pads(self, shape: Sequence[int]) -> bool:
         """Whether blocks, of the source or the destination, hold more than there is."""

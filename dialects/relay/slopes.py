@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from .base import RelayOp
     from .gradient import Gradient, Term, Terms
 
     Facet: TypeAlias = Callable[..., Terms]
@@ -18,7 +17,7 @@ Slope: TypeAlias = "Term | float | None"
 def slope(formula: Callable[[Term, Term], Slope]) -> Facet:
     """The facet `gradient` of `y = f(x)`, from its derivative for `x` and `y`."""
 
-    def gradient(self: RelayOp, g: Gradient) -> Terms:
+    def gradient(self: object, g: Gradient) -> Terms:
         return _scaled(g, [formula(g.input, g.output)])
 
     return gradient
@@ -27,7 +26,7 @@ def slope(formula: Callable[[Term, Term], Slope]) -> Facet:
 def slopes(formula: Callable[[Term, Term, Term], tuple[Slope, Slope]]) -> Facet:
     """The facet `gradient` of `z = f(x, y)`, from its derivatives by both for `x`, `y` and `z`."""
 
-    def gradient(self: RelayOp, g: Gradient) -> Terms:
+    def gradient(self: object, g: Gradient) -> Terms:
         return _scaled(g, formula(g.inputs[0], g.inputs[1], g.output))
 
     return gradient

@@ -7,13 +7,12 @@
 
 `Expr`, `Var`, `var`, `const`, `Tuple`, `TupleGetItem`, `Let`, `If`, `Function`, `IRModule`, `TensorType`, `Any` and
 every operator as a function (`relay.add`, `relay.nn.conv2d`, `relay.image.resize2d`, ...); `relay.testing` has whole
-models, `relay.transform` the passes, and `gradient`.
+models. `weft.relay.transform` has the passes, and `gradient`.
 """
 
 from __future__ import annotations
 
 from . import testing as testing
-from . import transform as transform
 from .expr import AnyExtent as Any
 from .expr import Expr as Expr
 from .expr import Function as Function
@@ -34,7 +33,7 @@ _NAMESPACES = {prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "
 
 __all__ = [
     "Any", "Expr", "Function", "If", "IRModule", "Let", "TensorType", "Tuple", "TupleGetItem", "Var", "const",
-    "free_vars", "testing", "transform", "var",
+    "free_vars", "testing", "var",
 ]  # fmt: skip
 
 

@@ -74,6 +74,11 @@ WITHOUT_LAYOUT_RULE = {
     ),
     **for_each("a note, or a copy as it is", "annotation.stop_fusion", "device_copy", "on_device"),
     **for_each("the type is told by an operand that does not broadcast", "cast_like"),
+    **for_each(
+        "gradients are taken before channels are put into blocks",
+        "nn.avg_pool1d_grad", "nn.avg_pool2d_grad", "nn.avg_pool3d_grad", "nn.max_pool1d_grad", "nn.max_pool2d_grad",
+        "nn.max_pool3d_grad",
+    ),
     **for_each("its data has not four dimensions", "nn.batch_matmul", "nn.conv1d", "nn.conv3d"),
     **for_each(
         "the result of such a rule",

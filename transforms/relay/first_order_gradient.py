@@ -7,10 +7,10 @@
                                         relay.return ((%y), (%dx))
                                       }
 
-Reverse mode: the operations once forwards as they are, then once backwards, each asked for its operands' gradients by its
-facet `gradient`. The result counts as the sum of all its floats. A function of several results gives the tuple of them
-as the first part. Gradients have the types of the arguments: what nothing depends on, integers among them, has zeros. To
-differentiate again, run the pass on its result.
+Reverse mode: the operations once forwards as they are, then once backwards, each asked for its operands' gradients by
+its facet `gradient`. The result counts as the sum of all its floats. A function of several results gives the tuple of
+them as the first part. Gradients have the types of the arguments: what nothing depends on, integers among them, has
+zeros. To differentiate again, run the pass on its result.
 
 Calls are inlined first. Branches, function values, references and recursion on the way from an argument to the result
 are refused.
@@ -30,16 +30,16 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relay.base import leaf_types
 from ...dialects.relay.core import FuncOp, ReturnOp, TupleOp
-from ...dialects.relay.gradient import (
+from ...dialects.relay.differentiation import (
     Emit,
     Leaf,
-    Term,
     backpropagate,
     is_differentiable,
     leaf_paths,
     leaf_terms,
     taken,
 )
+from ...dialects.relay.gradient import Term
 from ...dialects.support.diagnostics import Diagnostic
 from ..infra import FunctionPass, report_changed
 from ..infra.walk import erase

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 
 from ..dialects.relay.base import flatten_types
 from ..dialects.relay.core import FuncOp, ReturnOp
-from ..dialects.relay.gradient import is_differentiable, leaf_terms
+from ..dialects.relay.differentiation import is_differentiable, leaf_terms
 from ..dialects.relay.interpreter import evaluate_function
 from ..dialects.support.dtypes import numpy_dtype
 from ..transforms.relay.first_order_gradient import differentiate

@@ -184,6 +184,10 @@ class TruncDivideOp(BinaryFunction):
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.DIV
     gradient = slopes(lambda x, y, z: (None, None))
 
+    def combine(self, x: te.Expr, y: te.Expr) -> te.Expr:
+        quotient = super().combine(x, y)
+        return te.unary(te.UnaryKind.TRUNC, quotient) if isinstance(x.type, AnyFloat) else quotient
+
 
 @irdl_op_definition
 class ModOp(BinaryFunction, formula="np.fmod(x, y)"):

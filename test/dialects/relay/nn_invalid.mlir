@@ -413,3 +413,11 @@ relay.func @images_without_elements_resized(%x: tensor<1x4x0x2xf32>) {
   %r = relay.image.resize2d %x {size = array<i64: 3, 3>} : (tensor<1x4x0x2xf32>) -> tensor<1x4x3x3xf32>
   relay.return
 }
+
+// -----
+
+relay.func @a_gradient_that_is_not_of_the_pool(%g: tensor<1x4x2x2xf32>, %x: tensor<1x4x8x8xf32>) {
+  // expected-error@+1 {{the gradient of a pool of tensor<1x4x8x8xf32> is tensor<1x4x4x4xf32>, not tensor<1x4x2x2xf32>}}
+  %r = relay.nn.max_pool2d_grad %g, %x {pool_size = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x2x2xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  relay.return
+}

@@ -21,6 +21,7 @@ from ...base import DYNAMIC, int_list, ints, string, tensor
 from ...layout import parse_layout, transform_array
 from ...nn_common import Window, accumulator, narrow, per_axis, widened
 from .convolution import ConvolutionBase, convolve
+from .convolution_gradient import transposed_gradient
 
 if TYPE_CHECKING:
     from ...base import NDArray
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 class _TransposedConvolution(ConvolutionBase, ABC):
     """What the transposed convolutions share. The kernel is `[IC, OC / groups, *taps]`: `I` before `O`."""
+
+    KERNEL: ClassVar[str] = "IO"
 
     kernel_layout = string("IOHW")
     output_padding = int_list([0, 0])
@@ -151,9 +154,7 @@ class _TransposedConvolution(ConvolutionBase, ABC):
         return transform_array(out, plain_layout, out_layout).astype(numpy_dtype(result.element_type), copy=False)
 
     def gradient(self, g: Gradient) -> Terms:
-        from .convolution_gradient import transposed_gradient
-
-        return transposed_gradient(self, g)
+        return transposed_gradient(g, self.plain(g), self.group_count())
 
 
 @irdl_op_definition

@@ -38,6 +38,7 @@ from ...nn_common import (
     result_element,
     widened,
 )
+from .convolution_gradient import PlainConvolution, convolution_gradient
 
 if TYPE_CHECKING:
     from typing import Any
@@ -73,6 +74,8 @@ class ConvolutionBase(RelayOp, ABC):
     """The operands and properties of convolutions, transposed ones too. `SPATIAL` are the letters of their axes."""
 
     SPATIAL: ClassVar[str] = "HW"
+    KERNEL: ClassVar[str] = "OI"
+    """The first two axes of the plain kernel."""
 
     data = operand_def(TensorType)
     weight = operand_def(TensorType)
@@ -111,6 +114,20 @@ class ConvolutionBase(RelayOp, ABC):
             per_axis(ints(self.dilation), rank, "dilation"),
             *normalize_padding(ints(self.padding), rank),
         )
+
+    def plain(self, g: Gradient) -> PlainConvolution:
+        """The convolution whose gradient is wanted, in the plain layouts.
+
+        Raises:
+            VerifyException: a shape is not static, or data and weight differ in type.
+        """
+        g.static()
+        data, weight = g.inputs
+        if data.type.element_type != weight.type.element_type:
+            types = f"{data.type.element_type} and {weight.type.element_type}"
+            raise VerifyException(f"its operands have elements of {types}")
+        layouts = tuple(layout.text for layout in self.layouts())
+        return PlainConvolution(layouts, self.KERNEL + self.SPATIAL, self.window(weight.shape))
 
     def check_operands(self) -> None:
         """
@@ -272,9 +289,7 @@ class _Convolution(ConvolutionBase, ABC):
         return out.astype(numpy_dtype(result), copy=False)
 
     def gradient(self, g: Gradient) -> Terms:
-        from .convolution_gradient import convolution_gradient
-
-        return convolution_gradient(self, g)
+        return convolution_gradient(g, self.plain(g), self.group_count())
 
 
 @irdl_op_definition

@@ -4,46 +4,67 @@ the result's gradient over the data, with strides and dilation exchanged."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xdsl.utils.exceptions import VerifyException
-
-from ...layout import parse_layout
 from ...nn_common import Window
-from .conv_transpose import Conv1dTransposeOp, Conv2dTransposeOp, Conv3dTransposeOp
-from .convolution import Conv1dOp, Conv2dOp, Conv3dOp, ConvolutionBase
 
 if TYPE_CHECKING:
     from ...gradient import Gradient, Term, Terms
 
-CONVOLUTION: dict[int, type[ConvolutionBase]] = {1: Conv1dOp, 2: Conv2dOp, 3: Conv3dOp}
-TRANSPOSED: dict[int, type[ConvolutionBase]] = {1: Conv1dTransposeOp, 2: Conv2dTransposeOp, 3: Conv3dTransposeOp}
-"""By the number of spatial axes."""
+
+@dataclass(frozen=True)
+class PlainConvolution:
+    """A convolution, or a transposed one, whose operands can be brought into the plain layouts and back."""
+
+    layouts: tuple[str, ...]
+    """Of data, kernel and result."""
+    kernel: str
+    """The plain layout of the kernel: `OIHW`, or `IOHW`."""
+    window: Window
+
+    @property
+    def data(self) -> str:
+        """The plain layout of data and result."""
+        return "NC" + self.kernel[2:]
+
+    def terms(self, g: Gradient) -> tuple[Term, Term, Term]:
+        """Data, weight, and the result's gradient in the plain layouts."""
+        data, kernel, out = self.layouts
+        grad = g.grad.cast(g.input.type.element_type)
+        weight = g.inputs[1].relaid(kernel, self.kernel)
+        return g.input.relaid(data, self.data), weight, grad.relaid(out, self.data)
+
+    def as_given(self, by_data: Term, by_weight: Term) -> Terms:
+        """The gradients in the layouts of the operands."""
+        data, kernel, _ = self.layouts
+        return [by_data.relaid(self.data, data), by_weight.relaid(self.kernel, kernel)]
+
+    def properties(self, groups: int) -> dict[str, int | Sequence[int]]:
+        """The properties of a convolution with this window."""
+        window = self.window
+        padding = (*window.before, *window.after)
+        return {"strides": window.strides, "padding": padding, "dilation": window.dilation, "groups": groups}
 
 
-def convolution_gradient(op: ConvolutionBase, g: Gradient) -> Terms:
+def convolution_gradient(g: Gradient, plain: PlainConvolution, groups: int) -> Terms:
     """The gradient of `nn.conv1d`, `nn.conv2d`, `nn.conv3d`."""
-    data, weight, grad, window = _plain(op, g, "OI")
-    extents = data.shape[2:]
+    data, weight, grad = plain.terms(g)
+    window, extents = plain.window, data.shape[2:]
     places = zip(grad.shape[2:], window.strides, window.spans, window.before, window.after, strict=True)
     reached = [(n - 1) * stride + span - before - after for n, stride, span, before, after in places]
-    by_data = grad.op(
-        TRANSPOSED[len(extents)],
-        weight,
-        **_properties(op, window),
-        output_padding=[n - most for n, most in zip(extents, reached, strict=True)],
-    )
-    by_weight = weight_gradient(data, grad, window, op.group_count(), weight.shape)
-    return _as_given(op, by_data, by_weight, "OI")
+    extra = [n - most for n, most in zip(extents, reached, strict=True)]
+    properties = {**plain.properties(groups), "output_padding": extra}
+    by_data = grad.op(f"nn.conv{len(extents)}d_transpose", weight, **properties)
+    return plain.as_given(by_data, weight_gradient(data, grad, window, groups, weight.shape))
 
 
-def transposed_gradient(op: ConvolutionBase, g: Gradient) -> Terms:
+def transposed_gradient(g: Gradient, plain: PlainConvolution, groups: int) -> Terms:
     """The gradient of the transposed convolutions."""
-    data, weight, grad, window = _plain(op, g, "IO")
-    by_data = grad.op(CONVOLUTION[len(data.shape) - 2], weight, **_properties(op, window))
+    data, weight, grad = plain.terms(g)
+    by_data = grad.op(f"nn.conv{len(data.shape) - 2}d", weight, **plain.properties(groups))
     by_data = by_data.slice([0] * len(data.shape), data.shape)
-    by_weight = weight_gradient(grad, data, window, op.group_count(), weight.shape)
-    return _as_given(op, by_data, by_weight, "IO")
+    return plain.as_given(by_data, weight_gradient(grad, data, plain.window, groups, weight.shape))
 
 
 def weight_gradient(data: Term, grad: Term, window: Window, groups: int, shape: Sequence[int]) -> Term:
@@ -62,34 +83,6 @@ def weight_gradient(data: Term, grad: Term, window: Window, groups: int, shape: 
         "padding": (*window.before, *window.after),
         "groups": groups,
     }
-    found = images.op(CONVOLUTION[len(extents)], kernel, **properties)  # [I, O, at least as many taps]
+    found = images.op(f"nn.conv{len(extents)}d", kernel, **properties)  # [I, O, at least as many taps]
     turned = found.transpose([1, 0, *range(2, 2 + len(extents))])
     return turned.slice([0] * len(shape), shape)
-
-
-def _properties(op: ConvolutionBase, window: Window) -> dict[str, int | Sequence[int]]:
-    padding = (*window.before, *window.after)
-    return {"strides": window.strides, "padding": padding, "dilation": window.dilation, "groups": op.group_count()}
-
-
-def _plain(op: ConvolutionBase, g: Gradient, kernel: str) -> tuple[Term, Term, Term, Window]:
-    """Data, weight and the result's gradient in the plain layouts, and the window.
-
-    Raises:
-        VerifyException: a shape is not static.
-    """
-    g.static()
-    data_layout, kernel_layout, out_layout = op.layouts()
-    plain, plain_kernel = parse_layout("NC" + op.SPATIAL), parse_layout(kernel + op.SPATIAL)
-    data, weight = g.inputs
-    if data.type.element_type != weight.type.element_type:
-        raise VerifyException(f"its operands have elements of {data.type.element_type} and {weight.type.element_type}")
-    grad = g.grad.cast(data.type.element_type).relaid(out_layout, plain)
-    window = op.window(weight.shape)
-    return data.relaid(data_layout, plain), weight.relaid(kernel_layout, plain_kernel), grad, window
-
-
-def _as_given(op: ConvolutionBase, by_data: Term, by_weight: Term, kernel: str) -> Terms:
-    data_layout, kernel_layout, _ = op.layouts()
-    plain, plain_kernel = parse_layout("NC" + op.SPATIAL), parse_layout(kernel + op.SPATIAL)
-    return [by_data.relaid(plain, data_layout), by_weight.relaid(plain_kernel, kernel_layout)]

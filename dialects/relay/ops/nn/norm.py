@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 from math import prod
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import FloatAttr, TensorType, TupleType
 from xdsl.ir import Attribute, Operation

@@ -161,9 +161,7 @@ class _MaxPool(WindowPool, ABC):
         return np.moveaxis(pooled, range(-len(self.SPATIAL), 0), self.positions())
 
     def gradient(self, g: Gradient) -> Terms:
-        from .pool_gradient import MAX_GRADIENTS
-
-        return [g.grad.op(MAX_GRADIENTS[len(self.SPATIAL)], g.input, **self.properties)]
+        return [g.grad.op(f"{self.name.removeprefix('relay.')}_grad", g.input, **self.properties)]
 
 
 class AvgPoolBase(WindowPool, ABC):
@@ -229,9 +227,7 @@ class _AvgPool(AvgPoolBase, ABC):
         return np.moveaxis(mean, range(-len(self.SPATIAL), 0), self.positions()).astype(x.dtype)
 
     def gradient(self, g: Gradient) -> Terms:
-        from .pool_gradient import AVG_GRADIENTS
-
-        return [g.grad.op(AVG_GRADIENTS[len(self.SPATIAL)], g.input, **self.properties)]
+        return [g.grad.op(f"{self.name.removeprefix('relay.')}_grad", g.input, **self.properties)]
 
 
 def divided(total: te.Expr, count: te.Expr) -> te.Expr:

@@ -18,8 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ...base import compatible, int_list, string, tensor
-from ...blocking import PLAIN, Blocks, Wish
+from ...base import RelayOp, compatible, int_list, string, tensor
 from ...indexing import row_major
 from ...nn_common import accumulator, narrow, pad_stage
 from .pool import AvgPool1dOp, AvgPool2dOp, AvgPool3dOp, AvgPoolBase, WindowPool, divided
@@ -40,8 +39,7 @@ class _PoolGradient(WindowPool, ABC):
             raise VerifyException(f"the gradient of a pool of {data} is {pooled}, not {out_grad}")
         return [data]
 
-    def channel_block(self, blocks: Blocks) -> int:
-        return PLAIN
+    channel_block = RelayOp.channel_block  # gradients are taken before channels are put into blocks
 
     def spread(
         self, x: te.Tensor, places: Sequence[int], share: Callable[..., te.Expr], element: Attribute
@@ -227,10 +225,6 @@ OPS: list[type[Operation]] = [
     MaxPool1dGradOp, MaxPool2dGradOp, MaxPool3dGradOp, AvgPool1dGradOp, AvgPool2dGradOp, AvgPool3dGradOp,
 ]  # fmt: skip
 """The gradients of pools."""
-
-MAX_GRADIENTS: dict[int, type[_PoolGradient]] = {1: MaxPool1dGradOp, 2: MaxPool2dGradOp, 3: MaxPool3dGradOp}
-AVG_GRADIENTS: dict[int, type[_PoolGradient]] = {1: AvgPool1dGradOp, 2: AvgPool2dGradOp, 3: AvgPool3dGradOp}
-"""By the number of spatial axes."""
 
 AVERAGED: dict[int, type[WindowPool]] = {1: AvgPool1dOp, 2: AvgPool2dOp, 3: AvgPool3dOp}
 """The mean over windows, by the number of spatial axes."""

@@ -1,4 +1,4 @@
-"""Passes of Relay under TVM's names (`tvm.relay.transform`), and gradients of functions.
+"""Gradients of functions and expressions.
 
 x = relay.var("x", shape=(3,), dtype="float64")
 function = relay.transform.gradient(relay.Function([x], relay.tanh(x)))   # gives (tanh(x), (1 - tanh(x)^2,))
@@ -7,11 +7,14 @@ module = relay.transform.FirstOrderGradient()(module)                     # ever
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.diagnostics import UsageError
-from .expr import Function, Operand, free_vars
+from .expr import Expr, Function, Operand, free_vars
 
 
 def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "higher_order") -> FuncOp:
@@ -39,9 +42,26 @@ def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "h
     return function
 
 
-def __getattr__(name: str) -> object:
-    if name.startswith("__"):
-        raise AttributeError(f"module 'weft.relay.transform' has no attribute '{name}'")
-    import weft.transform
+def gradients(result: Expr, wrt: Sequence[Expr]) -> list[Expr]:
+    """The gradients of an expression, the sum of whose floats counts, by others that it is made of, such as variables.
 
-    return getattr(weft.transform, name)
+    Raises:
+        Diagnostic: something on the way cannot be differentiated.
+        UsageError: `result`, or one of `wrt`, is no tensor of floats.
+    """
+    from ...dialects.relay.differentiation import OpMaker, backpropagate, is_differentiable, operations_between
+    from ...dialects.relay.gradient import Term
+
+    for each in (result, *wrt):
+        if not is_differentiable(each.checked_type):
+            raise UsageError(f"{each!r} is no tensor of floats, and has no gradient")
+
+    def emit(op: Operation) -> None:
+        """An operation that is used by no block is kept by its values."""
+
+    sources = {each.value for each in wrt}
+    seed = Term(result.value, OpMaker(emit)).ones()
+    ops = operations_between(set(), [result.value])
+    found = backpropagate(ops, [((result.value, ()), seed)], emit, sources)
+    terms = [found.get((each.value, ())) or Term(each.value, OpMaker(emit)).zeros() for each in wrt]
+    return [Expr(term.value) for term in terms]

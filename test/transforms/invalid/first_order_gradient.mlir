@@ -1,0 +1,36 @@
+// RUN: weft-opt %s -p first-order-gradient --split-input-file --verify-diagnostics
+
+relay.func @an_operator_without_gradient_is_named(%x: tensor<1x2x4x4xf32>, %h: tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
+  // expected-error@+1 {{has no gradient}}
+  %y = relay.image.grid_sample %x, %h : (tensor<1x2x4x4xf32>, tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  relay.return %y : tensor<1x2x3x3xf32>
+}
+
+// -----
+
+relay.func @control_flow_is_refused(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has no gradient}}
+  %y = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
+    %0 = relay.exp %x : tensor<4xf32>
+    relay.yield %0 : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  relay.return %y : tensor<4xf32>
+}
+
+// -----
+
+relay.func @integers_have_no_gradient(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %y = relay.add %x, %x : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  // expected-error@+1 {{there is no gradient: no result is a tensor of floats}}
+  relay.return %y : tensor<4xi32>
+}
+
+// -----
+
+relay.func @a_form_without_gradient_says_why(%x: tensor<2x5xf32>, %i: tensor<2x3xi64>, %u: tensor<2x3xf32>) -> tensor<2x5xf32> {
+  // expected-error@+1 {{has no gradient here: updates are brought in by mul}}
+  %y = relay.scatter_elements %x, %i, %u {axis = 1 : i64, reduction = "mul"} : (tensor<2x5xf32>, tensor<2x3xi64>, tensor<2x3xf32>) -> tensor<2x5xf32>
+  relay.return %y : tensor<2x5xf32>
+}
