@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +71,7 @@ def loss_of(scores: relay.Expr, labels: relay.Expr) -> relay.Expr:
 
 def compiled_step(
     network: Callable[[relay.Expr, dict[str, relay.Var]], relay.Expr], parameters: Arrays, x: Array, *, adam: bool
-) -> Callable[..., Sequence[Array]]:
+) -> weft.Executable:
     """A function of the parameters, the state of the optimiser (for Adam the means of the gradients, those of their
     squares, and the number of the step), data and labels, which gives the loss, new parameters and new state."""
     names = list(parameters)
@@ -110,7 +110,7 @@ def train_with_weft(task: Task, steps: int) -> list[float]:
         values += [np.zeros_like(value) for value in (*values, *values)] + [np.zeros((), np.float32)]
     losses: list[float] = []
     for x, labels in task.batches(steps):
-        loss, *values = step(*values, x, labels)
+        loss, *values = cast("tuple[Array, ...]", step(*values, x, labels))
         losses.append(float(loss))
     return losses
 

@@ -202,9 +202,8 @@ def test_a_function_of_python_is_differentiated_with_those_that_it_calls() -> No
     main.body.block.add_ops([call, ReturnOp(*call.results)])
     found = relay.transform.gradient(main, ModuleOp([main.clone(), called]))
     values = np.array([0.1, 0.2, 0.3])
-    y, dx = evaluate_function(found, [values])
-    np.testing.assert_allclose(y, np.exp(values))
-    np.testing.assert_allclose(dx, np.exp(values))
+    for result in evaluate_function(found, [values]):
+        np.testing.assert_allclose(result.astype(np.float64), np.exp(values))
 
 
 def test_a_gradient_is_taken_of_floats() -> None:
