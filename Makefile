@@ -7,12 +7,13 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 N ?= 10000
 FIRST ?= 1000000
 
-.PHONY: help demo test fuzz bless clean
+.PHONY: help demo test static lit large fuzz bless clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo            compile and run SqueezeNet, beside ONNX Runtime"
 	@echo "make test            every check: ruff, pyright, lit, pytest"
+	@echo "make large           the tests of whole models of full size, which make test leaves out"
 	@echo "make fuzz N=1000     that many random graphs and mutated files of each kind; FIRST=0 is where they begin"
 	@echo "make bless T=NAME    rewrite the CHECK lines of the lit test NAME from what the tools print now"
 	@echo "make clean           remove .venv and what was built"
@@ -20,12 +21,21 @@ help:
 demo: $(VENV)/with-demo
 	@$(BIN)/python examples/demo.py
 
+# pyright uses one processor, so lit runs beside it.
 test: $(VENV)/with-dev
 	@.ci/timed "ruff check" $(BIN)/ruff check --quiet
 	@.ci/timed "ruff format" $(BIN)/ruff format --check --quiet
+	@$(MAKE) --no-print-directory --jobs=2 static lit
+	@.ci/timed "pytest" $(BIN)/python -m pytest --quiet --numprocesses $(JOBS) --dist worksteal
+
+static: $(VENV)/with-dev
 	@.ci/timed "pyright" $(BIN)/pyright --pythonpath $(BIN)/python
+
+lit: $(VENV)/with-dev
 	@.ci/timed "lit" $(BIN)/lit --quiet --workers $(JOBS) test
-	@.ci/timed "pytest" $(BIN)/python -m pytest --quiet --numprocesses $(JOBS)
+
+large: $(VENV)/with-dev
+	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) -m large
 
 fuzz: $(VENV)/with-dev
 	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) test/fuzz --cases $(N) --first-case $(FIRST)

@@ -22,6 +22,11 @@ config.excludes = ["unit", "support", "Inputs", "build", "dist", ".venv", ".git"
 config.test_source_root = _root
 config.test_exec_root = os.path.join(_root, "build", "lit")
 
+# What several tests compile, the pool of threads in each program among it, is compiled once in a run.
+_kernels = os.path.join(config.test_exec_root, "kernels")
+shutil.rmtree(_kernels, ignore_errors=True)
+os.environ["WEFT_CACHE_DIR"] = config.environment["WEFT_CACHE_DIR"] = _kernels
+
 # What falls back on the shell finds this checkout's tools, installed or not.
 _bin = os.path.join(config.test_exec_root, "bin")
 os.makedirs(_bin, exist_ok=True)

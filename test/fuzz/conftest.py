@@ -22,7 +22,7 @@ FEW = {
 """Cases of each kind in `make test`."""
 SHARDS = 16
 """Into so many tests each kind is divided at most, so that processors share it."""
-LEAST = 40
+LEAST = 20
 """Cases of a test, which makes what they need first."""
 
 

@@ -58,6 +58,7 @@ def nothing_in_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nor passes from outside, which other tests registered in this process: with these, every kernel is lowered."""
     forget()
     with monkeypatch.context() as patch:
+        patch.delenv("WEFT_CACHE_DIR", raising=False)  # which other tests set for all of a process
         for name in registry.outside_passes():
             patch.delitem(registry._registered, name, raising=False)  # pyright: ignore[reportPrivateUsage]
         registry._forget()  # pyright: ignore[reportPrivateUsage]

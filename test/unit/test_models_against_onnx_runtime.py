@@ -9,10 +9,11 @@ import pytest
 
 onnxruntime: Any = pytest.importorskip("onnxruntime")
 
-from onnx import ModelProto  # noqa: E402
+from onnx import ModelProto, TensorProto, helper  # noqa: E402
 
 import weft  # noqa: E402
 from weft.testing.models import (  # noqa: E402
+    GraphBuilder,
     light_model,
     mobilenet_v2,
     random_feeds,
@@ -20,7 +21,47 @@ from weft.testing.models import (  # noqa: E402
     vision_transformer,
 )
 
+
+def densely_connected(pixels: int = 16) -> ModelProto:
+    """Two blocks as those of DenseNet (Huang et al., 2017), whose layers see the results of all before them."""
+    g, channels = GraphBuilder(seed=0), 12
+    x = g.convolution("image", 3, channels, 3)
+    for block in range(2):
+        for _ in range(3):
+            y = g.convolution(g.convolution(x, channels, 16, 1), 16, 8, 3)
+            x, channels = g.op("Concat", x, y, axis=1), channels + 8
+        if block == 0:
+            x = g.op("AveragePool", g.convolution(x, channels, channels // 2, 1), kernel_shape=[2, 2], strides=[2, 2])
+            channels //= 2
+    return classifier(g, x, channels, pixels)
+
+
+def of_parallel_branches(pixels: int = 16) -> ModelProto:
+    """Two modules as those of GoogLeNet (Szegedy et al., 2015), with its local response normalisation before."""
+    g, channels = GraphBuilder(seed=0), 8
+    x = g.op("LRN", g.convolution("image", 3, channels, 3), size=5, alpha=0.1, beta=0.75)
+    for _ in range(2):
+        pool = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[1, 1], pads=[1, 1, 1, 1])
+        branches = [
+            g.convolution(x, channels, 8, 1),
+            g.convolution(g.convolution(x, channels, 6, 1), 6, 12, 3),
+            g.convolution(g.convolution(x, channels, 4, 1), 4, 6, 5),
+            g.convolution(pool, channels, 6, 1),
+        ]
+        x, channels = g.op("Concat", *branches, axis=1), 32
+    return classifier(g, x, channels, pixels)
+
+
+def classifier(g: GraphBuilder, x: str, channels: int, pixels: int) -> ModelProto:
+    """Seven classes of the means of `x` over its pixels."""
+    means = g.op("Flatten", g.op("GlobalAveragePool", x))
+    image = helper.make_tensor_value_info("image", TensorProto.FLOAT, [2, 3, pixels, pixels])
+    return g.model([image], g.op("Softmax", g.linear(means, channels, 7), axis=1), [2, 7])
+
+
 MODELS = {
+    "dense blocks": densely_connected,
+    "parallel branches": of_parallel_branches,
     "a BERT encoder of two layers": lambda: transformer_encoder(layers=2, tokens=37, vocabulary=1000),
     "a narrow BERT encoder": lambda: transformer_encoder(
         layers=2, hidden=72, heads=3, tokens=17, batch=2, vocabulary=1000
