@@ -50,7 +50,7 @@ clean:
 # Stamps: an extra is installed again where pyproject.toml has changed.
 $(VENV)/with-dev: $(VENV)/created pyproject.toml
 	@echo "installing Weft and what its tests need into $(VENV), which takes a minute ..."
-	@.ci/timed "install [dev]" $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@.ci/timed "install [dev]" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e ".[dev]"
 	@touch $(VENV)/with-demo $@
 
 $(VENV)/with-demo: $(VENV)/created pyproject.toml

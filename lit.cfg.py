@@ -22,6 +22,9 @@ config.excludes = ["unit", "support", "Inputs", "build", "dist", ".venv", ".git"
 config.test_source_root = _root
 config.test_exec_root = os.path.join(_root, "build", "lit")
 
+# One test runs on each processor: threads of NumPy's would wait for one another there.
+os.environ["OPENBLAS_NUM_THREADS"] = config.environment["OPENBLAS_NUM_THREADS"] = "1"
+
 # What several tests compile, the pool of threads in each program among it, is compiled once in a run.
 _kernels = os.path.join(config.test_exec_root, "kernels")
 shutil.rmtree(_kernels, ignore_errors=True)

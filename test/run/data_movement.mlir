@@ -1,4 +1,3 @@
-// RUN: weft-run %s --function '*' --compare interpreter --quiet | filecheck %s
 // RUN: weft-run %s --function '*' --compare interpreter --quiet --threads 2 | filecheck %s
 
 // What moves elements and computes nothing.

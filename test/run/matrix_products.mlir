@@ -1,4 +1,3 @@
-// RUN: weft-run %s --function '*' --compare interpreter --quiet --rtol 1e-3 --atol 1e-4 | filecheck %s
 // RUN: weft-run %s --function '*' --compare interpreter --quiet --threads 2 --rtol 1e-3 --atol 1e-4 | filecheck %s
 
 // Matrix products whose sizes are prime, one, or even.

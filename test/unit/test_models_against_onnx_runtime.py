@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,6 +54,24 @@ def of_parallel_branches(pixels: int = 16) -> ModelProto:
     return classifier(g, x, channels, pixels)
 
 
+def of_grouped_channels(pixels: int = 16) -> ModelProto:
+    """Inverted residuals as those of MobileNet v2 (Sandler et al., 2018), grouped convolutions whose channels are
+    shuffled as in ShuffleNet (Zhang et al., 2018), and halves of channels that are joined again."""
+    g, channels, groups = GraphBuilder(seed=0), 12, 3
+    x = g.convolution("image", 3, channels, 3, stride=2)
+    for _ in range(2):
+        wide = g.convolution(g.convolution(x, channels, 24, 1), 24, 24, 3, groups=24)
+        x = g.op("Add", x, g.convolution(wide, 24, channels, 1, relu6=False))
+        y = g.convolution(x, channels, channels, 1, groups=groups)
+        apart = g.op("Reshape", y, g.constant([0, groups, channels // groups, pixels // 2, pixels // 2]))
+        mixed = g.op("Transpose", apart, perm=[0, 2, 1, 3, 4])
+        shuffled = g.op("Reshape", mixed, g.constant([0, channels, pixels // 2, pixels // 2]))
+        x = g.op("Add", x, g.convolution(shuffled, channels, channels, 3, groups=channels, relu6=False))
+    down = g.convolution(x, channels, channels, 3, stride=2, groups=channels)
+    pool = g.op("AveragePool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    return classifier(g, g.op("Concat", down, pool, axis=1), 2 * channels, pixels)
+
+
 def classifier(g: GraphBuilder, x: str, channels: int, pixels: int) -> ModelProto:
     """Seven classes of the means of `x` over its pixels."""
     means = g.op("Flatten", g.op("GlobalAveragePool", x))
@@ -59,26 +79,32 @@ def classifier(g: GraphBuilder, x: str, channels: int, pixels: int) -> ModelProt
     return g.model([image], g.op("Softmax", g.linear(means, channels, 7), axis=1), [2, 7])
 
 
-MODELS = {
+MODELS: dict[str, Callable[[], ModelProto]] = {
     "dense blocks": densely_connected,
     "parallel branches": of_parallel_branches,
+    "grouped channels": of_grouped_channels,
     "a BERT encoder of two layers": lambda: transformer_encoder(layers=2, tokens=37, vocabulary=1000),
     "a narrow BERT encoder": lambda: transformer_encoder(
         layers=2, hidden=72, heads=3, tokens=17, batch=2, vocabulary=1000
     ),
     "a vision transformer of two layers": lambda: vision_transformer(layers=2, hidden=192, heads=3, pixels=112),
-    "MobileNet v2": lambda: mobilenet_v2(pixels=96, classes=100),
     "SqueezeNet": lambda: light_model("squeezenet"),
-    "ShuffleNet": lambda: light_model("shufflenet"),
+}
+LARGE: dict[str, Callable[[], ModelProto]] = {
+    "MobileNet v2": lambda: mobilenet_v2(pixels=96, classes=100),
+    **{name: partial(light_model, name) for name in ("shufflenet", "densenet121", "inception_v1", "resnet50")},
 }
 
 
-@pytest.fixture(params=MODELS)
-def model(request: pytest.FixtureRequest) -> ModelProto:
-    return MODELS[request.param]()
-
-
-def test_a_model_gives_what_onnx_runtime_gives(model: ModelProto) -> None:
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(pytest.param(make, id=name) for name, make in MODELS.items()),
+        *(pytest.param(make, id=name, marks=pytest.mark.large) for name, make in LARGE.items()),
+    ],
+)
+def test_a_model_gives_what_onnx_runtime_gives(make: Callable[[], ModelProto]) -> None:
+    model = make()
     feeds = random_feeds(model, seed=1)
     (expected,) = onnxruntime.InferenceSession(model.SerializeToString()).run(None, feeds)
     assert expected.std() > 1e-2 * np.abs(expected).max(), "the output hardly depends on anything"

@@ -217,7 +217,9 @@ def test_a_workload_compiles_to_what_its_operators_say(name: str) -> None:
     assert isinstance(module, ModuleOp)
     function = module.body.block.first_op
     assert isinstance(function, FuncOp)
-    executable = weft.compile(module, params=params, threads=1)
+    level = 0 if name == "resnet" else 2  # its kernels are those of other tests; what is tested is the graph
+    with weft.transform.PassContext(opt_level=level):
+        executable = weft.compile(module, params=params, threads=1)
     x = random(*executable.inputs[0].shape)
     expected = evaluate_function(function, [params.get(a.name_hint or "", x) for a in function.body.block.args])
     np.testing.assert_allclose(
