@@ -46,7 +46,7 @@ def cases_of(group: str) -> tuple[TestCase, ...]:
     """The tests of a group, in ONNX's order. Modules that others have imported before have none left to give."""
     if group in KINDS:
         return tuple(sorted(load_model_tests(kind=group), key=lambda case: case.name))
-    made = node._NodeTestCases
+    made: list[TestCase] = vars(node)["_NodeTestCases"]
     before = len(made)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -7,6 +7,7 @@ them all.
 """
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,15 @@ LAYERS = (
 )  # fmt: skip
 
 
+def _unless_node(load: Any, kind: str) -> Any:
+    return [] if kind == "node" else load(kind=kind)
+
+
 def backend_tests() -> dict[str, Any]:
     """ONNX's test classes, with the tests of these models and layers alone rather than thousands of skipped ones."""
-    load = runner.load_model_tests
+    load: Any = vars(runner)["load_model_tests"]
     with pytest.MonkeyPatch.context() as patch:  # node tests take ONNX seconds to make, and are not wanted
-        patch.setattr(runner, "load_model_tests", lambda kind: [] if kind == "node" else load(kind=kind))
+        patch.setattr(runner, "load_model_tests", partial(_unless_node, load))
         cases = runner.Runner(backend, __name__).test_cases  # pyright: ignore[reportArgumentType]
     wanted = re.compile(f"test_({'|'.join((*LIGHT_MODELS, *LARGE_MODELS, *LAYERS))})_cpu")
     large = {f"test_{name}_cpu" for name in LARGE_MODELS}
@@ -59,7 +64,9 @@ def onnx_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_nine_light_models_and_the_layers_are_tested():
-    tests = {name for case in _cases.values() for name in vars(case) if name.startswith("test_")}
+    classes: list[type] = [*_cases.values()]
+    names = [name for case in classes for name in vars(case)]
+    tests = {name for name in names if name.startswith("test_")}
     assert tests == {f"test_{name}_cpu" for name in (*LIGHT_MODELS, *LARGE_MODELS, *LAYERS)}
     assert len(LIGHT_MODELS) + len(LARGE_MODELS) == 9
 
