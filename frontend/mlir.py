@@ -8,7 +8,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.relay.weights import load_weights
-from ..dialects.support.diagnostics import as_diagnostic
+from ..dialects.support.diagnostics import Diagnostic, Place, as_diagnostic
 from ..dialects.support.parser import LocatedParser
 from ..dialects.support.text import decode
 from ..dialects.support.verifier import verify
@@ -19,11 +19,14 @@ def from_mlir(path: str | os.PathLike[str]) -> ModuleOp:
     """The module in a `.mlir` file, verified, with the data of its resources.
 
     Raises:
-        Diagnostic: the file is no text, cannot be parsed, or does not verify.
-        OSError: the file cannot be read.
+        Diagnostic: the file cannot be read, is no text, cannot be parsed, or does not verify.
     """
     path = Path(path)
-    module = parse_mlir(path.read_bytes(), str(path))
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise Diagnostic((error.strerror or str(error)).lower(), Place(str(path))) from None
+    module = parse_mlir(text, str(path))
     load_weights(module, path)
     return module
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from statistics import fmean, median, pstdev
 from time import perf_counter
 
@@ -50,7 +51,7 @@ def benchmark(call: Callable[[], object], repeat: int, number: int, min_repeat_m
     Raises:
         UsageError: a number is not positive.
     """
-    if repeat < 1 or number < 1 or min_repeat_ms < 0:
+    if repeat < 1 or number < 1 or not 0 <= min_repeat_ms < inf:
         raise UsageError(
             f"{repeat} repetitions of {number} calls in {min_repeat_ms} ms: at least one of each is needed"
         )

@@ -10,6 +10,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..dialects.support.processors import available_processors
 from ..lowering.abi import ALIGNMENT, CompiledGraph, Platform, TensorSpec
@@ -103,6 +104,7 @@ class Executable:
             raise type(self._refusal)(self._refusal.message, hint=self._refusal.hint)
         return self._program
 
+    @checked
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write code and constants to one file, for `weft.load`, whatever machine they are for.
 
@@ -111,6 +113,7 @@ class Executable:
         """
         artefact.save(self.graph, path)
 
+    @checked
     def export_library(self, path: str | os.PathLike[str], *, name: str | None = None, cc: str | None = None) -> None:
         """Write a library that C programs call, and its header beside it: `libm.so` and `libm.h`.
 
@@ -239,6 +242,7 @@ class Executable:
         arrays = outputs if isinstance(outputs, tuple) else (outputs,)
         return {spec.name: array for spec, array in zip(self.outputs, arrays, strict=True)}
 
+    @checked
     def benchmark(
         self, *arrays: npt.ArrayLike, repeat: int = 5, number: int = 5, min_repeat_ms: float = 0
     ) -> BenchmarkResult:
@@ -253,6 +257,7 @@ class Executable:
 
         return benchmark(self.bind(arrays or self.example_inputs()), repeat, number, min_repeat_ms)
 
+    @checked
     def profile(self, *arrays: npt.ArrayLike, repeat: int = 10) -> Profile:
         """Time each kernel of the graph, with the names of the model's layers: `print(exe.profile())`, or
         `exe.profile().save_chrome_trace("trace.json")`. Without arrays, some that fit are made.

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..lowering.abi import CompiledGraph, TensorSpec
 from ..lowering.graph_json import GraphJson
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from ..lowering.abi import NDArray
 
 
+@checked_methods
 class GraphModule:
     """A graph that runs node by node on memory of its own.
 

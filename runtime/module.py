@@ -10,6 +10,7 @@ from struct import Struct
 import numpy as np
 import numpy.typing as npt
 
+from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from .benchmark import BenchmarkResult, benchmark
 from .executable import Executable
@@ -126,6 +127,7 @@ class Function:
         return f"weft.Function({self.name}: {', '.join(argument.name for argument in self.arguments)})"
 
 
+@checked_methods
 class Module(Mapping[str, Function]):
     """Compiled functions by name. Called, it runs the entry: `main`, or the only one. Counterpart of the
     `runtime.Module` that `tvm.build` gives."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.element_types import numpy_dtype_of
 
@@ -40,6 +41,7 @@ class ParamError(Diagnostic):
     """Bytes are not a list of named arrays, or an array cannot be in one."""
 
 
+@checked
 def save_param_dict(params: Mapping[str, npt.ArrayLike]) -> bytes:
     """The arrays as TVM writes them, in their order.
 
@@ -61,6 +63,7 @@ def save_param_dict(params: Mapping[str, npt.ArrayLike]) -> bytes:
     return b"".join(parts)
 
 
+@checked
 def load_param_dict(data: bytes) -> dict[str, NDArray]:
     """The arrays, by name, whatever device they were saved from.
 

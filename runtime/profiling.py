@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import Diagnostic, Place
 
 COPY = "copy"
@@ -98,6 +99,7 @@ class Profile:
         ]
         return json.dumps({"traceEvents": [*named, *events], "displayTimeUnit": "ns"}, indent=1)
 
+    @checked
     def save_chrome_trace(self, path: str | os.PathLike[str]) -> None:
         """Write `chrome_trace()` to a file.
 

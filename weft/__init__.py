@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .building import build as build
     from .building import lower as lower
     from .compiler import compile as compile
+    from .dialects.support.arguments import ArgumentError as ArgumentError
     from .dialects.support.checks import CheckError as CheckError
     from .dialects.support.diagnostics import Diagnostic as Diagnostic
     from .dialects.support.packed import get_global_func as get_global_func

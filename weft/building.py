@@ -8,6 +8,7 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 
 from .dialects.relay.core import FuncOp
+from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import UsageError
 from .dialects.support.verifier import verify
 from .dialects.te.tensor import Tensor
@@ -32,6 +33,7 @@ from .transforms.tir.loop_partition import LoopPartitionPass
 Buildable: TypeAlias = Schedule | PrimFuncOp | ModuleOp
 
 
+@checked
 def lower(
     inp: Buildable, args: Sequence[Tensor] | None = None, name: str = "main", simple_mode: bool = False
 ) -> ModuleOp:
@@ -72,14 +74,12 @@ def _module_of(inp: Buildable, args: Sequence[Tensor] | None, name: str) -> Modu
             module = ModuleOp([inp.clone()])
         case ModuleOp():
             module = clone(inp)
-        case _:
-            given = type(inp).__name__
-            raise UsageError(f"neither lower nor build takes a {given}", hint="give a te schedule or a module")
     if args is not None:
         raise UsageError("arguments are given for a te schedule only; a function has its own")
     return module
 
 
+@checked
 def build(
     inputs: Buildable,
     args: Sequence[Tensor] | None = None,

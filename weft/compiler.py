@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from .dialects.relay.core import FuncOp
 from .dialects.relay.weights import check_loaded
+from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.verifier import verify
 from .lowering.compiler import compile_graph, rare_garbage_collection
@@ -19,6 +20,7 @@ from .lowering.machine.kernel_cache import CacheCounts
 from .lowering.machine.target import Target
 from .lowering.module_phase import phase_of, select_entry
 from .lowering.phase_texts import PhaseTexts
+from .lowering.phases import PHASES
 from .runtime.executable import Executable
 from .transforms.infra import PassContext
 from .transforms.infra.walk import clone
@@ -66,6 +68,7 @@ def compile(
     phase: str | None = ...,
     executor: Literal["graph"],
 ) -> GraphModule: ...
+@checked
 def compile(
     model: Model,
     target: str | Target = "llvm -mcpu=native",
@@ -96,7 +99,8 @@ def compile(
             node as TVM's graph executor does.
 
     Raises:
-        UsageError: there is no such executor.
+        UsageError: there is no such executor, phase, function or input.
+        ArgumentError: an argument is not of its type.
         Diagnostic: the model cannot be read, imported or lowered, or is not valid; the message says where and why.
     """
     current = PassContext.current()
@@ -121,6 +125,9 @@ def _compile(
     function: str | None,
     phase: str | None,
 ) -> Executable:
+    if phase is not None and phase not in PHASES[:-1]:
+        hint = did_you_mean(phase, PHASES[:-1]) or f"they are: {', '.join(PHASES[:-1])}"
+        raise UsageError(f"there is no phase '{phase}' to compile from", hint=hint)
     with rare_garbage_collection():
         module = load_module(model, shapes)
         verify(module)

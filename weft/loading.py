@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 
+from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import Place
 from .runtime import artefact
 from .runtime.executable import Executable
 from .runtime.host import PlatformError, why_not_here
 
 
+@checked
 def load(path: str | os.PathLike[str], threads: int | None = None) -> Executable:
     """An executable that `Executable.save` wrote.
 

@@ -46,7 +46,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from ..support.diagnostics import did_you_mean
+from ..support.diagnostics import UsageError, did_you_mean
 
 
 @irdl_attr_definition
@@ -121,8 +121,15 @@ class Instruction(IRDLOperation):
 
     @classmethod
     def of(cls, *operands: SSAValue, results: int | None = None, **properties: object) -> Self:
-        """An instruction; properties that are `None` are left out."""
-        made = {name: attribute_of(value) for name, value in properties.items() if value is not None}
+        """An instruction; properties that are `None` are left out.
+
+        Raises:
+            UsageError: there is no attribute for a property's value.
+        """
+        try:
+            made = {name: attribute_of(value) for name, value in properties.items() if value is not None}
+        except VerifyException as error:
+            raise UsageError(f"{cls.name}: {error}") from None
         return cls(operands=[operands], result_types=[cls._result_types(results)], properties=made)
 
     @classmethod

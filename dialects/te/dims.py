@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import TypeAlias, cast
 
+from ..support.arguments import checked
 from .expr import Binary, BinaryKind, Const, Dim, Expr, ExprLike, Var, const, index
 
 _VALUES: dict[BinaryKind, Callable[[int, int], int]] = {
@@ -155,6 +156,7 @@ def _atom_bounds(atom: _Atom) -> tuple[int | None, int | None]:
             return None, None
 
 
+@checked
 def var(name: str) -> Var:
     """A symbol: an extent that is known when the computation runs. Counterpart of TVM's `te.var` and `te.size_var`."""
     return Symbol(name)

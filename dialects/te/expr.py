@@ -13,12 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
+from numbers import Real
 from typing import Literal, TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, Float32Type, IndexType, IntegerType, Signedness, i1
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
+from ..support.arguments import ArgumentError
 from ..support.dtypes import is_storage
 
 index = IndexType()
@@ -304,18 +307,34 @@ class Reduce(Expr):
 
 
 def const(value: float, type: Attribute) -> Const:
-    """A literal of scalar type `type`."""
+    """A literal of scalar type `type`.
+
+    Raises:
+        ArgumentError: an integer that is not finite.
+    """
     match type:
         case IntegerType() if type.width.data == 1:
             return Const(bool(value), type)
         case IntegerType() | IndexType():
+            if not isfinite(value):
+                raise ArgumentError(f"te: {value} is no {type}")
             return Const(int(value), type)
         case _:
             return Const(float(value), type)
 
 
 def as_expr(value: ExprLike, type: Attribute) -> Expr:
-    return value if isinstance(value, Expr) else const(value, type)
+    """An expression as it is, and a number as a literal of `type`.
+
+    Raises:
+        ArgumentError: it is neither.
+    """
+    if isinstance(value, Expr):
+        return value
+    if not isinstance(value, Real):
+        hint = "give an element, as in A[i, j]" if hasattr(value, "shape") else None
+        raise ArgumentError(f"te: {value!r} is neither an expression nor a number", hint=hint)
+    return const(value, type)
 
 
 def reduce_identity(kind: ReduceKind, type: Attribute) -> Const:

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import AnyFloat, i1
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
+from ..support.arguments import checked
 from ..support.diagnostics import Diagnostic, UsageError
 from ..support.dtypes import scalar_type
 from . import tensor as own
@@ -61,6 +62,7 @@ def element_type(dtype: DType) -> Attribute:
         raise UsageError(f"te: {error}", hint="give a dtype by NumPy's name, as 'float32'") from None
 
 
+@checked
 def placeholder(shape: Dim | Sequence[Dim], dtype: DType = "float32", name: str = "placeholder") -> Tensor:
     """An input tensor.
 
@@ -71,12 +73,10 @@ def placeholder(shape: Dim | Sequence[Dim], dtype: DType = "float32", name: str 
 
 
 def _shape(shape: Dim | Sequence[Dim]) -> tuple[Dim, ...]:
-    given: object = shape
-    dims = (given,) if isinstance(given, int | Expr) else tuple(cast("Sequence[object]", given))
+    dims = tuple(shape) if isinstance(shape, Sequence) else (shape,)
     for dim in dims:
-        if (isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0) or isinstance(dim, Expr):
-            continue
-        raise UsageError(f"te: {dim!r} is no extent", hint="give integers from 0 on")
+        if isinstance(dim, int) and dim < 0:
+            raise UsageError(f"te: {dim!r} is no extent", hint="give integers from 0 on")
     return cast("tuple[Dim, ...]", dims)
 
 
@@ -119,6 +119,7 @@ def compute(
 ) -> Tensor: ...
 
 
+@checked
 def compute(
     shape: Dim | Sequence[Dim],
     fcompute: Formula | AnyRankFormula,
@@ -159,6 +160,7 @@ def compute(
     return own.compute(dims, cast("own.AnyRankBody", body), name, plain)
 
 
+@checked
 def reduce_axis(dom: Dim | tuple[int, Dim], name: str = "rv") -> IterVar:
     """A variable to reduce over, `low <= k < high`.
 
@@ -171,6 +173,7 @@ def reduce_axis(dom: Dim | tuple[int, Dim], name: str = "rv") -> IterVar:
         raise UsageError(str(error), hint="te.reduce_axis((0, n), 'k')") from None
 
 
+@checked
 def const(value: ExprLike, dtype: DType | None = None) -> Expr:
     """A literal; without a dtype an `int32`, `float32` or `bool`, by what `value` is."""
     if isinstance(value, Expr):
@@ -184,6 +187,7 @@ def cast_to(value: ExprLike, dtype: DType) -> Expr:
     return convert(const(value), element_type(dtype))
 
 
+@checked
 def if_then_else(cond: ExprLike, t: ExprLike, f: ExprLike) -> Expr:
     """`t` where `cond` holds, else `f`; only the side that is chosen is read.
 
@@ -202,11 +206,13 @@ def _condition(value: ExprLike) -> Expr:
     return value
 
 
+@checked
 def all(*args: ExprLike) -> Expr:
     """Whether all conditions hold."""
     return _joined(BinaryKind.AND, args)
 
 
+@checked
 def any(*args: ExprLike) -> Expr:
     """Whether one of the conditions holds."""
     return _joined(BinaryKind.OR, args)
@@ -232,6 +238,7 @@ class Reducer(Protocol):
 def reducer(kind: ReduceKind, name: str) -> Reducer:
     """The reducer of a kind."""
 
+    @checked
     def reduce(
         expr: ExprLike, axis: Axes | ExprLike, where: ExprLike | None = None, init: ExprLike | None = None
     ) -> Expr:
@@ -260,6 +267,7 @@ def reducer(kind: ReduceKind, name: str) -> Reducer:
     return reduce
 
 
+@checked
 def comm_reducer(
     fcombine: Callable[[Expr, Expr], object], fidentity: Callable[[str], object], name: str = "reduce"
 ) -> Reducer:
@@ -296,11 +304,13 @@ def _finite(kind: str) -> float:
     return -most if kind == "max" else most
 
 
+@checked
 def min_value(dtype: DType) -> Expr:
     """The least value of a type; of a float, the least that is finite."""
     return _extreme(element_type(dtype), "max")
 
 
+@checked
 def max_value(dtype: DType) -> Expr:
     """The greatest value of a type; of a float, the greatest that is finite."""
     return _extreme(element_type(dtype), "min")
@@ -324,6 +334,7 @@ def _extreme(type: Attribute, kind: ReduceKind) -> Expr:
 def function_of(kind: UnaryKind) -> Callable[[Expr], Expr]:
     """The elementwise function of a kind."""
 
+    @checked
     def function(x: Expr) -> Expr:
         return unary(kind, x)
 
@@ -334,6 +345,7 @@ def function_of(kind: UnaryKind) -> Callable[[Expr], Expr]:
 def operation_of(kind: BinaryKind) -> Callable[[ExprLike, ExprLike], Expr]:
     """The function of two numbers of a kind; one of them may be a Python number."""
 
+    @checked
     def operation(a: ExprLike, b: ExprLike) -> Expr:
         lhs = a if isinstance(a, Expr) else const(a, b.type if isinstance(b, Expr) else None)
         return binary(kind, lhs, b)
@@ -342,6 +354,7 @@ def operation_of(kind: BinaryKind) -> Callable[[ExprLike, ExprLike], Expr]:
     return operation
 
 
+@checked
 def thread_axis(dom: object = None, tag: str = "", name: str = "") -> str:
     """A device's thread, for `s[C].bind`: `te.thread_axis("threadIdx.x")`."""
     given = dom if isinstance(dom, str) else tag

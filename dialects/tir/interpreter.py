@@ -33,6 +33,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
+from ..support.arguments import checked_methods
 from ..support.checks import CheckError
 from ..support.dense import array_of
 from ..support.diagnostics import Diagnostic
@@ -70,6 +71,7 @@ LOOPS_IN_A_FUNCTION = 12
 """Python nests no more than 20 loops in one function; what is deeper is written as functions within functions."""
 
 
+@checked_methods
 class Interpreter:
     """A `tir.prim_func`, ready to run: call it with its inputs, as often as wanted."""
 

@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.vector_unit import VectorUnit
 from ..abi import Platform
@@ -21,6 +22,7 @@ class TargetError(UsageError):
     """A target text that cannot be read, or a processor that LLVM does not know."""
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Target:
     """What code is made for.
@@ -38,6 +40,7 @@ class Target:
     """Whether `resolved` made it, so that nothing is left to ask LLVM; it stays so in another process."""
 
     @staticmethod
+    @checked
     def parse(text: str | Target) -> Target:
         """Read `llvm -mcpu=native -mattr=+avx2`; a target is returned as it is.
 
@@ -46,7 +49,10 @@ class Target:
         """
         if isinstance(text, Target):
             return text
-        kind, *words = shlex.split(text) or [""]
+        try:
+            kind, *words = shlex.split(text) or [""]
+        except ValueError as error:
+            raise TargetError(f"the target '{text}' cannot be read: {str(error).lower()}") from None
         if kind not in KINDS:
             hint = did_you_mean(kind, KINDS)
             raise TargetError(f"unknown target kind '{kind}'; kinds are {', '.join(KINDS)}", hint=hint)

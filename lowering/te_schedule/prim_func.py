@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import IntegerType as _IntegerType
 from xdsl.utils.hints import isa
 
 from ...dialects import te
+from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.te.tensor import TensorOp
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
@@ -28,6 +29,7 @@ ARGUMENTS = "weft.arguments"
 not tell: for each, in the caller's order, the tensor's type and its place among the function's arguments."""
 
 
+@checked
 def create_prim_func(ops: Sequence[te.Tensor | TensorOp], name: str = "main") -> PrimFuncOp:
     """The function that computes the tensors among `ops` that are no placeholders, from those that are. Its arguments
     are called as the tensors are: placeholders first, whatever the order of `ops` (callers keep to theirs).

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NoReturn, TypeAlias, overload
 
 from ...dialects import te
+from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.te.tensor import TensorOp
 from ...transforms.tir.schedule.errors import ScheduleError
@@ -15,6 +16,7 @@ from .substitution import substitute, with_fresh_axes
 Output: TypeAlias = te.Tensor | TensorOp
 
 
+@checked
 def create_schedule(ops: Output | Sequence[Output]) -> Schedule:
     """A schedule of what computes these tensors: one stage for each tensor, computed one after the other.
 
@@ -28,6 +30,7 @@ def create_schedule(ops: Output | Sequence[Output]) -> Schedule:
     return Schedule(tensors)
 
 
+@checked_methods
 class Schedule:
     """How the stages of a computation are to be run: `s = te.create_schedule(C.op)`, `s[C].split(...)`.
 

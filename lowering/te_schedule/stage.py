@@ -12,6 +12,7 @@ from enum import Enum
 from typing import NoReturn, TypeAlias
 
 from ...dialects import te
+from ...dialects.support.arguments import checked_methods
 from ...transforms.tir.schedule.errors import ScheduleError
 
 
@@ -88,6 +89,7 @@ class StageOp:
         return (self.stage.tensor,)[number]
 
 
+@checked_methods
 class Stage:
     """One tensor's computation in a schedule: `s[C]`. Counterpart of TVM's `te.Stage`."""
 

@@ -180,7 +180,7 @@ def test_what_cannot_be_built_is_refused() -> None:
         weft.lower(s)
     with pytest.raises(UsageError, match="arguments are given for a te schedule only"):
         weft.lower(two(), [a])
-    with pytest.raises(UsageError, match="neither lower nor build takes a list"):
+    with pytest.raises(UsageError, match="'inp' of lower is a Schedule, a PrimFuncOp or a ModuleOp"):
         weft.lower([c])  # pyright: ignore[reportArgumentType]
     reads = re.sub(r"writes\(.*?\) \{.*?\n    \}", "writes() {\n    }", TWO.split("tir.prim_func @acc")[0], flags=re.S)
     module = parse_module(reads.replace("reads(%x[%v] : memref<8xf32>)", "reads()"), new_ir_context(), "none.mlir")

@@ -161,7 +161,7 @@ def test_a_prim_func_takes_its_tensors_by_name() -> None:
 
 MISTAKES: list[tuple[Callable[[te.Tensor], Any], str]] = [
     (lambda x: te.placeholder((2, -1)), "-1 is no extent"),
-    (lambda x: te.placeholder((2.5,)), "2.5 is no extent"),  # pyright: ignore[reportArgumentType]
+    (lambda x: te.placeholder((2.5,)), "has 2.5, a float in it"),  # pyright: ignore[reportArgumentType]
     (lambda x: te.placeholder((2,), "float33"), "float33"),
     (lambda x: te.compute((2, 3), lambda i: x[i]), "2 dimensions, and its function takes 1"),
     (lambda x: te.compute((2,), lambda i, j: x[i]), "1 dimensions, and its function takes 2"),

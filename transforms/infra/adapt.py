@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
+from ...dialects.support.arguments import checked
 from .passes import Pass
 from .registry import get_pass_type
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from .registry import PassType
 
 
+@checked
 def get_pass(name: str, **options: str | bool | float | tuple[str | bool | float, ...] | None) -> Pass:
     """An instance of a pass by name, with options as keyword arguments; xDSL's passes come adapted to `Pass`.
 

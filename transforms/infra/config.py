@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast, get_args, get_type_hints
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa, type_repr
 
+from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import did_you_mean
 from .errors import ConfigError
 from .registry import canonical_name, get_pass_type, own_passes
@@ -34,6 +35,7 @@ class ConfigOption:
 _options: dict[str, ConfigOption] = {}
 
 
+@checked
 def register_config_option(key: str, type: type | UnionType, doc: str = "") -> ConfigOption:
     """Make `key` known. The type is `bool`, `int`, `float`, `str`, a `tuple[...]`, a union of these with `None`, or a
     dataclass, for which a dictionary of its fields may be given.

@@ -14,12 +14,13 @@ from typing import Self, TypeVar, cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from ...dialects.support.arguments import checked_methods
 from ...dialects.support.diagnostics import did_you_mean
 from . import remarks
 from .config import ConfigOption, list_config_options, validate
 from .errors import ConfigError
 from .info import PassInfo
-from .instruments import HOOKS, PassInstrument
+from .instruments import PassInstrument
 from .registry import all_passes, canonical_name, is_known, kebab_case, new_ir_context
 
 T = TypeVar("T")
@@ -43,6 +44,7 @@ def checked_level(level: int) -> int:
     return level
 
 
+@checked_methods
 class PassContext:
     """Opt level, required and disabled passes, configuration, instruments. TVM's `PassContext`.
 
@@ -82,7 +84,7 @@ class PassContext:
         self.opt_level = checked_level(opt_level)
         self.required_pass = _pass_names("required_pass", required_pass)
         self.disabled_pass = _pass_names("disabled_pass", disabled_pass)
-        self.instruments = _checked_instruments(instruments)
+        self.instruments = tuple(instruments or ())
         self.config = validate(config or {})
         self.remarks = tuple(remarks)
         if ir_context is not None:
@@ -174,9 +176,8 @@ class PassContext:
 
         If an exit raises, the context is left without instruments.
         """
-        checked = _checked_instruments(instruments)
         self._exit_instruments()
-        self.instruments = checked
+        self.instruments = tuple(instruments or ())
         self._enter_instruments()
 
     def _enter_instruments(self) -> None:
@@ -243,25 +244,10 @@ _STACK: ContextVar[tuple[PassContext, ...]] = ContextVar("weft_pass_contexts", d
 _defaults = threading.local()
 
 
-def _checked_instruments(instruments: Sequence[PassInstrument] | None) -> tuple[PassInstrument, ...]:
-    if instruments is None:
-        return ()
-    if not isinstance(instruments, (list, tuple)):
-        raise TypeError(f"instruments is expected to be a list or tuple of instruments, got {instruments!r}")
-    for instrument in instruments:
-        if isinstance(instrument, type):
-            raise TypeError(f"instruments takes instances, got the class {instrument.__name__}")
-        if missing := [hook for hook in HOOKS if not callable(getattr(instrument, hook, None))]:
-            raise TypeError(f"{instrument!r} is no pass instrument: it has no {missing[0]}")
-    return tuple(instruments)
-
-
 def _pass_names(what: str, names: Sequence[str] | None) -> tuple[str, ...]:
     """`names` as given and as the registry calls them, so that passes match whether or not they are registered."""
     if names is None:
         return ()
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"{what} is expected to be a list or tuple of pass names, got {names!r}")
     for name in names:
         if not is_known(name):
             hint = did_you_mean(kebab_case(name), all_passes()) or "`weft-opt --list-passes` lists them"

@@ -8,7 +8,10 @@ from typing import cast
 
 from xdsl.passes import ModulePass
 
+from ...dialects.support.arguments import checked_methods
 
+
+@checked_methods
 @dataclass(frozen=True)
 class PassInfo:
     """Name, opt level and requirements of a pass: what the enable rule and instruments see. TVM's `PassInfo`.

@@ -20,6 +20,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Self, get_type_hints
 
 from xdsl import passes as xdsl_passes
@@ -30,6 +31,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.utils.arg_spec import ArgSpec
 
 from ...dialects.relay.core import FuncOp
+from ...dialects.support.arguments import Rule, refusal, rule_of
 from ...dialects.support.diagnostics import Diagnostic
 from . import remarks
 from .driver import RewriteDriver
@@ -40,6 +42,11 @@ from .walk import clone
 
 if TYPE_CHECKING:
     from ...dialects.tir.core import PrimFuncOp
+
+
+@cache
+def _option_rules(cls: type[Pass]) -> dict[str, Rule]:
+    return {option: rule_of(type) for option, type in cls.option_types().items()}
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,9 @@ class Pass(xdsl_passes.ModulePass):
             note_name(name)
 
     def __post_init__(self) -> None:
+        for option, rule in _option_rules(type(self)).items():
+            if not rule.fits(value := getattr(self, option)):
+                raise refusal(f"the option '{option.replace('_', '-')}' of {self.name}", rule, value)
         for option, (least, greatest) in self.ranges.items():
             value = getattr(self, option)
             if value < least or (greatest is not None and value > greatest):

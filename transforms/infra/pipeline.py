@@ -22,6 +22,7 @@ from xdsl.passes import ModulePass as XdslPass
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
+from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import Place, did_you_mean
 from .adapt import adapted
 from .errors import PipelineError, UnknownPassError
@@ -44,6 +45,7 @@ _ELEMENT = re.compile(r"\s*([\w.-]+)\s*")
 _OPTIONS = re.compile(r'\{(?:[^{}"\[\]]|"(?:\\.|[^"\\])*")*\}')
 
 
+@checked
 def parse_pipeline(text: str) -> Sequential:
     """The passes that `text` names, as one pass.
 

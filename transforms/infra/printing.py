@@ -11,6 +11,7 @@ from typing import TextIO, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ...dialects.support.arguments import checked_methods
 from ...dialects.support.printer import ModulePrinter
 from .info import PassInfo
 from .instruments import PassInstrument
@@ -32,6 +33,7 @@ def banner(when: str, info: PassInfo) -> str:
     return f"// -----// IR Dump {when} {info.title} ({info.spec}) //----- //\n"
 
 
+@checked_methods
 class _PrintIR(PassInstrument):
     """What the printing instruments share: which passes, where to, how."""
 
@@ -67,6 +69,7 @@ class PrintIRBefore(_PrintIR):
             self._print("Before", info, self._printing(module))
 
 
+@checked_methods
 class PrintIRAfter(_PrintIR):
     """Prints the module after the passes named, or after all; with `only_changed` only where it is another text than
     before. Other arguments are those of `PrintIRBefore`."""
@@ -110,6 +113,7 @@ class PrintIRAfterFailure(_PrintIR):
             self._print("After Failed", info, text)
 
 
+@checked_methods
 class DumpIR(PassInstrument):
     """Writes the module after each pass to a file of a directory, numbered in the order of running:
     `000_simplify-inference.mlir`. A sequence is a directory of its own. TVM's `DumpIR`.

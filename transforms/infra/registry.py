@@ -17,6 +17,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast, overload
 
+from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import did_you_mean
 from .errors import UnknownPassError
 
@@ -85,6 +86,7 @@ def is_known(name: str) -> bool:
 def register_pass(pass_type: P, /) -> P: ...
 @overload
 def register_pass(pass_type: str, /) -> Callable[[P], P]: ...
+@checked
 def register_pass(pass_type: P | str, /) -> P | Callable[[P], P]:
     """Register a pass under its own name, or under the name given: `@register_pass`, `@register_pass("name")`. A pass
     that a decorator has made of a function is taken as well.

@@ -16,6 +16,7 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.relay.weights import save_weights
+from ...dialects.support.arguments import checked_methods
 from ...dialects.support.diagnostics import UsageError
 from .context import DEFAULT_OPT_LEVEL, PassContext
 from .info import PassInfo
@@ -108,6 +109,7 @@ class Reproducer:
         return PassContext(enabling.opt_level, enabling.required_pass, enabling.disabled_pass, config=enabling.config)
 
 
+@checked_methods
 class CrashReproducer(PassInstrument):
     """Writes a reproducer of the first pass that fails. `written` is the file's path once there is one.
 

@@ -9,6 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass as XdslPass
 
+from ...dialects.support.arguments import checked_methods
 from .context import PassContext
 from .execution import active_run, run
 from .info import PassInfo, info_of
@@ -17,6 +18,7 @@ from .registry import note_name
 from .requirements import order_requirements
 
 
+@checked_methods
 @dataclass(frozen=True, init=False)
 class Sequential(Pass):
     """Runs passes in order; nests. TVM's `Sequential`.
@@ -40,12 +42,9 @@ class Sequential(Pass):
         required: Sequence[str] = (),
     ):
         """
-        Raises:
-            TypeError: `passes` is not a list of passes.
+        Args:
+            passes: instances of passes, in order.
         """
-        for pass_ in passes:
-            if not isinstance(pass_, XdslPass):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise TypeError(f"Sequential takes a list of passes (instances, not classes), got {pass_!r}")
         note_name(name)
         object.__setattr__(self, "passes", tuple(passes))
         text = self.members_text or "any()"

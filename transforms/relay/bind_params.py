@@ -41,8 +41,11 @@ def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function:
     for name, argument in reversed(list(zip(names, block.args, strict=True))):
         if name not in params:
             continue
-        array = np.asarray(params[name])
-        type = tensor_type_of(array)
+        try:
+            array = np.asarray(params[name])
+            type = tensor_type_of(array)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"parameter '{name}' is no array of numbers: {error}") from None
         if not compatible(argument.type, type):
             raise UsageError(f"parameter '{name}' is {type}, the input takes {argument.type}")
         constant = ConstantOp.from_numpy(array, name)

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...support.arguments import checked
 from ..affine import affine_of, over_dimensions, simplify
 from ..asserts import AssertOp
 from ..blocks import BlockOp
@@ -33,6 +34,7 @@ Form: TypeAlias = "tuple[object, ...]"
 """A function, statement or expression as nested tuples, equal where they are the same."""
 
 
+@checked
 def structural_equal(lhs: PrimFuncOp | ModuleOp, rhs: PrimFuncOp | ModuleOp) -> bool:
     """Whether two functions, or modules of functions, are the same but for names of values."""
     if isinstance(lhs, PrimFuncOp) and isinstance(rhs, PrimFuncOp):
@@ -45,6 +47,7 @@ def _by_name(op: PrimFuncOp | ModuleOp) -> Mapping[str, object]:
     return {func.sym_name.data: _FunctionForm(func).form() for func in functions}
 
 
+@checked
 def assert_structural_equal(lhs: PrimFuncOp | ModuleOp, rhs: PrimFuncOp | ModuleOp) -> None:
     """Raise an `AssertionError` that shows where two functions or modules differ, unless they are the same."""
     if structural_equal(lhs, rhs):

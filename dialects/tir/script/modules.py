@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ...support.arguments import checked
 from ...support.diagnostics import Diagnostic
 from ..functions import PrimFuncOp
 
@@ -12,6 +13,7 @@ class IRModule(ModuleOp):
     """A `builtin.module` with functions by name, and as TVMScript. Counterpart of TVM's `IRModule`."""
 
     @staticmethod
+    @checked
     def of(source: ModuleOp | PrimFuncOp) -> IRModule:
         """A copy of a module, or of a function in a module of its own."""
         if isinstance(source, PrimFuncOp):
@@ -62,6 +64,7 @@ def module_script(module: ModuleOp) -> str:
     return header + "".join(f"    {line}\n" if line else "\n" for line in inner.splitlines())
 
 
+@checked
 def ir_module(cls: type) -> IRModule:
     """A module of the functions of a class, in order.
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IndexType, ModuleOp, StringAtt
 from xdsl.ir import Attribute, Block, Region
 from xdsl.ir.affine import AffineConstantExpr
 
+from ...support.arguments import checked
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ...support.verifier import verify
 from ..affine import simplify
@@ -40,6 +41,7 @@ KNOWN_ATTRIBUTES = ("global_symbol", "tir.noalias")
 """Attributes of functions that Weft says otherwise: by the function's name, and always."""
 
 
+@checked
 def prim_func(function: Callable[..., object]) -> PrimFuncOp:
     """A decorator: the `tir.prim_func` that a Python function in TVMScript's syntax stands for.
 
@@ -53,6 +55,7 @@ def prim_func(function: Callable[..., object]) -> PrimFuncOp:
     return _checked(source, [FunctionParser(source, Scope.of_function(function), node).parse()])[0]
 
 
+@checked
 def from_source(text: str, file: str = "<script>") -> PrimFuncOp | IRModule:
     """What a piece of TVMScript stands for: a function, or a module where there are several or a class.
 

@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE, Instruction, SequenceOp
+from ....dialects.support.arguments import checked_methods
 from ....dialects.support.dtypes import scalar_type
 from ....dialects.support.verifier import verify
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp, memref_of
@@ -66,6 +67,7 @@ IndexMap: TypeAlias = (
 """A map of indices: affine, or a Python function of so many affine expressions that gives some."""
 
 
+@checked_methods
 class Schedule:
     """A module that is being scheduled. Counterpart of TVM's `tir.Schedule`.
 

@@ -1,0 +1,263 @@
+"""Arguments of public functions: each is refused by name where it is not of its type, before anything happens."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pytest
+
+import weft
+from weft import te, tir
+from weft.dialects.support.arguments import ANYTHING, ArgumentError, checked, checked_methods, rules_of
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.runtime.graph_executor import GraphModule
+from weft.transforms.relay.fuse_ops import FuseOpsPass
+
+if TYPE_CHECKING:
+    from weft.transforms.infra.timing import Profile
+
+PERCEPTRON = Path(__file__).parents[2] / "examples" / "perceptron.mlir"
+
+
+@checked
+def example(
+    number: int = 0,
+    share: float = 0.5,
+    names: Sequence[str] = (),
+    table: Mapping[str, Sequence[int]] | None = None,
+    kind: Literal["a", "b"] = "a",
+    call: Callable[..., object] | None = None,
+    path: str | os.PathLike[str] = "",
+    pair: tuple[int, str] = (1, ""),
+    unknown: Profile | None = None,
+    anything: Any = None,
+    *rest: int,
+) -> int:
+    """An example.
+
+    Args:
+        number: how many there are.
+        share, names: words
+            over two lines.
+    """
+    return number
+
+
+@pytest.mark.parametrize(
+    "fitting",
+    [
+        {"number": np.int64(3)},
+        {"share": 1},
+        {"share": np.float32(1)},
+        {"names": ["a", "b"]},
+        {"table": {"a": (1, 2)}},
+        {"call": len},
+        {"path": Path("x")},
+        {"pair": [1, "x"]},
+        {"unknown": 5},
+        {"anything": object()},
+    ],
+)
+def test_what_fits_its_annotation_is_taken(fitting: dict[str, Any]) -> None:
+    assert example(**fitting) == fitting.get("number", 0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"number": "3"}, "'number' of example is an int, and not '3', a str"),
+        ({"number": True}, "and not True, a bool"),
+        ({"number": 2.0}, "and not 2.0, a float"),
+        ({"share": "x"}, "'share' of example is a float"),
+        ({"names": "abc"}, "'names' of example is a sequence of str, and not 'abc', a str"),
+        ({"names": ["a", 5]}, "and has 5, an int in it"),
+        ({"table": {"a": 5}}, "a mapping from str to sequence of int or None, and not {'a': 5}, a dict"),
+        ({"table": [1]}, "and not [1], a list"),
+        ({"kind": "c"}, "'kind' of example is 'a' or 'b', and not 'c'"),
+        ({"call": 5}, "'call' of example is a function or None"),
+        ({"path": b"x"}, "'path' of example is a str or a PathLike, and not b'x', a bytes"),
+        ({"pair": (1,)}, "'pair' of example is (an int, a str)"),
+        ({"number": int}, "and not the class int"),
+        ({"number": None}, "and not None"),
+    ],
+)
+def test_what_does_not_fit_is_told_with_the_argument(wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        example(**wrong)
+    assert told in caught.value.message
+
+
+def test_arguments_by_position_are_checked_those_of_a_list_too() -> None:
+    with pytest.raises(ArgumentError, match="'share' of example"):
+        example(1, "x")  # pyright: ignore[reportArgumentType]
+    assert example(1, 2.0, (), None, "a", None, "", (1, ""), None, None, 7) == 1
+    with pytest.raises(ArgumentError, match="'rest' of example is an int"):
+        example(1, 2.0, (), None, "a", None, "", (1, ""), None, None, "x")  # pyright: ignore[reportArgumentType]
+
+
+def test_the_hint_is_what_the_docstring_says() -> None:
+    with pytest.raises(ArgumentError) as caught:
+        example(number="x")  # pyright: ignore[reportArgumentType]
+    assert caught.value.hint == "number: how many there are"
+    with pytest.raises(ArgumentError) as caught:
+        example(names=5)  # pyright: ignore[reportArgumentType]
+    assert caught.value.hint == "names: words over two lines"
+
+
+def test_a_refusal_is_a_diagnostic_and_a_type_error() -> None:
+    assert issubclass(ArgumentError, UsageError) and issubclass(ArgumentError, TypeError)
+
+
+def test_an_object_whose_text_fails_is_told_nevertheless() -> None:
+    class Odd:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    with pytest.raises(ArgumentError, match="and not something, an Odd"):
+        example(Odd())  # pyright: ignore[reportArgumentType]
+
+
+def test_public_methods_and_the_constructor_of_a_class_are_checked() -> None:
+    @checked_methods
+    class Sample:
+        def __init__(self, size: int):
+            self.size = size
+
+        def grown(self, by: int) -> int:
+            return self._grown(by)
+
+        def _grown(self, by: int) -> int:
+            return self.size + by
+
+    with pytest.raises(ArgumentError, match="'size' of"):
+        Sample("x")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ArgumentError, match="'by' of"):
+        Sample(1).grown("x")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"target": 5}, "'target' of compile is a str or a Target"),
+        ({"target": "llvm -mcpu='x"}, "cannot be read: no closing quotation"),
+        ({"opt_level": "3"}, "'opt_level' of compile is an int or None"),
+        ({"opt_level": 9}, "there is no opt level 9"),
+        ({"threads": 2.5}, "'threads' of compile is an int or None"),
+        ({"threads": 0}, "at least one is needed"),
+        ({"params": ["x"]}, "'params' of compile is a mapping from str"),
+        ({"params": {"x": [[1, 2], [3]]}}, "parameter 'x' is no array of numbers"),
+        ({"params": {"x": None}}, "parameter 'x' is no array of numbers"),
+        ({"params": {"z": [1.0]}}, "there is no input 'z'"),
+        ({"shapes": {"x": 5}}, "'shapes' of compile is a mapping from str to sequence of int"),
+        ({"function": 5}, "'function' of compile is a str or None"),
+        ({"function": "mian"}, "there is no function @mian"),
+        ({"phase": "object"}, "there is no phase 'object' to compile from"),
+        ({"phase": "fusee"}, "there is no phase 'fusee' to compile from"),
+        ({"phase": 5}, "'phase' of compile is a str or None"),
+        ({"executor": 5}, "'executor' of compile is a str"),
+        ({"executor": "vm"}, "there is no executor 'vm'"),
+    ],
+)
+def test_compile_refuses_each_argument_by_its_name(arguments: dict[str, Any], told: str) -> None:
+    with pytest.raises(Diagnostic) as caught:
+        weft.compile(PERCEPTRON, **arguments)
+    assert told in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["missing.mlir", "folder.mlir", "empty.onnx", "bytes.mlir", "missing.onnx", "5"])
+def test_models_that_cannot_be_read_are_told_of(name: str, tmp_path: Path) -> None:
+    (tmp_path / "folder.mlir").mkdir()
+    (tmp_path / "empty.onnx").touch()
+    (tmp_path / "bytes.mlir").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(Diagnostic):
+        weft.compile(tmp_path / name)
+
+
+A = te.placeholder((8, 8), name="A")
+C = te.compute((8, 8), lambda i, j: A[i, j] + 1, name="C")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: weft.load(5),  # pyright: ignore[reportArgumentType]
+        lambda: weft.lower(te.create_schedule(C.op), 5),  # pyright: ignore[reportArgumentType]
+        lambda: weft.build(te.create_schedule(C.op), [A, C], 5),  # pyright: ignore[reportArgumentType]
+        lambda: te.exp("x"),  # pyright: ignore[reportArgumentType]
+        lambda: A[0, 0].__add__("x"),  # pyright: ignore[reportArgumentType]
+        lambda: A[0, 0].__add__(A),  # pyright: ignore[reportArgumentType]
+        lambda: te.const(float("nan"), "int32"),
+        lambda: te.placeholder("x"),  # pyright: ignore[reportArgumentType]
+        lambda: te.create_schedule(5),  # pyright: ignore[reportArgumentType]
+        lambda: te.create_schedule(C.op)[C].split(5, 2),  # pyright: ignore[reportArgumentType]
+        lambda: tir.Schedule(5),  # pyright: ignore[reportArgumentType]
+        lambda: tir.Schedule(te.create_prim_func([A, C])).get_block(5),  # pyright: ignore[reportArgumentType]
+        lambda: tir.Schedule(te.create_prim_func([A, C])).parallel(5),  # pyright: ignore[reportArgumentType]
+        lambda: tir.structural_equal(5, 5),  # pyright: ignore[reportArgumentType]
+        lambda: tir.from_source(5),  # pyright: ignore[reportArgumentType]
+        lambda: weft.PassContext(config=5),  # pyright: ignore[reportArgumentType]
+        lambda: weft.transform.Sequential(5),  # pyright: ignore[reportArgumentType]
+        lambda: weft.transform.get_pass(5),  # pyright: ignore[reportArgumentType]
+        lambda: weft.transform.parse_pipeline(5),  # pyright: ignore[reportArgumentType]
+        lambda: FuseOpsPass(max_depth="x"),  # pyright: ignore[reportArgumentType]
+        lambda: weft.DumpIR(5),  # pyright: ignore[reportArgumentType]
+        lambda: weft.Target(cpu=5),  # pyright: ignore[reportArgumentType]
+        lambda: weft.graph_executor.create(5, 5),  # pyright: ignore[reportArgumentType]
+        lambda: weft.graph_executor.load_param_dict(5),  # pyright: ignore[reportArgumentType]
+    ],
+)
+def test_values_of_another_type_are_refused_in_one_family(call: Callable[[], object]) -> None:
+    with pytest.raises(ArgumentError):
+        call()
+
+
+def test_times_that_never_pass_are_refused() -> None:
+    exe = weft.compile(PERCEPTRON)
+    for endless in (float("nan"), float("inf")):
+        with pytest.raises(UsageError, match="at least one of each"):
+            exe.benchmark(min_repeat_ms=endless)
+
+
+def public_functions() -> list[tuple[str, FunctionType]]:
+    """The functions and the methods of the classes that Weft's namespaces offer."""
+    found: dict[FunctionType, str] = {}
+    for namespace in ("weft", "weft.te", "weft.tir", "weft.transform", "weft.graph_executor", "weft.script"):
+        module = import_module(namespace)
+        for name in dir(module):
+            value = getattr(module, name)
+            if isinstance(value, FunctionType):
+                found.setdefault(value, f"{namespace}.{name}")
+    for cls in (tir.Schedule, te.Schedule, te.Stage, GraphModule, weft.PassContext):
+        for name, value in vars(cls).items():
+            is_own = isinstance(value, FunctionType) and "<locals>" not in value.__qualname__
+            if is_own and not name.startswith("_"):
+                found.setdefault(value, f"{cls.__name__}.{name}")
+    return [(name, function) for function, name in found.items()]
+
+
+UNCHECKED = {
+    "weft.te.extern": "what TVM has and Weft refuses, whatever it is given",
+    "weft.te.hybrid": "as above",
+    "weft.te.scan": "as above",
+    "weft.pass_instrument": "decorators have messages of their own",
+    "weft.transform.module_pass": "decorators have messages of their own",
+    "weft.transform.function_pass": "decorators have messages of their own",
+    "weft.transform.prim_func_pass": "decorators have messages of their own",
+}
+
+
+def test_every_public_function_checks_its_arguments() -> None:
+    left: list[str] = []
+    for name, function in public_functions():
+        wrapped = getattr(function, "__wrapped__", None)
+        takes = [rule for rule in rules_of(inspect.unwrap(function)).values() if rule is not ANYTHING]
+        if wrapped is None and takes and name not in UNCHECKED:
+            left.append(name)
+    assert not left
