@@ -141,7 +141,7 @@ def rule_of(annotation: Any) -> Rule:
         return _either([rule_of(argument) for argument in arguments])
     if origin is typing.Literal:
         return Rule(lambda value: _is_one_of(value, arguments), " or ".join(map(repr, arguments)))
-    if origin is abc.Callable or annotation is _CALLABLE:
+    if (origin or annotation) is _CALLABLE:
         return Rule(callable, "a function")
     if origin is type:
         return Rule(lambda value: isinstance(value, type), "a class")
