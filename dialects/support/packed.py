@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
+from .arguments import checked
 from .diagnostics import UsageError, did_you_mean
 
 Packed = Callable[..., Any]
@@ -29,6 +30,7 @@ def register_func(func_name: str, f: None = None, override: bool = False) -> Cal
 def register_func(func_name: str, f: PackedT, override: bool = False) -> PackedT: ...
 @overload
 def register_func(func_name: PackedT) -> PackedT: ...
+@checked
 def register_func(func_name: str | Packed, f: Packed | None = None, override: bool = False) -> Any:
     """Let compiled code call a Python function by name; as a decorator, with a name or without one.
 
@@ -52,6 +54,7 @@ def register_func(func_name: str | Packed, f: Packed | None = None, override: bo
     return f
 
 
+@checked
 def remove_global_func(name: str) -> None:
     """Forget a function, if there is one of that name."""
     _FUNCTIONS.pop(name, None)
@@ -66,6 +69,7 @@ def list_global_func_names() -> list[str]:
 def get_global_func(name: str, allow_missing: bool) -> Packed | None: ...
 @overload
 def get_global_func(name: str) -> Packed: ...
+@checked
 def get_global_func(name: str, allow_missing: bool = False) -> Packed | None:
     """The function of a name.
 
@@ -78,6 +82,7 @@ def get_global_func(name: str, allow_missing: bool = False) -> Packed | None:
     return found
 
 
+@checked
 def load_library(path: str | Path) -> None:
     """Load a shared library of C functions, so that calls find them, for as long as the process lives.
 

@@ -9,6 +9,7 @@ Both are `tir.prim_func`s of the same buffers, such as `@T.prim_func` gives. Cou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from threading import Lock
 from typing import ClassVar
 
@@ -65,13 +66,20 @@ class TensorIntrin:
         Raises:
             ValueError: there is none.
         """
-        from .dot_products import register_all
-
-        register_all()
+        _register_own()
         if (found := cls._known.get(name)) is None and not allow_missing:
             hint = did_you_mean(name, cls._known)
             raise ValueError(f"there is no tensor intrinsic {name}" + (f"; {hint}" if hint else ""))
         return found
+
+
+@cache
+def _register_own() -> None:
+    from .dot_products import dot_products
+
+    for name, desc, impl in dot_products():
+        if name not in TensorIntrin._known:  # pyright: ignore[reportPrivateUsage]
+            TensorIntrin.register(name, desc, impl)
 
 
 def written(func: PrimFuncOp) -> list[int]:
