@@ -73,6 +73,8 @@ def save(graph: CompiledGraph, path: str | os.PathLike[str]) -> None:
     Raises:
         Diagnostic: the file cannot be written.
     """
+    from ..dialects.support.guard import guarded
+
     try:
         real = Path(os.path.realpath(path))
         if real.exists() and not stat.S_ISREG(real.stat().st_mode):
@@ -81,7 +83,7 @@ def save(graph: CompiledGraph, path: str | os.PathLike[str]) -> None:
             return
         partial = real.with_name(f".{real.name}.{os.getpid()}.{threading.get_ident()}")
         try:
-            with open(partial, "wb") as file:
+            with guarded(partial), open(partial, "wb") as file:
                 _write(graph, file)
             os.replace(partial, real)
         finally:

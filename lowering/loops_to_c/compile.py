@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.guard import Guard, guarded
 from ...dialects.support.knobs import CC
 from ..abi import INPUTS, CompiledGraph
 from ..check_sites import read_checks
@@ -113,12 +114,12 @@ def compile_c(text: str, target: Target, level: int = 3, flags: tuple[str, ...] 
     """
     command = compiler_command()
     own = [f"-O{level}" if flag == "-O3" else flag for flag in FLAGS]
-    with tempfile.TemporaryDirectory(prefix="weft-c-") as folder:
+    with tempfile.TemporaryDirectory(prefix="weft-c-") as folder, guarded(Path(folder)) as guard:
         source, made = Path(folder, "unit.c"), Path(folder, "unit.o")
         source.write_text(text)
         openmp = ["-fopenmp"] if has_openmp(command) else []
         words = [*command, *own, *flags, *openmp, *_machine_flags(target), "-fPIC", "-c", str(source), "-o", str(made)]
-        done = _run(words)
+        done = _run(guard, words)
         if done.returncode:
             first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip())
             raise CodegenError(f"the C compiler does not accept the module: {first.replace(str(source), 'unit.c')}")
@@ -147,11 +148,12 @@ def has_openmp(command: tuple[str, ...]) -> bool:
     """Whether a compiler has OpenMP."""
     words = [*command, "-fopenmp", "-x", "c", "-", "-fsyntax-only"]
     text = "#include <omp.h>\nint main(void) { return omp_get_max_threads() > 0; }\n"
-    return _run(words, text).returncode == 0
+    with guarded() as guard:
+        return _run(guard, words, text).returncode == 0
 
 
-def _run(words: Sequence[str], text: str = "") -> subprocess.CompletedProcess[str]:
+def _run(guard: Guard, words: Sequence[str], text: str = "") -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+        return guard.run(words, input=text)
     except OSError as error:
         raise NoCompilerError(f"the C compiler '{words[0]}' cannot be run: {error.strerror}", hint="see $CC") from None

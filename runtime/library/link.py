@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +11,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ...dialects.support.diagnostics import Diagnostic, Place, UsageError
+from ...dialects.support.guard import guarded
 from ...lowering.abi import ALIGNMENT, CALL_PACKED, CompiledGraph, Platform
 from ..openmp import libraries_for
 from .glue import data_source, glue
@@ -45,7 +45,7 @@ def export_library(graph: CompiledGraph, path: str | os.PathLike[str], name: str
         raise LinkError(f"libraries are made for Linux and FreeBSD, and this code is for {graph.platform.triple}")
     tools = _Tools(compiler, graph.platform)
     try:
-        with TemporaryDirectory(prefix=".weft-", dir=target.absolute().parent) as folder:
+        with TemporaryDirectory(prefix=".weft-", dir=target.absolute().parent) as folder, guarded(Path(folder)):
             made = _build(graph, symbol, target, Path(folder), tools)
             for file, place in ((made, target), (Path(folder, "model.h"), target.with_suffix(".h"))):
                 os.replace(file, place)
@@ -112,9 +112,8 @@ class _Tools:
                 f"there is no '{command}' on this machine, which libraries are linked with",
                 hint='install a C compiler ("apt install gcc"), or name one: export_library(path, cc="clang")',
             )
-        done = subprocess.run(
-            [found, *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
+        with guarded() as guard:
+            done = guard.run([found, *arguments], cwd=folder)
         if done.returncode:
             raise LinkError(f"'{command}' says: {_said(done.stderr.splitlines()) or f'status {done.returncode}'}")
         return done.stdout
