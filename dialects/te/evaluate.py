@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..support.checks import CheckError
+from ..support.conversion import converted
 from ..support.dtypes import numpy_dtype
 from .bounds import affine
 from .dims import sizes_of, value_of
@@ -164,7 +165,7 @@ class _Domain:
             case Select(condition, then, otherwise):
                 return np.where(self.value(condition, guarded), self.value(then, True), self.value(otherwise, True))
             case Cast(operand, element):
-                return _cast(self.value(operand, guarded), numpy_dtype(element))
+                return converted(self.value(operand, guarded), numpy_dtype(element))
             case Check(operand, given, dim, text):
                 extent = value_of(dim, self.sizes)
                 at = self.value(operand)
@@ -215,10 +216,6 @@ class _Domain:
         origin = array[tuple(slice(f, None) for f in first)]
         raw = origin.view(np.uint8) if origin.itemsize == 1 else origin  # NumPy knows of no strided `float8_e5m2`
         return np.lib.stride_tricks.as_strided(raw, shape, strides, writeable=False).view(origin.dtype)
-
-
-def _cast(x: _Array, dtype: np.dtype[Any]) -> _Array:
-    return x != 0 if dtype == np.bool_ else x.astype(dtype)
 
 
 _Function: TypeAlias = "Callable[..., _Array]"

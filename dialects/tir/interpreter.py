@@ -10,8 +10,9 @@ read must have been written; at the end, every element of an output must have be
         %0 = memref.load %x[%vi]                  v5 = v1[v4] ...
 
 Loops run in their order. With a `seed`, those whose iterations are not ordered (parallel, vectorized, thread_binding)
-run in a random one, so that a race gives another result. A `local` buffer is each thread's own: what stands in it is
-lost where a nest of the function, or an iteration of a parallel loop around its uses, begins.
+run in a random one. Where it is not proved of such a loop that its iterations are independent, it is noted which of
+them touches which element (`races.py`), and a race is an error, whatever the order. A `local` buffer is each thread's
+own: what stands in it is lost where a nest of the function, or an iteration of a parallel loop around its uses, begins.
 
 A function with symbols is run as the one that it is for the sizes at hand (`specialize`).
 
@@ -55,7 +56,8 @@ from .core import (
     memref_of,
 )
 from .outer_blocks import statements_of
-from .scalar_python import RAISING, Namespace, expression
+from .races import Notes, race, read, written
+from .scalar_python import Namespace, expression
 from .specialize import sizes_of_call, specialize
 
 if TYPE_CHECKING:
@@ -101,8 +103,8 @@ class Interpreter:
 
         Raises:
             CheckError: a check fails, an access lies outside its buffer, an iterator leaves its extent.
-            Diagnostic: what was not written is read, an output is not written, an integer is divided by zero, or an
-                input does not fit.
+            Diagnostic: what was not written is read, an output is not written, two iterations of an unordered loop
+                touch an element that one of them writes, or an input does not fit.
         """
         if self.symbolic:
             return self._at_sizes(inputs, seed, sizes or {})
@@ -170,12 +172,13 @@ class _Writer:
     def __init__(self, func: PrimFuncOp):
         self.func = func
         self.names = Namespace()
-        self.names |= {"fail": _fail, "placed": Diagnostic.at}
+        self.names |= {"fail": _fail, "read": read, "written": written, "race": race}
         self.lines: list[str] = []
         self.indent = 0
         self.variables: dict[SSAValue, str] = {}
         self.loops = 0
         self.parts = 0
+        self.notes = Notes()
         self.private: list[AllocBufferOp] = []
         """The thread-private buffers that are alive here."""
 
@@ -254,17 +257,29 @@ class _Writer:
         self.indent += part
         self.loops += 1
         steps = f"range({op.start}, {op.start + op.trip_count})"
+        if kind in UNORDERED:
+            for line in self.notes.enter(op):
+                self.line(line)
         self.line(f"for {self.variable(op.var)} in {f'unordered({steps})' if kind in UNORDERED else steps}:")
         with self.indented():
             if kind in THREADS:
                 self.forget(self.private, op)
             for inner in statements_of(op.body.block):
                 self.statement(inner)
+        if kind in UNORDERED:
+            self.notes.leave()
         self.indent -= part
         self.loops = saved
         del self.private[alive:]
         if part:
             self.line(f"{name}()")
+
+    def note(self, op: memref.LoadOp | memref.StoreOp, place: str) -> None:
+        """Note an access to an element, where iterations of a loop around may meet in it."""
+        for loop, call in self.notes.touched(op):
+            turn = self.variable(loop.var)
+            race = f"race({self.names.name(op)}, {self.names.name(loop)}, {turn}, other, {place})"
+            self.line(f"if (other := {call}{place}, {turn})) is not None: raise {race}")
 
     def block(self, op: BlockOp) -> None:
         loop_vars = self.values(op.loop_vars)
@@ -298,6 +313,7 @@ class _Writer:
                     self.load(op)
                 case memref.StoreOp():
                     place = self.place(op, op.memref, op.indices)
+                    self.note(op, place)
                     self.line(f"{self.variable(op.memref)}[{place}] = {self.variable(op.value)}")
                 case scf.IfOp():
                     self.choice(op)
@@ -326,17 +342,11 @@ class _Writer:
         text = expression(op, self.values(op.operands), self.names)
         if text is None:
             raise Diagnostic.at(op, "the interpreter does not know this operation")
-        name = self.variable(op.results[0])
-        if op.name not in RAISING:
-            self.line(f"{name} = {text}")
-            return
-        self.line("try:")
-        self.line(f"    {name} = {text}")
-        self.line("except ZeroDivisionError as error:")
-        self.line(f"    raise placed({self.names.name(op)}, str(error))")
+        self.line(f"{self.variable(op.results[0])} = {text}")
 
     def load(self, op: memref.LoadOp) -> None:
         place, name = self.place(op, op.memref, op.indices), self.variable(op.res)
+        self.note(op, place)
         self.line(f"{name} = {self.variable(op.memref)}[{place}]")
         self.line(f"if {name} is None: {self.failing(op, 'unwritten', *self.values(op.indices))}")
 

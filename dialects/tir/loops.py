@@ -50,6 +50,10 @@ class ForKind(StrEnum):
         return self in (ForKind.PARALLEL, ForKind.VECTORIZED, ForKind.THREAD_BINDING)
 
 
+INDEPENDENT = "independent"
+"""Annotation of a loop: it is known to whoever wrote it that no iteration touches what another one writes."""
+
+
 @irdl_op_definition
 class ForOp(IRDLOperation):
     """Run the body, which holds loops, blocks and buffers, for each value of the loop variable,
@@ -60,6 +64,9 @@ class ForOp(IRDLOperation):
 
     The end may depend on the function's symbols: `to (%n + 15) floordiv 16`. Where that is below the start, nothing is
     run.
+
+    `annotations {independent}` asserts of a loop that its iterations are independent where that cannot be seen, because
+    data says which elements they touch.
 
     ```mlir
     tir.for unrolled %i = 0 to 7 {
@@ -153,6 +160,11 @@ class ForOp(IRDLOperation):
     @trip_count.setter
     def trip_count(self, extent: int) -> None:
         self.properties["extent"] = IntegerAttr(extent, index)
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether the loop asserts that its iterations are independent."""
+        return self.annotations is not None and INDEPENDENT in self.annotations.data
 
     @property
     def start(self) -> int:

@@ -6,8 +6,9 @@ the tables here. Values are
 * integers and indices: Python's `int`, in the range of their type as a signed one; `i1` is 0 or 1;
 * floats: scalars of the type's own NumPy dtype, so that every step rounds as the machine does.
 
-Integers wrap. What has no result for some operands (a division by zero, the least integer by -1) raises an error; what
-LLVM leaves open without harm (a shift by the width or more) gives 0. xDSL's own functions for `arith` and `math`
+Integers wrap. Every operation has a result for all operands: divided by zero, integers give 0; shifted by the width or
+more, they lose all bits but the sign; floats that an integer type does not hold become its nearest integer, and NaN 0
+(docs/arithmetic.md). xDSL's own functions for `arith` and `math`
 compute in double precision and raise Python's errors where a float overflows, so they are no oracle here.
 """
 
@@ -139,29 +140,19 @@ def _constant(op: Operation, x: Sequence[str], names: Namespace) -> str:
     return names.name(numpy_dtype(type).type(value.value.data))
 
 
-def _divided(a: int, b: int, width: int) -> int:
+def _divided(a: int, b: int) -> int:
     if b == 0:
-        raise ZeroDivisionError("a division by zero")
+        return 0
     quotient = abs(a) // abs(b)
-    quotient = quotient if (a < 0) == (b < 0) else -quotient
-    if quotient == 1 << (width - 1) and a < 0:
-        raise ZeroDivisionError(f"the quotient of {a} and {b} does not fit {width} bits")
-    return quotient
+    return quotient if (a < 0) == (b < 0) else -quotient
 
 
-def _remainder(a: int, b: int, width: int) -> int:
-    return a - b * _divided(a, b, width)
+def _remainder(a: int, b: int) -> int:
+    return a - b * _divided(a, b) if b else 0
 
 
-def _floor_divided(a: int, b: int, width: int) -> int:
-    _divided(a, b, width)
-    return a // b
-
-
-def _nonzero(b: int) -> int:
-    if b == 0:
-        raise ZeroDivisionError("a division by zero")
-    return b
+def _floor_divided(a: int, b: int) -> int:
+    return a // b if b else 0
 
 
 def _integer_power(base: int, exponent: int, width: int) -> int:
@@ -248,11 +239,24 @@ def _to_float(op: Operation, x: Sequence[str], names: Namespace) -> str:
     return f"{names.name(np.int64 if signed else np.uint64)}({value}).astype({names.name(target)})"
 
 
+def _moved_down(op: Operation, x: Sequence[str], names: Namespace) -> str:
+    type = op.operands[0].type
+    return wrapped(f"({_signed(x[0], type)} >> min({_unsigned(x[1], type)}, {width_of(type) - 1}))", type)
+
+
 def _to_integer(op: Operation, x: Sequence[str], names: Namespace) -> str:
     type = op.results[0].type
     width = width_of(type)
-    dtype = np.dtype(f"{'int' if op.name == 'arith.fptosi' else 'uint'}{max(8, width)}")
-    return wrapped(f"int({x[0]}.astype({names.name(dtype)}))", type)
+    low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if op.name == "arith.fptosi" else (0, (1 << width) - 1)
+    return wrapped(f"_truncated({x[0]}, {low}, {high})", type)
+
+
+def _truncated(x: Number, low: int, high: int) -> int:
+    """Towards zero, to the nearest integer of the type; 0 for NaN."""
+    if x != x:
+        return 0
+    x = float(x)  # compared with integers exactly
+    return high if x > high else low if x < low else int(x)
 
 
 def _bitcast(op: Operation, x: Sequence[str], names: Namespace) -> str:
@@ -288,27 +292,20 @@ WRITERS: Mapping[str, Writer] = {
     "arith.andi": _wrapping("{0} & {1}"),
     "arith.ori": _wrapping("{0} | {1}"),
     "arith.xori": _wrapping("{0} ^ {1}"),
-    "arith.divsi": _on_signed("_divided({0}, {1}, {width})"),
-    "arith.remsi": _on_signed("_remainder({0}, {1}, {width})"),
-    "arith.floordivsi": _on_signed("_floor_divided({0}, {1}, {width})"),
-    "arith.ceildivsi": _on_signed("-_floor_divided(-{0}, {1}, {width})"),
-    "arith.divui": _on_unsigned("{0} // _nonzero({1})"),
-    "arith.remui": _on_unsigned("{0} % _nonzero({1})"),
-    "arith.ceildivui": _on_unsigned("-(-{0} // _nonzero({1}))"),
+    "arith.divsi": _on_signed("_divided({0}, {1})"),
+    "arith.remsi": _on_signed("_remainder({0}, {1})"),
+    "arith.floordivsi": _on_signed("_floor_divided({0}, {1})"),
+    "arith.ceildivsi": _on_signed("-_floor_divided(-{0}, {1})"),
+    "arith.divui": _on_unsigned("_floor_divided({0}, {1})"),
+    "arith.remui": _on_unsigned("_remainder({0}, {1})"),
+    "arith.ceildivui": _on_unsigned("-_floor_divided(-{0}, {1})"),
     "arith.minsi": _on_signed("min({0}, {1})"),
     "arith.maxsi": _on_signed("max({0}, {1})"),
     "arith.minui": _on_unsigned("min({0}, {1})"),
     "arith.maxui": _on_unsigned("max({0}, {1})"),
     "arith.shli": _on_unsigned("({0} << {1} if {1} < {width} else 0)"),
     "arith.shrui": _on_unsigned("({0} >> {1} if {1} < {width} else 0)"),
-    "arith.shrsi": lambda op, x, names: wrapped(
-        "({0} >> {1} if {1} < {width} else 0)".format(
-            _signed(x[0], op.operands[0].type),
-            _unsigned(x[1], op.operands[0].type),
-            width=width_of(op.operands[0].type),
-        ),
-        op.results[0].type,
-    ),
+    "arith.shrsi": _moved_down,
     "arith.cmpi": _cmpi,
     "arith.select": lambda op, x, names: f"({x[1]} if {x[0]} else {x[2]})",
     "arith.extsi": _on_signed("{0}"),
@@ -357,19 +354,14 @@ WRITERS: Mapping[str, Writer] = {
 }  # fmt: skip
 """The operations on scalars, by name."""
 
-RAISING = frozenset(f"arith.{name}" for name in (
-    "divsi", "remsi", "floordivsi", "ceildivsi", "divui", "remui", "ceildivui",
-))  # fmt: skip
-"""The operations without a result for some operands: their expressions may raise `ZeroDivisionError`."""
-
 HELPERS: Mapping[str, Any] = {
     "np": np,
     "_erf": math.erf,
     **{
         function.__name__: function
         for function in (
-            _divided, _remainder, _floor_divided, _nonzero, _integer_power, _larger, _smaller, _numeric,
-            _power, _float_remainder, _away_from_zero, _with_sign,
+            _divided, _remainder, _floor_divided, _integer_power, _larger, _smaller, _numeric,
+            _power, _float_remainder, _away_from_zero, _with_sign, _truncated,
         )
     },
 }  # fmt: skip

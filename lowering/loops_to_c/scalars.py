@@ -12,17 +12,22 @@ from xdsl.dialects.builtin import BFloat16Type, Float64Type, IndexType, IntegerA
 from xdsl.ir import Attribute, Operation
 
 from ...dialects.support.diagnostics import Diagnostic
-from .types import element, is_float, scalar, unsigned
+from ..total_arith import limits, may_divide_by_zero, may_overflow, may_shift_out, misfit, width_of
+from .types import element, int_literal, is_float, scalar, unsigned
 
 HELPERS = (
-    """static inline int64_t weft_floordiv(int64_t a, int64_t b) {
-  int64_t q = a / b;
-  return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
+    """static inline int64_t weft_div(int64_t a, int64_t b) {
+  return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+static inline int64_t weft_rem(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+static inline int64_t weft_floordiv(int64_t a, int64_t b) {
+  return weft_div(a, b) - (weft_rem(a, b) != 0 && (a < 0) != (b < 0));
+}
+static inline int64_t weft_ceildiv(int64_t a, int64_t b) {
+  return weft_div(a, b) + (weft_rem(a, b) != 0 && (a < 0) == (b < 0));
 }""",
-    """static inline int64_t weft_ceildiv(int64_t a, int64_t b) {
-  int64_t q = a / b;
-  return q * b != a && (a < 0) == (b < 0) ? q + 1 : q;
-}""",
+    """static inline uint64_t weft_udiv(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }
+static inline uint64_t weft_urem(uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }""",
     """static inline uint64_t weft_ipow(uint64_t base, uint64_t exponent) {
   uint64_t result = 1;
   for (; exponent; exponent >>= 1, base *= base)
@@ -59,7 +64,7 @@ static inline uint16_t weft_to_bf16(float x) {
   return at < 0 || extent == 0 ? 0 : extent - 1;
 }""",
 )
-"""Functions that a file has if it uses them."""
+"""Functions that a file has if it uses them. Each text with several is needed whole where one of them is."""
 
 _WRAPPING = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*"}
 _BITS = {"arith.andi": "&", "arith.ori": "|", "arith.xori": "^"}
@@ -129,26 +134,31 @@ def _library(function: str, type: Attribute, operands: Sequence[str]) -> str:
     return f"(_Float16){call}" if scalar(type) == "_Float16" else call
 
 
-def _unsigned_operation(sign: str) -> Callable[[Operation, Attribute, Sequence[str]], str]:
+def _division(sign: str, helper: str, is_signed: bool) -> Callable[[Operation, Attribute, Sequence[str]], str]:
+    """By the processor's instruction where it is shown to have a result, else by a function."""
+
     def rule(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
-        u = unsigned(type)
-        return f"({scalar(type)})(({u}){operands[0]} {sign} ({u}){operands[1]})"
-
-    return rule
-
-
-def _signed_operation(sign: str) -> Callable[[Operation, Attribute, Sequence[str]], str]:
-    def rule(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
-        return f"({scalar(type)})({operands[0]} {sign} {operands[1]})"
+        name = scalar(type)
+        cast = "" if is_signed else f"({unsigned(type)})"
+        a, b = (f"{cast}{text}" for text in operands)
+        if may_divide_by_zero(op) or may_overflow(op):
+            return f"({name}){helper}({a}, {b})"
+        return f"({name})({a} {sign} {b})"
 
     return rule
 
 
 def _shift(sign: str, is_signed: bool) -> Callable[[Operation, Attribute, Sequence[str]], str]:
     def rule(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
-        bits = 64 if isinstance(type, IndexType) else int(scalar(type)[3:-2])
-        kept = operands[0] if is_signed else f"({unsigned(type)}){operands[0]}"
-        return f"({scalar(type)})({kept} {sign} ({operands[1]} & {bits - 1}))"
+        name, u = scalar(type), unsigned(type)
+        bits = width_of(type)
+        kept = operands[0] if is_signed else f"({u}){operands[0]}"
+        if not may_shift_out(op):
+            return f"({name})({kept} {sign} {operands[1]})"
+        within = f"({u}){operands[1]} < {bits}"
+        if is_signed:
+            return f"({name})({kept} {sign} ({within} ? {operands[1]} : {bits - 1}))"
+        return f"{within} ? ({name})({kept} {sign} {operands[1]}) : 0"
 
     return rule
 
@@ -181,8 +191,7 @@ def _function(name: str) -> Callable[[Operation, Attribute, Sequence[str]], str]
 
 def _rounded_division(helper: str) -> Callable[[Operation, Attribute, Sequence[str]], str]:
     def rule(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
-        call = f"{helper}({operands[0]}, {operands[1]})"
-        return call if scalar(type) == "int64_t" else f"({scalar(type)}){call}"
+        return f"({scalar(type)}){helper}({operands[0]}, {operands[1]})"
 
     return rule
 
@@ -228,7 +237,7 @@ def _power(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
 
 
 def _convert(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
-    """By C's rules: to a float, to a narrower or wider float, from a float towards zero, to a wider signed integer."""
+    """By C's rules: to a float, to a narrower or wider float, to a wider signed integer."""
     source = element(op.operands[0].type)
     if scalar(source) == "bool" and op.name in ("arith.extsi", "arith.sitofp"):
         return f"({computed_type(type)})-(int){operands[0]}"
@@ -242,10 +251,21 @@ def _convert_unsigned(op: Operation, type: Attribute, operands: Sequence[str]) -
     return f"({computed_type(type)})({unsigned(source)}){operands[0]}"
 
 
-def _to_unsigned(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
-    if scalar(type) == "bool":
-        return f"{operands[0]} != 0"
-    return f"({scalar(type)})({unsigned(type)}){operands[0]}"
+def _to_integer(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
+    """Towards zero, to the nearest integer of the type; what it does not hold is compared with powers of two."""
+    (x,) = operands
+    name, u = scalar(type), unsigned(type)
+    found, (least, greatest) = misfit(op), limits(op)
+    inner = "(int)" if name == "bool" else f"({u})" if least == 0 else ""
+    text = f"({name}){inner}{x}"
+    suffix = "" if isinstance(element(op.operands[0].type), Float64Type) else "f"
+    if found.nan:
+        text = f"{x} != {x} ? 0 : {text}"
+    if found.high:
+        text = f"{x} >= {float(greatest + 1)!r}{suffix} ? {int_literal(greatest if least else -1, type)} : {text}"
+    if found.low:
+        text = f"{x} <= {float(least)!r}{suffix} ? {int_literal(least, type)} : {text}"
+    return text
 
 
 def _bitcast(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
@@ -266,10 +286,10 @@ def _bitcast(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
 
 
 _RULES: dict[str, Callable[[Operation, Attribute, Sequence[str]], str]] = {
-    "arith.divsi": _signed_operation("/"),
-    "arith.remsi": _signed_operation("%"),
-    "arith.divui": _unsigned_operation("/"),
-    "arith.remui": _unsigned_operation("%"),
+    "arith.divsi": _division("/", "weft_div", True),
+    "arith.remsi": _division("%", "weft_rem", True),
+    "arith.divui": _division("/", "weft_udiv", False),
+    "arith.remui": _division("%", "weft_urem", False),
     "arith.shli": _shift("<<", False),
     "arith.shrui": _shift(">>", False),
     "arith.shrsi": _shift(">>", True),
@@ -291,8 +311,8 @@ _RULES: dict[str, Callable[[Operation, Attribute, Sequence[str]], str]] = {
     "arith.select": _select,
     "arith.sitofp": _convert,
     "arith.uitofp": _convert_unsigned,
-    "arith.fptosi": _convert,
-    "arith.fptoui": _to_unsigned,
+    "arith.fptosi": _to_integer,
+    "arith.fptoui": _to_integer,
     "arith.extf": _convert,
     "arith.truncf": _convert,
     "arith.extsi": _convert,

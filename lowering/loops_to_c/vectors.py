@@ -12,6 +12,7 @@ from xdsl.dialects import func, vector
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.support.diagnostics import Diagnostic
+from ..total_arith import misfit
 from . import scalars
 from .types import Names, element, lanes, scalar, unsigned
 from .unit import ATOM, SUM, Text, Unit
@@ -114,6 +115,8 @@ class VectorText:
             case "arith.andi" | "arith.ori" | "arith.xori":
                 sign = {"arith.andi": "&", "arith.ori": "|", "arith.xori": "^"}[op.name]
                 return f"{operands[0]} {sign} {operands[1]}"
+            case "arith.fptosi" if misfit(op):
+                return None
             case "arith.sitofp" | "arith.extsi" | "arith.trunci" | "arith.extf" | "arith.truncf" | "arith.fptosi":
                 source = element(op.operands[0].type)
                 if {scalar(source), scalar(of)} & {"bool", "uint16_t", "_Float16"}:

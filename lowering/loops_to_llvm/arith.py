@@ -45,7 +45,7 @@ def predicate(number: int) -> dict[str, Attribute]:
     return {"predicate": IntegerAttr(number, i64)}
 
 
-EQ, NE, SLT, ULT = predicate(0), predicate(1), predicate(2), predicate(6)
+SLT, ULT = predicate(2), predicate(6)
 
 
 @RULES.rule(arith.ConstantOp)
@@ -80,15 +80,9 @@ def binary(table: dict[type[Operation], type[Operation]]) -> None:
 
 binary(
     {
-        arith.DivSIOp: llvm.SDivOp,
-        arith.DivUIOp: llvm.UDivOp,
-        arith.RemSIOp: llvm.SRemOp,
-        arith.RemUIOp: llvm.URemOp,
         arith.AndIOp: llvm.AndOp,
         arith.OrIOp: llvm.OrOp,
         arith.XOrIOp: llvm.XOrOp,
-        arith.ShRSIOp: llvm.AShrOp,
-        arith.ShRUIOp: llvm.LShrOp,
         arith.MaxSIOp: intr.SMaxOp,
         arith.MinSIOp: intr.SMinOp,
         arith.MaxUIOp: intr.UMaxOp,
@@ -100,11 +94,10 @@ _WITH_OVERFLOW: dict[type[Operation], type[Operation]] = {
     arith.AddiOp: llvm.AddOp,
     arith.SubiOp: llvm.SubOp,
     arith.MuliOp: llvm.MulOp,
-    arith.ShLIOp: llvm.ShlOp,
 }
 
 
-@RULES.rule(arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp)
+@RULES.rule(arith.AddiOp, arith.SubiOp, arith.MuliOp)
 def overflow_rule(lowering: FunctionLowering, op: arith.SignlessIntegerBinaryOperationWithOverflow) -> None:
     lhs, rhs = lowering.get(op.lhs), lowering.get(op.rhs)
     lowering.set(op.result, lowering.add(_WITH_OVERFLOW[type(op)], (lhs, rhs), lhs.type, overflow(op.overflow_flags)))
@@ -174,8 +167,6 @@ _NO_FLAGS: dict[str, Attribute] = {"fastmathFlags": intr.NO_FLAGS}
 _CASTS: dict[type[Operation], type[Operation]] = {
     arith.SIToFPOp: llvm.SIToFPOp,
     arith.UIToFPOp: llvmx.UIToFPOp,
-    arith.FPToSIOp: llvmx.FPToSIOp,
-    arith.FPToUIOp: llvmx.FPToUIOp,
     arith.ExtFOp: llvm.FPExtOp,
     arith.TruncFOp: llvm.FPTruncOp,
     arith.ExtSIOp: llvm.SExtOp,
@@ -183,8 +174,6 @@ _CASTS: dict[type[Operation], type[Operation]] = {
     arith.TruncIOp: llvm.TruncOp,
     arith_extensions.SIToFPOp: llvm.SIToFPOp,
     arith_extensions.UIToFPOp: llvmx.UIToFPOp,
-    arith_extensions.FPToSIOp: llvmx.FPToSIOp,
-    arith_extensions.FPToUIOp: llvmx.FPToUIOp,
     arith_extensions.ExtSIOp: llvm.SExtOp,
     arith_extensions.ExtUIOp: llvm.ZExtOp,
     arith_extensions.TruncIOp: llvm.TruncOp,
@@ -195,12 +184,12 @@ def cast_rule(lowering: FunctionLowering, op: Operation) -> None:
     type_of_result = op.results[0].type
     result = value_type(type_of_result)
     source = widened(lowering, op.operands[0])
-    if isinstance(op, arith.TruncFOp) and _width(source.type) == 64 and _width(result) == 16:
+    if isinstance(op, arith.TruncFOp) and width(source.type) == 64 and width(result) == 16:
         source = halfway_to_short(lowering, source)
     computed = with_element_type(result, f32) if is_bfloat(type_of_result) else result
     kind = _CASTS[type(op)]
     if isinstance(op, arith.ExtFOp | arith.TruncFOp):
-        before, after = _width(source.type), _width(computed)
+        before, after = width(source.type), width(computed)
         kind = None if before == after else llvm.FPExtOp if before < after else llvm.FPTruncOp
     value = source if kind is None else lowering.add(kind, (source,), computed)
     lowering.set(op.results[0], narrowed(lowering, value, type_of_result))
@@ -214,8 +203,8 @@ def bitcast_rule(lowering: FunctionLowering, op: arith.BitcastOp) -> None:
     source, result = lowering.get(op.input), value_type(op.result.type)
     same = source.type == result
     kind = llvm.BitcastOp
-    if not same and _width(source.type) != _width(result):  # floats of less than 8 bits are in 8
-        kind = llvm.ZExtOp if _width(source.type) < _width(result) else llvm.TruncOp
+    if not same and width(source.type) != width(result):  # floats of less than 8 bits are in 8
+        kind = llvm.ZExtOp if width(source.type) < width(result) else llvm.TruncOp
     lowering.set(op.result, source if same else lowering.add(kind, (source,), result))
 
 
@@ -231,45 +220,20 @@ def index_cast_rule(
         lowering.set_constant(op.result, IntegerAttr(static, i64), i64)
         return
     source = lowering.get(op.input)
-    before, after = (_width(type) for type in (source.type, result))
+    before, after = (width(type) for type in (source.type, result))
     widen = llvm.ZExtOp if isinstance(op, arith_extensions.IndexCastUIOp) else llvm.SExtOp
     kind = widen if after > before else llvm.TruncOp
     lowering.set(op.result, source if before == after else lowering.add(kind, (source,), result))
 
 
-def _width(type: Attribute) -> int:
+def width(type: Attribute) -> int:
+    """Bits of an integer or a float, or of a vector's lanes."""
     element = element_type(type)
     assert isinstance(element, IntegerType | AnyFloat)
     return element.bitwidth
 
 
 # Operations made of several
-
-
-@RULES.rule(arith.CeilDivSIOp, arith.FloorDivSIOp)
-def rounded_division_rule(lowering: FunctionLowering, op: arith.CeilDivSIOp | arith.FloorDivSIOp) -> None:
-    """The quotient towards zero, one further where the division leaves a rest on the side that is rounded to."""
-    lhs, rhs = lowering.get(op.lhs), lowering.get(op.rhs)
-    type, up = lhs.type, isinstance(op, arith.CeilDivSIOp)
-    bit, zero = with_element_type(type, i1), lowering.integer(0, lhs.type)
-    quotient = lowering.add(llvm.SDivOp, (lhs, rhs), type)
-    inexact = lowering.add(llvm.ICmpOp, (lowering.add(llvm.MulOp, (quotient, rhs), type), lhs), bit, NE)
-    negative = [lowering.add(llvm.ICmpOp, (side, zero), bit, SLT) for side in (lhs, rhs)]
-    moved = lowering.add(llvm.ICmpOp, negative, bit, EQ if up else NE)
-    adjusted = lowering.add(llvm.AddOp, (quotient, lowering.integer(1 if up else -1, type)), type)
-    condition = lowering.add(llvm.AndOp, (inexact, moved), bit)
-    lowering.set(op.result, select(lowering, condition, adjusted, quotient))
-
-
-@RULES.rule(arith.CeilDivUIOp)
-def ceil_div_unsigned_rule(lowering: FunctionLowering, op: arith.CeilDivUIOp) -> None:
-    lhs, rhs = lowering.get(op.lhs), lowering.get(op.rhs)
-    type = lhs.type
-    quotient = lowering.add(llvm.UDivOp, (lhs, rhs), type)
-    inexact = lowering.add(
-        llvm.ICmpOp, (lowering.add(llvm.MulOp, (quotient, rhs), type), lhs), with_element_type(type, i1), NE
-    )
-    lowering.set(op.result, lowering.add(llvm.AddOp, (quotient, lowering.add(llvm.ZExtOp, (inexact,), type)), type))
 
 
 @RULES.rule(arith.AddUIExtendedOp)
@@ -284,10 +248,10 @@ def add_extended_rule(lowering: FunctionLowering, op: arith.AddUIExtendedOp) -> 
 def mul_extended_rule(lowering: FunctionLowering, op: arith.MulUIExtendedOp | arith.MulSIExtendedOp) -> None:
     """The product in twice the width, in two halves."""
     lhs, rhs = lowering.get(op.lhs), lowering.get(op.rhs)
-    type, width = lhs.type, _width(lhs.type)
-    double = with_element_type(type, IntegerType(2 * width))
+    type, bits = lhs.type, width(lhs.type)
+    double = with_element_type(type, IntegerType(2 * bits))
     widen = llvm.ZExtOp if isinstance(op, arith.MulUIExtendedOp) else llvm.SExtOp
     product = lowering.add(llvm.MulOp, [lowering.add(widen, (side,), double) for side in (lhs, rhs)], double)
-    high = lowering.add(llvm.LShrOp, (product, lowering.integer(width, double)), double)
+    high = lowering.add(llvm.LShrOp, (product, lowering.integer(bits, double)), double)
     lowering.set(op.low, lowering.add(llvm.TruncOp, (product,), type))
     lowering.set(op.high, lowering.add(llvm.TruncOp, (high,), type))

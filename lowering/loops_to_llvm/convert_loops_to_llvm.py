@@ -9,8 +9,9 @@
       return                                                 llvm.cond_br %more, ^1(%next : i64), ^2
     }                                                      ^2: llvm.return }
 
-Every operation class has one rule, in `control`, `sharing`, `checking`, `calling`, `arith`, `math`, `memref` or
-`vector` beside this file. An operation without one is an error that names it; the module is then left as it was.
+Every operation class has one rule, in `control`, `sharing`, `checking`, `calling`, `arith`, `math`, `memref`,
+`total` or `vector` beside this file. An operation without one is an error that names it; the module is then left as it
+was.
 
 Memref arguments are bare pointers to the first element that the memref reaches, and are `llvm.noalias` unless
 
@@ -75,6 +76,9 @@ from . import (
     sharing as llvm_sharing,
 )
 from . import (
+    total as llvm_total,
+)
+from . import (
     vector as llvm_vector,
 )
 from .function import FunctionLowering, Rules
@@ -90,6 +94,7 @@ RULES = Rules(
     llvm_math.RULES,
     llvm_memref.RULES,
     llvm_sharing.RULES,
+    llvm_total.RULES,
     llvm_vector.RULES,
 )
 

@@ -232,12 +232,88 @@ func.func @bf16_is_computed_in_f32(%x: bf16, %y: bf16) -> bf16 {
 // -----
 
 // CHECK-LABEL: llvm.func @quotients_are_rounded_down
-// CHECK: %0 = llvm.sdiv %x, %y : i32
-// CHECK-NEXT: %1 = llvm.mul %0, %y : i32
+// CHECK: %0 = llvm.sdiv %x, %c7_i32 : i32
+// CHECK-NEXT: %1 = llvm.mul %0, %c7_i32 : i32
 // CHECK-NEXT: %2 = llvm.icmp "ne" %1, %x : i32
-func.func @quotients_are_rounded_down(%x: i32, %y: i32) -> i32 {
+func.func @quotients_are_rounded_down(%x: i32) -> i32 {
+  %y = arith.constant 7 : i32
   %z = arith.floordivsi %x, %y : i32
   func.return %z : i32
+}
+
+// -----
+
+// By what may be 0, and the least integer by what may be -1.
+// CHECK-LABEL: llvm.func @a_division_has_a_result_for_all_operands
+// CHECK: %[[ZERO:.*]] = llvm.icmp "eq" %y, %c0_i32 : i32
+// CHECK-NEXT: %[[MINUS:.*]] = llvm.icmp "eq" %y, %c_1_i32 : i32
+// CHECK-NEXT: %[[LEAST:.*]] = llvm.icmp "eq" %x, %c_2147483648_i32 : i32
+// CHECK-NEXT: %[[OVER:.*]] = llvm.and %[[MINUS]], %[[LEAST]] : i1
+// CHECK-NEXT: %[[UNSAFE:.*]] = llvm.or %[[ZERO]], %[[OVER]] : i1
+// CHECK-NEXT: %[[BY:.*]] = llvm.select %[[UNSAFE]], %c1_i32, %y : i1, i32
+// CHECK-NEXT: %[[Q:.*]] = llvm.sdiv %x, %[[BY]] : i32
+// CHECK-NEXT: llvm.select %[[ZERO]], %c0_i32, %[[Q]] : i1, i32
+func.func @a_division_has_a_result_for_all_operands(%x: i32, %y: i32) -> i32 {
+  %z = arith.divsi %x, %y : i32
+  func.return %z : i32
+}
+
+// -----
+
+// What the operands show needs no care: a literal, the variable of a loop, what was made another number than 0.
+// CHECK-LABEL: llvm.func @what_is_shown_costs_nothing
+// CHECK-NOT: llvm.select
+// CHECK: llvm.icmp "eq" %y
+// CHECK-NEXT: %[[ONE:.*]] = llvm.select
+// CHECK-NEXT: llvm.udiv %y, %[[ONE]]
+// CHECK-NOT: llvm.select
+// CHECK: llvm.return
+func.func @what_is_shown_costs_nothing(%x: i32, %y: i32, %m: memref<8xi32>, %f: f32) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %i31 = arith.constant 31 : i32
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %low = arith.constant -128.0 : f32
+  %is_zero = arith.cmpi eq, %y, %zero : i32
+  %safe = arith.select %is_zero, %one, %y : i32
+  %w = arith.divui %y, %safe : i32
+  memref.store %w, %m[%c1] : memref<8xi32>
+  scf.for %i = %c1 to %c8 step %c1 {
+    %a = arith.index_cast %i : index to i32
+    %q = arith.divsi %x, %a : i32
+    %r = arith.shrsi %q, %a : i32
+    %s = arith.shli %r, %i31 : i32
+    %t = arith.maxsi %s, %one : i32
+    %u = arith.remsi %x, %t : i32
+    %v = arith.sitofp %a : i32 to f32
+    %n = arith.fptosi %v : f32 to i32
+    %o = arith.addi %u, %n : i32
+    memref.store %o, %m[%i] : memref<8xi32>
+  }
+  func.return
+}
+
+// -----
+
+// Of a float that was clipped, only NaN is left to be seen to.
+// CHECK-LABEL: llvm.func @a_clipped_float_fits
+// CHECK: %[[N:.*]] = llvm.fptosi %{{.*}} : f32 to i8
+// CHECK-NEXT: %[[NAN:.*]] = llvm.fcmp "uno"
+// CHECK-NEXT: llvm.select %[[NAN]], %{{.*}}, %[[N]] : i1, i8
+// CHECK-NOT: llvm.fcmp
+// CHECK: llvm.return
+func.func @a_clipped_float_fits(%f: f32) -> i8 {
+  %low = arith.constant -128.0 : f32
+  %high = arith.constant 127.0 : f32
+  %below = arith.cmpf ogt, %low, %f : f32
+  %a = arith.select %below, %low, %f : f32
+  %above = arith.cmpf olt, %high, %a : f32
+  %b = arith.select %above, %high, %a : f32
+  %c = math.roundeven %b : f32
+  %d = arith.fptosi %c : f32 to i8
+  func.return %d : i8
 }
 
 // -----

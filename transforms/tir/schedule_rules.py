@@ -103,13 +103,15 @@ def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters) -> None:
 
 
 def _is_plain(block: BlockOp) -> bool:
-    """Whether `block` is as `te` makes it: alone in its nest, one loop for each iterator, one element written."""
+    """Whether `block` is as `te` makes it: alone in its nest, one loop for each iterator, one element written, and
+    nothing else read of the buffer that it is in."""
     nest: Operation = block
     for loop in reversed(enclosing_loops(block)):
         if list(loop.body.block.ops) != [nest]:
             return False
         nest = loop
     stores = [access.op for access in block.accesses() if access.is_write]
+    updates = [access.op for access in block.accesses() if not access.is_write and access.buffer in block.writes]
     if block.conditions or len(block.writes) != 1 or not all(isinstance(op, memref.StoreOp) for op in stores):
         return False
     loop_vars, bindings = list(block.loop_vars), block.bindings.data.results
@@ -119,7 +121,8 @@ def _is_plain(block: BlockOp) -> bool:
     ]:
         return False
     spatial = [position for position, kind in enumerate(block.kinds) if kind == IterKind.SPATIAL]
-    return all([v.index if isinstance(v, BlockArgument) else None for v in op.indices] == spatial for op in stores)
+    places = [[v.index if isinstance(v, BlockArgument) else None for v in op.indices] for op in (*stores, *updates)]
+    return all(place == spatial for place in places)
 
 
 def _is_scheduled(block: BlockOp) -> bool:

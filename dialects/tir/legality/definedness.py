@@ -2,8 +2,9 @@
 
 A buffer starts without values. Two things can be seen without running a function: in which order its blocks run, and
 between which indices each of them writes. So what is found is certain: a read that nothing comes before, a read or an
-element of an output that no block's writes reach, and an output that has more elements than there are writes. What only
-some instances leave out in the midst of others, or leave out where data says so, is left to the interpreter.
+element of an output that no block's writes reach, and an output that has more elements than there are writes. A write
+that is made only where data says so, under a branch or at an index, writes no element for certain: outputs need others.
+What only some instances leave out in the midst of others is left to the interpreter.
 
 That an iteration of a parallel loop has only what it wrote itself of a thread's own buffer is said by `carried`.
 """
@@ -15,7 +16,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.dialects import memref, scf
+from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ..affine import Access, Range, expr_range, substitute
@@ -23,6 +25,7 @@ from ..blocks import BlockOp
 from ..buffers import AllocBufferOp, memref_of
 from ..calls import Handed
 from .bounds import buffer_name, never_runs, space_of
+from .data import depends_on_data
 from .decide import Verdict, within
 from .finding import Finding
 
@@ -43,6 +46,31 @@ class _Touch:
     def is_certain(self) -> bool:
         """Whether the access is made each time its block runs, and that runs in every iteration."""
         return self.access.is_sure and self.access.op.parent_op() is self.block and not self.block.conditions
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether data has no say in whether the access, a write, is made where its block runs: no branch around it
+        depends on data, or the other side of the branch writes the same element."""
+        op: Operation = self.access.op
+        while (parent := op.parent_op()) is not self.block and isinstance(parent, scf.IfOp):
+            other = parent.false_region if op.parent_region() is parent.true_region else parent.true_region
+            if depends_on_data(parent.cond) and not _writes_too(other, self.access, self.block):
+                return False
+            op = parent
+        return True
+
+
+def _writes_too(region: Region, access: Access, block: BlockOp) -> bool:
+    """Whether `region`, wherever it is run, writes the element that `access` of the same block does."""
+    if access.map is None or not region.blocks:
+        return False
+    same = {other.op for other in block.accesses() if other.buffer is access.buffer and other.map == access.map}
+    for op in region.block.ops:
+        if isinstance(op, memref.StoreOp) and op in same:
+            return True
+        if isinstance(op, scf.IfOp) and all(_writes_too(side, access, block) for side in op.regions):
+            return True
+    return False
 
 
 def check_values(blocks: Sequence[BlockOp]) -> Iterator[Finding]:
@@ -111,7 +139,8 @@ def _check_reads(buffer: SSAValue, readers: Sequence[_Touch], writers: Sequence[
         if (where := _unreached(reader, writers)) is not None:
             yield Finding(
                 reader.access.op,
-                f"{name} at {where}, where nothing is written to it",
+                f"{name} at {where}, where nothing is written to it"
+                + ("" if all(writer.is_sure for writer in writers) else ", unless data says so"),
                 hint="let the blocks that write it reach all of it",
             )
             return
@@ -125,7 +154,7 @@ def _indices(touch: _Touch) -> list[AffineExpr]:
 
 
 def _hull(writers: Sequence[_Touch]) -> Box | None:
-    """Between which indices all of `writers` write, at most; `None` where that is not known."""
+    """Between which indices all of `writers` write, at most; `None` where data says."""
     hull: list[Range] | None = None
     for writer in writers:
         if writer.access.map is None:
@@ -145,7 +174,7 @@ def _hull(writers: Sequence[_Touch]) -> Box | None:
 
 def _unreached(reader: _Touch, writers: Sequence[_Touch]) -> str | None:
     """An index that `reader` certainly reads and no writer reaches, in words."""
-    hull = _hull(writers)
+    hull = _hull([writer for writer in writers if writer.is_sure])
     shape = memref_of(reader.access.buffer).get_shape()
     if hull is None:
         return None
@@ -164,9 +193,21 @@ def _unreached(reader: _Touch, writers: Sequence[_Touch]) -> str | None:
 def _check_result(buffer: SSAValue, writers: Sequence[_Touch]) -> Iterator[Finding]:
     """Every element of a result is written."""
     shape = memref_of(buffer).get_shape()
-    if (hull := _hull(writers)) is None:
+    name = buffer_name(buffer)
+    sure = [writer for writer in writers if writer.is_sure and writer.access.map is not None]
+    if any(isinstance(writer.access, Handed) and writer.is_sure for writer in writers):
+        return  # a call says that it writes it
+    if not sure:
+        yield Finding(
+            writers[0].access.op,
+            f"{name} is written only where data says so: nothing shows that all of its elements are",
+            hint="write all of it first, or write a value in the other branch too: a buffer starts without values",
+        )
         return
-    name, last = buffer_name(buffer), writers[-1]
+    writers, last = sure, sure[-1]
+    hull = _hull(writers)
+    if hull is None:
+        return
     hint = "let the blocks that write it reach all of it: a buffer starts without values"
     if hull == _NOTHING:
         yield Finding(last.block, f"no element of {name} is written: the conditions never hold", hint=hint)

@@ -8,12 +8,13 @@ compared with how far all else moves it. Where that says nothing, and the spaces
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from math import gcd
 
-from xdsl.ir import SSAValue
+from xdsl.dialects import scf
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
 from ..affine import Access, Linear, Range, evaluate_along, expr_range, linear, substitute, uses
@@ -23,6 +24,7 @@ from ..calls import Handed
 from ..loops import ForOp, enclosing_loops, loop_range
 from ..symbols import MAX_EXTENT, depends_on_symbols
 from .bounds import buffer_name, never_runs
+from .data import depends_on_data
 from .decide import Space, Verdict
 from .finding import Finding
 
@@ -62,7 +64,8 @@ def check_independence(
                     continue
                 verdict = _never_meet(loop, first, second)
                 if verdict != Verdict.PROVED:
-                    yield _finding(loop, buffer, first, second, verdict == Verdict.REFUTED)
+                    found = _finding(loop, buffer, first, second, verdict == Verdict.REFUTED)
+                    yield replace(found, by_data=verdict == Verdict.UNKNOWN and _by_data(loop, first, second))
 
 
 def _finding(loop: ForOp, buffer: SSAValue, first: Touch, second: Touch, certain: bool) -> Finding:
@@ -82,7 +85,7 @@ def _finding(loop: ForOp, buffer: SSAValue, first: Touch, second: Touch, certain
     hint = "let the loop be serial"
     if isinstance(buffer.owner, AllocBufferOp):
         hint += f', or give {name} the scope "local"'
-    return Finding(writer.block, what, hint, certain)
+    return Finding(writer.block, what, hint, certain, buffer)
 
 
 def _never_meet(loop: ForOp, first: Touch, second: Touch) -> Verdict:
@@ -94,9 +97,32 @@ def _never_meet(loop: ForOp, first: Touch, second: Touch) -> Verdict:
     b = _Forms.of(second, loop, shared, a.end)
     if _separated(loop, a, b):
         return Verdict.PROVED
-    if any(touch.access.op.parent_op() is not touch.block or _is_symbolic(touch) for touch in (first, second)):
-        return Verdict.UNKNOWN  # under a branch, or at places that are known only when the function is called
-    return _search(loop, first, second)
+    if _is_symbolic(first) or _is_symbolic(second):
+        return Verdict.UNKNOWN  # at places that are known only when the function is called
+    verdict = _search(loop, first, second)
+    if any(touch.access.op.parent_op() is not touch.block for touch in (first, second)):
+        return Verdict.PROVED if verdict == Verdict.PROVED else Verdict.UNKNOWN  # under a branch, perhaps not made
+    return verdict
+
+
+def _by_data(loop: ForOp, first: Touch, second: Touch) -> bool:
+    """Whether it is data that says if two accesses meet: which elements they touch, or whether they do where they could
+    meet."""
+    if first.access.map is None or second.access.map is None:
+        return True
+    if not any(_is_under_data(touch) for touch in (first, second)) or _is_symbolic(first) or _is_symbolic(second):
+        return False
+    return _search(loop, first, second) == Verdict.REFUTED
+
+
+def _is_under_data(touch: Touch) -> bool:
+    """Whether an access stands in a branch that depends on data."""
+    op: Operation | None = touch.access.op
+    while op is not None and op is not touch.block:
+        if isinstance(op, scf.IfOp) and depends_on_data(op.cond):
+            return True
+        op = op.parent_op()
+    return False
 
 
 def _is_symbolic(touch: Touch) -> bool:
@@ -236,34 +262,46 @@ _MOD = AffineBinaryOpKind.Mod
 
 
 def _search(loop: ForOp, first: Touch, second: Touch) -> Verdict:
-    """Look at all elements that the two accesses touch, the loops outside at their first iteration."""
-    iterations: dict[tuple[int, ...], set[int]] = {}
-    for element, iteration in _elements(loop, first):
-        iterations.setdefault(element, set()).add(iteration)
-    for element, iteration in _elements(loop, second):
-        if iterations.get(element, {iteration}) != {iteration}:
+    """Look at all elements that the two accesses touch; where they are many, at those that they touch in the first
+    iteration of the loops outside."""
+    for everywhere in (True, False):
+        touched, others = (_elements(loop, touch, everywhere) for touch in (first, second))
+        if touched is None or others is None:
+            continue
+        iterations: dict[tuple[int, ...], set[int]] = {}
+        for element, iteration in touched:
+            iterations.setdefault(element, set()).add(iteration)
+        if any(iterations.get(element, {iteration}) != {iteration} for element, iteration in others):
             return Verdict.REFUTED
+        return Verdict.PROVED if everywhere else Verdict.UNKNOWN
     return Verdict.UNKNOWN
 
 
-def _elements(loop: ForOp, touch: Touch) -> Iterator[tuple[tuple[int, ...], int]]:
-    """The elements that an access touches, each with the iteration of `loop`; none if they are many."""
+def _elements(loop: ForOp, touch: Touch, everywhere: bool) -> list[tuple[tuple[int, ...], int]] | None:
+    """The elements that an access touches, each behind the iterations of the loops outside and with the iteration of
+    `loop`; `None` if they are many."""
     block, map = touch.block, touch.access.map
     assert map is not None
-    outside = {each.var for each in enclosing_loops(loop)}
+    outside = [each.var for each in enclosing_loops(loop)]
+    used = [v for v in outside if v in block.loop_vars]
     variables = list(dict.fromkeys((*block.loop_vars, loop.var)))
     ranges = [loop_range(v) for v in variables]
-    space = Space(
-        tuple((low, low) if v in outside else (low, high) for v, (low, high) in zip(variables, ranges, strict=True)),
-        block.conditions,
-    )
-    used = frozenset(range(len(variables)))
-    if space.is_empty or not space.is_complete(used):
-        return
+    if not everywhere:
+        ranges = [(low, low) if v in outside else (low, high) for v, (low, high) in zip(variables, ranges, strict=True)]
+    space = Space(tuple(ranges), block.conditions)
+    moving = frozenset(range(len(variables)))
+    if space.is_empty:
+        return []
+    if not space.is_complete(moving):
+        return None
+    found: list[tuple[tuple[int, ...], int]] = []
     position = variables.index(loop.var)
-    for point in space.points(used):
+    places = {v: variables.index(v) for v in used}
+    for point in space.points(moving):
         iters = [b.eval(point, []) for b in block.bindings.data.results]
-        yield tuple(index.eval(iters, []) for index in map.results), point[position]
+        around = (point[places[v]] if v in places else 0 for v in outside)
+        found.append(((*around, *(index.eval(iters, []) for index in map.results)), point[position]))
+    return found
 
 
 def carries_reduction(loop: ForOp, block: BlockOp) -> str | None:

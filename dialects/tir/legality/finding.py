@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ...support.diagnostics import Diagnostic
 
@@ -17,6 +17,10 @@ class Finding:
     message: str
     hint: str | None = None
     certain: bool = True
+    buffer: SSAValue | None = None
+    """The buffer that it is about, if it is about one."""
+    by_data: bool = False
+    """Whether data decides, so that it can be shown of no function with those operations."""
 
     def diagnostic(self) -> Diagnostic:
         """What the user is told."""

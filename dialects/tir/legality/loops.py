@@ -1,11 +1,18 @@
-"""A loop may run as its kind says."""
+"""A loop may run as its kind says.
+
+Iterations that run at the same time are independent. Where data says which elements they touch, nobody can see whether
+they are: such a loop is refused, unless its annotation `independent` asserts it. Of what is asserted, and of indices
+that are affine but too many to look at, only what is certainly wrong is found here; the interpreter of `tir` finds the
+rest when it runs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..blocks import blocks_under
-from ..loops import ForKind, ForOp
+from ..loops import INDEPENDENT, ForKind, ForOp
 from .carried import check_carried
 from .dependence import carries_reduction, check_independence
 from .finding import Finding
@@ -16,19 +23,29 @@ def check_kind(loop: ForOp, kind: ForKind) -> Iterator[Finding]:
     other, none is a step of a reduction, and none finds in a private buffer what another one left."""
     if not kind.is_concurrent or loop.size in (0, 1):
         return
+    name = f"%{loop.var.name_hint or 'i'}"
     for block in blocks_under(loop):
         if (iterator := carries_reduction(loop, block)) is not None:
             yield Finding(
                 block,
-                f"block @{block.block_name} stands in a {kind.value} loop, %{loop.var.name_hint or 'i'}, to which it "
+                f"block @{block.block_name} stands in a {kind.value} loop, {name}, to which it "
                 f"binds iterator {iterator}: its steps cannot run at the same time",
                 hint="let the loop be serial, or bind a spatial iterator to it",
             )
             return
     for finding in check_independence(loop):
         if finding.certain:
-            what = f"a {kind.value} loop, %{loop.var.name_hint or 'i'}, whose iterations depend on each other"
-            yield Finding(finding.op, f"it stands in {what}: {finding.message}", finding.hint)
+            what = f"a {kind.value} loop, {name}, whose iterations depend on each other"
+            yield replace(finding, message=f"it stands in {what}: {finding.message}")
+        elif finding.by_data and not loop.is_independent:
+            yield _refused(kind, finding)
         else:
             yield finding
     yield from check_carried(loop, kind)
+
+
+def _refused(kind: ForKind, finding: Finding) -> Finding:
+    hint = (
+        f"let the loop be serial, or let it assert that its iterations are independent: annotations {{{INDEPENDENT}}}"
+    )
+    return replace(finding, message=f"it stands in a {kind.value} loop: {finding.message}", hint=hint, certain=True)
