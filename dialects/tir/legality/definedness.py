@@ -52,7 +52,9 @@ class _Touch:
         """Whether data has no say in whether the access, a write, is made where its block runs: no branch around it
         depends on data, or the other side of the branch writes the same element."""
         op: Operation = self.access.op
-        while (parent := op.parent_op()) is not self.block and isinstance(parent, scf.IfOp):
+        while (parent := op.parent_op()) is not self.block:
+            if not isinstance(parent, scf.IfOp):
+                return False
             other = parent.false_region if op.parent_region() is parent.true_region else parent.true_region
             if depends_on_data(parent.cond) and not _writes_too(other, self.access, self.block):
                 return False
@@ -60,7 +62,7 @@ class _Touch:
         return True
 
 
-def _writes_too(region: Region, access: Access, block: BlockOp) -> bool:
+def _writes_too(region: Region, access: Access | Handed, block: BlockOp) -> bool:
     """Whether `region`, wherever it is run, writes the element that `access` of the same block does."""
     if access.map is None or not region.blocks:
         return False
