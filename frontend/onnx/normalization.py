@@ -13,17 +13,40 @@ from .node import Node, Versions, rank_of
 
 
 def batch_norm(node: Node) -> list[SSAValue | None]:
-    if node.integer("training_mode", 0):
-        raise Unsupported("training_mode", "export the model for inference")
     if node.integer("spatial", 1) == 0:
         raise Unsupported("statistics for each activation (spatial = 0)")
-    if any(node.output_used(i) for i in range(1, 5)):
+    x, scale, offset, mean, variance = (node.input(i) for i in range(5))
+    running: list[SSAValue | None] = []
+    if node.integer("training_mode", 0):
+        running, mean, variance = _trained(node, x, mean, variance)
+    elif any(node.output_used(i) for i in range(1, 5)):
         raise Unsupported("the outputs of training (running and saved statistics)", "export the model for inference")
-    x, *statistics = (node.input(i) for i in range(5))
     fields = node.emit_tuple(
-        "nn.batch_norm", x, *statistics, axis=1, epsilon=node.real("epsilon", 1e-5), center=True, scale=True
+        "nn.batch_norm",
+        x,
+        *(scale, offset, mean, variance),
+        axis=1,
+        epsilon=node.real("epsilon", 1e-5),
+        center=True,
+        scale=True,
     )
-    return [fields[0]]
+    return [fields[0], *running]
+
+
+def _trained(
+    node: Node, x: SSAValue, mean: SSAValue, variance: SSAValue
+) -> tuple[list[SSAValue | None], SSAValue, SSAValue]:
+    """The statistics of the batch, and the running ones moved towards them."""
+    others, momentum = [d for d in range(rank_of(x)) if d != 1], node.real("momentum", 0.9)
+    wide = node.emit("mean", x, axis=others, keepdims=True)
+    seen = node.emit("mean", x, axis=others), node.emit("variance", x, wide, axis=others)
+
+    def moved(old: SSAValue, new: SSAValue) -> SSAValue:
+        new = node.cast(new, tensor(old).element_type)
+        kept = node.emit("multiply", old, node.scalar(momentum, old))
+        return node.emit("add", kept, node.emit("multiply", new, node.scalar(1 - momentum, old)))
+
+    return [moved(mean, seen[0]), moved(variance, seen[1])], seen[0], seen[1]
 
 
 def local_response_norm(node: Node) -> SSAValue:

@@ -24,7 +24,20 @@ from ...dialects.relay import Relay
 from ...dialects.relay.base import RelayOp
 from ...dialects.support.diagnostics import InternalError
 from ...dialects.support.plugins import importers, installed_universes, loaded, warn, warn_of_taken
-from . import einsum, elementwise, indexing, linear, normalization, quantization, reductions, shapes, windows
+from . import (
+    einsum,
+    elementwise,
+    indexing,
+    linear,
+    normalization,
+    quantization,
+    reductions,
+    shapes,
+    spectrum,
+    training,
+    vision,
+    windows,
+)
 from .errors import Malformed, Unsupported
 from .node import Converter, Node, Outputs, Versions
 
@@ -75,6 +88,9 @@ CONVERTERS: dict[str, Versions] = {
     **shapes.CONVERTERS,
     **indexing.CONVERTERS,
     **quantization.CONVERTERS,
+    **spectrum.CONVERTERS,
+    **training.CONVERTERS,
+    **vision.CONVERTERS,
 }
 """Weft's own, and what was registered."""
 

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, integer, ints, real, string, tensor
+from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, int_list, integer, ints, is_true, real, string, tensor
 from ..nn_common import narrow
 from ..resample import one_of
 from .image import clamped_index, interpolate, linear_weights
@@ -56,6 +56,8 @@ class _RegionPool(RelayOp, ABC):
 class RoiAlignOp(_RegionPool):
     """Divide each region into `pooled_size` bins and take the mean (or maximum) of points interpolated in each.
 
+    An `aligned` region has its corners at the middle of pixels, and may be smaller than a pixel.
+
     Without `sample_ratio` a bin of `b` pixels has `ceil(b)` points along an axis, as many as a region has that is not
     larger than the image. Points more than one pixel outside of the image count as zero.
 
@@ -71,6 +73,11 @@ class RoiAlignOp(_RegionPool):
 
     sample_ratio = integer(-1)
     mode = string("avg")
+    aligned = flag(False)
+
+    def scaled(self, rois: te.Tensor, r: te.Expr, side: int) -> te.Expr:
+        place = super().scaled(rois, r, side)
+        return place - 0.5 if is_true(self.aligned) else place
 
     def infer(self) -> Sequence[Attribute]:
         one_of(self.mode.data, ("avg", "max"), "mode")
@@ -88,13 +95,14 @@ class RoiAlignOp(_RegionPool):
 
         def bin_size(r: te.Expr, axis: int) -> te.Expr:
             begin, end = self.scaled(rois, r, 1 - axis), self.scaled(rois, r, 3 - axis)
-            return te.maximum(end - begin, 1) * (1.0 / pooled[axis])
+            size = end - begin if is_true(self.aligned) else te.maximum(end - begin, 1)
+            return size * (1.0 / pooled[axis])
 
         def points(r: te.Expr, axis: int) -> te.Expr:
             """How many points a bin has along an axis."""
             if ratio > 0:
                 return te.const(ratio, f32)
-            return te.minimum(te.ceil(bin_size(r, axis)), float(taps[axis].extent))
+            return te.minimum(te.maximum(te.ceil(bin_size(r, axis)), 1), float(taps[axis].extent))
 
         def body(r: te.IterVar, c: te.IterVar, i: te.IterVar, j: te.IterVar) -> te.Expr:
             places: list[te.Expr] = []

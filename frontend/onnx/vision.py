@@ -1,0 +1,68 @@
+"""Operators on regions of images, and on windows that were pooled."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.ir import SSAValue
+
+from ...dialects.relay.base import tensor
+from .errors import Malformed, Unsupported
+from .node import Node, Versions
+
+
+def roi_align(node: Node) -> SSAValue:
+    """`vision.roi_align` takes the number of the image as a region's first."""
+    x, regions, images = node.input(0, rank=4), node.input(1, rank=2), node.input(2, rank=1)
+    if node.string("mode", "avg") != "avg":
+        raise Unsupported("the greatest of weighted corners (mode = max)")
+    options = {"half_pixel": True, "output_half_pixel": False}
+    aligned = node.version >= 16 and node.choice("coordinate_transformation_mode", options, "half_pixel")
+    numbers = node.reshape(node.cast(images, tensor(regions).element_type), [*node.static_shape(images), 1])
+    return node.emit(
+        "vision.roi_align",
+        x,
+        node.emit("concatenate", node.emitter.tuple([numbers, regions]), axis=1),
+        pooled_size=[node.integer("output_height", 1), node.integer("output_width", 1)],
+        spatial_scale=node.real("spatial_scale", 1.0),
+        sample_ratio=node.integer("sampling_ratio", 0) or -1,
+        aligned=aligned,
+    )
+
+
+def max_unpool(node: Node) -> SSAValue:
+    """Each element back to its place, which is counted over the whole tensor, among zeros."""
+    import numpy as np
+
+    from ...dialects.support.dtypes import numpy_dtype
+
+    x, places = node.input(0, at_least=3), node.input(1)
+    batch, channels, *extents = node.static_shape(x)
+    rank = len(extents)
+    kernel, strides = node.integers("kernel_shape"), node.integers("strides", [1] * rank)
+    pads = node.integers("pads", [0] * (2 * rank))
+    if len(kernel) != rank or len(strides) != rank or len(pads) != 2 * rank:
+        raise Malformed(f"kernel_shape, strides and pads do not fit {rank} spatial dimensions")
+    whole = [
+        (n - 1) * stride + k - before - after
+        for n, stride, k, before, after in zip(extents, strides, kernel, pads[:rank], pads[rank:], strict=True)
+    ]
+    if min(whole) < 1:
+        raise Malformed(f"pads leave nothing of {list(extents)}")
+    shape = [batch, channels, *whole]
+    count = prod(node.static_shape(x))
+    zeros = node.constant(np.zeros(prod(shape), numpy_dtype(tensor(x).element_type)))
+    flat = node.emit(
+        "scatter_elements", zeros, node.reshape(places, [count]), node.reshape(x, [count]), axis=0, reduction="update"
+    )
+    result = node.reshape(flat, shape)
+    if node.optional(2) is None:
+        return result
+    wanted = node.static_ints(2)
+    if len(wanted) != len(shape) or any(n < m for n, m in zip(wanted, shape, strict=True)):
+        raise Malformed(f"an output shape of {wanted}, but {shape} are needed")
+    widths = [width for n, m in zip(wanted, shape, strict=True) for width in (0, n - m)]
+    return node.emit("nn.pad", result, node.scalar(0, x), pad_width=widths)
+
+
+CONVERTERS: dict[str, Versions] = {"MaxUnpool": {9: max_unpool}, "RoiAlign": {10: roi_align}}
