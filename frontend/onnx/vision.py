@@ -65,4 +65,25 @@ def max_unpool(node: Node) -> SSAValue:
     return node.emit("nn.pad", result, node.scalar(0, x), pad_width=widths)
 
 
-CONVERTERS: dict[str, Versions] = {"MaxUnpool": {9: max_unpool}, "RoiAlign": {10: roi_align}}
+def deform_conv(node: Node) -> SSAValue:
+    x, weight, offset, bias, mask = (
+        node.input(0, rank=4), node.input(1, rank=4), node.input(2, rank=4), node.optional(3), node.optional(4),
+    )  # fmt: skip
+    (y,) = node.emit_all(
+        "nn.deformable_conv2d",
+        *(x, offset, weight, *([] if mask is None else [mask])),
+        strides=node.integers("strides", [1, 1]),
+        padding=node.integers("pads", [0] * 4),
+        dilation=node.integers("dilations", [1, 1]),
+        groups=node.integer("group", 1),
+        deformable_groups=node.integer("offset_group", 1),
+        kernel_size=node.integers("kernel_shape", node.static_shape(weight)[2:]),
+    )
+    return y if bias is None else node.emit("nn.bias_add", y, bias, axis=1)
+
+
+CONVERTERS: dict[str, Versions] = {
+    "DeformConv": {19: deform_conv},
+    "MaxUnpool": {9: max_unpool},
+    "RoiAlign": {10: roi_align},
+}

@@ -27,6 +27,7 @@ DRAWS: dict[str, Draw] = {
     **dict.fromkeys(("log", "log2", "log10", "sqrt", "rsqrt", "power"), between(0.2, 0.9)),
     "acosh": between(1.2, 2.0),
     "nn.batch_norm": between(0.2, 0.9),
+    "nn.cross_entropy": between(0.2, 0.9),
 }
 
 
@@ -120,6 +121,11 @@ FORMS: dict[str, str] = {
         : (tensor<2x3xf32>, tensor<f32>) -> tensor<3x5xf32>""",
     "a frame that cuts off": """%y = relay.nn.pad %x, %v {pad_width = array<i64: 1, 0, -1, 2>}
         : (tensor<2x3xf32>, tensor<f32>) -> tensor<3x4xf32>""",
+    **{
+        f"nll_loss, {reduction}": f"""%y = relay.nn.nll_loss %p, %t, %w {{reduction = "{reduction}", ignore_index = 1 : i64}}
+            : (tensor<5x3xf32>, tensor<5xi32>, tensor<3xf32>) -> tensor<{"5x" if reduction == "none" else ""}f32>"""
+        for reduction in ("none", "sum", "mean")
+    },
     "a norm without scale": """%y = relay.nn.layer_norm %x, %g, %b {axis = 1 : i64, scale = false}
         : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>""",
 }
@@ -149,7 +155,7 @@ WITHOUT_GRADIENT = {
             "logical_not", "bitwise_not", "isnan", "isinf", "isfinite", "equal", "not_equal", "less", "less_equal",
             "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or",
             "bitwise_xor", "right_shift", "all", "any", "argmax", "argmin", "shape_of", "ndarray_size", "argsort",
-            "searchsorted", "argwhere", "invert_permutation", "unravel_index",
+            "searchsorted", "argwhere", "invert_permutation", "unravel_index", "fixed_point_multiply",
         ),
         "it gives integers or truth values",
     ),
@@ -162,7 +168,10 @@ WITHOUT_GRADIENT = {
         ("nn.max_pool1d_grad", "nn.max_pool2d_grad", "nn.max_pool3d_grad"), "no second derivatives of such pools",
     ),
     **dict.fromkeys(
-        ("image.crop_and_resize", "image.grid_sample", "vision.roi_align", "vision.roi_pool"),
+        (
+            "image.crop_and_resize", "image.grid_sample", "nn.deformable_conv2d", "vision.roi_align",
+            "vision.roi_pool",
+        ),
         "not written so far: it reads at places that are data",
     ),
 }  # fmt: skip

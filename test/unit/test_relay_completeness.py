@@ -60,7 +60,7 @@ WITHOUT_LAYOUT_RULE = {
         "einsum", "gather", "gather_nd", "invert_permutation", "matrix_set_diag", "nn.fast_softmax", "nn.log_softmax",
         "nn.lrn", "nn.softmax", "one_hot", "repeat", "reverse", "reverse_sequence", "scatter", "scatter_add",
         "scatter_elements", "scatter_nd", "searchsorted", "sequence_mask", "slice_like", "sort", "stack",
-        "strided_slice", "take", "tile", "topk", "trilu", "unravel_index", "variance",
+        "strided_set", "strided_slice", "take", "tile", "topk", "trilu", "unravel_index", "variance",
     ),
     **for_each(
         "it gives the data another shape",
@@ -77,8 +77,9 @@ WITHOUT_LAYOUT_RULE = {
     **for_each(
         "gradients are taken before channels are put into blocks",
         "nn.avg_pool1d_grad", "nn.avg_pool2d_grad", "nn.avg_pool3d_grad", "nn.max_pool1d_grad", "nn.max_pool2d_grad",
-        "nn.max_pool3d_grad",
+        "nn.conv2d_backward_weight", "nn.max_pool3d_grad",
     ),
+    **for_each("it gives one number", "nn.cross_entropy", "nn.cross_entropy_with_logits", "nn.nll_loss"),
     **for_each("its data has not four dimensions", "nn.batch_matmul", "nn.conv1d", "nn.conv3d"),
     **for_each(
         "the result of such a rule",
@@ -90,7 +91,7 @@ WITHOUT_LAYOUT_RULE = {
     ),
     **for_each(
         "not worth it so far: rare between convolutions",
-        "image.affine_grid", "image.crop_and_resize", "image.grid_sample", "image.resize1d", "image.resize2d",
+        "image.affine_grid", "image.dilation2d", "nn.deformable_conv2d", "image.crop_and_resize", "image.grid_sample", "image.resize1d", "image.resize2d",
         "image.resize3d", "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose", "nn.dilate",
         "nn.mirror_pad", "nn.prelu", "vision.roi_align", "vision.roi_pool",
     ),

@@ -421,3 +421,59 @@ relay.func @a_gradient_that_is_not_of_the_pool(%g: tensor<1x4x2x2xf32>, %x: tens
   %r = relay.nn.max_pool2d_grad %g, %x {pool_size = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x2x2xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
   relay.return
 }
+
+// -----
+
+relay.func @entropy_of_other_classes(%p: tensor<2x3xf32>, %t: tensor<2x4xf32>) {
+  // expected-error@+1 {{expected two tensors [n, classes] of one type, got tensor<2x3xf32> and tensor<2x4xf32>}}
+  %r = relay.nn.cross_entropy %p, %t : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<f32>
+  relay.return
+}
+
+// -----
+
+relay.func @targets_of_other_places(%p: tensor<2x3x4xf32>, %t: tensor<2x5xi32>, %w: tensor<3xf32>) {
+  // expected-error@+1 {{the targets of tensor<2x3x4xf32> are tensor<2x4xi32>, not tensor<2x5xi32>}}
+  %r = relay.nn.nll_loss %p, %t, %w : (tensor<2x3x4xf32>, tensor<2x5xi32>, tensor<3xf32>) -> tensor<f32>
+  relay.return
+}
+
+// -----
+
+relay.func @a_gradient_that_is_not_of_the_convolution(%g: tensor<1x3x4x4xf32>, %x: tensor<1x2x4x4xf32>) {
+  // expected-error@+1 {{the gradient of the convolution of tensor<1x2x4x4xf32> is tensor<1x3x2x2xf32>, not tensor<1x3x4x4xf32>}}
+  %r = relay.nn.conv2d_backward_weight %g, %x {kernel_size = array<i64: 3, 3>} : (tensor<1x3x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<3x2x3x3xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @offsets_for_another_kernel(%x: tensor<1x2x4x4xf32>, %o: tensor<1x8x4x4xf32>, %w: tensor<3x2x3x3xf32>) {
+  // expected-error@+1 {{the offset is tensor<1x18x2x2xf32>, not tensor<1x8x4x4xf32>}}
+  %r = relay.nn.deformable_conv2d %x, %o, %w : (tensor<1x2x4x4xf32>, tensor<1x8x4x4xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x2x2xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @a_fraction_above_one(%x: tensor<4xi32>) {
+  // expected-error@+1 {{'multiplier' is a fraction of 31 bits, not 2147483648}}
+  %r = relay.fixed_point_multiply %x {multiplier = 2147483648 : i64, shift = 0 : i64} : tensor<4xi32>
+  relay.return
+}
+
+// -----
+
+relay.func @bounds_for_one_of_two_dimensions(%x: tensor<4x4xf32>, %v: tensor<2x2xf32>, %b: tensor<1xi64>) {
+  // expected-error@+1 {{'begin' has one integer for each of 2 dimensions, but is tensor<1xi64>}}
+  %r = relay.strided_set %x, %v, %b, %b, %b : (tensor<4x4xf32>, tensor<2x2xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4x4xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @a_weight_for_other_channels(%x: tensor<1x2x4x4xf32>, %w: tensor<3x3x3xf32>) {
+  // expected-error@+1 {{the data has 2 channels, but the weight has 3}}
+  %r = relay.image.dilation2d %x, %w : (tensor<1x2x4x4xf32>, tensor<3x3x3xf32>) -> tensor<1x2x2x2xf32>
+  relay.return
+}

@@ -186,7 +186,7 @@ class ConvolutionBase(RelayOp, ABC):
         return [TensorType(result_element(data.element_type, self.out_dtype.data), out.shape(extents))]
 
 
-class _Convolution(ConvolutionBase, ABC):
+class Convolution(ConvolutionBase, ABC):
     """What the convolutions share."""
 
     def pad_amounts(self, shape: Sequence[int], window: Window) -> tuple[dict[int, int], dict[int, int]]:
@@ -293,7 +293,7 @@ class _Convolution(ConvolutionBase, ABC):
 
 
 @irdl_op_definition
-class Conv1dOp(_Convolution):
+class Conv1dOp(Convolution):
     """Convolution along one spatial axis.
 
     `y[n, o, w] = sum_{i, k} x[n, i, w*strides + k*dilation - padding] * weight[o, i, k]`
@@ -314,7 +314,7 @@ class Conv1dOp(_Convolution):
 
 
 @irdl_op_definition
-class Conv2dOp(_Convolution):
+class Conv2dOp(Convolution):
     """Convolution along two spatial axes; grouped, depthwise and dilated ones too.
 
     `y[n, o, h, w] = sum_{i, kh, kw} x[n, i, h*sh + kh*dh - ph, w*sw + kw*dw - pw] * weight[o, i, kh, kw]`
@@ -375,7 +375,7 @@ class Conv2dOp(_Convolution):
 
 
 @irdl_op_definition
-class Conv3dOp(_Convolution):
+class Conv3dOp(Convolution):
     """Convolution along three spatial axes.
 
     `y[n, o, d, h, w] = sum_{i, kd, kh, kw} x[n, i, d*sd + kd*dd - pd, ...] * weight[o, i, kd, kh, kw]`
@@ -395,7 +395,7 @@ class Conv3dOp(_Convolution):
     kernel_layout = string("OIDHW")
 
 
-class _BlockedConvolution(_Convolution, ABC):
+class _BlockedConvolution(Convolution, ABC):
     """A convolution whose channels stand in blocks; the layouts must be given."""
 
     data_layout = string()

@@ -1,0 +1,113 @@
+"""Deformable convolution (Dai et al., 2017): the taps of each window are moved by offsets that are data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import TensorType, f32
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import operand_def, opt_operand_def
+from xdsl.utils.exceptions import VerifyException
+
+from .... import te
+from ....support.operations import irdl_op_definition
+from ...base import RelayOp, compatible, integer, shape_of, tensor
+from ...nn_common import accumulator, narrow
+from ..image import clamped_index, interpolate, linear_weights
+from .convolution import Convolution
+
+if TYPE_CHECKING:
+    from ...base import NDArray
+
+
+@irdl_op_definition
+class DeformableConv2dOp(Convolution):
+    """A convolution along two spatial axes whose taps are read at places moved by `offset`, between elements too.
+
+    `offset` is `[n, deformable_groups * kh * kw * 2, oh, ow]`: for each group of channels and each tap how far down and
+    how far to the right. What lies outside of the image is zero. With a `mask` `[n, deformable_groups * kh * kw, oh,
+    ow]`, each tap is scaled.
+
+    `y[n, o, h, w] = sum_{i, kh, kw} x[n, i, h*sh + kh*dh - ph + dy, w*sw + kw*dw - pw + dx] * weight[o, i, kh, kw]`
+
+    ```mlir
+    %y = relay.nn.deformable_conv2d %x, %offset, %w {padding = array<i64: 1, 1>}
+       : (tensor<1x2x4x4xf32>, tensor<1x18x4x4xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x4x4xf32>
+    ```
+    """
+
+    name = "relay.nn.deformable_conv2d"
+
+    data = operand_def(TensorType)
+    offset = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    mask = opt_operand_def(TensorType)
+
+    deformable_groups = integer(1)
+
+    gradient = RelayOp.gradient  # it reads at places that are data
+
+    def infer(self) -> Sequence[Attribute]:
+        layouts = tuple(layout.text for layout in self.layouts())
+        if layouts != ("NCHW", "OIHW", "NCHW"):
+            raise VerifyException(f"the layouts are NCHW, OIHW and NCHW, not {', '.join(layouts)}")
+        (result,) = super().infer()
+        batch, channels, *_ = shape_of(self.data)
+        taps = self.window(shape_of(self.weight)).kernel
+        groups = self.deformable_groups.value.data
+        if groups < 1 or channels % groups:
+            raise VerifyException(f"{channels} channels do not divide into {groups} deformable groups")
+        for value, each, what in ((self.offset, 2, "offset"), (self.mask, 1, "mask")):
+            if value is None:
+                continue
+            count = groups * taps[0] * taps[1] * each
+            wanted = TensorType(tensor(self.data).element_type, [batch, count, *shape_of(result)[2:]])
+            if not compatible(wanted, value.type):
+                raise VerifyException(f"the {what} is {wanted}, not {value.type}")
+        return [result]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        x, offset, weight, *masks = inputs
+        result = tensor(self.result)
+        wide = accumulator(result.element_type)
+        window, groups = self.window(weight.shape), self.group_count()
+        (rows, columns), extents = window.kernel, x.shape[2:]
+        shared = x.shape[1] // self.deformable_groups.value.data
+        places = result.get_shape()[2:]
+
+        def tap(n: te.IterVar, c: te.IterVar, i: te.IterVar, j: te.IterVar, p: te.IterVar, q: te.IterVar) -> te.Expr:
+            number = (c // shared * rows + i) * columns + j
+            at = [
+                te.cast(window.tap(axis, place, k) - window.before[axis], f32)
+                + te.cast(offset[n, number * 2 + axis, p, q], f32)
+                for axis, (place, k) in enumerate(((p, i), (q, j)))
+            ]
+
+            def read(*position: te.Expr) -> te.Expr:
+                h, w = (
+                    clamped_index(te.cast(v, te.index), extent) for v, extent in zip(position, extents, strict=True)
+                )
+                ends = [e for v, m in zip(position, extents, strict=True) for e in (v >= 0, v <= float(m - 1))]
+                return te.select(te.all_of(ends), te.cast(x[n, c, h, w], f32), 0)
+
+            value = interpolate(read, at, linear_weights, 0)
+            return te.cast(value * te.cast(masks[0][n, number, p, q], f32) if masks else value, wide)
+
+        taps = te.compute([*x.shape[:2], rows, columns, *places], tap, "deformed")
+        per_group, outputs = weight.shape[1], weight.shape[0] // groups
+        ic = te.reduce_axis(per_group, "ic")
+        kh, kw = window.taps(self.SPATIAL)
+
+        def body(n: te.IterVar, o: te.IterVar, p: te.IterVar, q: te.IterVar) -> te.Expr:
+            channel = ic if groups == 1 else o // outputs * per_group + ic
+            return te.sum(taps[n, channel, kh, kw, p, q] * te.cast(weight[o, ic, kh, kw], wide), (ic, kh, kw))
+
+        return narrow(te.compute(result.get_shape(), body, "deformable_conv2d"), result.element_type)
+
+    def numpy(self, *inputs: NDArray) -> None:
+        return None
+
+
+OPS: list[type[Operation]] = [DeformableConv2dOp]
+"""The deformable convolutions."""
