@@ -6,7 +6,7 @@ Complex numbers stand along a last dimension of extent 2: real part, imaginary p
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.ir import SSAValue
 
@@ -16,10 +16,13 @@ from .errors import Malformed
 from .node import Node, Versions, rank_of
 
 if TYPE_CHECKING:
-    from .node import NDArray
+    import numpy as np
+    import numpy.typing as npt
+
+    Matrix: TypeAlias = npt.NDArray[np.float64]
 
 
-def _waves(rows: int, columns: int, length: int) -> tuple[NDArray, NDArray]:
+def _waves(rows: int, columns: int, length: int) -> tuple[Matrix, Matrix]:
     """`cos` and `sin` of `2 pi i j / length` for `[i, j]`."""
     import numpy as np
 
@@ -28,7 +31,7 @@ def _waves(rows: int, columns: int, length: int) -> tuple[NDArray, NDArray]:
     return np.cos(turns), np.sin(turns)
 
 
-def _times(node: Node, x: SSAValue, matrix: NDArray) -> SSAValue:
+def _times(node: Node, x: SSAValue, matrix: Matrix) -> SSAValue:
     """`x @ matrix` along the last dimension."""
     known = node.constant(matrix.astype(numpy_dtype(tensor(x).element_type)))
     rows = node.reshape(x, [-1, matrix.shape[0]]) if rank_of(x) != 2 else x

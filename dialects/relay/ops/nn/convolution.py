@@ -272,7 +272,7 @@ class Convolution(ConvolutionBase, ABC):
             extents | {"C": self.output_channels(weight.shape), **dict(zip(self.SPATIAL, places, strict=True))}
         )
 
-    def numpy(self, *inputs: NDArray) -> NDArray:
+    def numpy(self, *inputs: NDArray) -> NDArray | None:
         import numpy as np
 
         data, weight = inputs

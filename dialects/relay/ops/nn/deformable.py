@@ -76,7 +76,8 @@ class DeformableConv2dOp(Convolution):
         shared = x.shape[1] // self.deformable_groups.value.data
         places = result.get_shape()[2:]
 
-        def tap(n: te.IterVar, c: te.IterVar, i: te.IterVar, j: te.IterVar, p: te.IterVar, q: te.IterVar) -> te.Expr:
+        def tap(*indices: te.IterVar) -> te.Expr:
+            n, c, i, j, p, q = indices
             number = (c // shared * rows + i) * columns + j
             at = [
                 te.cast(window.tap(axis, place, k) - window.before[axis], f32)
@@ -105,7 +106,7 @@ class DeformableConv2dOp(Convolution):
 
         return narrow(te.compute(result.get_shape(), body, "deformable_conv2d"), result.element_type)
 
-    def numpy(self, *inputs: NDArray) -> None:
+    def numpy(self, *inputs: NDArray) -> NDArray | None:
         return None
 
 
