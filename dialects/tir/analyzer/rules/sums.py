@@ -18,6 +18,14 @@ SUMS = (
         cancels=(Z, Z - K * Y * (X // Y)),
     ),
     row(
+        "k*c*(x floordiv c) + k*(y mod c) = k*x for c | x - y",
+        M * (X // C) + K * (Y % C) + Z,
+        K * X + Z,
+        C > 0,
+        M.equal(K * C),
+        ((X - Y) % C).equal(0),
+    ),
+    row(
         "k*c*((l*(x mod a) + y) floordiv c) + k*((l*x + y) mod c) = k*l*(x mod a) + k*y for c | l*a",
         M * ((L * (X % A) + Y) // C) + K * ((L * X + Y) % C) + Z,
         K * L * (X % A) + K * Y + Z,
