@@ -115,6 +115,9 @@ def tir_page() -> str:
     parts = [(DOCS / "tir.in.md").read_text().rstrip()]
     for title, rows in tir_tables.NODE_TABLES.items():
         parts.append(f"### {title}\n\n{table(('TVM', 'here', 'as'), map(node_row, rows))}")
+    count = sum(len(each.names) for each in tir_tables.PASSES)
+    parts.append(f"## Passes\n\n{(DOCS / 'tir_passes.in.md').read_text().rstrip()}\n\nTVM's passes on TIR, {count}:")
+    parts.append(table(("TVM", "here", "as"), map(node_row, tir_tables.PASSES)))
     return "\n\n".join(parts) + "\n"
 
 

@@ -188,3 +188,71 @@ NODE_TABLES = {
     "Builtin functions": BUILTINS,
 }
 NODES = tuple(row for table in NODE_TABLES.values() for row in table)
+
+
+LOOPS = "convert-tir-to-loops"
+
+PASSES = (
+    built("Simplify", "simplify"),
+    built("RemoveNoOp", "remove-no-op"),
+    built("LoopPartition", "loop-partition"),
+    built("UnrollLoop", "unroll-loop"),
+    built("StorageRewrite", "storage-rewrite", note="between kernels it is `plan-memory`"),
+    built("CommonSubexprElimTIR", "common-subexpr-elim-tir", note="linear in a body's length"),
+    built("InjectVirtualThread", "inject-virtual-thread", note="one after the other"),
+    built("SkipAssert", "skip-assert"),
+    built("ConvertForLoopsToSerial", "convert-for-loops-to-serial"),
+    built("InstrumentBoundCheckers", "insert-bounds-checks"),
+    upstream(
+        "LowerInitBlock ConvertBlocksToOpaque LowerOpaqueBlock CompactBufferAllocation FlattenBuffer StorageFlatten "
+        "VectorizeLoop PlanAndUpdateBufferAllocationLocation",
+        LOOPS,
+        note="one step from blocks to loops over flat memory: what they say is said of each other",
+    ),
+    upstream("LowerMatchBuffer", note="elements of a sub-buffer are the buffer's when the text is read"),
+    upstream("BF16Legalize BF16Promote BF16CastElimination BF16TypeLowering", "convert-loops-to-llvm"),
+    upstream("LowerIntrin", "expand-math"),
+    upstream("RenormalizeSplitPattern", "simplify", note="indices are affine, with one normal form"),
+    upstream("NarrowDataType", "convert-loops-to-llvm", note="indices are `index`, and LLVM narrows those it can"),
+    upstream("RewriteUnsafeSelect", note="the verifier: no access outside of a buffer is valid, guarded or not"),
+    upstream(
+        "HoistIfThenElse HoistExpression InsertHoistIfThenElse",
+        "loop-partition",
+        note="of conditions of boundaries; others by LLVM's loop unswitching and code motion",
+    ),
+    upstream("MakePackedAPI MakeUnpackedAPI", "add-entry-point", note="Weft's own calling convention"),
+    upstream(
+        "BindTarget AnnotateEntryFunc SplitHostDevice Filter",
+        note="the driver: a module is compiled for one target, and phases choose what they work on",
+    ),
+    upstream("VerifySSA VerifyMemory OOBChecker", note="the verifier, after every phase"),
+    upstream(
+        "UnifiedStaticMemoryPlanner AssignPoolInfo ConvertPoolAllocationsToOffsets CreateAllocatesForIO",
+        "plan-memory",
+        "materialize-memory",
+    ),
+    upstream("BindParams ExtractPrimFuncConstants", note="weights are kept beside the code (`link-params`)"),
+    upstream("Apply", note="`weft.transform.prim_func_pass`"),
+    upstream("PointerValueTypeRewrite", "convert-loops-to-llvm", note="pointers have no element type"),
+    upstream("LowerTVMBuiltin LegalizePackedCalls", LOOPS, "convert-loops-to-llvm", note="of `tir.call packed`"),
+    upstream("ApplyLayoutTransforms", "apply-schedule", note="`transform_layout` is a primitive"),
+    out("InjectPrefetch", "processors prefetch regular accesses themselves"),
+    out(
+        "InjectDoubleBuffer InjectSoftwarePipeline ManifestSharedMemoryLocalStage LowerAsyncDMA InjectPTXAsyncCopy",
+        "they overlap copies with computing where a machine has copies that do not wait; processors have none",
+    ),
+    out(
+        "LowerCrossThreadReduction UnifyThreadBinding ThreadSync LowerThreadAllreduce LowerWarpMemory InferFragment "
+        "MergeDynamicSharedMemoryAllocations RemapThreadAxis LowerDeviceStorageAccessInfo DecorateDeviceScope",
+        "of graphics processors, for which Weft makes no code",
+    ),
+    out(
+        "TextureFlatten LowerVtcmAlloc CoProcSync LiftAttrScope InjectCopyIntrin CombineContextCall "
+        "HoistAllocates CopyComputeReordering MergeConstants RemoveConstDictAttribute",
+        "of accelerators that Weft makes no code for",
+    ),
+    out("InjectRollingBuffer", "rolling buffers are not built"),
+    out("LowerCustomDatatypes", "element types are MLIR's; extensions add dialects"),
+    out("RemoveAssume RemoveStoreUndef RemoveWeightLayoutRewriteBlock", "there is nothing of the kind to remove"),
+)
+"""TVM's passes on TIR."""

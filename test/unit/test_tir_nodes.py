@@ -433,3 +433,62 @@ def test_a_scope_that_the_target_has_not_is_refused_when_it_is_compiled() -> Non
 
     agree(shared, [np.ones(4, np.float32)], [])
     refused(lambda: weft.build(shared), 'the scope is "shared.dyn", and a processor has global and local memory only')
+
+
+# reductions of several results
+
+
+@T.prim_func
+def argmax(
+    idx: T.Buffer[(4, 16), "int32"],
+    val: T.Buffer[(4, 16), "float32"],
+    where: T.Buffer[(4,), "int32"],
+    greatest: T.Buffer[(4,), "float32"],
+):
+    for i, k in T.grid(4, 16):
+        with T.block("argmax"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                where[vi] = -1
+                greatest[vi] = T.min_value("float32")
+            place: T.int32 = T.Select(greatest[vi] >= val[vi, vk], where[vi], idx[vi, vk])
+            number: T.float32 = T.Select(greatest[vi] >= val[vi, vk], greatest[vi], val[vi, vk])
+            where[vi] = place
+            greatest[vi] = number
+
+
+def test_a_reduction_may_have_several_results() -> None:
+    values = np.random.default_rng(0).permutation(64).astype(np.float32).reshape(4, 16)
+    places = np.tile(np.arange(16, dtype=np.int32), (4, 1))
+    found = agree(argmax, [places, values], outputs=2)
+    np.testing.assert_array_equal(found[0], values.argmax(1))
+    np.testing.assert_array_equal(found[1], values.max(1))
+
+
+@pytest.mark.parametrize("factor_axis", [0, 1])
+def test_a_reduction_of_several_results_is_factored(factor_axis: int) -> None:
+    schedule = T.Schedule(argmax)
+    _, k = schedule.get_loops(schedule.get_block("argmax"))
+    _, inner = schedule.split(k, [None, 4])
+    schedule.rfactor(inner, factor_axis)
+    (factored,) = schedule.mod.ops
+    assert isinstance(factored, PrimFuncOp)
+    values = np.random.default_rng(1).permutation(64).astype(np.float32).reshape(4, 16)
+    places = np.tile(np.arange(16, dtype=np.int32), (4, 1))
+    found = agree(factored, [places, values], ["llvm"], outputs=2)
+    np.testing.assert_array_equal(found[0], values.argmax(1))
+    np.testing.assert_array_equal(found[1], values.max(1))
+
+
+def test_results_that_no_comparison_of_them_chooses_are_not_factored() -> None:
+    text = argmax.script()
+    changed = {
+        "T.Select(v10, greatest[vi], val[vi, vk])": "greatest[vi] + val[vi, vk]",
+        "v10: T.bool = greatest[vi] >= val[vi, vk]": "v10: T.bool = val[vi, vk] >= T.float32(2)",
+    }
+    for old, new in changed.items():
+        assert old in text
+        schedule = T.Schedule(from_source(text.replace(old, new)))
+        _, k = schedule.get_loops(schedule.get_block("argmax"))
+        with pytest.raises(T.ScheduleError, match="has 2 results that are not chosen by one comparison"):
+            schedule.rfactor(k, 0)

@@ -4,7 +4,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from weft.transforms.infra.registry import new_ir_context
+import weft
+from weft.transforms.infra.registry import get_pass_type, new_ir_context
 
 PAGE = Path(__file__).parents[2] / "docs" / "tir_tables.py"
 spec = importlib.util.spec_from_file_location("tir_tables", PAGE)
@@ -26,7 +27,17 @@ def test_every_row_says_what_or_why() -> None:
         assert row.by if row.state != tables.State.OUT else row.note, row.names
 
 
+def test_every_pass_that_is_named_is_registered_under_both_names() -> None:
+    for row in tables.PASSES:
+        for name in row.by:
+            assert get_pass_type(name).name == name
+        if row.state == tables.State.BUILT and row.names[0] != "InstrumentBoundCheckers":
+            assert get_pass_type(row.names[0]).name == row.by[0]
+            assert getattr(weft.tir.transform, row.names[0])().name == row.by[0]
+        assert row.by or row.note, row.names
+
+
 def test_nothing_stands_in_two_rows() -> None:
-    for table in tables.NODE_TABLES.values():
+    for table in (*tables.NODE_TABLES.values(), tables.PASSES):
         names = [name for row in table for name in row.names]
         assert len(names) == len(set(names))

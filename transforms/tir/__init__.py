@@ -2,10 +2,16 @@
 
 PASSES: dict[str, str] = {
     "apply-schedule": "apply_schedule:ApplySchedulePass",
+    "common-subexpr-elim-tir": "common_subexpr_elim_tir:CommonSubexprElimTIRPass",
     "convert-for-loops-to-serial": "convert_for_loops_to_serial:ConvertForLoopsToSerialPass",
+    "inject-virtual-thread": "inject_virtual_thread:InjectVirtualThreadPass",
     "insert-bounds-checks": "insert_bounds_checks:InsertBoundsChecksPass",
     "loop-partition": "loop_partition:LoopPartitionPass",
+    "remove-no-op": "remove_no_op:RemoveNoOpPass",
     "schedule-rules": "schedule_rules:ScheduleRulesPass",
+    "simplify": "simplify:SimplifyPass",
+    "skip-assert": "skip_assert:SkipAssertPass",
+    "storage-rewrite": "storage_rewrite:StorageRewritePass",
     "unroll-loop": "unroll_loop:UnrollLoopPass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""

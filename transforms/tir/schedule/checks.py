@@ -69,15 +69,25 @@ def check_sole_writer(block: BlockOp, buffer: SSAValue) -> None:
 def check_one_element(block: BlockOp) -> memref.StoreOp:
     """`block` has one store, outside of branches, at a different place for each value of its spatial iterators: at
     these, in some order. Gives the store."""
+    (store, *others) = check_elements(block)
+    if others:
+        raise ScheduleError.at(block, f"block @{block.block_name} writes {len(others) + 1} buffers, not one")
+    return store
+
+
+def check_elements(block: BlockOp) -> list[memref.StoreOp]:
+    """The same, of a block that writes an element of each of several buffers, all at one place."""
     stores = stores_of(block)
     iters, kinds = block.iters, block.kinds
     spatial = [v for v, kind in zip(iters, kinds, strict=True) if kind == IterKind.SPATIAL]
-    if len(stores) == 1 and stores[0].parent_op() is block and IterKind.OPAQUE not in kinds:
+    apart = len({store.memref for store in stores}) == len(stores)
+    alike = apart and all(list(store.indices) == list(stores[0].indices) for store in stores)
+    if stores and alike and all(store.parent_op() is block for store in stores) and IterKind.OPAQUE not in kinds:
         indices = list(stores[0].indices)
         unit = {v for v, extent in zip(iters, block.sizes, strict=True) if extent == 1}
         rest = set(spatial) - set(indices) - unit
         if not rest and len(set(indices)) == len(indices) and all(v in spatial for v in indices):
-            return stores[0]
+            return stores
     raise ScheduleError.at(block, f"block @{block.block_name} does not write one element for each iterator value")
 
 

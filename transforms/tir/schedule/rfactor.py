@@ -53,12 +53,13 @@ tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<1xf32>) {
 }
 ```
 
-The order of additions changes, and with it the rounding of floats, as any schedule of a reduction may. Does not: factor
-reductions of several results at once.
+The order of additions changes, and with it the rounding of floats, as any schedule of a reduction may. A reduction may
+have several results, if one comparison of what there is with the step chooses all of them: the greatest and its place.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
@@ -68,10 +69,19 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ....dialects.tir.affine import substitute, uses
 from ....dialects.tir.buffers import shape_of
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, blocks_under, enclosing_loops, memref_of
+from ....dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    ForOp,
+    IterKind,
+    accessing_blocks,
+    blocks_under,
+    enclosing_loops,
+    memref_of,
+)
 from ....dialects.tir.symbols import arguments_around
-from ..analysis.producers import consumers, nest_of
-from .checks import check_live, check_one_element, check_sole_writer
+from ..analysis.producers import nest_of
+from .checks import check_elements, check_live, check_sole_writer
 from .copies import free_block_name, index_ops, new_block, new_body
 from .errors import ScheduleError
 
@@ -92,12 +102,14 @@ IDEMPOTENT: tuple[type[Operation], ...] = (
 
 @dataclass(frozen=True)
 class Reduction:
-    """A reduction that can be factored: what combines, what it reads of its result, and where it stores."""
+    """A reduction that can be factored: its stores, one for each result; for each what it reads of it, and the value
+    that is combined with that; and the operations that combine, in order."""
 
     block: BlockOp
-    combine: Operation
-    load: memref.LoadOp
-    store: memref.StoreOp
+    stores: tuple[memref.StoreOp, ...]
+    loads: tuple[memref.LoadOp, ...]
+    steps: tuple[SSAValue, ...]
+    combine: tuple[Operation, ...]
 
 
 def check_rfactor(loop: ForOp, axis: int) -> Reduction:
@@ -142,40 +154,103 @@ def check_rfactor(loop: ForOp, axis: int) -> Reduction:
         each = owner.parent_op()
         if isinstance(each, ForOp) and each.start != 0:
             raise ScheduleError.at(each, "does not start at 0")
-    store = check_one_element(block)
-    check_sole_writer(block, store.memref)
-    if any(nest_of(reader) is top for reader in consumers(block)):
+    stores = check_elements(block)
+    for store in stores:
+        check_sole_writer(block, store.memref)
+    readers = {reader for store in stores for reader in accessing_blocks(store.memref) if reader is not block}
+    if any(nest_of(reader) is top for reader in readers):
         raise ScheduleError.at(block, f"the result of {name} is read in its nest")
-    rank = len(store.indices)
+    rank = len(stores[0].indices)
     if not -rank - 1 <= axis <= rank:
         raise ScheduleError.at(block, f"there is no axis {axis}: the result of {name} has {rank} dimensions")
-    return _combination(block, store)
+    return _selection(block, stores) or _combination(block, stores)
 
 
-def _combination(block: BlockOp, store: memref.StoreOp) -> Reduction:
-    name = f"block @{block.block_name}"
-    combine = store.value.owner
+def _so_far(block: BlockOp, store: memref.StoreOp) -> memref.LoadOp | None:
+    """The one read of what a reduction has so far, at the place where it is written."""
     loads = [
         access.op
         for access in block.accesses()
         if access.buffer is store.memref and not access.is_write and access.op.parent_region() is block.body
     ]
-    if len(loads) != 1 or not isinstance(combine, Operation) or len(list(combine.operands)) != 2:
+    if len(loads) != 1 or not isinstance(load := loads[0], memref.LoadOp) or load.parent is not store.parent:
+        return None
+    return load if list(load.indices) == list(store.indices) else None
+
+
+def _selection(block: BlockOp, stores: Sequence[memref.StoreOp]) -> Reduction | None:
+    """A reduction that keeps what it has or takes the step, as a comparison of the two says: the greatest with its
+    place, and such. What it starts from may be taken any number of times, since one of those that are there is chosen.
+    """
+    loads = [_so_far(block, store) for store in stores]
+    chosen = [store.value.owner for store in stores]
+    known = [load for load in loads if load is not None]
+    selects = [op for op in chosen if isinstance(op, arith.SelectOp)]
+    if (
+        len(known) != len(stores)
+        or len(selects) != len(stores)
+        or any(op.cond is not selects[0].cond for op in selects)
+    ):
+        return None
+    keeps = [op.lhs is load.res for op, load in zip(selects, known, strict=True)]
+    steps = [op.rhs if keep else op.lhs for op, keep in zip(selects, keeps, strict=True)]
+    own = [op.lhs if keep else op.rhs for op, keep in zip(selects, keeps, strict=True)]
+    if len(set(keeps)) != 1 or any(value is not load.res for value, load in zip(own, known, strict=True)):
+        return None
+    pairs = [{load.res, step} for load, step in zip(known, steps, strict=True)]
+    found: dict[Operation, None] = {}
+
+    def compares(value: SSAValue) -> bool:
+        """Whether a truth value is made of comparisons of what there is with the step."""
+        op = value.owner
+        if not isinstance(op, Operation) or op.parent is not block.body.block:
+            return False
+        if isinstance(op, arith.CmpfOp | arith.CmpiOp):
+            holds = set(op.operands) in pairs
+        else:
+            holds = isinstance(op, arith.AndIOp | arith.OrIOp) and all(compares(operand) for operand in op.operands)
+        found[op] = None
+        return holds
+
+    if not compares(selects[0].cond) or any(_depends(step, {load.res for load in known}) for step in steps):
+        return None
+    order = [op for op in block.body.block.ops if op in found or op in selects]
+    return Reduction(block, tuple(stores), tuple(known), tuple(steps), tuple(order))
+
+
+def _depends(value: SSAValue, on: set[SSAValue]) -> bool:
+    """Whether a value is computed from one of others."""
+    if value in on:
+        return True
+    op = value.owner
+    return isinstance(op, Operation) and (bool(op.regions) or any(_depends(each, on) for each in op.operands))
+
+
+def _combination(block: BlockOp, stores: Sequence[memref.StoreOp]) -> Reduction:
+    name = f"block @{block.block_name}"
+    if len(stores) > 1:
+        raise ScheduleError.at(
+            block,
+            f"{name} has {len(stores)} results that are not chosen by one comparison of them with the step",
+            hint="T.Select(c, so_far, step) for each, where c compares them",
+        )
+    store = stores[0]
+    combine, load = store.value.owner, _so_far(block, store)
+    if load is None or not isinstance(combine, Operation) or len(list(combine.operands)) != 2:
         raise ScheduleError.at(block, f"{name} does not combine its result with one value")
-    load = loads[0]
-    assert isinstance(load, memref.LoadOp)
-    same = list(load.indices) == list(store.indices)
     alone = load.res in combine.operands and len(list(load.res.uses)) == 1
-    if not same or not alone or combine.parent is not store.parent:
+    if not alone or combine.parent is not store.parent:
         raise ScheduleError.at(block, f"{name} does not combine its result with one value")
+    first, second = combine.operands
+    found = Reduction(block, (store,), (load,), (second if first is load.res else first,), (combine,))
     if isinstance(combine, IDEMPOTENT):
-        return Reduction(block, combine, load, store)
+        return found
     start = SUMS.get(type(combine))
     if start is None:
         raise ScheduleError.at(combine, f"{name} combines by {combine.name}, whose order may not be changed")
     if _start_of(block) != start:
         raise ScheduleError.at(block, f"{name} does not start at {start}, and each part would start there")
-    return Reduction(block, combine, load, store)
+    return found
 
 
 def _start_of(block: BlockOp) -> float | int | None:
@@ -198,18 +273,21 @@ def rfactor(loop: ForOp, axis: int) -> BlockOp:
         ScheduleError: as `check_rfactor` says.
     """
     found = check_rfactor(loop, axis)
-    block, target = found.block, found.store.memref
-    rank = len(found.store.indices)
+    block = found.block
+    rank = len(found.stores[0].indices)
     axis = axis + rank + 1 if axis < 0 else axis
-    shape = list(shape_of(target))
-    shape.insert(axis, loop.size)
-    alloc = AllocBufferOp.of(memref_of(target).element_type, shape)
-    alloc.buffer.name_hint = f"{target.name_hint or block.block_name}_rf"
     top = nest_of(loop)
     assert top.parent is not None
-    partial = _partial_block(found, loop, axis, alloc.buffer)
-    whole = _whole_nest(found, loop, axis, alloc.buffer)
-    top.parent.insert_op_before(alloc, top)
+    buffers: list[SSAValue] = []
+    for store in found.stores:
+        shape = list(shape_of(store.memref))
+        shape.insert(axis, loop.size)
+        alloc = AllocBufferOp.of(memref_of(store.memref).element_type, shape)
+        alloc.buffer.name_hint = f"{store.memref.name_hint or block.block_name}_rf"
+        top.parent.insert_op_before(alloc, top)
+        buffers.append(alloc.buffer)
+    partial = _partial_block(found, loop, axis, buffers)
+    whole = _whole_nest(found, loop, axis, buffers)
     assert block.parent is not None
     block.parent.insert_op_before(partial, block)
     block.detach()
@@ -235,7 +313,7 @@ def _take_over(block: BlockOp, final: BlockOp) -> None:
     final.erase()
 
 
-def _partial_block(found: Reduction, loop: ForOp, axis: int, buffer: SSAValue) -> BlockOp:
+def _partial_block(found: Reduction, loop: ForOp, axis: int, buffers: Sequence[SSAValue]) -> BlockOp:
     """The block that reduces over all loops but `loop`, which its first iterator is bound to."""
     block = found.block
     loop_vars = list(block.loop_vars)
@@ -268,7 +346,8 @@ def _partial_block(found: Reduction, loop: ForOp, axis: int, buffer: SSAValue) -
                 body.add_ops(ops)
         for op in region.block.ops:
             body.add_op(op.clone(mapping))
-        _redirect(body, found.store.memref, buffer, axis, body.args[0])
+        for store, buffer in zip(found.stores, buffers, strict=True):
+            _redirect(body, store.memref, buffer, axis, body.args[0])
         bodies.append(body)
     _, made = new_block(free_block_name(block, f"{block.block_name}_rf"), iters, bodies[0], bodies[1])
     made.detach()
@@ -289,7 +368,7 @@ def _redirect(body: Block, old: SSAValue, new: SSAValue, axis: int, index: SSAVa
             op.operands = operands
 
 
-def _whole_nest(found: Reduction, loop: ForOp, axis: int, buffer: SSAValue) -> tuple[Operation, BlockOp]:
+def _whole_nest(found: Reduction, loop: ForOp, axis: int, buffers: Sequence[SSAValue]) -> tuple[Operation, BlockOp]:
     """The block that combines the partial results, in loops of its own."""
     block = found.block
     spatial = [n for n, kind in enumerate(block.kinds) if kind == IterKind.SPATIAL]
@@ -300,14 +379,18 @@ def _whole_nest(found: Reduction, loop: ForOp, axis: int, buffer: SSAValue) -> t
         for argument, hint in zip(each.args, names, strict=True):
             argument.name_hint = hint
     at: list[SSAValue] = [
-        body.args[spatial.index(block.iters.index(v))] for v in found.store.indices if isinstance(v, BlockArgument)
+        body.args[spatial.index(block.iters.index(v))] for v in found.stores[0].indices if isinstance(v, BlockArgument)
     ]
-    load = memref.LoadOp.get(found.store.memref, at)
-    part = memref.LoadOp.get(buffer, [*at[:axis], body.args[-1], *at[axis:]])
-    first = found.combine.operands[0] is found.load.res
-    values = [load.res, part.res] if first else [part.res, load.res]
-    combined = found.combine.clone(dict(zip(found.combine.operands, values, strict=True)))
-    body.add_ops([load, part, combined, memref.StoreOp.get(combined.results[0], found.store.memref, at)])
+    values: dict[SSAValue, SSAValue] = {}
+    for store, load, step, buffer in zip(found.stores, found.loads, found.steps, buffers, strict=True):
+        so_far = memref.LoadOp.get(store.memref, at)
+        part = memref.LoadOp.get(buffer, [*at[:axis], body.args[-1], *at[axis:]])
+        body.add_ops([so_far, part])
+        values |= {load.res: so_far.res, step: part.res}
+    for op in found.combine:
+        body.add_op(op.clone(values))
+    for store in found.stores:
+        body.add_op(memref.StoreOp.get(values[store.value], store.memref, at))
     assert block.init is not None
     mapping: dict[SSAValue, SSAValue] = {
         block.init.block.args[n]: start.args[position] for position, n in enumerate(spatial)

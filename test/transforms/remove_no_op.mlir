@@ -1,0 +1,62 @@
+// RUN: weft-opt %s -p remove-no-op | filecheck %s
+
+// CHECK-LABEL: tir.prim_func @what_does_nothing_goes(%x: memref<8xf32>) {
+// CHECK-NEXT:  }
+tir.prim_func @what_does_nothing_goes(%x: memref<8xf32>) {
+  %unused = tir.alloc_buffer "global" : memref<4xf32>
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 4 {
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @own(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%x[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      %1 = math.exp %0 : f32
+      memref.store %0, %x[%v] : memref<8xf32>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @never(%v: partial spatial 8) = [%i] where [%i - 8] reads() writes(%x[%v] : memref<8xf32>) {
+      %0 = arith.constant 1.0 : f32
+      memref.store %0, %x[%v] : memref<8xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @what_does_something_stays
+// CHECK:           tir.call extern "work"
+// CHECK:           tir.assert
+// CHECK:           scf.if
+// CHECK-NEXT:        memref.store
+// CHECK-NOT:       math.exp
+// CHECK-NOT:       scf.if
+tir.prim_func @what_does_something_stays(%x: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.block @b(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%x[%v] : memref<8xf32>) {
+      tir.call extern "work"() : () -> ()
+      %zero = arith.constant 0.0 : f32
+      %0 = memref.load %x[%v] : memref<8xf32>
+      %1 = arith.cmpf olt, %0, %zero : f32
+      tir.assert %1 "negative"
+      scf.if %1 {
+        memref.store %zero, %x[%v] : memref<8xf32>
+      }
+      scf.if %1 {
+        %2 = math.exp %0 : f32
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @an_element_that_was_written_meanwhile_is_stored
+// CHECK:           memref.store
+// CHECK-NEXT:      memref.store
+tir.prim_func @an_element_that_was_written_meanwhile_is_stored(%x: memref<8xf32>, %z: f32) {
+  tir.for %i = 0 to 8 {
+    tir.block @b(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%x[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %z, %x[%v] : memref<8xf32>
+      memref.store %0, %x[%v] : memref<8xf32>
+    }
+  }
+}

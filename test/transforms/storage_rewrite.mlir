@@ -1,0 +1,48 @@
+// RUN: weft-opt %s -p storage-rewrite | filecheck %s
+
+// CHECK-LABEL: tir.prim_func @a_buffer_that_is_dead_serves_again
+// CHECK-NEXT:    %a = tir.alloc_buffer "global" : memref<8xf32>
+// CHECK-NEXT:    %b = tir.alloc_buffer "global" : memref<8xf32>
+// CHECK-NEXT:    %d = tir.alloc_buffer "global" : memref<8xf64>
+// CHECK-NEXT:    tir.for
+// CHECK:           @one{{.*}} reads(%x[%v{{.*}}] : memref<8xf32>) writes(%a[%v{{.*}}] : memref<8xf32>)
+// CHECK:           @two{{.*}} reads(%a[%v{{.*}}] : memref<8xf32>) writes(%b[%v{{.*}}] : memref<8xf32>)
+// CHECK:           @three{{.*}} reads(%b[%v{{.*}}] : memref<8xf32>) writes(%a[%v{{.*}}] : memref<8xf32>)
+// CHECK:           @four{{.*}} reads(%a[%v{{.*}}] : memref<8xf32>) writes(%d[%v{{.*}}] : memref<8xf64>)
+tir.prim_func @a_buffer_that_is_dead_serves_again(%x: memref<8xf32>, %y: memref<8xf64>) {
+  %a = tir.alloc_buffer "global" : memref<8xf32>
+  %b = tir.alloc_buffer "global" : memref<8xf32>
+  %c = tir.alloc_buffer "global" : memref<8xf32>
+  %d = tir.alloc_buffer "global" : memref<8xf64>
+  tir.for %i = 0 to 8 {
+    tir.block @one(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%a[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %a[%v] : memref<8xf32>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @two(%v: spatial 8) = [%i] reads(%a[%v] : memref<8xf32>) writes(%b[%v] : memref<8xf32>) {
+      %0 = memref.load %a[%v] : memref<8xf32>
+      memref.store %0, %b[%v] : memref<8xf32>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @three(%v: spatial 8) = [%i] reads(%b[%v] : memref<8xf32>) writes(%c[%v] : memref<8xf32>) {
+      %0 = memref.load %b[%v] : memref<8xf32>
+      memref.store %0, %c[%v] : memref<8xf32>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @four(%v: spatial 8) = [%i] reads(%c[%v] : memref<8xf32>) writes(%d[%v] : memref<8xf64>) {
+      %0 = memref.load %c[%v] : memref<8xf32>
+      %1 = arith.extf %0 : f32 to f64
+      memref.store %1, %d[%v] : memref<8xf64>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @five(%v: spatial 8) = [%i] reads(%d[%v] : memref<8xf64>) writes(%y[%v] : memref<8xf64>) {
+      %0 = memref.load %d[%v] : memref<8xf64>
+      memref.store %0, %y[%v] : memref<8xf64>
+    }
+  }
+}

@@ -1,0 +1,119 @@
+"""Passes that leave out what is not needed: what a function computes stays as it is."""
+
+# The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
+# pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# ruff: noqa: F821
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import weft
+from weft.dialects.support.verifier import verify
+from weft.dialects.tir.core import PrimFuncOp
+from weft.script import tir as T
+from weft.tir import Interpreter, structural_equal
+
+
+@T.prim_func
+def padded(A: T.Buffer[(10,), "float32"], B: T.Buffer[(10,), "float32"]):
+    first = T.alloc_buffer((16,), "float32")
+    second = T.alloc_buffer((16,), "float32")
+    third = T.alloc_buffer((16,), "float32")
+    unused = T.alloc_buffer((16,), "float32")  # noqa: F841
+    for i, j in T.grid(4, 4):
+        with T.block("pad"):
+            vi = T.axis.spatial(16, i * 4 + j)
+            T.where(i * 4 + j < 16)
+            first[vi] = T.if_then_else(vi < 10, A[T.min(vi, 9)], T.float32(0))
+            if vi >= 16:
+                first[vi] = T.float32(9)
+    for i in range(16):
+        with T.block("twice"):
+            vi = T.axis.spatial(16, i)
+            second[vi] = T.exp(first[vi]) * T.exp(first[vi])
+            assert vi < 16, "never"
+    for i in range(16):
+        with T.block("idle"):
+            vi = T.axis.spatial(16, i)
+            second[vi] = second[vi]
+    for i in range(16):
+        with T.block("more"):
+            vi = T.axis.spatial(16, i)
+            third[vi] = second[vi] + T.float32(1)
+    for i in range(10):
+        with T.block("out"):
+            vi = T.axis.spatial(10, i)
+            B[vi] = third[vi] - T.float32(1)
+
+
+@T.prim_func
+def blurred(A: T.Buffer[(4, 8), "float32"], B: T.Buffer[(4,), "float32"]):
+    for i in T.parallel(4):
+        for t in T.thread_binding(2, thread="vthread.x"):
+            for k in range(4):
+                with T.block("idle"):
+                    vi, vt, vk = T.axis.remap("SSS", [i, t, k])
+                    T.evaluate(A[vi, vt * 4 + vk])
+        for k in range(8):
+            with T.block("sum"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = T.float32(0)
+                if vk < 8 and vi >= 0:
+                    B[vi] = B[vi] + A[vi, vk]
+
+
+FUNCTIONS = {"padded": padded, "blurred": blurred}
+PASSES = (
+    "Simplify", "RemoveNoOp", "CommonSubexprElimTIR", "StorageRewrite", "SkipAssert", "InjectVirtualThread",
+    "LoopPartition", "UnrollLoop", "ConvertForLoopsToSerial",
+)  # fmt: skip
+
+
+def after(name: str, func: PrimFuncOp) -> PrimFuncOp:
+    """A function after a pass, verified."""
+    module = getattr(weft.tir.transform, name)()(ModuleOp([func.clone()]))
+    verify(module)
+    (changed,) = module.ops
+    assert isinstance(changed, PrimFuncOp)
+    return changed
+
+
+def result(func: PrimFuncOp) -> np.ndarray:
+    shape = (10,) if func.sym_name.data == "padded" else (4, 8)
+    (array,) = Interpreter(func)([np.linspace(-1, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape)])
+    return np.asarray(array)
+
+
+@pytest.mark.parametrize("name", PASSES)
+@pytest.mark.parametrize("func", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_a_pass_keeps_what_is_computed_and_has_no_more_to_do(name: str, func: PrimFuncOp) -> None:
+    changed = after(name, func)
+    np.testing.assert_array_equal(result(changed), result(func))
+    assert structural_equal(after(name, changed), changed)
+
+
+def test_what_is_left_is_shorter() -> None:
+    def count(func: PrimFuncOp, name: str) -> int:
+        return sum(op.name == name for op in func.walk())
+
+    clean = after("RemoveNoOp", after("Simplify", padded))
+    assert (count(padded, "scf.if"), count(clean, "scf.if")) == (2, 1)
+    assert (count(padded, "tir.block"), count(clean, "tir.block")) == (5, 4)
+    assert (count(padded, "tir.alloc_buffer"), count(clean, "tir.alloc_buffer")) == (4, 3)
+    assert count(after("StorageRewrite", clean), "tir.alloc_buffer") == 2
+    assert (count(padded, "math.exp"), count(after("CommonSubexprElimTIR", padded), "math.exp")) == (1, 1)
+    assert count(after("SkipAssert", padded), "tir.assert") == 0
+    assert not any(block.conditions for block in clean.walk() if block.name == "tir.block")
+    assert count(after("RemoveNoOp", blurred), "tir.for") == 2
+
+
+def test_passes_run_one_after_the_other_and_machine_code_agrees() -> None:
+    func = padded
+    for name in PASSES:
+        func = after(name, func)
+    x = np.linspace(-1, 1, 10, dtype=np.float32)
+    weft.build(func)(x, out := np.zeros(10, np.float32))
+    np.testing.assert_allclose(out, np.exp(x) ** 2, rtol=1e-5)

@@ -1,0 +1,139 @@
+"""Remove what does nothing.
+
+* loops without iterations, or without anything in them; blocks that never run;
+* blocks whose body stores nothing, calls nothing and checks nothing;
+* branches without effects; stores of an element's own value; values that nothing uses; buffers that nothing uses.
+
+Before -> after:
+
+```mlir
+%0 = memref.load %x[%v] : memref<8xf32>
+%1 = math.exp %0 : f32
+memref.store %0, %x[%v] : memref<8xf32>
+
+(nothing)
+```
+
+Does not: find stores that a later one overwrites. Counterpart of TVM's RemoveNoOp.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import memref, scf
+from xdsl.ir import Operation, Region
+from xdsl.traits import is_side_effect_free
+
+from ...dialects.tir.affine import expr_range, simplify
+from ...dialects.tir.core import (
+    AllocBufferOp,
+    AssertOp,
+    BlockOp,
+    CallOp,
+    CheckOp,
+    ForOp,
+    PrimFuncOp,
+    blocks_under,
+    dimension_ranges,
+)
+from ..infra import PrimFuncPass, report_changed
+
+
+@dataclass(frozen=True)
+class RemoveNoOpPass(PrimFuncPass):
+    """Remove what does nothing."""
+
+    name = "remove-no-op"
+    tvm_name = "RemoveNoOp"
+
+    def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
+        changed = False
+        for block in blocks_under(func):
+            count = sum(1 for _ in block.walk())
+            for region in block.regions:
+                clean_body(region)
+            if sum(1 for _ in block.walk()) != count:
+                block.update_accesses()
+                changed = True
+        changed |= _statements(func.body)
+        for alloc in [op for op in func.walk() if isinstance(op, AllocBufferOp) and not op.buffer.uses]:
+            _erase(alloc)
+            changed = True
+        report_changed(changed)
+
+
+def _statements(region: Region) -> bool:
+    """Remove loops and blocks that do nothing; whether there were any."""
+    changed = False
+    for op in list(region.block.ops):
+        match op:
+            case ForOp():
+                changed |= _statements(op.body)
+                if op.size == 0 or not any(not isinstance(inner, AllocBufferOp) for inner in op.body.block.ops):
+                    _erase(op)
+                    changed = True
+            case BlockOp():
+                if not has_effect(op) or 0 in op.sizes or _never_runs(op):
+                    _erase(op)
+                    changed = True
+            case _:
+                pass
+    return changed
+
+
+def _never_runs(block: BlockOp) -> bool:
+    """Whether a condition of a block's predicate never holds."""
+    ranges = dimension_ranges(list(block.loop_vars))
+    bounds = [expr_range(simplify(condition, ranges), ranges) for condition in block.conditions]
+    return any(each is not None and each[1] < 0 for each in bounds)
+
+
+def has_effect(op: Operation) -> bool:
+    """Whether something is done in `op` besides computing values; a `while` may never end."""
+    return any(
+        isinstance(inner, memref.StoreOp | CheckOp | AssertOp | scf.WhileOp)
+        or (isinstance(inner, CallOp) and not inner.is_pure)
+        for inner in op.walk()
+    )
+
+
+def clean_body(region: Region) -> None:
+    """Remove from a block's body, or from a branch in one, what has no effect."""
+    for op in reversed(list(region.block.ops)):
+        if isinstance(op, scf.IfOp | scf.WhileOp):
+            for inner in op.regions:
+                if inner.blocks:
+                    clean_body(inner)
+        if _is_dead(op) or _stores_what_is_there(op):
+            _erase(op)
+
+
+def _is_dead(op: Operation) -> bool:
+    if isinstance(op, scf.YieldOp | scf.ConditionOp) or any(result.uses for result in op.results):
+        return False
+    if isinstance(op, scf.IfOp):
+        return not has_effect(op)
+    pure = isinstance(op, memref.LoadOp) or op.name.startswith(("arith.", "math.")) or is_side_effect_free(op)
+    return (pure or (isinstance(op, CallOp) and op.is_pure)) and not isinstance(op, CheckOp)
+
+
+def _stores_what_is_there(op: Operation) -> bool:
+    """Whether a store writes what the same element holds: what was read from it, with no write in between."""
+    if not isinstance(op, memref.StoreOp) or not isinstance(load := op.value.owner, memref.LoadOp):
+        return False
+    if load.memref is not op.memref or list(load.indices) != list(op.indices) or load.parent is not op.parent:
+        return False
+    between = load.next_op
+    while between is not op:
+        assert between is not None
+        if has_effect(between):
+            return False
+        between = between.next_op
+    return True
+
+
+def _erase(op: Operation) -> None:
+    op.detach()
+    op.erase(safe_erase=False)

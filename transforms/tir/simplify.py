@@ -1,0 +1,178 @@
+"""Simplify indices, conditions and branches by what is known of the loops around them.
+
+* an iterator's binding and a block's predicate are in normal form, and conditions that always hold are gone;
+* a comparison of indices whose outcome the iterators' extents decide is that outcome;
+* a branch or choice whose condition is known is the side that is taken; `and`, `or`, `xor` with a literal are gone.
+
+Before -> after, where `%v` is an iterator of extent 8:
+
+```mlir
+%c = arith.cmpi slt, %v, %c8 : index
+%0 = arith.select %c, %a, %b : f32
+memref.store %0, %x[%v] : memref<8xf32>
+
+memref.store %a, %x[%v] : memref<8xf32>
+```
+
+Does not: change how floats are computed, or simplify integers in memory. Counterpart of TVM's Simplify.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerAttr, i1
+from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects.tir.affine import Range, affine_of, expr_range, over_dimensions, simplify
+from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under, dimension_ranges
+from ...dialects.tir.symbols import as_affine, greatest
+from ..infra import PrimFuncPass, report_changed
+from .remove_no_op import clean_body
+
+
+def _equal(low: int, high: int) -> bool | None:
+    return True if low == high == 0 else False if low > 0 or high < 0 else None
+
+
+def _below(low: int, high: int) -> bool | None:
+    return True if high < 0 else False if low >= 0 else None
+
+
+def _negated(known: bool | None) -> bool | None:
+    return None if known is None else not known
+
+
+_DECIDED: Mapping[int, Callable[[int, int], bool | None]] = {
+    0: _equal,
+    1: lambda low, high: _negated(_equal(low, high)),
+    2: _below,
+    3: lambda low, high: _negated(_below(-high, -low)),
+    4: lambda low, high: _below(-high, -low),
+    5: lambda low, high: _negated(_below(low, high)),
+}
+"""By the number of a predicate (eq, ne, slt, sle, sgt, sge): what it says where the difference lies in a range."""
+
+
+@dataclass(frozen=True)
+class SimplifyPass(PrimFuncPass):
+    """Simplify indices, conditions and branches."""
+
+    name = "simplify"
+    tvm_name = "Simplify"
+
+    def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
+        changed = False
+        for block in blocks_under(func):
+            before = str(block.bindings), str(block.predicate), sum(1 for _ in block.walk())
+            _simplify_header(block)
+            for region in block.regions:
+                _Body(block, region).simplify()
+                clean_body(region)
+            if before != (str(block.bindings), str(block.predicate), sum(1 for _ in block.walk())):
+                block.update_accesses()
+                changed = True
+        report_changed(changed)
+
+
+def _simplify_header(block: BlockOp) -> None:
+    ranges = dimension_ranges(list(block.loop_vars))
+    block.set_bindings([simplify(expr, ranges) for expr in block.bindings.data.results], list(block.loop_vars))
+    conditions: list[AffineExpr] = []
+    for condition in block.conditions:
+        simple = simplify(condition, ranges)
+        bounds = expr_range(simple, ranges)
+        if bounds is None or bounds[0] < 0:
+            conditions.append(simple)
+    block.set_predicate(conditions)
+
+
+class _Body:
+    """Simplifies the body or the init of one block."""
+
+    def __init__(self, block: BlockOp, region: Region):
+        self.region = region
+        self.dims = over_dimensions(region.block.args)
+        self.ranges: dict[AffineExpr, Range] = {
+            self.dims[v]: (0, max(greatest(as_affine(extent)) - 1, 0))
+            for v, extent in zip(region.block.args, block.sizes, strict=True)
+        }
+
+    def simplify(self) -> None:
+        """Decide what can be decided, each operation before those that use it."""
+        for op in list(self.region.walk()):
+            if op.parent is not None and self._is_here(op):
+                self._operation(op)
+
+    def _is_here(self, op: Operation) -> bool:
+        return self.region.is_ancestor(op)
+
+    def _operation(self, op: Operation) -> None:
+        match op:
+            case arith.CmpiOp() if isinstance(op.lhs.type, IndexType):
+                if (known := self._decide(op)) is not None:
+                    constant = arith.ConstantOp(BoolAttr.from_bool(known))
+                    Rewriter.insert_op(constant, InsertPoint.before(op))
+                    op.result.replace_all_uses_with(constant.result)
+            case arith.SelectOp() if (known := _truth(op.cond)) is not None:
+                op.result.replace_all_uses_with(op.lhs if known else op.rhs)
+            case arith.AndIOp() | arith.OrIOp() | arith.XOrIOp() if op.lhs.type == i1:
+                self._logic(op)
+            case scf.IfOp() if (known := _truth(op.cond)) is not None:
+                _take(op, op.true_region if known else op.false_region)
+            case _:
+                pass
+
+    def _decide(self, op: arith.CmpiOp) -> bool | None:
+        """The outcome of a comparison of indices, where it is always the same."""
+        lhs, rhs = affine_of(op.lhs, self.dims), affine_of(op.rhs, self.dims)
+        decide = _DECIDED.get(op.predicate.value.data)
+        if lhs is None or rhs is None or decide is None:
+            return None
+        bounds = expr_range(simplify(lhs + rhs * -1, self.ranges), self.ranges)
+        return None if bounds is None else decide(*bounds)
+
+    def _logic(self, op: arith.AndIOp | arith.OrIOp | arith.XOrIOp) -> None:
+        for literal, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            known = _truth(literal)
+            if known is None:
+                continue
+            if isinstance(op, arith.XOrIOp):
+                if not known:
+                    op.result.replace_all_uses_with(other)
+                elif (value := _truth(other)) is not None:
+                    constant = arith.ConstantOp(BoolAttr.from_bool(not value))
+                    Rewriter.insert_op(constant, InsertPoint.before(op))
+                    op.result.replace_all_uses_with(constant.result)
+            else:
+                neutral = isinstance(op, arith.AndIOp)
+                op.result.replace_all_uses_with(other if known is neutral else literal)
+            return
+
+
+def _truth(value: SSAValue) -> bool | None:
+    """The truth value that is known."""
+    op = value.owner
+    if isinstance(op, arith.ConstantOp) and value.type == i1 and isinstance(op.value, IntegerAttr):
+        return op.value.value.data != 0
+    return None
+
+
+def _take(op: scf.IfOp, region: Region) -> None:
+    """Put the side that is taken in the place of a branch."""
+    values: list[SSAValue] = []
+    for inner in list(region.block.ops) if region.blocks else []:
+        inner.detach()
+        if isinstance(inner, scf.YieldOp):
+            values = list(inner.operands)
+        else:
+            Rewriter.insert_op(inner, InsertPoint.before(op))
+    for result, value in zip(op.results, values, strict=True):
+        result.replace_all_uses_with(value)
+    op.detach()
+    op.erase(safe_erase=False)
