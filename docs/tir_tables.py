@@ -70,7 +70,11 @@ EXPRESSIONS = (
     out("Load", "TVM's own old form of BufferLoad"),
     upstream("Let", "arith.constant", note="an SSA value is a name; `T.let` and assignments give one"),
     built("Call", "tir.call", note="of functions; TVM's builtins are operations, below"),
-    built("Reduce CommReducer", "tir.block", note="`init`, and the body's combination; te's reducers become it"),
+    built(
+        "Reduce CommReducer",
+        "tir.block",
+        note="`init`, and the body's combination, of several results too; `te.comm_reducer`",
+    ),
     out("Any", "an extent that nothing is known of has no meaning in a loop nest; relay's `?` is one"),
 )
 
@@ -93,7 +97,7 @@ STATEMENTS = (
     built("For", "tir.for"),
     upstream("While", "scf.while", note="in a block"),
     out("Prefetch", "processors prefetch regular accesses themselves; no schedule here has gained by it"),
-    built("Block BlockRealize", "tir.block"),
+    built("Block BlockRealize", "tir.block", "tir.outer_block"),
     built("BufferRegion", "tir.block", note="`reads` and `writes`: an element, or none for a place that data says"),
     out(
         "MatchBufferRegion", "a sub-buffer's elements are written as the buffer's; for calls there is `tir.address_of`"

@@ -11,14 +11,17 @@ from .expr import (
     BinaryKind,
     Cast,
     Check,
+    Combiner,
     Const,
     Dim,
     Expr,
     ExprLike,
+    Fold,
     IterVar,
     Reduce,
     ReduceKind,
     Select,
+    Slot,
     SymbolicExtentError,
     Unary,
     UnaryKind,
@@ -64,7 +67,7 @@ __all__ = [
     "maximum", "min", "minimum", "operands_of", "placeholder", "power", "prod", "reduce", "reduce_axis",
     "reduce_identity", "round", "rsqrt", "select", "sigmoid", "sin", "sqrt", "sum", "tanh", "topological_order",
     "trunc", "unary",
-    "Dim", "SymbolicExtentError", "Var", "dim_expr", "product", "same", "var", "variables",
+    "Combiner", "Dim", "Fold", "Slot", "SymbolicExtentError", "Var", "dim_expr", "product", "same", "var", "variables",
 ]  # fmt: skip
 
 

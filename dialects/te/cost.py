@@ -9,7 +9,7 @@ from math import prod
 from xdsl.dialects.builtin import i1
 
 from ..support.dtypes import byte_width
-from .expr import Binary, Expr, Reduce, Unary, index
+from .expr import Binary, Expr, Fold, Reduce, Unary, index
 from .tensor import Tensor, operands_of, topological_order
 
 
@@ -72,6 +72,8 @@ def operations(body: Expr) -> int:
                 count += operand.type not in (index, i1)
             case Reduce():
                 count += 1
+            case Fold(combiner):
+                stack.extend(combiner.results)
             case _:
                 pass
         stack.extend(operands_of(expr))

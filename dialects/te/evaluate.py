@@ -26,8 +26,10 @@ from .expr import (
     BinaryKind,
     Cast,
     Check,
+    Combiner,
     Const,
     Expr,
+    Fold,
     IterVar,
     Reduce,
     Select,
@@ -73,6 +75,15 @@ def evaluate(outputs: Sequence[Tensor], feeds: Mapping[Tensor, NDArray]) -> list
     return [values[output] for output in outputs]
 
 
+def combined(combiner: Combiner, so_far: Sequence[Any], step: Sequence[Any]) -> tuple[Any, ...]:
+    """What a combiner makes of numbers."""
+    domain = _Domain(Compute((), combiner.results[0]), {}, {})
+    for slot, number in zip((*combiner.so_far, *combiner.step), (*so_far, *step), strict=True):
+        domain.memo[slot, False] = domain.memo[slot, True] = np.asarray(number, numpy_dtype(slot.type))
+    with np.errstate(all="ignore"):
+        return tuple(domain.value(each).item() for each in combiner.results)
+
+
 def _checked(tensor: Tensor, array: NDArray, sizes: Mapping[Var, int]) -> _Array:
     dtype = numpy_dtype(tensor.element_type)
     shape = tuple(value_of(dim, sizes) for dim in tensor.dims)
@@ -102,6 +113,8 @@ class _Domain:
         dtype = numpy_dtype(tensor.element_type)
         body, rank = self.compute.body, len(self.compute.axes)
         result = np.empty(self.extents[:rank], dtype)
+        if isinstance(body, Fold):
+            return self._fold(body)
         if isinstance(body, Reduce):
             result.fill(reduce_identity(body.kind, body.type).value)
         for ranges in self._blocks():
@@ -115,6 +128,28 @@ class _Domain:
             partial = combine.reduce(terms, axis=tuple(range(rank, len(self.axes))), dtype=dtype)  # pyright: ignore[reportFunctionMemberAccess]
             result[target] = combine(result[target], partial)
         return result
+
+    def _fold(self, body: Fold) -> _Array:
+        """All elements of a result of a reduction of one's own, step by step."""
+        rank = len(self.compute.axes)
+        combiner = body.combiner
+        so_far = [np.full(self.extents[:rank], c.value, numpy_dtype(c.type)) for c in combiner.identity]
+        for ranges in self._blocks():
+            self.ranges, self.memo = ranges, {}
+            target = tuple(slice(lo, hi) for lo, hi in ranges[:rank])
+            count = prod(self.shape[rank:])
+            steps = [np.broadcast_to(self.value(each), self.shape) for each in body.operands]
+            steps = [each.reshape(*self.shape[:rank], count) for each in steps]
+            for number in range(count):
+                self.memo = {}
+                for slot, array in zip(combiner.so_far, so_far, strict=True):
+                    self.memo[slot, False] = self.memo[slot, True] = array[target]
+                for slot, array in zip(combiner.step, steps, strict=True):
+                    self.memo[slot, False] = self.memo[slot, True] = array[..., number]
+                values = [np.array(self.value(each)) for each in combiner.results]
+                for array, value in zip(so_far, values, strict=True):
+                    array[target] = value
+        return so_far[body.number]
 
     def _blocks(self) -> list[list[tuple[int, int]]]:
         """The domain in blocks of about `BLOCK_POINTS` points, cut along the outer axes first."""

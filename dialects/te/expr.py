@@ -306,6 +306,40 @@ class Reduce(Expr):
         return self.operand.type
 
 
+@dataclass(frozen=True, eq=False)
+class Slot(Expr):
+    """In a combiner: what a reduction has so far in one of its results, or its next step there."""
+
+    name: str
+    type: Attribute
+
+
+@dataclass(frozen=True, eq=False)
+class Combiner:
+    """How a reduction of one's own goes on: `results` over what it has `so_far` and its next `step`, one of each for
+    each result; `identity` is what it starts from."""
+
+    so_far: tuple[Slot, ...]
+    step: tuple[Slot, ...]
+    results: tuple[Expr, ...]
+    identity: tuple[Const, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Fold(Expr):
+    """Result `number` of `operands` combined over all values of `axes` by a combiner of one's own. Stands only at the
+    top of a `compute` body; the results of one reduction have the same combiner, operands and axes."""
+
+    combiner: Combiner
+    operands: tuple[Expr, ...]
+    axes: tuple[IterVar, ...]
+    number: int = 0
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.combiner.results[self.number].type
+
+
 def const(value: float, type: Attribute) -> Const:
     """A literal of scalar type `type`.
 

@@ -30,6 +30,7 @@ from .expr import (
     Dim,
     Expr,
     ExprLike,
+    Fold,
     IterVar,
     Reduce,
     ReduceKind,
@@ -42,7 +43,8 @@ from .expr import (
 from .expr import cast as convert
 from .expr import const as literal
 from .expr import select as choose
-from .tensor import Tensor
+from .reducers import folds_of, own_reducer
+from .tensor import Compute, Tensor
 
 DType: TypeAlias = str | Attribute
 """NumPy's name of an element type, or xDSL's type."""
@@ -119,15 +121,26 @@ def compute(
 ) -> Tensor: ...
 
 
-@checked
+@overload
 def compute(
     shape: Dim | Sequence[Dim],
-    fcompute: Formula | AnyRankFormula,
+    fcompute: Callable[..., tuple[Expr, ...]],
     name: str = "compute",
     tag: str = "",
     attrs: dict[str, object] | None = None,
-) -> Tensor:
+) -> tuple[Tensor, ...]: ...
+
+
+@checked
+def compute(
+    shape: Dim | Sequence[Dim],
+    fcompute: Formula | AnyRankFormula | Callable[..., tuple[Expr, ...]],
+    name: str = "compute",
+    tag: str = "",
+    attrs: dict[str, object] | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     """The tensor whose element at `(i, j, ...)` is `fcompute(i, j, ...)`; its axes are called as the parameters are.
+    Where that is a reduction of several results (`comm_reducer`), a tensor for each.
 
     `tag` and `attrs` are TVM's, and have no meaning here: what an operator is told by is its class.
 
@@ -145,10 +158,13 @@ def compute(
         first = spread[0].name
         plain += [f"{first}{number}" for number in range(len(dims) - len(plain))]
 
+    results: list[Fold] = []
+
     def body(*axes: IterVar) -> Expr:
         value = cast("Callable[..., object]", fcompute)(*axes)
         if isinstance(value, tuple | list):
-            _refuse(f"'{name}' computes several tensors at once", "compute each by itself, reading the others")
+            results.extend(folds_of(cast("Sequence[object]", value), name))
+            return results[0]
         if isinstance(value, bool):
             return literal(value, i1)
         if isinstance(value, int | float):
@@ -157,7 +173,12 @@ def compute(
             raise UsageError(f"te: the body of '{name}' is a {type(value).__name__}, and not an expression")
         return value if value.type != index else convert(value, element_type("int32"))
 
-    return own.compute(dims, cast("own.AnyRankBody", body), name, plain)
+    made = own.compute(dims, cast("own.AnyRankBody", body), name, plain)
+    if not results:
+        return made
+    assert made.producer is not None
+    axes = made.producer.axes
+    return tuple(Tensor(dims, each.type, f"{name}.v{n}", Compute(axes, each)) for n, each in enumerate(results))
 
 
 @checked
@@ -267,36 +288,63 @@ def reducer(kind: ReduceKind, name: str) -> Reducer:
     return reduce
 
 
-@checked
+class TupleReducer(Protocol):
+    """What `comm_reducer` gives of a combiner of tuples."""
+
+    def __call__(
+        self, expr: Sequence[ExprLike], axis: Axes, where: ExprLike | None = None, init: ExprLike | None = None
+    ) -> tuple[Expr, ...]: ...
+
+
+@overload
 def comm_reducer(
     fcombine: Callable[[Expr, Expr], object], fidentity: Callable[[str], object], name: str = "reduce"
-) -> Reducer:
+) -> Reducer: ...
+
+
+@overload
+def comm_reducer(
+    fcombine: Callable[[tuple[Expr, ...], tuple[Expr, ...]], object],
+    fidentity: Callable[..., object],
+    name: str = "reduce",
+) -> TupleReducer: ...
+
+
+@checked
+def comm_reducer(
+    fcombine: Callable[..., object], fidentity: Callable[..., object], name: str = "reduce"
+) -> Reducer | TupleReducer:
     """A reducer of one's own: `comm_reducer(lambda x, y: x + y, lambda dtype: te.const(0, dtype))`.
 
+    One of several results takes and gives tuples, `fcombine(so_far, step)` and `fidentity(dtype, ...)`, and reduces a
+    tuple of expressions.
+
     Raises:
-        UsageError: what it combines by is none of the functions that Weft reduces by (a sum, a product, a maximum, a
-            minimum, and, or), or `fidentity` is not what leaves that one's operands as they are.
+        UsageError: the combiner does not take two values, does not combine them alike in both orders, or does not
+            leave a value as it is that it combines with the identity.
     """
-    first, second = literal(0.0, scalar_type("float32")), literal(1.0, scalar_type("float32"))
     try:
-        combined = fcombine(first, second)
-    except TypeError as error:
-        raise UsageError(f"te.comm_reducer: the combiner takes two values: {error}") from None
-    kinds: dict[BinaryKind, ReduceKind] = {combiner: kind for kind, combiner in COMBINER.items()}
-    if (
-        not isinstance(combined, Binary)
-        or {combined.lhs, combined.rhs} != {first, second}
-        or combined.kind not in kinds
-    ):
-        hint = "combine two values by +, *, te.max, te.min, & or |"
-        _refuse("a reducer that is no sum, product, maximum, minimum, conjunction or disjunction", hint)
-    kind = kinds[combined.kind]
+        kind = _kind_of(fcombine)
+    except (TypeError, KeyError, IndexError, AttributeError):  # of tuples, or of no two values
+        kind = None
+    if kind is None:
+        return cast("Reducer | TupleReducer", own_reducer(fcombine, fidentity, name))
     dtype = "bool" if kind in ("and", "or") else "float32"
     wanted, given = reduce_identity(kind, scalar_type(dtype)).value, fidentity(dtype)
     value = given.value if isinstance(given, Const) else given
     if not (value == wanted or (kind in ("max", "min") and value == _finite(kind))):
         raise UsageError(f"te.comm_reducer: the identity of {kind} is {wanted}, not {value}")
     return reducer(kind, name)
+
+
+def _kind_of(fcombine: Callable[..., object]) -> ReduceKind | None:
+    """The kind of reduction that a combiner of two values is; `None` if it is one of its own."""
+    first, second = literal(0.0, scalar_type("float32")), literal(1.0, scalar_type("float32"))
+    combined = fcombine(first, second)
+    kinds: dict[BinaryKind, ReduceKind] = {combiner: kind for kind, combiner in COMBINER.items()}
+    if isinstance(combined, Binary) and {combined.lhs, combined.rhs} == {first, second}:
+        return kinds.get(combined.kind)
+    return None
 
 
 def _finite(kind: str) -> float:

@@ -19,6 +19,7 @@ from .expr import (
     Dim,
     Expr,
     ExprLike,
+    Fold,
     IterVar,
     Reduce,
     ReduceKind,
@@ -160,6 +161,8 @@ def operands_of(expr: Expr) -> tuple[Expr, ...]:
             return (operand, given)
         case Reduce(_, operand, _):
             return (operand,)
+        case Fold(_, operands):
+            return operands
         case _:
             return ()
 
@@ -173,7 +176,7 @@ class Compute:
 
     @property
     def reduce_axes(self) -> tuple[IterVar, ...]:
-        return self.body.axes if isinstance(self.body, Reduce) else ()
+        return self.body.axes if isinstance(self.body, Reduce | Fold) else ()
 
     def reads(self) -> list[Read]:
         """Every read in the body, each once, operands before users."""
@@ -258,7 +261,7 @@ def compute(
         raise TypeError(f"te: the body of '{name}' is a Python number; give it a type with te.const(value, type)")
     producer = Compute(axes, value)
     for read in producer.reads():
-        if any(isinstance(i, Reduce) for i in read.indices):
+        if any(isinstance(i, Reduce | Fold) for i in read.indices):
             raise TypeError(f"te: '{name}' has a reduction inside an index; reductions stand at the top of a body")
     check_checks(producer, name)
     check_reads(producer, name)

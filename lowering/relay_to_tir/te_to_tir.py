@@ -143,6 +143,9 @@ def create_prim_func(
         argument.name_hint = f"p{position}" if position < len(inputs) else f"out{position - len(inputs) or ''}"
         buffers[tensor] = argument
     names: set[str] = set()
+    groups: dict[object, list[te.Tensor]] = {}
+    for tensor in tensors:
+        groups.setdefault(computation_of(tensor), []).append(tensor)
     for tensor in tensors:
         if tensor.producer is None:
             if tensor not in buffers:
@@ -153,12 +156,45 @@ def create_prim_func(
             alloc.buffer.name_hint = tensor.name
             block.add_op(alloc)
             buffers[tensor] = alloc.buffer
-        if 0 not in tensor.dims:
-            nest = _nest(tensor, tensor.producer, _unique(tensor.name, names), buffers, symbols, arguments)
+        group = groups[computation_of(tensor)]
+        if 0 not in tensor.dims and tensor is group[0]:
+            for each in group[1:]:
+                if each not in buffers:
+                    alloc = AllocBufferOp.of(signless(each.element_type), symbols.shape(each))
+                    alloc.buffer.name_hint = each.name
+                    block.add_op(alloc)
+                    buffers[each] = alloc.buffer
+            targets = [buffers[tensor]]
+            if isinstance(fold := tensor.producer.body, te.Fold):
+                targets = _targets(fold, group, buffers, symbols, block)
+            name_of_block = _unique(tensor.name.removesuffix(".v0") if len(targets) > 1 else tensor.name, names)
+            nest = _nest(targets, tensor.producer, name_of_block, buffers, symbols, arguments)
             if locations is not None and (location := locations.get(tensor)) is not None:
                 _place(nest, location)
             block.add_op(nest)
     return func
+
+
+def computation_of(tensor: te.Tensor) -> object:
+    """What a tensor has in common with those that are computed with it: the results of one reduction."""
+    body = None if tensor.producer is None else tensor.producer.body
+    return (body.combiner, tensor.producer.axes) if isinstance(body, te.Fold) and tensor.producer else tensor
+
+
+def _targets(
+    fold: te.Fold, group: Sequence[te.Tensor], buffers: dict[te.Tensor, SSAValue], symbols: Symbols, block: Block
+) -> list[SSAValue]:
+    """The buffers of all results of a reduction; those that nobody asks for get one of their own."""
+    found: dict[int, SSAValue] = {}
+    for tensor in group:
+        assert tensor.producer is not None and isinstance(tensor.producer.body, te.Fold)
+        found[tensor.producer.body.number] = buffers[tensor]
+    for number, result in enumerate(fold.combiner.results):
+        if number not in found:
+            alloc = AllocBufferOp.of(signless(result.type), symbols.shape(group[0]))
+            block.add_op(alloc)
+            found[number] = alloc.buffer
+    return [found[number] for number in range(len(found))]
 
 
 def _place(nest: Operation, location: LocationAttr) -> None:
@@ -192,7 +228,7 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def _nest(
-    tensor: te.Tensor,
+    targets: Sequence[SSAValue],
     compute: te.Compute,
     name: str,
     buffers: dict[te.Tensor, SSAValue],
@@ -203,7 +239,8 @@ def _nest(
     formula = compute.body
     if isinstance(formula, te.Reduce) and any(axis.dim == 0 for axis in formula.axes):
         formula = te.reduce_identity(formula.kind, formula.type)  # of no terms
-    axes = (*compute.axes, *(formula.axes if isinstance(formula, te.Reduce) else ()))
+    empty = isinstance(formula, te.Fold) and any(axis.dim == 0 for axis in formula.axes)
+    axes = (*compute.axes, *(formula.axes if isinstance(formula, te.Reduce | te.Fold) and not empty else ()))
     iters = [(axis, IterKind.REDUCE if axis.reduce else IterKind.SPATIAL) for axis in axes]
     loops: list[ForOp] = []
     bindings: list[AffineExpr] = []
@@ -222,7 +259,7 @@ def _nest(
     for axis, argument in zip((a for a, _ in iters), body.args, strict=True):
         if axis.start:
             emitter.memo[axis] = emitter.insert(arith.AddiOp(argument, emitter.constant(axis.start, te.index)))
-    target = buffers[tensor]
+    target = targets[0]
     indices = body.args[: len(compute.axes)]
     init: Region | None = None
     if isinstance(formula, te.Reduce):
@@ -237,6 +274,11 @@ def _nest(
         identity = init_emitter.value(te.reduce_identity(formula.kind, formula.type))
         init_emitter.insert(memref.StoreOp.get(identity, target, init_block.args[: len(compute.axes)]))
         init = Region(init_block)
+    elif isinstance(formula, te.Fold) and empty:
+        for identity, each in zip(formula.combiner.identity, targets, strict=True):
+            emitter.insert(memref.StoreOp.get(emitter.value(identity), each, indices))
+    elif isinstance(formula, te.Fold):
+        init = Region(_fold(formula, emitter, targets, body, len(compute.axes), buffers))
     else:
         emitter.insert(memref.StoreOp.get(emitter.value(formula), target, indices))
     block = BlockOp(
@@ -252,6 +294,32 @@ def _nest(
         loop.body.block.add_op(nest)
         nest = loop
     return nest
+
+
+def _fold(
+    fold: te.Fold,
+    emitter: BodyEmitter,
+    targets: Sequence[SSAValue],
+    body: Block,
+    rank: int,
+    buffers: dict[te.Tensor, SSAValue],
+) -> Block:
+    """A step of a reduction of one's own, at the end of `body`; gives the block that stores what it starts from."""
+    combiner, indices = fold.combiner, body.args[:rank]
+    for slot, operand in zip(combiner.step, fold.operands, strict=True):
+        emitter.memo[slot] = emitter.value(operand)
+    for slot, target in zip(combiner.so_far, targets, strict=True):
+        emitter.memo[slot] = emitter.insert(memref.LoadOp.get(target, indices))
+    results = [emitter.value(each) for each in combiner.results]
+    for result, target in zip(results, targets, strict=True):
+        emitter.insert(memref.StoreOp.get(result, target, indices))
+    start = Block(arg_types=[IndexType()] * len(body.args))
+    for argument, named in zip(start.args, body.args, strict=True):
+        argument.name_hint = named.name_hint
+    first = BodyEmitter(start, {}, buffers)
+    for identity, target in zip(combiner.identity, targets, strict=True):
+        first.insert(memref.StoreOp.get(first.value(identity), target, start.args[:rank]))
+    return start
 
 
 class BodyEmitter:

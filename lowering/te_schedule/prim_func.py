@@ -22,6 +22,7 @@ from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.te.tensor import TensorOp
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
+from ..relay_to_tir.te_to_tir import computation_of
 from ..relay_to_tir.te_to_tir import create_prim_func as from_inputs_and_outputs
 
 ARGUMENTS = "weft.arguments"
@@ -67,7 +68,9 @@ def function_of(name: str, arguments: Sequence[te.Tensor]) -> tuple[PrimFuncOp, 
             for tensor in arguments
         )
     computed = [t for t in te.topological_order(outputs) if t.producer is not None and 0 not in t.dims]
-    return function, dict(zip(computed, blocks_under(function), strict=True))
+    apart = dict.fromkeys(computation_of(tensor) for tensor in computed)
+    blocks = dict(zip(apart, blocks_under(function), strict=True))
+    return function, {tensor: blocks[computation_of(tensor)] for tensor in computed}
 
 
 def check_arguments(arguments: Sequence[te.Tensor]) -> None:

@@ -39,6 +39,11 @@ class Schedule:
     """
 
     def __init__(self, outputs: Sequence[te.Tensor]):
+        for tensor in te.topological_order(outputs):
+            body = None if tensor.producer is None else tensor.producer.body
+            if isinstance(body, te.Fold) and len(body.operands) > 1:
+                hint = "schedule the function: weft.tir.Schedule(te.create_prim_func([...]))"
+                raise ScheduleError(f"te: '{tensor.name}' is one of several results of a reduction", hint=hint)
         self.outputs = tuple(outputs)
         self.stages: list[Stage] = [
             Stage(tensor, tensor.producer, tensor in outputs) for tensor in te.topological_order(outputs)
@@ -137,6 +142,9 @@ class Schedule:
         stage = self[tensor]
         compute = stage.compute
         if compute is None or not isinstance(compute.body, te.Reduce):
+            if compute is not None and isinstance(compute.body, te.Fold):
+                hint = "apply rfactor of weft.tir.Schedule to its function"
+                raise ScheduleError(f"te: '{tensor.name}' reduces by a combiner of its own", hint=hint)
             raise ScheduleError(f"te: '{tensor.name}' does not reduce: there is nothing to rfactor")
         body = compute.body
         stage._check_leaf(axis)  # pyright: ignore[reportPrivateUsage]

@@ -37,6 +37,9 @@ def substitute(
             case te.Reduce(kind, operand, axes):
                 changed = tuple(axis for old in axes if isinstance(axis := new(old), te.IterVar))
                 return te.Reduce(kind, new(operand), changed)
+            case te.Fold(combiner, operands, axes, number):
+                steps = tuple(step for each in axes if isinstance(step := new(each), te.IterVar))
+                return te.Fold(combiner, tuple(map(new, operands)), steps, number)
             case _ if not te.operands_of(old):
                 return old
             case _:

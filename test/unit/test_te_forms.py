@@ -13,6 +13,8 @@ import weft
 from weft import te
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.te.evaluate import evaluate
+from weft.dialects.tir.core import PrimFuncOp
+from weft.tir import Interpreter, Schedule
 
 
 def computed(output: te.Tensor, *inputs: te.Tensor) -> Any:
@@ -73,10 +75,15 @@ def test_a_reducer_of_ones_own_is_one_that_there_is() -> None:
     np.testing.assert_array_equal(computed(te.compute((), lambda: top(x[k], axis=k), name="t"), x)[0], a.max())
     with pytest.raises(UsageError, match=r"the identity of sum is 0\.0, not 1\.0"):
         te.comm_reducer(lambda a, b: a + b, lambda dtype: te.const(1, dtype))
-    with pytest.raises(Diagnostic, match="no sum, product"):
-        te.comm_reducer(lambda a, b: a - b, lambda dtype: te.const(0, dtype))
-    with pytest.raises(Diagnostic, match="no sum, product"):
-        te.comm_reducer(lambda a, b: a + a, lambda dtype: te.const(0, dtype))
+    wrong: list[tuple[Callable[[te.Expr, te.Expr], object], str]] = [
+        (lambda a, b: a - b, r"\(0\.0,\) is no identity"),
+        (lambda a, b: a + b + a * b * (a - b) * 0.5, "and the other way round to"),
+        (lambda a, b: a + b + x[0], "made of the two values and of literals alone"),
+        (lambda a, b: (a, b), "the combiner gives"),
+    ]
+    for combine, message in wrong:
+        with pytest.raises(UsageError, match=message):
+            te.comm_reducer(combine, lambda dtype: te.const(0, dtype))(x[k], axis=k)
 
 
 def test_an_index_becomes_what_it_meets() -> None:
@@ -192,3 +199,83 @@ def test_a_mistake_is_told_with_its_reason(mistake: Callable[[te.Tensor], Any], 
 def test_names_are_offered_without_being_loaded() -> None:
     assert set(te.__all__) <= set(dir(te)) and "create_schedule" in te.__all__
     assert weft.te is te
+
+
+def test_a_reducer_may_have_several_results() -> None:
+    def greater(x: tuple[te.Expr, ...], y: tuple[te.Expr, ...]) -> tuple[te.Expr, ...]:
+        keep = x[1] >= y[1]
+        return te.if_then_else(keep, x[0], y[0]), te.if_then_else(keep, x[1], y[1])
+
+    def least(t0: str, t1: str) -> tuple[te.Expr, ...]:
+        return te.const(-1, t0), te.min_value(t1)
+
+    def of_row(i: te.IterVar) -> tuple[te.Expr, ...]:
+        return argmax((places[i, k], numbers[i, k]), axis=k)
+
+    argmax = te.comm_reducer(greater, least, name="argmax")
+    places, numbers = te.placeholder((4, 16), "int32", "places"), te.placeholder((4, 16), "float32", "numbers")
+    k = te.reduce_axis((0, 16), "k")
+    results: Any = te.compute((4,), of_row, name="greatest")
+    assert [each.name for each in results] == ["greatest.v0", "greatest.v1"]
+    where, greatest = results
+    x = np.random.default_rng(0).permutation(64).astype(np.float32).reshape(4, 16)
+    at = np.tile(np.arange(16, dtype=np.int32), (4, 1))
+    for got in (
+        evaluate([where, greatest], {places: at, numbers: x}),
+        Interpreter(te.create_prim_func([places, numbers, where, greatest]))([at, x]),
+    ):
+        np.testing.assert_array_equal(got[0], x.argmax(1))
+        np.testing.assert_array_equal(got[1], x.max(1))
+    alone = np.zeros(4, np.int32)
+    weft.build(te.create_prim_func([places, numbers, where]))(at, x, alone)
+    np.testing.assert_array_equal(alone, x.argmax(1))
+    with pytest.raises(Diagnostic, match="is one of several results of a reduction"):
+        te.create_schedule(where.op)
+    with pytest.raises(UsageError, match="computes several tensors at once"):
+        te.compute((), lambda: (numbers[0, 0], numbers[0, 1]), name="two")
+
+
+def test_several_results_of_te_are_factored() -> None:
+    def less(x: tuple[te.Expr, ...], y: tuple[te.Expr, ...]) -> tuple[te.Expr, ...]:
+        return te.if_then_else(x[1] < y[1], x[0], y[0]), te.if_then_else(x[1] < y[1], x[1], y[1])
+
+    def most(t0: str, t1: str) -> tuple[te.Expr, ...]:
+        return te.const(-1, t0), te.max_value(t1)
+
+    def of_row(i: te.IterVar) -> tuple[te.Expr, ...]:
+        return argmin((places[i, k], numbers[i, k]), axis=k)
+
+    argmin = te.comm_reducer(less, most)
+    places, numbers = te.placeholder((4, 16), "int32", "places"), te.placeholder((4, 16), "float32", "numbers")
+    k = te.reduce_axis((0, 16), "k")
+    results: Any = te.compute((4,), of_row, name="least")
+    where, least = results
+    schedule = Schedule(te.create_prim_func([places, numbers, where, least]))
+    _, steps = schedule.get_loops(schedule.get_block("least"))
+    schedule.rfactor(schedule.split(steps, [None, 4])[1], 0)
+    (factored,) = schedule.mod.ops
+    assert isinstance(factored, PrimFuncOp)
+    x = np.random.default_rng(1).permutation(64).astype(np.float32).reshape(4, 16)
+    got = Interpreter(factored)([np.tile(np.arange(16, dtype=np.int32), (4, 1)), x])
+    np.testing.assert_array_equal(got[0], x.argmin(1))
+    np.testing.assert_array_equal(got[1], x.min(1))
+
+
+def test_a_combiner_of_ones_own_reduces() -> None:
+    def both(a: te.Expr, b: te.Expr) -> te.Expr:
+        most = te.max(a, b)
+        return most + te.log(te.exp(a - most) + te.exp(b - most))
+
+    x = te.placeholder((3, 7), name="x")
+    k = te.reduce_axis((0, 7), "k")
+    soft = te.comm_reducer(both, te.min_value, name="soft")
+    total = te.compute((3,), lambda i: soft(x[i, k], axis=k), name="total")
+    got, a = computed(total, x)
+    np.testing.assert_allclose(got, np.log(np.exp(a.astype(np.float64)).sum(1)), rtol=1e-4)
+    some = te.compute((3,), lambda i: soft(x[i, k], axis=k, where=k < 2), name="some")
+    got, a = computed(some, x)
+    np.testing.assert_allclose(got, np.log(np.exp(a[:, :2].astype(np.float64)).sum(1)), rtol=1e-4)
+    schedule = te.create_schedule(total.op)
+    schedule[total].split(total.op.reduce_axis[0], factor=4)
+    weft.build(schedule, [x, total])(a, out := np.zeros(3, np.float32))
+    np.testing.assert_allclose(out, np.log(np.exp(a.astype(np.float64)).sum(1)), rtol=1e-4)

@@ -34,6 +34,7 @@ from ...dialects.tir.core import (
     CallOp,
     CheckOp,
     ForOp,
+    OuterBlockOp,
     PrimFuncOp,
     blocks_under,
     dimension_ranges,
@@ -69,9 +70,10 @@ def _statements(region: Region) -> bool:
     changed = False
     for op in list(region.block.ops):
         match op:
-            case ForOp():
+            case ForOp() | OuterBlockOp():
                 changed |= _statements(op.body)
-                if op.size == 0 or not any(not isinstance(inner, AllocBufferOp) for inner in op.body.block.ops):
+                never = isinstance(op, ForOp) and op.size == 0
+                if never or all(isinstance(inner, AllocBufferOp) for inner in op.body.block.ops):
                     _erase(op)
                     changed = True
             case BlockOp():

@@ -186,11 +186,7 @@ def _selection(block: BlockOp, stores: Sequence[memref.StoreOp]) -> Reduction | 
     chosen = [store.value.owner for store in stores]
     known = [load for load in loads if load is not None]
     selects = [op for op in chosen if isinstance(op, arith.SelectOp)]
-    if (
-        len(known) != len(stores)
-        or len(selects) != len(stores)
-        or any(op.cond is not selects[0].cond for op in selects)
-    ):
+    if not len(known) == len(selects) == len(stores) or not all(_same(op.cond, selects[0].cond) for op in selects):
         return None
     keeps = [op.lhs is load.res for op, load in zip(selects, known, strict=True)]
     steps = [op.rhs if keep else op.lhs for op, keep in zip(selects, keeps, strict=True)]
@@ -212,10 +208,20 @@ def _selection(block: BlockOp, stores: Sequence[memref.StoreOp]) -> Reduction | 
         found[op] = None
         return holds
 
-    if not compares(selects[0].cond) or any(_depends(step, {load.res for load in known}) for step in steps):
+    so_far = {load.res for load in known}
+    if not all(compares(op.cond) for op in selects) or any(_depends(step, so_far) for step in steps):
         return None
     order = [op for op in block.body.block.ops if op in found or op in selects]
     return Reduction(block, tuple(stores), tuple(known), tuple(steps), tuple(order))
+
+
+def _same(a: SSAValue, b: SSAValue) -> bool:
+    """Whether two values are computed alike."""
+    one, other = a.owner, b.owner
+    if a is b or not isinstance(one, Operation) or not isinstance(other, Operation):
+        return a is b
+    alike = one.name == other.name and one.name.startswith("arith.") and one.properties == other.properties
+    return alike and all(_same(x, y) for x, y in zip(one.operands, other.operands, strict=True))
 
 
 def _depends(value: SSAValue, on: set[SSAValue]) -> bool:
