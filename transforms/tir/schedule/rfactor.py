@@ -208,7 +208,7 @@ def _selection(block: BlockOp, stores: Sequence[memref.StoreOp]) -> Reduction | 
         found[op] = None
         return holds
 
-    so_far = {load.res for load in known}
+    so_far: set[SSAValue] = {load.res for load in known}
     if not all(compares(op.cond) for op in selects) or any(_depends(step, so_far) for step in steps):
         return None
     order = [op for op in block.body.block.ops if op in found or op in selects]
