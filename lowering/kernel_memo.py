@@ -1,6 +1,6 @@
 """The compile engine: kernels that were lowered once in this process are not lowered again.
 
-A kernel is known by what goes into its lowering: the text of the fused function, the passes with their options, the
+A kernel is known by what goes into its lowering: the fused function (`fingerprint`), the passes with their options, the
 target, and the rules of the `PassContext`. What is kept is what the rest of a compilation needs: how the graph sees the
 kernel (the declaration of its `func.func`), how it is linked (that of its `llvm.func`), and the LLVM IR, under which
 the object code is found in turn (`machine/kernel_cache.py`). So what a compilation submits is the same, byte for byte,
@@ -22,6 +22,7 @@ from threading import Lock
 
 from xdsl.dialects import func, llvm
 
+from ..dialects.support.fingerprint import fingerprint
 from ..transforms.infra import remarks
 from ..transforms.infra.config import BOUNDS_CHECKS
 from ..transforms.infra.context import PassContext
@@ -103,7 +104,7 @@ class KernelMemo:
     def find(self, part: Part, taken: dict[str, str]) -> tuple[func.FuncOp, llvm.FuncOp] | None:
         """The declarations of a kernel that was lowered before, and is submitted. `taken` are the names and texts of
         private symbols of the kernels before it, which are told apart by their names in the module as a whole."""
-        key = sha256(f"{self.rules}\0{part.module}".encode()).hexdigest()
+        key = sha256(f"{self.rules}\0{fingerprint(part.module)}".encode()).hexdigest()
         kernel = LOWERED.get(key)
         if kernel is None or any(taken.get(name, text) != text for name, text in kernel.private):
             self._keys[part.name] = key

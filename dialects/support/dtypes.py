@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
@@ -95,7 +96,11 @@ def scalar_type(dtype: npt.DTypeLike | str) -> Attribute:
     Raises:
         TypeError: Weft has no such element type.
     """
-    name = dtype if isinstance(dtype, str) else _name_of(dtype)
+    return _scalar_type(dtype if isinstance(dtype, str) else _name_of(dtype))
+
+
+@cache
+def _scalar_type(name: str) -> Attribute:
     match name:
         case "float32":
             return Float32Type()

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     StringAttr,
     UnitAttr,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
@@ -40,6 +39,7 @@ from xdsl.utils.str_enum import StrEnum
 from ..support.columns import Part, print_parts, to_text
 from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
+from ..support.interned import segment_sizes
 from .affine import Access, access_map_over, is_affine, over_dimensions, simplify
 from .alignment import BUFFER_DIM_ALIGN, alignments
 from .annotation_keys import verify_annotations
@@ -277,7 +277,7 @@ class BlockOp(IRDLOperation):
         self.properties["write_maps"] = ArrayAttr(writes.values())
 
     def _set_segments(self, *sizes: int) -> None:
-        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, sizes)
+        self.properties["operandSegmentSizes"] = segment_sizes(*sizes)
 
     def verify_(self) -> None:
         self._verify_iterators()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from xdsl.dialects.builtin import AffineMapAttr, DictionaryAttr, IndexType, IntegerAttr, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
@@ -16,6 +17,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
+from ..support.interned import index_attribute
 from .affine import Range, linear, print_expr
 from .annotation_keys import verify_annotations
 from .expressions import parse_expr
@@ -96,9 +98,9 @@ class ForOp(IRDLOperation):
     ):
         super().__init__(
             properties={
-                "min": IntegerAttr(min, index),
+                "min": index_attribute(min),
                 "extent": _attribute(extent),
-                "kind": StringAttr(kind.value),
+                "kind": _kind(kind),
             },
             regions=[Region(Block(arg_types=[index])) if body is None else body],
         )
@@ -116,7 +118,7 @@ class ForOp(IRDLOperation):
 
     @for_kind.setter
     def for_kind(self, kind: ForKind) -> None:
-        self.properties["kind"] = StringAttr(kind.value)
+        self.properties["kind"] = _kind(kind)
 
     @property
     def size(self) -> Extent:
@@ -159,7 +161,7 @@ class ForOp(IRDLOperation):
 
     @trip_count.setter
     def trip_count(self, extent: int) -> None:
-        self.properties["extent"] = IntegerAttr(extent, index)
+        self.properties["extent"] = index_attribute(extent)
 
     @property
     def is_independent(self) -> bool:
@@ -242,7 +244,12 @@ class ForOp(IRDLOperation):
 
 
 def _attribute(extent: Extent) -> IntegerAttr[IndexType] | AffineMapAttr:
-    return IntegerAttr(extent, index) if isinstance(extent, int) else AffineMapAttr(affine_map(0, [extent]))
+    return index_attribute(extent) if isinstance(extent, int) else AffineMapAttr(affine_map(0, [extent]))
+
+
+@cache
+def _kind(kind: ForKind) -> StringAttr:
+    return StringAttr(kind.value)
 
 
 def loop_of(var: SSAValue) -> ForOp:

@@ -22,6 +22,7 @@ from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
     AffineConstantExpr,
+    AffineDimExpr,
     AffineExpr,
     AffineMap,
     AffineSymExpr,
@@ -126,6 +127,8 @@ def likely(extent: Extent) -> int:
 
 def product(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
     """`lhs * rhs`, where neither need be a constant: how a stride that is a symbol enters an address."""
+    if type(rhs) is AffineConstantExpr and type(lhs) is AffineDimExpr:
+        return lhs if rhs.value == 1 else AffineBinaryOpExpr(AffineBinaryOpKind.Mul, lhs, rhs)
     if type(lhs) is AffineConstantExpr or type(rhs) is AffineConstantExpr:
         return lhs * rhs
     return AffineBinaryOpExpr(AffineBinaryOpKind.Mul, lhs, rhs)

@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.extensions import arith as arith_extensions
 from ...dialects.extensions import llvm as llvmx
 from ...dialects.extensions import llvm_intrinsics as intr
+from ...dialects.support.interned import integer_attribute
 from ...dialects.support.vector_types import as_vector, element_type, with_element_type
 from ..llvm_ir.text import bfloat_bits
 from .bfloat import add_float, halfway_to_short, is_bfloat, narrowed, widened
@@ -57,7 +58,7 @@ def constant_rule(lowering: FunctionLowering, op: arith.ConstantOp) -> None:
 def _lowered_constant(op: arith.ConstantOp, type: Attribute) -> Attribute:
     value, vector = op.value, as_vector(type)
     if isinstance(value, IntegerAttr) and isinstance(type, IntegerType):
-        return IntegerAttr(value.value.data, type.bitwidth)
+        return integer_attribute(value.value.data, type.bitwidth)
     if isinstance(value, DenseIntOrFPElementsAttr) and vector is not None:
         return DenseIntOrFPElementsAttr(cast(VectorType[AnyDenseElement], vector), value.data)
     if isinstance(value, FloatAttr):

@@ -30,6 +30,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects.extensions.llvm import PoisonOp
 from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION
+from ...dialects.support.interned import integer_attribute
 from ...dialects.support.vector_types import as_vector, element_type, with_element_type
 from ...transforms.infra.remarks import missed
 from .symbols import Symbols
@@ -222,7 +223,7 @@ class FunctionLowering:
     def integer(self, number: int, type: Attribute = i64) -> SSAValue:
         """An integer constant; on a vector type, the same in every lane."""
         element = element_type(type)
-        return self.constant(uniform(IntegerAttr(number, cast(IntegerType, element)), type), type)
+        return self.constant(uniform(integer_attribute(number, cast(IntegerType, element).bitwidth), type), type)
 
     def float(self, number: float, type: Attribute) -> SSAValue:
         """A floating-point constant; on a vector type, the same in every lane."""

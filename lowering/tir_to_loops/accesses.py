@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, Vect
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from ...dialects.support.interned import vector_of
 from ...dialects.tir.affine import Linear, access_map, linear
 from ...dialects.tir.symbols import as_affine
 from .flat_buffers import FlatBuffer
@@ -49,7 +50,7 @@ class AccessEmitter:
         if lanes is None or lanes.dim not in form.terms:
             return self.at.emit(memref.LoadOp.get(buffer.memory, [self.at.index_value(form)]))
         start = self.at.index_value(form.without(lanes.dim))
-        type = VectorType(buffer.element_type, [lanes.width])
+        type = vector_of(buffer.element_type, lanes.width)
         if (step := form.terms[lanes.dim]) != 1:
             return self._gather(buffer, start, step, type, lanes)
         if not lanes.is_masked or buffer.has_room:
@@ -90,7 +91,7 @@ class AccessEmitter:
         """A vector with `value` in all lanes, or `value`, if it is a vector already."""
         if isinstance(value.type, VectorType):
             return value
-        return self.at.emit(vector.BroadcastOp(value, VectorType(value.type, [width])))
+        return self.at.emit(vector.BroadcastOp(value, vector_of(value.type, width)))
 
     def _mask(self, lanes: Lanes) -> SSAValue:
         bits = [int(lane < lanes.extent) for lane in range(lanes.width)]

@@ -16,6 +16,7 @@ from ...dialects.rt import calls as rt_calls
 from ...dialects.rt import checks as rt
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import dtype_name
+from ...dialects.support.interned import vector_of
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.affine import Linear, access_map, affine_of, linear
 from ...dialects.tir.buffers import memref_of, shape_of
@@ -189,7 +190,7 @@ class BodyEmitter:
         wide = [self.accesses.broadcast(v, width) for v in operands]
         new = _ON_VECTORS.get(op.name, type(op)).create(
             operands=wide,
-            result_types=[VectorType(r.type, [width]) for r in op.results],
+            result_types=[vector_of(r.type, width) for r in op.results],
             properties=dict(op.properties),
             attributes=dict(op.attributes),
         )
@@ -217,7 +218,7 @@ class BodyEmitter:
                             end.detach()
                             end.operands[position] = self.accesses.broadcast(end.operands[position], scope.lanes.width)
                             self.at.insert(end)
-                    types[position] = VectorType(types[position], [scope.lanes.width])
+                    types[position] = vector_of(types[position], scope.lanes.width)
         regions = [Region(block) if block.ops else None for block in blocks]
         new = scf.IfOp(condition, types, regions[0] or Region(), regions[1])
         self.at.insert(new)

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.interned import flat_memref
 from ...dialects.tir.affine import Linear, linear, substitute
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN, Alignment, alignments
 from ...dialects.tir.core import (
@@ -32,7 +33,7 @@ from .lanes import next_power_of_two
 def flatten_type(type: MemRefType[Attribute]) -> MemRefType[Attribute]:
     """The one-dimensional memref of as many elements."""
     shape = type.get_shape()
-    return MemRefType(type.element_type, [DYNAMIC_INDEX if DYNAMIC_INDEX in shape else prod(shape)])
+    return flat_memref(type.element_type, DYNAMIC_INDEX if DYNAMIC_INDEX in shape else prod(shape))
 
 
 def alignments_of(buffer: SSAValue) -> dict[int, Alignment]:
@@ -76,6 +77,9 @@ def row_major_strides(shape: Sequence[Extent], apart: Mapping[int, Alignment] | 
     return tuple(reversed(strides))
 
 
+_NOWHERE = AffineConstantExpr(0)
+
+
 @dataclass(frozen=True)
 class FlatBuffer:
     """A buffer's flat memory: element `i` of dimension `d` lies `(i - offsets[d]) * strides[d]` from its start.
@@ -93,7 +97,7 @@ class FlatBuffer:
     @staticmethod
     def whole(memory: SSAValue, shape: Sequence[Extent], apart: Mapping[int, Alignment] | None = None) -> FlatBuffer:
         strides = row_major_strides(shape, apart)
-        return FlatBuffer(memory, strides, (AffineConstantExpr(0),) * len(strides))
+        return FlatBuffer(memory, strides, (_NOWHERE,) * len(strides))
 
     @property
     def element_type(self) -> Attribute:
@@ -106,7 +110,8 @@ class FlatBuffer:
         total: AffineExpr = AffineConstantExpr(0)
         for result, stride, offset in zip(map.results, self.strides, self.offsets, strict=True):
             # Each dimension is joined with its own offset before it is scaled, so that an offset cancels.
-            total = total + product(substitute(result, iters) + offset * -1, as_affine(stride))
+            index = substitute(result, iters)
+            total = total + product(index if offset == _NOWHERE else index + offset * -1, as_affine(stride))
         return linear(total, ranges)
 
 

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
+from ...dialects.support.interned import index, index_attribute
 from ...dialects.tir.affine import Linear, Range, expr_range, linear, linear_range, substitute
 from ...dialects.tir.core import BlockOp, loop_range
-from ...dialects.tir.symbols import MAX_EXTENT, Extent, as_affine
+from ...dialects.tir.symbols import MAX_EXTENT, Extent, as_affine, dimension, product
 
-index = IndexType()
+
+@cache
+def _flags(kind: type[Operation]) -> Mapping[str, Attribute]:
+    """What an operation of two operands has beside them, unless it is said."""
+    overflows = issubclass(kind, arith.SignlessIntegerBinaryOperationWithOverflow)
+    return {"overflowFlags": arith.IntegerOverflowAttr("none")} if overflows else {}
+
+
+def _binary(kind: type[Operation], lhs: SSAValue, rhs: SSAValue) -> Operation:
+    """`kind` of two indices."""
+    return kind.create(operands=(lhs, rhs), result_types=(index,), properties=dict(_flags(kind)))
 
 
 class IndexBuilder:
@@ -50,7 +61,7 @@ class IndexBuilder:
     def constant(self, value: int) -> SSAValue:
         """An index constant, at the function's entry."""
         if (known := self.constants.get(value)) is None:
-            op = arith.ConstantOp(IntegerAttr(value, index))
+            op = arith.ConstantOp.create(result_types=(index,), properties={"value": index_attribute(value)})
             first = self.entry.first_op
             if first is None:
                 self.entry.add_op(op)
@@ -63,7 +74,7 @@ class IndexBuilder:
     def dim(self, var: SSAValue) -> AffineExpr:
         """The dimension that stands for a loop variable."""
         if (known := self.dims.get(var)) is None:
-            known = self.dims[var] = AffineExpr.dimension(len(self.dims))
+            known = self.dims[var] = dimension(len(self.dims))
             self.ranges[known] = loop_range(var)
         return known
 
@@ -86,16 +97,16 @@ class IndexBuilder:
         """The SSA value of an index expression in normal form."""
         total: SSAValue | None = None
         for atom, factor in form.terms.items():
-            key = atom * factor
+            key = product(atom, AffineConstantExpr(factor))
             if (term := self.index_values.get(key)) is None:
                 term = self._atom(atom)
                 if factor != 1:
-                    term = self.emit(arith.MuliOp(term, self.constant(factor)))
+                    term = self.emit(_binary(arith.MuliOp, term, self.constant(factor)))
                 self.index_values[key] = term
-            total = term if total is None else self.emit(arith.AddiOp(total, term))
+            total = term if total is None else self.emit(_binary(arith.AddiOp, total, term))
         if total is None:
             return self.constant(form.constant)
-        return self.emit(arith.AddiOp(total, self.constant(form.constant))) if form.constant else total
+        return self.emit(_binary(arith.AddiOp, total, self.constant(form.constant))) if form.constant else total
 
     def _atom(self, atom: AffineExpr) -> SSAValue:
         if (known := self.index_values.get(atom)) is not None:
@@ -111,7 +122,7 @@ class IndexBuilder:
         divisor = self.constant(atom.rhs.value)
         if inner is not None and inner[0] >= 0:
             op = arith.DivUIOp if atom.kind == AffineBinaryOpKind.FloorDiv else arith.RemUIOp
-            value = self.emit(op(dividend, divisor))
+            value = self.emit(_binary(op, dividend, divisor))
         else:
             value = self.emit(arith.FloorDivSIOp(dividend, divisor))
             if atom.kind == AffineBinaryOpKind.Mod:

@@ -22,7 +22,7 @@ from ..blocks import BlockOp, IterKind, blocks_under
 from ..buffers import AllocBufferOp
 from ..calls import Handed
 from ..loops import ForOp, enclosing_loops, loop_range
-from ..symbols import MAX_EXTENT, depends_on_symbols
+from ..symbols import MAX_EXTENT, depends_on_symbols, dimension
 from .bounds import buffer_name, never_runs
 from .data import depends_on_data
 from .decide import Space, Verdict
@@ -151,7 +151,7 @@ class _Forms:
         for var in touch.block.loop_vars:
             if (number := numbers.get(var)) is None:
                 number, end = end, end + 1
-            dims.append(AffineExpr.dimension(number))
+            dims.append(dimension(number))
             ranges[dims[-1]] = loop_range(var)
         map = touch.access.map
         assert map is not None
@@ -162,7 +162,7 @@ class _Forms:
 def _separated(loop: ForOp, a: _Forms, b: _Forms) -> bool:
     """Whether some dimension always tells two iterations apart."""
     outer = len(enclosing_loops(loop))
-    variable = AffineExpr.dimension(outer)
+    variable = dimension(outer)
     keys: list[tuple[tuple[AffineExpr, int], ...]] = []
     count = MAX_EXTENT if loop.is_symbolic else loop.trip_count
     for left, right in zip(a.forms, b.forms, strict=True):
@@ -174,17 +174,21 @@ def _separated(loop: ForOp, a: _Forms, b: _Forms) -> bool:
         if fixed != other_fixed or moved != other_moved or not moved:
             continue
         slack = max(high - other_low, other_high - low, 0)
-        terms = tuple(sorted(((_over_first(atom, outer), f) for atom, f in moved.items()), key=str))
-        if len(terms) == 1 and terms[0][0] == AffineExpr.dimension(0) and abs(terms[0][1]) > slack:
-            return True
-        if _gap(terms, loop.start, count) > slack:
+        terms = tuple((_over_first(atom, outer), f) for atom, f in moved.items())
+        if len(terms) == 1:
+            ((atom, factor),) = terms
+            if abs(factor) > slack:
+                if atom == dimension(0):
+                    return True
+                keys.append(terms)
+        elif _gap(terms := tuple(sorted(terms, key=str)), loop.start, count) > slack:
             keys.append(terms)
     return bool(keys) and _tell_apart(tuple(keys), loop.start, count)
 
 
 def _over_first(atom: AffineExpr, dim: int) -> AffineExpr:
     """`atom`, which uses dimension `dim` alone, over dimension 0."""
-    return substitute(atom, [AffineExpr.dimension(0)] * (dim + 1))
+    return substitute(atom, [dimension(0)] * (dim + 1))
 
 
 _Parts = tuple[dict[AffineExpr, int], dict[AffineExpr, int], int, int]
@@ -240,21 +244,23 @@ def _gap(terms: _Terms, start: int, count: int) -> int:
 @lru_cache(maxsize=1024)
 def _tell_apart(keys: tuple[_Terms, ...], start: int, count: int) -> bool:
     """Whether the values of all keys together are different for each iteration."""
+    if _are_digits(frozenset(terms[0][0] for terms in keys if len(terms) == 1)):
+        return True
     if count > MAX_ITERATIONS:
-        return _are_digits(frozenset(terms[0][0] for terms in keys if len(terms) == 1))
+        return False
     columns = [_values(terms, start, count) for terms in keys]
     return len(set(zip(*columns, strict=True))) == count
 
 
 def _are_digits(atoms: frozenset[AffineExpr]) -> bool:
     """Whether `atoms` are digits of dimension 0 in some system: `i mod 4`, `i floordiv 4 mod 8`, `i floordiv 32`."""
-    digit, stride = AffineExpr.dimension(0), 1
+    digit, stride = dimension(0), 1
     while digit not in atoms:
         bases = [a.rhs for a in atoms if isinstance(a, AffineBinaryOpExpr) and a.lhs == digit and a.kind == _MOD]
         if not bases or not isinstance(bases[0], AffineConstantExpr) or bases[0].value < 2:
             return False
         stride *= bases[0].value
-        digit = AffineExpr.dimension(0) // stride
+        digit = dimension(0) // stride
     return True
 
 

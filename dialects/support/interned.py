@@ -1,0 +1,40 @@
+"""Attributes that are made again and again, made once: xDSL checks the parameters of each that is made."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, IntegerType, MemRefType, VectorType, i32
+from xdsl.ir import Attribute
+
+index = IndexType()
+
+
+@lru_cache(maxsize=4096)
+def index_attribute(value: int) -> IntegerAttr[IndexType]:
+    """`value : index`."""
+    return IntegerAttr(value, index)
+
+
+@lru_cache(maxsize=4096)
+def integer_attribute(value: int, bits: int) -> IntegerAttr[IntegerType]:
+    """`value : i<bits>`, signless."""
+    return IntegerAttr(value, bits)
+
+
+@lru_cache(maxsize=1024)
+def segment_sizes(*sizes: int) -> DenseArrayBase[IntegerType]:
+    """How many operands each segment of an operation has."""
+    return DenseArrayBase.from_list(i32, sizes)
+
+
+@lru_cache(maxsize=1024)
+def vector_of(element: Attribute, width: int) -> VectorType[Attribute]:
+    """`vector<width x element>`."""
+    return VectorType(element, [width])
+
+
+@lru_cache(maxsize=4096)
+def flat_memref(element: Attribute, extent: int) -> MemRefType[Attribute]:
+    """`memref<extent x element>`."""
+    return MemRefType(element, [extent])
