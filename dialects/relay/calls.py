@@ -30,6 +30,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..support.kernels import CallsKernel, KernelCall
 from ..support.operations import irdl_op_definition
+from ..support.symbols import lookup_symbol
 from .base import Fusion, FusionPattern, NonComputational, compatible, flatten_types, is_static
 from .functions import FuncOp
 from .signature_syntax import Signature
@@ -41,10 +42,8 @@ if TYPE_CHECKING:
 
 class _CallSymbolUser(SymbolUserOpInterface):
     def verify(self, op: Operation) -> None:
-        from xdsl.traits import SymbolTable
-
         assert isinstance(op, CallOp)
-        callee = SymbolTable.lookup_symbol(op, op.callee)
+        callee = lookup_symbol(op, op.callee)
         if not isinstance(callee, FuncOp):
             raise VerifyException(f"there is no relay.func {op.callee}")
         inputs, outputs = callee.function_type.inputs.data, callee.function_type.outputs.data

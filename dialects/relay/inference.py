@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ..support.judging import Looks
 from .attributes import ResourceAttr
 
 MAX_KNOWN = 10_000
@@ -36,15 +37,8 @@ def inferred_once(op: Operation, infer: Callable[[], Sequence[Attribute]]) -> Se
 
 def _told(op: Operation) -> Hashable:
     """What tells operators apart that may have different result types."""
-    kind = type(op)
-    return (
-        kind,
-        getattr(kind, "infer", None),
-        tuple([(operand.type, _constant(operand)) for operand in op.operands]),
-        tuple([result.type for result in op.results]),
-        tuple(op.properties.items()),
-        tuple(op.attributes.items()),
-    )
+    constants = tuple([_constant(operand) for operand in op.operands])
+    return getattr(type(op), "infer", None), constants, Looks().of(op)
 
 
 def _constant(value: SSAValue) -> Hashable:

@@ -16,7 +16,7 @@ from itertools import count
 from math import prod
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, MemRefType, SymbolRefAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.irdl import OpDef
 from xdsl.traits import (
@@ -33,6 +33,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from .definitions import definition_check
+from .symbols import lookup_symbol
 
 Demand: TypeAlias = Callable[[Operation], None]
 """Raises a `VerifyException` or a `Diagnostic` where an operation is wrong."""
@@ -55,12 +56,13 @@ class _Known:
     def __init__(self) -> None:
         self.right: set[object] = set()
         self.numbers: dict[Attribute, int] = {}
-        self.unused = count()
         self.by_id: dict[int, tuple[int, Attribute]] = {}
         """With the attribute, so that no other gets its `id`."""
 
 
 _known = _Known()
+_unused = count()
+"""Numbers that no attribute has had."""
 
 
 class Looks:
@@ -77,13 +79,12 @@ class Looks:
         known = _known
         self.right = known.right
         self._numbers = known.numbers
-        self._unused = known.unused
         self._by_id = known.by_id
 
     def _number(self, attribute: Attribute) -> int:
         if (known := self._by_id.get(id(attribute))) is not None:
             return known[0]
-        number = self._numbers.setdefault(attribute, next(self._unused))
+        number = self._numbers.setdefault(attribute, next(_unused))
         self._by_id[id(attribute)] = number, attribute
         return number
 
@@ -173,12 +174,36 @@ def _judge_of(kind: type[Operation]) -> Judge:
     own = None if demand is Operation.verify_ else demand
     return Judge(
         definitions=(*map(definition_check, found), *by_looks),
-        each_time=(*each_time, *([own] if own is not None and not plain else [])),
+        each_time=(*(_quick(kind, each) for each in each_time), *([own] if own is not None and not plain else [])),
         own=own if plain else None,
         remembers=bool(found) and _is_repeated(kind),
         verify=kind.verify_,
         traits=traits,
     )
+
+
+CALLEES = {"func.call": "func.func", "llvm.call": "llvm.func"}
+"""Calls, and what they are calls of."""
+
+
+def _quick(kind: type[Operation], demand: Demand) -> Demand:
+    """What a trait demands; of a call, whether its callee is there, by a table of symbols if all is well."""
+    if (wanted := CALLEES.get(kind.name)) is None:
+        return demand
+
+    def check(op: Operation) -> None:
+        callee = op.properties.get("callee")
+        found = lookup_symbol(op, callee) if isinstance(callee, SymbolRefAttr) else None
+        if found is None or found.name != wanted:
+            return demand(op)
+        type = found.properties.get("function_type")
+        if isinstance(type, FunctionType):
+            operands, results = tuple([each.type for each in op.operands]), tuple([each.type for each in op.results])
+            if type.inputs.data != operands or type.outputs.data != results:
+                return demand(op)
+        return None
+
+    return check
 
 
 def _taken_apart(verify: Demand) -> tuple[list[OpDef], Demand]:

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from .diagnostics import Diagnostic, InternalError, Place, Severity, emit
+from .entry_points import OURS, Entry, entry_points
 
 if TYPE_CHECKING:
     from xdsl.ir import Dialect
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 UNIVERSES = "xdsl.universe"
 IMPORTERS = "weft.importers"
-OURS = ("weft", "xdsl")
-"""Packages of which mistakes are not those of a plug-in."""
-
 T = TypeVar("T")
 
 _authors: set[str] = set()
@@ -115,7 +112,7 @@ def note_author(module: str) -> None:
         _authors.add(module)
 
 
-def _loaded(group: str, ours: bool = True) -> Iterator[tuple[EntryPoint, object]]:
+def _loaded(group: str, ours: bool = True) -> Iterator[tuple[Entry, object]]:
     for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
         if not ours and _top(entry.module) in OURS:
             continue
@@ -134,7 +131,7 @@ def warn(title: str, reason: str) -> None:
     emit(Diagnostic(message, Place(title), hint=hint, severity=Severity.WARNING))
 
 
-def _title(entry: EntryPoint) -> str:
+def _title(entry: Entry) -> str:
     package = f"{entry.dist.name}: " if entry.dist is not None else ""
     return f"{package}{entry.name} = {entry.value}"
 

@@ -5,14 +5,16 @@ from collections.abc import Callable
 
 import pytest
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import Float32Type, IntegerAttr, ModuleOp, StringAttr, i32, i64
+from xdsl.dialects.builtin import Float32Type, IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr, i32, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
-from xdsl.traits import OpTrait
+from xdsl.traits import OpTrait, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from weft.dialects.support.diagnostics import Diagnostics
+from weft.dialects.support.facts import unchanged
 from weft.dialects.support.parser import parse_module
+from weft.dialects.support.symbols import lookup_symbol
 from weft.dialects.support.verifier import find_failures, verify
 from weft.lowering.compiler import lower
 from weft.lowering.machine.target import Target
@@ -43,6 +45,48 @@ func.func @caller(%x: i32) -> i32 {
 def test_a_symbol_that_was_there_in_another_module_is_not_taken_to_be_here() -> None:
     verify(parsed(RIGHT))
     assert "callee" in refused(RIGHT.replace("func.func @callee", "func.func @renamed"))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "reason"),
+    [
+        ("@callee(%x) : (i32) -> i32", "@other(%x) : (i32) -> i32", "could not be found"),
+        ("@callee(%x: i32) -> i32 {\n  func.return %x : i32", "@callee() {\n  func.return", "number of operands"),
+        ("callee(%x: i32) -> i32 {\n  func.return %x : i32", "callee(%x: i32) {\n  func.return", "number of results"),
+        ("callee(%x: i32) -> i32 {\n  func.return %x", "callee(%x: i64) -> i64 {\n  func.return %x", "operand type"),
+    ],
+)
+def test_a_call_that_does_not_suit_its_callee_is_refused(right: str, wrong: str, reason: str) -> None:
+    assert right in RIGHT
+    changed = RIGHT.replace(right, wrong)
+    if "i64) -> i64" in changed:
+        changed = changed.replace("return %x : i32", "return %x : i64", 1)
+    assert reason in refused(changed)
+
+
+def test_a_call_of_what_is_no_function_is_refused() -> None:
+    text = """
+llvm.mlir.global internal constant @callee(1 : i32) : i32
+llvm.func @caller() {
+  llvm.call @callee() : () -> ()
+  llvm.return
+}
+"""
+    assert "must reference an 'llvm.func'" in refused(text)
+    verify(parsed(text.replace("llvm.mlir.global internal constant @callee(1 : i32) : i32", "llvm.func @callee()")))
+
+
+def test_symbols_are_found_as_xdsl_finds_them() -> None:
+    module = parsed(RIGHT)
+    (call,) = [op for op in module.walk() if op.name == "func.call"]
+    with unchanged():
+        for name in ("callee", "caller", "nowhere"):
+            symbol = SymbolRefAttr(name)
+            assert lookup_symbol(call, symbol) is SymbolTable.lookup_symbol(call, symbol)
+    callee = module.body.block.first_op
+    assert callee is not None
+    callee.properties["sym_name"] = StringAttr("renamed")
+    assert lookup_symbol(call, SymbolRefAttr("callee")) is None and lookup_symbol(call, SymbolRefAttr("renamed"))
 
 
 def test_a_terminator_in_the_midst_of_a_block_is_refused_though_it_looks_like_one_at_the_end() -> None:

@@ -1,0 +1,38 @@
+"""Symbols found by a table: xDSL looks through all operations of a module for each.
+
+While nothing changes (`facts`), the table of a module is made once.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
+from xdsl.ir import Operation
+from xdsl.traits import SymbolOpInterface, SymbolTable
+
+from .facts import remembered
+
+
+def lookup_symbol(op: Operation, symbol: SymbolRefAttr) -> Operation | None:
+    """What `symbol` names where `op` stands, as xDSL's `SymbolTable.lookup_symbol` finds it."""
+    table: Operation | None = op
+    while table is not None and not _is_table(type(table)):
+        table = table.parent_op()
+    if table is None or symbol.nested_references.data:
+        return SymbolTable.lookup_symbol(op, symbol)
+    return _symbols(table).get(symbol.root_reference)
+
+
+@cache
+def _is_table(kind: type[Operation]) -> bool:
+    return kind.has_trait(SymbolTable)
+
+
+@remembered
+def _symbols(table: Operation) -> dict[StringAttr, Operation]:
+    found: dict[StringAttr, Operation] = {}
+    for op in table.regions[0].block.ops:
+        if (trait := op.get_trait(SymbolOpInterface)) is not None and (name := trait.get_sym_attr_name(op)) is not None:
+            found.setdefault(name, op)
+    return found
