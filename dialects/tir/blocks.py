@@ -235,7 +235,7 @@ class BlockOp(IRDLOperation):
     @remembered
     def handed(self) -> list[Handed]:
         """What the calls of body and init do with the buffers that they are handed, in order."""
-        calls = (op for region in self.regions for op in in_order(region) if isinstance(op, CallOp))
+        calls = (op for region in self.regions for op in in_order(region) if type(op) is CallOp)
         return [each for call in calls for each in handed(call)]
 
     def touches(self) -> list[Access | Handed]:
