@@ -239,7 +239,7 @@ def graph(target: Target) -> list[ModulePass]:
         CanonicalizeCastPass(),
         CanonicalizeOpsPass(),
         FoldConstantPass(),
-        AlterOpLayoutPass(vector_bytes=target.vector_bytes()),
+        AlterOpLayoutPass(vector_bytes=target.vector_bytes(), dot=_dot(target)),
         SinkReshapePass(),
         SimplifyExprPass(),
         FoldConstantPass(),
@@ -271,7 +271,9 @@ def schedule(target: Target) -> list[ModulePass]:
     from ..transforms.tir.schedule_rules import ScheduleRulesPass
 
     return [
-        ScheduleRulesPass(vector_bytes=target.vector_bytes(), vector_registers=target.vector_registers()),
+        ScheduleRulesPass(
+            vector_bytes=target.vector_bytes(), vector_registers=target.vector_registers(), dot=_dot(target)
+        ),
         LoopPartitionPass(),
         *([InsertBoundsChecksPass()] if PassContext.current().get_config(BOUNDS_CHECKS, False) else []),
     ]

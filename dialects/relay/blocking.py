@@ -37,6 +37,11 @@ class Blocks(Protocol):
         """How many floats of 32 bits there are in a vector."""
         ...
 
+    @property
+    def dot(self) -> str | None:
+        """Which instructions the target has for dot products of bytes, by name."""
+        ...
+
     def channel_block(self, channels: int) -> int:
         """The block for a number of channels; `PLAIN` where it does not fill vectors, or is dynamic.
 

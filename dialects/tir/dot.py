@@ -121,4 +121,4 @@ def neighbouring_loads(side: Sequence[SSAValue], iters: Sequence[BlockArgument])
 
 def dots_in(op: Operation) -> list[DotOp]:
     """The dot products in `op`."""
-    return [inner for inner in op.walk() if isinstance(inner, DotOp)]
+    return [inner for inner in op.walk() if type(inner) is DotOp]

@@ -17,9 +17,9 @@ def swap_last(node: Node, x: SSAValue) -> SSAValue:
     return node.emit("transpose", x, axes=[*range(rank - 2), rank - 1, rank - 2])
 
 
-def dense(node: Node, x: SSAValue, w: SSAValue) -> SSAValue:
+def dense(node: Node, x: SSAValue, w: SSAValue, out_dtype: str = "") -> SSAValue:
     """`x @ w` of two matrices; `nn.dense` takes the second one transposed."""
-    return node.emit("nn.dense", x, swap_last(node, w), units=shape_of(w)[1])
+    return node.emit("nn.dense", x, swap_last(node, w), units=shape_of(w)[1], out_dtype=out_dtype or None)
 
 
 def gemm(node: Node) -> SSAValue:
@@ -43,13 +43,12 @@ def gemm(node: Node) -> SSAValue:
     return node.emit("add", y, c)
 
 
-def batched(node: Node, a: SSAValue, b: SSAValue) -> SSAValue:
+def batched(node: Node, a: SSAValue, b: SSAValue, out_dtype: str = "") -> SSAValue:
     """`a @ b` where both have batch dimensions, which broadcast: one `nn.batch_matmul`."""
     batch = broadcast_shapes(shape_of(a)[:-2], shape_of(b)[:-2])
     rows, columns = shape_of(a)[-2], shape_of(b)[-1]
     if len(batch) == 1:  # nn.batch_matmul broadcasts one batch dimension itself
-        y = node.emit("nn.batch_matmul", lift(node, a, 3), lift(node, b, 3), transpose_a=False, transpose_b=False)
-        return y
+        return _batch_matmul(node, lift(node, a, 3), lift(node, b, 3), out_dtype)
     flat: list[SSAValue] = []
     for operand in (a, b):
         matrix = shape_of(operand)[-2:]
@@ -60,8 +59,11 @@ def batched(node: Node, a: SSAValue, b: SSAValue) -> SSAValue:
             node.static_shape(operand)
             operand = node.emit("broadcast_to", operand, shape=[*batch, *matrix])
         flat.append(node.reshape(operand, [_product(batch), *matrix]))
-    y = node.emit("nn.batch_matmul", *flat, transpose_a=False, transpose_b=False)
-    return node.reshape(y, [*batch, rows, columns])
+    return node.reshape(_batch_matmul(node, flat[0], flat[1], out_dtype), [*batch, rows, columns])
+
+
+def _batch_matmul(node: Node, a: SSAValue, b: SSAValue, out_dtype: str) -> SSAValue:
+    return node.emit("nn.batch_matmul", a, b, transpose_a=False, transpose_b=False, out_dtype=out_dtype or None)
 
 
 def lift(node: Node, x: SSAValue, rank: int) -> SSAValue:
@@ -74,18 +76,19 @@ def matmul(node: Node) -> SSAValue:
     return product(node, node.input(0, at_least=1), node.input(1, at_least=1))
 
 
-def product(node: Node, a: SSAValue, b: SSAValue) -> SSAValue:
-    """NumPy's matmul: matrices are the last two dimensions, the others broadcast, a vector stands for a matrix."""
+def product(node: Node, a: SSAValue, b: SSAValue, out_dtype: str = "") -> SSAValue:
+    """NumPy's matmul: matrices are the last two dimensions, the others broadcast, a vector stands for a matrix. With an
+    `out_dtype`, the products are formed in that type."""
     vectors = [-2 if rank_of(a) == 1 else None, -1 if rank_of(b) == 1 else None]
     a = node.emit("expand_dims", a, axis=0, num_newaxis=1) if vectors[0] else a
     b = node.emit("expand_dims", b, axis=1, num_newaxis=1) if vectors[1] else b
     if rank_of(b) == 2:
         *leading, inner = shape_of(a)
-        y = dense(node, a if len(leading) == 1 else node.reshape(a, [_product(leading), inner]), b)
+        y = dense(node, a if len(leading) == 1 else node.reshape(a, [_product(leading), inner]), b, out_dtype)
         if len(leading) != 1:
             y = node.reshape(y, [*leading, shape_of(b)[1]])
     else:
-        y = batched(node, a, b)
+        y = batched(node, a, b, out_dtype)
     dropped = [axis for axis in vectors if axis is not None]
     return node.emit("squeeze", y, axis=[rank_of(y) + axis for axis in dropped]) if dropped else y
 

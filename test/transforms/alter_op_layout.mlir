@@ -1,4 +1,5 @@
 // RUN: weft-opt %s -O3 -p 'alter-op-layout{vector-bytes=16},fold-constant' | filecheck %s
+// RUN: weft-opt %s -O3 -p 'alter-op-layout{vector-bytes=16 dot=vnni}' | filecheck %s --check-prefix=BYTES
 
 // Vectors of 16 bytes: blocks of 4 floats. Constants are splats to keep the text short.
 
@@ -238,4 +239,29 @@ relay.func @what_looks_across_channels_gets_plain_values(%x: tensor<1x4x4x4xf32>
   %1 = relay.nn.lrn %0 : tensor<1x8x4x4xf32>
   %2 = relay.nn.softmax %1 {axis = 1 : i64} : tensor<1x8x4x4xf32>
   relay.return %2 : tensor<1x8x4x4xf32>
+}
+
+// Bytes are multiplied as the target's instruction takes them, here without by with a sign, four steps of each column
+// side by side; what that adds is taken away again. Six steps are filled up to eight.
+// BYTES-LABEL: relay.func @a_product_of_bytes_is_of_those_that_the_target_multiplies
+// BYTES: relay.sum {{.*}}axis = array<i64: 1>
+// BYTES: relay.multiply
+// BYTES: relay.bitwise_xor %x
+// BYTES: relay.cast {{.*}} -> tensor<3x6xui8>
+// BYTES: relay.nn.pad {{.*}}pad_width = array<i64: 0, 0, 0, 2>
+// BYTES: relay.layout_transform %w {src_layout = "NK", dst_layout = "NK4n4k"} : (tensor<8x6xi8>) -> tensor<2x2x4x4xi8>
+// BYTES: relay.nn.contrib_dense_pack {{.*}}units = 8 : i64, weight_layout = "NK4n4k", out_dtype = "int32"
+// BYTES: relay.subtract
+relay.func @a_product_of_bytes_is_of_those_that_the_target_multiplies(%x: tensor<3x6xi8>) -> tensor<3x8xi32> {
+  %w = relay.constant dense<2> : tensor<8x6xi8>
+  %y = relay.nn.dense %x, %w {out_dtype = "int32"} : (tensor<3x6xi8>, tensor<8x6xi8>) -> tensor<3x8xi32>
+  relay.return %y : tensor<3x8xi32>
+}
+
+// A weight that few rows are multiplied with, and that is no constant, is not put in order for them.
+// BYTES-LABEL: relay.func @a_product_of_bytes_with_few_rows_stays
+// BYTES-NEXT: relay.nn.dense
+relay.func @a_product_of_bytes_with_few_rows_stays(%x: tensor<3x8xui8>, %w: tensor<8x8xi8>) -> tensor<3x8xi32> {
+  %y = relay.nn.dense %x, %w {out_dtype = "int32"} : (tensor<3x8xui8>, tensor<8x8xi8>) -> tensor<3x8xi32>
+  relay.return %y : tensor<3x8xi32>
 }

@@ -1,4 +1,5 @@
 // RUN: weft-opt %s -p 'schedule-rules{vector-bytes=64 vector-registers=32}' | filecheck %s
+// RUN: weft-opt %s -p 'schedule-rules{vector-bytes=64 vector-registers=32 dot=vnni}' | filecheck %s --check-prefix=VNNI
 
 // CHECK-LABEL: tir.prim_func @small_elementwise_loops_become_one_serial_loop(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
 // CHECK-NEXT:    tir.for %i_j = 0 to 32 {
@@ -311,5 +312,41 @@ tir.prim_func @one_element_needs_no_loop(%x: memref<f32>, %y: memref<f32>) {
   tir.block @copy() = [] reads(%x[] : memref<f32>) writes(%y[] : memref<f32>) {
     %0 = memref.load %x[] : memref<f32>
     memref.store %0, %y[] : memref<f32>
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @products_of_bytes_are_summed_four_at_a_time
+// CHECK-NOT: tir.dot
+// VNNI-LABEL: tir.prim_func @products_of_bytes_are_summed_four_at_a_time
+// VNNI: tir.for %vk = 0 to 8 {
+// VNNI: tir.for vectorized
+// VNNI: tir.dot {{.*}} + unsigned ({{.*}}) * (
+tir.prim_func @products_of_bytes_are_summed_four_at_a_time(%a: memref<4x32xi8>, %b: memref<8x16x4xi8>,
+    %c: memref<4x16xi32>) {
+  tir.for %i = 0 to 4 {
+    tir.for %j = 0 to 16 {
+      tir.for %k = 0 to 8 {
+        tir.for %kk = 0 to 4 {
+          tir.block @product(%vi: spatial 4, %vj: spatial 16, %vk: reduce 8, %vkk: reduce 4) = [%i, %j, %k, %kk]
+              reads(%a[%vi, %vk * 4 + %vkk] : memref<4x32xi8>, %b[%vk, %vj, %vkk] : memref<8x16x4xi8>)
+              writes(%c[%vi, %vj] : memref<4x16xi32>) {
+            %four = arith.constant 4 : index
+            %0 = arith.muli %vk, %four : index
+            %1 = arith.addi %0, %vkk : index
+            %2 = memref.load %c[%vi, %vj] : memref<4x16xi32>
+            %3 = memref.load %a[%vi, %1] : memref<4x32xi8>
+            %4 = memref.load %b[%vk, %vj, %vkk] : memref<8x16x4xi8>
+            %5 = arith.extui %3 : i8 to i32
+            %6 = arith.extsi %4 : i8 to i32
+            %7 = arith.muli %5, %6 : i32
+            %8 = arith.addi %2, %7 : i32
+            memref.store %8, %c[%vi, %vj] : memref<4x16xi32>
+          } init(%vi, %vj, %vk, %vkk) {
+            %zero = arith.constant 0 : i32
+            memref.store %zero, %c[%vi, %vj] : memref<4x16xi32>
+          }
+        }
+      }
+    }
   }
 }

@@ -14,6 +14,9 @@ from weft.dialects.tir.core import PrimFuncOp
 from weft.lowering.machine.target import Target
 from weft.script import tir as T
 from weft.tir import Interpreter, Schedule, TensorIntrin, assert_structural_equal, from_source
+from weft.transforms.tir.rules.registers import VectorRegisters
+from weft.transforms.tir.schedule_rules import schedule_by_rules
+from weft.transforms.tir.scheduling.recorded import recording
 
 TARGETS = ("llvm -mcpu=native", "llvm")
 SIGNS = {"u8": "uint8", "s8": "int8"}
@@ -90,6 +93,20 @@ def test_a_row_by_columns_is_one_intrinsic(name: str, lhs: str, lanes: int) -> N
     schedule.decompose_reduction(block, words)
     schedule.tensorize(columns, name)
     assert_product(schedule, lhs, "int8", lanes)
+
+
+def test_the_rule_for_dot_products_is_recorded() -> None:
+    func, again = (product("int8", "int8").clone() for _ in range(2))
+    for each in (func, again):
+        schedule = Schedule.on(each)
+        schedule.transform_block_layout(schedule.get_block("sum"), lambda i, j, k: (i, j, k // 4, k % 4))
+    with recording(func, "schedule") as trace:
+        schedule_by_rules(func, VectorRegisters(32, 64), "vnni")
+    assert 'intrin = "dot_s8s8_from_0"' in str(trace)
+    schedule = Schedule.on(again)
+    trace.apply_to_schedule(schedule)
+    assert str(again) == str(func)
+    assert_product(Schedule(func), "int8", "int8")
 
 
 @T.prim_func

@@ -39,7 +39,7 @@ from xdsl.ir import Block
 from ...dialects.relay.base import RelayOp
 from ...dialects.relay.blocking import PLAIN
 from ...dialects.relay.core import FuncOp
-from ...dialects.support.vector_unit import vector_unit_of
+from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ..infra import FunctionPass, report_changed
 from .blocked_values import NAME, BlockedValues
 from .layout_assignment import assign_blocks, joins_only
@@ -48,7 +48,7 @@ from .layout_assignment import assign_blocks, joins_only
 @dataclass(frozen=True)
 class AlterOpLayoutPass(FunctionPass):
     """Options: `vector-bytes` is the width of the target's vectors (64 for AVX-512, 32 for AVX2); without it, the
-    module's `weft.target` says it."""
+    module's `weft.target` says it. `dot` (`vnni`, `dotprod`) names its dot products of bytes."""
 
     name = NAME
     opt_level: ClassVar[int] = 3
@@ -56,14 +56,19 @@ class AlterOpLayoutPass(FunctionPass):
     tvm_name: ClassVar[str | None] = "AlterOpLayout"
 
     vector_bytes: int | None = None
+    dot: str | None = None
+
+    def __post_init__(self) -> None:
+        VectorUnit().with_dot(self.dot)
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        report_changed(alter_layouts(func.body.block, self.vector_bytes or vector_unit_of(func).bytes))
+        unit = vector_unit_of(func).with_dot(self.dot)
+        report_changed(alter_layouts(func.body.block, self.vector_bytes or unit.bytes, unit.dot))
 
 
-def alter_layouts(block: Block, vector_bytes: int) -> bool:
+def alter_layouts(block: Block, vector_bytes: int, dot: str | None = None) -> bool:
     """Choose layouts for the values of `block`; return whether anything changed."""
-    values = BlockedValues(vector_bytes)
+    values = BlockedValues(vector_bytes, dot=dot)
     blocks = assign_blocks(block, values)
     for op in list(block.ops):
         if isinstance(op, RelayOp) and op in blocks:

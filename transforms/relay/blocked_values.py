@@ -42,6 +42,8 @@ class BlockedValues:
     _forms: dict[tuple[SSAValue, int], SSAValue] = field(default_factory=dict["tuple[SSAValue, int]", SSAValue])
     replaced: list[Operation] = field(default_factory=list[Operation])
     """Operations of the original graph whose place has been taken."""
+    dot: str | None = None
+    """Which instructions the target has for dot products of bytes."""
 
     @property
     def lanes(self) -> int:

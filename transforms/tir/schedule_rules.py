@@ -1,7 +1,8 @@
 """Schedule every function by rules, from its accesses alone.
 
-In this order: cheap stages are inlined; reductions that can be are tiled for vector registers, with what follows them;
-chains of reductions are computed row by row; what is left gets parallel outer loops.
+In this order: cheap stages are inlined; products of bytes are summed four at a time, where the target does; reductions
+that can be are tiled for vector registers, with what follows them; chains of reductions are computed row by row; what
+is left gets parallel outer loops.
 
 Before -> after, for a dense layer with a bias and relu:
 
@@ -29,11 +30,12 @@ from xdsl.dialects import memref
 from xdsl.ir import BlockArgument, Operation
 from xdsl.ir.affine import AffineExpr
 
-from ...dialects.support.vector_unit import vector_unit_of
+from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp, blocks_under, enclosing_loops
 from ..infra import PrimFuncPass
 from ..infra.remarks import missed
 from .rules.auto_inline import inline_all
+from .rules.dot_products import use_dot_products
 from .rules.register_tile import tile_reduction
 from .rules.registers import VectorRegisters
 from .rules.rows import schedule_rows
@@ -46,7 +48,8 @@ from .scheduling.trace import write_record
 class ScheduleRulesPass(PrimFuncPass):
     """Choose loop order, tiles, vectors and threads for every `tir.prim_func`.
 
-    `vector-bytes` and `vector-registers` describe the target's vector registers; without them, the module's
+    `vector-bytes` and `vector-registers` describe the target's vector registers, `dot` (`vnni`, `dotprod`) its dot
+    products of bytes; without them, the module's
     `weft.target` does. `record-to` names a folder that gets a file for each function, with what was done to it as a
     `schedule.sequence`, which `apply-schedule{record=...}` does again.
     """
@@ -56,23 +59,27 @@ class ScheduleRulesPass(PrimFuncPass):
 
     vector_bytes: int | None = None
     vector_registers: int | None = None
+    dot: str | None = None
     record_to: str | None = None
+
+    def __post_init__(self) -> None:
+        VectorUnit().with_dot(self.dot)
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         if any(op.for_kind != ForKind.SERIAL for op in func.walk() if isinstance(op, ForOp)):
             return
-        unit = vector_unit_of(func)
+        unit = vector_unit_of(func).with_dot(self.dot)
         registers = unit.registers if self.vector_registers is None else self.vector_registers
         facts = VectorRegisters(registers, self.vector_bytes or unit.bytes)
         if self.record_to is None:
-            schedule_by_rules(func, facts)
+            schedule_by_rules(func, facts, unit.dot)
             return
         with recording(func, f"{func.sym_name.data}_schedule") as trace:
-            schedule_by_rules(func, facts)
+            schedule_by_rules(func, facts, unit.dot)
         write_record(trace, self.record_to)
 
 
-def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters) -> None:
+def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters, dot: str | None = None) -> None:
     """Schedule one function in place. One without blocks, or with a block that never runs, is left alone.
 
     So is one in which a block does not stand in loops of its own, bound to its iterators, or writes anything but one
@@ -86,6 +93,8 @@ def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters) -> None:
             missed("schedule-rules", block, f"block @{block.block_name} does not stand in loops of its own")
             return
     inline_all(func)
+    for block in blocks_under(func):
+        use_dot_products(block, dot)
     blocks = blocks_under(func)
     tiled = False
     for block in blocks:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import SSAValue
+from xdsl.dialects import memref
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import Linear, Range, linear
+from ....dialects.tir.affine import Linear, Range, access_map, linear
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp
+from ....dialects.tir.dot import WIDTH, dots_in, neighbouring_loads
 from ....dialects.tir.symbols import MAX_EXTENT, as_affine, product
 
 
@@ -37,10 +39,12 @@ class Flat:
 
 
 def flat_accesses(block: BlockOp) -> list[Flat]:
-    """All accesses in the block's body, but not its init."""
+    """All accesses in the block's body, but not its init. The neighbouring bytes that a dot product takes on one side
+    are one access, of a word: positions are in words then."""
     found: list[Flat] = []
+    words = _words(block)
     for access in block.accesses():
-        if access.op.parent_region() is block.init:
+        if access.op.parent_region() is block.init or words.get(access.op) is False:
             continue
         total: AffineExpr | None = None
         if access.map is not None:
@@ -49,8 +53,33 @@ def flat_accesses(block: BlockOp) -> list[Flat]:
             for size, index in zip(reversed(shape_of(access.buffer)), reversed(access.map.results), strict=True):
                 total = total + product(index, step)
                 step = product(step, as_affine(size))
+        if total is not None and words.get(access.op):
+            form = linear(total, iterator_ranges(block))
+            parts = {atom: factor // WIDTH for atom, factor in form.terms.items()}
+            total = Linear(parts, form.constant // WIDTH).to_expr()
         found.append(Flat(access.buffer, access.is_write, total))
     return found
+
+
+def _words(block: BlockOp) -> dict[Operation, bool]:
+    """The loads that dot products make together with their neighbours; whether each is the first of its word."""
+    found: dict[Operation, bool] = {}
+    for dot in dots_in(block):
+        for side in (dot.lhs, dot.rhs):
+            loads = neighbouring_loads(side, block.body.block.args)
+            if loads is not None and _begins_words(loads[0], block):
+                found.update((load, number == 0) for number, load in enumerate(loads))
+    return found
+
+
+def _begins_words(load: memref.LoadOp, block: BlockOp) -> bool:
+    """Whether a load is of the first byte of a word, of those that its buffer's memory is divided into."""
+    map = access_map(load, block.body.block.args)
+    rows = shape_of(load.memref)[-1:]
+    if map is None or any(not isinstance(n, int) or n % WIDTH for n in rows):
+        return False
+    form = linear(map.results[-1], iterator_ranges(block))
+    return not form.constant % WIDTH and not any(factor % WIDTH for factor in form.terms.values())
 
 
 def iterator_ranges(block: BlockOp) -> dict[AffineExpr, Range]:

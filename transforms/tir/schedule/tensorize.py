@@ -43,7 +43,8 @@ tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
 The loop becomes an outer block (`blockize`). What is in it must be what the intrinsic's description says: the same
 loops, the same expressions, each of its buffers at a place that does not move within the loop. Then the intrinsic's
 implementation takes its place, each access moved to where the tile begins: strides are those of the buffer it is in.
-A reduction's start, where the description has none, is a block of its own before the steps (`decompose_reduction`).
+A reduction's start, where the description has none, is a block of its own before the steps (`decompose_reduction`). An
+implementation that is one block without loops needs no outer block.
 """
 
 from __future__ import annotations
@@ -130,8 +131,9 @@ def _first_step_loop(block: BlockOp) -> ForOp | None:
     return next((loop for loop in enclosing_loops(block) if loop.var in steps), None)
 
 
-def tensorize(target: ForOp | OuterBlockOp, name: str) -> OuterBlockOp:
-    """Let the intrinsic `name` compute what is in `target`; gives the outer block that it is in.
+def tensorize(target: ForOp | OuterBlockOp, name: str) -> OuterBlockOp | BlockOp:
+    """Let the intrinsic `name` compute what is in `target`; gives the outer block, or the one block, that it
+    is then.
 
     Raises:
         ScheduleError: as `check_tensorize` says.
@@ -155,6 +157,13 @@ def tensorize(target: ForOp | OuterBlockOp, name: str) -> OuterBlockOp:
         op.erase(safe_erase=False)
     for inner in blocks_under(outer):
         inner.update_accesses()
+    inner = outer.body.block.first_op
+    if isinstance(inner, BlockOp) and inner.next_op is None:
+        inner.detach()
+        outer.parent.insert_op_before(inner, outer)  # pyright: ignore[reportOptionalMemberAccess]
+        outer.detach()
+        outer.erase()
+        return inner
     return outer
 
 
@@ -163,7 +172,9 @@ def _place(inner: BlockOp, match: Match, parameters: dict[SSAValue, SSAValue]) -
     accesses = [access.op for access in inner.accesses() if access.buffer in parameters]
     if not accesses:
         return
-    outer = [number for number in range(len(match.tiles)) if match.tile_count(number) != 1]
+    outer = [
+        number for number in range(len(match.tiles)) if match.tile_count(number) != 1 or match.tiles[number].tile == 1
+    ]
     block = match.block
     body_values: dict[Operation, list[SSAValue]] = {}
     count = len(inner.iters)

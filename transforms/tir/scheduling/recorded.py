@@ -35,6 +35,7 @@ from ..schedule import inline as _inline
 from ..schedule import iters as _iters
 from ..schedule import loops as _loops
 from ..schedule import reduction as _reduction
+from ..schedule import tensorize as _tensorize
 from .trace import Trace
 
 Result = TypeVar("Result")
@@ -165,6 +166,19 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
         [block, loop],
         lambda handles, init: (blocks.DecomposeReductionOp.of(*handles), [init]),
     )
+
+
+def tensorize(loop: ForOp, name: str) -> None:
+    """`schedule.tensorize.tensorize`."""
+    return _apply(
+        lambda: _drop(_tensorize.tensorize(loop, name)),
+        [loop],
+        lambda handles, _: (blocks.TensorizeOp.of(*handles, intrin=name), []),
+    )
+
+
+def _drop(_: object) -> None:
+    pass
 
 
 def cache_write(block: BlockOp, scope: str) -> BlockOp:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, TensorType, i1, i64
@@ -33,14 +34,20 @@ from ...base import (
 )
 from ...blocking import PLAIN, Blocks
 from ...core import ConstantOp
-from ...layout import Layout, LayoutTransformOp, parse_layout, transform_array
+from ...layout import LayoutTransformOp
 from ...nn_common import accumulator, check_vector, narrow, optional_int, result_element, widened
 from ..broadcast import AddOp
 from ..transform import ReshapeOp
+from .byte_products import are_bytes, pack_bytes
+from .dense_pack import DensePackOp
 
 if TYPE_CHECKING:
     from ...base import NDArray
     from ...gradient import Gradient, Terms
+
+
+MIN_ROWS_TO_PACK = 16
+"""Rows for which a weight that is no constant is put in order for them."""
 
 
 class _Product(RelayOp, ABC):
@@ -137,6 +144,8 @@ class _MatrixProduct(_Product, ABC):
     def pack(self, blocks: Blocks) -> bool:
         """`contrib_dense_pack`, columns in blocks of a vector, the last one filled up with zeros."""
         shape, columns, lanes = shape_of(self.data), shape_of(self.result)[-1], blocks.lanes
+        if blocks.dot is not None and are_bytes(self):
+            return self.pack_bytes(blocks, blocks.dot)
         transpose_data, transpose_weight = self.transposed()
         obstacle, hint = None, None
         if not isinstance(self.weight.owner, ConstantOp):
@@ -160,6 +169,31 @@ class _MatrixProduct(_Product, ABC):
         if len(shape) > 2:
             result = blocks.insert(ReshapeOp(result, newshape=shape_of(self.result)), self)
         blocks.replace_plain(self, result)
+        return True
+
+    def pack_bytes(self, blocks: Blocks, dot: str) -> bool:
+        """`contrib_dense_pack` of bytes, four of which are summed by one instruction."""
+        shape, result = shape_of(self.data), shape_of(self.result)
+        transpose_data, transpose_weight = self.transposed()
+        is_constant = isinstance(self.weight.owner, ConstantOp)
+        obstacle, hint = None, None
+        if DYNAMIC in shape[1:] or DYNAMIC in shape_of(self.weight) or transpose_data:
+            obstacle = "its data is transposed, or its shape is dynamic"
+        elif 4 * result[-1] < blocks.lanes:
+            obstacle = f"{result[-1]} columns do not fill vectors of {blocks.lanes}"
+        elif not is_constant and 0 <= prod(shape[:-1]) < MIN_ROWS_TO_PACK:
+            obstacle, hint = "its weight is not a constant, and has few rows to multiply", "bind the parameters"
+        if obstacle is not None:
+            blocks.missed(self, obstacle, hint)
+            return False
+        data = blocks.get(self.data, PLAIN, self)
+        if len(shape) > 2:
+            data = blocks.insert(ReshapeOp(data, newshape=[-1, shape[-1]]), self)
+        weight = blocks.get(self.weight, PLAIN, self)
+        product = pack_bytes(self, data, weight, transpose_weight, blocks, dot)
+        if len(shape) > 2:
+            product = blocks.insert(ReshapeOp(product, newshape=list(result)), self)
+        blocks.replace_plain(self, product)
         return True
 
     def gradient(self, g: Gradient) -> Terms:
@@ -251,83 +285,6 @@ class BatchMatmulOp(_Product):
             by_x or grad.op(BatchMatmulOp, y, transpose_a=False, transpose_b=not tb),
             by_y or x.op(BatchMatmulOp, grad, transpose_a=not ta, transpose_b=False),
         ]
-
-
-@irdl_op_definition
-class DensePackOp(RelayOp):
-    """A fully connected layer whose weight stands in blocks of columns, for vector units.
-
-    The weight is `[N / x, K, x]` in layout `NK[x]n`; `units` is the true N, where the last block is not full.
-
-    `y[m, n] = sum_k data[m, k] * weight[n // x, k, n % x]`
-
-    ```mlir
-    %y = relay.nn.contrib_dense_pack %x, %w {weight_layout = "NK4n", units = 6 : i64}
-       : (tensor<2x3xf32>, tensor<2x3x4xf32>) -> tensor<2x6xf32>
-    ```
-    """
-
-    name = "relay.nn.contrib_dense_pack"
-
-    data = operand_def(TensorType)
-    weight = operand_def(TensorType)
-    result = result_def(TensorType)
-    units = opt_prop_def(IntegerAttr.constr(i64))
-    weight_layout = string("NK8n")
-    out_dtype = string("")
-
-    traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
-    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
-
-    def layout(self) -> Layout:
-        """
-        Raises:
-            VerifyException: the weight's layout is not `NK[x]n`.
-        """
-        layout = parse_layout(self.weight_layout.data)
-        if layout.names != ("N", "K", "n"):
-            raise VerifyException(f"weight_layout {layout.text} is not NK with a block of n")
-        return layout
-
-    def infer(self) -> Sequence[Attribute]:
-        data, weight = tensor(self.data), tensor(self.weight)
-        layout, shape = self.layout(), data.get_shape()
-        layout.check(weight.get_shape(), "the weight")
-        if len(shape) != 2:
-            raise VerifyException(f"expected data of rank 2, got {list(shape)}")
-        blocks, k, block = weight.get_shape()
-        if DYNAMIC not in (shape[1], k) and shape[1] != k:
-            raise VerifyException(f"the data {list(shape)} has {shape[1]} elements to sum over, the weight has {k}")
-        units = optional_int(self.units)
-        if units is None:
-            units = DYNAMIC if blocks == DYNAMIC else blocks * block
-        elif blocks not in (DYNAMIC, -(-units // block)):
-            raise VerifyException(f"'units' is {units}, but the weight has {blocks} blocks of {block}")
-        return [TensorType(result_element(data.element_type, self.out_dtype.data), [shape[0], units])]
-
-    def compute(self, *inputs: te.Tensor) -> te.Tensor:
-        data, weight = inputs
-        result = tensor(self.result)
-        sum_type = accumulator(result.element_type)
-        _, depth, block = weight.shape
-        k = te.reduce_axis(depth, "k")
-        product = te.compute(
-            (data.shape[0], result.get_shape()[1]),
-            lambda i, j: te.sum(te.cast(data[i, k], sum_type) * te.cast(weight[j // block, k, j % block], sum_type), k),
-            "dense_pack",
-        )
-        return narrow(product, result.element_type)
-
-    def numpy(self, *inputs: NDArray) -> NDArray | None:
-        import numpy as np
-
-        data, weight = inputs
-        result = tensor(self.result)
-        if result.element_type == i1:
-            return None  # NumPy takes the disjunction for a sum
-        plain = transform_array(widened(weight, result.element_type), self.layout(), parse_layout("KN"))
-        product = np.matmul(widened(data, result.element_type), plain[:, : result.get_shape()[1]])
-        return product.astype(numpy_dtype(result.element_type), copy=False)
 
 
 @irdl_op_definition

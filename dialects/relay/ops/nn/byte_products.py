@@ -1,0 +1,107 @@
+"""Matrix products of bytes, as processors sum them: four products at a time, in 32 bits.
+
+    %y = relay.nn.dense %x, %w {out_dtype = "int32"}        // x: [M, K] of signed bytes, w: [N, K]
+
+->  %1 = relay.cast(relay.bitwise_xor(%x, -128))            // x + 128, as x86 multiplies unsigned by signed bytes
+    %2 = relay.layout_transform %w {NK -> NK16n4k}          // once, if the weight is a constant
+    %3 = relay.nn.contrib_dense_pack %1, %2
+    %y = %3 - 128 * relay.sum(%w, axis = k)
+
+The bytes are made such as the instruction takes, by adding or taking away 128, and what that adds to the products is
+taken away again: both are exact but for multiples of 2^32, as the product is. The steps are filled up with zeros to a
+multiple of four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import IntegerType, Signedness, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from ....support.dtypes import dtype_name
+from ...base import RelayOp, shape_of, tensor
+from ...blocking import Blocks
+from ...core import ConstantOp
+from ...layout import LayoutTransformOp
+from ..broadcast import AddOp, BitwiseXorOp, MultiplyOp, SubtractOp
+from ..elementwise import CastOp
+from ..reduce import SumOp
+from .dense_pack import DensePackOp
+from .spatial import PadOp
+
+if TYPE_CHECKING:
+    from ...base import NDArray
+
+STEPS = 4
+"""Products that one instruction sums."""
+
+
+def is_unsigned_byte(type: Attribute) -> bool | None:
+    """Whether an element type is a byte without a sign; `None` where it is no byte."""
+    if not isa(type, IntegerType) or type.width.data != 8:
+        return None
+    return type.signedness.data == Signedness.UNSIGNED
+
+
+def are_bytes(op: RelayOp) -> bool:
+    """Whether a product is of bytes, into 32 bits."""
+    if any(is_unsigned_byte(tensor(operand).element_type) is None for operand in op.operands):
+        return False
+    return tensor(op.results[0]).element_type == i32
+
+
+def pack_bytes(op: RelayOp, data: SSAValue, weight: SSAValue, transposed: bool, blocks: Blocks, dot: str) -> SSAValue:
+    """The product of `data`, `[M, K]`, and `weight`, `[N, K]` if `transposed`, else `[K, N]`, inserted before `op`."""
+
+    import numpy as np
+
+    def insert(new: Operation) -> SSAValue:
+        return blocks.insert(new, op)
+
+    def constant(value: NDArray) -> SSAValue:
+        return insert(ConstantOp.from_numpy(value))
+
+    def summed(x: SSAValue, axis: int, keepdims: bool) -> SSAValue:
+        """128 times the sums of bytes."""
+        total = insert(SumOp(insert(CastOp(x, dtype="int32")), axis=[axis], keepdims=keepdims))
+        return insert(MultiplyOp(total, constant(np.array(128, np.int32))))
+
+    units, depth = shape_of(weight)[not transposed], shape_of(data)[1]
+    signs = [is_unsigned_byte(tensor(x).element_type) for x in (data, weight)]
+    correction: tuple[type[RelayOp], SSAValue] | None = None
+    match dot, *signs:
+        case "vnni", False, False:
+            correction = SubtractOp, summed(weight, 1 if transposed else 0, False)
+            data = _flipped(data, constant, insert)
+        case "vnni", True, True:
+            correction = AddOp, summed(data, 1, True)
+            weight = _flipped(weight, constant, insert)
+        case "dotprod", True, False:
+            correction = AddOp, summed(weight, 1 if transposed else 0, False)
+            data = _flipped(data, constant, insert)
+        case "dotprod", False, True:
+            correction = AddOp, summed(data, 1, True)
+            weight = _flipped(weight, constant, insert)
+        case _:
+            pass
+    if depth % STEPS:
+        zero = constant(np.zeros((), dtype_name(tensor(data).element_type)))
+        data = insert(PadOp(data, zero, pad_width=[0, 0, 0, -depth % STEPS]))
+    layout = f"NK{blocks.lanes}n{STEPS}k"
+    packed = insert(LayoutTransformOp(weight, src_layout="NK" if transposed else "KN", dst_layout=layout))
+    packed.name_hint = weight.name_hint
+    product = insert(DensePackOp(data, packed, units=units, weight_layout=layout, out_dtype="int32"))
+    return product if correction is None else insert(correction[0](product, correction[1]))
+
+
+def _flipped(x: SSAValue, constant: Callable[[NDArray], SSAValue], insert: Callable[[Operation], SSAValue]) -> SSAValue:
+    """Bytes with a sign, less or more by 128, without one, or the other way round."""
+    import numpy as np
+
+    type = tensor(x).element_type
+    name = dtype_name(type)
+    top = insert(BitwiseXorOp(x, constant(np.array(0x80, np.uint8).view(name))))
+    return insert(CastOp(top, dtype="int8" if is_unsigned_byte(type) else "uint8"))
