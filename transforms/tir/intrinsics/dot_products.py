@@ -9,11 +9,7 @@ the processor's instruction, x86's `vpdpbusd` or AArch64's `sdot` and `udot`, or
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
-
-from ....dialects.tir.core import PrimFuncOp
-from ....dialects.tir.script.parser import from_source
 
 _DTYPES = {"u8": "uint8", "s8": "int8"}
 
@@ -58,27 +54,21 @@ def dot_name(lhs_unsigned: bool, rhs_unsigned: bool, starts: bool) -> str:
     return f"dot_{'us'[not lhs_unsigned]}8{'us'[not rhs_unsigned]}8{'_from_0' if starts else ''}"
 
 
-def dot_products() -> Iterator[tuple[str, PrimFuncOp, PrimFuncOp]]:
-    """The dot products: each one's name, what it computes, and how."""
-    for (left, lhs), (right, rhs) in product(_DTYPES.items(), repeat=2):
-        for starts in (False, True):
-            name = dot_name(left == "u8", right == "u8", starts)
-            inits = (_INIT.format(indent=" " * n) if starts else "" for n in (12, 8))
-            desc, impl = (
-                _function(text.format(name=name, lhs=lhs, rhs=rhs, init=init))
-                for text, init in zip((_ONE, _ONE_IMPL), inits, strict=True)
-            )
-            yield name, desc, impl
+def texts() -> dict[str, tuple[str, str]]:
+    """What each of the dot products computes, and how, by name."""
+    found: dict[str, tuple[str, str]] = {}
+    for (left, lhs), (right, rhs), starts in product(_DTYPES.items(), _DTYPES.items(), (False, True)):
+        name = dot_name(left == "u8", right == "u8", starts)
+        inits = [_INIT.format(indent=" " * n) if starts else "" for n in (12, 8)]
+        desc, impl = (
+            text.format(name=name, lhs=lhs, rhs=rhs, init=init)
+            for text, init in zip((_ONE, _ONE_IMPL), inits, strict=True)
+        )
+        found[name] = desc, impl
     for name, lhs, rhs, lanes in (
         ("dot_16x4_vnni", "uint8", "int8", 16),
         ("dot_4x4_i8i8s32_sdot", "int8", "int8", 4),
     ):
-        texts = (text.format(name=name, lhs=lhs, rhs=rhs, lanes=lanes) for text in (_COLUMNS, _COLUMNS_IMPL))
-        desc, impl = map(_function, texts)
-        yield name, desc, impl
-
-
-def _function(text: str) -> PrimFuncOp:
-    function = from_source(text)
-    assert isinstance(function, PrimFuncOp)
-    return function
+        desc, impl = (text.format(name=name, lhs=lhs, rhs=rhs, lanes=lanes) for text in (_COLUMNS, _COLUMNS_IMPL))
+        found[name] = desc, impl
+    return found

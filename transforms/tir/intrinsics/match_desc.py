@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xdsl.dialects import memref
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
@@ -19,11 +18,9 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ....dialects.tir.affine import Linear, Range, access_map_over, linear, over_dimensions, substitute
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, enclosing_loops, loop_of, memref_of
 from ....dialects.tir.symbols import Extent, arguments_around, greatest
+from ..analysis.tiles import Tile
 from ..schedule.errors import ScheduleError
 from .tensor_intrin import TensorIntrin, block_of
-
-if TYPE_CHECKING:
-    from ..schedule.blockize import Tile
 
 COMMUTATIVE = ("arith.addi", "arith.muli", "arith.addf", "arith.mulf", "arith.andi", "arith.ori", "arith.xori")
 

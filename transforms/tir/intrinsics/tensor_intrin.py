@@ -9,7 +9,6 @@ Both are `tir.prim_func`s of the same buffers, such as `@T.prim_func` gives. Cou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from threading import Lock
 from typing import ClassVar
 
@@ -20,6 +19,11 @@ from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.support.verifier import verify
 from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, blocks_under
 from ....dialects.tir.outer_blocks import dissolve
+from ....dialects.tir.script.parser import from_source
+from .dot_products import texts
+
+_BUILT_IN = texts()
+"""Those that are there without being registered, as text: they are read when they are first asked for."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class TensorIntrin:
         if set(written(impl)) - set(written(desc)):
             raise ValueError(f"the implementation of {name} writes a buffer that is not to be written")
         with cls._lock:
-            if name in cls._known and not override:
+            if (name in cls._known or name in _BUILT_IN) and not override:
                 raise ValueError(f"there is a tensor intrinsic {name} already; give override=True")
             cls._known[name] = made = cls(name, desc, impl)
         return made
@@ -66,20 +70,14 @@ class TensorIntrin:
         Raises:
             ValueError: there is none.
         """
-        _register_own()
+        if name not in cls._known and name in _BUILT_IN:
+            desc, impl = (from_source(text) for text in _BUILT_IN[name])
+            assert isinstance(desc, PrimFuncOp) and isinstance(impl, PrimFuncOp)
+            cls.register(name, desc, impl, override=True)
         if (found := cls._known.get(name)) is None and not allow_missing:
-            hint = did_you_mean(name, cls._known)
+            hint = did_you_mean(name, [*cls._known, *_BUILT_IN])
             raise ValueError(f"there is no tensor intrinsic {name}" + (f"; {hint}" if hint else ""))
         return found
-
-
-@cache
-def _register_own() -> None:
-    from .dot_products import dot_products
-
-    for name, desc, impl in dot_products():
-        if name not in TensorIntrin._known:  # pyright: ignore[reportPrivateUsage]
-            TensorIntrin.register(name, desc, impl)
 
 
 def written(func: PrimFuncOp) -> list[int]:

@@ -17,13 +17,14 @@ from ....dialects.tir.symbols import likely
 from ..analysis.producers import consumers, defining_block, written_buffer
 from ..schedule.checks import makes_checks
 from ..scheduling.recorded import compute_inline
+from .choosing import is_chosen
 from .op_cost import is_expensive
 
 
 def inline_all(func: PrimFuncOp) -> None:
     """Inline every block of `func` for which it pays, in program order."""
     for block in blocks_under(func):
-        if should_inline(block):
+        if should_inline(block) and is_chosen("auto-inline", block):
             compute_inline(block)
 
 

@@ -1,4 +1,4 @@
-"""Choose the register tile of a reduction: the policy of `register_tile`.
+"""Which register tiles a reduction can have, and what speaks for each: what `register_tile` chooses from.
 
 A tile's merit is what it computes for what it reads, from how the block's accesses move (`../analysis/strides.py`).
 """
@@ -17,6 +17,7 @@ from ....dialects.tir.affine import Linear, Range, linear, substitute
 from ....dialects.tir.core import BlockOp, IterKind, memref_of
 from ..analysis.producers import written_buffer
 from ..analysis.strides import flat_accesses, iterator_ranges
+from .choosing import choose
 from .registers import VectorRegisters
 
 MIN_STRIDED_MERIT = 0.4
@@ -36,9 +37,37 @@ class Tile:
     columns: int
 
 
+@dataclass(frozen=True)
+class Tiles:
+    """The tiles of a block that fit the registers, all along one vector's iterator."""
+
+    block: BlockOp
+    options: list[Tile]
+    extents: dict[int, int]
+    reuse: Reuse
+
+    @property
+    def vector(self) -> int:
+        """The iterator whose neighbours fill a register."""
+        return self.options[0].vector
+
+    def merit(self, tile: Tile) -> Merit:
+        """What speaks for a tile."""
+        return _merit(tile, self.extents, self.reuse)
+
+    def choose(self) -> Tile:
+        """The tile that the chooser picks; without one, that which does the most multiply-adds for each read."""
+        return choose("register-tile", self.block, self.options, self.merit)
+
+
 def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
-    """The tile that does the most multiply-adds for each read, within the registers; `None` where the block's inputs
-    cannot be read as vectors."""
+    """The tile to take for `block`, if it has any."""
+    tiles = propose_tiles(block, registers)
+    return None if tiles is None else tiles.choose()
+
+
+def propose_tiles(block: BlockOp, registers: VectorRegisters) -> Tiles | None:
+    """The tiles of `block` within the registers; `None` where the block's inputs cannot be read as vectors."""
     written = memref_of(written_buffer(block))
     rank = len(written.get_shape())
     spatial = [i for i in range(rank) if block.likely_extents[i] > 1]
@@ -72,10 +101,9 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
                     if column is not None and not reuse.scalars_serve(column, columns):
                         continue
                     candidates.append(Tile(vector, lanes, row, rows, column, columns))
-    best = max(candidates, key=lambda t: _merit(t, extents, reuse))
-    if any(step not in (0, 1) for step in reuse.steps) and _merit(best, extents, reuse).work < MIN_STRIDED_MERIT:
-        return None
-    return best
+    if any(step not in (0, 1) for step in reuse.steps):
+        candidates = [tile for tile in candidates if _merit(tile, extents, reuse).work >= MIN_STRIDED_MERIT]
+    return Tiles(block, candidates, extents, reuse) if candidates else None
 
 
 class ReadKind(Enum):

@@ -18,6 +18,7 @@ from ..analysis.producers import stores_of
 from ..intrinsics.dot_products import dot_name
 from ..schedule.errors import ScheduleError
 from ..scheduling.recorded import tensorize
+from .choosing import is_chosen
 
 TAKEN = {"vnni": ((True, False), (False, True), (False, False)), "dotprod": ((False, False), (True, True))}
 """Instructions -> which sides may be without a sign."""
@@ -28,7 +29,7 @@ def use_dot_products(block: BlockOp, dot: str | None) -> bool:
     if dot is None or not block.is_reduction or block.init is None or (loop := _loop_of_bytes(block)) is None:
         return False
     sides = _sides(block)
-    if sides is None or sides not in TAKEN[dot]:
+    if sides is None or sides not in TAKEN[dot] or not is_chosen("dot-products", block):
         return False
     try:
         tensorize(loop, dot_name(*sides, starts=True))

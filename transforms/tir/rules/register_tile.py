@@ -42,7 +42,7 @@ from ..scheduling.recorded import (
     set_scope,
     split,
 )
-from .choose_tile import Tile, find_tile
+from .choose_tile import Tile, propose_tiles
 from .registers import VectorRegisters
 from .spatial import fuse_known, split_loops
 
@@ -68,23 +68,23 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters) -> bool:
         epilogue = None
     else:
         return False
-    tile = find_tile(block, registers)
-    if tile is None:
+    tiles = propose_tiles(block, registers)
+    if tiles is None:
         return False
     if epilogue is None:
         epilogue = cache_write(block, Scope.LOCAL)
     # Vectors of elements that lie apart pay in large tiles only: whether they still do with fewer, longer iterators is
     # not known before. All others can always be tiled.
-    if not _reads_apart(block, tile) and _fuse_pixels(block, epilogue):
-        tile = find_tile(block, registers)
-        assert tile is not None, "a tile of neighbours is one with fused iterators too"
-    _apply(block, epilogue, tile)
+    if not _reads_apart(block, tiles.vector) and _fuse_pixels(block, epilogue):
+        tiles = propose_tiles(block, registers)
+        assert tiles is not None, "a tile of neighbours is one with fused iterators too"
+    _apply(block, epilogue, tiles.choose())
     return True
 
 
-def _reads_apart(block: BlockOp, tile: Tile) -> bool:
-    """Whether a read's vector elements do not lie side by side."""
-    vector, target = AffineExpr.dimension(tile.vector), _store(block).memref
+def _reads_apart(block: BlockOp, iterator: int) -> bool:
+    """Whether a read's vector elements, along `iterator`, do not lie side by side."""
+    vector, target = AffineExpr.dimension(iterator), _store(block).memref
     return any(read.along(vector) not in (0, 1) for read in strides(block) if read.buffer is not target)
 
 

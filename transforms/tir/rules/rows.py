@@ -31,6 +31,7 @@ from ..scheduling.recorded import (
     set_kind,
     set_scope,
 )
+from .choosing import is_chosen
 from .spatial import PARALLEL_MIN_STEPS, fuse_known, split_loops
 
 MAX_ROW_BYTES = 128 * 1024
@@ -49,7 +50,7 @@ def schedule_rows(blocks: list[BlockOp]) -> bool:
     if any(not isinstance(written_buffer(b).owner, AllocBufferOp) or not consumers(b) for b in blocks[:-1]):
         return False
     depth = shared_rows(blocks)
-    if depth is None:
+    if depth is None or not is_chosen("rows", output):
         return False
     if output.is_reduction:
         known_row = all(isinstance(extent, int) for extent in _shape(output)[depth:])

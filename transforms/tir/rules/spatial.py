@@ -13,6 +13,7 @@ from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_l
 from ..analysis.deciding import deciding_iterators
 from ..analysis.strides import follow_each_other, strides
 from ..scheduling.recorded import fuse, fuse_iters, reorder, set_kind
+from .choosing import is_chosen
 
 PARALLEL_MIN_STEPS = 4096
 """Below so many steps in all, waking the other threads costs more than it saves."""
@@ -107,6 +108,6 @@ def parallelize(block: BlockOp, loops: list[ForOp]) -> ForOp | None:
         trips *= loops[shares].likely_trips
         shares += 1
     fused = fuse(*loops[:shares])
-    if steps >= PARALLEL_MIN_STEPS and fused.likely_trips > 1:
+    if steps >= PARALLEL_MIN_STEPS and fused.likely_trips > 1 and is_chosen("parallel", block):
         set_kind(fused, ForKind.PARALLEL)
     return fused

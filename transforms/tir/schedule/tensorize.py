@@ -59,9 +59,10 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ....dialects.tir.affine import simplify, substitute
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, OuterBlockOp, blocks_under, enclosing_loops
 from ....dialects.tir.symbols import Extent
+from ..analysis.tiles import divide
 from ..intrinsics.match_desc import Match, match_desc
 from ..intrinsics.tensor_intrin import TensorIntrin, block_of
-from .blockize import blockize, check_blockize, divide, loops_from
+from .blockize import blockize, check_blockize, loops_from
 from .checks import check_live
 from .copies import index_ops
 from .errors import ScheduleError
