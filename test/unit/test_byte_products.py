@@ -68,6 +68,12 @@ def test_a_weight_may_be_given_in_rows() -> None:
     assert_product("ui8", "ui8", (8,), 20, 32, op="nn.matmul")
 
 
+def test_a_product_of_bytes_may_have_any_number_of_rows() -> None:
+    x, w = bytes_of(DTYPES["i8"], (3, 8), 0), bytes_of(DTYPES["i8"], (16, 8), 1)
+    run = weft.compile(dense("i8", "i8", "?", 8, 16), params={"w": w}, target="llvm -mcpu=native", threads=1)
+    np.testing.assert_array_equal(np.asarray(run(x)), x.astype(np.int32) @ w.T.astype(np.int32))
+
+
 def llvm_of(lhs: str, rhs: str, target: str) -> str:
     w = bytes_of(DTYPES[rhs], (32, 64), 1)
     module = dense(lhs, rhs, "24", 64, 32)

@@ -177,7 +177,7 @@ class _MatrixProduct(_Product, ABC):
         transpose_data, transpose_weight = self.transposed()
         is_constant = isinstance(self.weight.owner, ConstantOp)
         obstacle, hint = None, None
-        if DYNAMIC in shape[1:] or DYNAMIC in shape_of(self.weight) or transpose_data:
+        if DYNAMIC in (*shape[len(shape) == 2 :], *shape_of(self.weight)) or transpose_data:
             obstacle = "its data is transposed, or its shape is dynamic"
         elif 4 * result[-1] < blocks.lanes:
             obstacle = f"{result[-1]} columns do not fill vectors of {blocks.lanes}"
