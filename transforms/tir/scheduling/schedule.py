@@ -9,13 +9,12 @@ print(schedule.mod, schedule.trace)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.utils.exceptions import VerifyException
 
 from ....dialects.schedule import blocks, loops, queries
@@ -23,9 +22,12 @@ from ....dialects.schedule.core import HANDLE, Instruction, SequenceOp
 from ....dialects.support.arguments import checked_methods
 from ....dialects.support.dtypes import scalar_type
 from ....dialects.support.verifier import verify
-from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp, memref_of
+from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp
 from ....dialects.tir.script.modules import IRModule
+from ..schedule.decompose_padding import check_decompose_padding
 from ..schedule.errors import ScheduleError
+from .buffer_names import buffer_of, index_of
+from .index_maps import IndexMap, affine_map_of, rank_of
 from .instructions import APPLY
 from .state import Location, Meaning, State
 from .trace import Trace
@@ -54,17 +56,6 @@ class ExprRV:
 
 RV = TypeVar("RV", BlockRV, LoopRV, ExprRV)
 Handle = TypeVar("Handle", BlockRV, LoopRV)
-_E: TypeAlias = AffineExpr
-IndexMap: TypeAlias = (
-    AffineMap
-    | Callable[[_E], object]
-    | Callable[[_E, _E], object]
-    | Callable[[_E, _E, _E], object]
-    | Callable[[_E, _E, _E, _E], object]
-    | Callable[[_E, _E, _E, _E, _E], object]
-    | Callable[[_E, _E, _E, _E, _E, _E], object]
-)
-"""A map of indices: affine, or a Python function of so many affine expressions that gives some."""
 
 
 @checked_methods
@@ -221,21 +212,21 @@ class Schedule:
         """The block of a name; `number` tells blocks of one name apart."""
         return self._block(queries.GetBlockOp.of(block=name, function=func_name, number=number))
 
-    def get_loops(self, block: BlockRV) -> list[LoopRV]:
+    def get_loops(self, block: BlockRV | str) -> list[LoopRV]:
         """The loops around a block, outermost first."""
-        return self._many(LoopRV, queries.GetLoopsOp, block)
+        return self._many(LoopRV, queries.GetLoopsOp, self._named(block))
 
     def get_child_blocks(self, block_or_loop: BlockRV | LoopRV) -> list[BlockRV]:
         """The blocks in a loop."""
         return self._many(BlockRV, queries.GetChildBlocksOp, block_or_loop)
 
-    def get_producers(self, block: BlockRV) -> list[BlockRV]:
+    def get_producers(self, block: BlockRV | str) -> list[BlockRV]:
         """The blocks that write what a block reads."""
-        return self._many(BlockRV, queries.GetProducersOp, block)
+        return self._many(BlockRV, queries.GetProducersOp, self._named(block))
 
-    def get_consumers(self, block: BlockRV) -> list[BlockRV]:
+    def get_consumers(self, block: BlockRV | str) -> list[BlockRV]:
         """The blocks that read what a block writes."""
-        return self._many(BlockRV, queries.GetConsumersOp, block)
+        return self._many(BlockRV, queries.GetConsumersOp, self._named(block))
 
     # sampling
 
@@ -257,9 +248,9 @@ class Schedule:
         )
         return ExprRV(self.apply(op)[0])
 
-    def sample_compute_location(self, block: BlockRV, decision: int | None = None) -> LoopRV:
+    def sample_compute_location(self, block: BlockRV | str, decision: int | None = None) -> LoopRV:
         """A loop to compute a block in; -1 stands for inlining it, -2 for leaving it."""
-        return self._loop(queries.SampleComputeLocationOp.of(block.value, decision=decision))
+        return self._loop(queries.SampleComputeLocationOp.of(self._named(block).value, decision=decision))
 
     def enter_postproc(self) -> None:
         """Mark that what follows repairs what was chosen."""
@@ -309,17 +300,17 @@ class Schedule:
 
     def cache_read(
         self,
-        block: BlockRV,
-        read_buffer_index: int,
+        block: BlockRV | str,
+        read_buffer_index: int | str,
         storage_scope: str,
-        consumer_blocks: Iterable[BlockRV] | None = None,
+        consumer_blocks: Iterable[BlockRV | str] | None = None,
     ) -> BlockRV:
         """Copy a buffer first; `block` and `consumer_blocks` read the copy, without them every reader."""
-        consumers = list(consumer_blocks or ())
-        if not consumers:
-            consumers = self._other_readers(block, read_buffer_index)
+        block = self._named(block)
+        index = self._index(block, "read", read_buffer_index)
+        consumers = [self._named(each) for each in consumer_blocks or ()] or self._other_readers(block, index)
         more = [each.value for each in consumers if each.value is not block.value]
-        return self._block(blocks.CacheReadOp.of(block.value, *more, index=read_buffer_index, scope=storage_scope))
+        return self._block(blocks.CacheReadOp.of(block.value, *more, index=index, scope=storage_scope))
 
     def _other_readers(self, block: BlockRV, index: int) -> list[BlockRV]:
         op = self.state.block(block.value)
@@ -339,89 +330,116 @@ class Schedule:
                 found.append(self.get_block(other.block_name, func.sym_name.data, number))
         return found
 
-    def cache_write(self, block: BlockRV, write_buffer_index: int, storage_scope: str) -> BlockRV:
+    def cache_write(self, block: BlockRV | str, write_buffer_index: int | str, storage_scope: str) -> BlockRV:
         """Compute into a buffer of its own, and copy that."""
-        return self._block(blocks.CacheWriteOp.of(block.value, index=write_buffer_index, scope=storage_scope))
+        block = self._named(block)
+        index = self._index(block, "write", write_buffer_index)
+        return self._block(blocks.CacheWriteOp.of(block.value, index=index, scope=storage_scope))
 
-    def reindex(self, block: BlockRV, buffer: tuple[str, int]) -> BlockRV:
-        """Copy `("read", n)` into the layout of the block's iterators."""
-        kind, index = buffer
+    def reindex(self, block: BlockRV | str, buffer: tuple[str, int] | str) -> BlockRV:
+        """Copy `("read", n)`, or a buffer by name, into the layout of the block's iterators."""
+        block = self._named(block)
+        kind, index = self._buffer(block, buffer)
         return self._block(blocks.ReindexOp.of(block.value, buffer=kind, index=index))
 
-    def compute_at(self, block: BlockRV, loop: LoopRV, preserve_unit_loops: bool = False) -> None:
+    def compute_at(self, block: BlockRV | str, loop: LoopRV, preserve_unit_loops: bool = False) -> None:
         """Compute a producer in a loop of its readers."""
-        self.apply(blocks.ComputeAtOp.of(block.value, loop.value, preserve_unit_loops=preserve_unit_loops or None))
-
-    def reverse_compute_at(self, block: BlockRV, loop: LoopRV, preserve_unit_loops: bool = False) -> None:
-        """Compute a reader in a loop of its producers."""
         self.apply(
-            blocks.ReverseComputeAtOp.of(block.value, loop.value, preserve_unit_loops=preserve_unit_loops or None)
+            blocks.ComputeAtOp.of(self._named(block).value, loop.value, preserve_unit_loops=preserve_unit_loops or None)
         )
 
-    def compute_inline(self, block: BlockRV) -> None:
+    def reverse_compute_at(self, block: BlockRV | str, loop: LoopRV, preserve_unit_loops: bool = False) -> None:
+        """Compute a reader in a loop of its producers."""
+        self.apply(
+            blocks.ReverseComputeAtOp.of(
+                self._named(block).value, loop.value, preserve_unit_loops=preserve_unit_loops or None
+            )
+        )
+
+    def compute_inline(self, block: BlockRV | str) -> None:
         """Put a block's formula where its result is read."""
-        self.apply(blocks.ComputeInlineOp.of(block.value))
+        self.apply(blocks.ComputeInlineOp.of(self._named(block).value))
 
-    def reverse_compute_inline(self, block: BlockRV) -> None:
+    def reverse_compute_inline(self, block: BlockRV | str) -> None:
         """Make an elementwise reader part of its only producer."""
-        self.apply(blocks.ReverseComputeInlineOp.of(block.value))
+        self.apply(blocks.ReverseComputeInlineOp.of(self._named(block).value))
 
-    def decompose_reduction(self, block: BlockRV, loop: LoopRV) -> BlockRV:
+    def decompose_reduction(self, block: BlockRV | str, loop: LoopRV) -> BlockRV:
         """Let what starts a reduction be a block before a loop."""
-        return self._block(blocks.DecomposeReductionOp.of(block.value, loop.value))
+        return self._block(blocks.DecomposeReductionOp.of(self._named(block).value, loop.value))
 
-    def decompose_padding(self, block: BlockRV, loop: LoopRV) -> BlockRV:
+    def decompose_padding(self, block: BlockRV | str, loop: LoopRV) -> BlockRV:
         """Let what a block pads with be written by a block before a loop."""
-        return self._block(blocks.DecomposePaddingOp.of(block.value, loop.value))
+        return self._block(blocks.DecomposePaddingOp.of(self._named(block).value, loop.value))
 
-    def pad_einsum(self, block: BlockRV, padding: Sequence[int]) -> None:
+    def can_decompose_padding(self, block: BlockRV | str, loop: LoopRV) -> bool:
+        """Whether `decompose_padding` applies."""
+        try:
+            check_decompose_padding(self.state.block(self._named(block).value), self.state.loop(loop.value))
+        except ScheduleError:
+            return False
+        return True
+
+    def pad_einsum(self, block: BlockRV | str, padding: Sequence[int]) -> None:
         """Let the iterators of a sum of products take so many more values each."""
-        self.apply(blocks.PadEinsumOp.of(block.value, padding=list(padding)))
+        self.apply(blocks.PadEinsumOp.of(self._named(block).value, padding=list(padding)))
 
     def rfactor(self, loop: LoopRV, factor_axis: int) -> BlockRV:
         """Let each iteration of a reduction's loop reduce on its own."""
         return self._block(blocks.RfactorOp.of(loop.value, axis=factor_axis))
 
-    def set_scope(self, block: BlockRV, buffer_index: int, storage_scope: str) -> None:
+    def set_scope(self, block: BlockRV | str, buffer_index: int, storage_scope: str) -> None:
         """Let the buffer that a block writes live in a scope."""
-        self.apply(blocks.SetScopeOp.of(block.value, index=buffer_index, scope=storage_scope))
+        self.apply(blocks.SetScopeOp.of(self._named(block).value, index=buffer_index, scope=storage_scope))
 
-    def storage_align(self, block: BlockRV, buffer_index: int, axis: int, factor: int, offset: int) -> None:
+    def storage_align(self, block: BlockRV | str, buffer_index: int, axis: int, factor: int, offset: int) -> None:
         """Let neighbours along an axis of what a block writes lie a multiple of `factor`, and `offset`, apart."""
-        self.apply(blocks.StorageAlignOp.of(block.value, index=buffer_index, axis=axis, factor=factor, offset=offset))
-
-    def set_axis_separator(self, block: BlockRV, buffer: tuple[str, int], axis_separators: Sequence[int]) -> None:
-        """Make dimensions of memory of the dimensions of `("read", n)` or `("write", n)` between some."""
-        kind, index = buffer
         self.apply(
-            blocks.SetAxisSeparatorOp.of(block.value, buffer=kind, index=index, separators=list(axis_separators))
+            blocks.StorageAlignOp.of(
+                self._named(block).value, index=buffer_index, axis=axis, factor=factor, offset=offset
+            )
         )
 
-    def transform_layout(self, block: BlockRV, buffer: tuple[str, int], index_map: IndexMap) -> None:
+    def set_axis_separator(
+        self, block: BlockRV | str, buffer: tuple[str, int] | str, axis_separators: Sequence[int] | None
+    ) -> None:
+        """Make dimensions of memory of the dimensions of `("read", n)` or `("write", n)` between some."""
+        block = self._named(block)
+        kind, index = self._buffer(block, buffer)
+        self.apply(
+            blocks.SetAxisSeparatorOp.of(block.value, buffer=kind, index=index, separators=list(axis_separators or ()))
+        )
+
+    def transform_layout(self, block: BlockRV | str, buffer: tuple[str, int] | str, index_map: IndexMap) -> None:
         """Lay a buffer out anew."""
-        kind, index = buffer
+        block = self._named(block)
+        kind, index = self._buffer(block, buffer)
         op = self.state.block(block.value)
         buffers = op.reads if kind == "read" else op.writes
-        rank = _rank(buffers[index]) if 0 <= index < len(buffers) else 0
-        self.apply(blocks.TransformLayoutOp.of(block.value, buffer=kind, index=index, map=_affine_map(index_map, rank)))
+        rank = rank_of(buffers[index]) if 0 <= index < len(buffers) else 0
+        self.apply(
+            blocks.TransformLayoutOp.of(block.value, buffer=kind, index=index, map=affine_map_of(index_map, rank))
+        )
 
-    def transform_block_layout(self, block: BlockRV, index_map: IndexMap) -> None:
+    def transform_block_layout(self, block: BlockRV | str, index_map: IndexMap) -> None:
         """Address a block by other iterators."""
+        block = self._named(block)
         rank = len(self.state.block(block.value).iters)
-        self.apply(blocks.TransformBlockLayoutOp.of(block.value, map=_affine_map(index_map, rank)))
+        self.apply(blocks.TransformBlockLayoutOp.of(block.value, map=affine_map_of(index_map, rank)))
 
-    def fuse_iters(self, block: BlockRV, first: int) -> None:
+    def fuse_iters(self, block: BlockRV | str, first: int) -> None:
         """Make one iterator of two neighbours, and one loop of theirs."""
-        self.apply(blocks.FuseItersOp.of(block.value, first=first))
+        self.apply(blocks.FuseItersOp.of(self._named(block).value, first=first))
 
-    def fuse_buffer_dims(self, block: BlockRV, buffer: tuple[str, int], first: int) -> None:
+    def fuse_buffer_dims(self, block: BlockRV | str, buffer: tuple[str, int] | str, first: int) -> None:
         """Make one dimension of two neighbours of `("read", n)` or `("write", n)`, after `fuse_iters`."""
-        kind, index = buffer
+        block = self._named(block)
+        kind, index = self._buffer(block, buffer)
         self.apply(blocks.FuseBufferDimsOp.of(block.value, buffer=kind, index=index, first=first))
 
-    def unsafe_set_dtype(self, block: BlockRV, buffer_index: int, dtype: str) -> None:
+    def unsafe_set_dtype(self, block: BlockRV | str, buffer_index: int, dtype: str) -> None:
         """Let the buffer that a block writes hold another float type."""
-        self.apply(blocks.UnsafeSetDtypeOp.of(block.value, index=buffer_index, dtype=scalar_type(dtype)))
+        self.apply(blocks.UnsafeSetDtypeOp.of(self._named(block).value, index=buffer_index, dtype=scalar_type(dtype)))
 
     def blockize(self, loop: LoopRV, preserve_unit_iters: bool = True) -> BlockRV:
         """Make one block of a loop and what is in it. Its iterators follow from those of the block that computes, with
@@ -439,6 +457,16 @@ class Schedule:
     def unannotate(self, block_or_loop: BlockRV | LoopRV, ann_key: str) -> None:
         """Take a word from a block or loop."""
         self.apply(blocks.UnannotateOp.of(block_or_loop.value, key=ann_key))
+
+    def _named(self, block: BlockRV | str) -> BlockRV:
+        """A block, which may be given by its name."""
+        return self.get_block(block) if isinstance(block, str) else block
+
+    def _buffer(self, block: BlockRV, buffer: tuple[str, int] | str) -> tuple[str, int]:
+        return buffer_of(self.state.block(block.value), buffer)
+
+    def _index(self, block: BlockRV, kind: str, index: int | str) -> int:
+        return index_of(self.state.block(block.value), kind, index)
 
     def _block(self, op: Instruction) -> BlockRV:
         return BlockRV(self.apply(op)[0])
@@ -461,33 +489,6 @@ class Schedule:
 
 def _maybe_list(values: Sequence[int] | None) -> list[int] | None:
     return None if values is None else [int(value) for value in values]
-
-
-def _rank(buffer: SSAValue) -> int:
-    return len(memref_of(buffer).get_shape())
-
-
-def _affine_map(map: IndexMap, rank: int) -> AffineMap:
-    """An index map as an affine map of `rank` dimensions.
-
-    Raises:
-        ScheduleError: the function takes another number of indices, or gives something that is not affine.
-    """
-    if isinstance(map, AffineMap):
-        return map
-    try:
-        function = cast("Callable[..., object]", map)
-        given = function(*(AffineExpr.dimension(number) for number in range(rank)))
-    except TypeError as error:
-        raise ScheduleError(f"the index map does not take {rank} indices, or is not affine: {error}") from error
-    results: list[AffineExpr] = []
-    for item in cast("Sequence[object]", given if isinstance(given, list | tuple) else [given]):
-        if isinstance(item, int):
-            item = AffineExpr.constant(item)
-        if not isinstance(item, AffineExpr):
-            raise ScheduleError(f"the index map gives {item!r}, which is no affine expression")
-        results.append(item)
-    return AffineMap(rank, 0, tuple(results))
 
 
 def _name(value: SSAValue, meaning: Meaning) -> None:

@@ -1,0 +1,39 @@
+"""Buffers of a block as users give them: by kind and number, or by name."""
+
+from __future__ import annotations
+
+from ....dialects.support.diagnostics import did_you_mean
+from ....dialects.tir.core import BlockOp
+from ..schedule.errors import ScheduleError
+
+
+def buffer_of(block: BlockOp, buffer: tuple[str, int] | str) -> tuple[str, int]:
+    """`("read", n)` or `("write", n)`, of a buffer that may be given by its name.
+
+    Raises:
+        ScheduleError: the block touches none of the name.
+    """
+    if not isinstance(buffer, str):
+        return buffer
+    named = [("read", number, value.name_hint) for number, value in enumerate(block.reads)]
+    named += [("write", number, value.name_hint) for number, value in enumerate(block.writes)]
+    for kind, number, name in named:
+        if name == buffer:
+            return kind, number
+    hint = did_you_mean(buffer, [name for _, _, name in named if name])
+    raise ScheduleError.at(block, f"block @{block.block_name} touches no buffer %{buffer}", hint=hint)
+
+
+def index_of(block: BlockOp, kind: str, index: int | str) -> int:
+    """The number of a buffer among those that a block reads (`kind` is `"read"`) or writes; it may be given by name.
+
+    Raises:
+        ScheduleError: there is none of the name among them.
+    """
+    if not isinstance(index, str):
+        return index
+    names = [value.name_hint for value in (block.reads if kind == "read" else block.writes)]
+    if index not in names:
+        hint = did_you_mean(index, [name for name in names if name])
+        raise ScheduleError.at(block, f"block @{block.block_name} {kind}s no buffer %{index}", hint=hint)
+    return names.index(index)
