@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import UnitAttr, i8, i32
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -119,6 +119,6 @@ def neighbouring_loads(side: Sequence[SSAValue], iters: Sequence[BlockArgument])
     return loads
 
 
-def dots_in(op: Operation) -> list[DotOp]:
-    """The dot products in `op`."""
-    return [inner for inner in op.walk() if type(inner) is DotOp]
+def dots_in(body: Block) -> list[DotOp]:
+    """The dot products among the operations of a block's body."""
+    return [op for op in body.ops if type(op) is DotOp]

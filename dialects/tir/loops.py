@@ -280,8 +280,10 @@ def enclosing_loops(op: Operation) -> list[ForOp]:
     """The loops around `op`, outermost first."""
     loops: list[ForOp] = []
     parent = op.parent_op()
-    while isinstance(parent, ForOp | OuterBlockOp):
+    while True:
         if isinstance(parent, ForOp):
             loops.append(parent)
+        elif not isinstance(parent, OuterBlockOp):
+            break
         parent = parent.parent_op()
     return loops[::-1]

@@ -64,7 +64,7 @@ def flat_accesses(block: BlockOp) -> list[Flat]:
 def _words(block: BlockOp) -> dict[Operation, bool]:
     """The loads that dot products make together with their neighbours; whether each is the first of its word."""
     found: dict[Operation, bool] = {}
-    for dot in dots_in(block):
+    for dot in dots_in(block.body.block):
         for side in (dot.lhs, dot.rhs):
             loads = neighbouring_loads(side, block.body.block.args)
             if loads is not None and _begins_words(loads[0], block):
