@@ -451,3 +451,59 @@ def test_an_outer_block_is_transparent_to_the_loops_around() -> None:
     found = schedule.get(block)
     assert isinstance(found, BlockOp)
     assert len(enclosing_loops(found)) == 6
+
+
+@T.prim_func
+def starts_by_itself(
+    a: T.Buffer[(8, 12), "float32"], b: T.Buffer[(16, 12), "float32"], c: T.Buffer[(8, 16), "float32"]
+):
+    for i, j in T.grid(8, 16):
+        with T.block("start"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            c[vi, vj] = T.float32(0)
+    for i, j, k in T.grid(8, 16, 12):
+        with T.block("step"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            c[vi, vj] = c[vi, vj] + a[vi, vk] * b[vj, vk]
+
+
+@T.prim_func
+def longer(A: T.Buffer[(8, 24), "float32"], B: T.Buffer[(16, 24), "float32"], C: T.Buffer[(8, 16), "float32"]):
+    for i, j, k in T.grid(8, 16, 24):
+        with T.block("update"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]
+
+
+def test_sums_that_go_on_from_tile_to_tile_start_once() -> None:
+    TensorIntrin.register("test_starts", matmul, starts_by_itself, override=True)
+    TensorIntrin.register("test_starts_by_init", matmul, matmul, override=True)
+    whole = Schedule(matmul, debug_mask="all")
+    whole.tensorize(whole.get_loops("update")[0], "test_starts")
+    assert_product(whole)
+    tiles = Schedule(longer, debug_mask="all")
+    i, j, k = tiles.get_loops("update")
+    outer, inner = tiles.split(k, [2, None])
+    tiles.reorder(outer, i, j, inner)
+    with pytest.raises(ScheduleError, match="starts its sums in each tile"):
+        tiles.tensorize(i, "test_starts")
+    tiles.tensorize(i, "test_starts_by_init")
+    a, b = (np.random.default_rng(n).integers(-3, 4, (n, 24)).astype(np.float32) for n in (8, 16))
+    np.testing.assert_array_equal(Interpreter(only(tiles.mod))([a, b])[0], a @ b.T)
+
+
+@T.prim_func
+def first_half(a: T.Buffer[(8,), "float32"], b: T.Buffer[(4,), "float32"]):
+    for i in range(4):
+        with T.block("copy"):
+            vi = T.axis.spatial(4, i)
+            b[vi] = a[vi]
+
+
+def test_a_description_reaches_all_that_its_implementation_may_touch() -> None:
+    TensorIntrin.register("test_half", first_half, first_half, override=True)
+    schedule = Schedule(first_half)
+    with pytest.raises(ScheduleError, match="does not reach all of %a"):
+        schedule.tensorize(schedule.get_loops("copy")[0], "test_half")

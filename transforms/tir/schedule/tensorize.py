@@ -102,7 +102,25 @@ def _check(target: ForOp | OuterBlockOp, name: str) -> _Plan:
         start_at = _first_step_loop(block) or loop
         check_decompose_reduction(block, start_at)
     match = match_desc(intrin, block, inside, divide(block, inside))
+    if desc.init is not None:
+        _check_starts_once(match)
     return _Plan(match, start_at)
+
+
+def _check_starts_once(match: Match) -> None:
+    """Where a reduction goes on from tile to tile, the implementation starts it by `init`, which runs in the first."""
+    block = match.block
+    if not any(kind == IterKind.REDUCE and match.tile_count(n) != 1 for n, kind in enumerate(block.kinds)):
+        return
+    parameters = set(match.intrin.impl.body.block.args)
+    for inner in blocks_under(match.intrin.impl):
+        if not parameters.isdisjoint(inner.writes) and inner.init is None:
+            raise ScheduleError.at(
+                block,
+                f"the intrinsic {match.intrin.name} starts its sums in each tile, and @{block.block_name} goes on with "
+                "them from tile to tile",
+                hint=f"let @{inner.block_name} of its implementation start them by init, or describe the steps alone",
+            )
 
 
 def _only_loop(target: ForOp | OuterBlockOp) -> ForOp:
