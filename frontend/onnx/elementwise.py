@@ -211,7 +211,11 @@ def mish(node: Node) -> SSAValue:
 
 
 def softsign(node: Node) -> SSAValue:
-    x = node.input(0)
+    return softsign_of(node, node.input(0))
+
+
+def softsign_of(node: Node, x: SSAValue) -> SSAValue:
+    """`x / (1 + |x|)`."""
     return node.emit("divide", x, node.emit("add", node.scalar(1.0, x), node.emit("abs", x)))
 
 

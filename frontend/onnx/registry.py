@@ -31,6 +31,7 @@ from . import (
     linear,
     normalization,
     quantization,
+    recurrent,
     reductions,
     shapes,
     spectrum,
@@ -91,6 +92,7 @@ CONVERTERS: dict[str, Versions] = {
     **spectrum.CONVERTERS,
     **training.CONVERTERS,
     **vision.CONVERTERS,
+    **recurrent.CONVERTERS,
 }
 """Weft's own, and what was registered."""
 
