@@ -71,7 +71,7 @@ def test_the_walk_runs() -> None:
 
 
 def test_the_schedule_that_is_shown_is_one() -> None:
-    (text,) = re.findall(r"```mlir\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (text,) = re.findall(r"```mlir\n(schedule\..*?)```", PAGE.read_text(), re.DOTALL)
     module = parse_module(text, new_ir_context(), "page.mlir")
     module.verify()
     assert isinstance(module.body.block.first_op, SequenceOp)
