@@ -22,6 +22,7 @@ from weft.lowering.abi import TensorSpec
 from weft.lowering.machine.target import Target
 from weft.lowering.module_phase import entry_names, phase_of, select_entry, signature_of
 from weft.runtime.executable import Executable
+from weft.tools.isolation import OPEN_PHASES, Isolated
 from weft.tools.output import STDIN_NAME, read_text
 from weft.tools.peers import PEERS, open_peer
 from weft.transforms.infra.config import BOUNDS_CHECKS
@@ -75,10 +76,11 @@ class Program:
             Diagnostic: the program cannot be compiled.
         """
         match name:
-            case "aot":
-                return self.compiled(settings)
-            case "graph":
-                return graph_module(self.compiled(settings))
+            case "aot" | "graph":
+                phase = None if self.module is None else phase_of(self.module)
+                compiled = self.compiled(settings)
+                executor = compiled if name == "aot" else graph_module(compiled)
+                return Isolated(executor, self.path, phase) if phase in OPEN_PHASES else executor
             case "interpreter":
                 return Interpreter(self)
             case _ if name in PEERS:

@@ -17,7 +17,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 FEW = {
     "graph": 80, "onnx_graph": 40, "text": 100, "pipeline": 200, "onnx": 100, "artefact": 100, "cache": 200,
-    "schedule": 16,
+    "schedule": 16, "dump": 60,
 }  # fmt: skip
 """Cases of each kind in `make test`."""
 SHARDS = 16

@@ -140,9 +140,12 @@ def test_onnx_runtime_agrees_with_machine_code(onnx_graph_cases: range) -> None:
             continue
         if theirs is None:
             continue
+        try:
+            with np.errstate(all="ignore"):
+                allowed = Expectation(graph.module, graph.inputs)
+        except Undetermined:
+            continue
         compared += 1
-        with np.errstate(all="ignore"):
-            allowed = Expectation(graph.module, graph.inputs)
         allowed.results = theirs
         difference = allowed.difference(results_of(compiled(graph, case % LEVELS), graph.inputs))
         if difference is not None:

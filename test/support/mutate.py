@@ -81,11 +81,11 @@ class Outcome(Exception):
     """What a tool did that it must not."""
 
 
-def run_tool(main: Callable[[Sequence[str]], object], arguments: Sequence[str]) -> int:
+def run_tool(main: Callable[[Sequence[str]], object], arguments: Sequence[str], wrong: str | None = None) -> int:
     """The exit code of a tool; its output goes nowhere.
 
     Raises:
-        Outcome: it ended in a traceback, in an internal error, or not in time.
+        Outcome: it ended in a traceback, in an internal error, or not in time, or has said what is `wrong`.
     """
     output = io.TextIOWrapper(io.BytesIO(), "utf-8")
     errors = io.TextIOWrapper(io.BytesIO(), "utf-8")
@@ -114,7 +114,7 @@ def run_tool(main: Callable[[Sequence[str]], object], arguments: Sequence[str]) 
         raise Outcome(f"exit code {code}: {said[-800:]}")
     if code in (1, 2) and "error:" not in said:
         raise Outcome(f"exit code {code} without a message: {said[-300:]!r}")
-    if "Traceback (most recent call last)" in said:
+    if "Traceback (most recent call last)" in said or (wrong is not None and wrong in said):
         raise Outcome(said[-1500:])
     return int(code or 0)
 

@@ -134,3 +134,10 @@ def test_an_element_takes_the_bytes_that_its_name_says() -> None:
     assert {name: item_bytes(name) for name in ("bool", "int8", "float16", "bfloat16", "float32", "int64")} == {
         "bool": 1, "int8": 1, "float16": 2, "bfloat16": 2, "float32": 4, "int64": 8,
     }  # fmt: skip
+
+
+def test_an_average_of_short_integers_is_summed_in_their_type() -> None:
+    """So says its `compute`; NumPy by itself sums in 64 bits."""
+    (pool,) = [op for op in Relay.operations if op.name == "relay.nn.avg_pool2d"]
+    x = np.full((1, 1, 2, 2), 32767, np.int16)
+    assert run_operator(pool, [x], pool_size=[2, 2]).tolist() == [[[[-1]]]]  # pyright: ignore[reportArgumentType]

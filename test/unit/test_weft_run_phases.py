@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -116,3 +117,37 @@ def test_a_module_is_read_from_standard_input(
     assert "<stdin>:1:" in capsys.readouterr().err
     with pytest.raises(Diagnostic):
         load_module("-")
+
+
+def test_a_program_that_dies_is_told_of(
+    dumped: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At `llvm`, an address that was edited may lie anywhere."""
+    monkeypatch.chdir(dumped)
+    text = (dumped / "llvm.mlir").read_text()
+    place = re.search(r"\n( *)llvm\.store (%\S+), (%\S+) ", text)
+    assert place is not None
+    nowhere = f"\n{place[1]}%nowhere = llvm.mlir.zero : !llvm.ptr"
+    broken = text[: place.start()] + nowhere + place[0].replace(place[3], "%nowhere") + text[place.end() :]
+    (dumped / "broken.mlir").write_text(broken)
+    assert weft_run(["broken.mlir", "--quiet"]) == 1
+    told = capsys.readouterr().err
+    assert "broken.mlir: error: the process that ran the program has died: signal 11, SIGSEGV" in told
+    assert "at phase 'llvm'" in told
+
+
+def test_a_check_that_fails_in_a_process_of_its_own_is_told_as_any_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("take.mlir").write_text("""relay.func @main(%x: tensor<5xf32>, %i: tensor<1xi64>) -> tensor<1xf32> {
+  %0 = relay.take %x, %i {axis = 0, mode = "error"} : (tensor<5xf32>, tensor<1xi64>) -> tensor<1xf32>
+  relay.return %0 : tensor<1xf32>
+}""")
+    assert weft_opt(["take.mlir", "--compile-to=llvm", "-o", "llvm.mlir"]) == 0
+    told: list[str] = []
+    for file in ("take.mlir", "llvm.mlir"):
+        assert weft_run([file, "--input", "i=1xi64=[7]", "--quiet"]) == 1
+        told.append(capsys.readouterr().err)
+    assert "'relay.take': index 7 lies outside of an axis of 5 elements" in told[0]
+    assert told[0] == told[1]

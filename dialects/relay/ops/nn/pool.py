@@ -210,7 +210,8 @@ class _AvgPool(AvgPoolBase, ABC):
 
         (x,) = inputs
         element = tensor(self.data).element_type
-        total = self.views(widened(x, element), 0).sum(axis=self.tap_axes())
+        views = self.views(widened(x, element), 0)
+        total = views.sum(axis=self.tap_axes(), dtype=views.dtype)  # NumPy would sum short integers in long ones
         counted = np.ones([x.shape[p] for p in self.positions()], total.dtype)
         window = self.window()
         if is_true(self.count_include_pad):

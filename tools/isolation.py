@@ -1,0 +1,110 @@
+"""Machine code in a process of its own, so that its end is told of and not shared.
+
+Down to `schedule` a module says nothing of addresses that is not checked. At `loops` and `llvm` it does: an index or an
+address there that was edited may lie anywhere, and the process that follows it dies.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+
+from weft.dialects.support.checks import CheckError
+from weft.dialects.support.diagnostics import Diagnostic, Place
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from weft.tools.run_program import Executor
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
+OPEN_PHASES = ("loops", "llvm")
+"""The phases whose modules say which addresses are read and written."""
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """A diagnostic, as it goes from process to process."""
+
+    message: str
+    place: Place | None
+    hint: str | None
+    check: tuple[int, int] | None
+    """The index and the extent, if it is a check that has failed."""
+
+    @staticmethod
+    def of(error: Diagnostic) -> _Failure:
+        check = (error.index, error.extent) if isinstance(error, CheckError) else None
+        return _Failure(error.message, error.place, error.hint, check)
+
+    def error(self) -> Diagnostic:
+        if self.check is not None:
+            return CheckError(self.message, *self.check, self.place)
+        return Diagnostic(self.message, self.place, hint=self.hint)
+
+
+@dataclass(frozen=True)
+class Isolated:
+    """Runs an executor of a module at one of `OPEN_PHASES` in a child process."""
+
+    executor: Executor
+    path: str
+    phase: str
+
+    def run(self, inputs: Mapping[str, NDArray], /) -> Mapping[str, NDArray]:
+        """The outputs by name.
+
+        Raises:
+            CheckError: a check in the program has failed.
+            Diagnostic: the process has died.
+        """
+        with tempfile.TemporaryFile() as file:
+            child = os.fork()
+            if child == 0:
+                self._run_in_child(inputs, file.fileno())
+            try:
+                _, status = os.waitpid(child, 0)
+            except BaseException:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                raise
+            if status:
+                raise self._death(os.waitstatus_to_exitcode(status))
+            file.seek(0)
+            found = cast("Mapping[str, NDArray] | _Failure", pickle.load(file))
+        if isinstance(found, _Failure):
+            raise found.error()
+        return found
+
+    def _run_in_child(self, inputs: Mapping[str, NDArray], output: int) -> None:
+        code = 1
+        try:
+            found: Mapping[str, NDArray] | _Failure
+            try:
+                found = {name: np.asarray(array) for name, array in self.executor.run(inputs).items()}
+            except Diagnostic as error:
+                found = _Failure.of(error)
+            with open(output, "wb", closefd=False) as file:
+                pickle.dump(found, file)
+            code = 0
+        finally:
+            os._exit(code)
+
+    def _death(self, code: int) -> Diagnostic:
+        try:
+            how = f"signal {-code}, {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+        except ValueError:
+            how = f"signal {-code}"
+        return Diagnostic(
+            f"the process that ran the program has died: {how}",
+            Place(self.path),
+            hint=f"at phase '{self.phase}' a module says itself which addresses are read and written, unchecked",
+        )
