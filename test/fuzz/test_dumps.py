@@ -10,6 +10,7 @@ from dumps import GRAPHS, dumps, edited
 from mutate import Outcome, run_cases, run_tool
 
 from weft.tools import weft_run
+from weft.tools.isolation import OPEN_PHASES
 from weft.tools.run_program import INTERPRETED
 
 PHASES = (*INTERPRETED, "tir", "schedule", "memory", "loops", "llvm")
@@ -45,6 +46,8 @@ def run(case: int, folder: Path) -> None:
     try:
         run_tool(weft_run.main, arguments, wrong="differs from interpreter")
     except Outcome as outcome:
+        if phase in OPEN_PHASES and "still running" in str(outcome):
+            return  # a loop that was made endless is what stands there
         raise Outcome(f"{phase}: {outcome}\n{path.read_text()}") from None
 
 
