@@ -244,7 +244,11 @@ def _common(a: Block, b: Block, idoms: dict[Block, Block], rank: dict[Block, int
 def _check_operands(op: Operation, dominance: Dominance) -> Diagnostic | None:
     block, seen = op.parent, dominance.seen
     for operand in op.operands:
-        owner = operand.owner
+        try:
+            owner = operand.owner
+        except ValueError:  # xDSL's parser has met the name in front of what has it, of another region
+            name = f"'%{operand.name_hint}'" if operand.name_hint else "a value"
+            return Diagnostic.at(op, f"uses {name}, which is not defined where it stands")
         if owner is block or (id(owner) in seen and owner.parent is block):
             continue  # the common case
         if dominance.holds(operand, op):

@@ -189,3 +189,17 @@ tir.prim_func @k(%x: memref<8xf32>, %y: memref<8xf32>) {
     }
   }
 }
+
+// -----
+
+// An iterator bound to itself.
+
+tir.prim_func @k(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    // expected-error @+1 {{which is not defined where it stands}}
+    tir.block @a(%v: spatial 8) = [%v] reads(%x[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
