@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute, Region
@@ -17,6 +18,8 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+
+from ..support.columns import Part, print_parts, to_text
 
 
 @irdl_custom_directive
@@ -56,16 +59,15 @@ def parse_function(parser: Parser, reserved: Sequence[str] = ()) -> tuple[Functi
 def print_function(
     printer: Printer, body: Region, outputs: Sequence[Attribute], attributes: Mapping[str, Attribute]
 ) -> None:
-    """What `parse_function` reads."""
-    with printer.in_parens():
-        printer.print_list(body.block.args, printer.print_block_argument)
-    if outputs:
-        printer.print_string(" -> ")
-        if len(outputs) == 1 and not isinstance(outputs[0], FunctionType):
-            printer.print_attribute(outputs[0])
-        else:
-            with printer.in_parens():
-                printer.print_list(outputs, printer.print_attribute)
+    """What `parse_function` reads, broken where it is too long for a line."""
+    arguments = [to_text(printer, partial(printer.print_block_argument, a)) for a in body.block.args]
+    parts = [Part("(", arguments, ")")]
+    results = [to_text(printer, partial(printer.print_attribute, output)) for output in outputs]
+    if len(outputs) == 1 and not isinstance(outputs[0], FunctionType):
+        parts.append(Part("-> ", results, ""))
+    elif outputs:
+        parts.append(Part("-> (", results, ")"))
+    print_parts(printer, parts)
     printer.print_op_attributes(attributes, print_keyword=True)
     printer.print_string(" ")
     printer.print_region(body, False)

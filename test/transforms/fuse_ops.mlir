@@ -100,7 +100,7 @@ relay.func @two_convolutions_are_two_kernels(%x: tensor<1x4x8x8xf32>, %w: tensor
 }
 
 // CHECK-LABEL: relay.func @of_two_convolutions_that_are_added_one_takes_in_the_sum
-// CHECK-NEXT:    relay.primitive(%x, %v)
+// CHECK:         relay.primitive(%x, %v)
 // CHECK:           relay.yield
 // CHECK-NEXT:    }
 // CHECK-NEXT:    relay.primitive(%x, %w, %0)

@@ -163,3 +163,11 @@ def test_an_operator_without_a_type_relation_says_so() -> None:
 
     with pytest.raises(VerifyException, match=r"test_parser\.NothingOp has no type relation: it lacks `infer`"):
         NothingOp(ConstantOp.from_numpy(np.zeros(2, np.float32)).result)
+
+
+def test_the_header_of_a_wide_function_is_broken_and_read_again() -> None:
+    arguments = ", ".join(f"%argument_{i}: tensor<2x64x16xf32>" for i in range(9))
+    text = f"relay.func @f({arguments}) -> tensor<2x64x16xf32> {{ relay.return %argument_0 : tensor<2x64x16xf32> }}"
+    printed = str(parse_module(text, new_ir_context(), "wide.mlir"))
+    assert max(map(len, printed.splitlines())) <= 160
+    assert str(parse_module(printed, new_ir_context(), "again.mlir")) == printed
