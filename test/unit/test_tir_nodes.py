@@ -210,6 +210,30 @@ def test_a_local_buffer_that_a_call_is_handed_stays_whole() -> None:
     np.testing.assert_array_equal(found, 2 * x)
 
 
+def test_a_schedule_leaves_alone_what_a_call_is_handed_and_blocks_that_call() -> None:
+    schedule = weft.tir.Schedule(tiles)
+    load = schedule.get_block("load")
+    for change in (
+        lambda: schedule.compute_inline(load),
+        lambda: schedule.transform_layout(load, ("write", 0), lambda i, j: (j, i)),
+        lambda: schedule.storage_align(load, 0, axis=0, factor=16, offset=0),
+        lambda: schedule.unsafe_set_dtype(load, 0, "float16"),
+    ):
+        refused(change, "%row is handed to a call, which takes it as it is")
+    schedule = weft.tir.Schedule(rows)
+    refused(lambda: schedule.cache_read(schedule.get_block("row"), 0, "global"), "%A is handed to a call")
+    schedule = weft.tir.Schedule(counts)
+    refused(lambda: schedule.cache_write(schedule.get_block("count"), 0, "global"), "calls what may do more than give")
+
+
+@T.prim_func
+def counts(B: T.Buffer[(4,), "float32"]):
+    for i in range(4):
+        with T.block("count"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = T.call_extern("float32", "cosf", T.float32(0))
+
+
 def test_what_a_call_takes_is_checked_where_it_is_read() -> None:
     head = '@T.prim_func\ndef f(A: T.Buffer[(4,), "int8"]):\n    with T.block("b"):\n        '
     lines = {

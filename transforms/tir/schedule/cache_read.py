@@ -44,7 +44,7 @@ from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
 from ..analysis.producers import allocation_of, is_before, nest_of, writers
-from .checks import check_live
+from .checks import check_live, check_not_passed
 from .copies import copy_nest, free_block_name
 from .errors import ScheduleError
 
@@ -64,6 +64,7 @@ def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp]) -> Operation:
     for reader in readers:
         if buffer not in reader.reads or buffer in reader.writes:
             raise ScheduleError.at(reader, f"block @{reader.block_name} does not only read {name}")
+    check_not_passed(buffer, readers)
     nests = list(dict.fromkeys(nest_of(reader) for reader in readers))
     first = next(nest for nest in nests if all(nest is other or is_before(nest, other) for other in nests))
     for writer in writers(buffer):

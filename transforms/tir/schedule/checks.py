@@ -9,8 +9,10 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.alignment import BUFFER_DIM_ALIGN, alignments
 from ....dialects.tir.core import (
+    AddressOfOp,
     AllocBufferOp,
     BlockOp,
+    CallOp,
     CheckOp,
     ForKind,
     ForOp,
@@ -55,6 +57,14 @@ def makes_checks(block: BlockOp) -> bool:
     return any(isinstance(op, CheckOp) for op in block.body.walk())
 
 
+def check_not_passed(buffer: SSAValue, blocks: Sequence[BlockOp] | None = None) -> None:
+    """No call (in `blocks`, where they are given) is handed `buffer`, which it takes as it is, and where it is."""
+    for use in buffer.uses:
+        op = use.operation
+        if isinstance(op, CallOp | AddressOfOp) and (blocks is None or any(each.is_ancestor(op) for each in blocks)):
+            raise ScheduleError.at(op, f"{buffer_name(buffer)} is handed to a call, which takes it as it is")
+
+
 def check_sole_writer(block: BlockOp, buffer: SSAValue) -> None:
     """No other block writes `buffer`."""
     if others := [f"@{other.block_name}" for other in writers(buffer) if other is not block]:
@@ -76,7 +86,11 @@ def check_one_element(block: BlockOp) -> memref.StoreOp:
 
 
 def check_elements(block: BlockOp) -> list[memref.StoreOp]:
-    """The same, of a block that writes an element of each of several buffers, all at one place."""
+    """The same, of a block that writes an element of each of several buffers, all at one place, and does nothing else:
+    a call that may have effects would be made another number of times."""
+    for op in block.body.walk():
+        if isinstance(op, CallOp) and not op.is_pure:
+            raise ScheduleError.at(op, f"block @{block.block_name} calls what may do more than give a value")
     stores = stores_of(block)
     iters, kinds = block.iters, block.kinds
     spatial = [v for v, kind in zip(iters, kinds, strict=True) if kind == IterKind.SPATIAL]
@@ -135,10 +149,11 @@ def check_first_steps(chain: Sequence[ForOp], new_chain: Sequence[ForOp]) -> Non
 def check_allocated(
     buffer: SSAValue, known: str, hint: str | None = None, at: Operation | None = None
 ) -> AllocBufferOp:
-    """`buffer` is no argument of the function, whose `known` its callers know; gives where it is allocated. A message
-    stands at `at`, or where the buffer is first used."""
+    """`buffer` is no argument of the function, whose `known` its callers know, nor handed to a call; gives where it is
+    allocated. A message stands at `at`, or where the buffer is first used."""
     alloc = allocation_of(buffer)
     if alloc is not None:
+        check_not_passed(buffer)
         return alloc
     message = f"{buffer_name(buffer)} is an argument of the function: its callers know its {known}"
     for op in (at, *accessing_blocks(buffer)):

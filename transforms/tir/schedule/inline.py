@@ -9,7 +9,14 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp
 from ..analysis.producers import allocation_of, consumers, written_buffer
-from .checks import check_inputs_stay, check_live, check_one_element, check_sole_writer, makes_checks
+from .checks import (
+    check_inputs_stay,
+    check_live,
+    check_not_passed,
+    check_one_element,
+    check_sole_writer,
+    makes_checks,
+)
 from .errors import ScheduleError
 
 
@@ -17,9 +24,10 @@ def check_inline(block: BlockOp) -> memref.StoreOp:
     """Whether `block` can be inlined; gives its store.
 
     Raises:
-        ScheduleError: `block` reduces, writes an argument of the function, writes its buffer at anything but its
-            own iterators in some order, has a predicate, makes a check, reads what it writes or what is written again
-            before its result is read, or is not alone in writing its buffer.
+        ScheduleError: `block` reduces, writes an argument of the function or what a call is handed, writes its buffer
+            at anything but its own iterators in some order, has a predicate, makes a check or a call with effects,
+            reads what it writes or what is written again before its result is read, or is not alone in writing its
+            buffer.
     """
     check_live(block)
     buffer = written_buffer(block)
@@ -34,6 +42,7 @@ def check_inline(block: BlockOp) -> memref.StoreOp:
     if allocation_of(buffer) is None:
         raise ScheduleError.at(block, f"block @{block.block_name} writes an output: it cannot be inlined")
     check_sole_writer(block, buffer)
+    check_not_passed(buffer)
     store = check_one_element(block)
     if buffer in block.reads:
         raise ScheduleError.at(block, f"block @{block.block_name} reads what it writes: it cannot be inlined")

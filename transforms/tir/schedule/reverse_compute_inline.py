@@ -54,7 +54,7 @@ from ..analysis.producers import (
     writers,
     written_buffer,
 )
-from .checks import allocate_first, check_allocations_first, check_live, check_one_element
+from .checks import allocate_first, check_allocations_first, check_live, check_not_passed, check_one_element
 from .errors import ScheduleError
 from .inline import erase_with_loops
 
@@ -78,6 +78,7 @@ def check_reverse_compute_inline(block: BlockOp) -> BlockOp:
     if len(computed) != 1:
         raise ScheduleError.at(block, f"{name} reads {len(computed)} buffers that are computed, not one")
     buffer = computed[0]
+    check_not_passed(buffer)
     made = writers(buffer)
     if len(made) != 1 or set(accessing_blocks(buffer)) != {made[0], block}:
         raise ScheduleError.at(
