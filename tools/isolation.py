@@ -12,7 +12,7 @@ import signal
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -22,12 +22,16 @@ from weft.dialects.support.diagnostics import Diagnostic, Place
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from weft.tools.run_program import Executor
-
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
 OPEN_PHASES = ("loops", "llvm")
 """The phases whose modules say which addresses are read and written."""
+
+
+class Executor(Protocol):
+    """Something that computes a program's outputs."""
+
+    def run(self, inputs: Mapping[str, NDArray], /) -> Mapping[str, NDArray]: ...
 
 
 @dataclass(frozen=True)

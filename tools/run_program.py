@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -22,7 +22,7 @@ from weft.lowering.abi import TensorSpec
 from weft.lowering.machine.target import Target
 from weft.lowering.module_phase import entry_names, phase_of, select_entry, signature_of
 from weft.runtime.executable import Executable
-from weft.tools.isolation import OPEN_PHASES, Isolated
+from weft.tools.isolation import OPEN_PHASES, Executor, Isolated
 from weft.tools.output import STDIN_NAME, read_text
 from weft.tools.peers import PEERS, open_peer
 from weft.transforms.infra.config import BOUNDS_CHECKS
@@ -39,12 +39,6 @@ ARTEFACT_SUFFIX = ".weft"
 STDIN = "-"
 INTERPRETED = ("import", "graph", "fuse", "tir", "schedule")
 """The phases whose modules the interpreter runs."""
-
-
-class Executor(Protocol):
-    """Something that computes a program's outputs."""
-
-    def run(self, inputs: Mapping[str, NDArray], /) -> Mapping[str, NDArray]: ...
 
 
 @dataclass(frozen=True)
