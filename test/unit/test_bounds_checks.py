@@ -46,6 +46,12 @@ PUT = """relay.func @main(%n: tensor<8xi64>) -> tensor<8xi64> {
 }
 tir.prim_func @put(%n: memref<8xi64>, %y: memref<8xi64>) {
   tir.for %i = 0 to 8 {
+    tir.block @copy(%v: spatial 8) = [%i] reads(%n[%v] : memref<8xi64>) writes(%y[%v] : memref<8xi64>) {
+      %0 = memref.load %n[%v] : memref<8xi64>
+      memref.store %0, %y[%v] : memref<8xi64>
+    }
+  }
+  tir.for %i = 0 to 8 {
     tir.block @put(%v: opaque 8) = [%i] reads(%n[%v] : memref<8xi64>) writes(%y : memref<8xi64>) {
       %0 = memref.load %n[%v] : memref<8xi64>
       %1 = arith.index_cast %0 : i64 to index

@@ -20,9 +20,10 @@ from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.relay import PASSES as RELAY_PASSES
 
 TESTS = Path(__file__).parents[1] / "transforms"
-PASSES = [name for name in RELAY_PASSES if name not in ("plan-devices", "outline-segments")]
-"""All but two: notes of devices have no value, and what is planned is held against TVM's plans instead; segments are of
-kernels, and held against the interpreter as machine code (`test/run/language.mlir`)."""
+PASSES = [name for name in RELAY_PASSES if name not in ("plan-devices", "outline-segments", "first-order-gradient")]
+"""All but three: notes of devices have no value, and what is planned is held against TVM's plans instead; segments are
+of kernels, and held against the interpreter as machine code (`test/run/language.mlir`); a gradient gives other results,
+and is held against finite differences (`test_gradients.py`)."""
 
 NOT_EVALUATED = {
     "dead-code-elimination": {"a_stateful_operator_stays", "a_call_of_an_impure_function_stays"},
