@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, f32, i1, i32
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.base import shape_of, tensor
-from ...dialects.support.dtypes import is_small_float, numpy_dtype
+from ...dialects.support.dtypes import is_small_float, is_storage, numpy_dtype
 from .errors import Malformed, Unsupported
 from .node import Converter, Node, Versions, rank_of
 from .tensors import element_type
@@ -90,7 +90,7 @@ def cast_like(node: Node) -> SSAValue:
 def saturated(node: Node, x: SSAValue, target: Attribute) -> SSAValue:
     """`x` as `target`; to floats of at most 8 bits what is beyond the greatest number becomes that one, infinities too,
     where the node's `saturate` says so. Integers of less than 8 bits keep the lowest bits of the whole number."""
-    if isinstance(target, IntegerType) and 1 < target.width.data < 8 and isinstance(tensor(x).element_type, AnyFloat):
+    if is_storage(target) and not is_small_float(target) and isinstance(tensor(x).element_type, AnyFloat):
         x = node.cast(x, i32)
     if not is_small_float(target) or tensor(x).element_type == target or not node.integer("saturate", 1):
         return node.cast(x, target)
