@@ -43,6 +43,9 @@ class Tensor:
     name: str
     producer: Compute | None = None
 
+    __iter__ = None
+    """Not a sequence: every index is an element, so that iterating by `__getitem__` would never end."""
+
     def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Read:
         indices = indices if isinstance(indices, tuple) else (indices,)
         if len(indices) != len(self.dims):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from te_samples import batch_matmul, dense, layer_norm, softmax
@@ -151,6 +152,17 @@ def test_a_reduction_does_not_move_where_a_part_of_its_input_is() -> None:
     refused(
         lambda: schedule.reverse_compute_at(total, j), schedule, "reduces along .*, of which an iteration has a part"
     )
+
+
+def test_a_reader_that_runs_over_more_than_the_loop_gives_does_not_move() -> None:
+    """Three of its seven values are of no iteration of the loop over four."""
+    x = te.placeholder((4,), f32, "x")
+    twice = te.compute((4,), lambda i: x[i] + x[i], "twice")
+    padded = te.compute((7,), lambda i: te.select(te.all_of([i < 4]), twice[i], 0), "padded")
+    schedule = of(([x], [padded]))
+    loop = schedule.get_loops(schedule.get_block("twice"))[0]
+    move = partial(schedule.reverse_compute_at, schedule.get_block("padded"), loop)
+    refused(move, schedule, "takes values of %.* that %twice has no element for")
 
 
 def test_a_reader_of_the_input_alone_does_not_move() -> None:

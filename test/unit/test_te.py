@@ -120,6 +120,12 @@ def test_a_read_that_may_stay_inside_is_left() -> None:
         te.compute((4,), lambda i: te.select(x[i + 1] > 0, x[i], 0.0))
 
 
+def test_a_tensor_is_no_sequence() -> None:
+    """Each integer is an index of an element's expression: a loop over them would never end."""
+    with pytest.raises(TypeError, match="'Tensor' object is not iterable"):
+        list(te.placeholder((4,), f32, "x"))  # pyright: ignore[reportArgumentType]
+
+
 def test_an_expression_has_no_truth_value() -> None:
     x = te.placeholder((4,), f32, "x")
     with pytest.raises(TypeError, match=r"te\.if_then_else\(c, a, b\)"):

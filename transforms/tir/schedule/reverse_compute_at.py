@@ -108,8 +108,9 @@ def check_reverse_compute_at(block: BlockOp, loop: ForOp) -> Plan:
     Raises:
         ScheduleError: nothing in `loop` writes what the block reads, or something outside does; the block has a
             predicate or does not write one element for each value of its iterators; a producer's result is not
-            finished within an iteration, or not a box; a reduction of the block would see a part of it only; or
-            something in between or in `loop` touches what the block does.
+            finished within an iteration, or not a box; a reduction of the block would see a part of it only; the
+            block runs over more than that result has; or something in between or in `loop` touches what the block
+            does.
     """
     check_live(block, loop)
     name = f"block @{block.block_name}"
@@ -260,6 +261,12 @@ def _add_parts(block: BlockOp, buffer: SSAValue, box: list[Part], plan: Plan) ->
             if block.kinds[number] != IterKind.SPATIAL:
                 raise ScheduleError.at(
                     block, f"{name} reduces along {block.iter_name(number)}, of which an iteration has a part only"
+                )
+            if not _is_at_least(extent, block.sizes[number]):
+                raise ScheduleError.at(
+                    access.op,
+                    f"{name} takes values of {block.iter_name(number)} that {buffer_name(buffer)} has no element for: "
+                    f"no iteration of the loop would have them",
                 )
             known = plan.parts.setdefault(number, part)
             if known != part:
