@@ -14,27 +14,33 @@ from .core import I64, Instruction, instruction
 @instruction("block loop")
 class ComputeAtOp(Instruction):
     """A producer is computed in a loop of its readers, as far as they need it there. With `preserve_unit_loops` it has
-    a loop for each of its iterators there, even of one iteration.
+    a loop for each of its iterators there, even of one iteration. It stands before the first of the readers; with an
+    `index`, before the statement of that number, or as early as it may (-2).
 
     ```mlir
     schedule.compute_at %b, %i
     schedule.compute_at %b, %j {preserve_unit_loops = true}
+    schedule.compute_at %b, %j {index = -2 : i64}
     ```
     """
 
     preserve_unit_loops = opt_prop_def(BoolAttr)
+    index = opt_prop_def(I64)
 
 
 @instruction("block loop")
 class ReverseComputeAtOp(Instruction):
-    """A reader is computed in a loop of its producers, as far as they have come there.
+    """A reader is computed in a loop of its producers, as far as they have come there: after all that the loop does, or
+    with an `index` before the statement of that number, or as early as it may (-2).
 
     ```mlir
     schedule.reverse_compute_at %c, %i
+    schedule.reverse_compute_at %c, %i {index = 1 : i64}
     ```
     """
 
     preserve_unit_loops = opt_prop_def(BoolAttr)
+    index = opt_prop_def(I64)
 
 
 @instruction("block")

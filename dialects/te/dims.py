@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import TypeAlias, cast
 
+from xdsl.dialects.builtin import IndexType, IntegerType
+
 from ..support.arguments import checked
 from .expr import Binary, BinaryKind, Const, Dim, Expr, ExprLike, Var, const, index
 
@@ -175,7 +177,7 @@ def as_dim(dim: object) -> Dim:
             if dim < 0:
                 raise TypeError("te: an extent is not below 0: it is known only when the computation runs")
             return dim
-        case Const(value) if dim.type == index:
+        case Const(value) if isinstance(dim.type, IntegerType | IndexType) and value >= 0:
             return int(value)
         case Expr() if _is_dim(dim):
             return simplified(dim)

@@ -135,6 +135,9 @@ class BlockOp(IRDLOperation):
     def block_name(self) -> str:
         return self.sym_name.data
 
+    name_hint = block_name
+    """TVM's word for it."""
+
     @property
     def iters(self) -> tuple[BlockArgument, ...]:
         """The iterators, as the body sees them."""

@@ -188,8 +188,6 @@ class _Writer:
         self.line(f"def run(unordered, {arguments}):")
         with self.indented():
             for op in statements_of(block):
-                if not isinstance(op, AllocBufferOp):
-                    self.forget(self.private, op)
                 self.statement(op)
         return "\n".join(self.lines) + "\n"
 

@@ -54,6 +54,9 @@ class OuterBlockOp(IRDLOperation):
     def block_name(self) -> str:
         return self.sym_name.data
 
+    name_hint = block_name
+    """TVM's word for it."""
+
     def verify_(self) -> None:
         if self.body.block.args:
             raise VerifyException("an outer block's body has no arguments: what is in it is bound to loops")

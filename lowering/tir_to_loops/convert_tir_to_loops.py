@@ -78,7 +78,7 @@ from ...dialects.tir.core import (
     memref_of,
 )
 from ...dialects.tir.legality.dependence import carries_reduction
-from ...dialects.tir.legality.scopes import check_reach
+from ...dialects.tir.legality.scopes import check_reach, nests_using
 from ...dialects.tir.loops import INDEPENDENT
 from ...dialects.tir.outer_blocks import dissolve
 from ...dialects.tir.symbols import affine_map, as_affine, is_symbol
@@ -145,7 +145,7 @@ def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> li
     checks = checks_of(prim_func)
     body = prim_func.body.block
     allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
-    shared = [alloc for alloc in allocs if not alloc.is_private and not alloc.is_constant]
+    shared = [alloc for alloc in allocs if not _is_of_a_nest(alloc) and not alloc.is_constant]
     sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in shared)]
     symbols = {value.index for value in prim_func.symbols}
     types = [index if number in symbols else flat_type(value) for number, value in enumerate(sources)]
@@ -291,13 +291,19 @@ def _constants(nest: Operation, at: IndexBuilder) -> dict[SSAValue, FlatBuffer]:
     return found
 
 
+def _is_of_a_nest(alloc: AllocBufferOp) -> bool:
+    """Whether a buffer is each thread's own within a nest; one that several nests use is the kernel's, whatever its
+    scope: then no thread has another (`check_reach`)."""
+    return alloc.is_private and len(nests_using(alloc)) <= 1
+
+
 def _private_buffers(nest: Operation) -> list[AllocBufferOp]:
     """The thread-private buffers that the blocks of `nest` touch, each once."""
     found: dict[AllocBufferOp, None] = {}
     for block in nest.walk():
         if isinstance(block, BlockOp):
             for buffer in (*block.reads, *block.writes):
-                if isinstance(buffer.owner, AllocBufferOp) and buffer.owner.is_private:
+                if isinstance(buffer.owner, AllocBufferOp) and _is_of_a_nest(buffer.owner):
                     found[buffer.owner] = None
     return list(found)
 

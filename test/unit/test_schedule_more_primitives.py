@@ -11,7 +11,8 @@ from tir_run import Stage, assert_computes, prim_func
 from xdsl.dialects.builtin import f32
 
 from weft.dialects import te
-from weft.dialects.tir.core import PrimFuncOp
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.tir.core import PrimFuncOp, blocks_under
 from weft.tir import Schedule, ScheduleError
 from weft.transforms.tir.scheduling.schedule import IndexMap
 
@@ -152,6 +153,53 @@ def test_a_reduction_does_not_move_where_a_part_of_its_input_is() -> None:
     refused(
         lambda: schedule.reverse_compute_at(total, j), schedule, "reduces along .*, of which an iteration has a part"
     )
+
+
+def _steps() -> Stage:
+    x = te.placeholder((6, 5), f32, "x")
+    a = te.compute((6, 5), lambda i, j: x[i, j] + 1, "a")
+    b = te.compute((6, 5), lambda i, j: x[i, j] * 2, "b")
+    c = te.compute((6, 5), lambda i, j: a[i, j] * b[i, j], "c")
+    return [x], [te.compute((6, 5), lambda i, j: c[i, j] - x[i, j], "d")]
+
+
+def _order(schedule: Schedule) -> list[str]:
+    """The blocks, in order."""
+    return [block.block_name for block in blocks_under(function(schedule))]
+
+
+@pytest.mark.parametrize(("index", "order"), [(-1, "abcd"), (-2, "bacd"), (0, "bacd"), (1, "abcd")])
+def test_a_block_moves_to_where_its_index_says(index: int, order: str) -> None:
+    stage = _steps()
+    schedule = of(stage)
+    place = schedule.get_loops(schedule.get_block("c"))[0]
+    schedule.compute_at(schedule.get_block("a"), place)
+    schedule.compute_at(schedule.get_block("b"), place, index=index)
+    assert "".join(_order(schedule)) == order
+    schedule.reverse_compute_at(schedule.get_block("d"), place)
+    assert "".join(_order(schedule)) == order
+    assert_computes(function(schedule), stage)
+    again = of(stage)
+    schedule.trace.apply_to_schedule(again)
+    assert str(again.mod) == str(schedule.mod)
+
+
+def test_an_index_after_what_reads_the_block_is_refused() -> None:
+    schedule = of(_steps())
+    place = schedule.get_loops(schedule.get_block("c"))[0]
+    a, d = schedule.get_block("a"), schedule.get_block("d")
+    refused(lambda: schedule.compute_at(a, place, index=1), schedule, "before statements 0 to 0 of the loop, not 1")
+    refused(lambda: schedule.reverse_compute_at(d, place, index=0), schedule, "at 1 to 1 of the statements")
+
+
+def test_a_private_buffer_reaches_two_nests_of_one_thread() -> None:
+    stage = _steps()
+    schedule = of(stage)
+    schedule.set_scope(schedule.get_block("c"), 0, "local")
+    assert_computes(function(schedule), stage, threads=[1, 3])
+    loop = schedule.get_loops(schedule.get_block("d"))[0]
+    with pytest.raises(Diagnostic, match="each thread's own, but block @d and block @c"):
+        schedule.parallel(loop)
 
 
 def test_a_reader_that_runs_over_more_than_the_loop_gives_does_not_move() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from te_samples import batch_matmul, dense, softmax
@@ -268,20 +269,21 @@ def test_a_result_that_is_read_in_the_same_nest_is_not_cached() -> None:
     refused(lambda: cache_write(block, Scope.GLOBAL), func, "reads the buffer in the same nest")
 
 
-def test_a_private_buffer_alone_does_not_verify_until_its_block_has_moved() -> None:
+def test_a_private_buffer_does_not_leave_a_parallel_loop() -> None:
     func = matmul()
     copy = cache_write(block_of(func, "matmul"), Scope.LOCAL)
-    with pytest.raises(Exception, match=r'of scope "local", .* but 2 nests use it'):
-        func.verify()
+    func.verify()  # one thread runs both nests
     compute_at(block_of(func, "matmul"), enclosing_loops(copy)[0])
+    func.verify()
+    enclosing_loops(copy)[0].for_kind = ForKind.PARALLEL
     func.verify()
 
 
-def test_a_buffer_of_two_nests_does_not_become_private() -> None:
+def test_a_buffer_of_a_parallel_loop_and_another_nest_does_not_become_private() -> None:
     func = prim_func(dense(6, 8, 5))
-    refused(
-        lambda: set_scope(block_of(func, "dense").writes[0], Scope.LOCAL), func, 'that 2 nests use cannot be "local"'
-    )
+    enclosing_loops(block_of(func, "dense"))[0].for_kind = ForKind.PARALLEL
+    action = partial(set_scope, block_of(func, "dense").writes[0], Scope.LOCAL)
+    refused(action, func, 'used in and outside of a parallel loop cannot be "local"')
 
 
 # fuse_iters, fuse_buffer_dims

@@ -215,7 +215,7 @@ def test_an_example_in_a_docstring_verifies_and_is_printed_as_it_parses(op: type
 # What was not verified is not lowered in silence.
 
 
-def test_a_private_buffer_of_two_nests_is_not_lowered() -> None:
+def test_a_private_buffer_that_another_nests_threads_read_is_not_lowered() -> None:
     func = parsed("""
 tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
   %t = tir.alloc_buffer "local" : memref<8xf32>
@@ -225,14 +225,14 @@ tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
       memref.store %0, %t[%v] : memref<8xf32>
     }
   }
-  tir.for %i = 0 to 8 {
+  tir.for parallel %i = 0 to 8 {
     tir.block @b(%v: spatial 8) = [%i] reads(%t[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
       %0 = memref.load %t[%v] : memref<8xf32>
       memref.store %0, %y[%v] : memref<8xf32>
     }
   }
 }""")
-    with pytest.raises(Diagnostic, match="2 nests use it"):
+    with pytest.raises(Diagnostic, match="do not stand in the same parallel loops"):
         lower_prim_func(func)
 
 

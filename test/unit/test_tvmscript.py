@@ -342,7 +342,56 @@ def test_functions_that_differ_are_not_equal() -> None:
     with pytest.raises(AssertionError, match=r"-            B\[vi\] = A\[vi\] \+ T.float32\(1\)"):
         assert_structural_equal(base, from_source(body("B[vi] = A[vi] + 2.0")))
     assert not structural_equal(base, from_source(body("B[vi] = A[vi] + 1.0").replace("range", "T.parallel")))
-    assert not structural_equal(base, from_source(body("B[vi] = A[vi] + 1.0").replace('"b"', '"c"')))
+    assert structural_equal(base, from_source(body("B[vi] = A[vi] + 1.0").replace('"b"', '"c"')))
+
+
+def test_neither_where_a_buffer_is_allocated_nor_two_divisions_for_one_make_a_difference() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer[(64,), "float32"], B: T.Buffer[(4, 4, 4), "float32"]):
+    C = T.alloc_buffer((64,), "float32")
+    D = T.alloc_buffer((64,), "float32")
+    for i in range(64):
+        with T.block("c"):
+            vi = T.axis.spatial(64, i)
+            C[vi] = A[vi]
+    for i in range(64):
+        with T.block("d"):
+            vi = T.axis.spatial(64, i)
+            D[vi] = C[vi]
+    for i in range(64):
+        with T.block("b"):
+            vi = T.axis.spatial(4, i // 16)
+            vj = T.axis.spatial(4, i % 16 // 4)
+            vk = T.axis.spatial(4, i % 4)
+            B[vi, vj, vk] = D[vi * 16 + vj * 4 + vk]
+"""
+    d = '    D = T.alloc_buffer((64,), "float32")\n'
+    later = text.replace(d, "").replace(
+        '    for i in range(64):\n        with T.block("d")', d + '    for i in range(64):\n        with T.block("d")'
+    )
+    divided = text.replace("i % 16 // 4", "i // 4 % 4")
+    assert later != text != divided
+    assert_structural_equal(from_source(text), from_source(later))
+    assert_structural_equal(from_source(text), from_source(divided))
+    assert not structural_equal(from_source(text), from_source(text.replace("i % 16 // 4", "i % 8 // 2")))
+
+
+def test_a_call_may_say_its_dtype_and_a_cast_may_begin_with_it() -> None:
+    a = np.arange(16, dtype=np.float32) / 4
+    text = body('B[vi] = T.exp(T.Cast("float32", T.Cast("int32", A[vi])), dtype="float32")')
+    assert np.allclose(interpreted(text, a), np.exp(a.astype(np.int32).astype(np.float32)))
+    with pytest.raises(Diagnostic, match=r"T\.exp gives float32 here, not float16"):
+        from_source(body('B[vi] = T.exp(A[vi], dtype="float16")'))
+
+
+def test_the_only_function_of_a_module_is_its_main() -> None:
+    func = from_source(body("B[vi] = A[vi]"))
+    assert isinstance(func, PrimFuncOp)
+    module = IRModule.of(func)
+    assert module["main"] is module["f"]
+    with pytest.raises(KeyError):
+        module["g"]
 
 
 REFUSED = {

@@ -27,6 +27,11 @@ def _shared_among(alloc: AllocBufferOp, block: BlockOp) -> list[ForOp]:
     return [loop for loop in enclosing_loops(block) if loop.for_kind in BY_THREADS and loop not in around]
 
 
+def is_shared(alloc: AllocBufferOp, block: BlockOp) -> bool:
+    """Whether several threads run `block`, each with a buffer of its own if `alloc` is private."""
+    return bool(_shared_among(alloc, block))
+
+
 def is_torn(alloc: AllocBufferOp, moved: BlockOp | None = None, loops: Sequence[ForOp] = ()) -> bool:
     """Whether the blocks that use a buffer of a thread's own do not all stand in the same parallel loops. `moved` is
     taken to stand in `loops`."""
@@ -53,27 +58,17 @@ def check_constant(alloc: AllocBufferOp) -> Iterator[Finding]:
 
 
 def check_reach(alloc: AllocBufferOp) -> Iterator[Finding]:
-    """Blocks that use a buffer of a thread's own stand in one nest, and there in the same parallel loops: another is
+    """Blocks that use a buffer of a thread's own stand in the same parallel loops, or none in any: another iteration is
     perhaps run by another thread."""
-    if alloc.is_private and (count := len(nests_using(alloc))) > 1:
-        name = buffer_name(alloc.buffer)
-        yield Finding(
-            alloc,
-            f'{name} is of scope "local", each thread\'s own and gone when a nest of loops ends, but {count} nests '
-            "use it",
-            hint=f'give it the scope "global", or move the blocks that write {name} into the nest that reads it '
-            "(compute_at)",
-        )
+    if not alloc.is_private:
         return
-    if alloc.is_private:
-        name = buffer_name(alloc.buffer)
-        users = accessing_blocks(alloc.buffer)
-        for first, other in pairwise(users):
-            if _shared_among(alloc, first) != _shared_among(alloc, other):
-                yield Finding(
-                    alloc,
-                    f'{name} is of scope "local", each thread\'s own, but block @{first.block_name} and block '
-                    f"@{other.block_name}, which use it, do not stand in the same parallel loops",
-                    hint='give it the scope "global", or move both blocks into one parallel loop (compute_at)',
-                )
-                return
+    name = buffer_name(alloc.buffer)
+    for first, other in pairwise(accessing_blocks(alloc.buffer)):
+        if _shared_among(alloc, first) != _shared_among(alloc, other):
+            yield Finding(
+                alloc,
+                f'{name} is of scope "local", each thread\'s own, but block @{first.block_name} and block '
+                f"@{other.block_name}, which use it, do not stand in the same parallel loops",
+                hint='give it the scope "global", or move both blocks into one parallel loop (compute_at)',
+            )
+            return

@@ -24,9 +24,9 @@ class handle:
     """`T.handle`: the type of a parameter that `T.match_buffer` describes."""
 
 
-class int32:
-    """`T.int32`: the type of a parameter that is a size."""
+class int32(int):
+    """`T.int32`: the type of a parameter that is a size; where Python computes, `T.int32(8)` is the number."""
 
 
-class int64:
-    """`T.int64`: the type of a parameter that is a size."""
+class int64(int):
+    """`T.int64`: the type of a parameter that is a size; where Python computes, `T.int64(8)` is the number."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType
+from xdsl.dialects.builtin import AnyFloat, Float32Type, IndexType, IntegerType
 from xdsl.ir import Attribute
 
 from ...support.diagnostics import did_you_mean
@@ -46,6 +46,10 @@ def call(at: Expressions, node: ast.Call, word: str) -> Term:
     if (found := CALLS.get(name)) is None:
         hint = did_you_mean(f"T.{word}", [f"T.{each}" for each in (*CALLS, *words.ALIASES)])
         raise error(node.func, f"there is no T.{word} in an expression", hint)
+    stated = next((k for k in node.keywords if k.arg == "dtype" and "dtype" not in found.parameters), None)
+    if stated is not None and not found.is_variadic:
+        without = ast.Call(node.func, node.args, [k for k in node.keywords if k is not stated])
+        return _stated(at, call(at, ast.copy_location(without, node), word), stated.value, word)
     arguments = dict(zip(found.parameters, node.args, strict=False))
     if len(node.args) > len(found.parameters) and not found.is_variadic:
         raise error(node, f"T.{word} takes {', '.join(found.parameters) or 'nothing'}: {len(node.args)} are given")
@@ -56,17 +60,34 @@ def call(at: Expressions, node: ast.Call, word: str) -> Term:
             raise error(keyword, f"T.{word} is given {keyword.arg} twice")
         arguments[keyword.arg] = keyword.value
     if found.is_variadic:
-        named = [keyword.arg for keyword in node.keywords if keyword.arg != "dtype" or "dtype" in found.parameters]
-        if named:
+        if any(keyword.arg != "dtype" for keyword in node.keywords):
             raise error(node, f"T.{word} takes its arguments by position")
-        if len(node.args) < len(found.parameters):
-            raise error(node, f"T.{word} is not given {', '.join(found.parameters[len(node.args) :])}")
-        return found.meaning(at, node, node.args)
+        dtypes = [keyword.value for keyword in node.keywords if "dtype" in found.parameters]
+        every = [*dtypes, *node.args]
+        if len(every) < len(found.parameters):
+            raise error(node, f"T.{word} is not given {', '.join(found.parameters[len(every) :])}")
+        return found.meaning(at, node, every)
     needed = len(found.parameters) if found.needed is None else found.needed
     if missing := [each for each in found.parameters[:needed] if each not in arguments]:
         raise error(node, f"T.{word} is not given {', '.join(missing)}")
     ordered = [arguments[each] for each in found.parameters if each in arguments]
     return found.meaning(at, node, ordered)
+
+
+def _stated(at: Expressions, term: Term, node: ast.expr, word: str) -> Term:
+    """A term of which the text says the dtype too, as TVM prints it.
+
+    Raises:
+        Diagnostic: it is of another.
+    """
+    type, _ = _dtype(at, node)
+    if not isinstance(term, Value):
+        return at.as_value(term, node, type)
+    if term.type != type and not (isinstance(term.type, IndexType) and isinstance(type, IntegerType)):
+        raise at.scope.source.error(
+            node, f"T.{word} gives {words.type_name(term.type)} here, not {words.type_name(type)}"
+        )
+    return term
 
 
 def _static(at: Expressions, node: ast.expr) -> object:
@@ -230,6 +251,7 @@ CALLS: Mapping[str, Call] = {
     "Or": Call(("x", "y"), partial(_logic, ast.Or())),
     "Not": Call(("x",), _not),
     "cast": Call(("value", "dtype"), _cast),
+    "Cast": Call(("dtype", "value"), lambda at, node, given: _cast(at, node, given[::-1])),
     "reinterpret": Call(("dtype", "value"), _reinterpret),
     "sigmoid": Call(("x",), _sigmoid),
     "isnan": Call(("x",), partial(_is, "uno")),

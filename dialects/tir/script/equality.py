@@ -2,7 +2,8 @@
 
 Expressions are compared as trees: it is the same whether a subexpression is computed once or twice, and in which order
 values without effects are. Indices are compared in affine normal form. What blocks declare to read and write follows
-from their bodies, and is not compared. Counterpart of TVM's `structural_equal`.
+from their bodies, and is not compared; nor is what blocks are called, nor where among the statements of its scope a
+buffer is allocated. Counterpart of TVM's `structural_equal`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import TypeAlias
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
 from ...support.arguments import checked
-from ..affine import affine_of, over_dimensions, simplify
+from ..affine import Range, affine_of, over_dimensions, simplify
 from ..asserts import AssertOp
 from ..blocks import BlockOp
 from ..buffers import AllocBufferOp, shape_of
@@ -66,6 +67,35 @@ def _attributes(attributes: Mapping[str, Attribute]) -> Form:
     return tuple((name, str(attributes[name])) for name in sorted(attributes))
 
 
+def _normal(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> AffineExpr:
+    """The normal form of an index, with one division in place of two."""
+    return simplify(_flat(simplify(expr, ranges)), ranges)
+
+
+def _flat(expr: AffineExpr) -> AffineExpr:
+    """An expression without divisions of divisions: `(x mod (a * b)) floordiv b` is `(x floordiv b) mod a`,
+    `(x mod (a * b)) mod b` is `x mod b`, and `(x floordiv a) floordiv b` is `x floordiv (a * b)`."""
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return expr
+    expr = AffineBinaryOpExpr(expr.kind, _flat(expr.lhs), _flat(expr.rhs))
+    match expr:
+        case AffineBinaryOpExpr(
+            outer, AffineBinaryOpExpr(inner, x, AffineConstantExpr(first)), AffineConstantExpr(divisor)
+        ) if min(first, divisor) > 0:
+            pass
+        case _:
+            return expr
+    match inner, outer:
+        case AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.FloorDiv:
+            return _flat(x // (first * divisor))
+        case AffineBinaryOpKind.Mod, AffineBinaryOpKind.Mod if first % divisor == 0:
+            return _flat(x % divisor)
+        case AffineBinaryOpKind.Mod, AffineBinaryOpKind.FloorDiv if first % divisor == 0:
+            return _flat(x // divisor) % (first // divisor)
+        case _:
+            return expr
+
+
 def _shape(buffer: SSAValue) -> str:
     """The extents of a buffer, those that are symbols by their numbers."""
     return "" if is_symbol(buffer) else str([str(extent) for extent in shape_of(buffer)])
@@ -86,19 +116,17 @@ class _FunctionForm:
         return ("function", arguments, _attributes(self.func.attributes), self._statements(self.func.body.block))
 
     def _statements(self, block: Block) -> Form:
-        return tuple(self._statement(op) for op in block.ops)
+        """What is done, in order, and what is allocated for it; buffers have their numbers by first use."""
+        done = [self._statement(op) for op in block.ops if not isinstance(op, AllocBufferOp)]
+        allocated = [self._alloc(op) for op in block.ops if isinstance(op, AllocBufferOp)]
+        return (*sorted(allocated, key=str), *done)
+
+    def _alloc(self, op: AllocBufferOp) -> Form:
+        shape, attributes = _shape(op.buffer), _attributes(op.attributes)
+        return ("alloc", self.number(op.buffer), op.scope.data, shape, str(op.buffer.type), attributes)
 
     def _statement(self, op: Operation) -> Form:
         match op:
-            case AllocBufferOp():
-                return (
-                    "alloc",
-                    self.number(op.buffer),
-                    op.scope.data,
-                    _shape(op.buffer),
-                    str(op.buffer.type),
-                    _attributes(op.attributes),
-                )
             case ForOp():
                 head = (self.number(op.var), op.start, str(op.size), op.kind.data)
                 thread = None if op.thread is None else op.thread.data
@@ -108,7 +136,7 @@ class _FunctionForm:
                 return self._block(op)
             case OuterBlockOp():
                 inside = self._statements(op.body.block)
-                return ("outer block", op.block_name, _attributes(op.attributes), inside)
+                return ("outer block", _attributes(op.attributes), inside)
             case _:
                 return ("other", str(op))
 
@@ -117,11 +145,10 @@ class _FunctionForm:
         ranges = dimension_ranges(variables)
         used = [AffineExpr.dimension(self.number(v)) for v in variables]
         bindings, conditions = (
-            tuple(str(simplify(expr, ranges).replace_dims_and_symbols(used, [])) for expr in exprs)
+            tuple(str(_normal(expr, ranges).replace_dims_and_symbols(used, [])) for expr in exprs)
             for exprs in (op.bindings.data.results, op.conditions)
         )
         header = (
-            op.block_name,
             op.kinds,
             tuple(map(str, op.sizes)),
             tuple(sorted(op.partial_iters)),
@@ -206,7 +233,7 @@ class _BodyForm:
 
     def _value(self, value: SSAValue) -> Form:
         if isinstance(value.type, IndexType) and (expr := affine_of(value, self.dims)) is not None:
-            return ("index", str(simplify(expr)))
+            return ("index", str(_normal(expr)))
         if isinstance(value, BlockArgument):
             return ("argument", self.function.number(value))
         if isinstance(value.owner, AllocBufferOp):

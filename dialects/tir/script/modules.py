@@ -39,15 +39,15 @@ class IRModule(ModuleOp):
         print(self.script())
 
     def __getitem__(self, name: str) -> PrimFuncOp:
-        """The `tir` function of a name.
+        """The `tir` function of a name; `"main"` is the only function too, as where TVM makes a module of a function.
 
         Raises:
             KeyError: there is none.
         """
-        for op in self.ops:
-            if isinstance(op, PrimFuncOp) and op.sym_name.data == name:
-                return op
-        raise KeyError(name)
+        functions = {op.sym_name.data: op for op in self.ops if isinstance(op, PrimFuncOp)}
+        if name == "main" and len(functions) == 1:
+            return next(iter(functions.values()))
+        return functions[name]
 
 
 def module_script(module: ModuleOp) -> str:

@@ -422,8 +422,8 @@ tir.prim_func @parallel_in_parallel(%y: memref<2x8xf32>, %z: f32) {
 
 // -----
 
-tir.prim_func @a_private_buffer_in_two_nests(%x: memref<8xf32>, %y: memref<8xf32>) {
-  // expected-error @+1 {{%t is of scope "local", each thread's own and gone when a nest of loops ends, but 2 nests use it}}
+tir.prim_func @a_private_buffer_that_threads_read(%x: memref<8xf32>, %y: memref<8xf32>) {
+  // expected-error @+1 {{%t is of scope "local", each thread's own, but block @b and block @a, which use it, do not stand in the same parallel loops}}
   %t = tir.alloc_buffer "local" : memref<8xf32>
   tir.for %i = 0 to 8 {
     tir.block @a(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%t[%v] : memref<8xf32>) {
@@ -431,7 +431,7 @@ tir.prim_func @a_private_buffer_in_two_nests(%x: memref<8xf32>, %y: memref<8xf32
       memref.store %0, %t[%v] : memref<8xf32>
     }
   }
-  tir.for %i = 0 to 8 {
+  tir.for parallel %i = 0 to 8 {
     tir.block @b(%v: spatial 8) = [%i] reads(%t[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
       %0 = memref.load %t[%v] : memref<8xf32>
       memref.store %0, %y[%v] : memref<8xf32>

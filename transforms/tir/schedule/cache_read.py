@@ -43,6 +43,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
+from ....dialects.tir.legality.scopes import is_shared
 from ..analysis.producers import allocation_of, is_before, nest_of, writers
 from .checks import check_live, check_not_passed
 from .copies import copy_nest, free_block_name
@@ -59,7 +60,7 @@ def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp]) -> Operation:
     check_live(*readers)
     name = buffer_name(buffer)
     alloc = allocation_of(buffer)
-    if alloc is not None and alloc.is_private:
+    if alloc is not None and alloc.is_private and any(is_shared(alloc, reader) for reader in readers):
         raise ScheduleError.at(readers[0], f'{name} is of scope "local": a copy in another nest does not reach it')
     for reader in readers:
         if buffer not in reader.reads or buffer in reader.writes:
@@ -82,8 +83,8 @@ def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp]) -> Operation:
 def cache_read(buffer: SSAValue, scope: str, readers: Sequence[BlockOp]) -> BlockOp:
     """Let `readers` read a copy of `buffer`. Returns the block that copies.
 
-    A copy of scope `LOCAL` reaches them after `compute_at` has moved the block into their nest. Counterpart of TVM's
-    `cache_read`.
+    Where they stand in parallel loops, a copy of scope `LOCAL` reaches them after `compute_at` has moved the block
+    there. Counterpart of TVM's `cache_read`.
 
     Raises:
         ScheduleError: as `check_cache_read` says.

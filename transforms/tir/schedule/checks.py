@@ -250,6 +250,19 @@ def check_kinds(loops: Sequence[ForOp], kind: ForKind) -> None:
             )
 
 
+LAST = -1
+"""As the index of a statement: before the last that may follow (`compute_at`), after all (`reverse_compute_at`)."""
+
+FIRST = -2
+"""As early as it may stand."""
+
+
+def statements_of(loop: ForOp, without: BlockOp) -> list[Operation]:
+    """What a loop does, in order, but for what holds nothing but the block `without`."""
+    ops = loop.body.block.ops
+    return [op for op in ops if not isinstance(op, AllocBufferOp) and blocks_under(op) != [without]]
+
+
 def is_around(loop: ForOp, op: Operation) -> bool:
     """Whether `op` stands in `loop`."""
     return loop in enclosing_loops(op)

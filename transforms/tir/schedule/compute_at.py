@@ -7,17 +7,35 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.tir.affine import Range, expr_range, linear
-from ....dialects.tir.core import BlockOp, ForOp, IterKind, dimension_ranges, enclosing_loops, loop_range
+from ....dialects.tir.core import (
+    BlockOp,
+    ForOp,
+    IterKind,
+    blocks_under,
+    dimension_ranges,
+    enclosing_loops,
+    loop_range,
+)
 from ....dialects.tir.legality.loops import check_kind
 from ....dialects.tir.symbols import as_affine
 from ..analysis.producers import allocation_of, consumers, function_of, is_before, written_buffer
 from ..analysis.proofs import always_holds
 from ..analysis.regions import required_region
-from .checks import check_inputs_stay, check_live, check_not_torn, check_one_element, check_sole_writer, is_around
+from .checks import (
+    FIRST,
+    LAST,
+    check_inputs_stay,
+    check_live,
+    check_not_torn,
+    check_one_element,
+    check_sole_writer,
+    is_around,
+    statements_of,
+)
 from .errors import ScheduleError
 from .inline import erase_with_loops
 from .rebind import assign
@@ -35,27 +53,27 @@ class Placement:
     """Iterators of which the consumers do not need every value."""
 
 
-def compute_at(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = False) -> list[ForOp]:
-    """Move `block` into `loop`, before everything there, computing just the region that the blocks in `loop` read.
+def compute_at(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = False, index: int = LAST) -> list[ForOp]:
+    """Move `block` into `loop`, before what reads its result, computing just the region that the blocks in `loop` read.
 
-    Returns the new loops of `block`, spatial ones first (outermost first), then the reduction's: with
-    `preserve_unit_loops` one for each iterator, else none for those of one iteration. Counterpart of TVM's
-    `compute_at`.
+    `index` says before which of the statements of `loop` it stands: `LAST`, the first that reads its result; `FIRST`,
+    as early as what it reads is there; or one of those in between by number. Returns the new loops of `block`, spatial
+    ones first (outermost first), then the reduction's: with `preserve_unit_loops` one for each iterator, else none for
+    those of one iteration. Counterpart of TVM's `compute_at`.
 
     Raises:
         ScheduleError: as `check_compute_at` says.
     """
-    check_compute_at(block, loop)
-    return _move(block, loop, preserve_unit_loops)
+    check_compute_at(block, loop, index)
+    return _move(block, loop, preserve_unit_loops, index)
 
 
-def _move(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = False) -> list[ForOp]:
+def _move(block: BlockOp, loop: ForOp, preserve_unit_loops: bool, index: int) -> list[ForOp]:
     place = _place(block, loop, preserve_unit_loops)
+    following = _following(block, loop, index)
     erase_with_loops(block, keep=True)
-    first = loop.body.block.first_op
-    assert first is not None
     nest = place.loops[0] if place.loops else block
-    loop.body.block.insert_op_before(nest, first)
+    loop.body.block.insert_op_before(nest, following)
     for each, following in pairwise(place.loops):
         each.body.block.add_op(following)
     if place.loops:
@@ -65,14 +83,34 @@ def _move(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = False) -> lis
     return place.loops
 
 
-def check_compute_at(block: BlockOp, loop: ForOp) -> None:
+def _following(block: BlockOp, loop: ForOp, index: int) -> Operation:
+    """The statement of `loop` before which `block` moves.
+
+    Raises:
+        ScheduleError: there is no such statement, or `block` has to stand before or after it.
+    """
+    statements = statements_of(loop, block)
+    reading = set(consumers(block))
+    last = next(n for n, op in enumerate(statements) if reading & set(blocks_under(op)))
+    needed = set(block.reads) - {written_buffer(block)}
+    made = [n for n, op in enumerate(statements[:last]) if any(needed & set(b.writes) for b in blocks_under(op))]
+    first = made[-1] + 1 if made else 0
+    position = {LAST: last, FIRST: first}.get(index, index)
+    if not first <= position <= last:
+        raise ScheduleError.at(
+            block, f"block @{block.block_name} may stand before statements {first} to {last} of the loop, not {index}"
+        )
+    return statements[position]
+
+
+def check_compute_at(block: BlockOp, loop: ForOp, index: int = LAST) -> None:
     """Whether `block` can be computed in `loop`.
 
     Raises:
         ScheduleError: something outside `loop` reads the block's result, or nothing does; another block writes it, or
             writes in between what the block reads; the block does not write one element for each value of its spatial
-            iterators; it has a predicate that is more than a bound of its iterators; or iterations of a loop that
-            run at the same time would write the same elements.
+            iterators; it has a predicate that is more than a bound of its iterators; iterations of a loop that run at
+            the same time would write the same elements; or it cannot stand where `index` says.
     """
     check_live(block, loop)
     name = f"block @{block.block_name}"
@@ -88,7 +126,7 @@ def check_compute_at(block: BlockOp, loop: ForOp) -> None:
         raise ScheduleError.at(block, f"{name} comes after the loop it should move into")
     for each in (*block.reads, buffer):
         check_not_torn(block, each, [*enclosing_loops(loop), loop])
-    check_inputs_stay(block, loop if not is_around(loop, block) else readers[0])
+    check_inputs_stay(block, _following(block, loop, index))
     bounds = [
         linear(expr)
         for binding, extent in zip(block.bindings.data.results, block.sizes, strict=True)
@@ -96,10 +134,10 @@ def check_compute_at(block: BlockOp, loop: ForOp) -> None:
     ]
     if any(linear(condition) not in bounds for condition in block.conditions):
         raise ScheduleError.at(block, f"{name} has a predicate that would be lost")
-    _check_concurrent(block, loop)
+    _check_concurrent(block, loop, index)
 
 
-def _check_concurrent(block: BlockOp, loop: ForOp) -> None:
+def _check_concurrent(block: BlockOp, loop: ForOp, index: int) -> None:
     """Iterations around the new place that run at the same time do not meet: seen in a copy of the function, which is
     made only where there are such."""
     around = [
@@ -111,7 +149,7 @@ def _check_concurrent(block: BlockOp, loop: ForOp) -> None:
     copies = dict(zip(func.walk(), func.clone().walk(), strict=True))
     moved, place = copies[block], copies[loop]
     assert isinstance(moved, BlockOp) and isinstance(place, ForOp)
-    _move(moved, place)
+    _move(moved, place, False, index)
     for each in around:
         copy = copies[each]
         assert isinstance(copy, ForOp)

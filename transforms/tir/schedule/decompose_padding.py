@@ -60,6 +60,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ....dialects.tir.affine import linear, simplify, substitute
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, blocks_under, enclosing_loops
+from ....dialects.tir.legality.carried import BY_THREADS
 from ..analysis.producers import allocation_of, written_buffer
 from .checks import check_free, check_live, check_one_element, check_sole_writer
 from .conditions import conditions_of
@@ -124,9 +125,9 @@ def check_decompose_padding(block: BlockOp, loop: ForOp) -> Padding:
     alloc = allocation_of(buffer)
     if alloc is not None and loop.is_ancestor(alloc):
         raise ScheduleError.at(alloc, "is allocated in the loop, before which it would be filled")
-    if alloc is not None and alloc.is_private and loop is around[0]:
+    if alloc is not None and alloc.is_private and any(each.for_kind in BY_THREADS for each in inner):
         raise ScheduleError.at(
-            loop, 'the buffer is of scope "local", and would be filled in another nest', hint="choose a loop within"
+            loop, 'the buffer is of scope "local", and would be filled by another thread', hint="choose a loop within"
         )
     return padding
 

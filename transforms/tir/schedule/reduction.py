@@ -18,7 +18,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
-from ....dialects.tir.legality.scopes import is_torn, nests_using
+from ....dialects.tir.legality.scopes import is_torn
 from ..analysis.producers import allocation_of, consumers, nest_of, written_buffer
 from .checks import check_live, check_one_element, check_plain_memory, check_sole_writer
 from .errors import ScheduleError
@@ -209,12 +209,6 @@ def check_set_scope(buffer: SSAValue, scope: str) -> None:
         message = "only an allocated buffer can change its scope"
         raise ScheduleError.at(users[0], message) if users else ScheduleError(message)
     check_live(alloc)
-    if scope == Scope.LOCAL and (count := len(nests_using(alloc))) > 1:
-        raise ScheduleError.at(
-            alloc,
-            f'a buffer that {count} nests use cannot be "local", each thread\'s own and gone where a nest ends',
-            hint="move the block that writes it into the nest that reads it first (compute_at)",
-        )
     if scope == Scope.LOCAL and is_torn(alloc):
         raise ScheduleError.at(
             alloc, 'a buffer that is used in and outside of a parallel loop cannot be "local", each thread\'s own'

@@ -61,7 +61,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ....dialects.tir.affine import Linear, expr_range, linear, substitute
@@ -79,7 +79,17 @@ from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.symbols import Extent, as_affine
 from ..analysis.producers import allocation_of, blocks_between, is_before, nest_of, writers, written_buffer
 from ..analysis.proofs import always_holds
-from .checks import allocate_first, check_allocations_first, check_live, check_not_torn, check_one_element, is_around
+from .checks import (
+    FIRST,
+    LAST,
+    allocate_first,
+    check_allocations_first,
+    check_live,
+    check_not_torn,
+    check_one_element,
+    is_around,
+    statements_of,
+)
 from .errors import ScheduleError
 from .inline import erase_with_loops
 from .rebind import assign
@@ -273,15 +283,39 @@ def _add_parts(block: BlockOp, buffer: SSAValue, box: list[Part], plan: Plan) ->
                 raise ScheduleError.at(block, f"{name} reads different parts along {block.iter_name(number)}")
 
 
-def reverse_compute_at(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = False) -> list[ForOp]:
-    """Move `block` into `loop`, after everything there, computing what can be from what is finished there.
-
-    Returns the new loops of `block`, outermost first. Counterpart of TVM's `reverse_compute_at`.
+def _following(block: BlockOp, loop: ForOp, index: int) -> Operation | None:
+    """The statement of `loop` before which `block` moves; `None` if it stands at the end.
 
     Raises:
-        ScheduleError: as `check_reverse_compute_at` says.
+        ScheduleError: there is no such statement, or what `block` reads is not there yet.
+    """
+    statements = statements_of(loop, block)
+    needed = set(block.reads)
+    first = 1 + max(n for n, op in enumerate(statements) if any(needed & set(b.writes) for b in blocks_under(op)))
+    position = {LAST: len(statements), FIRST: first}.get(index, index)
+    if not first <= position <= len(statements):
+        raise ScheduleError.at(
+            block,
+            f"block @{block.block_name} may stand at {first} to {len(statements)} of the statements of the loop, not "
+            f"at {index}",
+        )
+    return statements[position] if position < len(statements) else None
+
+
+def reverse_compute_at(
+    block: BlockOp, loop: ForOp, preserve_unit_loops: bool = False, index: int = LAST
+) -> list[ForOp]:
+    """Move `block` into `loop`, computing what can be from what is finished there.
+
+    `index` says where among the statements of `loop` it stands: `LAST`, after all of them; `FIRST`, as early as what
+    it reads is there; or in between by number. Returns the new loops of `block`, outermost first. Counterpart of TVM's
+    `reverse_compute_at`.
+
+    Raises:
+        ScheduleError: as `check_reverse_compute_at` says, or it cannot stand where `index` says.
     """
     plan = check_reverse_compute_at(block, loop)
+    following = _following(block, loop, index)
     allocate_first(check_allocations_first(block, nest_of(loop)), nest_of(loop))
     values = list(plan.outer)
     loops: list[ForOp] = []
@@ -300,7 +334,11 @@ def reverse_compute_at(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = 
         outer.body.block.add_op(inner)
     if loops:
         loops[-1].body.block.add_op(block)
-    loop.body.block.add_op(loops[0] if loops else block)
+    nest = loops[0] if loops else block
+    if following is None:
+        loop.body.block.add_op(nest)
+    else:
+        loop.body.block.insert_op_before(nest, following)
     ranges = dimension_ranges(values)
     for binding, extent in zip(bindings, block.sizes, strict=True):
         bounds = expr_range(binding, ranges)

@@ -23,7 +23,7 @@ from ..schedule.annotate import annotate, unannotate
 from ..schedule.bind import bind
 from ..schedule.blockize import blockize
 from ..schedule.cache_read import cache_read
-from ..schedule.checks import check_known_trips
+from ..schedule.checks import LAST, check_known_trips
 from ..schedule.compute_at import compute_at
 from ..schedule.decompose_padding import decompose_padding
 from ..schedule.errors import ScheduleError
@@ -230,12 +230,16 @@ def _compute_at(state: State, op: blocks.ComputeAtOp) -> Sequence[Meaning]:
     block, place = state.block(op.inputs[0]), state.meaning(op.inputs[1])
     match place:
         case ForOp():
-            compute_at(block, place, _flag(op.preserve_unit_loops))
+            compute_at(block, place, _flag(op.preserve_unit_loops), _place(op.index))
         case Location.INLINE:
             compute_inline(block)
         case _:
             pass
     return []
+
+
+def _place(index: IntegerAttr | None) -> int:
+    return LAST if index is None else index.value.data
 
 
 def _flag(attribute: Any) -> bool:
@@ -306,7 +310,7 @@ def _cache_write(state: State, op: blocks.CacheWriteOp) -> Sequence[Meaning]:
 
 def _reverse_compute_at(state: State, op: blocks.ReverseComputeAtOp) -> Sequence[Meaning]:
     flag = _flag(op.preserve_unit_loops)
-    reverse_compute_at(state.block(op.inputs[0]), state.loop(op.inputs[1]), flag)
+    reverse_compute_at(state.block(op.inputs[0]), state.loop(op.inputs[1]), flag, _place(op.index))
     return []
 
 

@@ -24,6 +24,7 @@ from ....dialects.support.dtypes import scalar_type
 from ....dialects.support.verifier import verify
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp
 from ....dialects.tir.script.modules import IRModule
+from ..schedule.checks import LAST
 from ..schedule.decompose_padding import check_decompose_padding
 from ..schedule.errors import ScheduleError
 from .buffer_names import buffer_of, index_of
@@ -342,17 +343,31 @@ class Schedule:
         kind, index = self._buffer(block, buffer)
         return self._block(blocks.ReindexOp.of(block.value, buffer=kind, index=index))
 
-    def compute_at(self, block: BlockRV | str, loop: LoopRV, preserve_unit_loops: bool = False) -> None:
-        """Compute a producer in a loop of its readers."""
+    def compute_at(
+        self, block: BlockRV | str, loop: LoopRV, preserve_unit_loops: bool = False, index: int = LAST
+    ) -> None:
+        """Compute a producer in a loop of its readers: before the first of them, with `index` -2 as early as may be, or
+        before the loop's statement of that number."""
         self.apply(
-            blocks.ComputeAtOp.of(self._named(block).value, loop.value, preserve_unit_loops=preserve_unit_loops or None)
+            blocks.ComputeAtOp.of(
+                self._named(block).value,
+                loop.value,
+                preserve_unit_loops=preserve_unit_loops or None,
+                index=None if index == LAST else index,
+            )
         )
 
-    def reverse_compute_at(self, block: BlockRV | str, loop: LoopRV, preserve_unit_loops: bool = False) -> None:
-        """Compute a reader in a loop of its producers."""
+    def reverse_compute_at(
+        self, block: BlockRV | str, loop: LoopRV, preserve_unit_loops: bool = False, index: int = LAST
+    ) -> None:
+        """Compute a reader in a loop of its producers: after all that the loop does, with `index` -2 as early as may
+        be, or before the loop's statement of that number."""
         self.apply(
             blocks.ReverseComputeAtOp.of(
-                self._named(block).value, loop.value, preserve_unit_loops=preserve_unit_loops or None
+                self._named(block).value,
+                loop.value,
+                preserve_unit_loops=preserve_unit_loops or None,
+                index=None if index == LAST else index,
             )
         )
 
