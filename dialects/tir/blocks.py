@@ -40,7 +40,7 @@ from ..support.columns import Part, print_parts, to_text
 from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from ..support.interned import segment_sizes
-from .affine import Access, access_map_over, is_affine, over_dimensions, simplify
+from .affine import Access, Range, access_map_over, is_affine, over_dimensions, simplify
 from .alignment import BUFFER_DIM_ALIGN, alignments
 from .annotation_keys import verify_annotations
 from .block_syntax import access_text, expr_text, parse_accesses, parse_bindings
@@ -48,7 +48,7 @@ from .buffers import memref_of
 from .calls import CallOp, Handed, handed
 from .expressions import parse_expr
 from .loops import ForOp, index
-from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent, depends_on_symbols, likely
+from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent, depends_on_symbols, dimension, likely
 from .walking import in_order
 
 
@@ -509,6 +509,11 @@ def _same_indices(a: AffineMap, b: AffineMap) -> bool:
 def accessing_blocks(buffer: SSAValue) -> list[BlockOp]:
     """The blocks that declare an access to `buffer`, each once."""
     return list(dict.fromkeys(use.operation for use in buffer.uses if isinstance(use.operation, BlockOp)))
+
+
+def iterator_ranges(block: BlockOp) -> dict[AffineExpr, Range]:
+    """The values of the iterators of a block, as dimensions, where their number is known."""
+    return {dimension(n): (0, extent - 1) for n, extent in enumerate(block.sizes) if isinstance(extent, int)}
 
 
 def blocks_under(op: Operation) -> list[BlockOp]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 import pytest
 from te_samples import batch_matmul, dense, layer_norm, softmax
 from tir_run import Stage, assert_computes, prim_func
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import IndexType, f32
 
 from weft.dialects import te
 from weft.dialects.support.diagnostics import Diagnostic
@@ -153,6 +154,67 @@ def test_a_reduction_does_not_move_where_a_part_of_its_input_is() -> None:
     refused(
         lambda: schedule.reverse_compute_at(total, j), schedule, "reduces along .*, of which an iteration has a part"
     )
+
+
+def _reshaped(rows: int, columns: int, shape: tuple[int, ...], swap: bool = False) -> Stage:
+    """Twice a matrix, plus a tensor of another shape that has the same elements, or those in another order."""
+    x = te.placeholder((rows, columns), f32, "x")
+    y = te.placeholder(shape, f32, "y")
+    twice = te.compute((rows, columns), lambda i, j: x[i, j] + x[i, j], "twice")
+
+    def element(*at: te.Expr) -> te.Expr:
+        number: te.Expr = te.const(0, IndexType())
+        for index, extent in zip(reversed(at) if swap else at, reversed(shape) if swap else shape, strict=True):
+            number = number * extent + index
+        return twice[number // columns, number % columns] * y[at]
+
+    return [x, y], [te.compute(shape, element, "reshaped")]
+
+
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "columns", "shape"),
+    [(6, 8, (2, 3, 4, 2)), (6, 8, (48,)), (6, 8, (1, 16, 1, 3)), (5, 7, (7, 5)), (1, 1, (1, 1)), (3, 4, (12, 1))],
+)
+def test_a_reader_of_another_shape_becomes_part_of_its_producer(
+    rows: int, columns: int, shape: tuple[int, ...], swap: bool
+) -> None:
+    stage = _reshaped(rows, columns, shape, swap)
+    schedule = of(stage)
+    schedule.reverse_compute_inline(schedule.get_block("reshaped"))
+    assert _order(schedule) == ["twice"]
+    assert_computes(function(schedule), stage, threads=[1])
+
+
+def test_a_reader_in_the_same_loop_becomes_part_of_its_producer() -> None:
+    stage = _reshaped(6, 8, (6, 8))
+    schedule = of(stage)
+    loop = schedule.get_loops(schedule.get_block("reshaped"))[0]
+    schedule.compute_at(schedule.get_block("twice"), loop)
+    schedule.reverse_compute_inline(schedule.get_block("reshaped"))
+    assert _order(schedule) == ["twice"]
+    assert_computes(function(schedule), stage, threads=[1])
+
+
+Element: TypeAlias = Callable[[te.Tensor, te.IterVar, te.IterVar], te.Expr]
+
+READ: dict[str, Element] = {
+    "at two places": lambda t, i, j: t[i, i] + t[i, j],
+    "along the diagonal": lambda t, i, j: t[i, i] + j,
+    "each row twice": lambda t, i, j: t[i // 2, j],
+    "each column at the first": lambda t, i, j: t[i, j * 0],
+}
+
+
+@pytest.mark.parametrize("element", READ.values(), ids=READ)
+def test_a_reader_that_does_not_read_every_element_once_is_refused(
+    element: Element,
+) -> None:
+    x = te.placeholder((6, 6), f32, "x")
+    twice = te.compute((6, 6), lambda i, j: x[i, j] + x[i, j], "twice")
+    schedule = of(([x], [te.compute((6, 6), lambda i, j: element(twice, i, j), "read")]))
+    read = schedule.get_block("read")
+    refused(lambda: schedule.reverse_compute_inline(read), schedule, "every element of %twice once, at one place")
 
 
 def _steps() -> Stage:

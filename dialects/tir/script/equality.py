@@ -20,7 +20,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from ...support.arguments import checked
 from ..affine import Range, affine_of, over_dimensions, simplify
 from ..asserts import AssertOp
-from ..blocks import BlockOp
+from ..blocks import BlockOp, iterator_ranges
 from ..buffers import AllocBufferOp, shape_of
 from ..calls import AddressOfOp, CallOp
 from ..checks import CheckOp
@@ -67,7 +67,7 @@ def _attributes(attributes: Mapping[str, Attribute]) -> Form:
     return tuple((name, str(attributes[name])) for name in sorted(attributes))
 
 
-def _normal(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> AffineExpr:
+def _normal(expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> AffineExpr:
     """The normal form of an index, with one division in place of two."""
     return simplify(_flat(simplify(expr, ranges)), ranges)
 
@@ -155,15 +155,17 @@ class _FunctionForm:
             bindings,
             frozenset(conditions),
         )
-        init = None if op.init is None else _BodyForm(self, op.init.block).effects
-        return ("block", header, _attributes(op.attributes), init, _BodyForm(self, op.body.block).effects)
+        values = iterator_ranges(op)
+        init = None if op.init is None else _BodyForm(self, op.init.block, values).effects
+        return ("block", header, _attributes(op.attributes), init, _BodyForm(self, op.body.block, values).effects)
 
 
 class _BodyForm:
     """The effects of a body, in order, with expressions as trees."""
 
-    def __init__(self, function: _FunctionForm, block: Block):
+    def __init__(self, function: _FunctionForm, block: Block, ranges: Mapping[AffineExpr, Range]):
         self.function = function
+        self.ranges = ranges
         self.dims = over_dimensions(block.args)
         self.epochs: dict[SSAValue, int] = {}
         self.known: dict[SSAValue, Form] = {}
@@ -233,7 +235,7 @@ class _BodyForm:
 
     def _value(self, value: SSAValue) -> Form:
         if isinstance(value.type, IndexType) and (expr := affine_of(value, self.dims)) is not None:
-            return ("index", str(_normal(expr)))
+            return ("index", str(_normal(expr, self.ranges)))
         if isinstance(value, BlockArgument):
             return ("argument", self.function.number(value))
         if isinstance(value.owner, AllocBufferOp):

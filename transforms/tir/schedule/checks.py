@@ -88,9 +88,7 @@ def check_one_element(block: BlockOp) -> memref.StoreOp:
 def check_elements(block: BlockOp) -> list[memref.StoreOp]:
     """The same, of a block that writes an element of each of several buffers, all at one place, and does nothing else:
     a call that may have effects would be made another number of times."""
-    for op in block.body.walk():
-        if isinstance(op, CallOp) and not op.is_pure:
-            raise ScheduleError.at(op, f"block @{block.block_name} calls what may do more than give a value")
+    check_effects(block)
     stores = stores_of(block)
     iters, kinds = block.iters, block.kinds
     spatial = [v for v, kind in zip(iters, kinds, strict=True) if kind == IterKind.SPATIAL]
@@ -103,6 +101,13 @@ def check_elements(block: BlockOp) -> list[memref.StoreOp]:
         if not rest and len(set(indices)) == len(indices) and all(v in spatial for v in indices):
             return stores
     raise ScheduleError.at(block, f"block @{block.block_name} does not write one element for each iterator value")
+
+
+def check_effects(block: BlockOp) -> None:
+    """`block` calls nothing that may do more than give a value."""
+    for op in block.body.walk():
+        if isinstance(op, CallOp) and not op.is_pure:
+            raise ScheduleError.at(op, f"block @{block.block_name} calls what may do more than give a value")
 
 
 def check_inputs_stay(block: BlockOp, until: Operation) -> None:
