@@ -159,8 +159,16 @@ def _atom_bounds(atom: _Atom) -> tuple[int | None, int | None]:
 
 
 @checked
-def var(name: str) -> Var:
-    """A symbol: an extent that is known when the computation runs. Counterpart of TVM's `te.var` and `te.size_var`."""
+def var(name: str = "tindex", dtype: str = "int32") -> Var:
+    """A symbol: an extent that is known when the computation runs. Counterpart of TVM's `te.var` and `te.size_var`.
+
+    `dtype` is `int32`, `int64` or `index`; the symbol is an `index`, as wide as the machine's.
+
+    Raises:
+        TypeError: `dtype` is another.
+    """
+    if dtype not in ("int32", "int64", "index"):
+        raise TypeError(f"te.var: an extent is int32, int64 or index, not {dtype!r}")
     return Symbol(name)
 
 

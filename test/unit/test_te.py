@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from tir_run import assert_computes, prim_func
-from xdsl.dialects.builtin import IntegerType, Signedness, f16, f32, f64, i1, i8, i32, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, Signedness, f16, f32, f64, i1, i8, i32, i64
 
 from weft.dialects import te
 from weft.dialects.support.checks import CheckError
@@ -124,6 +124,12 @@ def test_a_tensor_is_no_sequence() -> None:
     """Each integer is an index of an element's expression: a loop over them would never end."""
     with pytest.raises(TypeError, match="'Tensor' object is not iterable"):
         list(te.placeholder((4,), f32, "x"))  # pyright: ignore[reportArgumentType]
+
+
+def test_a_symbol_is_as_wide_as_an_index() -> None:
+    assert te.var("n", dtype="int64").type == te.var("n", "int32").type == IndexType()
+    with pytest.raises(TypeError, match="int32, int64 or index, not 'float32'"):
+        te.var("n", "float32")
 
 
 def test_an_expression_has_no_truth_value() -> None:
