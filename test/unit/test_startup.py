@@ -13,6 +13,7 @@ SLOW = ("numpy", "llvmlite", "onnx", "onnxruntime", "ml_dtypes", "xdsl.xdsl_opt_
 """Modules that cost more than a tenth of a second, or pull in those that do."""
 
 
+OPS = "weft.dialects.relay.ops."
 FORMATS_READ = """
 import sys
 from xdsl.irdl.declarative_assembly_format import FormatProgram
@@ -102,6 +103,11 @@ def test_a_relay_module_is_processed_without_the_dialects_that_it_does_not_use()
     assert "weft.dialects.relay.core" in loaded and not loaded & {"llvmlite", "onnx", "weft.dialects.tir.core"}
     dialects = {name for name in loaded if name.startswith("xdsl.dialects.")}
     assert dialects == {"xdsl.dialects.builtin"}
+    families = {name.removeprefix(OPS) for name in loaded if name.startswith(OPS) and name != f"{OPS}nn"}
+    assert families >= {"nn.activation", "nn.dense"}
+    assert not families & {"nn.convolution", "nn.spatial", "nn.pool", "einsum", "gather", "image", "scatter", "vision"}
+    assert not loaded & {"tracemalloc", "weft.dialects.relay.data", "weft.dialects.relay.control"}
+    assert len({name for name in loaded if name.startswith(("weft.", "xdsl."))}) < 155
 
 
 def test_garbage_is_sought_as_before_once_a_tool_is_done() -> None:

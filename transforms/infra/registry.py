@@ -274,9 +274,9 @@ def get_pass_type(name: str) -> PassType:
 
 def new_ir_context() -> Context:
     """An xDSL context that knows every dialect there is; each is loaded when it is first met."""
-    from xdsl.context import Context
+    from ...dialects.support.lazy_dialect import LazyContext
 
-    context = Context()
+    context = LazyContext()
     for name, factory in all_dialects().items():
         context.register_dialect(name, factory)
     return context

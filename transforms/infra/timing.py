@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import threading
-import tracemalloc
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -96,7 +94,11 @@ class PassTimingInstrument(PassInstrument):
         self.run_after_pass(module, info)
 
     def _traced(self) -> int:
-        return tracemalloc.get_traced_memory()[0] if self._memory else 0
+        if not self._memory:
+            return 0
+        import tracemalloc  # which takes long, and is seldom needed
+
+        return tracemalloc.get_traced_memory()[0]
 
     def render(self) -> str:
         """The tree as text, one line a pass: `name: total [self] (share of the whole; share of the parent)`.
@@ -144,6 +146,8 @@ class PassTimingInstrument(PassInstrument):
 
     def to_json(self) -> str:
         """The tree as JSON: name, seconds, own_seconds, bytes, passes."""
+        import json
+
         return json.dumps([profile.as_dict() for profile in self.profiles])
 
 

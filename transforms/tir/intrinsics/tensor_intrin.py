@@ -19,7 +19,6 @@ from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.support.verifier import verify
 from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, blocks_under
 from ....dialects.tir.outer_blocks import dissolve
-from ....dialects.tir.script.parser import from_source
 from .dot_products import texts
 
 _BUILT_IN = texts()
@@ -71,6 +70,8 @@ class TensorIntrin:
             ValueError: there is none.
         """
         if name not in cls._known and name in _BUILT_IN:
+            from ....dialects.tir.script.parser import from_source  # which takes long, and is seldom needed
+
             desc, impl = (from_source(text) for text in _BUILT_IN[name])
             assert isinstance(desc, PrimFuncOp) and isinstance(impl, PrimFuncOp)
             cls.register(name, desc, impl, override=True)

@@ -38,7 +38,6 @@ from ...layout import LayoutTransformOp
 from ...nn_common import accumulator, check_vector, narrow, optional_int, result_element, widened
 from ..broadcast import AddOp
 from ..transform import ReshapeOp
-from .byte_products import are_bytes, pack_bytes
 from .dense_pack import DensePackOp
 
 if TYPE_CHECKING:
@@ -144,8 +143,11 @@ class _MatrixProduct(_Product, ABC):
     def pack(self, blocks: Blocks) -> bool:
         """`contrib_dense_pack`, columns in blocks of a vector, the last one filled up with zeros."""
         shape, columns, lanes = shape_of(self.data), shape_of(self.result)[-1], blocks.lanes
-        if blocks.dot is not None and are_bytes(self):
-            return self.pack_bytes(blocks, blocks.dot)
+        if blocks.dot is not None:
+            from .byte_products import are_bytes  # which needs much that text which is only read does not
+
+            if are_bytes(self):
+                return self.pack_bytes(blocks, blocks.dot)
         transpose_data, transpose_weight = self.transposed()
         obstacle, hint = None, None
         if not isinstance(self.weight.owner, ConstantOp):
@@ -173,6 +175,8 @@ class _MatrixProduct(_Product, ABC):
 
     def pack_bytes(self, blocks: Blocks, dot: str) -> bool:
         """`contrib_dense_pack` of bytes, four of which are summed by one instruction."""
+        from .byte_products import pack_bytes
+
         shape, result = shape_of(self.data), shape_of(self.result)
         transpose_data, transpose_weight = self.transposed()
         is_constant = isinstance(self.weight.owner, ConstantOp)
