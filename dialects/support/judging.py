@@ -16,7 +16,15 @@ from itertools import count
 from math import prod
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, MemRefType, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    FunctionType,
+    MemRefType,
+    ShapedType,
+    SymbolRefAttr,
+    TensorType,
+    VectorType,
+)
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.irdl import OpDef
 from xdsl.traits import (
@@ -56,8 +64,9 @@ class _Known:
     def __init__(self) -> None:
         self.right: set[object] = set()
         self.numbers: dict[Attribute, int] = {}
-        self.by_id: dict[int, tuple[int, Attribute]] = {}
-        """With the attribute, so that no other gets its `id`."""
+        self.by_id: dict[int, int] = {}
+        self.kept: list[Attribute] = []
+        """The attributes of `by_id`, so that no other gets the `id` of one."""
 
 
 _known = _Known()
@@ -72,37 +81,47 @@ class Looks:
 
     def __init__(self) -> None:
         global _known
+        self.judges: dict[type[Operation], Judge] = {}
+        """Who judges the operations of a class, for as long as nothing changes that either."""
         if len(_known.right) + len(_known.numbers) > MAX_LOOKS:
             _known = _Known()  # whoever is at work has the old one still
         if len(_known.by_id) > MAX_LOOKS:
-            _known.by_id = {}
+            _known.by_id, _known.kept = {}, []
         known = _known
         self.right = known.right
         self._numbers = known.numbers
         self._by_id = known.by_id
-
-    def _number(self, attribute: Attribute) -> int:
-        if (known := self._by_id.get(id(attribute))) is not None:
-            return known[0]
-        number = self._numbers.setdefault(attribute, next(_unused))
-        self._by_id[id(attribute)] = number, attribute
-        return number
+        self._kept = known.kept
 
     def of(self, op: Operation) -> tuple[object, ...]:
         """All that a definition can see of an operation."""
-        number = self._number
+        try:
+            return self._seen(op)
+        except KeyError:  # an attribute has no number yet
+            blocks = [*op.successors, *(block for region in op.regions for block in region.blocks)]
+            values = [*op.operands, *op.results, *(argument for block in blocks for argument in block.args)]
+            known = self._by_id
+            for attribute in (*(v.type for v in values), *op.properties.values(), *op.attributes.values()):
+                if id(attribute) not in known:
+                    self._kept.append(attribute)
+                    known[id(attribute)] = self._numbers.setdefault(attribute, next(_unused))
+            return self._seen(op)
+
+    def _seen(self, op: Operation) -> tuple[object, ...]:
+        number = self._by_id
         return (
             type(op),
-            tuple([number(operand.type) for operand in op.operands]),
-            tuple([number(result.type) for result in op.results]),
-            tuple([(name, number(value)) for name, value in op.properties.items()]),
-            tuple([(name, number(value)) for name, value in op.attributes.items()]) if op.attributes else (),
+            tuple([number[id(operand.type)] for operand in op.operands]),
+            tuple([number[id(result.type)] for result in op.results]),
+            tuple([(name, number[id(value)]) for name, value in op.properties.items()]) if op.properties else (),
+            tuple([(name, number[id(value)]) for name, value in op.attributes.items()]) if op.attributes else (),
             tuple([self._arguments(region.blocks) for region in op.regions]) if op.regions else (),
             self._arguments(op.successors) if op.successor_uses else (),
         )
 
     def _arguments(self, blocks: Iterable[Block]) -> tuple[tuple[int, ...], ...]:
-        return tuple([tuple([self._number(argument.type) for argument in block.args]) for block in blocks])
+        number = self._by_id
+        return tuple([tuple([number[id(argument.type)] for argument in block.args]) for block in blocks])
 
 
 @dataclass(frozen=True)
@@ -154,10 +173,13 @@ def judge(op: Operation, looks: Looks) -> None:
         VerifyException, Diagnostic: the operation is wrong.
     """
     kind = type(op)
-    known = _judges.get(kind)
-    if known is None or known.verify is not kind.verify_ or known.traits is not kind.traits.traits:
-        known = _judges[kind] = _judge_of(kind)
-    known(op, looks)
+    judge = looks.judges.get(kind)
+    if judge is None:
+        judge = _judges.get(kind)
+        if judge is None or judge.verify is not kind.verify_ or judge.traits is not kind.traits.traits:
+            judge = _judges[kind] = _judge_of(kind)
+        looks.judges[kind] = judge
+    judge(op, looks)
 
 
 def _judge_of(kind: type[Operation]) -> Judge:
@@ -171,7 +193,7 @@ def _judge_of(kind: type[Operation]) -> Judge:
     by_looks = [t.verify for t in asked if type(t) in SEEN_TRAITS] if found else []
     each_time = [t.verify for t in asked if type(t) not in SEEN_TRAITS] if found else []
     plain = bool(found) and not found[0].regions and _is_plain(kind)
-    own = None if demand is Operation.verify_ else demand
+    own = None if demand is Operation.verify_ else _quick_own(kind, demand)
     return Judge(
         definitions=(*map(definition_check, found), *by_looks),
         each_time=(*(_quick(kind, each) for each in each_time), *([own] if own is not None and not plain else [])),
@@ -202,6 +224,29 @@ def _quick(kind: type[Operation], demand: Demand) -> Demand:
             if type.inputs.data != operands or type.outputs.data != results:
                 return demand(op)
         return None
+
+    return check
+
+
+VECTOR_ACCESSES = frozenset({"vector.load", "vector.store"})
+
+
+def _quick_own(kind: type[Operation], demand: Demand) -> Demand:
+    """What a class itself demands. An access to a vector that is seen to be right is not asked: xDSL makes its
+    constraints anew for each."""
+    if kind.name not in VECTOR_ACCESSES:
+        return demand
+
+    def check(op: Operation) -> None:
+        given = [operand.type for operand in op.operands]
+        vector, (base, *indices) = (op.results[0].type, given) if op.results else (given[0], given[1:])
+        if not (
+            isinstance(base, MemRefType)
+            and isinstance(vector, VectorType)
+            and cast("MemRefType[Attribute]", base).element_type == cast("VectorType[Attribute]", vector).element_type
+            and base.get_num_dims() == len(indices)
+        ):
+            demand(op)
 
     return check
 
@@ -248,7 +293,8 @@ def check_sizes(op: Operation) -> None:
                 _check_size(argument.type)
 
 
-def _check_size(type: Attribute) -> None:
-    if isinstance(type, TensorType | MemRefType):
-        if prod(n for n in type.get_shape() if n != DYNAMIC_INDEX) > MAX_ELEMENTS:
-            raise VerifyException(f"{type} fits into no memory")
+def _check_size(given: Attribute) -> None:
+    if type(given) is TensorType or type(given) is MemRefType:  # `isinstance` takes long where it says no
+        shape = cast("ShapedType", given).get_shape()
+        if prod(n for n in shape if n != DYNAMIC_INDEX) > MAX_ELEMENTS:
+            raise VerifyException(f"{given} fits into no memory")

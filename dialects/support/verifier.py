@@ -6,6 +6,7 @@ blocks of a region. Here all failures are found, each in the innermost operation
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -46,12 +47,13 @@ def find_failures(module: ModuleOp) -> list[Diagnostic]:
         seen.add(id(op))
     for index in range(len(ops) - 1, -1, -1):
         op = ops[index]
-        if op in bad:
+        if bad and op in bad:
             continue
         try:
-            _check_structure(op)
-            if op.regions and op.has_trait(SymbolTable):
-                _check_symbols(op)
+            if op.regions or op.successor_uses:
+                _check_structure(op)
+                if op.regions and op.has_trait(SymbolTable):
+                    _check_symbols(op)
             judge(op, looks)
         except (VerifyException, Diagnostic) as error:
             failures[index] = _placed(error, op)
@@ -133,21 +135,27 @@ class Dominance:
 
     def __init__(self) -> None:
         self.seen: set[int] = set()
-        self._idoms: dict[Region, dict[Block, Block]] = {}
+        self._trees: dict[Region, dict[int, tuple[int, int]]] = {}
         self._reaches: dict[tuple[int, int], bool | None] = {}
 
     def holds(self, value: SSAValue, user: Operation) -> bool:
         """Whether `value` is defined on every way to `user`; asked while `user` is being visited."""
         definition = value.owner
-        block = definition if isinstance(definition, Block) else definition.parent
+        if type(definition) is Block:  # `isinstance` takes long where it says no
+            block, inside = definition, False
+        else:
+            assert not isinstance(definition, Block)
+            block, inside = definition.parent, user.parent is definition.parent
         if block is None:
             return False
-        if isinstance(definition, Operation) and user.parent is block:
+        if inside:
             return id(definition) in self.seen and definition is not user
         key = (id(block), id(user.parent))
-        if key not in self._reaches:
-            self._reaches[key] = self._reached(block, user)
-        if (reached := self._reaches[key]) is not None:
+        try:
+            reached = self._reaches[key]
+        except KeyError:
+            reached = self._reaches[key] = self._reached(block, user)
+        if reached is not None:
             return reached
         if isinstance(definition, Block):
             return True
@@ -163,15 +171,12 @@ class Dominance:
     def _dominates(self, block: Block, other: Block) -> bool:
         region = block.parent
         assert region is not None
-        if (idoms := self._idoms.get(region)) is None:
-            idoms = self._idoms[region] = immediate_dominators(region)
-        if other not in idoms:
+        if (tree := self._trees.get(region)) is None:
+            tree = self._trees[region] = dominator_tree(region)
+        if (place := tree.get(id(other))) is None:
             return True  # cannot be reached
-        while other is not block:
-            if idoms[other] is other:
-                return False
-            other = idoms[other]
-        return True
+        within = tree.get(id(block))
+        return within is not None and within[0] <= place[0] <= within[1]
 
 
 def _ancestor_block(op: Operation, region: Region | None) -> Block | None:
@@ -190,55 +195,77 @@ def _is_isolated(kind: type[Operation]) -> bool:
     return kind.has_trait(IsolatedFromAbove)
 
 
-def immediate_dominators(region: Region) -> dict[Block, Block]:
-    """Block -> its immediate dominator, for blocks that can be reached; the entry block's is itself.
+def dominator_tree(region: Region) -> dict[int, tuple[int, int]]:
+    """Where each block that can be reached stands in the tree of immediate dominators, by its `id`: it dominates the
+    blocks whose first number is from its first to its second.
 
     After Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
     """
     entry = region.first_block
     if entry is None:
         return {}
-    postorder: list[Block] = []
-    predecessors: dict[Block, list[Block]] = {entry: []}
+    successors: dict[int, list[int]] = {}
+    postorder: list[int] = []
     pending: list[tuple[Block, bool]] = [(entry, False)]
-    visited: set[Block] = {entry}
     while pending:
         block, done = pending.pop()
         if done:
-            postorder.append(block)
-            continue
-        pending.append((block, True))
-        for successor in block.last_op.successors if block.last_op is not None else ():
-            predecessors.setdefault(successor, []).append(block)
-            if successor not in visited:
-                visited.add(successor)
-                pending.append((successor, False))
-    rank = {block: index for index, block in enumerate(postorder)}
-    idoms = {entry: entry}
+            postorder.append(id(block))
+        elif id(block) not in successors:
+            last = block.last_op
+            next = [] if last is None else list(last.successors)
+            successors[id(block)] = [id(successor) for successor in next]
+            pending.append((block, True))
+            pending.extend((successor, False) for successor in next if id(successor) not in successors)
+    return _intervals(_immediate_dominators(postorder[::-1], successors), postorder[::-1])
+
+
+def _immediate_dominators(order: Sequence[int], successors: Mapping[int, Sequence[int]]) -> list[int]:
+    """Of each block of `order`, a reverse postorder, its immediate dominator, by its place there; the first is its
+    own."""
+    place = {block: number for number, block in enumerate(order)}
+    predecessors: list[list[int]] = [[] for _ in order]
+    for number, block in enumerate(order):
+        for successor in successors[block]:
+            predecessors[place[successor]].append(number)
+    idoms = [0, *(-1 for _ in order[1:])]
     changed = True
     while changed:
         changed = False
-        for block in reversed(postorder):
-            if block is entry:
-                continue
-            new: Block | None = None
-            for predecessor in predecessors[block]:
-                if predecessor in idoms:
-                    new = predecessor if new is None else _common(predecessor, new, idoms, rank)
-            assert new is not None
-            if idoms.get(block) is not new:
-                idoms[block] = new
+        for number in range(1, len(order)):
+            new = -1
+            for other in predecessors[number]:
+                if idoms[other] < 0:
+                    continue
+                while new >= 0 and new != other:
+                    if other > new:
+                        other = idoms[other]
+                    else:
+                        new = idoms[new]
+                new = other
+            if idoms[number] != new:
+                idoms[number] = new
                 changed = True
     return idoms
 
 
-def _common(a: Block, b: Block, idoms: dict[Block, Block], rank: dict[Block, int]) -> Block:
-    while a is not b:
-        while rank[a] < rank[b]:
-            a = idoms[a]
-        while rank[b] < rank[a]:
-            b = idoms[b]
-    return a
+def _intervals(idoms: Sequence[int], order: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """The tree with its blocks numbered such that those which one dominates follow it."""
+    children: list[list[int]] = [[] for _ in order]
+    for number in range(1, len(order)):
+        children[idoms[number]].append(number)
+    first: dict[int, int] = {}
+    tree: dict[int, tuple[int, int]] = {}
+    pending: list[tuple[int, bool]] = [(0, False)]
+    while pending:
+        number, done = pending.pop()
+        if done:
+            tree[order[number]] = first[number], len(first) - 1
+            continue
+        first[number] = len(first)
+        pending.append((number, True))
+        pending.extend((child, False) for child in children[number])
+    return tree
 
 
 def _check_operands(op: Operation, dominance: Dominance) -> Diagnostic | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from xdsl.dialects import arith, memref
@@ -177,11 +178,13 @@ class Access:
 
     @property
     def buffer(self) -> SSAValue:
-        return self.op.memref
+        """What is accessed."""
+        return self.op.operands[1 if self.is_write else 0]
 
-    @property
+    @cached_property
     def is_write(self) -> bool:
-        return isinstance(self.op, memref.StoreOp)
+        """Whether it is a write."""
+        return type(self.op) is memref.StoreOp
 
 
 class Linear(NamedTuple):
@@ -245,6 +248,9 @@ def linear(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -
     divisor divides the multiples that carry the quotient: `(4 * i + j) floordiv 4` is `i` for `0 <= j < 4`."""
     if type(expr) is not AffineBinaryOpExpr:
         return Linear({}, expr.value) if type(expr) is AffineConstantExpr else Linear({expr: 1}, 0)
+    terms: dict[AffineExpr, int] = {}
+    if (constant := _add(expr, 1, terms)) is not None:
+        return Linear(terms, constant)
     kind = expr.kind
     left = linear(expr.lhs, ranges)
     right = linear(expr.rhs, ranges)
@@ -261,6 +267,26 @@ def linear(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -
     if right.terms or right.constant <= 0:
         return Linear({expr: 1}, 0)
     return _divide(kind, left, right.constant, ranges)
+
+
+def _add(expr: AffineExpr, factor: int, terms: dict[AffineExpr, int]) -> int | None:
+    """Add the multiples in `factor * expr` to `terms`, and give the constant; `None` where there is more than sums and
+    multiples by constants."""
+    if type(expr) is AffineConstantExpr:
+        return expr.value * factor
+    if type(expr) is not AffineBinaryOpExpr:
+        if total := terms.get(expr, 0) + factor:
+            terms[expr] = total
+        else:
+            terms.pop(expr, None)
+        return 0
+    if expr.kind is AffineBinaryOpKind.Add:
+        left = _add(expr.lhs, factor, terms)
+        right = None if left is None else _add(expr.rhs, factor, terms)
+        return None if left is None or right is None else left + right
+    if expr.kind is AffineBinaryOpKind.Mul and type(expr.rhs) is AffineConstantExpr:
+        return _add(expr.lhs, factor * expr.rhs.value, terms)
+    return None
 
 
 def _multiply(left: Linear, right: Linear) -> Linear:

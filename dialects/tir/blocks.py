@@ -22,7 +22,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     BaseAttr,
     IRDLOperation,
-    irdl_op_definition,
     opt_prop_def,
     opt_region_def,
     prop_def,
@@ -40,6 +39,7 @@ from ..support.columns import Part, print_parts, to_text
 from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from ..support.interned import segment_sizes
+from ..support.operations import irdl_op_definition
 from .affine import Access, Range, access_map_over, is_affine, over_dimensions, simplify
 from .alignment import BUFFER_DIM_ALIGN, alignments
 from .annotation_keys import verify_annotations
@@ -59,6 +59,9 @@ class IterKind(StrEnum):
     SPATIAL = "spatial"
     REDUCE = "reduce"
     OPAQUE = "opaque"
+
+
+_KINDS = frozenset(kind.value for kind in IterKind)
 
 
 @irdl_op_definition
@@ -306,7 +309,7 @@ class BlockOp(IRDLOperation):
             raise VerifyException("iterators have type index")
         if not len(self.iter_kinds) == len(self.sizes) == len(self.bindings.data.results) == count:
             raise VerifyException(f"{count} iterators need as many kinds, extents and bindings")
-        if any(kind.data not in tuple(IterKind) for kind in self.iter_kinds):
+        if any(kind.data not in _KINDS for kind in self.iter_kinds):
             raise VerifyException(f"unknown iterator kind; known: {', '.join(IterKind)}")
         if isinstance(self.iter_extents, AffineMapAttr) and (
             self.iter_extents.data.num_dims or not depends_on_symbols(*self.iter_extents.data.results)
@@ -516,6 +519,7 @@ def iterator_ranges(block: BlockOp) -> dict[AffineExpr, Range]:
     return {dimension(n): (0, extent - 1) for n, extent in enumerate(block.sizes) if isinstance(extent, int)}
 
 
+@remembered
 def blocks_under(op: Operation) -> list[BlockOp]:
     """The blocks in `op`, in order, `op` itself included."""
     itself = [op] if isinstance(op, BlockOp) else []

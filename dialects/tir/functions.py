@@ -23,6 +23,7 @@ from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verif
 from .legality.calls import check_call
 from .legality.function import check_function
 from .symbols import Extent, is_symbol, symbols_in
+from .walking import in_order
 
 
 @irdl_op_definition
@@ -130,7 +131,7 @@ class PrimFuncOp(IRDLOperation):
             if isinstance(argument.type, MemRefType):
                 name = f"%{argument.name_hint or argument.index}"
                 verify_shape(memref_of(argument), shape, name)
-        for op in self.walk():
+        for op in (self, *in_order(self.body)):
             for attribute in op.properties.values():
                 if type(attribute) is AffineMapAttr:
                     self._verify_map(op, attribute.data)

@@ -56,6 +56,9 @@ INDEPENDENT = "independent"
 """Annotation of a loop: it is known to whoever wrote it that no iteration touches what another one writes."""
 
 
+_KINDS = frozenset(kind.value for kind in ForKind)
+
+
 @irdl_op_definition
 class ForOp(IRDLOperation):
     """Run the body, which holds loops, blocks and buffers, for each value of the loop variable,
@@ -173,7 +176,7 @@ class ForOp(IRDLOperation):
         return self.min.value.data
 
     def verify_(self) -> None:
-        if self.kind.data not in tuple(ForKind):
+        if self.kind.data not in _KINDS:
             raise VerifyException(f'unknown loop kind "{self.kind.data}"; known: {", ".join(ForKind)}')
         if isinstance(self.extent, AffineMapAttr):
             map = self.extent.data

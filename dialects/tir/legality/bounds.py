@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.ir import Region, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...support.facts import remembered
 from ..affine import Access, Range, expr_range, substitute
 from ..blocks import BlockOp, IterKind
 from ..buffers import memref_of
 from ..loops import enclosing_loops, loop_range
+from ..symbols import dimension
 from .decide import Answer, Space, Verdict, is_within, within
 from .finding import Finding
 from .values import value_range
@@ -142,12 +143,16 @@ def judge_accesses(block: BlockOp) -> Iterator[Judgement]:
     """
     if never_runs(block) or any(extent == 0 for extent in block.extents):
         return
-    domain = {AffineExpr.dimension(d): (0, extent - 1) for d, extent in enumerate(block.extents)}
+    extents = block.extents
+    domain = {dimension(d): (0, extent - 1) for d, extent in enumerate(extents)}
     for access in block.accesses():
+        indices = () if access.map is None else access.map.results
         for dim, extent in enumerate(memref_of(access.buffer).get_shape()):
+            if indices and type(index := indices[dim]) is AffineDimExpr and extents[index.position] <= extent:
+                continue  # the common case
             if access.map is None:
                 iters: dict[SSAValue, Range] = {
-                    v: (0, n - 1) for v, n in zip(_region_of(access).block.args, block.extents, strict=True)
+                    v: (0, n - 1) for v, n in zip(_region_of(access).block.args, extents, strict=True)
                 }
                 low, high = value_range(access.op.indices[dim], iters)
                 if low < 0 or high >= extent:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
+from typing import cast
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.utils.hints import isa
 
 from ...support.diagnostics import Diagnostic
 from ...support.kernels import KernelCall
@@ -37,7 +37,7 @@ def check_call(kernel: Operation, call: KernelCall) -> None:
         message = f"the kernel has {len(buffers)} buffers, not {len(call.inputs)} and {len(call.outputs)} more"
         raise Diagnostic.at(call.op, message)
     for buffer, tensor in zip(buffers, (*call.inputs, *call.outputs), strict=True):
-        if not isa(tensor, TensorType[Attribute]) or not _holds(buffer, tensor):
+        if not isinstance(tensor, TensorType) or not _holds(buffer, cast("TensorType[Attribute]", tensor)):
             raise Diagnostic.at(call.op, f"the kernel's {buffer_name(buffer)} is {buffer.type}, not {tensor}")
     blocks = blocks_under(kernel)
     for finding in (
@@ -52,7 +52,7 @@ def _holds(buffer: SSAValue, tensor: TensorType[Attribute]) -> bool:
     """Whether a buffer has the elements of a tensor; integers in buffers are without a sign."""
     type = memref_of(buffer)
     a, b = type.element_type, tensor.element_type
-    same = a.width == b.width if isa(a, IntegerType) and isa(b, IntegerType) else a == b
+    same = a == b or (isinstance(a, IntegerType) and isinstance(b, IntegerType) and a.bitwidth == b.bitwidth)
     return same and type.get_shape() == tensor.get_shape()
 
 

@@ -100,6 +100,10 @@ _UNKNOWN = Answer(Verdict.UNKNOWN)
 
 def within(expr: AffineExpr, extent: int, space: Space, *, search: bool = True) -> Answer:
     """Whether `0 <= expr < extent` everywhere in `space`; without `search`, no example is looked for."""
+    if type(expr) is AffineDimExpr:  # most are
+        low, high = space.ranges[expr.position]
+        if low >= 0 and high < extent:
+            return _PROVED
     if space.is_empty:
         return _PROVED
     ranges = space.by_dimension

@@ -53,6 +53,7 @@ def check_independence(
             for access in block.touches():
                 if access.op.parent_region() is not block.init or not access.is_write:  # what it writes, the body does
                     touched.setdefault(access.buffer, []).append(Touch(block, access))
+    parts = _TouchParts(loop)
     for buffer, touches in touched.items():
         if not private_too and isinstance(buffer.owner, AllocBufferOp) and buffer.owner.is_private:
             continue
@@ -62,7 +63,7 @@ def check_independence(
                     continue
                 if across_blocks_only and first.block is second.block:
                     continue
-                verdict = _never_meet(loop, first, second)
+                verdict = _never_meet(loop, first, second, parts)
                 if verdict != Verdict.PROVED:
                     found = _finding(loop, buffer, first, second, verdict == Verdict.REFUTED)
                     yield replace(found, by_data=verdict == Verdict.UNKNOWN and _by_data(loop, first, second))
@@ -88,14 +89,11 @@ def _finding(loop: ForOp, buffer: SSAValue, first: Touch, second: Touch, certain
     return Finding(writer.block, what, hint, certain, buffer)
 
 
-def _never_meet(loop: ForOp, first: Touch, second: Touch) -> Verdict:
+def _never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts) -> Verdict:
     """Whether `first` in one iteration of `loop` and `second` in another never touch one element."""
     if first.access.map is None or second.access.map is None:
         return Verdict.UNKNOWN
-    shared = [each.var for each in enclosing_loops(loop)]
-    a = _Forms.of(first, loop, shared, 0)
-    b = _Forms.of(second, loop, shared, a.end)
-    if _separated(loop, a, b):
+    if _separated(loop, parts.of(first), parts.of(second)):
         return Verdict.PROVED
     if _is_symbolic(first) or _is_symbolic(second):
         return Verdict.UNKNOWN  # at places that are known only when the function is called
@@ -133,40 +131,47 @@ def _is_symbolic(touch: Touch) -> bool:
     return depends_on_symbols(*exprs) or any(loop.is_symbolic for loop in enclosing_loops(block))
 
 
-@dataclass(frozen=True)
-class _Forms:
-    """The index of an access in each dimension, over dimensions of which the first are the loops outside, then the
-    loop's variable, then the loops within, which no other access shares."""
+_Parts = tuple[dict[AffineExpr, int], dict[AffineExpr, int], int, int]
+"""An index as what the loops outside add, what the loop's variable adds, and the least and greatest of the rest."""
 
-    forms: tuple[Linear, ...]
-    ranges: dict[AffineExpr, Range]
-    end: int
 
-    @staticmethod
-    def of(touch: Touch, loop: ForOp, shared: Sequence[SSAValue], begin: int) -> _Forms:
-        numbers = {v: n for n, v in enumerate((*shared, loop.var))}
-        end = max(begin, len(numbers))
+class _TouchParts:
+    """The parts of the index of an access in each dimension, for one loop: dimensions are first the loops outside, then
+    the loop's variable, then the loops within, which each access has for itself."""
+
+    def __init__(self, loop: ForOp):
+        around = [each.var for each in enclosing_loops(loop)]
+        self._outer = len(around)
+        self._numbers: dict[SSAValue, int] = {v: n for n, v in enumerate((*around, loop.var))}
+        self._known: dict[int, tuple[_Parts | None, ...]] = {}
+
+    def of(self, touch: Touch) -> tuple[_Parts | None, ...]:
+        """Of one access, which has a map; `None` for a dimension in which they cannot be told apart."""
+        if (known := self._known.get(id(touch))) is not None:
+            return known
+        end = len(self._numbers)
         dims: list[AffineExpr] = []
         ranges: dict[AffineExpr, Range] = {}
         for var in touch.block.loop_vars:
-            if (number := numbers.get(var)) is None:
+            if (number := self._numbers.get(var)) is None:
                 number, end = end, end + 1
             dims.append(dimension(number))
             ranges[dims[-1]] = loop_range(var)
         map = touch.access.map
         assert map is not None
         bound = [substitute(expr, dims) for expr in touch.block.bindings.data.results]
-        return _Forms(tuple(linear(substitute(index, bound), ranges) for index in map.results), ranges, end)
+        forms = [linear(substitute(index, bound), ranges) for index in map.results]
+        variable = dimension(self._outer)
+        found = self._known[id(touch)] = tuple([_split(form, variable, self._outer, ranges) for form in forms])
+        return found
 
 
-def _separated(loop: ForOp, a: _Forms, b: _Forms) -> bool:
+def _separated(loop: ForOp, a: Sequence[_Parts | None], b: Sequence[_Parts | None]) -> bool:
     """Whether some dimension always tells two iterations apart."""
     outer = len(enclosing_loops(loop))
-    variable = dimension(outer)
     keys: list[tuple[tuple[AffineExpr, int], ...]] = []
     count = MAX_EXTENT if loop.is_symbolic else loop.trip_count
-    for left, right in zip(a.forms, b.forms, strict=True):
-        one, other = _split(left, variable, outer, a.ranges), _split(right, variable, outer, b.ranges)
+    for one, other in zip(a, b, strict=True):
         if one is None or other is None:
             continue
         fixed, moved, low, high = one
@@ -191,11 +196,8 @@ def _over_first(atom: AffineExpr, dim: int) -> AffineExpr:
     return substitute(atom, [dimension(0)] * (dim + 1))
 
 
-_Parts = tuple[dict[AffineExpr, int], dict[AffineExpr, int], int, int]
-
-
 def _split(form: Linear, variable: AffineExpr, outer: int, ranges: dict[AffineExpr, Range]) -> _Parts | None:
-    """An index as what the loops outside add, what the loop's variable adds, and the range of the rest."""
+    """An index in its parts."""
     fixed: dict[AffineExpr, int] = {}
     moved: dict[AffineExpr, int] = {}
     low = high = form.constant
