@@ -8,7 +8,7 @@ so that LLVM compiles one in another process while the next is being lowered her
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IntegerAttr, ModuleO
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
+from ..dialects.rt.sources import SourceOp
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
@@ -100,6 +101,7 @@ def compile_graph(
     names: list[str] = []
     tables: list[StepTable] = []
     hosted: list[HostedProgram] = []
+    sources: list[str] = []
     memos: list[KernelMemo] = []
 
     def observe(phase: str, module: ModuleOp, kernel: str | None) -> None:
@@ -130,6 +132,8 @@ def compile_graph(
                 )
             elif kernel is not None:
                 names.append(kernel)
+            if kernel is None:
+                sources.extend(op.text.data for op in module.ops if isinstance(op, SourceOp))
             pool.submit(MAIN if kernel is None else kernel, text := _unit_text(module))
             for each in memos:
                 each.written(kernel or MAIN, text)
@@ -140,6 +144,7 @@ def compile_graph(
             required = PassContext.current().required_pass
             run(pipeline(target, start, required=required, observer=observe, sink=submit, memo=memo), module)
         objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
+    objects += _compiled_sources(sources, target, codegen_level)
     if counted is not None:
         pool.counts.known = sum(each.found for each in memos)
         counted(pool.counts)
@@ -163,6 +168,15 @@ def compile_graph(
         found.symbols,
         found.pools,
     )
+
+
+def _compiled_sources(sources: Sequence[str], target: Target, level: int) -> tuple[bytes, ...]:
+    """The object files of C sources that other compilers' kernels came with."""
+    if not sources:
+        return ()
+    from .loops_to_c.compile import cached_c
+
+    return tuple(cached_c(text, target.resolved(), level) for text in sources)
 
 
 def _hosted_graph(

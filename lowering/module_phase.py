@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 
 from ..dialects.mem.graph import GraphOp
 from ..dialects.relay.core import FuncOp, PrimitiveOp
+from ..dialects.relay.functions import COMPOSITE, is_for
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.tir.core import PrimFuncOp
 from ..transforms.relay.outline_segments import SEGMENT
@@ -37,15 +38,21 @@ def phase_of(module: ModuleOp) -> str:
     if any(isinstance(op, func.FuncOp) and INPUTS in op.attributes for op in ops):
         return "loops"
     functions = [op for op in ops if isinstance(op, FuncOp)]
-    if any(function.is_primitive for function in functions):
+    own = [function for function in functions if not is_for(function)]
+    if any(function.is_primitive for function in own):
         return "fuse"
-    if any(isinstance(op, PrimitiveOp) for function in functions for op in function.body.block.ops):
+    if any(_is_kernel(op) for function in own for op in function.body.block.ops):
         return "graph"
     if functions:
         return "import"
     if any(isinstance(op, llvm.FuncOp) and INPUTS in op.attributes for op in ops):
         return "llvm"
     raise UsageError("there is no function to run in this module", hint="a graph is a relay.func")
+
+
+def _is_kernel(op: Operation) -> bool:
+    """Whether fusion has made this; a composite, or what is for another compiler, stands in graphs before it."""
+    return isinstance(op, PrimitiveOp) and COMPOSITE not in op.attributes and not is_for(op)
 
 
 def entry_names(module: ModuleOp) -> list[str]:

@@ -220,6 +220,9 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.fold_scale_axis import FoldScaleAxisPass
     from ..transforms.relay.inline import InlinePass
     from ..transforms.relay.lambda_lift import LambdaLiftPass
+    from ..transforms.relay.outline_compiler_functions_with_existing_global_symbols import (
+        OutlineCompilerFunctionsWithExistingGlobalSymbolsPass as OutlineCompilerFunctionsPass,
+    )
     from ..transforms.relay.plan_devices import PlanDevicesPass
     from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
     from ..transforms.relay.simplify_expr import SimplifyExprPass
@@ -228,6 +231,7 @@ def graph(target: Target) -> list[ModulePass]:
 
     return [
         RemoveUnusedFunctionsPass(),
+        OutlineCompilerFunctionsPass(),
         LambdaLiftPass(),
         InlinePass(),
         SimplifyInferencePass(),

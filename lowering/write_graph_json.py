@@ -27,6 +27,7 @@ from .graph_json import COPY, CPU_TYPE, LAYERS, NOP, GraphJson, Node, Ref
 from .graph_to_memory.bufferize_graph import BufferizeGraphPass
 from .graph_to_memory.signature import names_of_memory
 from .read_steps import layers_of
+from .relay_to_tir.external import lower_external
 from .relay_to_tir.place_calls import place_calls
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def write_graph_json(module: ModuleOp) -> tuple[GraphJson, dict[str, NDArray], t
     """
     planned = module.clone()
     place_calls(planned)
+    lower_external(planned)
     planned = BufferizeGraphPass(depth_first=True)(planned)
     planned = ElideCopiesPass(concatenations=False, outputs=False)(planned)
     planned = PlanMemoryPass(strategy="tvm-greedy")(planned)

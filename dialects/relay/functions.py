@@ -39,6 +39,16 @@ if TYPE_CHECKING:
     pass
 
 
+COMPILER, COMPOSITE = "Compiler", "Composite"
+"""Attributes that say who compiles a function or region, and what a region is as a whole, for whoever compiles it."""
+
+
+def is_for(op: Operation, compiler: str = "") -> bool:
+    """Whether a function or region is for another compiler than Weft, of this name if there is one."""
+    mark = op.attributes.get(COMPILER)
+    return mark is not None and (not compiler or mark == StringAttr(compiler))
+
+
 class _FuncCallable(CallableOpInterface):
     @classmethod
     def get_callable_region(cls, op: Operation) -> Region:

@@ -10,7 +10,8 @@ from .checks import CheckOp, RecordOp, RecordType
 from .constants import ConstantOp
 from .core import ShareOp, SlotsOp, SlotsType
 from .dots import DotOp
+from .sources import SourceOp
 
-_OPS: list[type[Operation]] = [ShareOp, SlotsOp, RecordOp, CheckOp, CallOp, CallPackedOp, ConstantOp, DotOp]
+_OPS: list[type[Operation]] = [ShareOp, SlotsOp, RecordOp, CheckOp, CallOp, CallPackedOp, ConstantOp, DotOp, SourceOp]
 
 Rt = Dialect("rt", _OPS, [SlotsType, RecordType])

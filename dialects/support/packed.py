@@ -16,6 +16,7 @@ from typing import Any, TypeVar, overload
 
 from .arguments import checked
 from .diagnostics import UsageError, did_you_mean
+from .plugins import function as installed_function
 
 Packed = Callable[..., Any]
 PackedT = TypeVar("PackedT", bound=Packed)
@@ -71,11 +72,13 @@ def get_global_func(name: str, allow_missing: bool) -> Packed | None: ...
 def get_global_func(name: str) -> Packed: ...
 @checked
 def get_global_func(name: str, allow_missing: bool = False) -> Packed | None:
-    """The function of a name.
+    """The function of a name: one that was registered, or that the entry point `weft.functions` of a package names.
 
     Raises:
         UsageError: there is none, and that is not allowed.
     """
+    if name not in _FUNCTIONS and callable(installed := installed_function(name)):
+        _FUNCTIONS[name] = installed
     if (found := _FUNCTIONS.get(name)) is None and not allow_missing:
         hint = did_you_mean(name, _FUNCTIONS) or f'weft.register_func("{name}", function) makes it known'
         raise UsageError(f"no Python function is registered as '{name}'", hint=hint)

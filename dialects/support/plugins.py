@@ -4,6 +4,8 @@
 | ---              | ---                                                                        |
 | `xdsl.universe`  | a `Universe`: dialects and passes                                          |
 | `weft.importers` | a mapping of ONNX operators to converters, see `weft.frontend.onnx.registry` |
+| `weft.backends`  | a `weft.Backend`: a compiler for parts of graphs                            |
+| `weft.functions` | a Python function that compiled code calls by the entry's name             |
 
 What cannot be loaded, be it a whole plug-in or one dialect or pass of it, is warned about, once, and done without: it
 must not stop a tool that may not even need it. An exception that comes out of foreign code later on is blamed on the
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 UNIVERSES = "xdsl.universe"
 IMPORTERS = "weft.importers"
+BACKENDS = "weft.backends"
+FUNCTIONS = "weft.functions"
 T = TypeVar("T")
 
 _authors: set[str] = set()
@@ -90,6 +94,19 @@ def importers() -> Iterator[tuple[str, object]]:
     return ((_title(entry), value) for entry, value in _loaded(IMPORTERS))
 
 
+def backends() -> Iterator[tuple[str, object]]:
+    """What the entry points for backends name, each with its title."""
+    return ((_title(entry), value) for entry, value in _loaded(BACKENDS))
+
+
+def function(name: str) -> object:
+    """The Python function that an entry point makes known by this name; `None` where none does."""
+    for entry in entry_points(group=FUNCTIONS):
+        if entry.name == name:
+            return loaded(_title(entry), entry.load)
+    return None
+
+
 def loaded(what: str, factory: Callable[[], T]) -> T | None:
     """What the factory of a plug-in gives; `None`, with a warning the first time, where it raises."""
     if what in _broken:
@@ -140,7 +157,7 @@ def blamed(error: BaseException) -> InternalError | None:
     """What to say about an exception that foreign code raised, or caused: that of a plug-in, or of a module whose
     passes were registered. `None` where none had part in it."""
     names: dict[str, tuple[str, str]] = {}
-    for entry in (*entry_points(group=UNIVERSES), *entry_points(group=IMPORTERS)):
+    for entry in (each for group in (UNIVERSES, IMPORTERS, BACKENDS, FUNCTIONS) for each in entry_points(group=group)):
         if (top := _top(entry.module)) not in OURS:
             package = entry.dist.name if entry.dist is not None else _title(entry)
             names.setdefault(top, (f"the plug-in '{entry.name}'", package))

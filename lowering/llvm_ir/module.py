@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from ...dialects.extensions import llvm as llvmx
+from ...dialects.rt.sources import SourceOp
 from ..loops_to_llvm.types import LoweringError
 from . import memory, ops
 from .function import FunctionEmitter, ModuleContext, refuse_unknown
@@ -34,7 +35,7 @@ EMITTER_MODULES = (memory, ops)
 
 
 def emit_llvm_ir(module: ModuleOp, triple: str = "", data_layout: str = "") -> str:
-    """The text of a module that holds only operations of the llvm dialect.
+    """The text of a module that holds only operations of the llvm dialect. Sources for other compilers are comments.
 
     Raises:
         LoweringError: an operation, type or attribute has no LLVM IR.
@@ -50,6 +51,8 @@ def emit_llvm_ir(module: ModuleOp, triple: str = "", data_layout: str = "") -> s
             parts.append(_function(context, op))
         elif isinstance(op, llvm.GlobalOp):
             parts.append(_global(op))
+        elif isinstance(op, SourceOp):
+            parts.append("\n".join(f"; {line}" for line in (f"{op.language.data}:", *op.text.data.splitlines())))
         else:
             raise LoweringError(op, "is not an operation of the llvm dialect that may stand at module level")
     parts += context.declarations.values()

@@ -53,7 +53,7 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
     kernels = {op.callee.root_reference.data: None for op in graph.body.walk() if isinstance(op, func.CallOp)}
     checks, records_at = read_checks(graph.attributes)
     return CompiledGraph(
-        (_cached(text, target.resolved(), level, flags),),
+        (cached_c(text, target.resolved(), level, flags),),
         constants,
         inputs,
         outputs,
@@ -70,7 +70,8 @@ def _constant_number(op: Operation) -> int:
     return number.value.data if isinstance(number, IntegerAttr) else 0
 
 
-def _cached(text: str, target: Target, level: int, flags: tuple[str, ...]) -> bytes:
+def cached_c(text: str, target: Target, level: int = 3, flags: tuple[str, ...] = ()) -> bytes:
+    """The object file of a text, which is kept where kernels are kept on disk. Raises what `compile_c` does."""
     cache = KernelCache.from_environment()
     if cache is None:
         return compile_c(text, target, level, flags)

@@ -14,6 +14,7 @@ from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
 from xdsl.ir import Operation
 
+from ...dialects.rt.sources import SourceOp
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
 from ..abi import ALIGNMENT, CONSTANTS_TABLE, COUNTER_BYTES, ENTRY, INPUTS, TensorSpec
@@ -63,7 +64,7 @@ def emit_parts(ops: Sequence[Operation]) -> str:
         Diagnostic: an operation has no counterpart in C, or there is no graph to run.
     """
     for op in ops:
-        if not isinstance(op, func.FuncOp | memref.GlobalOp):
+        if not isinstance(op, func.FuncOp | memref.GlobalOp | SourceOp):
             raise Diagnostic.at(op, f"{op.name} has no counterpart in C", hint="C is made of a module at phase 'loops'")
     functions = [op for op in ops if isinstance(op, func.FuncOp) and op.body.blocks]
     graphs = [function for function in functions if INPUTS in function.attributes]
@@ -79,6 +80,7 @@ def emit_parts(ops: Sequence[Operation]) -> str:
     if constants:
         what = "/* Addresses of the constants, which whoever loads this puts here. */"
         texts.insert(0, f"{what}\nconst void *{CONSTANTS_TABLE}[{constants}];")
+    texts += [op.text.data.strip("\n") for op in ops if isinstance(op, SourceOp)]
     texts.append(_run(unit, graph))
     texts.append(_entry(name, graph))
     body = "\n\n".join(texts)

@@ -48,6 +48,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from ...dialects.mem.graph import GraphOp
+from ...dialects.rt.sources import SourceOp
 from ...transforms.infra import remarks
 from ...transforms.infra.passes import ModulePass
 from ...transforms.relay.outline_segments import is_control
@@ -105,9 +106,9 @@ ARENA_BYTES = "weft.arena_bytes"
 
 
 def _stays(op: Operation) -> bool:
-    """Whether an operation is for the host, which runs it step by step: a function that branches, or a graph on several
-    devices."""
-    return is_control(op) or (isinstance(op, GraphOp) and op.is_hosted)
+    """Whether an operation is for somebody else: a function that branches, or a graph on several devices, which the
+    host runs step by step; a source for another compiler."""
+    return is_control(op) or isinstance(op, SourceOp) or (isinstance(op, GraphOp) and op.is_hosted)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, Tensor, flatten_types, is_dynamic
-from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
+from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.symbols import affine_map, as_affine
@@ -97,8 +97,9 @@ class DynamicCalls:
                     widths = [len(flatten_types([type])) for type in op.tuple.type.types]
                     start = sum(widths[: op.index.value.data])
                     dims[op.result] = dims[op.tuple][start : start + widths[op.index.value.data]]
-                case ConstantOp():
-                    dims[op.result] = [tuple(type.get_shape()) for type in flatten_types([op.result.type])]
+                case ConstantOp() | CallLoweredOp():
+                    for result in op.results:
+                        dims[result] = [tuple(type.get_shape()) for type in flatten_types([result.type])]
                 case _ if op is graph.return_op:
                     pass
                 case _:

@@ -12,7 +12,8 @@ relay.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
 tir.prim_func @fused_nn_relu(%p0: memref<8xf32>, %out: memref<8xf32>) { ... one tir.block for each stage ...
 ```
 
-Tuples are opened: a tuple operand becomes several buffers. Does not: schedule anything; functions that are not
+Tuples are opened: a tuple operand becomes several buffers. A function for another compiler (`Compiler`) becomes a
+`tir.prim_func` that calls what its backend says (`external`). Does not: schedule anything; functions that are not
 primitive stay. Counterpart of TVM's LowerTE (TECompiler, LowerToTECompute).
 """
 
@@ -30,13 +31,15 @@ from ...dialects import te
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static
 from ...dialects.relay.computing import compute_results
 from ...dialects.relay.copying import copied_arguments
-from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
+from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
 from ...transforms.relay.outline_primitives import OutlinePrimitivesPass
+from .calls import lower_call
 from .dynamic_calls import DynamicCalls, Kernel
+from .external import lower_external
 from .place_calls import place_calls
 from .te_to_tir import create_prim_func
 
@@ -57,6 +60,7 @@ class LowerTEPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         place_calls(op)
         copies: dict[str, bool] = {}
+        lower_external(op)
         dynamic = DynamicCalls(op, lower_at)
         for graph in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_primitive]:
             dynamic.lower_calls(graph, _lower_dynamic_call)
@@ -72,7 +76,7 @@ class LowerTEPass(ModulePass):
             function.erase()
         for call in [c for c in op.walk() if isinstance(c, CallOp)]:
             if (callee := call.callee.root_reference.data) in copies:
-                _lower_call(call, copies[callee])
+                lower_call(call, copies[callee])
 
 
 def lower_function(function: FuncOp) -> PrimFuncOp:
@@ -194,43 +198,4 @@ def _constant(op: ConstantOp) -> te.Tensor:
 
 
 def _lower_dynamic_call(call: CallOp, kernel: Kernel, attributes: dict[str, Attribute]) -> None:
-    _lower_call(call, False, kernel.name, attributes)
-
-
-def _lower_call(
-    call: CallOp, copies: bool, callee: str | None = None, attributes: dict[str, Attribute] | None = None
-) -> None:
-    """Replace a call by one on tensors: tuples are taken apart before it and put together after it.
-    `copies`: the kernel does nothing but copy."""
-    assert call.parent is not None
-    block = call.parent
-
-    def insert(op: Operation) -> Operation:
-        op.location = call.location
-        block.insert_op_before(op, call)
-        return op
-
-    def opened(value: SSAValue) -> list[SSAValue]:
-        if not isinstance(value.type, TupleType):
-            return [value]
-        fields = [insert(TupleGetOp(value, i)).results[0] for i in range(len(value.type.types))]
-        return [v for field in fields for v in opened(field)]
-
-    arguments = [v for argument in call.arguments for v in opened(argument)]
-    types = flatten_types([r.type for r in call.results])
-    lowered = insert(CallLoweredOp(callee or call.callee.root_reference.data, arguments, types, copies=copies))
-    lowered.attributes |= call.attributes
-    lowered.attributes |= attributes or {}
-    flat = iter(lowered.results)
-
-    def closed(type: Attribute) -> SSAValue:
-        if not isinstance(type, TupleType):
-            return next(flat)
-        return insert(TupleOp(*(closed(t) for t in type.types))).results[0]
-
-    for old in call.results:
-        new = closed(old.type)
-        new.name_hint = old.name_hint
-        old.replace_all_uses_with(new)
-    call.detach()
-    call.erase()
+    lower_call(call, False, kernel.name, attributes)

@@ -2,6 +2,7 @@
 
 PASSES: dict[str, str] = {
     "alter-op-layout": "alter_op_layout:AlterOpLayoutPass",
+    "annotate-target": "annotate_target:AnnotateTargetPass",
     "backward-fold-scale-axis": "backward_fold_scale_axis:BackwardFoldScaleAxisPass",
     "canonicalize-cast": "canonicalize_cast:CanonicalizeCastPass",
     "canonicalize-ops": "canonicalize_ops:CanonicalizeOpsPass",
@@ -15,10 +16,18 @@ PASSES: dict[str, str] = {
     "forward-fold-scale-axis": "forward_fold_scale_axis:ForwardFoldScaleAxisPass",
     "fuse-ops": "fuse_ops:FuseOpsPass",
     "infer-type": "infer_type:InferTypePass",
+    "inline-compiler-functions-bound-to": ("inline_compiler_functions_bound_to:InlineCompilerFunctionsBoundToPass"),
     "inline": "inline:InlinePass",
     "lambda-lift": "lambda_lift:LambdaLiftPass",
+    "mark-compiler-functions-as-extern": "mark_compiler_functions_as_extern:MarkCompilerFunctionsAsExternPass",
+    "merge-compiler-regions": "merge_compiler_regions:MergeCompilerRegionsPass",
+    "merge-composite": "merge_composite:MergeCompositePass",
+    "outline-compiler-functions-with-existing-global-symbols": (
+        "outline_compiler_functions_with_existing_global_symbols:OutlineCompilerFunctionsWithExistingGlobalSymbolsPass"
+    ),
     "outline-primitives": "outline_primitives:OutlinePrimitivesPass",
     "outline-segments": "outline_segments:OutlineSegmentsPass",
+    "partition-graph": "partition_graph:PartitionGraphPass",
     "plan-devices": "plan_devices:PlanDevicesPass",
     "remove-unused-functions": "remove_unused_functions:RemoveUnusedFunctionsPass",
     "simplify-expr": "simplify_expr:SimplifyExprPass",

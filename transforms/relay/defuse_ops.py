@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from ...dialects.relay.core import CallOp, FuncOp, PrimitiveOp
+from ...dialects.relay.functions import is_for
 from ..infra import ModulePass, report_changed
 from ..infra.walk import clone, erase, walk
 from .outline_primitives import inline_primitive
@@ -36,8 +37,9 @@ class DefuseOpsPass(ModulePass):
     tvm_name: ClassVar[str | None] = "DefuseOps"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        kernels = {func.sym_name.data: func for func in op.ops if isinstance(func, FuncOp) and func.is_primitive}
-        used = [nested for nested in walk(op) if isinstance(nested, PrimitiveOp | CallOp)]
+        own = [func for func in op.ops if not is_for(func)]
+        kernels = {func.sym_name.data: func for func in own if isinstance(func, FuncOp) and func.is_primitive}
+        used = [nested for func in own for nested in walk(func) if isinstance(nested, PrimitiveOp | CallOp)]
         inlined: set[FuncOp] = set()
         for use in used:
             if isinstance(use, PrimitiveOp):

@@ -28,6 +28,7 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, FunctionType, ModuleOp, UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
+from ...dialects.relay.functions import is_for
 from ..infra import ModulePass, remarks, report_changed
 from ..infra.walk import erase, walk
 from .fuse_ops import FuseOpsPass
@@ -50,10 +51,10 @@ class OutlinePrimitivesPass(ModulePass):
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
-        return FuseOpsPass.holds_in(module) and not any(isinstance(op, PrimitiveOp) for op in walk(module))
+        return FuseOpsPass.holds_in(module) and not _primitives(module)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        primitives = [primitive for primitive in walk(op) if isinstance(primitive, PrimitiveOp)]
+        primitives = _primitives(op)
         names = SymbolNames(op)
         outlined: dict[Hashable, FuncOp] = {}
         for primitive in primitives:
@@ -69,6 +70,11 @@ class OutlinePrimitivesPass(ModulePass):
                 remarks.passed(self.name, primitive, f"shares @{function.sym_name.data}")
             _replace_by_call(primitive, function)
         report_changed(bool(primitives))
+
+
+def _primitives(module: ModuleOp) -> list[PrimitiveOp]:
+    """The regions of a module; those in functions for other compilers are for these."""
+    return [op for top in module.ops if not is_for(top) for op in walk(top) if isinstance(op, PrimitiveOp)]
 
 
 def inline_primitive(primitive: PrimitiveOp) -> None:

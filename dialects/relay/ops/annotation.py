@@ -1,4 +1,4 @@
-"""Operators that say something about a value to a later pass: where it lives, that fusion ends here."""
+"""Operators that say something about a value to a later pass: where it lives, that fusion ends, who compiles it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..base import Fusion, FusionPattern, Moves, NonComputational, RelayOp, Value, flag, is_true
+from ..base import Fusion, FusionPattern, Moves, NonComputational, RelayOp, Value, flag, is_true, string
 from ..devices import FREE, DeviceError, VirtualDevice, VirtualDeviceAttr, device
 from ..slopes import slope
 from .elementwise import SameTypeOp
@@ -167,5 +167,71 @@ class OnDeviceOp(_Placing):
         return g.given
 
 
-OPS: list[type[Operation]] = [StopFusionOp, DeviceCopyOp, OnDeviceOp]
+class _Bound(RelayOp, ABC):
+    """The operand, at the bound of a region of operators that `partition-graph` hands to another compiler.
+
+    The operand may be of any type. Where nobody partitions the graph, this is a copy.
+    """
+
+    data = operand_def(_ANY_TYPE)
+    result = result_def(_ANY_TYPE)
+
+    compiler = string()
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), Moves())
+    assembly_format = "$data attr-dict `:` type($result)"
+
+    def infer(self) -> Sequence[Attribute]:
+        return [self.data.type]
+
+    def verify_(self) -> None:
+        super().verify_()
+        if not self.compiler.data:
+            raise VerifyException("'compiler' is empty: it names who compiles the region")
+
+    def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
+        return [_copied(x) for x in inputs]
+
+    def numpy(self, *inputs: NDArray) -> Sequence[NDArray]:
+        return inputs
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.given
+
+
+@irdl_op_definition
+class CompilerBeginOp(_Bound):
+    """The operand, which enters a region of operators for another compiler.
+
+    The operand may be of any type. `merge-compiler-regions` and `partition-graph` read it; where nobody partitions the
+    graph, it is a copy.
+
+    `y = x`
+
+    ```mlir
+    %y = relay.annotation.compiler_begin %x {compiler = "dnnl"} : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.annotation.compiler_begin"
+
+
+@irdl_op_definition
+class CompilerEndOp(_Bound):
+    """The operand, which leaves a region of operators for another compiler.
+
+    The operand may be of any type. `merge-compiler-regions` and `partition-graph` read it; where nobody partitions the
+    graph, it is a copy.
+
+    `y = x`
+
+    ```mlir
+    %y = relay.annotation.compiler_end %x {compiler = "dnnl"} : tensor<2x4xf32>
+    ```
+    """
+
+    name = "relay.annotation.compiler_end"
+
+
+OPS: list[type[Operation]] = [StopFusionOp, DeviceCopyOp, OnDeviceOp, CompilerBeginOp, CompilerEndOp]
 """The annotations."""

@@ -44,6 +44,7 @@ from .pattern import (
 Check: TypeAlias = Callable[[Match], bool]
 """Whether a match is wanted."""
 
+_PARTITIONED = "PartitionedFromPattern"
 _COMPUTING = (CallPattern, OpPattern, TuplePattern, TupleGetItemPattern)
 
 
@@ -117,7 +118,7 @@ def partition(
     taken: set[Operation] = set()
     changed = False
     for op in reversed(list(walk(root))[1:]):
-        if op in taken:
+        if op in taken or _is_partitioned(op.parent_op()):
             continue
         for value in op.results:
             match = pattern.match(value)
@@ -134,6 +135,11 @@ def partition(
             changed = True
             break
     return changed
+
+
+def _is_partitioned(op: Operation | None) -> bool:
+    """Whether an operation is a region that a partitioning has made."""
+    return isinstance(op, PrimitiveOp) and _PARTITIONED in op.attributes
 
 
 def computed_inside(match: Match) -> dict[Operation, None]:
@@ -196,7 +202,7 @@ def _outline(value: SSAValue, ops: list[Operation], match: Match, attributes: Ma
     last = ops[-1]
     region = PrimitiveOp(inputs, [value.type], Region(body))
     names = "".join(f"{op.name.removeprefix('relay.')}_" for op in ops)
-    region.attributes = {"PartitionedFromPattern": StringAttr(names)}
+    region.attributes = {_PARTITIONED: StringAttr(names)}
     region.attributes |= {name: as_attribute(v) for name, v in attributes.items()}
     region.location = last.location
     assert last.parent is not None

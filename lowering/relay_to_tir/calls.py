@@ -1,0 +1,54 @@
+"""Calls of functions on tensors and tuples, which become calls of kernels on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.relay.base import flatten_types
+from ...dialects.relay.core import CallLoweredOp, CallOp, TupleGetOp, TupleOp
+
+
+def lower_call(
+    call: CallOp,
+    copies: bool,
+    callee: str | None = None,
+    attributes: dict[str, Attribute] | None = None,
+    constants: Sequence[SSAValue] = (),
+) -> None:
+    """Replace a call by one on tensors: tuples are taken apart before it and put together after it.
+    `copies`: the kernel does nothing but copy. `constants`: what it takes besides."""
+    assert call.parent is not None
+    block = call.parent
+
+    def insert(op: Operation) -> Operation:
+        op.location = call.location
+        block.insert_op_before(op, call)
+        return op
+
+    def opened(value: SSAValue) -> list[SSAValue]:
+        if not isinstance(value.type, TupleType):
+            return [value]
+        fields = [insert(TupleGetOp(value, i)).results[0] for i in range(len(value.type.types))]
+        return [v for field in fields for v in opened(field)]
+
+    arguments = [*(v for argument in call.arguments for v in opened(argument)), *constants]
+    types = flatten_types([r.type for r in call.results])
+    lowered = insert(CallLoweredOp(callee or call.callee.root_reference.data, arguments, types, copies=copies))
+    lowered.attributes |= call.attributes
+    lowered.attributes |= attributes or {}
+    flat = iter(lowered.results)
+
+    def closed(type: Attribute) -> SSAValue:
+        if not isinstance(type, TupleType):
+            return next(flat)
+        return insert(TupleOp(*(closed(t) for t in type.types))).results[0]
+
+    for old in call.results:
+        new = closed(old.type)
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    call.detach()
+    call.erase()

@@ -1,0 +1,1 @@
+"""Regions of operators for other compilers: what bounds them, and which operators are in them."""
