@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dialects.support.dtypes import numpy_dtype_of
+from ..dialects.support.element_types import numpy_dtype_of
 from ..dialects.support.packed import as_scalar, get_global_func
 
 _KEPT = 64

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from .lowering.machine.target import Target as Target
     from .runtime.executable import Executable as Executable
     from .transform import PassContext as PassContext
+    from .transforms.relay.backends import Backend as Backend
+    from .transforms.relay.backends import ExternalKernel as ExternalKernel
+    from .transforms.relay.backends import register_backend as register_backend
+    from .transforms.relay.backends import remove_backend as remove_backend
 
 __version__: str
 

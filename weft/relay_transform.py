@@ -7,13 +7,51 @@ function = relay.transform.gradient(function)               # one function
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+
 from . import transform as _passes
 from .frontend.relay.gradients import gradient as gradient
 from .frontend.relay.gradients import gradients as gradients
+from .transforms.relay.annotate_target import AnnotateTargetPass
+from .transforms.relay.backends import PatternEntry, get_backend
+from .transforms.relay.merge_compiler_regions import MergeCompilerRegionsPass
+from .transforms.relay.merge_composite import MergeCompositePass
+from .transforms.relay.partition_graph import PartitionGraphPass
+
+
+def MergeComposite(pattern_table: Sequence[PatternEntry]) -> MergeCompositePass:
+    """The pass that finds the patterns of a table: names, patterns of `dataflow_pattern`, checks of matches."""
+    return MergeCompositePass.of(pattern_table)
+
+
+def AnnotateTarget(targets: str | Sequence[str], include_non_call_ops: bool = True) -> AnnotateTargetPass:
+    """The pass that bounds what backends take, the most wanted first."""
+    return AnnotateTargetPass(targets if isinstance(targets, str) else tuple(targets), include_non_call_ops)
+
+
+def partition_for(
+    module: ModuleOp, *backends: str, mod_name: str = "default", bind_constants: bool = True, merge: bool = True
+) -> ModuleOp:
+    """A module with functions for all that some backends take, the most wanted first; `module` stays as it is.
+
+    Without `merge`, each operator and composite is a region of its own.
+
+    Raises:
+        UsageError: there is no such backend.
+    """
+    table = [entry for name in backends for entry in get_backend(name).patterns()]
+    if table:
+        module = MergeComposite(table)(module)
+    module = AnnotateTarget(backends)(module)
+    if merge:
+        module = MergeCompilerRegionsPass()(module)
+    return PartitionGraphPass(mod_name, bind_constants)(module)
 
 
 def __dir__() -> list[str]:
-    return sorted({"gradient", "gradients", *dir(_passes)})
+    return sorted({"gradient", "gradients", "partition_for", *dir(_passes)})
 
 
 def __getattr__(name: str) -> object:

@@ -18,6 +18,7 @@ from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
+from ...dialects.rt.sources import SourceOp
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.guard import Guard, guarded
 from ...dialects.support.knobs import CC
@@ -52,8 +53,9 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
     constants = tuple(constant_data(op, op.attributes["weft.value"], op.attributes["weft.type"]) for op in held)
     kernels = {op.callee.root_reference.data: None for op in graph.body.walk() if isinstance(op, func.CallOp)}
     checks, records_at = read_checks(graph.attributes)
+    files = [text, *(op.text.data for op in module.ops if isinstance(op, SourceOp))]
     return CompiledGraph(
-        (cached_c(text, target.resolved(), level, flags),),
+        tuple(cached_c(file, target.resolved(), level, flags) for file in files),
         constants,
         inputs,
         outputs,

@@ -80,9 +80,10 @@ def emit_parts(ops: Sequence[Operation]) -> str:
     if constants:
         what = "/* Addresses of the constants, which whoever loads this puts here. */"
         texts.insert(0, f"{what}\nconst void *{CONSTANTS_TABLE}[{constants}];")
-    texts += [op.text.data.strip("\n") for op in ops if isinstance(op, SourceOp)]
     texts.append(_run(unit, graph))
     texts.append(_entry(name, graph))
+    for source in (op.text.data.strip("\n") for op in ops if isinstance(op, SourceOp)):
+        texts.append(f"/* A file of its own, which defines what is declared above. */\n#if 0\n{source}\n#endif")
     body = "\n\n".join(texts)
     return f"{_head(name, unit, body)}\n\n{body}\n"
 

@@ -112,6 +112,9 @@ def _asked(function: FuncOp) -> ExternalKernel:
     if not isinstance(kernel, ExternalKernel):  # pyright: ignore[reportUnnecessaryIsInstance]
         message = f"the backend '{compiler.data}' gives {type(kernel).__name__} for it, and no ExternalKernel"
         raise Diagnostic.at(function, message)
+    if kernel.symbol == function.sym_name.data:
+        hint = "call it by another name, such as that of the function with something behind it"
+        raise Diagnostic.at(function, f"'{kernel.symbol}' is the name of the kernel that calls it", hint=hint)
     return kernel
 
 

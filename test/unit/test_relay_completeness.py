@@ -35,6 +35,8 @@ WITHOUT_FUSION_PATTERN = {
 
 TOTAL_TYPE_RELATIONS = {
     "relay.abs": "any tensor will do, here and for the operators that share the relation",
+    "relay.annotation.compiler_begin": "any value will do",
+    "relay.annotation.compiler_end": "any value will do",
     "relay.argwhere": "any tensor will do",
     "relay.device_copy": "any value will do",
     "relay.cast_like": "any two tensors will do",
@@ -54,6 +56,7 @@ def for_each(reason: str, *names: str) -> dict[str, str]:
 
 WITHOUT_LAYOUT_RULE = {
     **for_each("its result has as many rows as the data says", "argwhere", "unique"),
+    **for_each("a bound for partition-graph", "annotation.compiler_begin", "annotation.compiler_end"),
     **for_each(
         "it looks across channels, or along an axis that may be theirs",
         "adv_index", "argmax", "argmin", "argsort", "collapse_sum_like", "collapse_sum_to", "cumprod", "cumsum",

@@ -153,17 +153,23 @@ class _Annotation:
         target = target or common
         self._targets[op] = target
         for place in places:
-            value = op.operands[place]
-            if self._ends(value) and not isinstance(defining(value), CompilerEndOp):
-                value = self._insert(CompilerEndOp(value, compiler=self._target_of(value)), op)
-            op.operands[place] = self._insert(CompilerBeginOp(value, compiler=target), op)
+            left = self._left(op.operands[place], op)
+            op.operands[place] = self._insert(CompilerBeginOp(left, compiler=target), op)
 
     def _end(self, op: Operation, places: range) -> None:
         """Have the operands of an operation leave their regions."""
         for place in places:
-            value = op.operands[place]
-            if self._ends(value) and not isinstance(defining(value), CompilerEndOp):
-                op.operands[place] = self._insert(CompilerEndOp(value, compiler=self._target_of(value)), op)
+            op.operands[place] = self._left(op.operands[place], op)
+
+    def _left(self, value: SSAValue, user: Operation) -> SSAValue:
+        """A value as it is outside of the region that it was computed in, for one that uses it."""
+        maker = defining(value)
+        if isinstance(maker, CompilerEndOp):
+            if value.has_one_use() and maker.parent is user.parent and user.parent is not None:
+                maker.detach()
+                user.parent.insert_op_before(maker, user)
+            return value
+        return self._insert(CompilerEndOp(value, compiler=self._target_of(value)), user) if self._ends(value) else value
 
     def _insert(self, new: CompilerBeginOp | CompilerEndOp, before: Operation) -> SSAValue:
         new.location = before.location

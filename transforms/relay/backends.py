@@ -133,15 +133,16 @@ def remove_backend(name: str) -> None:
 
 
 def backends() -> Mapping[str, Backend]:
-    """All backends by name: those registered, and those of installed packages."""
+    """All backends by name: those registered, which come first, and those of installed packages."""
     if not _REGISTRY.asked:
         _REGISTRY.asked = True
+        registered = dict(_REGISTRY.backends)
         for title, value in installed_backends():
-            given = value() if isinstance(value, type) else value
+            given = loaded(title, value) if isinstance(value, type) else value
             if not isinstance(given, Backend):
                 warn(title, f"it is {type(given).__name__}, and no weft.Backend")
-            elif loaded(title, partial(register_backend, given)) is None:
-                continue
+            elif getattr(given, "name", "") not in registered:
+                loaded(title, partial(register_backend, given))
     return _REGISTRY.backends
 
 

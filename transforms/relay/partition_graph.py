@@ -115,6 +115,7 @@ def _function_of(region: CompilerRegion, name: str, bind_constants: bool) -> Fun
     values: dict[SSAValue, SSAValue] = {}
     parameters: dict[SSAValue, SSAValue] = {}
     arguments: list[SSAValue] = []
+    bound: list[SSAValue] = []
     for op in order:
         if isinstance(op, CompilerEndOp):
             continue
@@ -123,6 +124,7 @@ def _function_of(region: CompilerRegion, name: str, bind_constants: bool) -> Fun
             if source not in parameters:
                 if bind_constants and _is_constant(source):
                     parameters[source] = _copied(source, body)
+                    bound.append(source)
                 else:
                     argument = body.insert_arg(op.result.type, len(body.args))
                     argument.name_hint = f"{_plain(region.target)}_{region.number}_i{region.inputs.index(op)}"
@@ -132,7 +134,7 @@ def _function_of(region: CompilerRegion, name: str, bind_constants: bool) -> Fun
             values[op.result] = parameters[source]
             continue
         for operand in op.operands:
-            if operand not in values:
+            if operand not in values:  # a constant, which need not enter
                 values[operand] = _copied(operand, body)
         body.add_op(copy := clone(op, values))
         values.update(zip(op.results, copy.results, strict=True))
@@ -144,6 +146,8 @@ def _function_of(region: CompilerRegion, name: str, bind_constants: bool) -> Fun
     function = FuncOp(name, type, Region(body), private=True, attributes=marks)
     function.location = region.outputs[0].location if region.outputs else order[0].location
     _call(region, order, name, arguments, results)
+    for value in bound:
+        _drop_unused(value)
     return function
 
 
@@ -166,6 +170,16 @@ def _copied(value: SSAValue, body: Block) -> SSAValue:
     fields: dict[SSAValue, SSAValue] = {operand: _copied(operand, body) for operand in made.operands}
     body.add_op(copy := clone(made, fields))
     return copy.results[0]
+
+
+def _drop_unused(value: SSAValue) -> None:
+    """Erase a constant, or a tuple of constants, that nothing uses any more."""
+    made = defining(value)
+    if made is not None and value.first_use is None:
+        operands = list(made.operands)
+        erase(made)
+        for operand in operands:
+            _drop_unused(operand)
 
 
 def _call(

@@ -1,0 +1,1 @@
+"""Backends for parts of graphs. docs/backends.md of Weft explains them."""

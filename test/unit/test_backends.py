@@ -1,0 +1,281 @@
+"""Backends: the blocks of docs/backends.md, the two of `examples/external`, and what is refused."""
+
+# What executables give is an array or a tuple of them, and what pages define has no types.
+# pyright: basic, reportArgumentType=false, reportCallIssue=false
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import weft
+from weft import Backend, Diagnostic, ExternalKernel, relay
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.packed import remove_global_func
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "external"
+PAGE = (ROOT / "docs" / "backends.md").read_text()
+WITH_C = [pytest.param("c_source", marks=pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler"))]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """`examples/external`, as its `pyproject.toml` has it installed: a folder for the path, with what it declares."""
+    site = tmp_path_factory.mktemp("site")
+    (site / "external").symlink_to(EXAMPLE / "external")
+    declared = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
+    (info := site / "weft_external-0.1.0.dist-info").mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {declared['name']}\nVersion: 0.1.0\n")
+    groups = declared["entry-points"].items()
+    lines = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in entries.items()) for group, entries in groups]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    sys.path.append(str(site))
+    from external.blas import Blas
+    from external.c_source import CSource
+
+    backends = [weft.register_backend(Blas(), override=True), weft.register_backend(CSource(), override=True)]
+    yield site
+    sys.path.remove(str(site))
+    for name in [backend.name for backend in backends]:
+        weft.remove_backend(name)
+    for name in ("blas.product", "doubling.double"):
+        remove_global_func(name)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "external"]:
+        del sys.modules[name]
+
+
+def module_of(inputs: dict[str, tuple[int, ...]], body: Any) -> ModuleOp:
+    variables = [relay.var(name, shape=shape) for name, shape in inputs.items()]
+    return relay.IRModule.from_expr(relay.Function(variables, body(*variables)))
+
+
+def random(*shape: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    return np.random.default_rng(len(shape)).standard_normal(shape).astype(np.float32)
+
+
+def main_of(module: ModuleOp) -> FuncOp:
+    return next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
+
+
+def agrees(parts: ModuleOp, graph: ModuleOp, *arrays: np.ndarray[Any, Any]) -> weft.Executable:
+    """The compiled module, which gives what the interpreter gives for the graph."""
+    expected = evaluate_function(main_of(graph), arrays)
+    exe = weft.compile(parts)
+    given = exe(*arrays)
+    for array, wanted in zip(given if isinstance(given, tuple) else [given], expected, strict=True):
+        np.testing.assert_allclose(array, wanted, rtol=1e-4, atol=1e-5)
+    return exe
+
+
+def test_the_blocks_of_the_page_run() -> None:
+    names: dict[str, Any] = {}
+    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    for block in blocks:
+        exec(compile(block, "docs/backends.md", "exec"), names)
+    weft.remove_backend("doubling")
+    assert len(blocks) == 3
+    (shown,) = re.findall(r'```mlir title="parts"\n(.*?)```', PAGE, re.DOTALL)
+    printed = str(main_of(names["parts"]))
+    assert re.sub(r"%\w+", "%", printed.strip()) == re.sub(r"%\w+", "%", shown.strip())
+
+
+def test_the_entry_points_of_the_page_are_those_of_the_package() -> None:
+    (shown,) = re.findall(r'```toml title="examples/external/pyproject.toml"\n(.*?)```', PAGE, re.DOTALL)
+    package = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())
+    assert tomllib.loads(shown)["project"]["entry-points"] == package["project"]["entry-points"]
+
+
+@pytest.mark.parametrize(("transpose_a", "transpose_b"), [(False, True), (True, False)])
+def test_batches_of_products_go_to_blas(transpose_a: bool, transpose_b: bool) -> None:
+    a, b = random(3, 5, 4) if transpose_a else random(3, 4, 5), random(3, 6, 5) if transpose_b else random(3, 5, 6)
+    graph = module_of(
+        {"a": a.shape, "b": b.shape},
+        lambda a, b: relay.nn.batch_matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b),
+    )
+    parts = relay.transform.partition_for(graph, "blas")
+    assert [op.name for op in main_of(parts).body.block.ops] == ["relay.call", "relay.return"]
+    agrees(parts, graph, a, b)
+
+
+def test_several_products_are_one_region_with_several_results() -> None:
+    x, w = random(4, 8), random(8, 8)
+    graph = module_of(
+        {"x": x.shape, "w": w.shape},
+        lambda x, w: relay.Tuple([h := relay.nn.dense(x, w), relay.nn.dense(h, relay.const(random(3, 8)))]),
+    )
+    parts = relay.transform.partition_for(graph, "blas")
+    (function,) = [op for op in parts.ops if isinstance(op, FuncOp) and "Compiler" in op.attributes]
+    assert len(function.function_type.outputs) == 2
+    agrees(parts, graph, x, w)
+
+
+def elementwise() -> ModuleOp:
+    return module_of(
+        {"x": (2, 4)},
+        lambda x: relay.tanh(relay.add(relay.nn.relu(x), relay.multiply(x, relay.const(random(2, 4))))),
+    )
+
+
+@pytest.mark.parametrize("backend", WITH_C)
+def test_elementwise_operators_become_c_in_every_executor_and_target(backend: str, tmp_path: Path) -> None:
+    graph, x = elementwise(), random(2, 4) - 0.5
+    parts = relay.transform.partition_for(graph, backend)
+    exe = agrees(parts, graph, x)
+    assert "fused" not in "".join(k for k in exe.graph.kernels if "tanh" not in k)
+    y = exe(x)
+    np.testing.assert_allclose(weft.compile(parts, target="c")(x), y, rtol=1e-5)
+    module = weft.compile(parts, executor="graph")
+    module.run(x=x)
+    np.testing.assert_array_equal(module.get_output(0), y)
+    assert exe.profile(x).steps[0].kernel.startswith("tvmgen_default_c_source")
+    for phase in ("tir", "loops", "llvm"):
+        (tmp_path / "phase.mlir").write_text(exe.ir[phase])
+        assert "rt.source" in exe.ir[phase]
+        np.testing.assert_array_equal(weft.compile(tmp_path / "phase.mlir")(x), y)
+    library = exe.export_library(tmp_path / "libparts.so")
+    assert library is None or Path(library).exists()
+
+
+def test_a_saved_executable_finds_its_functions_and_imports_no_compiler(installed: Path, tmp_path: Path) -> None:
+    graph, x = module_of({"x": (4, 8)}, lambda x: relay.nn.dense(x, relay.const(random(5, 8)))), random(4, 8)
+    exe = agrees(relay.transform.partition_for(graph, "blas"), graph, x)
+    exe.save(tmp_path / "parts.weft")
+    np.save(tmp_path / "x.npy", x)
+    script = f"""
+import sys, numpy as np, weft
+y = weft.load({str(tmp_path / "parts.weft")!r})(np.load({str(tmp_path / "x.npy")!r}))
+np.save({str(tmp_path / "y.npy")!r}, y)
+assert "external.products" in sys.modules and "external.blas" not in sys.modules
+compilers = ("weft.transforms.relay", "weft.dialects.relay", "weft.lowering.phases", "xdsl.ir")
+assert not any(name.startswith(compilers) for name in sys.modules)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(installed), str(ROOT)])}
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment)
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), exe(x))
+
+
+def test_the_tools_know_backends_of_installed_packages(installed: Path, tmp_path: Path) -> None:
+    graph = module_of({"x": (4, 6)}, lambda x: relay.tanh(relay.add(relay.nn.relu(x), x)))
+    (tmp_path / "graph.mlir").write_text(str(graph))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(installed), str(ROOT)])}
+    passes = "annotate-target{targets=blas,c_source},merge-compiler-regions,partition-graph"
+    command = [sys.executable, "-m", "weft.tools.weft_opt", "graph.mlir", "-p", passes, "-o", "parts.mlir"]
+    subprocess.run(command, check=True, cwd=tmp_path, env=environment)
+    assert 'Compiler = "c_source"' in (tmp_path / "parts.mlir").read_text()
+    if shutil.which("cc"):
+        command = [sys.executable, "-m", "weft.tools.weft_run", "parts.mlir", "--compare", "interpreter", "--quiet"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "equal to interpreter" in done.stdout
+
+
+class Saying(Backend):
+    """Gives what it is told to."""
+
+    name = "saying"
+
+    def __init__(self, kernel: Any):
+        self.kernel = kernel
+
+    def supports(self, op: Any) -> bool:
+        return op.name == "relay.nn.relu"
+
+    def lower(self, function: FuncOp) -> ExternalKernel:
+        return self.kernel(function) if callable(self.kernel) else self.kernel
+
+
+def refused(kernel: Any, message: str, shape: tuple[Any, ...] = (4,)) -> None:
+    weft.register_backend(Saying(kernel), override=True)
+    try:
+        graph = module_of({"x": shape}, relay.nn.relu)
+        parts = relay.transform.partition_for(graph, "saying")
+        with pytest.raises(Diagnostic) as error:
+            weft.compile(parts)(np.zeros(4, np.float32))
+        assert message in str(error.value), str(error.value)
+    finally:
+        weft.remove_backend("saying")
+
+
+def test_what_a_backend_gets_wrong_is_told_with_its_name() -> None:
+    refused(None, "the backend 'saying' gives NoneType for it, and no ExternalKernel")
+    refused(Backend().lower, "the backend 'saying' has no 'lower'")
+    refused(lambda f: ExternalKernel("c", f.sym_name.data), "is the name of the kernel that calls it")
+    refused(ExternalKernel("packed", "there.is.none"), "no Python function is registered as 'there.is.none'")
+    refused(ExternalKernel("packed", "f"), "has a dynamic dimension", (relay.Any(),))
+
+
+def test_a_region_of_a_backend_that_is_gone_is_told_of() -> None:
+    weft.register_backend(Saying(None))
+    parts = relay.transform.partition_for(module_of({"x": (4,)}, relay.nn.relu), "saying")
+    weft.remove_backend("saying")
+    with pytest.raises(Diagnostic, match="there is no backend 'saying'"):
+        weft.compile(parts)
+
+
+def test_a_kernel_that_cannot_be_is_refused_where_it_is_made() -> None:
+    with pytest.raises(UsageError, match="the language of a kernel"):
+        ExternalKernel("cuda", "f")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UsageError, match="is a Python function, and has no C source"):
+        ExternalKernel("packed", "f", source="int x;")
+    with pytest.raises(UsageError, match="a kernel has a name"):
+        ExternalKernel("c", "")
+
+
+@pytest.mark.parametrize("backend", WITH_C)
+def test_source_that_does_not_compile_is_told_of(backend: str) -> None:
+    refused(
+        ExternalKernel("c", "f", source="void f(const float *x, float *y) { oops }"), "the C compiler does not accept"
+    )
+
+
+def test_what_a_python_kernel_raises_the_call_raises() -> None:
+    @weft.register_func("saying.fails", override=True)
+    def fails(x: object, out: object) -> None:  # pyright: ignore[reportUnusedFunction]
+        raise ZeroDivisionError("by hand")
+
+    weft.register_backend(Saying(ExternalKernel("packed", "saying.fails")), override=True)
+    try:
+        parts = relay.transform.partition_for(module_of({"x": (4,)}, relay.nn.relu), "saying")
+        exe = weft.compile(parts)
+        with pytest.raises(Exception, match="by hand"):
+            exe(np.zeros(4, np.float32))
+    finally:
+        weft.remove_backend("saying")
+        remove_global_func("saying.fails")
+
+
+def test_metadata_and_constants_are_kept_once() -> None:
+    numbers = np.arange(2000, dtype=np.float32)
+
+    def kernel(function: FuncOp) -> ExternalKernel:
+        return ExternalKernel("packed", "saying.adds", [numbers], json.dumps({"more": 1}).encode())
+
+    @weft.register_func("saying.adds", override=True)
+    def adds(x: Any, numbers: Any, metadata: Any, out: Any) -> None:  # pyright: ignore[reportUnusedFunction]
+        out[...] = x + numbers + json.loads(metadata.tobytes())["more"]
+
+    weft.register_backend(Saying(kernel), override=True)
+    try:
+        graph = module_of({"x": (2000,)}, lambda x: relay.nn.relu(relay.tanh(relay.nn.relu(x))))
+        exe = weft.compile(relay.transform.partition_for(graph, "saying"))
+        x = np.zeros(2000, np.float32)
+        np.testing.assert_allclose(exe(x), np.tanh(numbers + 1) + numbers + 1, rtol=1e-5)
+        assert sorted(array.nbytes for array in exe.graph.constants) == [11, 8000]
+    finally:
+        weft.remove_backend("saying")
+        remove_global_func("saying.adds")
