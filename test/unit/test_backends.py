@@ -196,7 +196,7 @@ class Saying(Backend):
         return op.name == "relay.nn.relu"
 
     def lower(self, function: FuncOp) -> ExternalKernel:
-        return self.kernel(function) if callable(self.kernel) else self.kernel
+        return self.kernel(function) if callable(self.kernel) else self.kernel  # pyright: ignore[reportReturnType]
 
 
 def refused(kernel: Any, message: str, shape: tuple[Any, ...] = (4,)) -> None:

@@ -132,3 +132,13 @@ func.func @more_lanes_than_an_instruction_has(%c: vector<8xi32>, %a: vector<32xi
   %0 = rt.dot "sdot" %c, %a, %a : vector<8xi32>, vector<32xi8>
   func.return
 }
+
+// -----
+
+// expected-error @+1 {{sources are of the languages c, not "fortran"}}
+rt.source "fortran" "END"
+
+// -----
+
+// expected-error @+1 {{the source is empty}}
+rt.source "c" " "

@@ -68,3 +68,12 @@ func.func @calls_and_constants(%x: f32, %row: memref<16xf32>) {
   %c = rt.constant dense<[1, 2]> : tensor<2xi8> : memref<2xi8>
   func.return
 }
+
+// CHECK-LABEL: func.func @functions_come_with_their_source
+// CHECK:         rt.call "half"(%x, %x) : (memref<1xf32>, memref<1xf32>) -> ()
+// CHECK:       rt.source "c" "void half(const float *x, float *y) { *y = *x / 2; }\n"
+func.func @functions_come_with_their_source(%x: memref<1xf32>) {
+  rt.call "half"(%x, %x) : (memref<1xf32>, memref<1xf32>) -> ()
+  func.return
+}
+rt.source "c" "void half(const float *x, float *y) { *y = *x / 2; }\n"
