@@ -71,7 +71,7 @@ func.func @calls_and_constants(%x: f32, %row: memref<16xf32>) {
 
 // CHECK-LABEL: func.func @functions_come_with_their_source
 // CHECK:         rt.call "half"(%x, %x) : (memref<1xf32>, memref<1xf32>) -> ()
-// CHECK:       rt.source "c" "void half(const float *x, float *y) { *y = *x / 2; }\n"
+// CHECK:       rt.source "c" "void half(const float *x, float *y) { *y = *x / 2; }\0A"
 func.func @functions_come_with_their_source(%x: memref<1xf32>) {
   rt.call "half"(%x, %x) : (memref<1xf32>, memref<1xf32>) -> ()
   func.return
