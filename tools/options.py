@@ -215,8 +215,8 @@ def _add_passes(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repo
         "-O",
         dest="opt_level",
         type=int,
-        choices=range(4),
-        metavar="{0,1,2,3}",
+        choices=range(5),
+        metavar="{0,1,2,3,4}",
         help="run passes up to this level "
         "only (default 3 for phases, any for the passes of -p); alone: run the phase 'graph'",
     )

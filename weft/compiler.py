@@ -87,7 +87,7 @@ def compile(
         model: the path of an `.onnx` or `.mlir` file, an ONNX model in memory, an xDSL module, or a `relay.func`. A
             module that is given stays as it is.
         target: as TVM writes it, `llvm -mcpu=native -mattr=-avx512f`.
-        opt_level: 0 to 3, which passes run. Without it, that of the `PassContext` around the call, or 3. All else of
+        opt_level: 0 to 4, which passes run. Without it, that of the `PassContext` around the call, or 3. All else of
             that context holds here as well.
         threads: threads for an inference; as many as there are processors, unless given.
         params: inputs that become constants, by name.

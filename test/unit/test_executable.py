@@ -225,7 +225,7 @@ def test_what_is_no_model_is_refused(model: Any) -> None:
 
 @pytest.mark.parametrize(("level", "error"), [(-1, UsageError), (4, UsageError), (9, UsageError), ("2", TypeError)])
 def test_there_are_four_levels(level: Any, error: type[Exception]) -> None:
-    with pytest.raises(error, match=r"levels are 0 to 3|is an int or None, and not '2'"):
+    with pytest.raises(error, match=r"levels are 0 to 4|is an int or None, and not '2'"):
         weft.compile(module(), opt_level=level, function="other")
 
 

@@ -213,7 +213,7 @@ def test_a_number_that_is_too_long_is_refused():
     [
         ({"opt_level": "3"}, TypeError, "'opt_level' of PassContext is an int, and not '3', a str"),
         ({"opt_level": True}, TypeError, "and not True, a bool"),
-        ({"opt_level": 4}, ConfigError, "there is no opt level 4"),
+        ({"opt_level": 5}, ConfigError, "there is no opt level 5"),
         ({"opt_level": -1}, ConfigError, "there is no opt level -1"),
         ({"instruments": [PassTimingInstrument]}, TypeError, "and has the class PassTimingInstrument in it"),
         (

@@ -38,7 +38,7 @@ NOT_EVALUATED = {
 call such."""
 
 
-OTHERS_TELL = {"fold-scale-axis"}
+OTHERS_TELL = {"batching-ops", "fold-scale-axis"}
 """Passes that run others, which tell what they have changed."""
 
 
@@ -91,7 +91,7 @@ def reached(func: FuncOp, callees: dict[str, FuncOp]) -> set[str]:
 def test_the_results_are_the_same_before_and_after(name: str):
     module = parse(TESTS / f"{name.replace('-', '_')}.mlir")
     assert drop_what_cannot_be_evaluated(module) == NOT_EVALUATED.get(name, set())
-    with PassContext(opt_level=3):
+    with PassContext(opt_level=4):
         after = get_pass(name)(module)
     assert functions(after)
     assert_same_results(module, after)
@@ -127,11 +127,11 @@ def test_a_pass_that_reports_no_change_has_changed_nothing(name: str):
     quiet: list[str] = []
     for each in functions(module):
         alone = with_callees(module, each)
-        with PassContext(opt_level=3):  # what the pass requires has been done
+        with PassContext(opt_level=4):  # what the pass requires has been done
             for required in get_pass(name).info.required:
                 alone = get_pass(required)(alone)
         before, reported = str(alone), _Reported(name)
-        with PassContext(opt_level=3, instruments=[reported]):
+        with PassContext(opt_level=4, instruments=[reported]):
             after = get_pass(name)(alone)
         if reported.changed is False:
             quiet.append(each)

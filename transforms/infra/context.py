@@ -27,7 +27,7 @@ T = TypeVar("T")
 _LOG = logging.getLogger("weft.passes")
 
 DEFAULT_OPT_LEVEL = 2
-MAX_OPT_LEVEL = 3
+MAX_OPT_LEVEL = 4
 
 
 def checked_level(level: int) -> int:
@@ -57,7 +57,7 @@ class PassContext:
     so inside both `current()` is the outer context, as in TVM.
 
     Args:
-        opt_level: passes of at most this level run; 0 to 3.
+        opt_level: passes of at most this level run; 0 to 4.
         required_pass: names of passes that run whatever their level.
         disabled_pass: names of passes that do not run.
         instruments: told about contexts entered and passes run.

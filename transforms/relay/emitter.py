@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relay.base import RelayOp
-from ...dialects.relay.core import ConstantOp
+from ...dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
 from ...dialects.support.dtypes import numpy_dtype
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Emitter:
     def __init__(self) -> None:
         self.ops: list[Operation] = []
 
-    def __call__(self, op: RelayOp | ConstantOp) -> SSAValue:
+    def __call__(self, op: RelayOp | ConstantOp | TupleOp | TupleGetOp) -> SSAValue:
         """Take an operation with one result, and return that."""
         self.ops.append(op)
         return op.results[0]

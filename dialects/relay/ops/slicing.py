@@ -127,8 +127,10 @@ class StridedSliceOp(InjectiveOp):
             return Slice(0, 1, extent)
         begin, end, stride = bounds
         if self.slice_mode.data == "size":
+            if end < 0 and begin == 0:
+                return Slice(0, 1, extent)
             if extent == DYNAMIC:
-                return Slice(begin, 1, end)
+                return Slice(begin, 1, DYNAMIC if end < 0 else end)
             first = begin + extent if begin < 0 else begin
             return Slice.between(first, extent if end < 0 else first + end, 1, extent)
         return Slice(begin, stride, DYNAMIC) if extent == DYNAMIC else Slice.between(begin, end, stride, extent)

@@ -1,0 +1,38 @@
+// RUN: weft-opt %s -O4 -p combine-parallel-dense{min-num-branches=2} | filecheck %s
+// RUN: weft-opt %s -O4 -p 'combine-parallel-dense{min-num-branches=2 to-batch=false}' | filecheck %s --check-prefix FLAT
+
+// CHECK-LABEL: relay.func @layers_become_a_batch
+// CHECK: %[[X:.*]] = relay.stack
+// CHECK: %[[W:.*]] = relay.stack
+// CHECK: relay.nn.batch_matmul %[[X]], %[[W]] : (tensor<2x2x4xf32>, tensor<2x3x4xf32>) -> tensor<2x2x3xf32>
+// CHECK: relay.expand_dims %b1
+// CHECK: relay.expand_dims %b2
+// CHECK: relay.add
+// CHECK: relay.split {{.*}} {indices_or_sections = 2 : i64
+// CHECK: relay.squeeze
+// CHECK: relay.squeeze
+// CHECK: relay.nn.dense %x, %w3
+// FLAT-LABEL: relay.func @layers_become_a_batch
+// FLAT: relay.nn.dense {{.*}}-> tensor<2x8xf32>
+// FLAT: relay.strided_slice {{.*}}end = array<i64: -1, 3>
+// FLAT: relay.strided_slice
+// FLAT: relay.strided_slice {{.*}}begin = array<i64: 0, 6>, end = array<i64: -1, 2>
+relay.func @layers_become_a_batch(%x: tensor<2x4xf32>, %w1: tensor<3x4xf32>, %w2: tensor<3x4xf32>, %w3: tensor<2x4xf32>, %b1: tensor<3xf32>, %b2: tensor<3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x2xf32>) {
+  %0 = relay.nn.dense %x, %w1 : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  %1 = relay.add %0, %b1 : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %2 = relay.nn.dense %x, %w2 : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  %3 = relay.add %2, %b2 : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %4 = relay.nn.dense %x, %w3 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x2xf32>
+  relay.return %1, %3, %4 : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x2xf32>
+}
+
+// CHECK-LABEL: relay.func @a_dynamic_batch_is_left
+// CHECK-NOT: relay.stack
+// CHECK: relay.return
+// FLAT-LABEL: relay.func @a_dynamic_batch_is_left
+// FLAT: relay.nn.dense {{.*}}units = 6 : i64{{.*}}-> tensor<?x6xf32>
+relay.func @a_dynamic_batch_is_left(%x: tensor<?x4xf32>, %w1: tensor<3x4xf32>, %w2: tensor<3x4xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>) {
+  %0 = relay.nn.dense %x, %w1 {units = 3 : i64} : (tensor<?x4xf32>, tensor<3x4xf32>) -> tensor<?x3xf32>
+  %1 = relay.nn.dense %x, %w2 {units = 3 : i64} : (tensor<?x4xf32>, tensor<3x4xf32>) -> tensor<?x3xf32>
+  relay.return %0, %1 : tensor<?x3xf32>, tensor<?x3xf32>
+}
