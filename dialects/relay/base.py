@@ -47,6 +47,7 @@ from ..support.diagnostics import UsageError, did_you_mean
 from ..support.dtypes import is_storage
 from .blocking import PLAIN, Blocks, Wish
 from .inference import inferred_once
+from .reordering import Order, Reordered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -280,6 +281,20 @@ class RelayOp(IRDLOperation, ABC):
         Returns whether that was done.
         """
         return False
+
+    LAYOUTS: ClassVar[tuple[str, ...]] = ()
+    """Layout: the properties that name the layouts of the first operands, where these may be chosen."""
+
+    def default_layout(self, layout: str) -> str | None:
+        """Layout: that of the second operand (a kernel) which goes best with one of the first; `None` if none does."""
+        return None
+
+    def reordered(self, order: Order) -> Reordered | None:
+        """Layout: this operator where its first operand (of a `Pointwise` operator: its result) has its axes in another
+        order; `None` where it has to have them as they are."""
+        if not self.has_trait(Pointwise):
+            return None
+        return Reordered([order] * len(self.results), along=range(len(self.operands)))
 
     @classmethod
     def has_layout_rule(cls) -> bool:

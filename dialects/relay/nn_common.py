@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, Float16Type, IntegerAttr, TensorType, TupleType, f32
 from xdsl.ir import Attribute
@@ -16,6 +16,8 @@ from .. import te
 from ..support.dtypes import scalar_type
 from .base import DYNAMIC, RelayOp, Tensor, shape_of, string
 from .blocking import PLAIN, Blocks, layout_text
+from .layout import parse_layout
+from .reordering import Order, Reordered, reordered_layout
 
 if TYPE_CHECKING:
     from typing import Any
@@ -30,6 +32,11 @@ class ToldLayoutOp(RelayOp, ABC):
 
     data = operand_def(TensorType)
     layout = string("NCHW")
+
+    LAYOUTS: ClassVar[tuple[str, ...]] = ("layout",)
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"layout": reordered_layout(parse_layout(self.layout.data), order)})
 
     def channel_block(self, blocks: Blocks) -> int:
         return blocks.channel_block(shape_of(self.data)[1]) if self.layout.data == "NCHW" else PLAIN

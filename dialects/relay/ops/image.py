@@ -32,6 +32,7 @@ from ..base import (
 )
 from ..layout import Layout, unblocked
 from ..nn_common import accumulator, narrow, result_element
+from ..reordering import Order, Reordered, reordered_layout
 from ..resample import Sampling, cubic_weights, one_of, resample
 
 if TYPE_CHECKING:
@@ -61,6 +62,11 @@ class _Resize(RelayOp, ABC):
 
     def parsed_layout(self) -> Layout:
         return unblocked(self.layout.data, "NC" + self.SPATIAL, "layout")
+
+    LAYOUTS: ClassVar[tuple[str, ...]] = ("layout",)
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"layout": reordered_layout(self.parsed_layout(), order)})
 
     def sampling(self) -> Sampling:
         return Sampling(

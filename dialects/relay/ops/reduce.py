@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -40,6 +40,7 @@ from ..base import (
 from ..blocking import PLAIN, Blocks
 from ..indexing import row_major
 from ..nn_common import accumulator, narrow
+from ..reordering import Order, Reordered, reordered_axes, without_axes
 from .elementwise import truth_values
 from .transform import ExpandDimsOp
 
@@ -110,6 +111,13 @@ class ReduceOp(RelayOp, ABC):
         data = tensor(self.data)
         shape = data.get_shape()
         return [TensorType(self.result_element(data), self.reduction(len(shape)).shape(shape))]
+
+    def reordered(self, order: Order) -> Reordered | None:
+        axes = self.reduction(len(order)).axes
+        if not axes:
+            return None
+        result = order if is_true(self.keepdims) else without_axes(order, axes)
+        return Reordered([result], {"axis": sorted(reordered_axes(axes, order)), "exclude": False})
 
     def result_element(self, data: Tensor) -> Attribute:
         """The element type of the result."""
@@ -342,6 +350,9 @@ class VarianceOp(ReduceOp):
 
     unbiased = flag(False)
 
+    def reordered(self, order: Order) -> Reordered | None:
+        return None if (rule := super().reordered(order)) is None else replace(rule, along=(0, 1))
+
     def infer(self) -> Sequence[Attribute]:
         data, mean = tensor(self.data), tensor(self.mean)
         reduction = self.reduction(len(data.get_shape()))
@@ -382,6 +393,10 @@ class _ArgReduceOp(ReduceOp, ABC):
     KIND: ClassVar[te.ReduceKind]
 
     select_last_index = flag(False)
+
+    def reordered(self, order: Order) -> Reordered | None:
+        """Places along several axes are counted in the order of these."""
+        return super().reordered(order) if len(self.reduction(len(order)).axes) == 1 else None
 
     def result_element(self, data: Tensor) -> Attribute:
         return i32

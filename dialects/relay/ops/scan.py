@@ -18,6 +18,7 @@ from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, normalize_axis, opt_integer, string, tensor
 from ..indexing import reshaped
 from ..nn_common import accumulator, narrow, widened
+from ..reordering import Order, Reordered, reordered_axis
 from .elementwise import named_type
 from .transform import ExpandDimsOp
 
@@ -44,6 +45,11 @@ class _ScanOp(RelayOp, ABC):
 
     traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def reordered(self, order: Order) -> Reordered | None:
+        if self.axis is None:
+            return None
+        return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
 
     def element(self, data: Attribute) -> Attribute:
         """The result's element type."""

@@ -37,6 +37,7 @@ from ..base import (
 from ..blocking import PLAIN, Blocks
 from ..core import TupleGetOp, TupleOp
 from ..nn_common import tuple_type
+from ..reordering import Order, Reordered, all_in, reordered_axes, reordered_axis
 from .transform import InjectiveOp, SqueezeOp
 
 if TYPE_CHECKING:
@@ -121,6 +122,10 @@ class StridedSliceOp(InjectiveOp):
         values = zip(begin, end, strides, strict=True)
         return {normalize_axis(axis, rank): bounds for axis, bounds in zip(axes, values, strict=True)}
 
+    def reordered(self, order: Order) -> Reordered:
+        axes = range(len(self.begin)) if self.axes is None else ints(self.axes)
+        return Reordered([order], {"axes": reordered_axes(axes, order)})
+
     def slice_of(self, extent: int, bounds: tuple[int, int, int] | None) -> Slice:
         """The slice of one axis; with `count` `DYNAMIC` where it depends on a dynamic extent."""
         if bounds is None:
@@ -179,6 +184,12 @@ class SliceLikeOp(InjectiveOp):
 
     traits = traits_def(FusionPattern(Fusion.INJECTIVE), Moves())
 
+    def reordered(self, order: Order) -> Reordered | None:
+        if len(shape_of(self.like)) != len(order):
+            return None
+        axes = range(len(order)) if self.axes is None else ints(self.axes)
+        return Reordered([order], {"axes": reordered_axes(axes, order)}, along=(0, 1))
+
     def cut(self, shape: Sequence[int], like: Sequence[int]) -> list[int]:
         """The shape of the result.
 
@@ -228,6 +239,10 @@ class SplitOp(RelayOp):
 
     traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE), Moves())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def reordered(self, order: Order) -> Reordered:
+        orders = all_in(order, len(self.result.type.types))
+        return Reordered(orders, {"axis": reordered_axis(self.axis.value.data, order)})
 
     def parts(self, extent: int) -> list[Slice]:
         """The slices of the axis, one for each part; `count` is `DYNAMIC` where it depends on a dynamic extent.
@@ -356,6 +371,9 @@ class ConcatenateOp(_JoinOp):
     """
 
     name = "relay.concatenate"
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
 
     def infer(self) -> Sequence[Attribute]:
         fields = self.fields()

@@ -13,7 +13,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from xdsl.dialects.builtin import AnyFloat, TensorType, i32
+from xdsl.dialects.builtin import AnyFloat, TensorType, TupleType, i32
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -24,6 +24,7 @@ from ...support.dtypes import numpy_dtype
 from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, integer, is_true, normalize_axis, string, tensor
 from ..nn_common import tuple_type
+from ..reordering import Order, Reordered, all_in, reordered_axis
 from .elementwise import named_type
 from .gather import GatherOp
 
@@ -86,6 +87,10 @@ class _OrderOp(RelayOp, ABC):
 
     traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def reordered(self, order: Order) -> Reordered:
+        fields = self.result.type.types.data if isinstance(self.result.type, TupleType) else (self.result.type,)
+        return Reordered(all_in(order, len(fields)), {"axis": reordered_axis(self.axis.value.data, order)})
 
     def place(self, rank: int) -> int:
         return normalize_axis(self.axis.value.data, rank)

@@ -39,6 +39,7 @@ from ..base import (
 )
 from ..indexing import reshaped
 from ..nn_common import optional_int
+from ..reordering import Order, Reordered, reordered_axes, reordered_axis, without_axes
 from .elementwise import DropsIdentity
 
 if TYPE_CHECKING:
@@ -260,6 +261,12 @@ class SqueezeOp(_ReshapeOp):
 
     traits = traits_def(FusionPattern(Fusion.INJECTIVE), Moves(), ReshapeLike())
 
+    def reordered(self, order: Order) -> Reordered:
+        shape = shape_of(self.data)
+        axes = [d for d, n in enumerate(shape) if n == 1] if self.axis is None else ints(self.axis)
+        axes = sorted({axis % len(order) for axis in axes})
+        return Reordered([without_axes(order, axes)], {"axis": sorted(reordered_axes(axes, order))})
+
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
         if self.axis is None:
             return [n for n in shape if n != 1]
@@ -382,6 +389,9 @@ class ReverseOp(InjectiveOp):
     axis = integer()
 
     traits = traits_def(FusionPattern(Fusion.INJECTIVE), Moves())
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
 
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
         normalize_axis(self.axis.value.data, len(shape))

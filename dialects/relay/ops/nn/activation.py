@@ -17,6 +17,7 @@ from .... import te
 from ....support.operations import irdl_op_definition
 from ...base import Fusion, FusionPattern, Pointwise, RelayOp, Stateful, integer, normalize_axis, real, tensor
 from ...nn_common import accumulator, check_vector, narrow, tuple_type, widened
+from ...reordering import Order, Reordered, reordered_axis
 from ...slopes import slope
 from ..elementwise import floats
 from ..transcendental import ExpOp
@@ -111,6 +112,9 @@ class PreluOp(RelayOp):
     traits = traits_def(Pure(), FusionPattern(Fusion.BROADCAST))
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
+
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
@@ -138,6 +142,9 @@ class _Softmax(RelayOp, ABC):
 
     traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
     assembly_format = "$data attr-dict `:` type($result)"
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
 
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)
@@ -267,6 +274,9 @@ class DropoutOp(RelayOp):
 
     traits = traits_def(Stateful(), FusionPattern(Fusion.OPAQUE))
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order, order])
 
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)

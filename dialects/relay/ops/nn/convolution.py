@@ -77,6 +77,8 @@ class ConvolutionBase(RelayOp, ABC):
     KERNEL: ClassVar[str] = "OI"
     """The first two axes of the plain kernel."""
 
+    LAYOUTS: ClassVar[tuple[str, ...]] = ("data_layout", "kernel_layout")
+
     data = operand_def(TensorType)
     weight = operand_def(TensorType)
     result = result_def(TensorType)
@@ -100,6 +102,15 @@ class ConvolutionBase(RelayOp, ABC):
         data = unblocked(self.data_layout.data, "NC" + self.SPATIAL, "data_layout")
         kernel = unblocked(self.kernel_layout.data, "OI" + self.SPATIAL, "kernel_layout")
         return data, kernel, unblocked(self.out_layout.data or data.text, "NC" + self.SPATIAL, "out_layout")
+
+    def default_layout(self, layout: str) -> str | None:
+        """The channels of the kernel stand where those of the data do."""
+        if layout == "NC" + self.SPATIAL:
+            return self.KERNEL + self.SPATIAL
+        if layout == f"N{self.SPATIAL}C":
+            depthwise = self.group_count() > 1 and shape_of(self.weight)[self.layouts()[1].position("I")] == 1
+            return self.SPATIAL + ("OI" if depthwise and self.KERNEL == "OI" else "IO")
+        return "HWOI" if layout == "HWNC" else None
 
     def group_count(self) -> int:
         return self.groups.value.data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Attribute, Operation
@@ -45,6 +45,8 @@ class DeformableConv2dOp(Convolution):
     mask = opt_operand_def(TensorType)
 
     deformable_groups = integer(1)
+
+    LAYOUTS: ClassVar[tuple[str, ...]] = ()
 
     gradient = RelayOp.gradient  # it reads at places that are data
 

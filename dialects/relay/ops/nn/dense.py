@@ -36,6 +36,7 @@ from ...blocking import PLAIN, Blocks
 from ...core import ConstantOp
 from ...layout import LayoutTransformOp
 from ...nn_common import accumulator, check_vector, narrow, optional_int, result_element, widened
+from ...reordering import Order, Reordered, reordered_axis
 from ..broadcast import AddOp
 from ..transform import ReshapeOp
 from .dense_pack import DensePackOp
@@ -322,6 +323,9 @@ class BiasAddOp(RelayOp):
         data, bias = inputs
         axis = normalize_axis(self.axis.value.data, data.rank)
         return te.compute(data.shape, lambda *i: data[i] + bias[i[axis]], "bias_add")
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
 
     def channel_block(self, blocks: Blocks) -> int:
         shape = shape_of(self.data)

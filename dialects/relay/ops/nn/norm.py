@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import FloatAttr, TensorType, TupleType
 from xdsl.ir import Attribute, Operation
@@ -33,6 +33,7 @@ from ...base import (
     tensor,
 )
 from ...nn_common import accumulator, check_vector, narrow, tuple_type
+from ...reordering import Order, Reordered, reordered_axes, reordered_axis
 from ..broadcast import MaximumOp, PowerOp
 from ..elementwise import floats
 from ..transcendental import SqrtOp
@@ -107,6 +108,9 @@ class BatchNormOp(RelayOp):
     traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order, (0,), (0,)], {"axis": reordered_axis(self.axis.value.data, order)})
+
     def infer(self) -> Sequence[Attribute]:
         data = floats(tensor(self.data))
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
@@ -173,6 +177,14 @@ class _ScaledNorm(RelayOp, ABC):
     traits = traits_def(Pure())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
+    NEEDS_FIRST: ClassVar[bool] = True
+    """Whether the first axis, of the images, is none of the others."""
+
+    def reordered(self, order: Order) -> Reordered | None:
+        if self.NEEDS_FIRST and order[0] != 0:
+            return None
+        return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
+
     def infer(self) -> Sequence[Attribute]:
         data = floats(tensor(self.data))
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
@@ -227,6 +239,7 @@ class LayerNormOp(_ScaledNorm):
     name = "relay.nn.layer_norm"
 
     axis = integer(-1)
+    NEEDS_FIRST: ClassVar[bool] = False
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x = inputs[0]
@@ -343,6 +356,9 @@ class L2NormalizeOp(RelayOp):
         """The axes along which lengths are taken; all, where none are given."""
         return [normalize_axis(axis, rank) for axis in ints(self.axis)] or list(range(rank))
 
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"axis": reordered_axes(self.axes(len(order)), order)})
+
     def infer(self) -> Sequence[Attribute]:
         data = floats(tensor(self.data))
         self.axes(len(data.get_shape()))
@@ -395,6 +411,9 @@ class LrnOp(RelayOp):
 
     traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
     assembly_format = "$data attr-dict `:` type($result)"
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
 
     def infer(self) -> Sequence[Attribute]:
         data = floats(tensor(self.data))

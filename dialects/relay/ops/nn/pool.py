@@ -30,6 +30,7 @@ from ...nn_common import (
     per_axis,
     widened,
 )
+from ...reordering import Order, Reordered, reordered_layout
 from ..reduce import MaxOp
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ class _Pool(ToldLayoutOp, ABC):
             if letter not in layout.names or layout.block(letter) != 1:
                 raise VerifyException(f"layout {layout.text} has no whole axis {letter}")
         return layout
+
+    def reordered(self, order: Order) -> Reordered:
+        text = reordered_layout(self.parsed_layout(), order)
+        return Reordered([order], {"layout": text, **({"out_layout": text} if self.out_layout.data else {})})
 
     def positions(self) -> list[int]:
         """The dimensions over which the window slides."""

@@ -35,6 +35,7 @@ from ...base import (
 from ...blocking import PLAIN, Blocks
 from ...layout import Layout, unblocked
 from ...nn_common import ToldLayoutOp, narrow, pad_stage
+from ...reordering import Order, Reordered, reordered_layout, reordered_pairs
 from ...resample import Sampling, one_of, resample
 
 if TYPE_CHECKING:
@@ -121,6 +122,9 @@ class PadOp(_SpatialOp):
     pad_width = int_list()
     pad_mode = string("constant")
 
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"pad_width": reordered_pairs(ints(self.pad_width), order)})
+
     def infer(self) -> Sequence[Attribute]:
         data, value = tensor(self.data), tensor(self.pad_value)
         pairs = pad_pairs(ints(self.pad_width), data.get_shape())
@@ -189,6 +193,9 @@ class MirrorPadOp(_SpatialOp):
     pad_width = int_list()
     mode = string("SYMMETRIC")
 
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"pad_width": reordered_pairs(ints(self.pad_width), order)})
+
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)
         pairs = pad_pairs(ints(self.pad_width), data.get_shape())
@@ -221,6 +228,9 @@ class DilateOp(_SpatialOp):
     result = result_def(TensorType)
     strides = int_list()
     dilation_value = real(0.0)
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"strides": [ints(self.strides)[axis] for axis in order]})
 
     def infer(self) -> Sequence[Attribute]:
         data, strides = tensor(self.data), ints(self.strides)
@@ -404,6 +414,9 @@ class _BlockExchange(_SpatialOp, ABC):
 
     def parsed_layout(self) -> Layout:
         return unblocked(self.layout.data, "NCHW", "layout")
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"layout": reordered_layout(self.parsed_layout(), order)})
 
     def exchanged(self, extents: dict[str, int], block: int) -> dict[str, int]:
         """The extents of the result."""

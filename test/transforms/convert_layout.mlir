@@ -1,0 +1,105 @@
+// RUN: weft-opt %s -p 'convert-layout{desired-layouts="nn.conv2d:NCHW","nn.max_pool3d:NDHWC"}' | filecheck %s
+
+// CHECK-LABEL: relay.func @arithmetic_and_pools_go_along
+// CHECK: %[[X:.*]] = relay.layout_transform %x {src_layout = "NHWC", dst_layout = "NCHW"}
+// CHECK-NEXT: %[[W:.*]] = relay.layout_transform %w {src_layout = "HWIO", dst_layout = "OIHW"}
+// CHECK-NEXT: %[[Y:.*]] = relay.nn.conv2d %[[X]], %[[W]] {padding = array<i64: 1, 1>}
+// CHECK-NEXT: %[[E:.*]] = relay.expand_dims %b {axis = 0 : i64, num_newaxis = 3 : i64}
+// CHECK-NEXT: %[[B:.*]] = relay.layout_transform %[[E]] {src_layout = "NHWC", dst_layout = "NCHW"}
+// CHECK-NEXT: %[[Z:.*]] = relay.add %[[Y]], %[[B]]
+// CHECK-NEXT: %[[P:.*]] = relay.nn.max_pool2d %[[Z]] {pool_size = array<i64: 2, 2>}
+// CHECK-NEXT: %[[R:.*]] = relay.layout_transform %[[P]] {src_layout = "NCHW", dst_layout = "NHWC"}
+// CHECK-NEXT: relay.nn.batch_flatten %[[R]]
+relay.func @arithmetic_and_pools_go_along(%x: tensor<1x4x4x3xf32>, %w: tensor<3x3x3x2xf32>, %b: tensor<2xf32>) -> tensor<1x18xf32> {
+  %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO", padding = array<i64: 1, 1>} : (tensor<1x4x4x3xf32>, tensor<3x3x3x2xf32>) -> tensor<1x4x4x2xf32>
+  %1 = relay.nn.bias_add %0, %b {axis = 3 : i64} : (tensor<1x4x4x2xf32>, tensor<2xf32>) -> tensor<1x4x4x2xf32>
+  %2 = relay.nn.max_pool2d %1 {pool_size = array<i64: 2, 2>, layout = "NHWC"} : (tensor<1x4x4x2xf32>) -> tensor<1x3x3x2xf32>
+  %3 = relay.nn.batch_flatten %2 : (tensor<1x3x3x2xf32>) -> tensor<1x18xf32>
+  relay.return %3 : tensor<1x18xf32>
+}
+
+// A transpose that undoes the conversion goes, before and behind.
+// CHECK-LABEL: relay.func @transposes_cancel
+// CHECK-NEXT: relay.layout_transform %w
+// CHECK-NEXT: relay.nn.conv2d %x
+// CHECK-NEXT: relay.return
+relay.func @transposes_cancel(%x: tensor<1x3x4x4xf32>, %w: tensor<1x1x3x2xf32>) -> tensor<1x2x4x4xf32> {
+  %t = relay.transpose %x {axes = array<i64: 0, 2, 3, 1>} : (tensor<1x3x4x4xf32>) -> tensor<1x4x4x3xf32>
+  %0 = relay.nn.conv2d %t, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x4x4x2xf32>
+  %1 = relay.transpose %0 {axes = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x2xf32>) -> tensor<1x2x4x4xf32>
+  relay.return %1 : tensor<1x2x4x4xf32>
+}
+
+// CHECK-LABEL: relay.func @axes_are_renumbered
+// CHECK: relay.nn.conv2d
+// CHECK: relay.tuple(
+// CHECK-NEXT: %[[C:.*]] = relay.concatenate {{.*}}{axis = 1 : i64}
+// CHECK-NEXT: relay.nn.pad %[[C]], {{.*}}pad_width = array<i64: 0, 0, 0, 0, 1, 2, 0, 0>
+// CHECK-NEXT: relay.strided_slice {{.*}}axes = array<i64: 0, 2, 3, 1>
+// CHECK-NEXT: relay.split {{.*}}axis = 1 : i64
+// CHECK: relay.nn.softmax {{.*}}{axis = 1 : i64}
+// CHECK: relay.mean {{.*}}{axis = array<i64: 2, 3>}
+// CHECK: relay.max {{.*}}{axis = array<i64: 1>, keepdims = true}
+// CHECK-NEXT: relay.squeeze {{.*}}{axis = array<i64: 1>}
+relay.func @axes_are_renumbered(%x: tensor<1x4x4x3xf32>, %w: tensor<1x1x3x2xf32>, %o: tensor<1x4x4x2xf32>) -> (tensor<1x2xf32>, tensor<1x5x4xf32>) {
+  %z = relay.constant dense<0.0> : tensor<f32>
+  %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x4x4x2xf32>
+  %t = relay.tuple(%0, %o) : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tuple<tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>>
+  %1 = relay.concatenate %t {axis = -1 : i64} : (tuple<tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>>) -> tensor<1x4x4x4xf32>
+  %2 = relay.nn.pad %1, %z {pad_width = array<i64: 0, 0, 1, 2, 0, 0, 0, 0>} : (tensor<1x4x4x4xf32>, tensor<f32>) -> tensor<1x7x4x4xf32>
+  %3 = relay.strided_slice %2 {begin = array<i64: 0, 1, 0, 0>, end = array<i64: 1, 6, 4, 4>} : (tensor<1x7x4x4xf32>) -> tensor<1x5x4x4xf32>
+  %s = relay.split %3 {indices_or_sections = 2 : i64, axis = 3 : i64} : (tensor<1x5x4x4xf32>) -> tuple<tensor<1x5x4x2xf32>, tensor<1x5x4x2xf32>>
+  %4 = relay.tuple_get %s[0] : tuple<tensor<1x5x4x2xf32>, tensor<1x5x4x2xf32>> -> tensor<1x5x4x2xf32>
+  %5 = relay.tuple_get %s[1] : tuple<tensor<1x5x4x2xf32>, tensor<1x5x4x2xf32>> -> tensor<1x5x4x2xf32>
+  %6 = relay.nn.softmax %4 : tensor<1x5x4x2xf32>
+  %7 = relay.mean %6 {axis = array<i64: 1, 2>} : (tensor<1x5x4x2xf32>) -> tensor<1x2xf32>
+  %8 = relay.max %5 {axis = array<i64: 3>, keepdims = true} : (tensor<1x5x4x2xf32>) -> tensor<1x5x4x1xf32>
+  %9 = relay.squeeze %8 {axis = array<i64: 3>} : (tensor<1x5x4x1xf32>) -> tensor<1x5x4xf32>
+  relay.return %7, %9 : tensor<1x2xf32>, tensor<1x5x4xf32>
+}
+
+// CHECK-LABEL: relay.func @places_along_two_axes_and_branches_see_plain_values
+// CHECK: %[[C:.*]] = relay.nn.conv2d
+// CHECK: %[[P:.*]] = relay.layout_transform %[[C]] {src_layout = "NCHW", dst_layout = "NHWC"}
+// CHECK-NEXT: relay.argmax %[[P]] {axis = array<i64: 1, 2>}
+// CHECK-NEXT: relay.if
+// CHECK-NEXT: relay.exp %[[P]]
+relay.func @places_along_two_axes_and_branches_see_plain_values(%c: tensor<i1>, %x: tensor<1x4x4x3xf32>, %w: tensor<1x1x3x2xf32>) -> (tensor<1x2xi32>, tensor<1x4x4x2xf32>) {
+  %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x4x4x2xf32>
+  %1 = relay.argmax %0 {axis = array<i64: 1, 2>} : (tensor<1x4x4x2xf32>) -> tensor<1x2xi32>
+  %2 = relay.if %c : (tensor<i1>) -> tensor<1x4x4x2xf32> {
+    %3 = relay.exp %0 : tensor<1x4x4x2xf32>
+    relay.yield %3 : tensor<1x4x4x2xf32>
+  } else {
+    relay.yield %0 : tensor<1x4x4x2xf32>
+  }
+  relay.return %1, %2 : tensor<1x2xi32>, tensor<1x4x4x2xf32>
+}
+
+// CHECK-LABEL: relay.func @a_batch_norm_of_a_depthwise_convolution
+// CHECK: relay.nn.conv2d {{.*}}groups = 3 : i64
+// CHECK-NEXT: relay.nn.batch_norm
+// CHECK-NEXT: relay.tuple_get
+// CHECK-NEXT: relay.layout_transform {{.*}}src_layout = "NCHW", dst_layout = "NHWC"
+relay.func @a_batch_norm_of_a_depthwise_convolution(%x: tensor<?x4x4x3xf32>, %w: tensor<1x1x3x1xf32>, %v: tensor<3xf32>) -> tensor<?x4x4x3xf32> {
+  %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWOI", groups = 3 : i64} : (tensor<?x4x4x3xf32>, tensor<1x1x3x1xf32>) -> tensor<?x4x4x3xf32>
+  %1 = relay.nn.batch_norm %0, %v, %v, %v, %v {axis = 3 : i64} : (tensor<?x4x4x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tuple<tensor<?x4x4x3xf32>, tensor<3xf32>, tensor<3xf32>>
+  %2 = relay.tuple_get %1[0] : tuple<tensor<?x4x4x3xf32>, tensor<3xf32>, tensor<3xf32>> -> tensor<?x4x4x3xf32>
+  relay.return %2 : tensor<?x4x4x3xf32>
+}
+
+// CHECK-LABEL: relay.func @a_pool_in_the_layout_that_is_wanted_of_it
+// CHECK: relay.layout_transform %x {src_layout = "NCDHW", dst_layout = "NDHWC"}
+// CHECK-NEXT: relay.nn.max_pool3d {{.*}}layout = "NDHWC"
+relay.func @a_pool_in_the_layout_that_is_wanted_of_it(%x: tensor<1x3x2x2x2xf32>) -> tensor<1x3x1x1x1xf32> {
+  %0 = relay.nn.max_pool3d %x {pool_size = array<i64: 2, 2, 2>} : (tensor<1x3x2x2x2xf32>) -> tensor<1x3x1x1x1xf32>
+  relay.return %0 : tensor<1x3x1x1x1xf32>
+}
+
+// CHECK-LABEL: relay.func @what_is_in_the_layout_already_stays
+// CHECK-NOT: relay.layout_transform
+// CHECK: relay.return
+relay.func @what_is_in_the_layout_already_stays(%x: tensor<1x3x4x4xf32>, %w: tensor<2x3x1x1xf32>) -> tensor<1x2x4x4xf32> {
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x3x4x4xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x4x4xf32>
+  relay.return %0 : tensor<1x2x4x4xf32>
+}

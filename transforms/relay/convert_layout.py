@@ -1,0 +1,293 @@
+"""Compute operators in the layouts that are wanted of them, and what stands between them too.
+
+    // convert-layout{desired-layouts="nn.conv2d:NCHW"}
+    %1 = relay.nn.conv2d %x, %w {NHWC, HWIO}        %x1 = relay.layout_transform %x {NHWC -> NCHW}
+    %2 = relay.add %1, %b                           %w1 = relay.layout_transform %w {HWIO -> OIHW}
+    %3 = relay.nn.relu %2                     ->    %1 = relay.nn.conv2d %x1, %w1
+    relay.return %3                                 %b1 = relay.layout_transform (relay.expand_dims %b) {NHWC -> NCHW}
+                                                    %2 = relay.add %1, %b1
+                                                    %3 = relay.nn.relu %2
+                                                    %y = relay.layout_transform %3 {NCHW -> NHWC}
+                                                    relay.return %y
+
+Each operator's class says which properties name its layouts (`LAYOUTS`), and what it is where its operand's axes stand
+in another order (`reordered`): pools, reductions, concatenation, padding, norms and all arithmetic go along. All else
+gets its operands as they were. A transformation is made where producer and consumer differ, once for each value and
+order (`reordered_values.py`); a transpose of the graph that undoes one goes with it. `fold-constant` should follow, for
+the weights.
+
+One walk forward, as in TVM: what follows an operator takes over its order, what stands before it does not.
+
+Counterpart of TVM's `ConvertLayout`. Layouts are orders of the axes here; blocks (`NCHW4c`) are `alter-op-layout`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import StringAttr, TensorType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects.relay.base import Pointwise, RelayOp, Value, shape_of
+from ...dialects.relay.core import FuncOp, TupleGetOp, TupleOp
+from ...dialects.relay.interpreter import free_values
+from ...dialects.relay.layout import LayoutTransformOp, parse_layout
+from ...dialects.relay.ops.slicing import ConcatenateOp
+from ...dialects.relay.ops.transform import TransposeOp
+from ...dialects.relay.reordering import Order, Reordered
+from ...dialects.support.diagnostics import Diagnostic
+from ..infra import FunctionPass, remarks, report_changed
+from ..infra.walk import walk
+from .layout_assignment import joins_only
+from .reordered_values import ReorderedValues, identity
+
+NAME = "convert-layout"
+DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class ConvertLayoutPass(FunctionPass):
+    """Options: `desired-layouts` gives for each operator the layouts of its operands, `nn.conv2d:NCHW:OIHW`; that of
+    the kernel may be left out, or `default`. In Python, a dictionary does: `{"nn.conv2d": ["NCHW", "default"]}`.
+    `skip-layers` are the numbers of operators that stay, counted among those to be converted."""
+
+    name = NAME
+    opt_level: ClassVar[int] = 3
+    required: ClassVar[tuple[str, ...]] = ("infer-type", "canonicalize-ops")
+    tvm_name: ClassVar[str | None] = "ConvertLayout"
+
+    desired_layouts: tuple[str, ...] = ()
+    skip_layers: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        given = cast("object", self.desired_layouts)
+        if isinstance(given, Mapping):
+            pairs = cast("Mapping[str, Iterable[str]]", given).items()
+            lists = {name: [layouts] if isinstance(layouts, str) else layouts for name, layouts in pairs}
+            texts = tuple(":".join((name, *layouts)) for name, layouts in lists.items())
+            object.__setattr__(self, "desired_layouts", texts)
+        super().__post_init__()
+        self.by_name()
+
+    def by_name(self) -> dict[str, list[str]]:
+        """The layouts by the name of the operator.
+
+        Raises:
+            ValueError: an operator is given no layout for its data.
+        """
+        wanted: dict[str, list[str]] = {}
+        for text in self.desired_layouts:
+            name, *layouts = (part.strip() for part in text.split(":"))
+            if not layouts or layouts[0] in ("", DEFAULT):
+                raise ValueError(f"the option 'desired-layouts' gives {name} no layout of its data: '{text}'")
+            wanted[name.removeprefix("relay.")] = layouts
+        return wanted
+
+    def apply_function(self, ctx: Context, func: FuncOp) -> None:
+        converter = LayoutConverter(self.by_name(), frozenset(self.skip_layers))
+        for block in [block for op in walk(func) for region in op.regions for block in region.blocks]:
+            converter.run(block)
+        report_changed(converter.changed)
+
+
+class LayoutConverter:
+    """The walk over the blocks of one function."""
+
+    def __init__(self, wanted: Mapping[str, list[str]], skipped: frozenset[int] = frozenset()):
+        self.wanted = wanted
+        self.skipped = skipped
+        self.seen = 0
+        self.changed = False
+        self.values = ReorderedValues()
+
+    def run(self, block: Block) -> None:
+        self.values = ReorderedValues()
+        for op in list(block.ops):
+            if op.name.removeprefix("relay.") in self.wanted and isinstance(op, RelayOp) and not self._skips():
+                self._convert(op)
+            elif not self._follows(op):
+                self._restore(op)
+        self.changed |= bool(self.values.replaced)
+        for op in reversed(self.values.replaced):
+            op.detach()
+            op.erase()
+        for value, used in self.values.transposed.items():
+            if used and value.first_use is None and isinstance(op := value.owner, Operation):
+                op.detach()
+                op.erase()
+
+    def _skips(self) -> bool:
+        self.seen += 1
+        return self.seen - 1 in self.skipped
+
+    def _convert(self, op: RelayOp) -> None:
+        """Compute an operator in the layouts that are wanted of it."""
+        texts = self._layouts(op)
+        old = [parse_layout(cast(StringAttr, op.properties[name]).data) for name in op.LAYOUTS]
+        orders: list[Order] = []
+        for layout, text in zip(old, texts, strict=True):
+            try:
+                new = parse_layout(text)
+            except VerifyException as error:
+                raise Diagnostic.at(op, str(error)) from None
+            if sorted(new.names) != sorted(layout.names):
+                hint = "blocks of channels are what alter-op-layout makes"
+                raise Diagnostic.at(op, f"the layout {text} is not an order of the axes of {layout.text}", hint=hint)
+            orders.append(tuple(layout.names.index(name) for name in new.names))
+        result_order, out = orders[0], cast("StringAttr | None", op.properties.get("out_layout"))
+        changed: dict[str, Value] = dict(zip(op.LAYOUTS, texts, strict=True))
+        if out is not None and out.data:
+            if len(op.LAYOUTS) > 1:
+                result_order = identity(len(result_order))
+            else:
+                changed["out_layout"] = texts[0]
+        result = op.results[0]
+        for value, layout in zip(op.operands, old, strict=False):
+            self.values.name_axes(value, layout.text)
+        self.values.name_axes(result, old[0].text if out is None or not out.data else out.data)
+        if all(order == identity(len(order)) for order in orders):
+            self._restore(op)
+            return
+        operands = [
+            self.values.get(value, orders[index], op) if index < len(orders) else self.values.plain(value, op)
+            for index, value in enumerate(op.operands)
+        ]
+        new = type(op)(*operands, **{**op.properties, **changed})
+        self._replace(op, new, [result_order])
+        remarks.passed(NAME, new, ", ".join(f"{a.text} -> {b}" for a, b in zip(old, texts, strict=True)))
+
+    def _layouts(self, op: RelayOp) -> list[str]:
+        """The texts of the layouts wanted of an operator, one for each of `LAYOUTS`.
+
+        Raises:
+            Diagnostic: there is no choice of layouts, or there are too many, or no default one.
+        """
+        name = op.name.removeprefix("relay.")
+        given, count = self.wanted[name], len(op.LAYOUTS)
+        if not count:
+            raise Diagnostic.at(op, f"the layout of {op.name} cannot be chosen")
+        if len(given) > count:
+            raise Diagnostic.at(op, f"{op.name} has {count} layouts to be chosen, not {len(given)}: {', '.join(given)}")
+        texts = [*given, *[DEFAULT] * (count - len(given))]
+        for index in range(1, count):
+            if texts[index] == DEFAULT:
+                if (default := op.default_layout(texts[0])) is None:
+                    hint = f"name it: {name}:{texts[0]}:.."
+                    raise Diagnostic.at(op, f"there is no default layout beside {texts[0]}", hint=hint)
+                texts[index] = default
+        return texts
+
+    def _follows(self, op: Operation) -> bool:
+        """Take over the order of operands, where an operator can; return whether it did."""
+        values = self.values
+        match op:
+            case TupleOp() if joins_only(op) and all(use.operation.parent is op.parent for use in op.result.uses):
+                return any(map(values.is_reordered, op.fields))  # what joins it looks at the fields
+            case TupleGetOp() if values.is_reordered(op.tuple):
+                order = values.orders(op.tuple)[op.index.value.data]
+                values.name_axes(op.result, values.letters(op.tuple, len(order)))
+                self._replace(op, TupleGetOp(values.computed(op.tuple), op.index.value.data), [order])
+                return True
+            case TransposeOp():
+                return self._transpose(op, op.permutation(len(shape_of(op.data))))
+            case LayoutTransformOp() if not (op.extents or any(layout.is_blocked for layout in op.layouts())):
+                source, target = op.layouts()
+                values.name_axes(op.data, source.text)
+                values.name_axes(op.result, target.text)
+                return self._transpose(op, tuple(source.names.index(name) for name in target.names))
+            case ConcatenateOp() if isinstance(fields := op.data.owner, TupleOp):
+                return self._concatenate(op, fields)
+            case RelayOp() if any(map(values.is_reordered, op.operands)):
+                return self._take_over(op)
+            case _:
+                return False
+
+    def _transpose(self, op: TransposeOp | LayoutTransformOp, axes: Order) -> bool:
+        """Axis `i` of the result is axis `axes[i]` of the data: the data is the result, in another order."""
+        values = self.values
+        if values.has_names(op.data):
+            values.name_axes(op.result, "".join(values.letters(op.data)[axis] for axis in axes))
+        order = tuple(axes.index(axis) for axis in values.order(op.data))
+        if not values.is_reordered(op.data):
+            values.add_form(op.result, order, op.data)
+            values.transposed[op.result] = op.result.first_use is not None
+            return False
+        values.assign(op.result, values.computed(op.data), [order])
+        values.replaced.append(op)
+        return True
+
+    def _concatenate(self, op: ConcatenateOp, fields: TupleOp) -> bool:
+        values = self.values
+        first = next((value for value in fields.fields if values.is_reordered(value)), None)
+        if first is None:
+            return False
+        order, letters = values.order(first), values.letters(first)
+        rule = op.reordered(order)
+        for value in (*fields.fields, op.result):
+            values.name_axes(value, letters)
+        joined = values.insert(TupleOp(*(values.get(value, order, op) for value in fields.fields)), op)
+        self._replace(op, ConcatenateOp(joined, **{**op.properties, **rule.properties}), rule.orders)
+        if all(use.operation in values.replaced for use in fields.result.uses):
+            values.replaced.insert(values.replaced.index(op), fields)
+        return True
+
+    def _take_over(self, op: RelayOp) -> bool:
+        values = self.values
+        lead = self._lead(op)
+        if lead is None:
+            return False
+        order, letters = values.order(lead), values.letters(lead)
+        if (rule := op.reordered(order)) is None:
+            remarks.missed(NAME, op, "its operands have to have their axes as they are")
+            return False
+        for result, result_order in zip(op.results, rule.orders, strict=False):
+            if len(result_order) == len(order):
+                values.name_axes(result, letters)
+        try:
+            new = self._rebuilt(op, rule, order, letters)
+        except VerifyException as error:
+            remarks.missed(NAME, op, f"it cannot be computed in this order: {error}")
+            return False
+        if isinstance(op.results[0].type, TensorType):
+            for result, computed, result_order in zip(op.results, new.results, rule.orders, strict=True):
+                values.assign(result, computed, [result_order])
+        else:
+            values.assign(op.results[0], new.results[0], rule.orders)
+        values.insert(new, op)
+        values.replaced.append(op)
+        return True
+
+    def _lead(self, op: RelayOp) -> SSAValue | None:
+        """The operand whose order an operator takes over."""
+        if not op.has_trait(Pointwise):
+            first = op.operands[0]
+            return first if isinstance(first.type, TensorType) and self.values.is_reordered(first) else None
+        rank = len(shape_of(op.results[0]))
+        reordered = (value for value in op.operands if self.values.is_reordered(value))
+        return next((value for value in reordered if len(shape_of(value)) == rank), None)
+
+    def _rebuilt(self, op: RelayOp, rule: Reordered, order: Order, letters: str) -> RelayOp:
+        operands = [
+            self.values.fit(value, order, letters, op) if index in rule.along else self.values.plain(value, op)
+            for index, value in enumerate(op.operands)
+        ]
+        return type(op)(*operands, **{**op.properties, **rule.properties})
+
+    def _restore(self, op: Operation) -> None:
+        """Give an operation its operands, and those of its branches, as they were."""
+        for index, operand in enumerate(op.operands):
+            op.operands[index] = self.values.plain(operand, op)
+        if op.regions:
+            for value in free_values(op):
+                if self.values.is_reordered(value):
+                    plain = self.values.plain(value, op)
+                    value.replace_uses_with_if(plain, lambda use: op.is_ancestor(use.operation))
+
+    def _replace(self, op: RelayOp | TupleGetOp, new: RelayOp | TupleGetOp, orders: Iterable[Order]) -> None:
+        self.values.insert(new, op)
+        self.values.assign(op.results[0], new.results[0], tuple(orders))
+        self.values.replaced.append(op)
