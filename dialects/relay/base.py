@@ -47,6 +47,7 @@ from ..support.diagnostics import UsageError, did_you_mean
 from ..support.dtypes import is_storage
 from .blocking import PLAIN, Blocks, Wish
 from .inference import inferred_once
+from .precision import Precision
 from .reordering import Order, Reordered
 
 if TYPE_CHECKING:
@@ -178,6 +179,15 @@ class RelayOp(IRDLOperation, ABC):
         )
         for result, inferred in zip(self.results, self.inferred(), strict=True):
             result._type = inferred  # pyright: ignore[reportPrivateUsage]
+
+    PRECISION: ClassVar[Precision | None] = None
+    """What floats of half the width do to it; `None` is FOLLOW where elements are taken one by one, or moved only."""
+
+    @classmethod
+    def precision(cls) -> Precision | None:
+        """Its class for `to-mixed-precision`; `None` if nothing is said of it."""
+        single = any(cls.has_trait(trait) for trait in (Pointwise, Moves, ReshapeLike))
+        return cls.PRECISION or (Precision.FOLLOW if single else None)
 
     def infer(self) -> Sequence[Attribute]:
         """The type relation: one result type for each result, from the operands' types and the properties.

@@ -14,7 +14,9 @@ PASSES: dict[str, str] = {
     "dead-code-elimination": "dead_code_elimination:DeadCodeEliminationPass",
     "defuse-ops": "defuse_ops:DefuseOpsPass",
     "eliminate-common-subexpr": "eliminate_common_subexpr:EliminateCommonSubexprPass",
+    "fast-math": "fast_math:FastMathPass",
     "first-order-gradient": "first_order_gradient:FirstOrderGradientPass",
+    "flatten-atrous-conv": "flatten_atrous_conv:FlattenAtrousConvPass",
     "fold-constant": "fold_constant:FoldConstantPass",
     "fold-explicit-padding": "fold_explicit_padding:FoldExplicitPaddingPass",
     "fold-scale-axis": "fold_scale_axis:FoldScaleAxisPass",
@@ -36,10 +38,13 @@ PASSES: dict[str, str] = {
     "plan-devices": "plan_devices:PlanDevicesPass",
     "remove-unused-functions": "remove_unused_functions:RemoveUnusedFunctionsPass",
     "simplify-expr": "simplify_expr:SimplifyExprPass",
+    "simplify-fc-transpose": "simplify_fc_transpose:SimplifyFCTransposePass",
     "simplify-inference": "simplify_inference:SimplifyInferencePass",
     "sink-reshape": "sink_reshape:SinkReshapePass",
+    "split-args": "split_args:SplitArgsPass",
     "to-a-normal-form": "to_a_normal_form:ToANormalFormPass",
     "to-graph-normal-form": "to_graph_normal_form:ToGraphNormalFormPass",
     "to-basic-block-normal-form": "to_basic_block_normal_form:ToBasicBlockNormalFormPass",
+    "to-mixed-precision": "to_mixed_precision:ToMixedPrecisionPass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""

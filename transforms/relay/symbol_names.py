@@ -1,9 +1,12 @@
-"""Names for new functions of a module."""
+"""Names of functions of a module: new ones, and whether one is used."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.traits import SymbolOpInterface
+
+from ...dialects.relay.core import FuncOp
+from ..infra.walk import walk
 
 
 class SymbolNames:
@@ -25,3 +28,12 @@ class SymbolNames:
             candidate = f"{name}_{self.count[name]}"
         self.taken.add(candidate)
         return candidate
+
+
+def is_referred_to(func: FuncOp) -> bool:
+    """Whether an operation of the module names the function: calls it, or makes a function value of it."""
+    module, name = func.parent_op(), func.sym_name.data
+    if module is None:
+        return False
+    attributes = (a for op in walk(module) for a in (*op.properties.values(), *op.attributes.values()))
+    return any(isinstance(a, SymbolRefAttr) and a.string_value() == name for a in attributes)

@@ -30,6 +30,7 @@ from ..base import (
     describe,
     tensor,
 )
+from ..precision import Precision
 from ..slopes import slopes
 from .elementwise import FloorOp, TruncOp, integers, truth_values
 from .transcendental import LogOp
@@ -235,6 +236,7 @@ class PowerOp(BinaryFunction, formula="np.power(x, y)"):
     """`x` to the power of `y`."""
 
     name = "relay.power"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.POW
     gradient = slopes(lambda x, y, z: (y * x.op(PowerOp, y - 1), (z * x.op(LogOp)).where(x > 0)))
 
@@ -496,6 +498,7 @@ class WhereOp(RelayOp):
     """
 
     name = "relay.where"
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
     ONNX: ClassVar[tuple[str, ...]] = ("Where",)
 
     condition = operand_def(TensorType)

@@ -31,6 +31,7 @@ from ..base import (
 )
 from ..core import ConstantOp
 from ..nn_common import tuple_type
+from ..precision import Precision
 from .elementwise import ElementwiseOp, named_type
 
 if TYPE_CHECKING:
@@ -239,6 +240,7 @@ class ArangeOp(RelayOp):
     """
 
     name = "relay.arange"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     start = operand_def(TensorType)
     stop = operand_def(TensorType)
@@ -317,6 +319,7 @@ class ShapeOfOp(_ShapeQuery):
     """
 
     name = "relay.shape_of"
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
 

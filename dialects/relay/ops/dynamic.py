@@ -6,7 +6,7 @@ They have no `compute`: a tensor expression has a shape. They are evaluated dire
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Attribute, Operation
@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, shape_of, tensor
 from ..nn_common import tuple_type
+from ..precision import Precision
 
 if TYPE_CHECKING:
     from ..base import NDArray
@@ -34,6 +35,7 @@ class ArgwhereOp(RelayOp):
     """
 
     name = "relay.argwhere"
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     condition = operand_def(TensorType)
     result = result_def(TensorType)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
@@ -46,6 +46,7 @@ from ..indexing import (
     reshaped,
 )
 from ..nn_common import optional_int
+from ..precision import Precision
 from .elementwise import integers, named_type
 from .slicing import merge_dims
 
@@ -93,6 +94,7 @@ class TakeOp(_GatherOp):
     """
 
     name = "relay.take"
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     batch_dims = integer(0)
     axis = opt_integer()

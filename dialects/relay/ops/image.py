@@ -32,6 +32,7 @@ from ..base import (
 )
 from ..layout import Layout, unblocked
 from ..nn_common import accumulator, narrow, result_element
+from ..precision import Precision
 from ..reordering import Order, Reordered, reordered_layout
 from ..resample import Sampling, cubic_weights, one_of, resample
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 class _Resize(RelayOp, ABC):
     """What the resizing operators share. `SPATIAL` are the letters of the axes that change."""
 
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
     SPATIAL: ClassVar[str] = "HW"
 
     data = operand_def(TensorType)

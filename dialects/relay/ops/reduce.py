@@ -40,6 +40,7 @@ from ..base import (
 from ..blocking import PLAIN, Blocks
 from ..indexing import row_major
 from ..nn_common import accumulator, narrow
+from ..precision import Precision
 from ..reordering import Order, Reordered, reordered_axes, without_axes
 from .elementwise import truth_values
 from .transform import ExpandDimsOp
@@ -203,6 +204,7 @@ class SumOp(SimpleReduceOp):
     """
 
     name = "relay.sum"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.ReduceKind] = "sum"
 
     def gradient(self, g: Gradient) -> Terms:
@@ -221,6 +223,7 @@ class ProdOp(SimpleReduceOp):
     """
 
     name = "relay.prod"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.ReduceKind] = "prod"
 
     def gradient(self, g: Gradient) -> Terms:
@@ -249,6 +252,7 @@ class MaxOp(SimpleReduceOp):
     """
 
     name = "relay.max"
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
     KIND: ClassVar[te.ReduceKind] = "max"
 
     def gradient(self, g: Gradient) -> Terms:
@@ -267,6 +271,7 @@ class MinOp(SimpleReduceOp):
     """
 
     name = "relay.min"
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
     KIND: ClassVar[te.ReduceKind] = "min"
 
     def gradient(self, g: Gradient) -> Terms:
@@ -315,6 +320,7 @@ class MeanOp(SimpleReduceOp):
     """
 
     name = "relay.mean"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.ReduceKind] = "sum"
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
@@ -344,6 +350,7 @@ class VarianceOp(ReduceOp):
     """
 
     name = "relay.variance"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     data = operand_def(TensorType)
     mean = operand_def(TensorType)
@@ -434,6 +441,7 @@ class ArgmaxOp(_ArgReduceOp):
     """
 
     name = "relay.argmax"
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
     KIND: ClassVar[te.ReduceKind] = "max"
 
 
@@ -449,6 +457,7 @@ class ArgminOp(_ArgReduceOp):
     """
 
     name = "relay.argmin"
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
     KIND: ClassVar[te.ReduceKind] = "min"
 
 

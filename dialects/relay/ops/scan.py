@@ -18,6 +18,7 @@ from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, normalize_axis, opt_integer, string, tensor
 from ..indexing import reshaped
 from ..nn_common import accumulator, narrow, widened
+from ..precision import Precision
 from ..reordering import Order, Reordered, reordered_axis
 from .elementwise import named_type
 from .transform import ExpandDimsOp
@@ -109,6 +110,7 @@ class CumsumOp(_ScanOp):
     """
 
     name = "relay.cumsum"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.ReduceKind] = "sum"
 
     def gradient(self, g: Gradient) -> Terms:
@@ -130,6 +132,7 @@ class CumprodOp(_ScanOp):
     """
 
     name = "relay.cumprod"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.ReduceKind] = "prod"
 
     def gradient(self, g: Gradient) -> Terms:

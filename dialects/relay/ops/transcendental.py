@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..precision import Precision
 from ..slopes import slope
 from .elementwise import FloatFunction
 
@@ -18,6 +19,7 @@ class ExpOp(FloatFunction, formula="np.exp(x)"):
     """The exponential."""
 
     name = "relay.exp"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.EXP
     ONNX: ClassVar[tuple[str, ...]] = ("Exp",)
     gradient = slope(lambda x, y: y)
@@ -75,6 +77,7 @@ class ErfOp(FloatFunction, formula="np.vectorize(math.erf)(x)"):
     """The error function, the integral of the bell curve."""
 
     name = "relay.erf"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.ERF
     ONNX: ClassVar[tuple[str, ...]] = ("Erf",)
     gradient = slope(lambda x, y: 2 / math.sqrt(math.pi) * (-x * x).op(ExpOp))

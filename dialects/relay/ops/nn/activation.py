@@ -17,6 +17,7 @@ from .... import te
 from ....support.operations import irdl_op_definition
 from ...base import Fusion, FusionPattern, Pointwise, RelayOp, Stateful, integer, normalize_axis, real, tensor
 from ...nn_common import accumulator, check_vector, narrow, tuple_type, widened
+from ...precision import Precision
 from ...reordering import Order, Reordered, reordered_axis
 from ...slopes import slope
 from ..elementwise import floats
@@ -103,6 +104,7 @@ class PreluOp(RelayOp):
     """
 
     name = "relay.nn.prelu"
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     data = operand_def(TensorType)
     alpha = operand_def(TensorType)
@@ -207,6 +209,7 @@ class SoftmaxOp(_ExpSoftmax):
     """
 
     name = "relay.nn.softmax"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
 
 @irdl_op_definition
@@ -235,6 +238,7 @@ class LogSoftmaxOp(_Softmax):
     """
 
     name = "relay.nn.log_softmax"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
@@ -267,6 +271,7 @@ class DropoutOp(RelayOp):
     """
 
     name = "relay.nn.dropout"
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     data = operand_def(TensorType)
     result = result_def(TupleType)

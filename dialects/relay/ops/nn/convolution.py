@@ -38,6 +38,7 @@ from ...nn_common import (
     result_element,
     widened,
 )
+from ...precision import Precision
 from .convolution_gradient import PlainConvolution, convolution_gradient
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class ConvolutionBase(RelayOp, ABC):
     KERNEL: ClassVar[str] = "OI"
     """The first two axes of the plain kernel."""
 
+    PRECISION: ClassVar[Precision | None] = Precision.ALWAYS
     LAYOUTS: ClassVar[tuple[str, ...]] = ("data_layout", "kernel_layout")
 
     data = operand_def(TensorType)

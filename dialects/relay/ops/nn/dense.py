@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, TensorType, i1, i64
 from xdsl.ir import Attribute, Operation
@@ -36,6 +36,7 @@ from ...blocking import PLAIN, Blocks
 from ...core import ConstantOp
 from ...layout import LayoutTransformOp
 from ...nn_common import accumulator, check_vector, narrow, optional_int, result_element, widened
+from ...precision import Precision
 from ...reordering import Order, Reordered, reordered_axis
 from ..broadcast import AddOp
 from ..transform import ReshapeOp
@@ -54,6 +55,8 @@ class _Product(RelayOp, ABC):
     """What the matrix products share: `sum_k a[.., m, k] * b[.., k, n]`, each matrix possibly given transposed."""
 
     out_dtype = string("")
+
+    PRECISION: ClassVar[Precision | None] = Precision.ALWAYS
 
     traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
@@ -304,6 +307,7 @@ class BiasAddOp(RelayOp):
     """
 
     name = "relay.nn.bias_add"
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     data = operand_def(TensorType)
     bias = operand_def(TensorType)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType
 from xdsl.ir import Attribute, Operation
@@ -18,6 +18,7 @@ from ....support.operations import irdl_op_definition
 from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, compatible, integer, string, tensor
 from ...indexing import as_index
 from ...nn_common import accumulator, check_vector, narrow
+from ...precision import Precision
 from ...resample import one_of
 from ..elementwise import floats, integers
 from ..transcendental import LogOp
@@ -78,6 +79,7 @@ class CrossEntropyOp(_CrossEntropy):
     """
 
     name = "relay.nn.cross_entropy"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     def score(self, x: te.Expr) -> te.Expr:
         return te.log(x)
@@ -98,6 +100,7 @@ class CrossEntropyWithLogitsOp(_CrossEntropy):
     """
 
     name = "relay.nn.cross_entropy_with_logits"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
 
 @irdl_op_definition
@@ -116,6 +119,7 @@ class NllLossOp(RelayOp):
     """
 
     name = "relay.nn.nll_loss"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     predictions = operand_def(TensorType)
     targets = operand_def(TensorType)

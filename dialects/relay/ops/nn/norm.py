@@ -33,6 +33,7 @@ from ...base import (
     tensor,
 )
 from ...nn_common import accumulator, check_vector, narrow, tuple_type
+from ...precision import Precision
 from ...reordering import Order, Reordered, reordered_axes, reordered_axis
 from ..broadcast import MaximumOp, PowerOp
 from ..elementwise import floats
@@ -93,6 +94,7 @@ class BatchNormOp(RelayOp):
     """
 
     name = "relay.nn.batch_norm"
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     data = operand_def(TensorType)
     gamma = operand_def(TensorType)
@@ -237,6 +239,7 @@ class LayerNormOp(_ScaledNorm):
     """
 
     name = "relay.nn.layer_norm"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     axis = integer(-1)
     NEEDS_FIRST: ClassVar[bool] = False
@@ -267,6 +270,7 @@ class InstanceNormOp(_ScaledNorm):
     """
 
     name = "relay.nn.instance_norm"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x = inputs[0]
@@ -294,6 +298,7 @@ class GroupNormOp(_ScaledNorm):
     """
 
     name = "relay.nn.group_norm"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     num_groups = integer()
 
@@ -343,6 +348,7 @@ class L2NormalizeOp(RelayOp):
     """
 
     name = "relay.nn.l2_normalize"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     data = operand_def(_SameType)
     result = result_def(_SameType)
@@ -400,6 +406,7 @@ class LrnOp(RelayOp):
     """
 
     name = "relay.nn.lrn"
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     data = operand_def(_SameType)
     result = result_def(_SameType)

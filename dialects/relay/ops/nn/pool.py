@@ -30,6 +30,7 @@ from ...nn_common import (
     per_axis,
     widened,
 )
+from ...precision import Precision
 from ...reordering import Order, Reordered, reordered_layout
 from ..reduce import MaxOp
 
@@ -43,6 +44,8 @@ class _Pool(ToldLayoutOp, ABC):
 
     AVERAGES: ClassVar[bool] = False
     """Whether it takes means, which truth values have none of."""
+
+    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     SPATIAL: ClassVar[str] = "HW"
 
@@ -405,6 +408,7 @@ class _AdaptivePool(_Pool, ABC):
 
 
 class _AdaptiveAvgPool(_AdaptivePool, ABC):
+    PRECISION: ClassVar[Precision | None] = Precision.NEVER
     AVERAGES: ClassVar[bool] = True
 
     def finish(self, total: te.Tensor, extents: Sequence[int], parts: Mapping[int, int]) -> te.Tensor:
