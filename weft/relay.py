@@ -7,6 +7,7 @@ import typing
 
 from . import relay_transform
 from .frontend import relay
+from .frontend.relay import analysis as _analysis
 
 if typing.TYPE_CHECKING:
     from .frontend.relay import Any as Any
@@ -19,6 +20,7 @@ if typing.TYPE_CHECKING:
     from .frontend.relay import Tuple as Tuple
     from .frontend.relay import TupleGetItem as TupleGetItem
     from .frontend.relay import Var as Var
+    from .frontend.relay import analysis as analysis
     from .frontend.relay import const as const
     from .frontend.relay import free_vars as free_vars
     from .frontend.relay import testing as testing
@@ -30,4 +32,5 @@ if typing.TYPE_CHECKING:
 transform = relay_transform
 relay.__dict__["transform"] = transform
 sys.modules[f"{__name__}.transform"] = transform
+sys.modules[f"{__name__}.analysis"] = _analysis
 sys.modules[__name__] = relay

@@ -43,7 +43,7 @@ from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
-from ..support.diagnostics import UsageError, did_you_mean
+from ..support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..support.dtypes import is_storage
 from .blocking import PLAIN, Blocks, Wish
 from .inference import inferred_once
@@ -312,6 +312,24 @@ class RelayOp(IRDLOperation, ABC):
         own = cls.channel_block is not RelayOp.channel_block or cls.pack is not RelayOp.pack
         return own or cls.has_trait(Pointwise)
 
+    def macs(self) -> int:
+        """The multiplications with addition that it takes: of convolutions and matrix products, 0 for others.
+
+        Raises:
+            Diagnostic: their number depends on an extent that is not known.
+        """
+        return 0
+
+    def mac_product(self, *extents: int) -> int:
+        """The product of extents, for `macs`.
+
+        Raises:
+            Diagnostic: one of them is not known.
+        """
+        if DYNAMIC in extents:
+            raise Diagnostic.at(self, "how many multiplications it takes depends on an extent that is not known")
+        return prod(extents)
+
     def verify_(self) -> None:
         for result, inferred in zip(self.results, self.inferred(), strict=True):
             if not compatible(inferred, result.type):
@@ -417,6 +435,11 @@ def flatten_types(types: Sequence[Attribute]) -> list[Tensor]:
         VerifyException: there is something else among them.
     """
     return [tensor(type) for type in leaf_types(types)]
+
+
+def tensors_in(*types: Attribute) -> list[Tensor]:
+    """The tensor types in `types`, tuples opened, depth first; other types are passed over."""
+    return [cast(Tensor, type) for type in leaf_types(types) if isinstance(type, TensorType)]
 
 
 def normalize_axis(axis: int, rank: int, what: str = "axis") -> int:

@@ -7,7 +7,7 @@
 
 `Expr`, `Var`, `var`, `const`, `Tuple`, `TupleGetItem`, `Let`, `If`, `Function`, `IRModule`, `TensorType`, `Any` and
 every operator as a function (`relay.add`, `relay.nn.conv2d`, `relay.image.resize2d`, ...); `relay.testing` has whole
-models. `weft.relay.transform` has the passes, and `gradient`.
+models. `weft.relay.transform` has the passes, and `gradient`; `weft.relay.analysis` the analyses.
 """
 
 from __future__ import annotations

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import DYNAMIC, Value, shape_of
+from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.ops.nn.convolution import Conv2dOp
 from ..infra import FunctionPass, report_changed
@@ -63,4 +63,4 @@ class ConvolutionCombiner(Concatenating[Conv2dOp]):
         axis = ops[0].layouts()[1].position("O")
         weight = self.concatenate(emit, [op.weight for op in ops], axis)
         properties = total(ops, "channels", shape_of(weight)[axis])
-        return emit(Conv2dOp(ops[0].data, weight, **cast("dict[str, Value]", properties)))
+        return emit(Conv2dOp(ops[0].data, weight, **properties))

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import DYNAMIC, Value, shape_of
+from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.relay.core import FuncOp, TupleOp
 from ...dialects.relay.ops.nn.dense import BatchMatmulOp, DenseOp
 from ...dialects.relay.ops.slicing import StackOp
@@ -80,4 +80,4 @@ class FlatCombiner(Concatenating[DenseOp]):
     def combined(self, emit: Emitter, ops: Sequence[DenseOp]) -> SSAValue:
         weight = self.concatenate(emit, [op.weight for op in ops], 0)
         properties = total(ops, "units", shape_of(weight)[0])
-        return emit(DenseOp(ops[0].data, weight, **cast("dict[str, Value]", properties)))
+        return emit(DenseOp(ops[0].data, weight, **properties))

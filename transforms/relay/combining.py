@@ -20,12 +20,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.relay.base import DYNAMIC, Pointwise, RelayOp, normalize_axis, shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, Pointwise, RelayOp, Value, normalize_axis, shape_of, tensor
 from ...dialects.relay.core import FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.ops.nn.dense import BiasAddOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, SplitOp, StackOp, StridedSliceOp
@@ -138,10 +138,10 @@ class _Group(Generic[Op]):
     def emit(self, emit: Emitter) -> list[SSAValue]:
         """The combined operations; cuts the branches to what is combined, and returns what takes their results'
         place."""
-        combiner = self.combiner
+        combiner, firsts = self.combiner, [cast(Op, branch[0]) for branch in self.branches]
         if isinstance(combiner, Concatenating):
-            combiner.begin([branch[0] for branch in self.branches])
-        value = combiner.combined(emit, [branch[0] for branch in self.branches])  # pyright: ignore[reportArgumentType]
+            combiner.begin(firsts)
+        value = combiner.combined(emit, firsts)
         depth = 1
         while depth < min(map(len, self.branches)):
             mark = len(emit.ops)
@@ -266,10 +266,10 @@ def _dependents(values: Sequence[SSAValue], order: dict[Operation, int]) -> set[
     return found
 
 
-def total(ops: Sequence[RelayOp], name: str, count: int) -> dict[str, object]:
+def total(ops: Sequence[RelayOp], name: str, count: int) -> dict[str, Value]:
     """The properties of one operator for all of `ops`, with `count` for the number of outputs where it is given."""
     first = ops[0]
-    kept = {key: value for key, value in first.properties.items() if key != name}
+    kept: dict[str, Value] = {key: value for key, value in first.properties.items() if key != name}
     return {**kept, name: count} if name in first.properties else kept
 
 

@@ -22,14 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, FunctionType, StringAttr, TensorType, TupleType, f32
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relay.base import RelayOp, Value, leaf_types, tensor
+from ...dialects.relay.base import RelayOp, Value, tensor, tensors_in
 from ...dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ...dialects.relay.ops.creation import FullOp, OnesOp, ZerosOp
 from ...dialects.relay.ops.elementwise import CastOp
@@ -117,8 +117,7 @@ class _Converter:
 
     def _convert(self, op: RelayOp) -> None:
         category = self._category(op)
-        leaves = [type for operand in op.operands for type in leaf_types([operand.type])]
-        elements = [tensor(type).element_type for type in leaves if isinstance(type, TensorType)]
+        elements = [type.element_type for type in tensors_in(*op.operand_types)]
         foreign = any(isinstance(each, AnyFloat) and each not in (f32, self.short) for each in elements)
         if category is Precision.FOLLOW:
             short = isinstance(op, CastOp)  # which asks for all that the operand has
@@ -133,7 +132,7 @@ class _Converter:
 
     def _is_ready(self, value: SSAValue, *, already: bool) -> bool:
         """Whether a value is of short floats, or one to be converted: a constant, or an argument."""
-        elements = [tensor(type).element_type for type in leaf_types([value.type]) if isinstance(type, TensorType)]
+        elements = [type.element_type for type in tensors_in(value.type)]
         short = all(not isinstance(each, AnyFloat) or each == self.short for each in elements)
         return short or (not already and (isinstance(value, BlockArgument) or isinstance(value.owner, ConstantOp)))
 
@@ -143,7 +142,7 @@ class _Converter:
         known = dict(self.casts)
         operands = [self._cast(value, self._shortened(value.type), op) for value in op.operands]
         properties: dict[str, Value] = dict(op.properties)
-        gives_floats = any(isinstance(t, TensorType) and tensor(t).element_type == f32 for t in op.result_types)
+        gives_floats = any(type.element_type == f32 for type in tensors_in(*op.result_types))
         for name in ("out_dtype", "dtype"):
             told = name == "out_dtype" or isinstance(op, ZerosOp | OnesOp | FullOp)
             if told and gives_floats and isinstance(op.properties.get(name), StringAttr):
@@ -187,9 +186,9 @@ class _Converter:
         """A type with short floats for those of 32 bits."""
         if isinstance(type, TupleType):
             return TupleType([self._shortened(each) for each in type.types])  # pyright: ignore[reportArgumentType]
-        if isinstance(type, TensorType) and tensor(type).element_type == f32:
-            return TensorType(self.short, tensor(type).get_shape())
-        return type
+        if isinstance(type, TensorType) and (given := tensor(cast(Attribute, type))).element_type == f32:
+            return TensorType(self.short, given.get_shape())
+        return cast(Attribute, type)
 
     def _cast(self, value: SSAValue, type: Attribute, at: Operation) -> SSAValue:
         """A value as one of another type, which differs in its floats only."""

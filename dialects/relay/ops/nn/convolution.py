@@ -142,6 +142,13 @@ class ConvolutionBase(RelayOp, ABC):
         layouts = tuple(layout.text for layout in self.layouts())
         return PlainConvolution(layouts, self.KERNEL + self.SPATIAL, self.window(weight.shape))
 
+    def macs(self) -> int:
+        """For each element of the result all taps of each input channel of a group."""
+        layout, kernel, _ = self.layouts()
+        channels, taps = layout.extents(shape_of(self.data))["C"], kernel.extents(shape_of(self.weight))
+        window = [taps[letter] for letter in self.SPATIAL]
+        return self.mac_product(*shape_of(self.result), *window, channels) // self.group_count()
+
     def check_operands(self) -> None:
         """
         Raises:

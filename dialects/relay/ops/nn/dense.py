@@ -77,6 +77,11 @@ class _Product(RelayOp, ABC):
             raise VerifyException(f"operands {list(a)} and {list(b)} have {k} and {k2} elements to sum over")
         return rows, columns
 
+    def macs(self) -> int:
+        """For each element of the result one for each element that is summed over."""
+        summed = shape_of(self.operands[0])[-2 if self.transposed()[0] else -1]
+        return self.mac_product(*shape_of(self.results[0]), summed)
+
     def product_type(self, shape: Sequence[int]) -> list[Attribute]:
         """The result type, of the given shape.
 

@@ -1,0 +1,196 @@
+"""Relay's analyses under TVM's names (`tvm.relay.analysis`): `weft.relay.analysis`.
+
+    relay.analysis.get_total_mac_number(module)
+    relay.analysis.list_op_freqs(module)               # {"nn.conv2d": 21, "nn.relu": 17, ...}
+    relay.analysis.free_vars(x + y)                    # [x, y]
+
+What TVM's functions take for an expression is here an expression, a `relay.func`, or a module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects.relay.core import ConstantOp, FuncOp, TupleOp
+from ...dialects.relay.data import AdtOp, MatchOp, unmatched
+from ...dialects.relay.types import AdtType
+from ...dialects.support.diagnostics import Diagnostic, UsageError
+from ...transforms.infra.visitors import dataflow_post_order
+from ...transforms.infra.walk import walk
+from ...transforms.relay.analysis.call_graph import CallGraph as CallGraph
+from ...transforms.relay.analysis.counting import (
+    element_types,
+    layer_depth,
+    main_function,
+    op_frequencies,
+    total_macs,
+)
+from ...transforms.relay.analysis.extraction import extract_intermediate, fused_functions
+from ...transforms.relay.analysis.features import Feature as Feature
+from ...transforms.relay.analysis.features import detect_features
+from ...transforms.relay.analysis.liveness import Liveness as Liveness
+from ...transforms.relay.simplify_fc_transpose import transposed_weights
+from .expr import Expr, Function, Var
+from .expr import free_vars as _free_vars
+
+Graph: TypeAlias = "Expr | Operation"
+"""An expression, a `relay.func`, a module, or another operation."""
+
+
+def _root(graph: Graph) -> Operation:
+    """The operation that holds a graph; an expression is one of a function of its free variables."""
+    return Function(_free_vars(graph), graph) if isinstance(graph, Expr) else graph
+
+
+def post_order_visit(expr: Graph, fvisit: Callable[[Expr | Operation], object]) -> None:
+    """Call `fvisit` once with every value that `expr` is made of, operands first: a `Var`, or an `Expr`. A function
+    comes after what it gives, a module's functions one after the other."""
+    if isinstance(expr, ModuleOp):
+        for func in expr.ops:
+            post_order_visit(func, fvisit)
+        return
+    if isinstance(expr, FuncOp):
+        _visit(list(expr.return_op.arguments), fvisit)
+        fvisit(expr)
+    elif isinstance(expr, Expr):
+        _visit([expr.value], fvisit)
+    else:
+        raise UsageError(f"expected an expression, a function or a module, got {expr.name}")
+
+
+def _visit(values: list[SSAValue], fvisit: Callable[[Expr | Operation], object]) -> None:
+    seen: set[SSAValue] = set()
+
+    def visit(value: SSAValue) -> None:
+        if value not in seen:
+            seen.add(value)
+            fvisit(Var(value) if isinstance(value, BlockArgument) else Expr(value))
+
+    for op in dataflow_post_order(values):
+        for value in (*op.operands, *op.results):
+            visit(value)
+    for value in values:
+        visit(value)
+
+
+def well_formed(expr: Graph) -> bool:
+    """Whether a graph is right: every value is defined before it is used, and of the type that it is used as."""
+    try:
+        _root(expr).verify()
+    except (VerifyException, Diagnostic):
+        return False
+    return True
+
+
+def check_constant(expr: Graph) -> bool:
+    """Whether an expression is a constant, or a tuple of constants."""
+    if not isinstance(expr, Expr):
+        return False
+    pending = [expr.value]
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, TupleOp):
+            pending.extend(owner.fields)
+        elif not isinstance(owner, ConstantOp):
+            return False
+    return True
+
+
+def check_basic_block_normal_form(expr: Graph) -> bool:
+    """Whether what several branches share is computed before them: true of every graph that is `well_formed`."""
+    return well_formed(expr)
+
+
+def free_vars(expr: Graph) -> list[Var]:
+    """The variables of an expression that no function binds, in the order in which they are met."""
+    return _free_vars(expr) if isinstance(expr, Expr) else []
+
+
+def bound_vars(expr: Graph) -> list[Var]:
+    """The parameters of the functions in a graph, and what cases of a `match` bind, in the order of the text."""
+    if isinstance(expr, Expr):
+        return [variable for op in dataflow_post_order([expr.value]) for variable in bound_vars(op)]
+    blocks = (block for op in walk(expr) for region in op.regions for block in region.blocks)
+    return [Var(argument) for block in blocks for argument in block.args]
+
+
+def all_vars(expr: Graph) -> list[Var]:
+    """The variables of a graph, free and bound."""
+    return [*free_vars(expr), *bound_vars(expr)]
+
+
+def all_dtypes(expr: Graph) -> set[str]:
+    """The names of the element types in a graph."""
+    return element_types(_root(expr))
+
+
+def get_total_mac_number(expr: Graph) -> int:
+    """The multiplications with addition of convolutions and matrix products.
+
+    Raises:
+        Diagnostic: the number depends on an extent that is not known.
+    """
+    return total_macs(_root(expr))
+
+
+def list_op_freqs(mod: Graph) -> dict[str, int]:
+    """How often each operator stands in a graph, by name: `{"nn.conv2d": 21}`."""
+    return op_frequencies(_root(mod))
+
+
+def count_layers(expr: Graph, valid_ops: Collection[str]) -> int:
+    """How many operators of these names stand behind one another at most, in `@main` of a module."""
+    return layer_depth(main_function(_root(expr)), valid_ops)
+
+
+def detect_feature(a: Graph, b: ModuleOp | None = None) -> set[Feature]:
+    """Which parts of the language `a` makes use of, and the module `b` where it is given."""
+    found = detect_features(_root(a))
+    return found if b is None else found | detect_features(b)
+
+
+def unmatched_cases(match: MatchOp | Expr, mod: ModuleOp | None = None) -> list[str]:
+    """The constructors that a `relay.match` has no case for. A module that verifies has no such match.
+
+    Raises:
+        UsageError: it is no match, or its data type is not defined in `mod`, or in the module around it.
+    """
+    op = match.value.owner if isinstance(match, Expr) else match
+    if not isinstance(op, MatchOp):
+        raise UsageError("expected a relay.match")
+    type = op.data.type
+    assert isinstance(type, AdtType)
+    definition = SymbolTable.lookup_symbol(mod if mod is not None else op, type.symbol)
+    if not isinstance(definition, AdtOp):
+        raise UsageError(f"there is no data type @{type.symbol}", hint="give the module that defines it")
+    return unmatched(op, definition)
+
+
+def search_fc_transpose(expr: FuncOp | ModuleOp) -> list[str]:
+    """The names of the arguments that are transposed to be the weight of a dense layer: what
+    `SimplifyFCTranspose` may be told to take transposed."""
+    functions = [op for op in expr.ops if isinstance(op, FuncOp)] if isinstance(expr, ModuleOp) else [expr]
+    return [argument.name_hint or "" for func in functions for argument in transposed_weights(func)]
+
+
+def extract_fused_functions(mod: ModuleOp) -> dict[str, FuncOp]:
+    """The kernels that fusion at level 3 makes of a module, each as a function `@main` of its own, by number."""
+    return {str(index): func for index, func in enumerate(fused_functions(mod))}
+
+
+def extract_intermdeiate_expr(mod: ModuleOp, expr_id: int) -> ModuleOp:
+    """The module that gives what operation number `expr_id` of `@main` does (spelt as in TVM).
+
+    Raises:
+        UsageError: there is no such operation.
+    """
+    return extract_intermediate(mod, expr_id)
+
+
+extract_intermediate_expr = extract_intermdeiate_expr
