@@ -74,6 +74,11 @@ class Layout:
         """Index expressions by name in the order of the dimensions."""
         return tuple(parts[name] for name in self.names)
 
+    def reordered(self, order: Sequence[int]) -> str:
+        """The text of the layout with its dimensions in another order: dimension `i` of that is `order[i]` of this."""
+        texts = [f"{axis.factor}{axis.name}" if axis.factor else axis.name for axis in self.axes]
+        return "".join(texts[axis] for axis in order)
+
     def check(self, shape: Sequence[int], what: str) -> None:
         """
         Raises:

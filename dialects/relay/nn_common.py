@@ -17,7 +17,7 @@ from ..support.dtypes import scalar_type
 from .base import DYNAMIC, RelayOp, Tensor, shape_of, string
 from .blocking import PLAIN, Blocks, layout_text
 from .layout import parse_layout
-from .reordering import Order, Reordered, reordered_layout
+from .reordering import Order, Reordered
 
 if TYPE_CHECKING:
     from typing import Any
@@ -36,7 +36,7 @@ class ToldLayoutOp(RelayOp, ABC):
     LAYOUTS: ClassVar[tuple[str, ...]] = ("layout",)
 
     def reordered(self, order: Order) -> Reordered:
-        return Reordered([order], {"layout": reordered_layout(parse_layout(self.layout.data), order)})
+        return Reordered([order], {"layout": parse_layout(self.layout.data).reordered(order)})
 
     def channel_block(self, blocks: Blocks) -> int:
         return blocks.channel_block(shape_of(self.data)[1]) if self.layout.data == "NCHW" else PLAIN

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from .base import Value
-    from .layout import Layout
+from xdsl.ir import Attribute
 
 Order: TypeAlias = tuple[int, ...]
 """Axis `i` of the tensor in this order is axis `order[i]` of the original one."""
+
+Property: TypeAlias = "Attribute | int | bool | str | Sequence[int]"
+"""What a property may be given as."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Reordered:
 
     orders: Sequence[Order]
     """Those in which it gives its result; for a tuple one for each field."""
-    properties: Mapping[str, Value] = field(default_factory=dict[str, "Value"])
+    properties: Mapping[str, Property] = field(default_factory=dict[str, "Property"])
     """The properties that are others then."""
     along: Sequence[int] = (0,)
     """The operands that are taken in the other order; the rest stay as they are."""
@@ -49,12 +50,6 @@ def without_axes(order: Order, axes: Sequence[int]) -> Order:
     """The order in which a tensor stands that has lost some of its (original) axes."""
     kept = sorted(set(order) - set(axes))
     return tuple(kept.index(axis) for axis in order if axis not in axes)
-
-
-def reordered_layout(layout: Layout, order: Order) -> str:
-    """The text of a layout with its dimensions in another order."""
-    texts = [f"{axis.factor}{axis.name}" if axis.factor else axis.name for axis in layout.axes]
-    return "".join(texts[axis] for axis in order)
 
 
 def reordered_pairs(values: Sequence[int], order: Order) -> list[int]:

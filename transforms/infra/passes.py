@@ -21,7 +21,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Self, get_type_hints
+from typing import TYPE_CHECKING, ClassVar, Self, cast, get_type_hints
 
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
@@ -104,6 +104,8 @@ class Pass(xdsl_passes.ModulePass):
 
     def __post_init__(self) -> None:
         for option, rule in _option_rules(type(self)).items():
+            if isinstance(given := getattr(self, option), list):
+                object.__setattr__(self, option, tuple(cast("list[object]", given)))
             if not rule.fits(value := getattr(self, option)):
                 raise refusal(f"the option '{option.replace('_', '-')}' of {self.name}", rule, value)
         for option, (least, greatest) in self.ranges.items():

@@ -33,7 +33,7 @@ from ..base import (
 from ..layout import Layout, unblocked
 from ..nn_common import accumulator, narrow, result_element
 from ..precision import Precision
-from ..reordering import Order, Reordered, reordered_layout
+from ..reordering import Order, Reordered
 from ..resample import Sampling, cubic_weights, one_of, resample
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class _Resize(RelayOp, ABC):
     LAYOUTS: ClassVar[tuple[str, ...]] = ("layout",)
 
     def reordered(self, order: Order) -> Reordered:
-        return Reordered([order], {"layout": reordered_layout(self.parsed_layout(), order)})
+        return Reordered([order], {"layout": self.parsed_layout().reordered(order)})
 
     def sampling(self) -> Sampling:
         return Sampling(

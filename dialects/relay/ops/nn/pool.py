@@ -31,7 +31,7 @@ from ...nn_common import (
     widened,
 )
 from ...precision import Precision
-from ...reordering import Order, Reordered, reordered_layout
+from ...reordering import Order, Reordered
 from ..reduce import MaxOp
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class _Pool(ToldLayoutOp, ABC):
         return layout
 
     def reordered(self, order: Order) -> Reordered:
-        text = reordered_layout(self.parsed_layout(), order)
+        text = self.parsed_layout().reordered(order)
         return Reordered([order], {"layout": text, **({"out_layout": text} if self.out_layout.data else {})})
 
     def positions(self) -> list[int]:

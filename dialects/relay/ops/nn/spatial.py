@@ -35,7 +35,7 @@ from ...base import (
 from ...blocking import PLAIN, Blocks
 from ...layout import Layout, unblocked
 from ...nn_common import ToldLayoutOp, narrow, pad_stage
-from ...reordering import Order, Reordered, reordered_layout, reordered_pairs
+from ...reordering import Order, Reordered, reordered_pairs
 from ...resample import Sampling, one_of, resample
 
 if TYPE_CHECKING:
@@ -416,7 +416,7 @@ class _BlockExchange(_SpatialOp, ABC):
         return unblocked(self.layout.data, "NCHW", "layout")
 
     def reordered(self, order: Order) -> Reordered:
-        return Reordered([order], {"layout": reordered_layout(self.parsed_layout(), order)})
+        return Reordered([order], {"layout": self.parsed_layout().reordered(order)})
 
     def exchanged(self, extents: dict[str, int], block: int) -> dict[str, int]:
         """The extents of the result."""
