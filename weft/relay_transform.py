@@ -3,6 +3,7 @@
 module = relay.transform.FirstOrderGradient()(module)       # every function of a module
 function = relay.transform.gradient(function)               # one function
 (dx,) = relay.transform.gradients(relay.tanh(x), [x])       # expressions, to compute on
+five = relay.transform.FoldConstantExpr(relay.const(2) + relay.const(3))
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 
 from . import transform as _passes
+from .frontend.relay.folding import FoldConstantExpr as FoldConstantExpr
+from .frontend.relay.folding import InferTypeLocal as InferTypeLocal
 from .frontend.relay.gradients import gradient as gradient
 from .frontend.relay.gradients import gradients as gradients
 from .transforms.relay.annotate_target import AnnotateTargetPass
@@ -51,7 +54,8 @@ def partition_for(
 
 
 def __dir__() -> list[str]:
-    return sorted({"gradient", "gradients", "partition_for", *dir(_passes)})
+    named = {"FoldConstantExpr", "InferTypeLocal", "gradient", "gradients", "partition_for"}
+    return sorted({*named, *dir(_passes)})
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,68 @@
+"""docs/relay-passes.md says what is so: its example runs, its passes and analyses exist under both names."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from weft import relay
+from weft.dialects.relay.core import ConstantOp
+from weft.transforms.infra.registry import get_pass_type
+from weft.transforms.relay import PASSES
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "relay-passes.md").read_text()
+PASS_TABLE, _, ANALYSIS_TABLE = DOCUMENT.partition("## Analyses of TVM")
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")] for line in PASS_TABLE.splitlines() if line.startswith("| `")
+]
+BUILT = [(tvm.strip("`"), ours.strip("`")) for tvm, ours, _ in ROWS if re.fullmatch("`[a-z0-9-]+`", ours)]
+
+RENAMED = {"ManifestAlloc", "ManifestLifetimes", "MemoryPlan", "RemoveStandaloneReshapes"}
+"""TVM's passes that do what passes of other names do here."""
+
+WEFTS_OWN = {"outline-primitives", "outline-segments", "sink-reshape"}
+"""Passes that TVM has none of."""
+
+
+def test_the_example_runs() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(example, "relay-passes.md", "exec", dont_inherit=True), {})
+    assert out.getvalue().splitlines()[1] == str(8 * 8 * 4 * 27) and "'nn.conv2d': 1" in out.getvalue()
+
+
+@pytest.mark.parametrize(("tvm", "ours"), BUILT, ids=[tvm for tvm, _ in BUILT])
+def test_a_pass_is_found_by_both_names(tvm: str, ours: str) -> None:
+    found = get_pass_type(ours)
+    assert found.name == ours
+    if tvm not in RENAMED:
+        assert getattr(relay.transform, tvm) is found
+
+
+def test_every_pass_of_graphs_is_in_the_table() -> None:
+    assert set(PASSES) - {ours for _, ours in BUILT} == WEFTS_OWN
+
+
+def test_every_analysis_in_the_table_exists() -> None:
+    names = re.findall(
+        r"`([A-Za-z_]+)`", "".join(line.split("|")[1] for line in ANALYSIS_TABLE.splitlines() if "|" in line)
+    )
+    assert len(names) > 15
+    for name in names:
+        assert hasattr(relay.analysis, name), name
+
+
+def test_an_expression_is_folded_by_itself() -> None:
+    x = relay.var("x", shape=())
+    folded = relay.transform.FoldConstantExpr(x + (relay.const(2.0) + relay.const(3.0)))
+    assert relay.transform.InferTypeLocal(folded) == x.checked_type
+    assert [v.name_hint for v in relay.analysis.free_vars(folded)] == ["x"]
+    (constant,) = (each.owner for each in folded.value.owner.operands if isinstance(each.owner, ConstantOp))  # pyright: ignore
+    assert constant.numpy() == np.float32(5)
+    alone = relay.transform.FoldConstantExpr(relay.const(2) * relay.const(4))
+    assert relay.analysis.check_constant(alone)
