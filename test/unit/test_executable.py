@@ -223,8 +223,8 @@ def test_what_is_no_model_is_refused(model: Any) -> None:
         weft.compile(model)
 
 
-@pytest.mark.parametrize(("level", "error"), [(-1, UsageError), (4, UsageError), (9, UsageError), ("2", TypeError)])
-def test_there_are_four_levels(level: Any, error: type[Exception]) -> None:
+@pytest.mark.parametrize(("level", "error"), [(-1, UsageError), (5, UsageError), (9, UsageError), ("2", TypeError)])
+def test_there_are_five_levels(level: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"levels are 0 to 4|is an int or None, and not '2'"):
         weft.compile(module(), opt_level=level, function="other")
 
