@@ -6,9 +6,9 @@ kernel (the declaration of its `func.func`), how it is linked (that of its `llvm
 the object code is found in turn (`machine/kernel_cache.py`). So what a compilation submits is the same, byte for byte,
 whether it was lowered or found.
 
-Nothing is kept or found where somebody looks on (instruments, remarks), where passes from elsewhere take part, or where
-a kernel makes checks, which tell of their places in the model. TVM's counterpart is its `TECompiler`, whose cache is
-for one compilation, and keyed by function and target.
+Nothing is kept or found where somebody looks on (instruments, remarks), where passes from elsewhere take part, where
+kernels' passes read or write files, or where a kernel makes checks, which tell of their places in the model. TVM's
+counterpart is its `TECompiler`, whose cache is for one compilation, and keyed by function and target.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xdsl.dialects import func, llvm
 
 from ..dialects.support.fingerprint import fingerprint
 from ..transforms.infra import remarks
-from ..transforms.infra.config import BOUNDS_CHECKS
+from ..transforms.infra.config import BOUNDS_CHECKS, RECORDS_THREADS, TUNING_RECORDS
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Part, is_declaration, is_private, symbol_name
 from ..transforms.infra.registry import outside_passes
@@ -80,6 +80,9 @@ class LoweredKernels:
             self._kernels.clear()
             self._size = 0
 
+
+FILES = frozenset({"apply-schedule.record", "schedule-rules.record-to"})
+"""Options that name files which a kernel's passes read or write."""
 
 LOWERED = LoweredKernels(64_000_000)
 """What the compilations of this process share."""
@@ -138,8 +141,11 @@ def kernel_memo(target: Target, passes: str, submit: Callable[[str, str], None])
     `passes` is the text of those that a kernel goes through, with their options.
     """
     context = PassContext.current()
-    config = sorted((name, repr(value)) for name, value in context.config.items())
+    shown = {TUNING_RECORDS, RECORDS_THREADS}  # by the schedules that stand beside the functions
+    config = sorted((name, repr(value)) for name, value in context.config.items() if name not in shown)
     if context.instruments or remarks.listening() or outside_passes() or context.get_config(BOUNDS_CHECKS, False):
+        return None
+    if not FILES.isdisjoint(context.config):
         return None
     rules = (str(target.resolved()), passes, context.opt_level, context.required_pass, context.disabled_pass, config)
     return KernelMemo(repr(rules), submit)

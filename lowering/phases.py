@@ -25,7 +25,7 @@ from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.support.plugins import loaded, warn
 from ..dialects.support.verifier import verify
 from ..transforms.infra.apart import Apart, Memo
-from ..transforms.infra.config import BOUNDS_CHECKS
+from ..transforms.infra.config import BOUNDS_CHECKS, TUNING_RECORDS
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Sink, symbol_name
 from ..transforms.infra.registry import canonical_name, get_pass_type, is_registered, outside_passes
@@ -105,6 +105,8 @@ def pipeline(
     for place in (each, rest):
         _add_joining(place, required)
     steps: list[ModulePass] = [Phase(name, each[name], observer) for name in names if name in WHOLE]
+    if start == "tir" and names:
+        steps += tuned(target)
     if apart := [name for name in names if name not in WHOLE]:
         parts = Sequential([Phase(name, each[name], observer, is_part=True) for name in apart], name="each")
         left = Sequential([Phase(name, rest[name], observer) for name in apart if name in REST], name="rest")
@@ -133,7 +135,7 @@ def phase_passes(phase: str, target: Target) -> list[ModulePass]:
         case "fuse":
             return fuse()
         case "tir":
-            return tir()
+            return tir(target)
         case "schedule":
             return schedule(target)
         case "loops":
@@ -261,20 +263,33 @@ def fuse() -> list[ModulePass]:
     return [FuseOpsPass(), OutlinePrimitivesPass()]
 
 
-def tir() -> list[ModulePass]:
-    """Kernels become loop nests over blocks, from their operators' `compute`."""
+def tir(target: Target) -> list[ModulePass]:
+    """Kernels become loop nests over blocks, from their operators' `compute`; where tuning has found schedules for
+    them, these stand beside them."""
     from .relay_to_tir.lower_te import LowerTEPass
 
-    return [LowerTEPass()]
+    return [LowerTEPass(), *tuned(target)]
+
+
+def tuned(target: Target) -> list[ModulePass]:
+    """What puts schedules that tuning has found beside their functions, where there are records of any."""
+    from ..transforms.tir.attach_tuned_schedules import AttachTunedSchedulesPass
+
+    if PassContext.current().get_config(TUNING_RECORDS, None) is None:
+        return []
+    return [AttachTunedSchedulesPass(target=target.name())]
 
 
 def schedule(target: Target) -> list[ModulePass]:
-    """Choose loop order, tiles, vectors and threads; check what may lead outside of memory, if that is wanted."""
+    """Choose loop order, tiles, vectors and threads, as schedules say, else by rules; check what may lead outside of
+    memory, if that is wanted."""
+    from ..transforms.tir.apply_schedule import ApplySchedulePass
     from ..transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
     from ..transforms.tir.loop_partition import LoopPartitionPass
     from ..transforms.tir.schedule_rules import ScheduleRulesPass
 
     return [
+        ApplySchedulePass(),
         ScheduleRulesPass(
             vector_bytes=target.vector_bytes(), vector_registers=target.vector_registers(), dot=_dot(target)
         ),

@@ -49,6 +49,7 @@ class Settings:
     opt_level: int | None
     threads: int | None
     bounds_checks: bool = False
+    tuning_records: str | None = None
 
 
 @dataclass(frozen=True)
@@ -90,15 +91,22 @@ class Program:
     def compiled(self, settings: Settings) -> Executable:
         """The program as machine code."""
         if self.saved is not None:
-            if settings.bounds_checks:
-                raise UsageError("a saved executable is compiled already", Place("--bounds-checks"))
+            for flag, given in (("bounds-checks", settings.bounds_checks), ("tuning-records", settings.tuning_records)):
+                if given:
+                    raise UsageError("a saved executable is compiled already", Place(f"--{flag}"))
             if settings.threads is not None:
                 self.saved.threads = settings.threads
             return self.saved
         assert self.module is not None
         level = DEFAULT_OPT_LEVEL if settings.opt_level is None else settings.opt_level
         with PassContext(level, config={BOUNDS_CHECKS: True} if settings.bounds_checks else {}):
-            return compile(self.module, settings.target, threads=settings.threads, function=self.function)
+            return compile(
+                self.module,
+                settings.target,
+                threads=settings.threads,
+                function=self.function,
+                tuning_records=settings.tuning_records,
+            )
 
 
 def programs(path: str, functions: Sequence[str], shapes: Mapping[str, Sequence[int]]) -> list[Program]:

@@ -39,6 +39,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-O", dest="opt_level", type=int, choices=range(4), metavar="N", help="optimisation level, 0 to 3"
     )
+    parser.add_argument("--tuning-records", metavar="FILE", help="use the best schedules that weft-tune has found")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random inputs")
     parser.add_argument(
         "--shape",
@@ -70,7 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     for peer in peers:
         find_peer(peer)
-    settings = Settings(Target.parse(arguments.target), arguments.opt_level, threads[0])
+    settings = Settings(
+        Target.parse(arguments.target), arguments.opt_level, threads[0], tuning_records=arguments.tuning_records
+    )
     shapes = dict(parse_shape(text) for text in arguments.shape)
     found = [program for path in arguments.files for program in programs(path, (), shapes)]
     results: list[Result] = []

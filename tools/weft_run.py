@@ -62,6 +62,7 @@ def argument_parser() -> argparse.ArgumentParser:
         "--bounds-checks", action="store_true", help="check every access that was not proved to be inside of its buffer"
     )
     what.add_argument("--threads", type=int, metavar="N", help="threads for an inference; as many as processors")
+    what.add_argument("--tuning-records", metavar="FILE", help="use the best schedules that weft-tune has found")
     what.add_argument("--save", metavar="FILE.weft", help="write the compiled program to a file")
     values = parser.add_argument_group("inputs and outputs")
     values.add_argument(
@@ -98,7 +99,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.threads is not None and arguments.threads < 1:
         raise UsageError(f"{arguments.threads} threads: at least one is needed", Place("--threads"))
-    settings = Settings(Target.parse(arguments.target), arguments.opt_level, arguments.threads, arguments.bounds_checks)
+    target = Target.parse(arguments.target)
+    records = arguments.tuning_records
+    settings = Settings(target, arguments.opt_level, arguments.threads, arguments.bounds_checks, records)
     given = read_npz(arguments.inputs) if arguments.inputs else {}
     given |= dict(read_input(text) for text in arguments.input)
     expected = read_npz(arguments.expect) if arguments.expect else None

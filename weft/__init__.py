@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .transforms.relay.backends import ExternalKernel as ExternalKernel
     from .transforms.relay.backends import register_backend as register_backend
     from .transforms.relay.backends import remove_backend as remove_backend
+    from .tuning.tune import tune as tune
 
 __version__: str
 

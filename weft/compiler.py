@@ -23,6 +23,7 @@ from .lowering.phase_texts import PhaseTexts
 from .lowering.phases import PHASES
 from .runtime.executable import Executable
 from .transforms.infra import PassContext
+from .transforms.infra.config import RECORDS_THREADS, TUNING_RECORDS
 from .transforms.infra.walk import clone
 from .transforms.relay.bind_params import bind_params
 from .transforms.relay.bind_shapes import bind_shapes
@@ -53,6 +54,7 @@ def compile(
     shapes: Mapping[str, Sequence[int]] | None = ...,
     function: str | None = ...,
     phase: str | None = ...,
+    tuning_records: str | os.PathLike[str] | None = ...,
     executor: Literal["aot"] = ...,
 ) -> Executable: ...
 @overload
@@ -66,6 +68,7 @@ def compile(
     shapes: Mapping[str, Sequence[int]] | None = ...,
     function: str | None = ...,
     phase: str | None = ...,
+    tuning_records: str | os.PathLike[str] | None = ...,
     executor: Literal["graph"],
 ) -> GraphModule: ...
 @checked
@@ -79,6 +82,7 @@ def compile(
     shapes: Mapping[str, Sequence[int]] | None = None,
     function: str | None = None,
     phase: str | None = None,
+    tuning_records: str | os.PathLike[str] | None = None,
     executor: str = "aot",
 ) -> Executable | GraphModule:
     """Compile a model, for this machine unless `target` says otherwise.
@@ -95,6 +99,8 @@ def compile(
             dimensions by their names, as in `{"batch": [4]}`.
         function: which function of a module to compile: `main` or the only one, unless given.
         phase: the phase that a module is at already; what its operations say, unless given.
+        tuning_records: a file that `weft.tune` or `weft-tune` wrote: kernels for which it has a faster schedule, for
+            this target and number of threads, are compiled with that.
         executor: what runs the graph: `aot`, one native function, or `graph`, a `GraphModule`, which goes from node to
             node as TVM's graph executor does.
 
@@ -110,7 +116,11 @@ def compile(
         hint = did_you_mean(executor, EXECUTORS) or f"they are: {', '.join(EXECUTORS)}"
         raise UsageError(f"there is no executor '{executor}'", hint=hint)
     resolved = Target.parse(target)
-    with nullcontext(current) if opt_level is None else current.at_level(opt_level) as context:
+    config: dict[str, object] = {}
+    if tuning_records is not None:
+        config = {TUNING_RECORDS: os.fspath(tuning_records), RECORDS_THREADS: Executable.usable(threads)}
+    level = current.opt_level if opt_level is None else opt_level
+    with nullcontext(current) if opt_level is None and not config else current.at_level(level, config) as context:
         exe = _compile(model, resolved, context, threads, params, shapes, function, phase)
     return exe if executor == "aot" else graph_module(exe)
 

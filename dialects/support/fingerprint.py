@@ -19,17 +19,21 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 
-def fingerprint(op: Operation) -> str:
+def fingerprint(op: Operation, *, names: bool = True) -> str:
     """A text that another operation has only if it is the same: what is in it, the names of values, and the order of
-    attributes count, locations do not. What is used from outside of it is told apart by the order of first use."""
-    writer = _Writer()
+    attributes count, locations do not. What is used from outside of it is told apart by the order of first use.
+
+    Without `names`, those of values do not count either.
+    """
+    writer = _Writer(names)
     writer.write(op)
     return "\0".join(writer.parts)
 
 
 class _Writer:
-    def __init__(self) -> None:
+    def __init__(self, names: bool) -> None:
         self.parts: list[str] = []
+        self._names = names
         self._values: dict[SSAValue, str] = {}
         self._blocks: dict[Block, str] = {}
 
@@ -64,7 +68,7 @@ class _Writer:
 
     def _define(self, value: SSAValue) -> None:
         self._values[value] = f"%{len(self._values)}"
-        self.parts += (value.name_hint or "", _text(value.type))
+        self.parts += (value.name_hint or "" if self._names else "", _text(value.type))
 
     def _number(self, block: Block) -> str:
         return self._blocks.setdefault(block, str(len(self._blocks)))

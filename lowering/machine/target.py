@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import sha256
 
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError, did_you_mean
@@ -92,6 +93,13 @@ class Target:
         """The machine that code for this target needs, with the features that the code may use."""
         resolved = self.resolved()
         return Platform(resolved.triple, resolved.cpu, _features(self))
+
+    def name(self) -> str:
+        """One line that two targets share only if code for them may use the same: `llvm x86_64-... znver4 #1a2b3c4d`,
+        the last of which stands for the features."""
+        platform = self.platform()
+        features = sha256(",".join(sorted(platform.features)).encode()).hexdigest()[:8]
+        return f"{self.kind} {platform.triple} {platform.cpu} #{features}"
 
     def vector_unit(self) -> VectorUnit:
         """The vectors that code for this target is laid out for."""

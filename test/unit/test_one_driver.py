@@ -455,7 +455,7 @@ def test_a_place_that_there_is_not_is_blamed_on_the_pass(place: str, value: str)
 
 def test_the_pipeline_can_be_written_and_read() -> None:
     text = str(pipeline(HOST))
-    assert "apart(each(schedule-rules" in text and text.endswith("add-entry-point))")
+    assert "apart(each(apply-schedule,schedule-rules" in text and text.endswith("add-entry-point))")
     first, second = parse(CONVOLUTION), parse(CONVOLUTION)
     with PassContext(opt_level=3):
         run(pipeline(HOST), first)

@@ -76,7 +76,8 @@ def test_the_ir_in_the_readme_is_what_is_printed(shown: str, capsys: pytest.Capt
 
 def test_the_table_of_tools_has_their_flags(capsys: pytest.CaptureFixture[str]) -> None:
     rows = re.findall(r"^\| `(weft-\w+)([^`]*)` \|(.*)\|$", README, re.MULTILINE)
-    assert [tool for tool, _, _ in rows] == ["weft-opt", "weft-import", "weft-run", "weft-cache", "weft-bench"]
+    tools = ["weft-opt", "weft-import", "weft-run", "weft-tune", "weft-cache", "weft-bench"]
+    assert [tool for tool, _, _ in rows] == tools
     for tool, usage, does in rows:
         with pytest.raises(SystemExit) as done:
             raise SystemExit(import_module(f"weft.tools.{tool.replace('-', '_')}").main(["--help"]))

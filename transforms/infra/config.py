@@ -170,3 +170,8 @@ def configured(pass_: ModulePass, config: Mapping[str, object]) -> ModulePass:
 
 BOUNDS_CHECKS = "tir.bounds-checks"
 register_config_option(BOUNDS_CHECKS, bool, "check when it runs every access that was not proved to be inside")
+
+TUNING_RECORDS = "attach-tuned-schedules.records"
+"""The file of tuning records whose best schedules a compilation uses."""
+RECORDS_THREADS = "attach-tuned-schedules.threads"
+"""On how many threads the records were measured that a compilation uses."""

@@ -127,14 +127,18 @@ class PassContext:
         return default
 
     @contextmanager
-    def at_level(self, opt_level: int) -> Generator[PassContext]:
-        """Be at another opt level in the `with` block. All else stays: instruments are not entered again, and hear of
-        what runs as before.
+    def at_level(
+        self, opt_level: int, config: Mapping[str, object] | None = None, without: Sequence[str] = ()
+    ) -> Generator[PassContext]:
+        """Be at another opt level in the `with` block, with more configuration, or without some. All else stays:
+        instruments are not entered again, and hear of what runs as before.
 
         Raises:
-            ConfigError: there is no such level.
+            ConfigError: there is no such level, or an unknown key or a value of the wrong type.
         """
-        other = PassContext(opt_level, self.required_pass, self.disabled_pass, self.instruments, self.config)
+        kept = {key: value for key, value in self.config.items() if key not in without}
+        settings = {**kept, **validate(config or {})}
+        other = PassContext(opt_level, self.required_pass, self.disabled_pass, self.instruments, settings)
         other.ir_context = self.ir_context
         stack = _STACK.get()
         _STACK.set((*stack, other))

@@ -19,6 +19,8 @@ from xdsl.dialects import func, llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
+from ...dialects.schedule.core import SequenceOp
+from ...dialects.support.diagnostics import Diagnostic, did_you_mean
 from ...dialects.tir.core import PrimFuncOp
 from .walk import clone, erase, walk
 
@@ -115,7 +117,7 @@ class _Symbols:
     @staticmethod
     def of(module: ModuleOp) -> _Symbols:
         defined = {name: op for op in module.ops if (name := symbol_name(op)) is not None}
-        if all(isinstance(op, PrimFuncOp) or op.dialect_name() == "relay" for op in defined.values()):
+        if all(isinstance(op, PrimFuncOp) or op.dialect_name() in ("relay", "schedule") for op in defined.values()):
             return _Symbols(defined, {name: set() for name in defined})
         return _Symbols(defined, {name: references(op) for name, op in defined.items()})
 
@@ -148,6 +150,7 @@ class _Symbols:
 
 def take_apart(module: ModuleOp) -> Iterator[Part]:
     """Take one function after the other out of `module`, which becomes the rest."""
+    schedules = _take_schedules(module)
     symbols = _Symbols.of(module)
     roots = symbols.roots()
     needed = {root: symbols.needed_by(root) for root in roots}
@@ -174,10 +177,29 @@ def take_apart(module: ModuleOp) -> Iterator[Part]:
                     ops.append(clone(op))
             else:
                 ops.append(clone(op) if is_declaration(op) else declared(cast("func.FuncOp | llvm.FuncOp", op)))
-        part = Part(root, ModuleOp(ops, dict(module.attributes)), placeholder)
+        part = Part(root, ModuleOp([*schedules.get(root, ()), *ops], dict(module.attributes)), placeholder)
         part.declare()
         symbols.defined[root] = part.placeholder
         yield part
+
+
+def _take_schedules(module: ModuleOp) -> dict[str, list[Operation]]:
+    """Take the schedules of functions to be scheduled out of `module`, by the names of the functions.
+
+    Raises:
+        Diagnostic: a schedule is not for one of them.
+    """
+    found: dict[str, list[Operation]] = {}
+    functions = [op.sym_name.data for op in module.ops if isinstance(op, PrimFuncOp)]
+    for sequence in [op for op in module.ops if isinstance(op, SequenceOp)]:
+        name = sequence.function_name or (functions[0] if len(functions) == 1 else None)
+        if name not in functions:
+            what = "names no function" if name is None else f"there is no function @{name} to schedule"
+            hint = None if name is None else did_you_mean(f"@{name}", [f"@{known}" for known in functions])
+            raise Diagnostic.at(sequence, what, hint=hint or "write `on` and the name of a tir.prim_func")
+        sequence.detach()
+        found.setdefault(name, []).append(sequence)
+    return found
 
 
 def _is_inner(op: Operation) -> bool:

@@ -2,6 +2,7 @@
 
 PASSES: dict[str, str] = {
     "apply-schedule": "apply_schedule:ApplySchedulePass",
+    "attach-tuned-schedules": "attach_tuned_schedules:AttachTunedSchedulesPass",
     "common-subexpr-elim-tir": "common_subexpr_elim_tir:CommonSubexprElimTIRPass",
     "convert-for-loops-to-serial": "convert_for_loops_to_serial:ConvertForLoopsToSerialPass",
     "inject-virtual-thread": "inject_virtual_thread:InjectVirtualThreadPass",

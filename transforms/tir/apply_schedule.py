@@ -17,8 +17,9 @@ schedule.sequence @s on @f {
 tir.prim_func @f(...) { tir.for %i_0 = 0 to 4 { tir.for %i_1 = 0 to 16 { tir.block @b ... } } }
 ```
 
-An instruction that does not apply is an error at its place in the schedule's text. Does not: choose between several
-schedules of one function; they are applied one after the other.
+An instruction that does not apply is an error at its place in the schedule's text. A schedule that was found by tuning
+(`weft.tuned`, see `attach-tuned-schedules`) is only a proposal: where it does not apply, a remark says why, and the
+function is as it was. Does not: choose between several schedules of one function; they are applied one after the other.
 """
 
 from __future__ import annotations
@@ -36,8 +37,12 @@ from ...dialects.support.verifier import verify
 from ...dialects.tir.core import PrimFuncOp
 from ..infra import ModulePass
 from ..infra.remarks import missed, passed
+from ..infra.walk import clone, erase
 from .scheduling.schedule import Schedule
 from .scheduling.trace import Trace
+
+TUNED = "weft.tuned"
+"""The attribute of a schedule that tuning has found: the record that it comes from."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,11 @@ class ApplySchedulePass(ModulePass):
         functions = {func.sym_name.data: func for func in op.ops if isinstance(func, PrimFuncOp)}
         if self.record is None:
             for sequence in [each for each in op.ops if isinstance(each, SequenceOp)]:
-                apply_sequence(sequence, _function_of(sequence, functions))
+                func = _function_of(sequence, functions)
+                if TUNED in sequence.attributes:
+                    functions[func.sym_name.data] = _apply_if_it_applies(sequence, func)
+                else:
+                    apply_sequence(sequence, func)
                 sequence.detach()
                 sequence.erase()
             return
@@ -103,6 +112,24 @@ def apply_sequence(sequence: SequenceOp, func: PrimFuncOp) -> None:
     schedule.seed(sum(sequence.sym_name.data.encode()))
     Trace(sequence).apply_to_schedule(schedule)
     passed("apply-schedule", func, f"@{func.sym_name.data} is scheduled as @{sequence.sym_name.data} says")
+
+
+def _apply_if_it_applies(sequence: SequenceOp, func: PrimFuncOp) -> PrimFuncOp:
+    """The function, scheduled as `sequence` says, or as it was where that does not apply."""
+    scheduled = clone(func)
+    alone = ModuleOp([scheduled])
+    try:
+        apply_sequence(sequence, scheduled)
+        verify(alone)
+    except Diagnostic as error:
+        missed("apply-schedule", sequence, f"it does not apply to @{func.sym_name.data} any more: {error.message}")
+        return func
+    block = func.parent
+    assert block is not None
+    scheduled.detach()
+    block.insert_op_before(scheduled, func)
+    erase(func)
+    return scheduled
 
 
 def _function_of(sequence: SequenceOp, functions: dict[str, PrimFuncOp]) -> PrimFuncOp:

@@ -46,7 +46,8 @@ TIMEOUT_S = 120
 Tool = Callable[[Sequence[str]], object]
 
 MODULES = {
-    tool: f"weft.tools.{tool.replace('-', '_')}" for tool in ("weft-opt", "weft-run", "weft-import", "weft-bench")
+    tool: f"weft.tools.{tool.replace('-', '_')}"
+    for tool in ("weft-opt", "weft-run", "weft-import", "weft-bench", "weft-tune")
 }
 
 

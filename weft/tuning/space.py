@@ -1,0 +1,134 @@
+"""The design space of a kernel: what the schedule rules leave open.
+
+A candidate is what was decided, its genes, and the schedule that follows. It is made by letting the rules schedule a
+copy of the kernel with a chooser that decides as the genes say and draws what they do not say, so that each candidate
+is legal: primitives have checked it. Which rules there are, and what they are about, is nothing that tuning knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any, TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.tir.core import PrimFuncOp
+from ..lowering.machine.target import Target
+from ..lowering.phases import phase_passes
+from ..transforms.infra.execution import run
+from ..transforms.infra.walk import clone
+from ..transforms.tir.rules.choosing import ANALYTIC, Decided, Decision, choosing
+from ..transforms.tir.schedule_rules import ScheduleRulesPass
+from ..transforms.tir.scheduling.recorded import recording
+from ..transforms.tir.scheduling.tuning_records import Gene
+from .features import features_of
+
+Key: TypeAlias = tuple[str, str, int]
+"""Which decision: the rule, the block's name, how many of them came before."""
+
+FAVOURITES = 12
+"""Half of what is drawn is among so many options of the most merit."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A schedule of a kernel."""
+
+    genes: tuple[Gene, ...]
+    schedule: str
+    """The `schedule.sequence`, as text."""
+    features: tuple[float, ...]
+    """What the cost model sees: see `features`."""
+
+
+class Bred:
+    """Decides as `genes` say. What is `redrawn`, which is all where nothing is named, is drawn; what the genes do not
+    know is taken by merit."""
+
+    def __init__(self, genes: Mapping[Key, int], random: Random, redrawn: frozenset[Key] | None = frozenset()):
+        self.genes = genes
+        self.random = random
+        self.redrawn = redrawn
+        self._seen: dict[tuple[str, str], int] = {}
+
+    def choose(self, decision: Decision[Any]) -> int:
+        """The number of the option to take."""
+        place = (decision.rule, decision.block.block_name)
+        number = self._seen[place] = self._seen.get(place, -1) + 1
+        key = (*place, number)
+        known = self.genes.get(key)
+        if self.redrawn is None or key in self.redrawn:
+            return self._drawn(decision, known)
+        return ANALYTIC.choose(decision) if known is None or known >= len(decision.options) else known
+
+    def _drawn(self, decision: Decision[Any], known: int | None) -> int:
+        """An option that is not the one of number `known`; every other time, one of the favourites."""
+        others = [n for n in range(len(decision.options)) if n != known]
+        if self.random.random() < 0.5:
+            merits = [decision.merit(option) for option in decision.options]
+            others = sorted(others, key=lambda n: merits[n], reverse=True)[:FAVOURITES]
+        return self.random.choice(others)
+
+
+class Space:
+    """The schedules of one kernel.
+
+    Args:
+        kernel: the function, unscheduled.
+        target: what code is made for; the rules ask it for its vectors.
+    """
+
+    def __init__(self, kernel: PrimFuncOp, target: Target):
+        self._kernel = kernel
+        self._rules = next(each for each in phase_passes("schedule", target) if isinstance(each, ScheduleRulesPass))
+        self.invalid = 0
+        """How many choices the rules could not carry out."""
+
+    def default(self) -> Candidate | None:
+        """What the rules do by themselves; `None` where they cannot schedule the kernel."""
+        return self._made(Bred({}, Random(0)))
+
+    def drawn(self, random: Random) -> Candidate | None:
+        """A candidate about which nothing is known."""
+        return self._made(Bred({}, random, None))
+
+    def mutated(self, parent: Candidate, random: Random) -> Candidate | None:
+        """A candidate that differs in a decision or two, and what follows from them."""
+        keys = list(keyed(parent.genes))
+        if not keys:
+            return None
+        redrawn = frozenset(random.sample(keys, min(len(keys), random.choice((1, 1, 1, 2)))))
+        return self._made(Bred(keyed(parent.genes), random, redrawn))
+
+    def crossed(self, one: Candidate, other: Candidate, random: Random) -> Candidate | None:
+        """A candidate with each decision of one of two."""
+        first, second = keyed(one.genes), keyed(other.genes)
+        genes = {key: random.choice([g[key] for g in (first, second) if key in g]) for key in {**first, **second}}
+        return self._made(Bred(genes, random))
+
+    def _made(self, chooser: Bred) -> Candidate | None:
+        function = clone(self._kernel)
+        try:
+            with choosing(chooser) as decided, recording(function, f"{function.sym_name.data}_tuned") as trace:
+                run(self._rules, ModuleOp([function]))
+        except Diagnostic:
+            self.invalid += 1
+            return None
+        return Candidate(tuple(map(_gene, decided)), str(trace), features_of(function))
+
+
+def _gene(decided: Decided) -> Gene:
+    return decided.rule, decided.block, decided.index, decided.count
+
+
+def keyed(genes: tuple[Gene, ...]) -> dict[Key, int]:
+    """The genes by which decision they are about."""
+    found: dict[Key, int] = {}
+    seen: dict[tuple[str, str], int] = {}
+    for rule, block, index, _ in genes:
+        number = seen[rule, block] = seen.get((rule, block), -1) + 1
+        found[rule, block, number] = index
+    return found

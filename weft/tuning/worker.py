@@ -1,0 +1,61 @@
+"""The process that measures: it takes jobs from a pipe and answers, one after the other, until the pipe is closed.
+
+Machine code runs in it that nobody has run before. It may end the process, or never end: whoever started the process
+(`measure`) waits only so long, and sees when it dies. A clock of its own ends it where nobody waits any more.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from multiprocessing.connection import Connection
+from typing import cast
+
+from ..dialects.support.diagnostics import Diagnostic
+from ..lowering.machine.target import Target
+from .bench import Reference, measure
+from .jobs import Job, Measurement, NoMeasurement
+
+
+def serve(connection: Connection) -> None:
+    """Answer jobs. The kernel with its default schedule is kept from job to job, as most are about the same one."""
+    known: tuple[object, Reference] | None = None
+    while True:
+        try:
+            job = cast(Job, connection.recv())
+        except (EOFError, OSError):
+            return
+        signal.alarm(int(2 * job.effort.limit_s) + 10)
+        key = (job.module, job.target, job.threads, job.rules)
+        answer: Measurement | NoMeasurement
+        try:
+            if known is None or known[0] != key:
+                known = None
+                here = Target.parse(job.target).name()
+                if here != job.target_name:
+                    raise Diagnostic(f"this machine is {here}, not {job.target_name}")
+                known = (key, Reference(job))
+            answer = measure(job, known[1])
+        except Diagnostic as error:
+            answer = NoMeasurement(error.message)
+        signal.alarm(0)
+        try:
+            connection.send(answer)
+        except OSError:
+            return
+
+
+def main() -> int:
+    """Serve the pipe whose number is the argument. What kernels or libraries print goes to standard error."""
+    connection = Connection(int(sys.argv[1]))
+    os.dup2(2, 1)
+    from ..tools.entry import register_weft
+
+    register_weft()
+    serve(connection)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
