@@ -72,7 +72,10 @@ class AttachTunedSchedulesPass(ModulePass):
         elif usable and not fitting:
             others = ", ".join(map(str, sorted({each.threads for each in usable})))
             missed(
-                self.name, op, f"no record of {self.records} is for {self.threads} threads", f"they are for {others}"
+                self.name,
+                op,
+                f"no record of {self.records} is for as many threads: {self.threads}",
+                f"they are for {others}",
             )
         best = best_records(fitting)
         taken = {symbol_name(each) for each in op.ops}

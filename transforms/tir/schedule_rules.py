@@ -16,8 +16,8 @@ tir.prim_func @fused_nn_dense_add_nn_relu(...) {
     relu: unrolled rows, columns, vectorized lanes, with the bias inlined
 ```
 
-Does not: search (tuning records come later), or look at operators' names. A function that has loop kinds already was
-scheduled by hand, and is left alone.
+Does not: search (`weft-tune` does, in what the rules leave open), or look at operators' names. A function that has loop
+kinds already was scheduled by hand or by a record, and is left alone.
 """
 
 from __future__ import annotations

@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 
 from ..compiler import DEFAULT_OPT_LEVEL, compile, load_module
+from ..dialects.relay.base import DYNAMIC
+from ..dialects.support.advice import give_shapes
 from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import UsageError
 from ..dialects.support.verifier import verify
 from ..lowering.machine.target import Target
-from ..lowering.module_phase import phase_of, select_entry
+from ..lowering.module_phase import phase_of, select_entry, signature_of
 from ..lowering.phases import PHASES
 from ..runtime.executable import Executable
 from ..transforms.infra import PassContext
@@ -166,9 +168,13 @@ def _loaded(
     start = phase_of(module)
     if PHASES.index(start) > PHASES.index("tir"):
         raise UsageError(f"the module is at phase '{start}': its kernels are scheduled already")
-    select_entry(module, function)
+    name = select_entry(module, function)
     if params:
         bind_params(module, params)
+    for spec in signature_of(module, name)[0]:
+        if DYNAMIC in spec.shape:
+            shape = "x".join("1" if extent == DYNAMIC else str(extent) for extent in spec.shape)
+            raise UsageError(f"input '{spec.name}' takes several shapes", hint=give_shapes(spec.name, shape))
     return module, start
 
 
