@@ -82,7 +82,8 @@ def test_a_record_is_used_and_gives_the_same_result(
     assert tuned.graph.objects != plain.graph.objects
     assert again.graph.objects == plain.graph.objects
     assert weft.compile(model, threads=1, tuning_records=path).graph.objects == tuned.graph.objects
-    np.testing.assert_allclose(tuned(*ARRAYS), plain(*ARRAYS), rtol=1e-5, atol=1e-5)
+    one, other = (np.asarray(exe(*ARRAYS), np.float64) for exe in (tuned, plain))
+    np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
     text = tuned.ir["tir"]
     assert f"schedule.sequence @{task.name}_tuned on @{task.name}" in text and "schedule." not in tuned.ir["schedule"]
     assert tuned.ir["schedule"] != plain.ir["schedule"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import cast
 
@@ -50,9 +51,7 @@ def main() -> int:
     """Serve the pipe whose number is the argument. What kernels or libraries print goes to standard error."""
     connection = Connection(int(sys.argv[1]))
     os.dup2(2, 1)
-    from ..tools.entry import register_weft
-
-    register_weft()
+    import_module("..universe", __package__)  # which makes all of Weft's dialects and passes known
     serve(connection)
     return 0
 
