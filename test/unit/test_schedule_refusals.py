@@ -21,6 +21,7 @@ from weft.dialects.tir.core import (
     blocks_under,
     enclosing_loops,
 )
+from weft.tir import Schedule
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.tir.schedule.compute_at import compute_at
 from weft.transforms.tir.schedule.errors import ScheduleError
@@ -365,3 +366,63 @@ def test_a_loop_that_is_handed_a_private_buffer_from_outside_is_not_shared_by_th
     with pytest.raises(Diagnostic, match="do not stand in the same parallel loops") as error:
         parsed(str(func))
     assert error.value.place is not None
+
+
+THREE = """
+tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  %a = tir.alloc_buffer "global" : memref<4x8xf32>
+  %b = tir.alloc_buffer "global" : memref<4x8xf32>
+  tir.for %i = 0 to 4 {
+    BEFORE
+    tir.for %j = 0 to 8 {
+      INSIDE
+      tir.block @negate(%vi: spatial 4, %vj: spatial 8) = [%i, %j]
+          reads(%a[%vi, %vj] : memref<4x8xf32>) writes(%b[%vi, %vj] : memref<4x8xf32>) {
+        %0 = memref.load %a[%vi, %vj] : memref<4x8xf32>
+        %1 = arith.negf %0 : f32
+        memref.store %1, %b[%vi, %vj] : memref<4x8xf32>
+      }
+    }
+    tir.for %j = 0 to 8 {
+      tir.block @double(%vi: spatial 4, %vj: spatial 8) = [%i, %j]
+          reads(%b[%vi, %vj] : memref<4x8xf32>) writes(%y[%vi, %vj] : memref<4x8xf32>) {
+        %0 = memref.load %b[%vi, %vj] : memref<4x8xf32>
+        %1 = arith.addf %0, %0 : f32
+        memref.store %1, %y[%vi, %vj] : memref<4x8xf32>
+      }
+    }
+  }
+}
+"""
+COPY = """tir.block @copy(%vi: spatial 4, %vj: spatial 8) = [%i, %j]
+          reads(%x[%vi, %vj] : memref<4x8xf32>) writes(%a[%vi, %vj] : memref<4x8xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<4x8xf32>
+        memref.store %0, %a[%vi, %vj] : memref<4x8xf32>
+      }"""
+
+
+def test_a_block_that_stays_in_a_loop_stays_behind_what_it_reads() -> None:
+    func = parsed(THREE.replace("BEFORE", f"tir.for %j = 0 to 8 {{\n{COPY}\n}}").replace("INSIDE", ""))
+    compute_at(block_of(func, "negate"), loops_of(func, "negate")[0])
+    assert [block.block_name for block in blocks_under(func)] == ["copy", "negate", "double"]
+
+
+def test_a_block_does_not_leave_the_loop_that_computes_what_it_reads() -> None:
+    func = parsed(THREE.replace("BEFORE", "").replace("INSIDE", COPY))
+    refused(
+        lambda: compute_at(block_of(func, "negate"), loops_of(func, "negate")[0]), func, "block @copy writes what block"
+    )
+
+
+def test_a_block_that_is_moved_is_verified_in_a_copy_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the primitive's own checks let through."""
+
+    def accept(block: BlockOp, child: ForOp) -> None:
+        pass
+
+    monkeypatch.setattr("weft.transforms.tir.schedule.compute_at._check_inputs_are_there", accept)
+    schedule = Schedule(parsed(THREE.replace("BEFORE", "").replace("INSIDE", COPY)))
+    func = schedule.mod.body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    loop = schedule.get_loops("negate")[0]
+    refused(lambda: schedule.compute_at("negate", loop), func, "reads %a before anything is written to it")

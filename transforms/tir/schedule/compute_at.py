@@ -126,7 +126,9 @@ def check_compute_at(block: BlockOp, loop: ForOp, index: int = LAST) -> None:
         raise ScheduleError.at(block, f"{name} comes after the loop it should move into")
     for each in (*block.reads, buffer):
         check_not_torn(block, each, [*enclosing_loops(loop), loop])
-    check_inputs_stay(block, _following(block, loop, index))
+    following = _following(block, loop, index)
+    check_inputs_stay(block, following)
+    _check_inputs_are_there(block, following)
     bounds = [
         linear(expr)
         for binding, extent in zip(block.bindings.data.results, block.sizes, strict=True)
@@ -135,6 +137,20 @@ def check_compute_at(block: BlockOp, loop: ForOp, index: int = LAST) -> None:
     if any(linear(condition) not in bounds for condition in block.conditions):
         raise ScheduleError.at(block, f"{name} has a predicate that would be lost")
     _check_concurrent(block, loop, index)
+
+
+def _check_inputs_are_there(block: BlockOp, following: Operation) -> None:
+    """Nothing from `following` on, in its loop, writes what `block` reads."""
+    needed = set(block.reads) - set(block.writes)
+    statement: Operation | None = following
+    while statement is not None:
+        for other in blocks_under(statement):
+            if other is not block and not needed.isdisjoint(other.writes):
+                raise ScheduleError.at(
+                    block,
+                    f"block @{other.block_name} writes what block @{block.block_name} reads, and comes after it there",
+                )
+        statement = statement.next_op
 
 
 def _check_concurrent(block: BlockOp, loop: ForOp, index: int) -> None:

@@ -30,6 +30,7 @@ from ..schedule.errors import ScheduleError
 from .buffer_names import buffer_of, index_of
 from .index_maps import IndexMap, affine_map_of, rank_of
 from .instructions import APPLY
+from .rehearsal import REHEARSED, rehearse
 from .state import Location, Meaning, State
 from .trace import Trace
 
@@ -181,6 +182,8 @@ class Schedule:
         body.add_op(op)
         try:
             self._check(op)
+            if isinstance(op, REHEARSED):
+                rehearse(self.state, op)
             touched = self.state.touched_by(op)
             meanings = APPLY[type(op)](self.state, op)
             if len(meanings) != len(op.outputs):

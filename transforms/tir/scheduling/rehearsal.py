@@ -1,0 +1,58 @@
+"""Applying an instruction to a copy first, where only the verifier can tell what becomes of the function.
+
+A block that is moved reads what other blocks have written by then. Which elements these are follows from the whole
+function, and the verifier knows it; a check in the primitive would have to say all of it again.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ....dialects.schedule import blocks
+from ....dialects.schedule.core import Instruction
+from ....dialects.support.diagnostics import Diagnostics
+from ....dialects.support.verifier import verify
+from ....dialects.tir.core import PrimFuncOp
+from ..schedule.errors import ScheduleError
+from .instructions import APPLY
+from .state import Meaning, State
+
+REHEARSED = (blocks.ComputeAtOp, blocks.ReverseComputeAtOp)
+"""The instructions that move a block."""
+
+
+def rehearse(state: State, op: Instruction) -> None:
+    """Apply `op` to a copy of the function that it is about, and verify that.
+
+    Raises:
+        ScheduleError: the instruction does not apply, or what it makes does not verify.
+    """
+    func = _function_of(state, op)
+    if func is None:
+        return
+    copy = func.clone()
+    twins: dict[Operation, Operation] = dict(zip(func.walk(), copy.walk(), strict=True))
+    module = ModuleOp([copy])
+    there = State(module, copy.sym_name.data)
+    for value in op.inputs:
+        meaning = state.meaning(value)
+        there.meanings[value] = cast("Meaning", twins[meaning]) if isinstance(meaning, Operation) else meaning
+    APPLY[type(op)](there, op)
+    try:
+        verify(module)
+    except Diagnostics as found:
+        block = next((meaning for meaning in map(state.meaning, op.inputs) if isinstance(meaning, Operation)), func)
+        raise ScheduleError.at(block, f"{op.name}: there, {found.message}", notes=found.notes) from found
+
+
+def _function_of(state: State, op: Instruction) -> PrimFuncOp | None:
+    for value in op.inputs:
+        parent = state.meaning(value)
+        while isinstance(parent, Operation):
+            if isinstance(parent, PrimFuncOp):
+                return parent
+            parent = cast("Meaning", parent.parent_op())
+    return None
