@@ -15,7 +15,6 @@ import json
 import os
 import stat
 import struct
-import threading
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -28,6 +27,7 @@ import numpy as np
 
 from ..dialects.support.diagnostics import Diagnostic, Place, did_you_mean
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
+from ..dialects.support.files import replacing
 from ..lowering.abi import (
     ABI_VERSION,
     ALIGNMENT,
@@ -73,21 +73,14 @@ def save(graph: CompiledGraph, path: str | os.PathLike[str]) -> None:
     Raises:
         Diagnostic: the file cannot be written.
     """
-    from ..dialects.support.guard import guarded
-
     try:
         real = Path(os.path.realpath(path))
         if real.exists() and not stat.S_ISREG(real.stat().st_mode):
             with open(real, "wb") as file:
                 _write(graph, file)
             return
-        partial = real.with_name(f".{real.name}.{os.getpid()}.{threading.get_ident()}")
-        try:
-            with guarded(partial), open(partial, "wb") as file:
-                _write(graph, file)
-            os.replace(partial, real)
-        finally:
-            partial.unlink(missing_ok=True)
+        with replacing(real) as file:
+            _write(graph, file)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
         reason = "there is no such folder" if missing else (error.strerror or str(error)).lower()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 from ..dialects.support.diagnostics import Diagnostic, Place
+from ..dialects.support.files import replacing
 from ..dialects.support.text import decode
 
 STDIN_NAME = "<stdin>"
@@ -44,17 +44,9 @@ def write_output(path: str, data: str | bytes) -> None:
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device: nothing to replace
         _write_into(path, content)
         return
-    target = Path(path)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.chmod(temporary, _mode(target))
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with replacing(path) as file:
+            file.write(content)
     except OSError as error:
         raise _unwritable(path, error) from error
 
@@ -69,12 +61,3 @@ def _write_into(path: str, content: bytes) -> None:
 
 def _unwritable(path: str, error: OSError) -> Diagnostic:
     return Diagnostic(f"cannot be written: {(error.strerror or str(error)).lower()}", Place(path))
-
-
-def _mode(target: Path) -> int:
-    """The permissions of the file to be replaced, or what a new file would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask

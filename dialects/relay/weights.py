@@ -7,8 +7,6 @@ imported only where a module has resources.
 
 from __future__ import annotations
 
-import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Mapping
@@ -22,6 +20,7 @@ from xdsl.utils.hints import isa
 
 from ..support.diagnostics import Diagnostic, Place
 from ..support.element_types import STORAGE_NAMES, numpy_dtype_of
+from ..support.files import replacing
 from .attributes import Resource, ResourceAttr
 from .npz import headers, is_dtype
 
@@ -170,22 +169,15 @@ def write_weights(arrays: Mapping[str, NDArray], path: Path) -> None:
     import numpy as np
 
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                for key, array in arrays.items():
-                    if array.size > 1 and not any(array.strides):
-                        _write_member(archive, key + _SHAPE, np.array(array.shape, np.int64))
-                        array = array[(slice(0, 1),) * array.ndim]
-                    if array.dtype.name in STORAGE_NAMES:
-                        _write_member(archive, key + _DTYPE, np.array(array.dtype.name))
-                        array = array.view(np.uint8)
-                    _write_member(archive, key, array)
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            for key, array in arrays.items():
+                if array.size > 1 and not any(array.strides):
+                    _write_member(archive, key + _SHAPE, np.array(array.shape, np.int64))
+                    array = array[(slice(0, 1),) * array.ndim]
+                if array.dtype.name in STORAGE_NAMES:
+                    _write_member(archive, key + _DTYPE, np.array(array.dtype.name))
+                    array = array.view(np.uint8)
+                _write_member(archive, key, array)
     except OSError as error:
         raise Diagnostic(f"cannot be written: {(error.strerror or str(error)).lower()}", Place(str(path))) from error
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from threading import Lock
 
 from ...dialects.support import knobs
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.files import replacing
 from .binding import version
 from .target import Target
 
@@ -118,14 +118,8 @@ class KernelCache:
         path = self._path(key)
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-                try:
-                    file.write(hashlib.sha256(object_file).digest() + object_file)
-                    file.flush()
-                    os.replace(file.name, path)
-                except BaseException:
-                    os.unlink(file.name)
-                    raise
+            with replacing(path, mode=0o600) as file:
+                file.write(hashlib.sha256(object_file).digest() + object_file)
 
     def entries(self) -> Iterator[Entry]:
         """What is stored, in no order."""
