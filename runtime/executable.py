@@ -46,6 +46,7 @@ class Executable:
     for another machine can be saved; a call says why it cannot run.
     """
 
+    @checked
     def __init__(self, graph: CompiledGraph, threads: int | None = None, phases: PhaseTexts | None = None):
         """
         Args:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .dialects.tir.analyzer.answers import IntervalSet as IntervalSet
     from .dialects.tir.analyzer.answers import ModularSet as ModularSet
     from .dialects.tir.analyzer.answers import Range as Range
-    from .dialects.tir.analyzer.convert import evaluate as evaluate
-    from .dialects.tir.analyzer.convert import substitute as substitute
     from .dialects.tir.analyzer.equations import deduce_bound as deduce_bound
     from .dialects.tir.analyzer.equations import detect_clip_bound as detect_clip_bound
     from .dialects.tir.analyzer.equations import detect_linear_equation as detect_linear_equation
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from .dialects.tir.analyzer.functions import any as any
     from .dialects.tir.analyzer.functions import bitwise_and as bitwise_and
     from .dialects.tir.analyzer.functions import const as const
+    from .dialects.tir.analyzer.functions import evaluate as evaluate
     from .dialects.tir.analyzer.functions import floordiv as floordiv
     from .dialects.tir.analyzer.functions import floormod as floormod
     from .dialects.tir.analyzer.functions import if_then_else as if_then_else
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from .dialects.tir.analyzer.functions import min as min
     from .dialects.tir.analyzer.functions import shift_left as shift_left
     from .dialects.tir.analyzer.functions import shift_right as shift_right
+    from .dialects.tir.analyzer.functions import substitute as substitute
     from .dialects.tir.analyzer.functions import truncdiv as truncdiv
     from .dialects.tir.analyzer.functions import truncmod as truncmod
     from .dialects.tir.analyzer.iter_forms import IterMapResult as IterMapResult

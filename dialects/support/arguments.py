@@ -116,6 +116,12 @@ class _Unknown:
 
 
 class _Names(dict[str, object]):
+    """The names of a module; an alias that is written as text is what the text means."""
+
+    def __getitem__(self, name: str) -> object:
+        value = super().__getitem__(name)
+        return eval(value, {}, self) if isinstance(value, str) else value
+
     def __missing__(self, name: str) -> object:
         return getattr(builtins, name, _Unknown())
 
@@ -166,7 +172,7 @@ def _either(rules: list[Rule]) -> Rule:
 def _of_class(cls: type, arguments: tuple[Any, ...]) -> Rule:
     if getattr(cls, "_is_protocol", False) and not getattr(cls, "_is_runtime_protocol", False):
         return Rule(callable, "a function") if "__call__" in vars(cls) else ANYTHING
-    if cls is object:
+    if cls is object or cls.__name__.startswith("_"):  # as those of `npt.ArrayLike`
         return ANYTHING
     if issubclass(cls, typing.IO):
         return Rule(lambda value: hasattr(value, "write"), "a stream")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from ...dialects.support.arguments import checked
 from .expr import Expr, Operand, Tuple, as_value, const
 from .operators import operator
 
 Axes: TypeAlias = "int | Sequence[int] | None"
 
 
+@checked
 def variance(
     data: Operand,
     axis: Axes = None,
@@ -25,6 +27,7 @@ def variance(
     return operator("variance")(data, mean, unbiased, axis, keepdims, exclude)
 
 
+@checked
 def std(
     data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
 ) -> Expr:
@@ -32,6 +35,7 @@ def std(
     return operator("sqrt")(variance(data, axis, keepdims, exclude, unbiased))
 
 
+@checked
 def mean_variance(
     data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
 ) -> Expr:
@@ -42,12 +46,14 @@ def mean_variance(
     return Tuple([mean if keepdims else operator("mean")(data, axis, False, exclude), result])
 
 
+@checked
 def mean_std(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Expr:
     """Mean and standard deviation over `axis`, as a tuple."""
     mean, squared = mean_variance(data, axis, keepdims, exclude)
     return Tuple([mean, operator("sqrt")(squared)])
 
 
+@checked
 def logsumexp(data: Operand, axis: Axes = None, keepdims: bool = False) -> Expr:
     """`log(sum(exp(data)))` over `axis`, computed around the greatest element so that nothing overflows."""
     data = Expr(as_value(data))
@@ -56,6 +62,7 @@ def logsumexp(data: Operand, axis: Axes = None, keepdims: bool = False) -> Expr:
     return total if keepdims else operator("sum")(total, axis, False)
 
 
+@checked
 def arange(start: Operand, stop: Operand | None = None, step: Operand | None = None, dtype: str = "float32") -> Expr:
     """Numbers from `start` (0 where only one is given) up to, not including, `stop`."""
     first, last = (0, start) if stop is None else (start, stop)
@@ -63,18 +70,21 @@ def arange(start: Operand, stop: Operand | None = None, step: Operand | None = N
     return operator("arange")(*bounds, dtype=dtype)
 
 
+@checked
 def one_hot(indices: Operand, on_value: Operand, off_value: Operand, depth: int, axis: int, dtype: str) -> Expr:
     """`on_value` where a new axis of extent `depth` is at an index, `off_value` elsewhere."""
     on, off = _number(on_value, dtype), _number(off_value, dtype)
     return operator("one_hot")(indices, on, off, depth, axis, dtype)
 
 
+@checked
 def full(fill_value: Operand, shape: Sequence[int] = (), dtype: str = "") -> Expr:
     """A tensor whose elements are all `fill_value`."""
     value = _number(fill_value, dtype) if dtype else Expr(as_value(fill_value))
     return operator("full")(value, shape, dtype or value.dtype)
 
 
+@checked
 def matrix_set_diag(data: Operand, diagonal: Operand, k: int | tuple[int, int] = 0, align: str = "RIGHT_LEFT") -> Expr:
     """`data` with diagonal `k`, or the band of diagonals from `k[0]` to `k[1]`, replaced."""
     low, high = k if isinstance(k, tuple) else (k, k)
@@ -86,21 +96,25 @@ def _number(value: Operand, dtype: str) -> Expr:
     return value if isinstance(value, Expr) else const(value, dtype)  # pyright: ignore[reportArgumentType]
 
 
+@checked
 def global_max_pool1d(data: Operand, layout: str = "NCW", out_layout: str = "") -> Expr:
     """The greatest element of each channel."""
     return operator("nn.adaptive_max_pool1d")(data, (1,), layout, out_layout)
 
 
+@checked
 def global_avg_pool1d(data: Operand, layout: str = "NCW", out_layout: str = "") -> Expr:
     """The mean of each channel."""
     return operator("nn.adaptive_avg_pool1d")(data, (1,), layout, out_layout)
 
 
+@checked
 def global_max_pool3d(data: Operand, layout: str = "NCDHW", out_layout: str = "") -> Expr:
     """The greatest element of each channel."""
     return operator("nn.adaptive_max_pool3d")(data, (1, 1, 1), layout, out_layout)
 
 
+@checked
 def global_avg_pool3d(data: Operand, layout: str = "NCDHW", out_layout: str = "") -> Expr:
     """The mean of each channel."""
     return operator("nn.adaptive_avg_pool3d")(data, (1, 1, 1), layout, out_layout)

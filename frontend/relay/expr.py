@@ -25,6 +25,7 @@ from ...dialects.relay.control import IfOp
 from ...dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.ops import broadcast, elementwise
+from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
 
@@ -163,6 +164,7 @@ class AnyExtent:
     """An extent that is not known when the graph is made: TVM's `relay.Any()`."""
 
 
+@checked
 def tensor_type(shape: Sequence[int | AnyExtent] = (), dtype: str = "float32") -> Tensor:
     """The type of a tensor: TVM's `relay.TensorType(shape, dtype)`.
 
@@ -179,6 +181,7 @@ def tensor_type(shape: Sequence[int | AnyExtent] = (), dtype: str = "float32") -
     return TensorType(element, extents)
 
 
+@checked
 def var(
     name_hint: str,
     type_annotation: Attribute | None = None,
@@ -201,15 +204,22 @@ def var(
     return Var(value)
 
 
+@checked
 def const(value: npt.ArrayLike, dtype: str | None = None) -> Expr:
-    """A constant. As in TVM, Python's integers are `int32` and its floats `float32`, unless `dtype` says otherwise."""
+    """A constant. As in TVM, Python's integers are `int32` and its floats `float32`, unless `dtype` says otherwise.
+
+    Raises:
+        UsageError: an integer lies outside of what the type holds.
+    """
     if dtype is not None:
-        array = np.asarray(value).astype(numpy_dtype(scalar_type(dtype)))
+        array = _held(np.asarray(value), numpy_dtype(scalar_type(dtype)))
     elif isinstance(value, bool):
         array = np.array(value)
     elif isinstance(value, int | float) or _is_plain(value):
         array = np.asarray(value)
-        array = array.astype({"f": np.float32, "i": np.int32}.get(array.dtype.kind, array.dtype))
+        array = _held(
+            array, np.dtype({"f": np.float32, "i": np.int32, "u": np.int32}.get(array.dtype.kind, array.dtype))
+        )
     else:
         array = np.asarray(value)
     return Expr(ConstantOp.from_numpy(array).result)
@@ -219,11 +229,23 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, list | tuple)
 
 
+@checked
 def Tuple(fields: Iterable[Operand]) -> Expr:
     """A tuple of expressions."""
     return Expr(TupleOp(*(as_value(field) for field in fields)).result)
 
 
+def _held(array: npt.NDArray[np.generic], dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
+    """`array` in another type, in which its integers have to be the same."""
+    converted = array.astype(dtype)
+    if array.dtype.kind in "iuO" and "int" in dtype.name and not np.array_equal(converted.astype(array.dtype), array):
+        raise UsageError(
+            f"a constant of {dtype} does not hold what it is given", hint="say a wider type: dtype='int64'"
+        )
+    return converted
+
+
+@checked
 def TupleGetItem(tuple_value: Operand, index: int) -> Expr:
     """Field `index` of a tuple; a negative one counts from the end.
 
@@ -240,6 +262,7 @@ def TupleGetItem(tuple_value: Operand, index: int) -> Expr:
     return Expr(TupleGetOp(value, index % count).result)
 
 
+@checked
 def Let(variable: Var, value: Operand, body: Operand) -> Expr:
     """`body`, in which `variable` is `value`. Values are shared as they are, so this only gives the value a name.
 
@@ -258,6 +281,7 @@ def Let(variable: Var, value: Operand, body: Operand) -> Expr:
     return Expr(result)
 
 
+@checked
 def If(cond: Operand, true_branch: Operand, false_branch: Operand) -> Expr:
     """One of two expressions, as `cond`, a tensor of one truth value without dimensions, says when it runs. What only a
     branch is made of is computed in it.
@@ -295,6 +319,7 @@ def _needs(op: Operation) -> Sequence[SSAValue]:
     return [*op.operands, *(free_values(op) if op.regions else ())]
 
 
+@checked
 def free_vars(*bodies: Operand) -> list[Var]:
     """The variables that expressions are made of, in the order in which they are met, depth first."""
     found: dict[SSAValue, None] = {}
@@ -321,6 +346,7 @@ def _operations(roots: Sequence[SSAValue]) -> list[Operation]:
     return list(order)
 
 
+@checked
 def Function(params: Sequence[Var], body: Operand, name: str = "main") -> FuncOp:
     """A function of `params` that gives `body`; the expressions themselves can be used again. A tuple is given as it
     is.

@@ -13,10 +13,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ...dialects.relay.core import FuncOp
+from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from .expr import Expr, Function, Operand, free_vars
 
 
+@checked
 def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "higher_order") -> FuncOp:
     """A function that gives `(result, (gradient by each parameter, ...))` of a function, or of an expression and its
     free variables. Functions that it calls are those of `mod`. Apply it again for second derivatives.
@@ -42,6 +44,7 @@ def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "h
     return function
 
 
+@checked
 def gradients(result: Expr, wrt: Sequence[Expr]) -> list[Expr]:
     """The gradients of an expression, the sum of whose floats counts, by others that it is made of, such as variables.
 

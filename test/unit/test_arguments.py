@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft import te, tir
+from weft import arith, relay, te, tir
 from weft.dialects.support.arguments import ANYTHING, ArgumentError, checked, checked_methods, rules_of
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.runtime.graph_executor import GraphModule
@@ -218,6 +218,33 @@ def test_values_of_another_type_are_refused_in_one_family(call: Callable[[], obj
         call()
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: tir.IRModule(5),  # pyright: ignore[reportArgumentType]
+        lambda: weft.Executable(5),  # pyright: ignore[reportArgumentType]
+        lambda: relay.Tuple(5),  # pyright: ignore[reportArgumentType]
+        lambda: relay.var(5),  # pyright: ignore[reportArgumentType]
+        lambda: arith.var("x", "string"),
+        lambda: arith.floordiv("x", 2),  # pyright: ignore[reportArgumentType]
+        lambda: arith.intersect("x"),  # pyright: ignore[reportArgumentType]
+        lambda: arith.Analyzer("x"),  # pyright: ignore[reportArgumentType]
+    ],
+)
+def test_constructors_and_functions_of_every_namespace_refuse_what_they_do_not_take(call: Callable[[], object]) -> None:
+    with pytest.raises(ArgumentError):
+        call()
+
+
+def test_a_constant_holds_the_integers_that_it_is_given() -> None:
+    for value, dtype in ((2**40, None), ([1, -(2**31) - 1], None), (300, "uint8"), (-1, "uint32"), (8, "int4")):
+        with pytest.raises(UsageError, match="does not hold what it is given"):
+            relay.const(value, dtype)
+    assert relay.const(2**40, "int64").value.type == relay.TensorType((), "int64")
+    assert relay.const(2**24 + 1, "float32").value.type == relay.TensorType((), "float32")
+    assert relay.const([-(2**31), 2**31 - 1]).value.type == relay.TensorType((2,), "int32")
+
+
 def test_times_that_never_pass_are_refused() -> None:
     exe = weft.compile(PERCEPTRON)
     for endless in (float("nan"), float("inf")):
@@ -225,24 +252,29 @@ def test_times_that_never_pass_are_refused() -> None:
             exe.benchmark(min_repeat_ms=endless)
 
 
+NAMESPACES = ("te", "tir", "relay", "transform", "graph_executor", "script", "arith")
+
+
 def public_functions() -> list[tuple[str, FunctionType]]:
     """The functions and the methods of the classes that Weft's namespaces offer."""
     found: dict[FunctionType, str] = {}
-    for namespace in ("weft", "weft.te", "weft.tir", "weft.transform", "weft.graph_executor", "weft.script"):
+    for namespace in ("weft", *(f"weft.{name}" for name in NAMESPACES)):
         module = import_module(namespace)
         for name in dir(module):
             value = getattr(module, name)
             if isinstance(value, FunctionType):
                 found.setdefault(value, f"{namespace}.{name}")
-    for cls in (tir.Schedule, te.Schedule, te.Stage, GraphModule, weft.PassContext):
+    for cls in (tir.Schedule, te.Schedule, te.Stage, tir.IRModule, GraphModule, weft.PassContext, weft.Executable):
         for name, value in vars(cls).items():
             is_own = isinstance(value, FunctionType) and "<locals>" not in value.__qualname__
-            if is_own and not name.startswith("_"):
+            if is_own and (not name.startswith("_") or name == "__init__"):
                 found.setdefault(value, f"{cls.__name__}.{name}")
     return [(name, function) for function, name in found.items()]
 
 
 UNCHECKED = {
+    "Executable.run": "inputs have messages of their own",
+    "Executable.bind": "inputs have messages of their own",
     "weft.te.extern": "what TVM has and Weft refuses, whatever it is given",
     "weft.te.hybrid": "as above",
     "weft.te.scan": "as above",

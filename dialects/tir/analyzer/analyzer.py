@@ -6,6 +6,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ...support.arguments import checked
 from .answers import ConstIntBound, IntervalSet, ModularSet
 from .answers import Range as Domain
 from .bounds import Bounds
@@ -47,6 +48,7 @@ class Analyzer:
     so that there is nothing between the two to choose.
     """
 
+    @checked
     def __init__(self, ranges: Mapping[IntExpr, Range] | None = None):
         self.facts = Facts()
         self._bindings: dict[IntExpr, IntExpr] = {}

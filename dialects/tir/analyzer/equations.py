@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ...support.arguments import checked
 from . import deduce
 from .answers import IntervalSet
 from .build import truth
 from .nodes import Const, ExprLike, IntExpr, as_expr
 
 
+@checked
 def detect_linear_equation(expr: ExprLike, variables: Sequence[ExprLike]) -> list[IntExpr]:
     """The coefficient of each of `variables` in `expr`, and what is left; empty where `expr` is not linear in them."""
     return deduce.detect_linear_equation(as_expr(expr), list(map(as_expr, variables))) or []
 
 
+@checked
 def detect_clip_bound(condition: ExprLike, variables: Sequence[ExprLike]) -> list[IntExpr | None]:
     """Least and greatest value of each of `variables` by turns, `None` where there is no bound; empty where a part of
     the conjunction is no bound of exactly one of them."""
@@ -22,6 +25,7 @@ def detect_clip_bound(condition: ExprLike, variables: Sequence[ExprLike]) -> lis
     return [] if found is None else [end for bounds in found for end in bounds]
 
 
+@checked
 def deduce_bound(
     variable: ExprLike,
     condition: ExprLike,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from ...support.arguments import checked
 from . import build
-from .convert import substitute
+from .convert import evaluate as evaluate_expression
+from .convert import substitute as substitute_in
 from .nodes import Const, ExprLike, IntExpr, as_expr
 
 
+@checked
 def const(value: int, dtype: str = "int32") -> IntExpr:
     """The integer `value`; its type makes no difference."""
     return as_expr(value)
@@ -86,7 +91,7 @@ Select = if_then_else
 
 def let(variable: ExprLike, value: ExprLike, body: ExprLike) -> IntExpr:
     """`body` with `value` for `variable`."""
-    return substitute(as_expr(body), {as_expr(variable): as_expr(value)})
+    return substitute_in(as_expr(body), {as_expr(variable): as_expr(value)})
 
 
 def shift_left(a: ExprLike, b: ExprLike) -> IntExpr:
@@ -107,3 +112,21 @@ def bitwise_and(a: ExprLike, b: ExprLike) -> IntExpr:
 def is_const(expr: ExprLike) -> bool:
     """Whether `expr` is a number."""
     return isinstance(as_expr(expr), Const)
+
+
+@checked
+def substitute(expr: ExprLike, values: Mapping[IntExpr, ExprLike]) -> IntExpr:
+    """`expr` with its variables replaced."""
+    return substitute_in(as_expr(expr), {variable: as_expr(value) for variable, value in values.items()})
+
+
+@checked
+def evaluate(expr: ExprLike, values: Mapping[IntExpr, int]) -> int:
+    """The value of `expr` where its variables have `values`.
+
+    Raises:
+        KeyError: a variable has no value.
+        ZeroDivisionError: something is divided by zero (on the chosen side of a `Select`).
+        ValueError: two to a negative power.
+    """
+    return evaluate_expression(as_expr(expr), values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ...support.arguments import checked
 from . import iter_map
 from .analyzer import Analyzer
 from .answers import Range
@@ -27,6 +28,7 @@ def _domains(input_iters: Mapping[IntExpr, Range]) -> dict[IntExpr, int | IntExp
     return {as_expr(v): domain for v, domain in input_iters.items()}
 
 
+@checked
 def detect_iter_map(
     indices: Sequence[ExprLike],
     input_iters: Mapping[IntExpr, Range],
@@ -52,11 +54,13 @@ def detect_iter_map(
     return IterMapResult(found.indices) if found else IterMapResult(errors=(found.reason,))
 
 
+@checked
 def normalize_iter_map_to_expr(expr: IterSumExpr | IterSplitExpr | IntExpr) -> IntExpr:
     """A sum of digits, or a digit, as an expression of the iterators."""
     return expr if isinstance(expr, IntExpr) else expr.to_expr()
 
 
+@checked
 def iter_map_simplify(
     indices: Sequence[ExprLike],
     input_iters: Mapping[IntExpr, Range],
@@ -74,6 +78,7 @@ def iter_map_simplify(
     return [analyzer.simplify(index) for index in indices]
 
 
+@checked
 def inverse_affine_iter_map(iter_map: Sequence[IterSumExpr], outputs: Sequence[ExprLike]) -> dict[IntExpr, IntExpr]:
     """Each iterator's variable as an expression of `outputs`, the indices of a bijective map.
 
@@ -178,6 +183,7 @@ class _Division:
         return _Half(tuple(outer), extent=outer_extent), _Half(tuple(inner), extent=inner_extent)
 
 
+@checked
 def subspace_divide(
     bindings: Sequence[ExprLike],
     input_iters: Mapping[IntExpr, Range],

@@ -23,6 +23,8 @@ from weakref import WeakValueDictionary
 
 from typing_extensions import override
 
+from ...support.arguments import ArgumentError
+
 ExprLike: TypeAlias = "IntExpr | int | AsInteger"
 OrderKey: TypeAlias = tuple[Any, ...]
 
@@ -393,14 +395,14 @@ def as_expr(value: ExprLike) -> IntExpr:
     """`value` as an expression.
 
     Raises:
-        TypeError: it is none.
+        ArgumentError: it is none.
     """
     if isinstance(value, IntExpr):
         return value
     if isinstance(value, int):
         return const(value)
     if (convert := getattr(value, "to_int_expr", None)) is None:
-        raise TypeError(f"no integer expression: {value!r}")
+        raise ArgumentError(f"no integer expression: {value!r}", hint="an expression or an int is one")
     return convert()
 
 

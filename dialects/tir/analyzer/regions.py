@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ...support.arguments import checked
 from .analyzer import Analyzer
 from .answers import NEG_INF, POS_INF, End, Infinity, IntervalSet, Range
 from .build import maximum, minimum, multiply
@@ -23,6 +24,7 @@ def _extreme(values: Sequence[End], which: Infinity, *, least: bool) -> End:
     return minimum(*finite) if least else maximum(*finite)
 
 
+@checked
 def union_lower_bound(sets: Sequence[IntervalSet]) -> IntervalSet:
     """The least interval that holds all of `sets`, if they follow each other without a gap; else a part of them, the
     first run."""
@@ -49,6 +51,7 @@ def _touches(analyzer: Analyzer, a: IntervalSet, b: IntervalSet) -> bool:
     )
 
 
+@checked
 def union(sets: Sequence[IntervalSet]) -> IntervalSet:
     """The least interval that holds all of `sets`."""
     sets = [s for s in sets if not s.is_nothing()]
@@ -60,6 +63,7 @@ def union(sets: Sequence[IntervalSet]) -> IntervalSet:
     return IntervalSet(*(e if isinstance(e, Infinity) else analyzer.simplify(e) for e in (low, high)))
 
 
+@checked
 def intersect(sets: Sequence[IntervalSet]) -> IntervalSet:
     """What is in all of `sets`; everything where there are none."""
     if any(s.is_nothing() for s in sets):
@@ -73,11 +77,13 @@ def intersect(sets: Sequence[IntervalSet]) -> IntervalSet:
     return IntervalSet(low, high)
 
 
+@checked
 def eval_set(expr: ExprLike, domains: Mapping[IntExpr, IntervalSet]) -> IntervalSet:
     """The values of `expr` while its variables take those of their sets."""
     return Analyzer().int_set(expr, domains)
 
 
+@checked
 def estimate_region_strict_bound(
     region: Sequence[Range], var_dom: Domains, predicate: ExprLike = 1
 ) -> list[IntervalSet] | None:
@@ -113,6 +119,7 @@ def _filled(analyzer: Analyzer, index: IterSumExpr, extent: IntExpr) -> Interval
     return IntervalSet(index.base, analyzer.simplify(index.base + reach + last))
 
 
+@checked
 def estimate_region_lower_bound(
     region: Sequence[Range], var_dom: Domains, predicate: ExprLike = 1
 ) -> list[IntervalSet] | None:
@@ -120,6 +127,7 @@ def estimate_region_lower_bound(
     return estimate_region_strict_bound(region, var_dom, predicate)
 
 
+@checked
 def estimate_region_upper_bound(
     region: Sequence[Range], var_dom: Domains, predicate: ExprLike = 1
 ) -> list[IntervalSet]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import count
 
+from ...support.arguments import ArgumentError, checked
 from .build import truth, wrap
 from .nodes import ExprLike, Flag, IntExpr, Var, as_expr
 from .nodes import var as keyed
@@ -17,14 +18,14 @@ def width_of(dtype: str) -> tuple[int, bool]:
     """The bits of an integer type, and whether it has a sign.
 
     Raises:
-        TypeError: it is no integer type.
+        ArgumentError: it is no integer type.
     """
     if dtype == "bool":
         return 1, False
     if dtype == "index":
         return 64, True
     if (found := _TYPE.fullmatch(dtype)) is None or not int(found[2]):
-        raise TypeError(f"'{dtype}' is no integer type: int32, uint8, bool, index ...")
+        raise ArgumentError(f"'{dtype}' is no integer type: int32, uint8, bool, index ...")
     return int(found[2]), not found[1]
 
 
@@ -33,6 +34,7 @@ def _typed(name: str, low: int | None, high: int | None, kind: type[Var] = Var) 
     return keyed(("typed", number), name, kind, (low, high), number)
 
 
+@checked
 def var(name: str = "v", dtype: str = "int32") -> IntExpr:
     """A new variable, which equals no other of its name. Its values are those of `dtype`; those of 64 bits stand for
     all integers of their sign."""
@@ -43,12 +45,14 @@ def var(name: str = "v", dtype: str = "int32") -> IntExpr:
     return _typed(name, low, (1 << (bits - signed)) - 1 if bits < 64 else None)
 
 
+@checked
 def size_var(name: str = "size", dtype: str = "int32") -> IntExpr:
     """A new variable that is not negative: a size, of any magnitude."""
     width_of(dtype)
     return _typed(name, 0, None)
 
 
+@checked
 def cast(dtype: str, value: ExprLike) -> IntExpr:
     """`value` converted to an integer type: what a register of it holds, or whether it is not zero."""
     bits, signed = width_of(dtype)

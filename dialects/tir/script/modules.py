@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Attribute, Operation, Region
 
 from ...support.arguments import checked
 from ...support.diagnostics import Diagnostic
@@ -11,6 +14,15 @@ from ..functions import PrimFuncOp
 
 class IRModule(ModuleOp):
     """A `builtin.module` with functions by name, and as TVMScript. Counterpart of TVM's `IRModule`."""
+
+    @checked
+    def __init__(
+        self,
+        ops: Sequence[Operation] | Region = (),
+        attributes: Mapping[str, Attribute] | None = None,
+        sym_name: StringAttr | None = None,
+    ):
+        super().__init__(ops if isinstance(ops, Region) else list(ops), attributes, sym_name)
 
     @staticmethod
     @checked
