@@ -163,7 +163,7 @@ class Executable:
         if not isinstance(count, int | np.integer) or isinstance(count, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"the number of threads is an integer, not {count!r}")
         if count < 1:
-            raise InputError(f"{count} threads: at least one is needed")
+            raise InputError(f"{count} threads: at least one is needed", hint="None stands for all processors")
         return usable_threads(int(count))
 
     def __call__(self, *arrays: npt.ArrayLike) -> NDArray | tuple[NDArray, ...]:

@@ -98,7 +98,11 @@ def run(arguments: argparse.Namespace) -> int:
     from weft.tools.run_values import complete, read_input, read_npz
 
     if arguments.threads is not None and arguments.threads < 1:
-        raise UsageError(f"{arguments.threads} threads: at least one is needed", Place("--threads"))
+        raise UsageError(
+            f"{arguments.threads} threads: at least one is needed",
+            Place("--threads"),
+            hint="without it there are as many as processors",
+        )
     target = Target.parse(arguments.target)
     records = arguments.tuning_records
     settings = Settings(target, arguments.opt_level, arguments.threads, arguments.bounds_checks, records)

@@ -55,7 +55,7 @@ class Target:
         except ValueError as error:
             raise TargetError(f"the target '{text}' cannot be read: {str(error).lower()}") from None
         if kind not in KINDS:
-            hint = did_you_mean(kind, KINDS)
+            hint = did_you_mean(kind, KINDS) or "'llvm -mcpu=native' stands for code for this machine"
             raise TargetError(f"unknown target kind '{kind}'; kinds are {', '.join(KINDS)}", hint=hint)
         fields: dict[str, str] = {}
         for word in words:

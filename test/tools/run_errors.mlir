@@ -39,6 +39,7 @@
 // FUNCTION: error: there is no function @man to run
 // FUNCTION-NEXT: hint: did you mean 'main'?
 // THREADS: error: 0 threads: at least one is needed
+// THREADS-NEXT: hint: without it there are as many as processors
 // TARGET: error: unknown target kind 'llvm22'; kinds are llvm, c
 // FLAG: hint: did you mean '--threads'?
 // LLVM: error: the interpreter runs relay and tir, but this module is at the phase 'llvm'

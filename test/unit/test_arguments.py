@@ -171,6 +171,12 @@ def test_compile_refuses_each_argument_by_its_name(arguments: dict[str, Any], to
     assert told in caught.value.message
 
 
+def test_no_threads_are_refused_with_what_stands_for_all() -> None:
+    with pytest.raises(Diagnostic) as caught:
+        weft.compile(PERCEPTRON, threads=0)
+    assert caught.value.hint == "None stands for all processors"
+
+
 @pytest.mark.parametrize("name", ["missing.mlir", "folder.mlir", "empty.onnx", "bytes.mlir", "missing.onnx", "5"])
 def test_models_that_cannot_be_read_are_told_of(name: str, tmp_path: Path) -> None:
     (tmp_path / "folder.mlir").mkdir()

@@ -32,7 +32,11 @@ LINUX = "-mtriple=x86_64-unknown-linux-gnu"
         ("llvm -mtriple=pdp11-none", "LLVM cannot make code for 'pdp11-none'", None),
         ("llvm -mcpu=", "'-mcpu' has no value", None),
         ("llvm -mtriple", "unknown target option", None),
-        ("cuda", "unknown target kind 'cuda'; kinds are llvm, c", None),
+        (
+            "cuda",
+            "unknown target kind 'cuda'; kinds are llvm, c",
+            "'llvm -mcpu=native' stands for code for this machine",
+        ),
     ],
 )
 def test_what_llvm_does_not_know_is_refused_before_it_is_asked_for_code(
