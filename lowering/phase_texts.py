@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..dialects.support.columns import broken
 from ..dialects.support.diagnostics import UsageError
 from ..transforms.infra import PassContext
 from ..transforms.infra.walk import clone
@@ -36,7 +37,7 @@ class PhaseTexts(Mapping[str, str]):
         if phase not in set(self):
             raise KeyError(f"no phase '{phase}'; phases: {', '.join(self)}")
         if phase not in self._texts:
-            self._texts[phase] = str(self.module(phase))
+            self._texts[phase] = broken(str(self.module(phase)))
         return self._texts[phase]
 
     def module(self, phase: str) -> ModuleOp:

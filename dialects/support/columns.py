@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -88,3 +89,69 @@ def current_column(printer: Printer) -> int:
 def current_indent(printer: Printer) -> int:
     """By how many columns lines are indented."""
     return printer._indent * printer.indent_num_spaces  # pyright: ignore[reportPrivateUsage]
+
+
+def broken(text: str) -> str:
+    """`text`, the print of a module, with the lines that are too wide broken: after commas and before what follows a
+    list, as far outside of brackets as may be. Between tokens MLIR reads a line's end as it does a space.
+
+    Operators of Relay keep to a line each, which shows the graph; the heads of its functions are broken as they are
+    printed.
+    """
+    lines = text.split("\n")
+    if max(map(len, lines)) <= WIDTH:
+        return text
+    return "\n".join(line if len(line) <= WIDTH or _OPERATOR.match(line) else _broken_line(line) for line in lines)
+
+
+_OPERATOR = re.compile(r"\s*(?:%[^=]* = )?\"?relay\.")
+
+_OPENING, _CLOSING = "([{<", {")": "(", "]": "[", "}": "{", ">": "<"}
+_BEFORE = ("->", ": ", "attributes ", "to ", "loc(")
+"""What a line may begin with outside of brackets, beside what comes after a comma."""
+
+
+def _broken_line(line: str) -> str:
+    indent = len(line) - len(line.lstrip())
+    following = " " * (indent + (8 if line.endswith("{") else 4))
+    breaks = _breaks(line)
+    parts: list[str] = []
+    start, room = 0, WIDTH
+    while len(line) - start > room:
+        near = [each for each in breaks if start + room // 3 < each[1] <= start + room]
+        far = [each for each in breaks if each[1] > start + room]
+        if near:
+            _, place = min(near, key=lambda each: (each[0], -each[1]))
+        elif far:
+            place = far[0][1]
+        else:
+            break
+        parts.append(line[start:place])
+        start, room = place + 1, WIDTH - len(following)
+    return f"\n{following}".join([*parts, line[start:]])
+
+
+def _breaks(line: str) -> list[tuple[int, int]]:
+    """The spaces of `line` that a break may take the place of, and in how many brackets each stands."""
+    found: list[tuple[int, int]] = []
+    open_brackets: list[str] = []
+    quoted = False
+    place = 0
+    while place < len(line):
+        character = line[place]
+        if quoted:
+            if character == "\\":
+                place += 1
+            quoted = character != '"'
+        elif character == '"':
+            quoted = True
+        elif character in _OPENING:
+            open_brackets.append(character)
+        elif character in _CLOSING:
+            if open_brackets and open_brackets[-1] == _CLOSING[character]:
+                open_brackets.pop()
+        elif character == " " and line[:place].strip():
+            if line[place - 1] == "," or (not open_brackets and line.startswith(_BEFORE, place + 1)):
+                found.append((len(open_brackets), place))
+        place += 1
+    return found

@@ -15,7 +15,8 @@ func.func private @concat(memref<8xf32>, memref<8xf32>, memref<16xf32>, !rt.slot
 // CHECK-LABEL: func.func private @flat(memref<16xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
 func.func private @flat(memref<16xf32>, memref<8xf32>, !rt.slots<1>, index) -> ()
 
-// CHECK-LABEL: mem.graph @a_result_is_computed_in_the_callers_buffer(%x: memref<8xf32>) writes(%out: memref<8xf32>) attributes {input_names = ["x"], output_names = ["out"]} {
+// CHECK-LABEL: mem.graph @a_result_is_computed_in_the_callers_buffer(%x: memref<8xf32>) writes(%out: memref<8xf32>)
+// CHECK-NEXT:     attributes {input_names = ["x"], output_names = ["out"]} {
 // CHECK-NEXT:    %0 = mem.alloc : memref<8xf32>
 // CHECK-NEXT:    mem.call @k(%x) writes(%0) : (memref<8xf32>) writes(memref<8xf32>)
 // CHECK-NEXT:    mem.copy %0 to %out : memref<8xf32> to memref<8xf32>
@@ -63,7 +64,8 @@ relay.func @several_users_keep_a_tensor(%x: tensor<8xf32>) -> tensor<8xf32> {
   relay.return %3 : tensor<8xf32>
 }
 
-// CHECK-LABEL: mem.graph @a_kernel_with_two_results(%x: memref<8xf32>) writes(%out0: memref<8xf32>, %out1: memref<8xf32>) attributes {input_names = ["x"], output_names = ["out0", "out1"]} {
+// CHECK-LABEL: mem.graph @a_kernel_with_two_results(%x: memref<8xf32>) writes(%out0: memref<8xf32>, %out1: memref<8xf32>)
+// CHECK-NEXT:     attributes {input_names = ["x"], output_names = ["out0", "out1"]} {
 // CHECK-NEXT:    %0 = mem.alloc : memref<8xf32>
 // CHECK-NEXT:    %1 = mem.alloc : memref<8xf32>
 // CHECK-NEXT:    mem.call @two(%x) writes(%0, %1) : (memref<8xf32>) writes(memref<8xf32>, memref<8xf32>)
@@ -112,7 +114,8 @@ relay.func @a_reshape_of_an_input_is_copied(%x: tensor<8xf32>) -> tensor<2x4xf32
   relay.return %0 : tensor<2x4xf32>
 }
 
-// CHECK-LABEL: mem.graph @parts_of_a_concatenation_are_computed_in_place(%x: memref<8xf32>) writes(%out: memref<8xf32>) attributes {input_names = ["x"], output_names = ["out"]} {
+// CHECK-LABEL: mem.graph @parts_of_a_concatenation_are_computed_in_place(%x: memref<8xf32>) writes(%out: memref<8xf32>)
+// CHECK-NEXT:     attributes {input_names = ["x"], output_names = ["out"]} {
 // CHECK-NEXT:    %0 = mem.alloc : memref<8xf32>
 // CHECK-NEXT:    mem.call @k(%x) writes(%0) : (memref<8xf32>) writes(memref<8xf32>)
 // CHECK-NEXT:    %1 = mem.alloc : memref<8xf32>
@@ -157,7 +160,8 @@ relay.func @a_part_that_stands_twice_makes_it_a_call(%x: tensor<8xf32>) -> tenso
   relay.return %1 : tensor<16xf32>
 }
 
-// CHECK-LABEL: mem.graph @a_concatenation_that_is_returned_is_copied(%x: memref<8xf32>) writes(%out: memref<16xf32>) attributes {input_names = ["x"], output_names = ["out"]} {
+// CHECK-LABEL: mem.graph @a_concatenation_that_is_returned_is_copied(%x: memref<8xf32>) writes(%out: memref<16xf32>)
+// CHECK-NEXT:     attributes {input_names = ["x"], output_names = ["out"]} {
 // CHECK-NEXT:    %0 = mem.alloc : memref<8xf32>
 // CHECK-NEXT:    mem.call @k(%x) writes(%0) : (memref<8xf32>) writes(memref<8xf32>)
 // CHECK-NEXT:    %1 = mem.alloc : memref<8xf32>
@@ -173,7 +177,8 @@ relay.func @a_concatenation_that_is_returned_is_copied(%x: tensor<8xf32>) -> ten
   relay.return %2 : tensor<16xf32>
 }
 
-// CHECK-LABEL: mem.graph @a_part_that_is_returned_too_is_copied(%x: memref<8xf32>) writes(%out0: memref<16xf32>, %out1: memref<8xf32>) attributes {input_names = ["x"], output_names = ["out0", "out1"]} {
+// CHECK-LABEL: mem.graph @a_part_that_is_returned_too_is_copied(%x: memref<8xf32>) writes(%out0: memref<16xf32>, %out1: memref<8xf32>)
+// CHECK-NEXT:     attributes {input_names = ["x"], output_names = ["out0", "out1"]} {
 // CHECK-NEXT:    %0 = mem.alloc : memref<8xf32>
 // CHECK-NEXT:    mem.call @k(%x) writes(%0) : (memref<8xf32>) writes(memref<8xf32>)
 // CHECK-NEXT:    %1 = mem.alloc : memref<8xf32>
@@ -197,7 +202,8 @@ relay.func @an_input_that_is_returned_is_copied(%x: tensor<8xf32>) -> tensor<8xf
   relay.return %x : tensor<8xf32>
 }
 
-// CHECK-LABEL: mem.graph @what_is_returned_twice_is_copied_once(%x: memref<8xf32>) writes(%out0: memref<8xf32>, %out1: memref<8xf32>) attributes {input_names = ["x"], output_names = ["out0", "out1"]} {
+// CHECK-LABEL: mem.graph @what_is_returned_twice_is_copied_once(%x: memref<8xf32>) writes(%out0: memref<8xf32>, %out1: memref<8xf32>)
+// CHECK-NEXT:     attributes {input_names = ["x"], output_names = ["out0", "out1"]} {
 // CHECK-NEXT:    %0 = mem.alloc : memref<8xf32>
 // CHECK-NEXT:    mem.call @k(%x) writes(%0) : (memref<8xf32>) writes(memref<8xf32>)
 // CHECK-NEXT:    mem.copy %0 to %out0 : memref<8xf32> to memref<8xf32>
@@ -208,7 +214,8 @@ relay.func @what_is_returned_twice_is_copied_once(%x: tensor<8xf32>) -> (tensor<
   relay.return %0, %0 : tensor<8xf32>, tensor<8xf32>
 }
 
-// CHECK-LABEL: mem.graph @equal_constants_are_one_global(%x: memref<2xf32>) writes(%out0: memref<2xf32>, %out1: memref<2xf32>) attributes {input_names = ["x"], output_names = ["out0", "out1"]} {
+// CHECK-LABEL: mem.graph @equal_constants_are_one_global(%x: memref<2xf32>) writes(%out0: memref<2xf32>, %out1: memref<2xf32>)
+// CHECK-NEXT:     attributes {input_names = ["x"], output_names = ["out0", "out1"]} {
 // CHECK-NEXT:    %0 = mem.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32> as tensor<2xf32> : memref<2xf32>
 // CHECK-NEXT:    %1 = mem.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32> as tensor<2xf32> : memref<2xf32>
 // CHECK-NEXT:    mem.copy %0 to %out0 : memref<2xf32> to memref<2xf32>
@@ -220,7 +227,8 @@ relay.func @equal_constants_are_one_global(%x: tensor<2xf32>) -> (tensor<2xf32>,
   relay.return %0, %1 : tensor<2xf32>, tensor<2xf32>
 }
 
-// CHECK-LABEL: mem.graph @tuples_are_opened(%in0: memref<8xf32>, %in1: memref<8xf32>) writes(%out0: memref<8xf32>, %out1: memref<8xf32>) attributes {input_names = ["in0", "in1"], output_names = ["out0", "out1"]} {
+// CHECK-LABEL: mem.graph @tuples_are_opened(%in0: memref<8xf32>, %in1: memref<8xf32>) writes(%out0: memref<8xf32>, %out1: memref<8xf32>)
+// CHECK-NEXT:     attributes {input_names = ["in0", "in1"], output_names = ["out0", "out1"]} {
 // CHECK-NEXT:    %0 = mem.alloc : memref<8xf32>
 // CHECK-NEXT:    mem.call @k(%in1) writes(%0) : (memref<8xf32>) writes(memref<8xf32>)
 // CHECK-NEXT:    %1 = mem.alloc : memref<8xf32>
@@ -269,7 +277,8 @@ relay.func private @fused(%p: tensor<8xf32>) -> tuple<tensor<8xf32>, tensor<8xf3
   relay.return %1 : tuple<tensor<8xf32>, tensor<8xf32>>
 }
 
-// CHECK-LABEL: mem.graph @kernels_that_are_not_lowered_yet(%x: memref<8xf32>) writes(%out0: memref<8xf32>, %out1: memref<8xf32>) attributes {input_names = ["x"], output_names = ["out0", "out1"]} {
+// CHECK-LABEL: mem.graph @kernels_that_are_not_lowered_yet(%x: memref<8xf32>) writes(%out0: memref<8xf32>, %out1: memref<8xf32>)
+// CHECK-NEXT:     attributes {input_names = ["x"], output_names = ["out0", "out1"]} {
 // CHECK-NEXT:    %0 = mem.alloc : memref<8xf32>
 // CHECK-NEXT:    %1 = mem.alloc : memref<8xf32>
 // CHECK-NEXT:    mem.call @fused(%x) writes(%0, %1) : (memref<8xf32>) writes(memref<8xf32>, memref<8xf32>)
@@ -311,9 +320,11 @@ relay.func @what_a_call_updates_is_the_callers(%x: tensor<8xf32>) -> tensor<8xf3
 }
 
 // CHECK-LABEL: mem.graph @buffers_are_where_the_plan_has_them(%x: memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>) writes(%out: memref<8xf32>)
+// CHECK-NEXT:    attributes {input_names = ["x"]
 // CHECK-NEXT:    %w = mem.constant dense<2.000000e+00> : tensor<8xf32> as tensor<8xf32> : memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>
 // CHECK-NEXT:    %0 = mem.alloc : memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>
-// CHECK-NEXT:    mem.call @two(%x, %w) writes(%0) : (memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>, memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>) writes(memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>)
+// CHECK-NEXT:    mem.call @two(%x, %w) writes(%0) : (memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>,
+// CHECK-NEXT:        memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>) writes(memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>)
 // CHECK-NEXT:    %1 = mem.alloc : memref<8xf32>
 // CHECK-NEXT:    mem.copy %0 to %1 : memref<8xf32, #relay.virtual_device<ext_dev, id = 0>> to memref<8xf32>
 // CHECK-NEXT:    mem.copy %1 to %out : memref<8xf32> to memref<8xf32>

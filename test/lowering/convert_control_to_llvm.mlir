@@ -13,8 +13,8 @@
 // The entry says what the program takes and gives.
 
 // CHECK:       llvm.func @weft_run(%inputs: !llvm.ptr, %outputs: !llvm.ptr, %{{arena[_0-9]*}}: !llvm.ptr, %{{num_threads[_0-9]*}}: i64) -> i64
-// CHECK-SAME:    weft.inputs = [{name = "c", type = tensor<i1>}, {name = "x", type = tensor<4xf32>}]
-// CHECK-SAME:    weft.outputs = [{name = "out", type = tensor<4xf32>}]
+// CHECK-NEXT:    weft.inputs = [{name = "c", type = tensor<i1>}, {name = "x", type = tensor<4xf32>}]
+// CHECK-NEXT:    weft.outputs = [{name = "out", type = tensor<4xf32>}]
 
 // A machine, frames, a value for each input, and one for the constant.
 

@@ -9,7 +9,9 @@ func.func private @concat(memref<8xf32>, memref<8xf32>, memref<16xf32>, !rt.slot
 // CHECK-LABEL: func.func private @bytes(memref<8xi8>, memref<8xi8>, !rt.slots<1>, index) -> ()
 func.func private @bytes(memref<8xi8>, memref<8xi8>, !rt.slots<1>, index) -> ()
 
-// CHECK-LABEL: func.func @what_lies_between_is_placed_in_the_arena(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<512xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<8xf32>}], weft.counter_bytes = 384 : i64} {
+// CHECK-LABEL: func.func @what_lies_between_is_placed_in_the_arena(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<512xi8>, %num_threads: index)
+// CHECK-NEXT:     attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<8xf32>}],
+// CHECK-NEXT:     weft.counter_bytes = 384 : i64} {
 // CHECK-NEXT:    %0 = arith.constant 384 : index
 // CHECK-NEXT:    %a = memref.view %arena[%0][] : memref<512xi8> to memref<8xf32>
 // CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<512xi8> to !rt.slots<1>
@@ -31,7 +33,9 @@ mem.graph @what_lies_between_is_placed_in_the_arena(%x: memref<8xf32>) writes(%o
   mem.call @k(%b) writes(%out) : (memref<8xf32>) writes(memref<8xf32>)
 }
 
-// CHECK-LABEL: func.func @pools_come_one_behind_the_other(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<512xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<8xf32>}], weft.counter_bytes = 384 : i64} {
+// CHECK-LABEL: func.func @pools_come_one_behind_the_other(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<512xi8>, %num_threads: index)
+// CHECK-NEXT:     attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<8xf32>}],
+// CHECK-NEXT:     weft.counter_bytes = 384 : i64} {
 // CHECK-NEXT:    %0 = arith.constant 384 : index
 // CHECK-NEXT:    %a = memref.view %arena[%0][] : memref<512xi8> to memref<8xf32>
 // CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<512xi8> to !rt.slots<1>
@@ -54,7 +58,9 @@ mem.graph @pools_come_one_behind_the_other(%x: memref<8xf32>) writes(%out: memre
   mem.call @k(%b) writes(%out) : (memref<8xf32>) writes(memref<8xf32>)
 }
 
-// CHECK-LABEL: func.func @a_kernel_with_workspace_and_two_slots(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<512xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<8xf32>}], weft.counter_bytes = 384 : i64} {
+// CHECK-LABEL: func.func @a_kernel_with_workspace_and_two_slots(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<512xi8>, %num_threads: index)
+// CHECK-NEXT:     attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<8xf32>}],
+// CHECK-NEXT:     weft.counter_bytes = 384 : i64} {
 // CHECK-NEXT:    %0 = arith.constant 384 : index
 // CHECK-NEXT:    %t = memref.view %arena[%0][] : memref<512xi8> to memref<32xf32>
 // CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<512xi8> to !rt.slots<2>
@@ -70,7 +76,9 @@ mem.graph @a_kernel_with_workspace_and_two_slots(%x: memref<8xf32>) writes(%out:
   mem.call @k(%x) writes(%out) : (memref<8xf32>) writes(memref<8xf32>)
 }
 
-// CHECK-LABEL: func.func @views_are_flat(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<448xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<2x4xf32>}], weft.outputs = [{name = "out", type = tensor<4x2xf32>}], weft.counter_bytes = 384 : i64} {
+// CHECK-LABEL: func.func @views_are_flat(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<448xi8>, %num_threads: index)
+// CHECK-NEXT:     attributes {weft.inputs = [{name = "x", type = tensor<2x4xf32>}], weft.outputs = [{name = "out", type = tensor<4x2xf32>}],
+// CHECK-NEXT:     weft.counter_bytes = 384 : i64} {
 // CHECK-NEXT:    %0 = arith.constant 384 : index
 // CHECK-NEXT:    %a = memref.view %arena[%0][] : memref<448xi8> to memref<8xf32>
 // CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<448xi8> to !rt.slots<1>
@@ -94,7 +102,9 @@ mem.graph @views_are_flat(%x: memref<2x4xf32>) writes(%out: memref<4x2xf32>) {
   mem.call @k(%b) writes(%out) : (memref<2x4xf32>) writes(memref<4x2xf32>)
 }
 
-// CHECK-LABEL: func.func @copies_that_follow_one_another_are_one_share(%in: memref<8xf32>, %out0: memref<8xf32>, %out1: memref<8xf32>, %arena: memref<128xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out0", type = tensor<8xf32>}, {name = "out1", type = tensor<8xf32>}], weft.counter_bytes = 128 : i64} {
+// CHECK-LABEL: func.func @copies_that_follow_one_another_are_one_share(%in: memref<8xf32>, %out0: memref<8xf32>, %out1: memref<8xf32>, %arena: memref<128xi8>,
+// CHECK-NEXT:     %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}],
+// CHECK-NEXT:     weft.outputs = [{name = "out0", type = tensor<8xf32>}, {name = "out1", type = tensor<8xf32>}], weft.counter_bytes = 128 : i64} {
 // CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<128xi8> to !rt.slots<1>
 // CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      "memref.copy"(%in, %out0) : (memref<8xf32>, memref<8xf32>) -> ()
@@ -107,7 +117,9 @@ mem.graph @copies_that_follow_one_another_are_one_share(%x: memref<8xf32>) write
   mem.copy %x to %out1 : memref<8xf32> to memref<8xf32>
 }
 
-// CHECK-LABEL: func.func @a_copy_by_a_kernel_is_a_call(%in: memref<8xf32>, %out: memref<16xf32>, %arena: memref<128xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<16xf32>}], weft.counter_bytes = 128 : i64} {
+// CHECK-LABEL: func.func @a_copy_by_a_kernel_is_a_call(%in: memref<8xf32>, %out: memref<16xf32>, %arena: memref<128xi8>, %num_threads: index)
+// CHECK-NEXT:     attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<16xf32>}],
+// CHECK-NEXT:     weft.counter_bytes = 128 : i64} {
 // CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<128xi8> to !rt.slots<1>
 // CHECK-NEXT:    func.call @concat(%in, %in, %out, %slots, %num_threads) : (memref<8xf32>, memref<8xf32>, memref<16xf32>, !rt.slots<1>, index) -> ()
 // CHECK-NEXT:    func.return
@@ -116,7 +128,9 @@ mem.graph @a_copy_by_a_kernel_is_a_call(%x: memref<8xf32>) writes(%out: memref<1
   mem.copy %x, %x to %out by @concat : memref<8xf32>, memref<8xf32> to memref<16xf32>
 }
 
-// CHECK-LABEL: func.func @a_copy_between_calls(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<320xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<8xf32>}], weft.counter_bytes = 256 : i64} {
+// CHECK-LABEL: func.func @a_copy_between_calls(%in: memref<8xf32>, %out: memref<8xf32>, %arena: memref<320xi8>, %num_threads: index)
+// CHECK-NEXT:     attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "out", type = tensor<8xf32>}],
+// CHECK-NEXT:     weft.counter_bytes = 256 : i64} {
 // CHECK-NEXT:    %0 = arith.constant 256 : index
 // CHECK-NEXT:    %a = memref.view %arena[%0][] : memref<320xi8> to memref<8xf32>
 // CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<320xi8> to !rt.slots<1>
@@ -134,7 +148,9 @@ mem.graph @a_copy_between_calls(%x: memref<8xf32>) writes(%out: memref<8xf32>) {
   mem.call @k(%a) writes(%out) : (memref<8xf32>) writes(memref<8xf32>)
 }
 
-// CHECK-LABEL: func.func @equal_constants_are_one_global(%out0: memref<2xf32>, %out1: memref<2xf32>, %arena: memref<128xi8>, %num_threads: index) attributes {weft.inputs = [], weft.outputs = [{name = "out0", type = tensor<2xf32>}, {name = "out1", type = tensor<2xf32>}], weft.counter_bytes = 128 : i64} {
+// CHECK-LABEL: func.func @equal_constants_are_one_global(%out0: memref<2xf32>, %out1: memref<2xf32>, %arena: memref<128xi8>, %num_threads: index)
+// CHECK-NEXT:     attributes {weft.inputs = [], weft.outputs = [{name = "out0", type = tensor<2xf32>}, {name = "out1", type = tensor<2xf32>}],
+// CHECK-NEXT:     weft.counter_bytes = 128 : i64} {
 // CHECK-NEXT:    %a = memref.get_global @constant_0 : memref<2xf32>
 // CHECK-NEXT:    %b = memref.get_global @constant_0 : memref<2xf32>
 // CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<128xi8> to !rt.slots<1>
@@ -151,7 +167,9 @@ mem.graph @equal_constants_are_one_global() writes(%out0: memref<2xf32>, %out1: 
   mem.copy %b to %out1 : memref<2xf32> to memref<2xf32>
 }
 
-// CHECK-LABEL: func.func @names_and_signs_are_kept(%in: memref<8xi8>, %out: memref<8xi8>, %arena: memref<128xi8>, %num_threads: index) attributes {weft.inputs = [{name = "data", type = tensor<8xui8>}], weft.outputs = [{name = "prob", type = tensor<8xui8>}], weft.counter_bytes = 128 : i64} {
+// CHECK-LABEL: func.func @names_and_signs_are_kept(%in: memref<8xi8>, %out: memref<8xi8>, %arena: memref<128xi8>, %num_threads: index)
+// CHECK-NEXT:     attributes {weft.inputs = [{name = "data", type = tensor<8xui8>}], weft.outputs = [{name = "prob", type = tensor<8xui8>}],
+// CHECK-NEXT:     weft.counter_bytes = 128 : i64} {
 // CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<128xi8> to !rt.slots<1>
 // CHECK-NEXT:    func.call @bytes(%in, %out, %slots, %num_threads) : (memref<8xi8>, memref<8xi8>, !rt.slots<1>, index) -> ()
 // CHECK-NEXT:    func.return
@@ -160,13 +178,16 @@ mem.graph @names_and_signs_are_kept(%x: memref<8xui8>) writes(%out: memref<8xui8
   mem.call @bytes(%x) writes(%out) : (memref<8xui8>) writes(memref<8xui8>)
 }
 
-// CHECK-LABEL: func.func @nothing_taken_nothing_given(%arena: memref<128xi8>, %num_threads: index) attributes {weft.inputs = [], weft.outputs = [], weft.counter_bytes = 128 : i64} {
+// CHECK-LABEL: func.func @nothing_taken_nothing_given(%arena: memref<128xi8>, %num_threads: index)
+// CHECK-NEXT:     attributes {weft.inputs = [], weft.outputs = [], weft.counter_bytes = 128 : i64} {
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 mem.graph @nothing_taken_nothing_given() {
 }
 
-// CHECK-LABEL: func.func @tensors_without_elements(%in: memref<0xf32>, %out: memref<0xf32>, %arena: memref<128xi8>, %num_threads: index) attributes {weft.inputs = [{name = "x", type = tensor<0x3xf32>}], weft.outputs = [{name = "out", type = tensor<0x3xf32>}], weft.counter_bytes = 128 : i64} {
+// CHECK-LABEL: func.func @tensors_without_elements(%in: memref<0xf32>, %out: memref<0xf32>, %arena: memref<128xi8>, %num_threads: index)
+// CHECK-NEXT:     attributes {weft.inputs = [{name = "x", type = tensor<0x3xf32>}], weft.outputs = [{name = "out", type = tensor<0x3xf32>}],
+// CHECK-NEXT:     weft.counter_bytes = 128 : i64} {
 // CHECK-NEXT:    %slots = rt.slots %arena[0] : memref<128xi8> to !rt.slots<1>
 // CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      "memref.copy"(%in, %out) : (memref<0xf32>, memref<0xf32>) -> ()
@@ -179,7 +200,10 @@ mem.graph @tensors_without_elements(%x: memref<0x3xf32>) writes(%out: memref<0x3
 
 // Every call of a kernel that makes checks has a record behind the slots, and says where each check of it comes from.
 // CHECK-LABEL: func.func @calls_with_checks_have_records
-// CHECK-SAME:    weft.counter_bytes = 384 : i64, weft.checks = {{\[\[}}{text = "wrong", file = {{.*}}}], [{text = "wrong", file = {{.*}}}]], weft.records = 256 : i64
+// CHECK:         weft.counter_bytes = 384 : i64,
+// CHECK:         weft.checks = {{\[\[}}{text = "wrong", file = "{{.*}}",
+// CHECK:         [{text = "wrong", file = "{{.*}}",
+// CHECK:         weft.records = 256 : i64
 // CHECK:         %record = rt.record %arena[256]
 // CHECK-NEXT:    %slots = rt.slots %arena[0]
 // CHECK-NEXT:    func.call @with_checks(%in, %{{.*}}, %record, %slots, %num_threads)

@@ -198,6 +198,7 @@ mem.graph @buffers_without_elements_or_use(%x: memref<0xf32>) writes(%out: memre
 }
 
 // CHECK-LABEL: mem.graph @places_scale_with_extents
+// CHECK-NEXT:    attributes {
 // CHECK-NEXT:    %pool = mem.pool(%n) : memref<?x192xi8>
 // CHECK-NEXT:    %a = mem.alloc(%n) at %pool[
 // CHECK:         %c = mem.alloc(%n) at %pool[

@@ -71,3 +71,14 @@ def test_a_test_without_output_is_left_alone(tmp_path: Path) -> None:
     test.write_text(TEST)
     bless.rewrite(test, ["filecheck", str(test)], "\n")
     assert test.read_text() == TEST
+
+
+def test_a_header_over_several_lines_is_checked_with_its_body(tmp_path: Path) -> None:
+    test = tmp_path / "some_pass.mlir"
+    test.write_text(TEST)
+    head = "  relay.func @first(%x: tensor<4xf32>) -> tensor<4xf32>"
+    output = OUTPUT.replace(f"{head} {{", f"{head}\n          attributes {{a}} {{")
+    bless.rewrite(test, ["filecheck", str(test)], output)
+    assert filecheck_passes(test, output)
+    for line in ("attributes {a}", "relay.inner", "relay.return %y"):
+        assert not filecheck_passes(test, output.replace(line, "other")), line

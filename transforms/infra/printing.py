@@ -12,6 +12,7 @@ from typing import TextIO, TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.support.arguments import checked_methods
+from ...dialects.support.columns import broken
 from ...dialects.support.printer import ModulePrinter
 from .info import PassInfo
 from .instruments import PassInstrument
@@ -25,7 +26,7 @@ def module_text(module: ModuleOp, *, generic: bool = False, debuginfo: bool = Fa
     """The text of a module, ending in a new line."""
     out = StringIO()
     ModulePrinter(out, print_generic_format=generic, print_debuginfo=debuginfo).print_op(module)
-    return out.getvalue() + "\n"
+    return broken(out.getvalue()) + "\n"
 
 
 def banner(when: str, info: PassInfo) -> str:

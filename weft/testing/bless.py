@@ -66,17 +66,21 @@ def _functions(output: str, prefix: str) -> dict[str, list[str]]:
     """Symbol -> the lines that check it; what stands before the first symbol, and between modules, is left out."""
     blocks: dict[str, list[str]] = {}
     current: list[str] | None = None
-    depth = 0
+    depth = indent = 0
     for line in output.split("\n"):
         match = _SYMBOL.match(line)
+        begins = len(line) - len(line.lstrip())
+        if depth <= 1 and begins <= indent:
+            current = None
         if match is not None and depth <= 1:
+            indent = begins
             current = blocks.setdefault(match[1], [])
             current.append(f"// {prefix}-LABEL: {_escaped(line.strip())}")
-        elif current is not None and depth > 1:
+        elif current is not None:
             blank = f"// {prefix}-EMPTY:"
             current.append(f"// {prefix}-NEXT:  {_escaped(line[2:])}" if line.strip() else blank)
         depth += line.count("{") - line.count("}")
-        if depth <= 1:
+        if depth <= 1 and line.strip() == "}":
             current = None
     if not blocks:
         lines = [line for line in output.split("\n") if line.strip()]

@@ -1,6 +1,7 @@
 // RUN: weft-opt %s | weft-opt | filecheck %s
 
-// CHECK-LABEL: mem.graph @everything(%x: memref<8xf32>, %y: memref<8xf32, "cuda">) writes(%out: memref<16xf32>) attributes {input_names = ["x", "y"], output_names = ["z"], note = "kept"} {
+// CHECK-LABEL: mem.graph @everything(%x: memref<8xf32>, %y: memref<8xf32, "cuda">) writes(%out: memref<16xf32>)
+// CHECK-NEXT:     attributes {input_names = ["x", "y"], output_names = ["z"], note = "kept"} {
 // CHECK-NEXT:    %arena = mem.pool : memref<768xi8>
 // CHECK-NEXT:    %other = mem.pool : memref<64xi8, "cuda">
 // CHECK-NEXT:    %a = mem.alloc : memref<8xf32>
@@ -39,7 +40,7 @@ mem.graph @nothing() {
 }
 
 // CHECK-LABEL: mem.graph @sizes_are_known_when_it_is_called(%x: memref<?x8xf32>) writes(%y: memref<?x8xf32>) symbols(%n: index)
-// CHECK-SAME:    attributes {shapes = [affine_map<()[s0] -> (s0, 8)>, affine_map<()[s0] -> (s0, 8)>]} {
+// CHECK-NEXT:    attributes {shapes = [affine_map<()[s0] -> (s0, 8)>, affine_map<()[s0] -> (s0, 8)>]} {
 // CHECK-NEXT:    %m = mem.extent affine_map<()[s0] -> ((s0 * 2))>(%n)
 // CHECK-NEXT:    %pool = mem.pool(%m) : memref<?x64xi8>
 // CHECK-NEXT:    %a = mem.alloc(%m) at %pool[0] : memref<?x8xf32> in memref<?x64xi8>
