@@ -289,6 +289,14 @@ def _has_too_many_digits(error: Exception) -> bool:
     return isinstance(error, ValueError) and "integer string conversion" in str(error)
 
 
+def _is_raised_by_xdsl(error: Exception) -> bool:
+    """Whether one of xDSL's own operations has failed, which some do for what they should refuse."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and str(trace.tb_frame.f_globals.get("__name__", "")).startswith("xdsl.")
+
+
 def _diagnostic(error: Exception, place: Place, op_name: str | None = None) -> Diagnostic:
     """What went wrong while the text at `place` was read."""
     if _has_too_many_digits(error):
@@ -307,7 +315,12 @@ def _diagnostic(error: Exception, place: Place, op_name: str | None = None) -> D
     else:
         from .plugins import blamed
 
-        return blamed(error) or InternalError(f"{type(error).__name__} while this was parsed: {error}", place)
+        if (told := blamed(error)) is not None:
+            return told
+        if _is_raised_by_xdsl(error):
+            named = "'" + op_name.strip('"') + "'" if op_name is not None else "this"
+            return Diagnostic(f"{named} cannot be read: {type(error).__name__}: {error}", place)
+        return InternalError(f"{type(error).__name__} while this was parsed: {error}", place)
     if isinstance(error, MultipleSpansParseError) and diagnostic.message.startswith("region ends with missing block"):
         use = error.refs[0][0]
         return Diagnostic(f"block '{use.text}' is used but not defined", Place.of_span(use))

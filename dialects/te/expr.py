@@ -344,17 +344,27 @@ def const(value: float, type: Attribute) -> Const:
     """A literal of scalar type `type`.
 
     Raises:
-        ArgumentError: an integer that is not finite.
+        ArgumentError: an integer that is not finite, or that the type cannot hold.
     """
     match type:
         case IntegerType() if type.width.data == 1:
             return Const(bool(value), type)
         case IntegerType() | IndexType():
-            if not isfinite(value):
+            if not isfinite(value) or not _holds(type, int(value)):
                 raise ArgumentError(f"te: {value} is no {type}")
             return Const(int(value), type)
         case _:
             return Const(float(value), type)
+
+
+def _holds(type: IntegerType | IndexType, value: int) -> bool:
+    """Whether `value` is one of an integer type's; a type that does not say so has a sign."""
+    if isinstance(type, IndexType):
+        return -(1 << 63) <= value < 1 << 63
+    width = type.width.data
+    if type.signedness.data == Signedness.UNSIGNED:
+        return 0 <= value < 1 << width
+    return -(1 << width - 1) <= value < 1 << width - 1
 
 
 def as_expr(value: ExprLike, type: Attribute) -> Expr:

@@ -66,6 +66,17 @@ def test_what_memory_and_numbers_cannot_hold_is_refused(text: str, message: str)
     assert message in refused(text).message
 
 
+def test_what_xdsl_fails_at_is_told_at_its_place() -> None:
+    text = """llvm.func @f(%a: !llvm.struct<(i64, i1)>) -> i1 {
+  %b = llvm.extractvalue %a[1000] : !llvm.struct<(i64, i1)>
+  llvm.return %b : i1
+}"""
+    with pytest.raises(Diagnostic, match=r"'llvm\.extractvalue' cannot be read: IndexError") as caught:
+        parse_module(text, new_ir_context(), "f.mlir")
+    assert caught.value.exit_code == 1
+    assert caught.value.place is not None and caught.value.place.line == 2
+
+
 def test_a_message_about_a_long_name_is_short() -> None:
     error = refused(f'"{"a" * 1_000_000}"() : () -> ()')
     assert len(str(error)) < 4000

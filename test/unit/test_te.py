@@ -11,6 +11,7 @@ from tir_run import assert_computes, prim_func
 from xdsl.dialects.builtin import IndexType, IntegerType, Signedness, f16, f32, f64, i1, i8, i32, i64
 
 from weft.dialects import te
+from weft.dialects.support.arguments import ArgumentError
 from weft.dialects.support.checks import CheckError
 from weft.dialects.support.dtypes import numpy_dtype, scalar_type
 from weft.dialects.te import evaluate as evaluation
@@ -383,3 +384,18 @@ def test_a_check_is_made_at_every_point_or_refused() -> None:
     te.compute((4,), lambda i: te.select(checked(i) < 1, x[i], x[i] + 1))
     with pytest.raises(TypeError, match="only an index can be checked"):
         te.check(te.const(1, i64), 2, "no")
+
+
+def test_a_literal_is_one_of_its_type() -> None:
+    ui8 = IntegerType(8, Signedness.UNSIGNED)
+    for value, type in (
+        (-1, ui8),
+        (256, ui8),
+        (128, IntegerType(8)),
+        (1 << 63, IntegerType(64)),
+        (1 << 63, IndexType()),
+    ):
+        with pytest.raises(ArgumentError, match="is no"):
+            te.const(value, type)
+    assert te.const(255, ui8).value == 255
+    assert te.const(-128, IntegerType(8)).value == -128

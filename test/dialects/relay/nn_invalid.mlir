@@ -477,3 +477,11 @@ relay.func @a_weight_for_other_channels(%x: tensor<1x2x4x4xf32>, %w: tensor<3x3x
   %r = relay.image.dilation2d %x, %w : (tensor<1x2x4x4xf32>, tensor<3x3x3xf32>) -> tensor<1x2x2x2xf32>
   relay.return
 }
+
+// -----
+
+relay.func @a_value_between_that_the_elements_cannot_be(%x: tensor<1x2xui8>) -> tensor<1x4xui8> {
+  // expected-error @+1 {{'dilation_value' is not of the type of the elements: te: -1.0 is no ui8}}
+  %r = relay.nn.dilate %x {strides = array<i64: 1, 3>, dilation_value = -1.0 : f64} : (tensor<1x2xui8>) -> tensor<1x4xui8>
+  relay.return %r : tensor<1x4xui8>
+}

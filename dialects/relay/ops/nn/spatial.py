@@ -14,6 +14,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .... import te
+from ....support.arguments import ArgumentError
 from ....support.operations import irdl_op_definition
 from ...base import (
     DYNAMIC,
@@ -237,6 +238,10 @@ class DilateOp(_SpatialOp):
         shape = data.get_shape()
         if len(strides) != len(shape) or min(strides, default=1) < 1:
             raise VerifyException(f"'strides' must be {len(shape)} values of at least 1, got {list(strides)}")
+        try:
+            te.const(self.dilation_value.value.data, data.element_type)
+        except ArgumentError as error:
+            raise VerifyException(f"'dilation_value' is not of the type of the elements: {error.message}") from error
         spread = [n if n == DYNAMIC else max(0, (n - 1) * s + 1) for n, s in zip(shape, strides, strict=True)]
         return [TensorType(data.element_type, spread)]
 
