@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 from te_samples import batch_matmul, dense, softmax
 from tir_run import prim_func
+from xdsl.ir import Operation
 
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
@@ -401,14 +402,25 @@ COPY = """tir.block @copy(%vi: spatial 4, %vj: spatial 8) = [%i, %j]
       }"""
 
 
-def test_a_block_that_stays_in_a_loop_stays_behind_what_it_reads() -> None:
-    func = parsed(THREE.replace("BEFORE", f"tir.for %j = 0 to 8 {{\n{COPY}\n}}").replace("INSIDE", ""))
+ONE_NEST = THREE.replace(
+    """    }
+    tir.for %j = 0 to 8 {
+      tir.block @double""",
+    "      tir.block @double",
+)
+
+
+@pytest.mark.parametrize("place", ["BEFORE", "INSIDE"])
+def test_a_block_that_stays_in_a_loop_stays_behind_what_it_reads(place: str) -> None:
+    copy = COPY if place == "INSIDE" else f"tir.for %j = 0 to 8 {{\n{COPY}\n}}"
+    func = parsed(THREE.replace(place, copy).replace("BEFORE", "").replace("INSIDE", ""))
     compute_at(block_of(func, "negate"), loops_of(func, "negate")[0])
     assert [block.block_name for block in blocks_under(func)] == ["copy", "negate", "double"]
+    func.verify()
 
 
-def test_a_block_does_not_leave_the_loop_that_computes_what_it_reads() -> None:
-    func = parsed(THREE.replace("BEFORE", "").replace("INSIDE", COPY))
+def test_a_block_does_not_move_before_what_computes_what_it_reads() -> None:
+    func = parsed(ONE_NEST.replace("BEFORE", "").replace("INSIDE", COPY))
     refused(
         lambda: compute_at(block_of(func, "negate"), loops_of(func, "negate")[0]), func, "block @copy writes what block"
     )
@@ -417,11 +429,11 @@ def test_a_block_does_not_leave_the_loop_that_computes_what_it_reads() -> None:
 def test_a_block_that_is_moved_is_verified_in_a_copy_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the primitive's own checks let through."""
 
-    def accept(block: BlockOp, child: ForOp) -> None:
+    def accept(block: BlockOp, following: Operation) -> None:
         pass
 
     monkeypatch.setattr("weft.transforms.tir.schedule.compute_at._check_inputs_are_there", accept)
-    schedule = Schedule(parsed(THREE.replace("BEFORE", "").replace("INSIDE", COPY)))
+    schedule = Schedule(parsed(ONE_NEST.replace("BEFORE", "").replace("INSIDE", COPY)))
     func = schedule.mod.body.block.first_op
     assert isinstance(func, PrimFuncOp)
     loop = schedule.get_loops("negate")[0]

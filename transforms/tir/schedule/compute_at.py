@@ -140,12 +140,12 @@ def check_compute_at(block: BlockOp, loop: ForOp, index: int = LAST) -> None:
 
 
 def _check_inputs_are_there(block: BlockOp, following: Operation) -> None:
-    """Nothing from `following` on, in its loop, writes what `block` reads."""
+    """Nothing that writes what `block` reads comes before it now and, from `following` on, after it then."""
     needed = set(block.reads) - set(block.writes)
     statement: Operation | None = following
     while statement is not None:
         for other in blocks_under(statement):
-            if other is not block and not needed.isdisjoint(other.writes):
+            if other is not block and not needed.isdisjoint(other.writes) and is_before(other, block):
                 raise ScheduleError.at(
                     block,
                     f"block @{other.block_name} writes what block @{block.block_name} reads, and comes after it there",
