@@ -9,6 +9,7 @@ from .expr import (
     COMBINER,
     Binary,
     BinaryKind,
+    Bitcast,
     Cast,
     Check,
     Combiner,
@@ -29,6 +30,7 @@ from .expr import (
     all_of,
     as_expr,
     binary,
+    bitcast,
     cast,
     check,
     const,
@@ -60,10 +62,10 @@ from .tensor import (
 )
 
 __all__ = [
-    "COMBINER", "AnyRankBody", "Binary", "BinaryKind", "Cast", "Check", "Compute", "Const", "Expr", "ExprLike",
+    "COMBINER", "AnyRankBody", "Binary", "BinaryKind", "Bitcast", "Cast", "Check", "Compute", "Const", "Expr", "ExprLike",
     "IterVar", "Read", "Reduce", "ReduceKind", "Select", "Tensor", "TensorOp", "Unary", "UnaryKind", "abs", "all_of",
     "as_expr", "as_index",
-    "binary", "cast", "ceil", "check", "compute", "const", "cos", "erf", "exp", "floor", "index", "log", "max",
+    "binary", "bitcast", "cast", "ceil", "check", "compute", "const", "cos", "erf", "exp", "floor", "index", "log", "max",
     "maximum", "min", "minimum", "operands_of", "placeholder", "power", "prod", "reduce", "reduce_axis",
     "reduce_identity", "round", "rsqrt", "select", "sigmoid", "sin", "sqrt", "sum", "tanh", "topological_order",
     "trunc", "unary",

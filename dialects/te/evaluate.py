@@ -24,6 +24,7 @@ from .expr import (
     COMBINER,
     Binary,
     BinaryKind,
+    Bitcast,
     Cast,
     Check,
     Combiner,
@@ -201,6 +202,8 @@ class _Domain:
                 return np.where(self.value(condition, guarded), self.value(then, True), self.value(otherwise, True))
             case Cast(operand, element):
                 return converted(self.value(operand, guarded), numpy_dtype(element))
+            case Bitcast(operand, element):
+                return np.asarray(self.value(operand, guarded)).view(numpy_dtype(element))
             case Check(operand, given, dim, text):
                 extent = value_of(dim, self.sizes)
                 at = self.value(operand)

@@ -279,6 +279,14 @@ class Cast(Expr):
 
 
 @dataclass(frozen=True, eq=False)
+class Bitcast(Expr):
+    """The bits of `operand`, read as a number of another type of as many."""
+
+    operand: Expr
+    type: Attribute
+
+
+@dataclass(frozen=True, eq=False)
 class Check(Expr):
     """`operand`, an index from 0 to below `extent`; where it is none, the computation fails, and says `text` of
     `given`, the index that `operand` was made of. It stands where no `Select` could choose not to make it."""
@@ -479,6 +487,20 @@ def unary(kind: UnaryKind, operand: Expr) -> Expr:
 
 def cast(operand: Expr, type: Attribute) -> Expr:
     return operand if operand.type == type else Cast(operand, type)
+
+
+def bitcast(operand: Expr, type: Attribute) -> Expr:
+    """The bits of `operand` as a number of `type`.
+
+    Raises:
+        TypeError: the type has another number of bits.
+    """
+    if operand.type == type:
+        return operand
+    widths = [getattr(each, "bitwidth", None) for each in (operand.type, type)]
+    if widths[0] is None or widths[0] != widths[1]:
+        raise TypeError(f"te: {operand.type} and {type} have not the same bits")
+    return Bitcast(operand, type)
 
 
 def select(condition: Expr, then: Expr, otherwise: ExprLike) -> Expr:

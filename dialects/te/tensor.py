@@ -14,6 +14,7 @@ from .bounds import affine, affine_range
 from .dims import as_dim
 from .expr import (
     Binary,
+    Bitcast,
     Cast,
     Check,
     Dim,
@@ -152,7 +153,7 @@ class Read(Expr):
 def operands_of(expr: Expr) -> tuple[Expr, ...]:
     """The direct sub-expressions, in order."""
     match expr:
-        case Unary(_, operand) | Cast(operand):
+        case Unary(_, operand) | Cast(operand) | Bitcast(operand):
             return (operand,)
         case Binary(_, lhs, rhs):
             return (lhs, rhs)

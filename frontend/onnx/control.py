@@ -141,7 +141,7 @@ class _If(_WithGraphs):
 class _Loop(_WithGraphs):
     def convert(self) -> Sequence[SSAValue | None]:
         graph = self.node.graph("body")
-        carried = [self.node.input(index) for index in range(2, len(self.node.inputs))]
+        carried = [self.node.value_at(index) for index in range(2, len(self.node.inputs))]
         gathered = len(graph.output) - 1 - len(carried)
         if gathered < 0 or len(graph.input) != len(carried) + 2:
             raise Malformed(f"the body does not fit {len(carried)} values that are carried from turn to turn")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType, f32, i1, i32
+from xdsl.dialects.builtin import AnyFloat, IntegerType, f32, i1, i8, i32
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.base import shape_of, tensor
-from ...dialects.support.dtypes import is_small_float, is_storage, numpy_dtype
+from ...dialects.support.dtypes import dtype_name, is_small_float, is_storage, numpy_dtype
 from .errors import Malformed, Unsupported
 from .node import Converter, Node, Versions, rank_of
 from .tensors import element_type
@@ -27,7 +27,7 @@ def variadic(operator: str) -> Converter:
 
 
 def identity(node: Node) -> SSAValue:
-    return node.input(0)
+    return node.value_at(0)
 
 
 def is_integer(value: SSAValue) -> bool:
@@ -81,6 +81,18 @@ def is_inf(node: Node) -> SSAValue:
 
 def cast(node: Node) -> SSAValue:
     return saturated(node, node.input(0), element_type(node.integer("to")))
+
+
+def bit_cast(node: Node) -> SSAValue:
+    """The bits as another type; truth values are kept as bytes of 0 and 1.
+
+    Raises:
+        Unsupported: bytes as truth values, which may be neither.
+    """
+    x, target = node.input(0), element_type(node.integer("to"))
+    if target == i1 != tensor(x).element_type:
+        raise Unsupported("bytes read as truth values")
+    return node.emit("reinterpret", node.cast(x, i8) if tensor(x).element_type == i1 else x, dtype=dtype_name(target))
 
 
 def cast_like(node: Node) -> SSAValue:
@@ -235,13 +247,13 @@ def gelu(node: Node) -> SSAValue:
 
 
 def dropout(node: Node) -> list[SSAValue | None]:
-    """At inference the data passes and the mask, if asked for, is all true."""
+    """At inference, and where nothing is dropped, the data passes and the mask, if asked for, is all true."""
     import numpy as np
 
     x = node.input(0)
-    if node.optional(2) is not None and node.static_scalar(2):
-        raise Unsupported("training_mode", "export the model for inference")
     ratio = node.static_scalar(1) if node.optional(1) is not None else node.real("ratio", 0.5)
+    if node.optional(2) is not None and node.static_scalar(2) and ratio:
+        raise Unsupported("training_mode", "export the model for inference")
     mask = None
     if node.output_used(1):
         dtype = np.bool_ if node.version >= 10 else numpy_dtype(tensor(x).element_type)
@@ -250,6 +262,7 @@ def dropout(node: Node) -> list[SSAValue | None]:
 
 
 CONVERTERS: dict[str, Versions] = {
+    "BitCast": {26: bit_cast},
     "BitShift": {11: bit_shift},
     "Cast": {6: cast},
     "CastLike": {15: cast_like},

@@ -17,10 +17,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, TupleType
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ...dialects.relay.base import flatten_types
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.diagnostics import Diagnostic, Note, Place, did_you_mean
 from ...dialects.support.plugins import broken
@@ -29,7 +30,7 @@ from .emitter import Emitter, identifier
 from .errors import Malformed, Unsupported
 from .files import load
 from .node import Node, Outputs
-from .registry import FIRST_OPSET, LAST_OPSET, converter, is_known, outputs_of
+from .registry import FIRST_OPSET, LAST_OPSET, LAST_REVISIONS, converter, is_known, outputs_of
 from .schemas import (
     Schema,
     check,
@@ -45,6 +46,7 @@ from .schemas import (
     schema_of,
     values_read,
 )
+from .sequences import ABSENT
 from .scope import POISON, Poison, Scope
 from .signature import Shapes, check_declared, input_types
 from .soundness import check_sound
@@ -81,6 +83,15 @@ def from_onnx(model: str | os.PathLike[str] | ModelProto, shapes: Shapes | None 
         raise Diagnostic("functions or graphs are nested too deeply to be imported", Place(file)) from error
     except MemoryError as error:
         raise Diagnostic("the model takes more memory than there is", Place(file)) from error
+
+
+def _names(values: Iterable[tuple[str, Attribute]]) -> ArrayAttr[StringAttr]:
+    """The names of tensors; those of a sequence are numbered."""
+    names: list[StringAttr] = []
+    for name, type in values:
+        count = len(flatten_types([type]))
+        names += [StringAttr(f"{name}.{i}" if isinstance(type, TupleType) else name) for i in range(count)]
+    return ArrayAttr(names)
 
 
 MAX_EXPANDED_NODES = 1 << 17
@@ -127,7 +138,12 @@ class _Importer:
         if graph.sparse_initializer:
             raise self.error("sparse initializers are not supported", graph.sparse_initializer[0].values.name)
         inputs = [value for value in graph.input if value.name not in scope.weights]
-        for value, type in zip(inputs, input_types(inputs, self.shapes, self.file), strict=True):
+        types = dict(zip([value.name for value in inputs], input_types(inputs, self.shapes, self.file), strict=True))
+        for value in (value for value in inputs if types[value.name] == ABSENT):
+            scope.values[value.name] = self.emitter.tuple([self.emitter.tuple([])])
+        inputs = [value for value in inputs if types[value.name] != ABSENT]
+        for value in inputs:
+            type = types[value.name]
             argument = self.block.insert_arg(type, len(self.block.args))
             argument.location = self.emitter.location_of(value.name)
             argument.name_hint = identifier(value.name)
@@ -145,8 +161,10 @@ class _Importer:
             FunctionType.from_lists([a.type for a in self.block.args], [r.type for r in results]),
             Region(self.block),
             attributes={
-                "input_names": ArrayAttr([StringAttr(value.name) for value in inputs]),
-                "output_names": ArrayAttr([StringAttr(value.name) for value in graph.output]),
+                "input_names": _names([(value.name, types[value.name]) for value in inputs]),
+                "output_names": _names(
+                    [(value.name, result.type) for value, result in zip(graph.output, results, strict=True)]
+                ),
             },
         )
         function.location = self.emitter.location_of(graph.name or "main")
@@ -276,7 +294,7 @@ class _Importer:
             if node.op_type in WITH_GRAPHS:
                 return convert_graphs(self, view, scope)
             if convert := converter(node.op_type, schema.since_version):
-                check_known(node, attributes, schema, LAST_OPSET)
+                check_known(node, attributes, schema, LAST_REVISIONS.get(node.op_type, LAST_OPSET))
                 return outputs_of(convert, view)
         function = definition(schema, node, inputs, scope.opsets[domain_of(node)])
         return self.expand(function, replace(view, attributes=default_attributes(schema) | attributes), name, scope)

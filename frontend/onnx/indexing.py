@@ -1,4 +1,4 @@
-"""Operators that read or write where indices say, and those that resample images."""
+"""Operators that read or write where indices say."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name
 from .errors import Malformed, Unsupported
-from .node import Node, T, Versions, rank_of
+from .node import Node, Versions, rank_of
 
 
 def from_front(node: Node, indices: SSAValue, size: int) -> SSAValue:
@@ -122,95 +122,29 @@ def reverse_sequence(node: Node) -> SSAValue:
     return node.emit("reverse_sequence", x, lengths, seq_axis=time, batch_axis=batch, out_of_range=policy)
 
 
-# Resampling
+def tensor_scatter(node: Node) -> SSAValue:
+    """A cache with rows written from an index of each batch on; a circular one goes on at its begin."""
+    import numpy as np
 
-_METHODS = {"nearest": "nearest_neighbor", "linear": "linear", "cubic": "cubic"}
-_COORDINATES = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
-_ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
-
-
-def scaled(node: Node, x: SSAValue, scales: list[float]) -> list[int]:
-    """The shape of `x` with every dimension scaled and rounded down."""
-    shape = node.static_shape(x)
-    if len(scales) != len(shape):
-        raise Malformed(f"{len(scales)} scales for a tensor of rank {len(shape)}")
-    return [int(n * s) for n, s in zip(shape, scales, strict=True)]
-
-
-def resize2d(node: Node, x: SSAValue, shape: list[int], coordinates: str, rounding: str) -> SSAValue:
-    """Resample the images of `x` to `shape`.
-
-    Raises:
-        Unsupported: batch or channels are to be scaled, or the tensor holds no images.
-    """
-    if len(shape) != 4 or tuple(shape[:2]) != shape_of(x)[:2]:
-        raise Unsupported(f"resampling {list(shape_of(x))} to {shape}", "the last two of four dimensions may change")
-    method = node.string("mode", "nearest")
-    if method not in _METHODS:
-        raise Unsupported(f"mode '{method}'")
-    return node.emit(
-        "image.resize2d",
-        x,
-        size=shape[2:],
-        layout="NCHW",
-        method=_METHODS[method],
-        coordinate_transformation_mode=coordinates,
-        rounding_method=rounding if method == "nearest" else "",
-        cubic_alpha=node.real("cubic_coeff_a", -0.75),
-        cubic_exclude=bool(node.integer("exclude_outside", 0)),
+    cache, update, starts = node.input(0, at_least=2), node.input(1), node.optional(2)
+    axis = node.axis(node.integer("axis", -2), rank_of(cache))
+    circular = node.choice("mode", {"linear": False, "circular": True}, "linear")
+    shape, written = node.static_shape(cache), node.static_shape(update)
+    if not axis or len(shape) != len(written) or written[axis] > shape[axis]:
+        raise Malformed(f"rows of {list(written)} cannot be written into {list(shape)} along axis {axis}")
+    rows = node.constant(np.arange(shape[axis]).reshape(1, -1))
+    first = node.constant(np.zeros(shape[0], np.int64)) if starts is None else node.cast(starts, i64)
+    places = node.emit("subtract", rows, node.reshape(first, [shape[0], 1]))
+    if circular:
+        places = node.emit("floor_mod", places, node.scalar(shape[axis], places))
+    inside = node.emit(
+        "logical_and",
+        node.emit("greater_equal", places, node.scalar(0, places)),
+        node.emit("less", places, node.scalar(written[axis], places)),
     )
-
-
-def upsample(node: Node) -> SSAValue:
-    """Deprecated by Resize; its coordinates are asymmetric and rounded down."""
-    x = node.input(0)
-    if node.version < 9:
-        scales = [float(v) for v in node.attributes["scales"].floats] if "scales" in node.attributes else []
-    else:
-        scales = [float(v) for v in node.static(1).reshape(-1)]
-    return resize2d(node, x, scaled(node, x, scales), "asymmetric", "floor")
-
-
-def resize_by_scales(node: Node) -> SSAValue:
-    """The first revision, which has Upsample's coordinates."""
-    x = node.input(0)
-    scales = [float(v) for v in node.static(1).reshape(-1)]
-    return resize2d(node, x, scaled(node, x, scales), "asymmetric", "floor")
-
-
-def matching(given: list[T], axes: list[int]) -> list[T]:
-    """`given`, one for each axis."""
-    if len(given) != len(axes):
-        raise Malformed(f"{len(given)} sizes or scales for {len(axes)} dimensions")
-    return given
-
-
-def resize(node: Node) -> SSAValue:
-    """Sizes, or scales, which must reach whole sizes since Relay derives the scale from them."""
-    x = node.input(0)
-    if node.integer("antialias", 0):
-        raise Unsupported("antialias")
-    if node.string("keep_aspect_ratio_policy", "stretch") != "stretch":
-        raise Unsupported("keep_aspect_ratio_policy other than stretch")
-    coordinates = node.string("coordinate_transformation_mode", "half_pixel")
-    if coordinates not in _COORDINATES:
-        raise Unsupported(f"coordinate_transformation_mode '{coordinates}'")
-    rounding = node.choice("nearest_mode", {name: name for name in _ROUNDINGS}, "round_prefer_floor")
-    shape = list(node.static_shape(x))
-    axes = [node.axis(a, rank_of(x)) for a in node.integers("axes", range(rank_of(x)))]
-    if node.optional(2) is not None and shape_of(node.input(2)) != (0,):
-        scales = [1.0] * rank_of(x)
-        given = node.static(2).reshape(-1)
-        for axis, scale in zip(axes, matching(given.tolist(), axes), strict=True):
-            scales[axis] = float(scale)
-        size = scaled(node, x, scales)
-        if any(abs(n * s - whole) > 1e-3 for n, s, whole in zip(shape, scales, size, strict=True)):
-            raise Unsupported(f"scales {scales}, which take {shape} to no whole size")
-    else:
-        size = list(shape)
-        for axis, wanted in zip(axes, matching(node.static_ints(3), axes), strict=True):
-            size[axis] = wanted
-    return resize2d(node, x, size, coordinates, rounding)
+    taken = node.emit("take", update, places, axis=axis, batch_dims=1, mode="clip")
+    mask = [n if d in (0, axis) else 1 for d, n in enumerate(shape)]
+    return node.emit("where", node.reshape(inside, mask), taken, cache)
 
 
 CONVERTERS: dict[str, Versions] = {
@@ -218,10 +152,9 @@ CONVERTERS: dict[str, Versions] = {
     "GatherElements": {11: gather_elements},
     "GatherND": {11: gather_nd},
     "OneHot": {9: one_hot},
-    "Resize": {10: resize_by_scales, 11: resize},
     "ReverseSequence": {10: reverse_sequence},
     "Scatter": {9: scatter_elements},
     "ScatterElements": {11: scatter_elements},
     "ScatterND": {11: scatter_nd},
-    "Upsample": {7: upsample},
+    "TensorScatter": {24: tensor_scatter},
 }

@@ -71,13 +71,22 @@ class Node:
         Raises:
             Malformed: the node leaves it out, or it has another rank.
         """
-        value = self.optional(index)
-        if value is None:
-            raise Malformed(f"input {index} is missing")
+        value = self.value_at(index)
         actual = rank_of(value)
         if (rank is not None and actual != rank) or actual < at_least:
             wanted = f"at least {at_least}" if rank is None else str(rank)
             raise Malformed(f"input {index} has rank {actual}, but must have rank {wanted}")
+        return value
+
+    def value_at(self, index: int) -> SSAValue:
+        """The input at `index`, which need not be a tensor.
+
+        Raises:
+            Malformed: the node leaves it out.
+        """
+        value = self.optional(index)
+        if value is None:
+            raise Malformed(f"input {index} is missing")
         return value
 
     def optional(self, index: int) -> SSAValue | None:

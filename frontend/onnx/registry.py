@@ -27,12 +27,18 @@ from ...dialects.support.plugins import importers, installed_universes, loaded, 
 from . import (
     einsum,
     elementwise,
+    folding,
     indexing,
+    learning,
     linear,
+    ngrams,
     normalization,
+    older,
     quantization,
     recurrent,
     reductions,
+    resize,
+    sequences,
     shapes,
     spectrum,
     training,
@@ -45,6 +51,9 @@ from .node import Converter, Node, Outputs, Versions
 FIRST_OPSET = 7
 LAST_OPSET = 23
 """The opsets whose operators the converters were written for. An operator that a later opset left as it was will do."""
+
+LAST_REVISIONS = {"SpaceToDepth": 28}
+"""The operators whose converters understand a revision that is newer still."""
 
 _BROADCASTS_SINCE = 7  # before, two operands broadcast only where an attribute asks for it
 
@@ -78,7 +87,7 @@ def named_by_classes(operations: Iterable[type[Operation]]) -> dict[str, Version
     return found
 
 
-CONVERTERS: dict[str, Versions] = {
+_NEWER: dict[str, Versions] = {
     **named_by_classes(Relay.operations),
     **elementwise.CONVERTERS,
     **reductions.CONVERTERS,
@@ -88,11 +97,21 @@ CONVERTERS: dict[str, Versions] = {
     **normalization.CONVERTERS,
     **shapes.CONVERTERS,
     **indexing.CONVERTERS,
+    **resize.CONVERTERS,
     **quantization.CONVERTERS,
     **spectrum.CONVERTERS,
     **training.CONVERTERS,
     **vision.CONVERTERS,
     **recurrent.CONVERTERS,
+    **folding.CONVERTERS,
+    **sequences.CONVERTERS,
+    **ngrams.CONVERTERS,
+    **learning.CONVERTERS,
+}
+
+CONVERTERS: dict[str, Versions] = {
+    **_NEWER,
+    **{name: {**versions, **_NEWER.get(name, {})} for name, versions in older.CONVERTERS.items()},
 }
 """Weft's own, and what was registered."""
 

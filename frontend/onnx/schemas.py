@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import tensor
 from ...dialects.support.diagnostics import did_you_mean
 from .errors import Malformed, Unsupported
 from .tensors import type_proto
@@ -184,7 +183,7 @@ def definition(schema: Schema, node: NodeProto, inputs: Sequence[SSAValue | None
     if schema.has_function:
         body = schema.get_function_with_opset_version(version)
     else:
-        types = [onnx.TypeProto() if value is None else type_proto(tensor(value)) for value in inputs]
+        types = [onnx.TypeProto() if value is None else type_proto(value.type) for value in inputs]
         body = schema.get_context_dependent_function_with_opset_version(
             version, node.SerializeToString(), [t.SerializeToString() for t in types]
         )

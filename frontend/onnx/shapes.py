@@ -206,7 +206,13 @@ def depth_to_space(node: Node) -> SSAValue:
 
 
 def space_to_depth(node: Node) -> SSAValue:
-    return node.emit("nn.space_to_depth", node.input(0), block_size=node.integer("blocksize"), layout="NCHW")
+    return node.emit(
+        "nn.space_to_depth",
+        node.input(0),
+        block_size=node.integer("blocksize"),
+        layout="NCHW",
+        mode=node.string("mode", "DCR"),
+    )
 
 
 def trilu(node: Node) -> SSAValue:

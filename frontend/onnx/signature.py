@@ -10,17 +10,59 @@ from xdsl.ir import Attribute, SSAValue
 from ...dialects.relay.base import DYNAMIC, compatible, shape_of, tensor
 from ...dialects.support.diagnostics import Diagnostic, Place, Severity, UsageError, did_you_mean, emit
 from .errors import Malformed, Unsupported
+from .sequences import input_type, is_open
 from .tensors import check_fits, declared_shape, declared_type
 
 if TYPE_CHECKING:
     from onnx import ValueInfoProto
 
-Shapes = Mapping[str, Sequence[int]]
-"""Shapes of inputs, and open dimensions as shapes of rank one, by their names; -1 stays open."""
+Shapes = Mapping[str, Sequence[int] | Sequence[Sequence[int]] | None]
+"""Shapes of inputs, and open dimensions as shapes of rank one, by their names; -1 stays open. For a sequence the shapes
+of its tensors; for an optional input what it is, or `None` where it is not there."""
 
 
 def input_types(inputs: Sequence[ValueInfoProto], shapes: Shapes, file: str) -> list[Attribute]:
-    """The types of the inputs; a symbolic dimension that `shapes` gives, by itself or for one input, counts for all.
+    """The types of the inputs, which may be sequences and optional.
+
+    Raises:
+        UsageError: `shapes` does not fit the model.
+        Diagnostic: an input is nothing that Weft knows, or it is a sequence, and its shapes are not given.
+    """
+    open_inputs = {value.name: value for value in inputs if is_open(value.type)}
+    tensors = [value for value in inputs if value.name not in open_inputs]
+    of_tensors = _shapes_of_tensors({name: each for name, each in shapes.items() if name not in open_inputs}, file)
+    types = dict(zip([value.name for value in tensors], _tensor_types(tensors, of_tensors, file), strict=True))
+    for name, value in open_inputs.items():
+        place = Place(f'{file}("{name}")')
+        if name not in shapes:
+            kind = (value.type.WhichOneof("value") or "").replace("_type", "")
+            hint = f"from_onnx(model, shapes={{'{name}': [[2, 3], [2, 3]]}}) says that it is two tensors"
+            if kind == "optional":
+                hint = f"from_onnx(model, shapes={{'{name}': None}}) says that it is not there; else give its shape"
+            raise Diagnostic(f"input '{name}': a value of {kind} type, of which nothing is given", place, hint=hint)
+        try:
+            types[name] = input_type(value.type, shapes[name])
+        except (Unsupported, Malformed) as error:
+            raise Diagnostic(f"input '{name}': {error}", place, hint=error.hint) from None
+    return [types[value.name] for value in inputs]
+
+
+def _shapes_of_tensors(shapes: Shapes, file: str) -> dict[str, Sequence[int]]:
+    """
+    Raises:
+        UsageError: one is no shape.
+    """
+    found: dict[str, Sequence[int]] = {}
+    for name, shape in shapes.items():
+        numbers = [] if shape is None else [n for n in shape if isinstance(n, int)]
+        if shape is None or len(numbers) != len(shape):
+            raise UsageError(f"{shape} is no shape for the tensor '{name}'", Place(file))
+        found[name] = numbers
+    return found
+
+
+def _tensor_types(inputs: Sequence[ValueInfoProto], shapes: Mapping[str, Sequence[int]], file: str) -> list[Attribute]:
+    """The types of tensors; a symbolic dimension that `shapes` gives, by itself or for one input, counts for all.
 
     Raises:
         UsageError: `shapes` does not fit the model.

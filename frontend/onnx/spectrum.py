@@ -14,6 +14,7 @@ from ...dialects.relay.base import tensor
 from ...dialects.support.dtypes import numpy_dtype
 from .errors import Malformed
 from .node import Node, Versions, rank_of
+from .tensors import element_type
 
 if TYPE_CHECKING:
     import numpy as np
@@ -165,4 +166,31 @@ def stft(node: Node) -> SSAValue:
     return _together(node, first, second)
 
 
-CONVERTERS: dict[str, Versions] = {"DFT": {17: dft}, "STFT": {17: stft}}
+def mel_weight_matrix(node: Node) -> SSAValue:
+    """How much of each frequency of a spectrum belongs to each band of the mel scale, as triangles."""
+    import numpy as np
+
+    bands, length, rate = (int(node.static_scalar(i)) for i in range(3))
+    edges = [2595 * np.log10(1 + node.static_scalar(i) / 700) for i in (3, 4)]
+    if bands < 1 or length < 1 or rate < 1:
+        raise Malformed(f"{bands} bands of a spectrum of length {length} at a rate of {rate}")
+    frequencies = 700 * (10 ** ((np.arange(bands + 2) * ((edges[1] - edges[0]) / (bands + 2)) + edges[0]) / 2595) - 1)
+    bins = ((length + 1) * frequencies // rate).astype(np.int64)
+    if bins.min() < 0 or bins.max() > length // 2 + 1:
+        raise Malformed(f"bands up to {node.static_scalar(4)} Hz lie outside of a spectrum at a rate of {rate}")
+    weights = np.zeros((length // 2 + 1, bands))
+    for band, (low, middle, high) in enumerate(zip(bins, bins[1:], bins[2:], strict=False)):
+        if middle == low:
+            weights[middle, band] = 1
+        rising, falling = np.arange(low, middle + 1), np.arange(middle, high)
+        if middle > low:
+            weights[rising, band] = (rising - low) / (middle - low)
+        weights[falling, band] = (high - falling) / max(high - middle, 1)
+    return node.constant(weights.astype(numpy_dtype(element_type(node.integer("output_datatype", 1)))))
+
+
+CONVERTERS: dict[str, Versions] = {
+    "DFT": {17: dft},
+    "MelWeightMatrix": {17: mel_weight_matrix},
+    "STFT": {17: stft},
+}

@@ -9,10 +9,10 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute
 
-from ...dialects.relay.base import DYNAMIC, Tensor
+from ...dialects.relay.base import DYNAMIC, Tensor, flatten_types, tensor
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import byte_width, numpy_dtype, scalar_type
 from .errors import Malformed, Unsupported
@@ -76,12 +76,17 @@ def declared_shape(proto: TypeProto) -> list[int]:
     return [d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else DYNAMIC for d in dims]
 
 
-def type_proto(type: Tensor) -> TypeProto:
-    """The `TypeProto` of a tensor type."""
+def type_proto(type: Attribute) -> TypeProto:
+    """The `TypeProto` of a tensor type, or of a sequence, which is a tuple."""
     import onnx
 
-    shape = [None if n == DYNAMIC else n for n in type.get_shape()]
-    return onnx.helper.make_tensor_type_proto(element_code(type.element_type), shape)
+    if isinstance(type, TupleType):
+        fields = flatten_types([type])
+        code = element_code(fields[0].element_type) if fields else onnx.TensorProto.FLOAT
+        return onnx.helper.make_sequence_type_proto(onnx.helper.make_tensor_type_proto(code, None))
+    of = tensor(type)
+    shape = [None if n == DYNAMIC else n for n in of.get_shape()]
+    return onnx.helper.make_tensor_type_proto(element_code(of.element_type), shape)
 
 
 def decode(tensor: TensorProto, directory: Path | None) -> NDArray:

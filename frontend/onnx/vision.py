@@ -30,6 +30,16 @@ def roi_align(node: Node) -> SSAValue:
     )
 
 
+def max_roi_pool(node: Node) -> SSAValue:
+    return node.emit(
+        "vision.roi_pool",
+        node.input(0, rank=4),
+        node.input(1, rank=2),
+        pooled_size=node.integers("pooled_shape"),
+        spatial_scale=node.real("spatial_scale", 1.0),
+    )
+
+
 def max_unpool(node: Node) -> SSAValue:
     """Each element back to its place, which is counted over the whole tensor, among zeros."""
     import numpy as np
@@ -84,6 +94,7 @@ def deform_conv(node: Node) -> SSAValue:
 
 CONVERTERS: dict[str, Versions] = {
     "DeformConv": {19: deform_conv},
+    "MaxRoiPool": {1: max_roi_pool},
     "MaxUnpool": {9: max_unpool},
     "RoiAlign": {10: roi_align},
 }

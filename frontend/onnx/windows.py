@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.support.advice import give_shapes
 from .errors import Malformed, Unsupported
+from .folding import places_of_maxima
 from .node import Converter, Node, Versions, rank_of
 
 _LAYOUTS = {1: ("NCW", "OIW"), 2: ("NCHW", "OIHW"), 3: ("NCDHW", "OIDHW")}
@@ -173,12 +174,11 @@ def conv_transpose(node: Node) -> SSAValue:
     return add_bias(node, y, node.optional(2))
 
 
-def max_pool(node: Node) -> SSAValue:
+def max_pool(node: Node) -> list[SSAValue]:
+    """The greatest element of each window and, if asked for, where it stands."""
     x = node.input(0)
-    if node.output_used(1):
-        raise Unsupported("the second output (indices of the maxima)")
     found = auto_padded(node, x, window(node, x, node.integers("kernel_shape")))
-    return node.emit(
+    result = node.emit(
         f"nn.max_pool{found.rank}d",
         x,
         pool_size=found.size,
@@ -188,6 +188,7 @@ def max_pool(node: Node) -> SSAValue:
         layout=_LAYOUTS[found.rank][0],
         ceil_mode=bool(node.integer("ceil_mode", 0)),
     )
+    return [result, places_of_maxima(node, x, found, result)] if node.output_used(1) else [result]
 
 
 def average_pool(node: Node) -> SSAValue:
@@ -274,16 +275,18 @@ def global_lp_pool(node: Node) -> SSAValue:
 
 
 def grid_sample(node: Node) -> SSAValue:
-    """Images sampled where a grid says; the grid has (x, y) last, in relay second."""
+    """Images sampled where a grid says; the grid has (x, y) or (x, y, z) last, in relay second."""
     x, grid = node.input(0), node.input(1)
-    if rank_of(x) != 4:
-        raise Unsupported(f"an input of rank {rank_of(x)}, where images have 4")
+    rank = rank_of(x)
+    if rank not in (4, 5) or rank_of(grid) != rank:
+        raise Unsupported(f"an input of rank {rank} and a grid of rank {rank_of(grid)}, where images have 4 or 5")
     methods = {mode: mode for mode in ("bilinear", "nearest", "bicubic")} | {"linear": "bilinear", "cubic": "bicubic"}
     modes = {mode: mode for mode in ("zeros", "border", "reflection")}
     return node.emit(
         "image.grid_sample",
         x,
-        node.emit("transpose", grid, axes=[0, 3, 1, 2]),
+        node.emit("transpose", grid, axes=[0, rank - 1, *range(1, rank - 1)]),
+        layout=_LAYOUTS[rank - 2][0],
         method=node.choice("mode", methods, "bilinear"),
         padding_mode=node.choice("padding_mode", modes, "zeros"),
         align_corners=bool(node.integer("align_corners", 0)),

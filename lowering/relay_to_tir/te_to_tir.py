@@ -378,6 +378,9 @@ class BodyEmitter:
                 return self.insert(CheckOp(self.value(operand), self.value(given), limit, text))
             case te.Cast(operand, element):
                 return self.cast(self.value(operand), operand.type, element)
+            case te.Bitcast(operand, element):
+                x, to = self.value(operand), signless(element)
+                return x if x.type == to else self.insert(arith.BitcastOp(x, to))
             case _:
                 raise TypeError(f"te: {type(expr).__name__} cannot stand inside an expression")
 

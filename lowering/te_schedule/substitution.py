@@ -28,6 +28,8 @@ def substitute(
                 return te.binary(kind, new(lhs), new(rhs))
             case te.Cast(operand, element):
                 return te.cast(new(operand), element)
+            case te.Bitcast(operand, element):
+                return te.bitcast(new(operand), element)
             case te.Select(condition, then, otherwise):
                 return te.select(new(condition), new(then), new(otherwise))
             case te.Check(operand, given, extent, text):

@@ -1,75 +1,19 @@
 """Where ONNX leaves room for mistakes, what is imported gives what ONNX Runtime gives, on inputs of both signs."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from onnx import ModelProto, TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import helper, numpy_helper  # noqa: E402
+from onnx_runtime import check, evaluate, model, normal  # noqa: E402
 
 import weft  # noqa: E402
-from weft.dialects.relay.core import FuncOp  # noqa: E402
-from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
 from weft.dialects.support.diagnostics import Diagnostic, Severity, handled_by  # noqa: E402
 from weft.frontend.onnx import from_onnx  # noqa: E402
-
-NDArray = npt.NDArray[Any]
-
-
-def normal(*shape: int, seed: int = 0) -> NDArray:
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
-
-
-def model(
-    operator: str,
-    inputs: Sequence[NDArray],
-    constants: Sequence[NDArray] = (),
-    opset: int = 18,
-    outputs: int = 1,
-    declared: Sequence[int] | None = None,
-    **attributes: Any,
-) -> ModelProto:
-    """One node: `inputs` are the graph's, `constants` follow them."""
-    names = [f"x{i}" for i in range(len(inputs))]
-    weights = [f"c{i}" for i in range(len(constants))]
-    results = [f"y{i}" for i in range(outputs)]
-    types = [helper.np_dtype_to_tensor_dtype(array.dtype) for array in inputs]
-    graph = helper.make_graph(
-        [helper.make_node(operator, [*names, *weights], results, **attributes)],
-        "g",
-        [helper.make_tensor_value_info(n, t, x.shape) for n, t, x in zip(names, types, inputs, strict=True)],
-        [
-            helper.make_value_info(name, onnx.TypeProto())
-            if declared is None
-            else helper.make_tensor_value_info(name, TensorProto.FLOAT, declared)
-            for name in results
-        ],
-        [numpy_helper.from_array(c, name) for c, name in zip(constants, weights, strict=True)],
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-
-
-def evaluate(proto: ModelProto, inputs: Sequence[NDArray]) -> list[NDArray]:
-    function = from_onnx(proto).body.block.first_op
-    assert isinstance(function, FuncOp)
-    return evaluate_function(function, inputs)
-
-
-def check(proto: ModelProto, *inputs: NDArray) -> None:
-    """Weft's meaning of a model is ONNX Runtime's."""
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    session: Any = ort.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    wanted = session.run(None, {f"x{i}": x for i, x in enumerate(inputs)})
-    for got, expected in zip(evaluate(proto, inputs), wanted, strict=True):
-        assert got.shape == expected.shape and got.dtype == expected.dtype
-        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
-
 
 BOUNDS = (-(2**40), -8, -7, -3, -1, 0, 1, 3, 6, 7, 9, 2**40)
 

@@ -316,7 +316,8 @@ class GridSampleOp(RelayOp):
     """Sample images at the places that a grid names: (x, y) from -1 to 1 over the image.
 
     `y[n, c, i, j] = data[n, c]` interpolated at `(grid[n, :, i, j] + 1) * (extent-1) / 2`; without `align_corners`, at
-    `((grid[n, :, i, j] + 1) * extent - 1) / 2`. Outside the image is zero, its border, or its reflection.
+    `((grid[n, :, i, j] + 1) * extent - 1) / 2`. Outside the image is zero, its border, or its reflection. Images of
+    depth (NCDHW) are sampled at (x, y, z), not bicubically.
 
     ```mlir
     %y = relay.image.grid_sample %x, %grid : (tensor<1x2x4x4xf32>, tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
@@ -338,16 +339,27 @@ class GridSampleOp(RelayOp):
 
     def infer(self) -> Sequence[Attribute]:
         data, grid = tensor(self.data), shape_of(self.grid)
-        layout = unblocked(self.layout.data, "NCHW", "layout")
+        layout, spatial = self.parsed_layout()
         layout.check(data.get_shape(), "the data")
-        one_of(self.method.data, ("bilinear", "nearest", "bicubic"), "method")
+        one_of(
+            self.method.data,
+            ("bilinear", "nearest", "bicubic") if len(spatial) == 2 else ("bilinear", "nearest"),
+            "method",
+        )
         one_of(self.padding_mode.data, ("zeros", "border", "reflection"), "padding_mode")
-        if len(grid) != 4 or grid[1] not in (2, DYNAMIC):
-            raise VerifyException(f"expected a grid [n, 2, height, width], got {list(grid)}")
+        rank = len(spatial)
+        if len(grid) != rank + 2 or grid[1] not in (rank, DYNAMIC):
+            shape = "[n, 2, height, width]" if rank == 2 else "[n, 3, depth, height, width]"
+            raise VerifyException(f"expected a grid {shape}, got {list(grid)}")
         extents = layout.extents(data.get_shape())
         if DYNAMIC not in (extents["N"], grid[0]) and extents["N"] != grid[0]:
             raise VerifyException(f"there are {extents['N']} images, but {grid[0]} grids")
-        return [TensorType(data.element_type, layout.shape(extents | {"H": grid[2], "W": grid[3]}))]
+        return [TensorType(data.element_type, layout.shape(extents | dict(zip(spatial, grid[2:], strict=True))))]
+
+    def parsed_layout(self) -> tuple[Layout, str]:
+        """The layout, and the letters of the axes that are sampled along."""
+        spatial = "DHW" if "D" in self.layout.data else "HW"
+        return unblocked(self.layout.data, "NC" + spatial, "layout"), spatial
 
     def _reflected(self, p: te.Expr, extent: int) -> te.Expr:
         """A position brought into the axis by mirrors at its ends."""
@@ -370,7 +382,7 @@ class GridSampleOp(RelayOp):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, grid = inputs
-        layout = unblocked(self.layout.data, "NCHW", "layout")
+        layout, spatial = self.parsed_layout()
         extents = layout.extents(x.shape)
 
         def position(letter: str, at: te.Expr) -> te.Expr:
@@ -381,22 +393,24 @@ class GridSampleOp(RelayOp):
         def body(*indices: te.IterVar) -> te.Expr:
             out = dict(zip(layout.names, indices, strict=True))
             places = [
-                position(letter, te.cast(grid[out["N"], "WH".index(letter), out["H"], out["W"]], f32))
-                for letter in "HW"
+                position(
+                    letter, te.cast(grid[(out["N"], spatial[::-1].index(letter), *(out[k] for k in spatial))], f32)
+                )
+                for letter in spatial
             ]
 
             def read(*at: te.Expr) -> te.Expr:
-                at = tuple(self._inside(p, extents[k]) for k, p in zip("HW", at, strict=True))
-                h, w = (clamped_index(te.cast(p, te.index), extents[k]) for k, p in zip("HW", at, strict=True))
-                value = te.cast(x[layout.arrange({"N": out["N"], "C": out["C"], "H": h, "W": w})], f32)
+                at = tuple(self._inside(p, extents[k]) for k, p in zip(spatial, at, strict=True))
+                inner = {k: clamped_index(te.cast(p, te.index), extents[k]) for k, p in zip(spatial, at, strict=True)}
+                value = te.cast(x[layout.arrange({"N": out["N"], "C": out["C"], **inner})], f32)
                 if self.padding_mode.data != "zeros":
                     return value
-                ends = [c for k, p in zip("HW", at, strict=True) for c in (p >= 0, p <= float(extents[k] - 1))]
+                ends = [c for k, p in zip(spatial, at, strict=True) for c in (p >= 0, p <= float(extents[k] - 1))]
                 return te.select(te.all_of(ends), value, 0)
 
             if self.method.data == "bicubic":
                 return interpolate(read, places, lambda t: cubic_weights(t, -0.75), -1)
-            places = [self._inside(p, extents[k]) for k, p in zip("HW", places, strict=True)]
+            places = [self._inside(p, extents[k]) for k, p in zip(spatial, places, strict=True)]
             if self.method.data == "nearest":
                 return read(*(te.round(p) for p in places))
             return interpolate(read, places, linear_weights, 0)

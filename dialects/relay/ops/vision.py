@@ -132,6 +132,11 @@ class RoiAlignOp(_RegionPool):
         return narrow(reduced, x.element_type)
 
 
+def to_pixel(at: te.Expr) -> te.Expr:
+    """The whole number next to `at`; halves go away from zero."""
+    return te.select(at < 0, te.ceil(at - 0.5), te.floor(at + 0.5))
+
+
 @irdl_op_definition
 class RoiPoolOp(_RegionPool):
     """Divide each region, rounded to whole pixels, into `pooled_size` bins and take the maximum of each.
@@ -155,8 +160,8 @@ class RoiPoolOp(_RegionPool):
 
         def ends(r: te.Expr, place: te.Expr, axis: int) -> tuple[te.Expr, te.Expr]:
             """The first pixel of a bin, and the one after the last, as f32."""
-            begin, end = (te.round(self.scaled(rois, r, side - axis)) for side in (1, 3))
-            size = te.maximum(end - begin + 1.0, 1) * (1.0 / pooled[axis])
+            begin, end = (to_pixel(self.scaled(rois, r, side - axis)) for side in (1, 3))
+            size = te.maximum(end - begin + 1.0, 1) / float(pooled[axis])
             at = te.cast(place, f32)
             return te.floor(at * size) + begin, te.ceil((at + 1) * size) + begin
 

@@ -847,3 +847,11 @@ relay.func @a_copy_with_two_results(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor
   %0, %1 = relay.call_lowered @k(%x) {copies} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   relay.return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+relay.func @bits_of_another_width(%x: tensor<4xf32>) -> tensor<4xi64> {
+  // expected-error@+1 {{f32 and i64 have not the same number of bits}}
+  %0 = relay.reinterpret %x {dtype = "int64"} : (tensor<4xf32>) -> tensor<4xi64>
+  relay.return %0 : tensor<4xi64>
+}

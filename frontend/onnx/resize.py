@@ -1,0 +1,306 @@
+"""Resize and Upsample.
+
+Images whose sizes follow from their scales are resampled by `image.resize*`. All else, scales that reach no whole size,
+regions, antialias, other axes, goes axis by axis: where an element of the result stands, and so which elements it is
+made of and how much of each, is known at import. Positions are fractions, so that none falls on the wrong side of a
+half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.dialects.builtin import AnyFloat, f32, f64
+from xdsl.ir import SSAValue
+
+from ...dialects.relay.base import shape_of, tensor
+from .errors import Malformed, Unsupported
+from .node import Node, T, Versions, rank_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+_METHODS = {"nearest": "nearest_neighbor", "linear": "linear", "cubic": "cubic"}
+_BY_OPERATOR = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
+_BY_TAPS = ("half_pixel_symmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn")
+_ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+_LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
+
+Weights: TypeAlias = "Callable[[float], Sequence[float]]"
+"""The weights of the elements around a position that lies so far above one of them."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of `extent` elements, resampled to `size` by `scale`; `region` is the part of it that is taken."""
+
+    axis: int
+    extent: int
+    size: int
+    scale: Fraction
+    region: tuple[float, float]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the scale follows from the sizes."""
+        return self.scale == Fraction(self.size, self.extent)
+
+    def positions(self, coordinates: str) -> list[Fraction]:
+        """Where the elements of the result stand among those of the axis."""
+        half, wide = Fraction(1, 2), self.scale * self.extent
+        match coordinates:
+            case "align_corners":
+                step, start = (Fraction(self.extent - 1) / (wide - 1) if wide != 1 else Fraction(0)), Fraction(0)
+            case "asymmetric":
+                step, start = 1 / self.scale, Fraction(0)
+            case "tf_crop_and_resize":
+                low, high = (Fraction(bound).limit_denominator(1 << 16) * (self.extent - 1) for bound in self.region)
+                step = (high - low) / (wide - 1) if wide != 1 else Fraction(0)
+                start = low if wide != 1 else (low + high) / 2
+            case "pytorch_half_pixel" if self.size == 1:
+                step, start = Fraction(0), Fraction(0)
+            case "tf_half_pixel_for_nn":
+                step, start = 1 / self.scale, half / self.scale
+            case "half_pixel_symmetric":
+                step = 1 / self.scale
+                start = Fraction(self.extent, 2) * (1 - self.size / wide) + half / self.scale - half
+            case _:
+                step, start = 1 / self.scale, half / self.scale - half
+        return [start + step * i for i in range(self.size)]
+
+
+def as_fraction(scale: float) -> Fraction:
+    """The simplest fraction that is this f32: 0.6 means three fifths."""
+    import numpy as np
+
+    simple = Fraction(scale).limit_denominator(1000)
+    return simple if np.float32(float(simple)) == np.float32(scale) else Fraction(scale)
+
+
+def of_scales(node: Node, x: SSAValue, axes: Sequence[int], scales: Sequence[float]) -> list[Axis]:
+    """The axes with the sizes that scales give: rounded down, as products of f32 are.
+
+    Raises:
+        Malformed: a scale is not positive, or leaves nothing.
+    """
+    import numpy as np
+
+    shape = node.static_shape(x)
+    if any(scale <= 0 for scale in scales):
+        raise Malformed(f"scales {list(scales)}, which must be positive")
+    sizes = [floor(float(np.float32(shape[a]) * np.float32(s))) for a, s in zip(axes, scales, strict=True)]
+    return with_sizes(node, x, axes, sizes, [as_fraction(scale) for scale in scales])
+
+
+def of_sizes(node: Node, x: SSAValue, axes: Sequence[int], sizes: Sequence[int], policy: str) -> list[Axis]:
+    """The axes with the sizes that are asked for; those that keep the aspect ratio are scaled by one number."""
+    shape = node.static_shape(x)
+    if any(shape[axis] == 0 for axis in axes):
+        raise Malformed(f"a tensor of shape {list(shape)} has no elements to be resampled")
+    scales = [Fraction(n, shape[axis]) for axis, n in zip(axes, sizes, strict=True)]
+    if policy == "stretch":
+        return with_sizes(node, x, axes, sizes, scales)
+    if policy not in ("not_larger", "not_smaller"):
+        raise Malformed(f"attribute 'keep_aspect_ratio_policy' is '{policy}'")
+    scale = min(scales) if policy == "not_larger" else max(scales)
+    sizes = [floor(scale * shape[axis] + Fraction(1, 2)) for axis in axes]
+    return with_sizes(node, x, axes, sizes, [scale] * len(axes))
+
+
+def with_sizes(
+    node: Node, x: SSAValue, axes: Sequence[int], sizes: Sequence[int], scales: Sequence[Fraction]
+) -> list[Axis]:
+    """The axes that change, in order.
+
+    Raises:
+        Malformed: there are no elements where some are wanted.
+    """
+    shape = node.static_shape(x)
+    if min(sizes, default=1) < 1 or 0 in shape:
+        raise Malformed(f"a tensor of shape {list(shape)} cannot be resampled to the sizes {list(sizes)}")
+    found = [
+        Axis(axis, shape[axis], size, scale, (0.0, 1.0)) for axis, size, scale in zip(axes, sizes, scales, strict=True)
+    ]
+    return sorted(found, key=lambda each: each.axis)
+
+
+def matching(given: Sequence[T], axes: Sequence[int]) -> list[T]:
+    """`given`, one for each axis."""
+    if len(given) != len(axes):
+        raise Malformed(f"{len(given)} sizes or scales for {len(axes)} dimensions")
+    return list(given)
+
+
+def upsample(node: Node) -> SSAValue:
+    """Deprecated by Resize; its coordinates are asymmetric and rounded down."""
+    x = node.input(0)
+    if node.version < 9:
+        scales = list(node.attributes["scales"].floats) if "scales" in node.attributes else []
+    else:
+        scales = [float(v) for v in node.static(1).reshape(-1)]
+    return resize_by(node, x, scales)
+
+
+def resize_by_scales(node: Node) -> SSAValue:
+    """The first revision, which has Upsample's coordinates."""
+    return resize_by(node, node.input(0), [float(v) for v in node.static(1).reshape(-1)])
+
+
+def resize_by(node: Node, x: SSAValue, scales: Sequence[float]) -> SSAValue:
+    axes = range(rank_of(x))
+    return resampled(node, x, of_scales(node, x, axes, matching(scales, axes)), "asymmetric", "floor")
+
+
+def resize(node: Node) -> SSAValue:
+    """By scales or to sizes, and with any of the modes."""
+    x = node.input(0)
+    coordinates = node.string("coordinate_transformation_mode", "half_pixel")
+    if coordinates not in (*_BY_OPERATOR, *_BY_TAPS):
+        raise Malformed(f"attribute 'coordinate_transformation_mode' is '{coordinates}'")
+    rounding = node.choice("nearest_mode", {name: name for name in _ROUNDINGS}, "round_prefer_floor")
+    axes = [node.axis(a, rank_of(x)) for a in node.integers("axes", range(rank_of(x)))]
+    if len(set(axes)) != len(axes):
+        raise Malformed(f"axes {axes} name a dimension twice")
+    if node.optional(2) is not None and shape_of(node.input(2)) != (0,):
+        found = of_scales(node, x, axes, matching([float(v) for v in node.static(2).reshape(-1)], axes))
+    else:
+        policy = node.string("keep_aspect_ratio_policy", "stretch")
+        found = of_sizes(node, x, axes, matching(node.static_ints(3), axes), policy)
+    if coordinates == "tf_crop_and_resize":
+        bounds = [float(v) for v in node.static(1).reshape(-1)]
+        if len(bounds) != 2 * len(axes):
+            raise Malformed(f"a region of {len(bounds)} bounds for {len(axes)} dimensions")
+        regions = {axis: (bounds[i], bounds[i + len(axes)]) for i, axis in enumerate(axes)}
+        found = [Axis(each.axis, each.extent, each.size, each.scale, regions[each.axis]) for each in found]
+    return resampled(node, x, found, coordinates, rounding)
+
+
+def resampled(node: Node, x: SSAValue, axes: Sequence[Axis], coordinates: str, rounding: str) -> SSAValue:
+    """`x` with its `axes` resampled by the node's mode.
+
+    Raises:
+        Malformed: there is no such mode.
+        Unsupported: integers with antialias, of which it is not said how they are rounded.
+    """
+    method = node.string("mode", "nearest")
+    if method not in _METHODS:
+        raise Malformed(f"attribute 'mode' is '{method}'")
+    antialias = bool(node.integer("antialias", 0)) and method != "nearest"
+    changed = [each for each in axes if each.size != each.extent or each.scale != 1 or each.region != (0.0, 1.0)]
+    spatial = rank_of(x) - 2
+    if (
+        not antialias
+        and coordinates in _BY_OPERATOR
+        and spatial in _LAYOUTS
+        and all(each.is_whole and each.axis >= 2 for each in changed)
+    ):
+        size = list(shape_of(x)[2:])
+        for each in changed:
+            size[each.axis - 2] = each.size
+        return node.emit(
+            f"image.resize{spatial}d",
+            x,
+            size=size,
+            layout=_LAYOUTS[spatial],
+            method=_METHODS[method],
+            coordinate_transformation_mode=coordinates,
+            rounding_method=rounding if method == "nearest" else "",
+            cubic_alpha=node.real("cubic_coeff_a", -0.75),
+            cubic_exclude=bool(node.integer("exclude_outside", 0)),
+        )
+    element = tensor(x).element_type
+    if method == "nearest":
+        for each in changed:
+            x = picked(node, x, each, coordinates, rounding)
+        return x
+    if antialias and not isinstance(element, AnyFloat):
+        raise Unsupported(f"antialias of {element}")
+    wide = f64 if element == f64 else f32
+    x = node.cast(x, wide)
+    for each in changed:
+        x = interpolated(node, x, each, coordinates, method, antialias)
+    return node.cast(x, element)
+
+
+def picked(node: Node, x: SSAValue, axis: Axis, coordinates: str, rounding: str) -> SSAValue:
+    """The elements of `x` that are nearest to the positions along an axis."""
+    import numpy as np
+
+    half = Fraction(1, 2)
+    rounded: dict[str, Callable[[Fraction], int]] = {
+        "floor": floor,
+        "ceil": ceil,
+        "round_prefer_floor": lambda at: ceil(at - half),
+        "round_prefer_ceil": lambda at: floor(at + half),
+    }
+    positions = axis.positions(coordinates)
+    indices = np.array([min(max(rounded[rounding](at), 0), axis.extent - 1) for at in positions], np.int64)
+    y = node.emit("take", x, node.constant(indices), axis=axis.axis)
+    return extrapolated(node, y, axis, coordinates, positions)
+
+
+def interpolated(node: Node, x: SSAValue, axis: Axis, coordinates: str, method: str, antialias: bool) -> SSAValue:
+    """The sums of the elements around the positions along an axis, each with its weight."""
+    import numpy as np
+
+    scale = min(float(axis.scale), 1.0) if antialias else 1.0
+    reach = {"linear": 1, "cubic": 2}[method] / scale
+    first = floor(-reach) + 1
+    steps = np.arange(first, 2 - first)
+    kernel = linear_weight if method == "linear" else cubic_weight(node.real("cubic_coeff_a", -0.75))
+    positions = axis.positions(coordinates)
+    lows = [ceil(at) - 1 for at in positions]  # an element at the position counts as one above
+    offsets = np.array([float(at - low) for at, low in zip(positions, lows, strict=True)])
+    weights = kernel(np.abs(steps[None, :] - offsets[:, None]) * scale)
+    indices = np.array(lows, np.int64)[:, None] + steps[None, :]
+    if antialias:
+        weights = weights / weights.sum(axis=1, keepdims=True)
+    if node.integer("exclude_outside", 0):
+        weights = np.where((indices >= 0) & (indices < axis.extent), weights, 0.0)
+        weights = weights / weights.sum(axis=1, keepdims=True)
+    indices = np.clip(indices, 0, axis.extent - 1)
+    behind = rank_of(x) - axis.axis - 1
+    element = np.float64 if tensor(x).element_type == f64 else np.float32
+    taps = node.emit("take", x, node.constant(indices), axis=axis.axis)
+    factors = node.constant(weights.astype(element).reshape(*weights.shape, *[1] * behind))
+    y = node.emit("sum", node.emit("multiply", taps, factors), axis=[axis.axis + 1])
+    return extrapolated(node, y, axis, coordinates, positions)
+
+
+def extrapolated(node: Node, y: SSAValue, axis: Axis, coordinates: str, positions: Sequence[Fraction]) -> SSAValue:
+    """`y` with the extrapolation value where a position of `tf_crop_and_resize` is not on the axis."""
+    import numpy as np
+
+    inside = np.array([0 <= at <= axis.extent - 1 for at in positions])
+    if coordinates != "tf_crop_and_resize" or inside.all():
+        return y
+    mask = node.constant(inside.reshape(-1, *[1] * (rank_of(y) - axis.axis - 1)))
+    return node.emit("where", mask, y, node.scalar(node.real("extrapolation_value", 0.0), y))
+
+
+def linear_weight(distance: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """How much of an element at a distance from a position there is in a linear interpolation."""
+    return (1 - distance).clip(0, 1)
+
+
+def cubic_weight(alpha: float) -> Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]:
+    """The same for a cubic one (Keys, Cubic convolution interpolation for digital image processing, 1981)."""
+    import numpy as np
+
+    def weight(d: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        near = ((alpha + 2) * d - (alpha + 3)) * d * d + 1
+        far = ((alpha * d - 5 * alpha) * d + 8 * alpha) * d - 4 * alpha
+        return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
+
+    return weight
+
+
+CONVERTERS: dict[str, Versions] = {
+    "Resize": {10: resize_by_scales, 11: resize},
+    "Upsample": {7: upsample},
+}

@@ -1,0 +1,224 @@
+"""Sequences and optional values, without either when the program runs.
+
+A sequence is a tuple: how many tensors it has is known at import, as is the place at which one is put in, taken out or
+read. An optional value that is there is the value; `ABSENT` is the type of one that is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.relay.core import TupleOp
+from ...dialects.relay.nn_common import tuple_type
+from .errors import Malformed, Unsupported
+from .node import Node, Outputs, Versions, rank_of
+from .tensors import check_fits, declared_shape, element_type
+
+if TYPE_CHECKING:
+    from onnx import TypeProto
+
+ABSENT = tuple_type(tuple_type())
+"""The type of an optional value that is not there. No sequence has it: there are no sequences of sequences."""
+
+MAX_FIELDS = 4096
+"""The tensors that a sequence is split into at most."""
+
+
+def sequence_of(node: Node, index: int) -> list[SSAValue]:
+    """The tensors of the sequence that is the input at `index`.
+
+    Raises:
+        Malformed: it is no sequence.
+    """
+    value = node.value_at(index)
+    if not isinstance(value.type, TupleType) or value.type == ABSENT:
+        raise Malformed(f"input {index} is {value.type}, and no sequence")
+    if isinstance(value.owner, TupleOp):
+        return list(value.owner.fields)
+    return [node.emitter.tuple_get(value, i) for i in range(len(value.type.types))]
+
+
+def construct(node: Node) -> SSAValue:
+    return node.emitter.tuple(node.present())
+
+
+def empty(node: Node) -> SSAValue:
+    return node.emitter.tuple([])
+
+
+def place(node: Node, index: int, count: int) -> int:
+    """A place in a sequence, of `count` that there are; negative ones are counted from the end.
+
+    Raises:
+        Malformed: it is not there.
+    """
+    at = int(node.static_scalar(index))
+    length = node.value_at(0).type
+    from_end = at + (len(length.types) if isinstance(length, TupleType) else 0)
+    found = from_end if at < 0 else at
+    if not 0 <= found < count:
+        raise Malformed(f"there is no place {at} in a sequence of {count} places")
+    return found
+
+
+def insert(node: Node) -> SSAValue:
+    fields = sequence_of(node, 0)
+    at = len(fields) if node.optional(2) is None else place(node, 2, len(fields) + 1)
+    return node.emitter.tuple([*fields[:at], node.input(1), *fields[at:]])
+
+
+def erase(node: Node) -> SSAValue:
+    fields = sequence_of(node, 0)
+    if not fields:
+        raise Malformed("nothing can be taken from an empty sequence")
+    at = len(fields) - 1 if node.optional(1) is None else place(node, 1, len(fields))
+    return node.emitter.tuple([*fields[:at], *fields[at + 1 :]])
+
+
+def at(node: Node) -> SSAValue:
+    """One tensor; where its place is known at run time only, of those of one type."""
+    fields = sequence_of(node, 0)
+    if node.emitter.evaluate(node.input(1)) is not None:
+        return fields[place(node, 1, len(fields))]
+    if len({field.type for field in fields}) != 1:
+        raise Unsupported("a place that is known at run time only, in a sequence of tensors of different types")
+    whole = node.emit("stack", node.emitter.tuple(fields), axis=0)
+    return node.emit("take", whole, node.reshape(node.input(1), []), axis=0, mode="error")
+
+
+def length(node: Node) -> SSAValue:
+    import numpy as np
+
+    return node.constant(np.asarray(len(sequence_of(node, 0)), np.int64))
+
+
+def concatenated(node: Node) -> SSAValue:
+    """The tensors one after the other, along an axis or a new one."""
+    fields = sequence_of(node, 0)
+    if not fields:
+        raise Malformed("an empty sequence, of which there is nothing to concatenate")
+    if not node.integer("new_axis", 0):
+        axis = node.axis(node.integer("axis"), rank_of(fields[0]))
+        return node.emit("concatenate", node.emitter.tuple(fields), axis=axis)
+    axis = node.axis(node.integer("axis"), rank_of(fields[0]) + 1)
+    return node.emit("stack", node.emitter.tuple(fields), axis=axis)
+
+
+def split(node: Node) -> SSAValue:
+    """Parts of the sizes that are given, or of one size but for the last; without sizes rows, as they are or with the
+    dimension dropped."""
+    x = node.input(0)
+    axis = node.axis(node.integer("axis", 0), rank_of(x))
+    known = node.optional(1) is not None and shape_of(node.input(1)) != ()
+    extent = shape_of(x)[axis] if known else node.static_shape(x)[axis]
+    if node.optional(1) is None:
+        sizes = [1] * extent
+    elif not known:
+        size = int(node.static_scalar(1))
+        if size < 1:
+            raise Malformed(f"parts of {size} elements")
+        sizes = [min(size, extent - begin) for begin in range(0, extent, size)]
+    else:
+        sizes = node.static_ints(1)
+        if min(sizes, default=0) < 0 or DYNAMIC != extent != sum(sizes):
+            raise Malformed(f"the parts {sizes} do not add up to the dimension {extent}")
+    if len(sizes) > MAX_FIELDS:
+        raise Unsupported(f"a sequence of {len(sizes)} tensors; {MAX_FIELDS} are imported at most")
+    drop = node.optional(1) is None and not node.integer("keepdims", 1)
+    fields: list[SSAValue] = []
+    begin = 0
+    for size in sizes:
+        end = begin + size
+        part = node.emit("strided_slice", x, begin=[begin], end=[end], strides=[1], axes=[axis], slice_mode="end")
+        fields.append(node.emit("squeeze", part, axis=[axis]) if drop else part)
+        begin = end
+    return node.emitter.tuple(fields)
+
+
+# Optional values
+
+
+def optional(node: Node) -> Outputs:
+    return absent(node) if node.optional(0) is None else node.value_at(0)
+
+
+def absent(node: Node) -> SSAValue:
+    """An optional value that is not there."""
+    return node.emitter.tuple([node.emitter.tuple([])])
+
+
+def has_element(node: Node) -> SSAValue:
+    import numpy as np
+
+    value = node.optional(0)
+    return node.constant(np.asarray(value is not None and value.type != ABSENT))
+
+
+def get_element(node: Node) -> SSAValue:
+    value = node.value_at(0)
+    if value.type == ABSENT:
+        raise Malformed("an optional value is read that is not there")
+    return value
+
+
+# Inputs of a graph
+
+
+def input_type(type: TypeProto, given: object) -> Attribute:
+    """The type of an input that is a sequence or optional, from what is given for it: a shape for each tensor of a
+    sequence, `None` for an optional value that is not there.
+
+    Raises:
+        Unsupported: that is not given; or it is of maps.
+        Malformed: it does not fit the declaration.
+    """
+    kind = type.WhichOneof("value")
+    if kind == "optional_type":
+        if given is None:
+            return ABSENT
+        return input_type(type.optional_type.elem_type, given)
+    if not isinstance(given, list | tuple):
+        raise Malformed(f"{given} is no list of shapes")
+    if kind == "tensor_type":
+        return _tensor(type, given)  # pyright: ignore[reportUnknownArgumentType]
+    if kind != "sequence_type":
+        raise Unsupported(f"a value of {(kind or 'no type').replace('_', ' ')}")
+    return tuple_type(*(_tensor(type.sequence_type.elem_type, shape) for shape in given))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+
+
+def _tensor(type: TypeProto, given: object) -> Attribute:
+    if not isinstance(given, list | tuple) or not all(isinstance(n, int) and n >= 0 for n in given):  # pyright: ignore[reportUnknownVariableType]
+        raise Malformed(f"{given} is no shape")
+    shape: Sequence[int] = given  # pyright: ignore[reportUnknownVariableType]
+    if type.WhichOneof("value") != "tensor_type":
+        raise Unsupported("a sequence of other things than tensors")
+    if type.tensor_type.HasField("shape"):
+        declared = declared_shape(type)
+        if len(declared) != len(shape) or any(n >= 0 and n != m for n, m in zip(declared, shape, strict=True)):
+            raise Malformed(f"a tensor of shape {list(shape)} where {declared} is declared")
+    return check_fits(TensorType(element_type(type.tensor_type.elem_type), shape))
+
+
+def is_open(type: TypeProto) -> bool:
+    """Whether a type says less of an input than a program needs."""
+    return type.WhichOneof("value") in ("sequence_type", "optional_type")
+
+
+CONVERTERS: dict[str, Versions] = {
+    "ConcatFromSequence": {11: concatenated},
+    "Optional": {15: optional},
+    "OptionalGetElement": {15: get_element},
+    "OptionalHasElement": {15: has_element},
+    "SequenceAt": {11: at},
+    "SequenceConstruct": {11: construct},
+    "SequenceEmpty": {11: empty},
+    "SequenceErase": {11: erase},
+    "SequenceInsert": {11: insert},
+    "SequenceLength": {11: length},
+    "SplitToSequence": {11: split},
+}
