@@ -133,6 +133,16 @@ nn.space_to_batch_nd(data, block_shape, paddings, pad_value=0)
 nn.batch_to_space_nd(data, block_shape, crops)
 vision.roi_align(data, rois, pooled_size, spatial_scale, sample_ratio=-1, layout='NCHW', mode='avg', aligned=False)
 vision.roi_pool(data, rois, pooled_size, spatial_scale, layout='NCHW')
+reinterpret(data, dtype)
+qnn.quantize(data, output_scale, output_zero_point, axis=-1, out_dtype='int8')
+qnn.dequantize(data, input_scale, input_zero_point, axis=-1, out_dtype='float32')
+qnn.requantize(data, input_scale, input_zero_point, output_scale, output_zero_point, axis=-1, rounding='None', compute_dtype='None', out_dtype='int8')
+qnn.concatenate(data, input_scales, input_zero_points, output_scale, output_zero_point, axis)
+qnn.conv2d(data, kernel: weight, input_zero_point, kernel_zero_point, input_scale, kernel_scale, kernel_size, channels, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, data_layout='NCHW', kernel_layout='OIHW', out_layout='', out_dtype='int32')
+qnn.conv2d_transpose(data, weight, input_zero_point, kernel_zero_point, input_scale, kernel_scale, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, channels=None, kernel_size=None, data_layout='NCHW', kernel_layout='IOHW', out_layout='', output_padding=(0, 0), out_dtype='int32')
+qnn.dense(data, weight, input_zero_point, kernel_zero_point, input_scale, kernel_scale, units, out_dtype='int32')
+qnn.batch_matmul(x, y, x_zero_point, y_zero_point, x_scale, y_scale, out_dtype='int32')
+qnn.leaky_relu(x, alpha, input_scale: scale, input_zero_point: zero_point, output_scale, output_zero_point)
 """  # noqa: E501
 
 

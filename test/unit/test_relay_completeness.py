@@ -31,7 +31,14 @@ WITHOUT_FUSION_PATTERN = {
     "relay.nn.instance_norm": "decomposed before fusion, as in TVM",
     "relay.nn.l2_normalize": "decomposed before fusion, as in TVM",
     "relay.nn.layer_norm": "decomposed before fusion, as in TVM",
-}
+    **{
+        f"relay.qnn.{name}": "decomposed before fusion, as in TVM"
+        for name in (
+            "abs", "add", "batch_matmul", "concatenate", "conv2d", "conv2d_transpose", "dense", "erf", "exp",
+            "hardswish", "leaky_relu", "log", "mul", "requantize", "rsqrt", "sigmoid", "sqrt", "subtract", "tanh",
+        )
+    },
+}  # fmt: skip
 
 TOTAL_TYPE_RELATIONS = {
     "relay.abs": "any tensor will do, here and for the operators that share the relation",
@@ -91,6 +98,9 @@ WITHOUT_LAYOUT_RULE = {
     **for_each(
         "decomposed before",
         "nn.batch_norm", "nn.dropout", "nn.group_norm", "nn.instance_norm", "nn.l2_normalize", "nn.layer_norm",
+        "qnn.abs", "qnn.add", "qnn.batch_matmul", "qnn.concatenate", "qnn.conv2d", "qnn.conv2d_transpose", "qnn.dense",
+        "qnn.dequantize", "qnn.erf", "qnn.exp", "qnn.hardswish", "qnn.leaky_relu", "qnn.log", "qnn.mul", "qnn.quantize",
+        "qnn.requantize", "qnn.rsqrt", "qnn.sigmoid", "qnn.sqrt", "qnn.subtract", "qnn.tanh",
     ),
     **for_each(
         "not worth it so far: rare between convolutions",

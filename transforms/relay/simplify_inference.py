@@ -9,7 +9,8 @@
 
 `nn.layer_norm`, `nn.group_norm` and `nn.instance_norm` become mean, variance, square root, division, then scale and
 offset; `nn.l2_normalize` becomes `x / sqrt(max(sum(x * x), eps))`. Only result 0 of batch norm and dropout is replaced:
-the others are the statistics, and the mask. Group norm needs a static shape. With constant statistics `fold-constant`
+the others are the statistics, and the mask. Group norm needs a static shape. An operator that is written as others,
+as those of `relay.qnn`, becomes these. With constant statistics `fold-constant`
 makes scale and shift constants, and `fold-scale-axis` moves the scale into a convolution.
 
 Counterpart of TVM's `SimplifyInference`, whose `l2_normalize` takes epsilon as float32; here it has the data's type.
@@ -27,6 +28,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from ...dialects.relay.base import is_static, is_true, normalize_axis, shape_of, tensor
 from ...dialects.relay.core import FuncOp, TupleGetOp
+from ...dialects.relay.decomposition import Writer, WrittenOut
 from ...dialects.relay.ops.broadcast import AddOp, DivideOp, MaximumOp, MultiplyOp, SubtractOp
 from ...dialects.relay.ops.nn.activation import DropoutOp
 from ...dialects.relay.ops.nn.norm import BatchNormOp, GroupNormOp, InstanceNormOp, L2NormalizeOp, LayerNormOp
@@ -51,7 +53,7 @@ class SimplifyInferencePass(FunctionPass):
     tvm_name: ClassVar[str | None] = "SimplifyInference"
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        report_changed(RewriteDriver((*ROWS, EraseUnreadDropout())).rewrite(func))
+        report_changed(RewriteDriver((*ROWS, EraseUnreadDropout(), WriteOut())).rewrite(func))
 
 
 def along_axis(emit: Emitter, vector: SSAValue, axis: int, rank: int) -> SSAValue:
@@ -165,6 +167,16 @@ ROWS = (
     Row("l2_normalize(x) = x / sqrt(max(sum(x * x), eps))", is_op("nn.l2_normalize")(x), l2_normalized),
 )  # fmt: skip
 """Tried in this order; none relies on it."""
+
+
+class WriteOut(RewritePattern):
+    """An operator that is written as others becomes these."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: WrittenOut, rewriter: PatternRewriter, /) -> None:
+        writer = Writer()
+        result = op.canonical(writer)
+        rewriter.replace(op, writer.ops, [result])
 
 
 class EraseUnreadDropout(RewritePattern):

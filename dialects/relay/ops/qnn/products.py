@@ -1,0 +1,205 @@
+"""Convolutions and matrix products of quantised tensors, in 32 bits: their scale is the product of the operands'."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from xdsl.dialects.builtin import IntegerAttr, TensorType, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import operand_def, opt_prop_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from ....support.operations import irdl_op_definition
+from ...base import RelayOp, int_list, integer, opt_int_list, shape_of, string
+from ...core import ConstantOp
+from ...decomposition import Emit
+from ..elementwise import named_type
+from ..nn.conv_transpose import Conv2dTransposeOp
+from ..nn.convolution import Conv2dOp
+from ..nn.dense import BatchMatmulOp, DenseOp
+from .fixed_point import QnnOp, along, centred, check_parameters, check_quantized
+
+
+class _QnnProduct(QnnOp, ABC):
+    """A product of two tensors less their zero points. Their scales are for who requantises the result."""
+
+    data = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    input_zero_point = operand_def(TensorType)
+    kernel_zero_point = operand_def(TensorType)
+    input_scale = operand_def(TensorType)
+    kernel_scale = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    out_dtype = string("int32")
+
+    @abstractmethod
+    def product(self, data: SSAValue, weight: SSAValue) -> RelayOp:
+        """The product of two tensors of integers."""
+
+    def kernel_axis(self) -> int:
+        """The dimension of the weight that may have a scale and a zero point for each slice."""
+        return 0
+
+    def check(self) -> None:
+        check_quantized(self.data, "the data")
+        check_quantized(self.weight, "the weight")
+        if named_type(self.out_dtype.data) != i32:
+            raise VerifyException(f"'out_dtype' is {self.out_dtype}; sums are of int32")
+        check_parameters(self.input_scale, self.input_zero_point, None, "the data")
+        shape, axis = shape_of(self.weight), self.kernel_axis()
+        if axis >= len(shape):
+            raise VerifyException(f"{self.weight.type} has no axis {axis}")
+        check_parameters(self.kernel_scale, self.kernel_zero_point, shape[axis], "the weight")
+
+    def canonical(self, emit: Emit) -> SSAValue:
+        data, weight = self.data, self.weight
+        if not (is_zero(self.input_zero_point) and is_zero(self.kernel_zero_point)):
+            data = centred(emit, data, along(emit, self.input_zero_point, data, -1))
+            weight = centred(emit, weight, along(emit, self.kernel_zero_point, weight, self.kernel_axis()))
+        return emit(self.product(data, weight))
+
+    def plain_properties(self) -> dict[str, Attribute]:
+        """The properties, for the product of tensors that are not quantised."""
+        return {name: value for name, value in self.properties.items() if name != "out_dtype"}
+
+
+def is_zero(value: SSAValue) -> bool:
+    """Whether a zero point is known to be zero: then bytes can be multiplied as they are."""
+    known = value.owner.numpy() if isinstance(value.owner, ConstantOp) else None
+    return known is not None and not known.any()
+
+
+@irdl_op_definition
+class QnnConv2dOp(_QnnProduct):
+    """A convolution along two spatial axes of quantised images, in 32 bits; what is padded is zero.
+
+    `y[n, o, h, w] = sum_{i, kh, kw} (x[n, i, h*sh + kh*dh - ph, w*sw + kw*dw - pw] - zx) * (weight[o, i, kh, kw] - zw)`
+
+    ```mlir
+    %z = relay.constant dense<3> : tensor<i32>
+    %s = relay.constant dense<0.5> : tensor<f32>
+    %y = relay.qnn.conv2d %x, %w, %z, %z, %s, %s {channels = 6 : i64, kernel_size = array<i64: 3, 3>, padding = array<i64: 1, 1, 1, 1>}
+       : (tensor<1x4x5x5xi8>, tensor<6x4x3x3xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<1x6x5x5xi32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.qnn.conv2d"
+
+    strides = int_list([1, 1])
+    padding = int_list([0, 0])
+    dilation = int_list([1, 1])
+    groups = integer(1)
+    channels = opt_prop_def(IntegerAttr.constr(i64))
+    kernel_size = opt_int_list()
+    data_layout = string("NCHW")
+    kernel_layout = string("OIHW")
+    out_layout = string("")
+
+    def kernel_axis(self) -> int:
+        return max(self.kernel_layout.data.find("O"), 0)
+
+    def product(self, data: SSAValue, weight: SSAValue) -> RelayOp:
+        return Conv2dOp(data, weight, **self.plain_properties(), out_dtype="int32")
+
+
+@irdl_op_definition
+class QnnConv2dTransposeOp(_QnnProduct):
+    """The transpose of a convolution of quantised images, in 32 bits.
+
+    `y[n, o, h*sh + kh*dh - ph, w*sw + kw*dw - pw] = sum_{i, kh, kw} (x[n, i, h, w] - zx) * (weight[i, o, kh, kw] - zw)`
+
+    ```mlir
+    %z = relay.constant dense<3> : tensor<i32>
+    %s = relay.constant dense<0.5> : tensor<f32>
+    %y = relay.qnn.conv2d_transpose %x, %w, %z, %z, %s, %s {strides = array<i64: 2, 2>}
+       : (tensor<1x4x3x3xi8>, tensor<4x6x2x2xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<1x6x6x6xi32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.qnn.conv2d_transpose"
+
+    strides = int_list([1, 1])
+    padding = int_list([0, 0])
+    dilation = int_list([1, 1])
+    output_padding = int_list([0, 0])
+    groups = integer(1)
+    channels = opt_prop_def(IntegerAttr.constr(i64))
+    kernel_size = opt_int_list()
+    data_layout = string("NCHW")
+    kernel_layout = string("IOHW")
+    out_layout = string("")
+
+    def kernel_axis(self) -> int:
+        return max(self.kernel_layout.data.find("O"), 0)
+
+    def product(self, data: SSAValue, weight: SSAValue) -> RelayOp:
+        return Conv2dTransposeOp(data, weight, **self.plain_properties(), out_dtype="int32")
+
+
+@irdl_op_definition
+class QnnDenseOp(_QnnProduct):
+    """The product of quantised data and a matrix of weights, given transposed, in 32 bits.
+
+    `y = (x - z) @ (w - z).T`
+
+    ```mlir
+    %z = relay.constant dense<3> : tensor<i32>
+    %s = relay.constant dense<0.5> : tensor<f32>
+    %y = relay.qnn.dense %x, %w, %z, %z, %s, %s {units = 3 : i64}
+       : (tensor<2x4xi8>, tensor<3x4xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<2x3xi32>
+    ```
+    """
+
+    name = "relay.qnn.dense"
+
+    units = opt_prop_def(IntegerAttr.constr(i64))
+
+    def product(self, data: SSAValue, weight: SSAValue) -> RelayOp:
+        return DenseOp(data, weight, **self.plain_properties(), out_dtype="int32")
+
+
+@irdl_op_definition
+class QnnBatchMatmulOp(QnnOp):
+    """The products of quantised matrices, the second ones given transposed, in 32 bits.
+
+    `r = (x - z) @ (y - z).transpose(0, 2, 1)`
+
+    ```mlir
+    %z = relay.constant dense<3> : tensor<i32>
+    %s = relay.constant dense<0.5> : tensor<f32>
+    %r = relay.qnn.batch_matmul %x, %y, %z, %z, %s, %s
+       : (tensor<2x3x4xi8>, tensor<2x5x4xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<2x3x5xi32>
+    ```
+    """
+
+    name = "relay.qnn.batch_matmul"
+
+    x = operand_def(TensorType)
+    y = operand_def(TensorType)
+    x_zero_point = operand_def(TensorType)
+    y_zero_point = operand_def(TensorType)
+    x_scale = operand_def(TensorType)
+    y_scale = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    out_dtype = string("int32")
+
+    def check(self) -> None:
+        check_quantized(self.x, "the left operand")
+        check_quantized(self.y, "the right operand")
+        if named_type(self.out_dtype.data) != i32:
+            raise VerifyException(f"'out_dtype' is {self.out_dtype}; sums are of int32")
+        check_parameters(self.x_scale, self.x_zero_point, None, "the left operand")
+        check_parameters(self.y_scale, self.y_zero_point, None, "the right operand")
+
+    def canonical(self, emit: Emit) -> SSAValue:
+        x, y = self.x, self.y
+        if not (is_zero(self.x_zero_point) and is_zero(self.y_zero_point)):
+            x = centred(emit, x, along(emit, self.x_zero_point, x, -1))
+            y = centred(emit, y, along(emit, self.y_zero_point, y, -1))
+        return emit(BatchMatmulOp(x, y, out_dtype="int32"))
+
+
+OPS: list[type[Operation]] = [QnnConv2dOp, QnnConv2dTransposeOp, QnnDenseOp, QnnBatchMatmulOp]
+"""The products of quantised tensors."""

@@ -1,0 +1,116 @@
+"""Operators on quantised tensors, against integers computed exactly, alone and in a graph that is compiled."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import weft
+from weft import relay
+from weft.dialects.relay.core import ConstantOp
+from weft.dialects.relay.ops.qnn.arithmetic import QnnAddOp
+from weft.dialects.relay.ops.qnn.quantization import RequantizeOp
+from weft.dialects.relay.reference import evaluate_op
+
+NDArray = npt.NDArray[Any]
+
+
+def constant(value: Any, dtype: Any) -> ConstantOp:
+    return ConstantOp.from_numpy(np.asarray(value, dtype), "c")
+
+
+def moved(x: int, ratio: Fraction, rounding: str) -> int:
+    """`x * ratio` with the ratio a fraction of 31 bits, rounded."""
+    bits = 0
+    while ratio * 2**bits < 2**30:
+        bits += 1
+    while ratio * Fraction(2) ** bits >= 2**31:
+        bits -= 1
+    fraction = round(ratio * Fraction(2) ** bits)
+    product = Fraction(x * fraction) / Fraction(2) ** bits
+    if rounding == "TONEAREST" and product < 0:
+        return -floor(-product + Fraction(1, 2))
+    return floor(product + Fraction(1, 2))
+
+
+EDGES = [0, 1, -1, 2, -3, 5, 127, -128, 1000, -1001, 2**20 + 1, 2**30, 2**31 - 1, -(2**31)]
+
+
+@pytest.mark.parametrize("rounding", ["UPWARD", "TONEAREST"])
+@pytest.mark.parametrize("scales", [(0.5, 1.0), (1.0, 1.0), (0.1, 0.3), (3.0, 0.25), (1e-6, 0.7), (1e-30, 1.0)])
+def test_a_ratio_of_scales_is_a_fraction_of_31_bits(rounding: str, scales: tuple[float, float]):
+    x = np.array([n for n in EDGES if abs(n) * scales[0] / scales[1] < 2**31 - 1], np.int32)
+    given, wanted = (np.float32(scale) for scale in scales)
+    zero = constant(0, np.int32)
+    op = RequantizeOp(
+        constant(x, np.int32), constant(given, np.float32), zero, constant(wanted, np.float32), zero,
+        rounding=rounding, out_dtype="int32",
+    )  # fmt: skip
+    ratio = Fraction(float(given) / float(wanted))
+    expected = [moved(int(n), ratio, rounding) for n in x]
+    arrays = [x, given, np.int32(0), wanted, np.int32(0)]
+    np.testing.assert_array_equal(evaluate_op(op, [np.asarray(each) for each in arrays])[0], expected)
+
+
+def test_a_sum_saturates():
+    x = np.array([127, -128, 100], np.int8)
+    one, zero = constant(1.0, np.float32), constant(0, np.int32)
+    operand = constant(x, np.int8)
+    op = QnnAddOp(operand, operand, one, zero, one, zero, one, zero)
+    numbers = [np.float32(1), np.int32(0)] * 3
+    result = evaluate_op(op, [x, x, *(np.asarray(each) for each in numbers)])[0]
+    np.testing.assert_array_equal(result, [127, -128, 127])
+
+
+def test_a_quantised_network_is_compiled():
+    """A scale for each channel, zero points on both sides, a convolution, a dense layer, functions."""
+    rng = np.random.default_rng(0)
+
+    def number(value: float) -> Any:
+        return relay.const(np.float32(value))
+
+    def zero(value: int) -> Any:
+        return relay.const(np.int32(value))
+
+    x = relay.var("x", shape=(1, 3, 6, 6))
+    kernel, weight = (relay.const(rng.integers(-127, 127, shape).astype(np.int8)) for shape in ((4, 3, 3, 3), (5, 144)))
+    per_channel = relay.const(rng.uniform(0.001, 0.01, 4).astype(np.float32))
+    q = relay.qnn.quantize(x, number(0.05), zero(3))
+    conv = relay.qnn.conv2d(
+        q, kernel, zero(3), zero(0), number(0.05), per_channel, kernel_size=(3, 3), channels=4, padding=(1, 1)
+    )
+    total = relay.multiply(per_channel, number(0.05))
+    y = relay.qnn.requantize(conv, total, zero(0), number(0.02), zero(-7), axis=1)
+    y = relay.qnn.sigmoid(y, number(0.02), zero(-7), number(1 / 256), zero(-128))
+    y = relay.qnn.dense(relay.nn.batch_flatten(y), weight, zero(-128), zero(5), number(1 / 256), number(0.01), units=5)
+    y = relay.qnn.op.dequantize(y, number(0.01 / 256), zero(0))
+    exe = weft.compile(relay.Function([x], y), threads=1)
+    array = rng.standard_normal((1, 3, 6, 6)).astype(np.float32)
+
+    quantised = np.clip(np.round(array / np.float32(0.05)) + 3, -128, 127).astype(np.int64) - 3
+    padded = np.pad(quantised, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+    sums = np.einsum("nchwij,ocij->nohw", windows, array_of(kernel).astype(np.int64))
+    ratios: NDArray = (array_of(per_channel) * np.float32(0.05)).astype(np.float64) / np.float64(np.float32(0.02))
+    image = np.empty_like(sums)
+    for c in range(4):
+        values = [moved(int(n), Fraction(ratios[c]), "UPWARD") for n in sums[0, c].ravel()]
+        image[0, c] = np.clip(np.array(values).reshape(6, 6) - 7, -128, 127) + 7
+    gate: NDArray = 1 / (1 + np.exp(-image * np.float32(0.02).astype(np.float64)))
+    flat: NDArray = np.clip(np.round(gate * 256) - 128, -128, 127).reshape(1, -1) + 128
+    wanted: NDArray = flat @ (array_of(weight).astype(np.int64) - 5).T * np.float64(np.float32(0.01 / 256))
+    found: Any = exe(array)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def array_of(value: Any) -> NDArray:
+    owner = value.value.owner
+    assert isinstance(owner, ConstantOp)
+    array = owner.numpy()
+    assert array is not None
+    return array
