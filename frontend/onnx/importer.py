@@ -46,8 +46,8 @@ from .schemas import (
     schema_of,
     values_read,
 )
-from .sequences import ABSENT
 from .scope import POISON, Poison, Scope
+from .sequences import ABSENT
 from .signature import Shapes, check_declared, input_types
 from .soundness import check_sound
 

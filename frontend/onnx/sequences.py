@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.relay.core import TupleOp
 from ...dialects.relay.nn_common import tuple_type
 from .errors import Malformed, Unsupported

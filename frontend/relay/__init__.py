@@ -30,7 +30,6 @@ from .namespace import OperatorNamespace, find, operator_names
 from .operators import Operator
 
 _NAMESPACES = {prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "vision", "annotation", "qnn")}
-setattr(_NAMESPACES["qnn"], "op", _NAMESPACES["qnn"])  # `relay.qnn.op.quantize`, as in TVM
 
 __all__ = [
     "Any", "Expr", "Function", "If", "IRModule", "Let", "TensorType", "Tuple", "TupleGetItem", "Var", "const",

@@ -35,9 +35,11 @@ class OperatorNamespace(ModuleType):
         super().__init__(f"weft.relay.{prefix}", f"The operators `relay.{prefix}.*`.")
         self._prefix = prefix
 
-    def __getattr__(self, name: str) -> Operator:
+    def __getattr__(self, name: str) -> Operator | OperatorNamespace:
         if name.startswith("__"):
             raise AttributeError(name)
+        if (self._prefix, name) == ("qnn", "op"):  # `relay.qnn.op.quantize`, as in TVM
+            return self
         return find(f"{self._prefix}.{name}")
 
     def __dir__(self) -> list[str]:

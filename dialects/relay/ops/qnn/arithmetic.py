@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType, TupleType, i32, i64
@@ -88,8 +88,8 @@ class _QnnBinary(QnnOp, ABC):
 class _Sum(_QnnBinary, ABC):
     """Both operands in the scale of the result, which are then added or subtracted."""
 
-    FIRST: ClassVar[type[AddOp] | type[SubtractOp]]
-    THEN: ClassVar[type[AddOp] | type[SubtractOp]]
+    FIRST: ClassVar[type[AddOp | SubtractOp]]
+    THEN: ClassVar[type[AddOp | SubtractOp]]
 
     def canonical(self, emit: Emit) -> SSAValue:
         total = emit(self.FIRST(*self.operands_in_scale(emit)))
@@ -101,8 +101,8 @@ class QnnAddOp(_Sum, formula="np.floor((a - z) * (s / u) + 0.5) + np.floor((b - 
     """The sum, of operands requantised to the scale and zero point of the result."""
 
     name = "relay.qnn.add"
-    FIRST: ClassVar[type[AddOp] | type[SubtractOp]] = AddOp
-    THEN: ClassVar[type[AddOp] | type[SubtractOp]] = SubtractOp
+    FIRST: ClassVar[type[AddOp | SubtractOp]] = AddOp
+    THEN: ClassVar[type[AddOp | SubtractOp]] = SubtractOp
 
 
 @irdl_op_definition
@@ -110,8 +110,8 @@ class QnnSubtractOp(_Sum, formula="np.floor((a - z) * (s / u) + 0.5) - np.floor(
     """The difference, of operands requantised to the scale and zero point of the result."""
 
     name = "relay.qnn.subtract"
-    FIRST: ClassVar[type[AddOp] | type[SubtractOp]] = SubtractOp
-    THEN: ClassVar[type[AddOp] | type[SubtractOp]] = AddOp
+    FIRST: ClassVar[type[AddOp | SubtractOp]] = SubtractOp
+    THEN: ClassVar[type[AddOp | SubtractOp]] = AddOp
 
 
 @irdl_op_definition

@@ -99,8 +99,8 @@ def clipped(emit: Emit, x: SSAValue, element: Attribute) -> SSAValue:
 
 
 def times_ratio(emit: Emit, x: SSAValue, numerator: SSAValue, denominator: SSAValue, rounding: Rounding) -> SSAValue:
-    """`x * numerator / denominator`, rounded, in 64 bits: `x` is of 32 bits, the ratio a fraction of 31 bits and a power
-    of two, both read off the bits of an f64. Halves go up, or away from zero (`TONEAREST`).
+    """`x * numerator / denominator`, rounded, in 64 bits: `x` is of 32 bits, the ratio a fraction of 31 bits and a
+    power of two, both read off the bits of an f64. Halves go up, or away from zero (`TONEAREST`).
 
     Source: Jacob et al., Quantization and training of neural networks for efficient integer-arithmetic-only inference,
     CVPR 2018.
