@@ -64,11 +64,11 @@ from .tensor import (
 __all__ = [
     "COMBINER", "AnyRankBody", "Binary", "BinaryKind", "Bitcast", "Cast", "Check", "Compute", "Const", "Expr",
     "ExprLike", "IterVar", "Read", "Reduce", "ReduceKind", "Select", "Tensor", "TensorOp", "Unary", "UnaryKind", "abs",
-    "all_of", "as_expr", "as_index", "binary", "bitcast", "cast", "ceil", "check", "compute", "const", "cos", "erf", "exp", "floor",
-    "index", "log", "max", "maximum", "min", "minimum", "operands_of", "placeholder", "power", "prod", "reduce", "reduce_axis",
-    "reduce_identity", "round", "rsqrt", "select", "sigmoid", "sin", "sqrt", "sum", "tanh", "topological_order",
-    "trunc", "unary",
-    "Combiner", "Dim", "Fold", "Slot", "SymbolicExtentError", "Var", "dim_expr", "product", "same", "var", "variables",
+    "all_of", "as_expr", "as_index", "binary", "bitcast", "cast", "ceil", "check", "compute", "const", "cos", "erf",
+    "exp", "floor", "index", "log", "max", "maximum", "min", "minimum", "operands_of", "placeholder", "power", "prod",
+    "reduce", "reduce_axis", "reduce_identity", "round", "rsqrt", "select", "sigmoid", "sin", "sqrt", "sum", "tanh",
+    "topological_order", "trunc", "unary", "Combiner", "Dim", "Fold", "Slot", "SymbolicExtentError", "Var", "dim_expr",
+    "product", "same", "var", "variables",
 ]  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
@@ -12,9 +11,7 @@ from xdsl.ir import SSAValue
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
 from .tensors import check_memory
-
-if TYPE_CHECKING:
-    from .windows import Window
+from .window import Window
 
 MAX_WINDOW = 1024
 """The elements of a window that are added one after the other at most."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.ir import SSAValue
@@ -13,27 +12,9 @@ from ...dialects.support.advice import give_shapes
 from .errors import Malformed, Unsupported
 from .folding import places_of_maxima
 from .node import Converter, Node, Versions, rank_of
+from .window import Window
 
 _LAYOUTS = {1: ("NCW", "OIW"), 2: ("NCHW", "OIHW"), 3: ("NCDHW", "OIDHW")}
-
-
-@dataclass(frozen=True)
-class Window:
-    """The geometry of a window: one entry for each spatial dimension, twice as many for `padding` (begins, ends)."""
-
-    size: list[int]
-    strides: list[int]
-    dilation: list[int]
-    padding: list[int]
-
-    @property
-    def rank(self) -> int:
-        return len(self.size)
-
-    @property
-    def extents(self) -> list[int]:
-        """What the dilated window covers."""
-        return [(n - 1) * d + 1 for n, d in zip(self.size, self.dilation, strict=True)]
 
 
 def spatial_rank(node: Node, x: SSAValue) -> int:
