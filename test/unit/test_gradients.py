@@ -159,6 +159,12 @@ WITHOUT_GRADIENT = {
         ),
         "it gives integers or truth values",
     ),
+    "reinterpret": "bits are no numbers",
+    **{
+        name.removeprefix("relay."): "quantised numbers are integers: gradients are taken before"
+        for name in OPERATORS
+        if name.startswith("relay.qnn.")
+    },
     "unique": "its results have as many elements as the data says",
     **dict.fromkeys(
         ("nn.contrib_conv2d_NCHWc", "nn.contrib_depthwise_conv2d_NCHWc", "nn.contrib_dense_pack"),
