@@ -438,3 +438,36 @@ def test_a_block_that_is_moved_is_verified_in_a_copy_first(monkeypatch: pytest.M
     assert isinstance(func, PrimFuncOp)
     loop = schedule.get_loops("negate")[0]
     refused(lambda: schedule.compute_at("negate", loop), func, "reads %a before anything is written to it")
+
+
+def test_a_block_is_not_inlined_where_what_it_reads_is_gone() -> None:
+    """What a private buffer held is another thread's when the next loop of threads begins."""
+    schedule = Schedule(
+        parsed("""
+tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %a = tir.alloc_buffer "local" : memref<8xf32>
+  %b = tir.alloc_buffer "global" : memref<8xf32>
+  tir.for parallel %i = 0 to 8 {
+    tir.block @copy(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%a[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %a[%v] : memref<8xf32>
+    }
+    tir.block @negate(%v: spatial 8) = [%i] reads(%a[%v] : memref<8xf32>) writes(%b[%v] : memref<8xf32>) {
+      %0 = memref.load %a[%v] : memref<8xf32>
+      %1 = arith.negf %0 : f32
+      memref.store %1, %b[%v] : memref<8xf32>
+    }
+  }
+  tir.for parallel %i = 0 to 8 {
+    tir.block @double(%v: spatial 8) = [%i] reads(%b[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %b[%v] : memref<8xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %y[%v] : memref<8xf32>
+    }
+  }
+}
+""")
+    )
+    func = schedule.mod.body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    refused(lambda: schedule.compute_inline("negate"), func, 'of scope "local"')

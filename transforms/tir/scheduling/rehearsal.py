@@ -20,8 +20,8 @@ from ..schedule.errors import ScheduleError
 from .instructions import APPLY
 from .state import Meaning, State
 
-REHEARSED = (blocks.ComputeAtOp, blocks.ReverseComputeAtOp)
-"""The instructions that move a block."""
+REHEARSED = (blocks.ComputeAtOp, blocks.ReverseComputeAtOp, blocks.ComputeInlineOp, blocks.ReverseComputeInlineOp)
+"""The instructions that move a block, or what it computes."""
 
 
 def rehearse(state: State, op: Instruction) -> None:
