@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.support.diagnostics import Place, UsageError, did_you_mean
+from ..dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 
 MEMORY = "memory.svg"
 """The format that draws planned memory."""
@@ -35,4 +35,9 @@ def emit(module: ModuleOp, format: str, target: str) -> bytes:
         from ..lowering.write_graph_json import write_graph_json
 
         return write_graph_json(module)[0].text().encode() + b"\n"
-    return emit_format(module, format, target)
+    try:
+        return emit_format(module, format, target)
+    except Diagnostic as error:
+        if error.hint is None and any(op.dialect_name() in ("relay", "tir", "mem") for op in module.ops):
+            error.hint = f"lower the module first: --compile-to={'loops' if format == 'c' else 'llvm'} --emit={format}"
+        raise

@@ -15,13 +15,19 @@ def decode(data: bytes, name: str) -> str:
     """
     if data.startswith(_BYTE_ORDER_MARK):
         data = data[len(_BYTE_ORDER_MARK) :]
+    if name.endswith(".onnx") and any(byte < 9 for byte in data[:16]):
+        raise _onnx(name)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         if name.endswith(".onnx"):
-            hint = f"to read an ONNX model as a module: weft-import {name} -o {name.removesuffix('.onnx')}.mlir"
-            raise Diagnostic("this is an ONNX model, and no text", Place(name), hint=hint) from error
+            raise _onnx(name) from error
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
         place = Place(name, line, column, text="")
         raise Diagnostic("this is not text in UTF-8", place, hint="is it another kind of file?") from error
+
+
+def _onnx(name: str) -> Diagnostic:
+    hint = f"to read an ONNX model as a module: weft-import {name} -o {name.removesuffix('.onnx')}.mlir"
+    return Diagnostic("this is an ONNX model, and no text", Place(name), hint=hint)

@@ -87,9 +87,10 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     assert isinstance(parse("\ufeffmodule {}"), ModuleOp)
 
 
-def test_an_onnx_model_is_no_text() -> None:
+@pytest.mark.parametrize("data", [b"\x08\xff", b"\x08\x0b:\x17ASCII only"])
+def test_an_onnx_model_is_no_text(data: bytes) -> None:
     with pytest.raises(Diagnostic, match="this is an ONNX model") as error:
-        decode(b"\x08\xff", "dir/m.onnx")
+        decode(data, "dir/m.onnx")
     assert error.value.hint is not None and "weft-import dir/m.onnx -o dir/m.mlir" in error.value.hint
 
 

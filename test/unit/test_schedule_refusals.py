@@ -440,10 +440,7 @@ def test_a_block_that_is_moved_is_verified_in_a_copy_first(monkeypatch: pytest.M
     refused(lambda: schedule.compute_at("negate", loop), func, "reads %a before anything is written to it")
 
 
-def test_a_block_is_not_inlined_where_what_it_reads_is_gone() -> None:
-    """What a private buffer held is another thread's when the next loop of threads begins."""
-    schedule = Schedule(
-        parsed("""
+PRIVATE = """
 tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
   %a = tir.alloc_buffer "local" : memref<8xf32>
   %b = tir.alloc_buffer "global" : memref<8xf32>
@@ -466,8 +463,21 @@ tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
     }
   }
 }
-""")
-    )
+"""
+
+
+def test_a_block_is_not_inlined_where_what_it_reads_is_gone() -> None:
+    """What a private buffer held is another thread's when the next loop of threads begins."""
+    schedule = Schedule(parsed(PRIVATE))
     func = schedule.mod.body.block.first_op
     assert isinstance(func, PrimFuncOp)
     refused(lambda: schedule.compute_inline("negate"), func, 'of scope "local"')
+
+
+def test_threads_do_not_part_the_nests_that_share_a_private_buffer() -> None:
+    text = PRIVATE.replace("parallel ", "").replace('%b = tir.alloc_buffer "global"', '%b = tir.alloc_buffer "local"')
+    schedule = Schedule(parsed(text))
+    func = schedule.mod.body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    loop = schedule.get_loops("negate")[0]
+    refused(lambda: schedule.parallel(loop), func, 'of scope "local"')

@@ -161,6 +161,7 @@ def test_a_module_goes_through(weft_opt: Tool) -> None:
         (["--compile-to=tri"], 2, "did you mean 'tir'?"),
         (["--compile-from=tir", "--compile-to=graph"], 2, "the phase 'graph' comes before 'tir'"),
         (["--compile-to=object"], 2, "--emit=obj"),
+        (["--emit=asm"], 1, "lower the module first: --compile-to=llvm --emit=asm"),
         (["--target=llvn", "--compile-to=tir"], 2, "llvn"),
         (["--run-reproducer"], 2, "this file is not a reproducer"),
         (

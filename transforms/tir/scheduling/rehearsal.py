@@ -1,7 +1,8 @@
 """Applying an instruction to a copy first, where only the verifier can tell what becomes of the function.
 
-A block that is moved reads what other blocks have written by then. Which elements these are follows from the whole
-function, and the verifier knows it; a check in the primitive would have to say all of it again.
+A block that is moved reads what other blocks have written by then, and what each thread has of its own must be written
+and read by the same one. Both follow from the whole function, and the verifier knows them; a check in the primitive
+would have to say all of it again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ....dialects.schedule import blocks
+from ....dialects.schedule import blocks, loops
 from ....dialects.schedule.core import Instruction
 from ....dialects.support.diagnostics import Diagnostics
 from ....dialects.support.verifier import verify
@@ -20,8 +21,16 @@ from ..schedule.errors import ScheduleError
 from .instructions import APPLY
 from .state import Meaning, State
 
-REHEARSED = (blocks.ComputeAtOp, blocks.ReverseComputeAtOp, blocks.ComputeInlineOp, blocks.ReverseComputeInlineOp)
-"""The instructions that move a block, or what it computes."""
+REHEARSED = (
+    blocks.ComputeAtOp,
+    blocks.ReverseComputeAtOp,
+    blocks.ComputeInlineOp,
+    blocks.ReverseComputeInlineOp,
+    blocks.SetScopeOp,
+    loops.ParallelOp,
+    loops.BindOp,
+)
+"""The instructions that move a block or what it computes, or give its loops or its buffer to threads."""
 
 
 def rehearse(state: State, op: Instruction) -> None:
