@@ -51,6 +51,11 @@ class Writer:
 
         return self(ConstantOp.from_numpy(np.asarray(value, numpy_dtype(type)), name))
 
+    def forget(self) -> None:
+        """Drop the operations, so that they are no uses of what they read."""
+        for op in reversed(self.ops):
+            op.erase()
+
 
 class WrittenOut(RelayOp, ABC):
     """An operator with one result that others make, of which single numbers are the only constants."""
@@ -71,17 +76,31 @@ class WrittenOut(RelayOp, ABC):
 
     def infer(self) -> Sequence[Attribute]:
         self.check()
-        return [self.canonical(Writer()).type]
+        writer = Writer()
+        try:
+            return [self.canonical(writer).type]
+        finally:
+            writer.forget()
 
-    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+    def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
         remaining = iter(inputs)
         tensors: dict[SSAValue, list[te.Tensor]] = {}
         for operand in self.operands:
             given = [next(remaining) for _ in flatten_types([operand.type])]
             tensors.setdefault(operand, given)  # an operand that stands twice is one tensor
         writer = Writer()
-        result = self.canonical(writer)
-        for op in writer.ops:
+        try:
+            result = self.canonical(writer)
+            return self._computed(writer.ops, tensors)[result]
+        finally:
+            writer.forget()
+
+    def _computed(
+        self, ops: Sequence[Operation], given: dict[SSAValue, list[te.Tensor]]
+    ) -> dict[SSAValue, list[te.Tensor]]:
+        """The tensors of all values, from those of the operands."""
+        tensors = dict(given)
+        for op in ops:
             match op:
                 case ConstantOp():
                     tensors[op.result] = [_number(op)]
@@ -97,8 +116,7 @@ class WrittenOut(RelayOp, ABC):
                     tensors.update(zip(op.results, ([each] for each in found), strict=True))
                 case _:
                     raise TypeError(f"'{op.name}' is no operator")
-        (tensor,) = tensors[result]
-        return tensor
+        return tensors
 
 
 def _number(op: ConstantOp) -> te.Tensor:

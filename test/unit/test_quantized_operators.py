@@ -67,6 +67,15 @@ def test_a_sum_saturates():
     np.testing.assert_array_equal(result, [127, -128, 127])
 
 
+def test_what_an_operator_is_written_as_leaves_no_uses():
+    x, one, zero = constant([1, 2], np.int8), constant(1.0, np.float32), constant(0, np.int32)
+    op = QnnAddOp(x, x, one, zero, one, zero, one, zero)
+    op.verify_()
+    numbers = [np.asarray(each) for each in [np.float32(1), np.int32(0)] * 3]
+    evaluate_op(op, [np.array([1, 2], np.int8)] * 2 + numbers)
+    assert {use.operation for value in (x, one, zero) for use in value.result.uses} == {op}
+
+
 def test_a_quantised_network_is_compiled():
     """A scale for each channel, zero points on both sides, a convolution, a dense layer, functions."""
     rng = np.random.default_rng(0)
