@@ -27,7 +27,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from .arguments import ArgumentError
 from .element_types import STORAGE_NAMES, numpy_dtype_of
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def _scalar_type(name: str) -> Attribute:
         case _ if name in _SMALL_FLOATS:
             return _SMALL_FLOATS[name]()
         case _:
-            raise ArgumentError(f"weft has no element type for dtype '{name}'")
+            raise TypeError(f"weft has no element type for dtype '{name}'")
 
 
 def _name_of(dtype: npt.DTypeLike) -> str:

@@ -25,7 +25,7 @@ from ...dialects.relay.control import IfOp
 from ...dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.ops import broadcast, elementwise
-from ...dialects.support.arguments import checked
+from ...dialects.support.arguments import ArgumentError, checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
 
@@ -142,7 +142,7 @@ def as_value(operand: Operand, like: Attribute | None = None) -> SSAValue:
     if isinstance(operand, SSAValue):
         return operand
     if np.isscalar(operand) and isinstance(like, TensorType):
-        array = np.array(operand, numpy_dtype(cast(Tensor, like).element_type))
+        array = _held(np.asarray(operand), numpy_dtype(cast(Tensor, like).element_type))
         return ConstantOp.from_numpy(array).result
     return const(operand).value
 
@@ -212,7 +212,7 @@ def const(value: npt.ArrayLike, dtype: str | None = None) -> Expr:
         UsageError: an integer lies outside of what the type holds.
     """
     if dtype is not None:
-        array = _held(np.asarray(value), numpy_dtype(scalar_type(dtype)))
+        array = _held(np.asarray(value), _numpy_dtype(dtype))
     elif isinstance(value, bool):
         array = np.array(value)
     elif isinstance(value, int | float) or _is_plain(value):
@@ -222,6 +222,7 @@ def const(value: npt.ArrayLike, dtype: str | None = None) -> Expr:
         )
     else:
         array = np.asarray(value)
+        _numpy_dtype(array.dtype.name)
     return Expr(ConstantOp.from_numpy(array).result)
 
 
@@ -235,12 +236,20 @@ def Tuple(fields: Iterable[Operand]) -> Expr:
     return Expr(TupleOp(*(as_value(field) for field in fields)).result)
 
 
+def _numpy_dtype(name: str) -> np.dtype[np.generic]:
+    try:
+        return numpy_dtype(scalar_type(name))
+    except TypeError as error:
+        raise ArgumentError(str(error)) from error
+
+
 def _held(array: npt.NDArray[np.generic], dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
-    """`array` in another type, in which its integers have to be the same."""
-    converted = array.astype(dtype)
-    if array.dtype.kind in "iuO" and "int" in dtype.name and not np.array_equal(converted.astype(array.dtype), array):
+    """`array` in another type; in one of integers, its numbers have to be the same."""
+    with np.errstate(invalid="ignore"):
+        converted = array.astype(dtype)
+    if array.dtype.kind in "iufO" and "int" in dtype.name and not np.array_equal(converted.astype(array.dtype), array):
         raise UsageError(
-            f"a constant of {dtype} does not hold what it is given", hint="say a wider type: dtype='int64'"
+            f"a constant of {dtype} does not hold what it is given", hint="say a type that does: dtype=..."
         )
     return converted
 

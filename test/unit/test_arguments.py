@@ -243,9 +243,19 @@ def test_constructors_and_functions_of_every_namespace_refuse_what_they_do_not_t
 
 
 def test_a_constant_holds_the_integers_that_it_is_given() -> None:
-    for value, dtype in ((2**40, None), ([1, -(2**31) - 1], None), (300, "uint8"), (-1, "uint32"), (8, "int4")):
+    for value, dtype in (
+        (2**40, None),
+        ([1, -(2**31) - 1], None),
+        (300, "uint8"),
+        (-1, "uint32"),
+        (8, "int4"),
+        (1.5, "int32"),
+    ):
         with pytest.raises(UsageError, match="does not hold what it is given"):
             relay.const(value, dtype)
+    for dtype, number in (("int32", 1.5), ("uint8", 300), ("uint8", -1), ("int8", float("nan"))):
+        with pytest.raises(UsageError, match="does not hold what it is given"):
+            _ = relay.var("x", shape=(2,), dtype=dtype) + number
     assert relay.const(2**40, "int64").value.type == relay.TensorType((), "int64")
     assert relay.const(2**24 + 1, "float32").value.type == relay.TensorType((), "float32")
     assert relay.const([-(2**31), 2**31 - 1]).value.type == relay.TensorType((2,), "int32")
