@@ -315,11 +315,19 @@ def graph_loops() -> list[ModulePass]:
     """The graph becomes one over buffers, which find their places, and then a sequence of calls on one arena."""
     from ..transforms.mem.elide_copies import ElideCopiesPass
     from ..transforms.mem.plan_memory import PlanMemoryPass
+    from ..transforms.mem.write_in_place import WriteInPlacePass
     from ..transforms.relay.outline_segments import OutlineSegmentsPass
     from .graph_to_memory.bufferize_graph import BufferizeGraphPass
     from .memory_to_loops.materialize_memory import MaterializeMemoryPass
 
-    return [OutlineSegmentsPass(), BufferizeGraphPass(), ElideCopiesPass(), PlanMemoryPass(), MaterializeMemoryPass()]
+    return [
+        OutlineSegmentsPass(),
+        BufferizeGraphPass(),
+        ElideCopiesPass(),
+        WriteInPlacePass(),
+        PlanMemoryPass(),
+        MaterializeMemoryPass(),
+    ]
 
 
 def llvm() -> list[ModulePass]:

@@ -13,6 +13,7 @@ from typing import cast
 from xdsl.dialects import func, memref, scf, vector
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     BFloat16Type,
     DenseIntOrFPElementsAttr,
     FloatAttr,
@@ -21,7 +22,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     VectorType,
 )
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects.extensions.memref import PrefetchOp
 from ...dialects.rt.calls import CallOp
@@ -33,6 +34,7 @@ from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.core import memref_of
 from ..abi import CONSTANTS_TABLE
 from ..loops_to_llvm.symbols import CONSTANT_INDEX
+from ..tir_to_loops.in_place import MAY_ALIAS
 from . import scalars
 from .types import IN_HEADERS, element, float_literal, int_literal, is_float, lanes, pointee, scalar
 from .unit import ATOM, OTHER, PRODUCT, SUM, NoCounterpartError, Text, Unit
@@ -75,11 +77,13 @@ class FunctionText(VectorText):
             return one
         return head + "\n" + indent + f",\n{indent}".join(arguments) + ")"
 
-    def _parameter(self, value: SSAValue, is_written: bool) -> str:
+    def _parameter(self, value: BlockArgument, is_written: bool) -> str:
         name = self.values[value].text
         match value.type:
             case MemRefType():
-                restrict = "" if _shares(self.function) else "restrict "
+                said = (self.function.arg_attrs or ArrayAttr([])).data[value.index : value.index + 1]
+                aliases = any(MAY_ALIAS in attributes.data for attributes in said)
+                restrict = "" if aliases or _shares(self.function) else "restrict "
                 return f"{'' if is_written else 'const '}{pointee(value.type)} *{restrict}{name}"
             case RecordType():
                 return f"int64_t *{name}"

@@ -55,6 +55,7 @@ from ...transforms.relay.outline_segments import is_control
 from ..abi import ALIGNMENT, COUNTER_BYTES, INPUTS
 from ..graph_to_memory.signature import GRAPH_ATTRIBUTES
 from ..threads.thread_sharing import changing_arguments
+from ..tir_to_loops.in_place import MAY_ALIAS
 from . import (
     arith as llvm_arith,
 )
@@ -99,7 +100,6 @@ RULES = Rules(
     llvm_vector.RULES,
 )
 
-MAY_ALIAS = "weft.may_alias"
 ALIGN = "weft.align"
 ARENA_BYTES = "weft.arena_bytes"
 """Attribute of a graph's function: the bytes of memory that it works in."""

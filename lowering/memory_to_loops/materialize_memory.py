@@ -73,6 +73,7 @@ from ...dialects.mem.core import (
     start_in_root,
 )
 from ...dialects.mem.graph import GraphOp
+from ...dialects.mem.in_place import check_overlaps
 from ...dialects.relay.base import tensor
 from ...dialects.relay.core import ConstantOp as RelayConstantOp
 from ...dialects.rt.checks import RecordOp, RecordType
@@ -315,6 +316,7 @@ class _Materialization:
         taken = kernel.function_type.inputs.data
         wanted = [type for type in taken if is_memref(type)]
         given = [buffer.type for buffer in buffers]
+        check_overlaps(op, kernel)
         if given != wanted:
             raise Diagnostic.at(op, f"passes ({_listed(given)}) to {op.callee}, which takes ({_listed(wanted)})")
         remaining = iter(buffers)

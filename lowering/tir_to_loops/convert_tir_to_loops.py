@@ -47,16 +47,21 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
     FunctionType,
     IndexType,
     MemRefType,
     ModuleOp,
     NoneAttr,
+    UnitAttr,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.utils.hints import isa
 
+from ...dialects.mem.in_place import IN_PLACE
 from ...dialects.rt.checks import RecordType
 from ...dialects.rt.constants import ConstantOp
 from ...dialects.rt.core import SlotsType
@@ -90,6 +95,7 @@ from ..relay_to_tir.lower_te import LowerTEPass
 from ..threads.share_out import share_out
 from .block_bodies import Checks
 from .flat_buffers import FlatBuffer, alignments_of, flat_type, flatten_type, plan_buffers
+from .in_place import MAY_ALIAS, pairs_in_place
 from .index_values import IndexBuilder
 from .loop_emission import LoopEmitter
 
@@ -165,6 +171,8 @@ def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> li
     kernel.attributes |= prim_func.attributes
     if checks:
         kernel.attributes[CHECKS] = described(prim_func, checks)
+    if in_place := pairs_in_place(prim_func):
+        kernel.attributes[IN_PLACE] = DenseArrayBase.from_list(i64, [place for pair in in_place for place in pair])
     if symbols and shared:
         shapes = [affine_map(0, [as_affine(n) for n in shape_of(alloc.buffer)]) for alloc in shared]
         kernel.attributes[WORKSPACE_SHAPES] = ArrayAttr([AffineMapAttr(shape) for shape in shapes])
@@ -178,6 +186,10 @@ def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> li
     for number, nest in enumerate(nests):
         function = _lower_nest(f"{prim_func.sym_name.data}.nest_{number}", nest, sources, types, checks, unit)
         functions.append(function)
+        if in_place:
+            overlapping = {place for pair in in_place for place in pair}
+            said = [{MAY_ALIAS: UnitAttr()} if n in overlapping else {} for n in range(len(function.args))]
+            function.arg_attrs = ArrayAttr([DictionaryAttr(each) for each in said])
         parallel: int | SSAValue | None = None
         if isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL:
             parallel = nest.size if isinstance(nest.size, int) else at.extent(nest.size)
