@@ -17,7 +17,8 @@
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
-// CHECK-LABEL: func.func @one_thread_runs_what_is_not_parallel(%x: memref<32xf32>, %y: memref<32xf32>, %slots: !rt.slots<1>, %num_threads: index) attributes {weft.in_place = array<i64: 0, 1>} {
+// CHECK-LABEL: func.func @one_thread_runs_what_is_not_parallel(%x: memref<32xf32>, %y: memref<32xf32>, %slots: !rt.slots<1>, %num_threads: index)
+// CHECK-NEXT:      attributes {weft.in_place = array<i64: 0, 1>} {
 // CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      func.call @one_thread_runs_what_is_not_parallel.nest_0(%x, %y) : (memref<32xf32>, memref<32xf32>) -> ()
 // CHECK-NEXT:    } : !rt.slots<1>
@@ -75,7 +76,8 @@ tir.prim_func @threads_share_a_parallel_loop(%y: memref<100xf32>) {
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
-// CHECK-LABEL: func.func @a_vectorized_loop_becomes_vectors(%x: memref<64xf32>, %s: memref<4xf32>, %y: memref<64xf32>, %slots: !rt.slots<1>, %num_threads: index) attributes {weft.in_place = array<i64: 0, 2>} {
+// CHECK-LABEL: func.func @a_vectorized_loop_becomes_vectors(%x: memref<64xf32>, %s: memref<4xf32>, %y: memref<64xf32>, %slots: !rt.slots<1>, %num_threads: index)
+// CHECK-NEXT:      attributes {weft.in_place = array<i64: 0, 2>} {
 // CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      func.call @a_vectorized_loop_becomes_vectors.nest_0(%x, %s, %y) : (memref<64xf32>, memref<4xf32>, memref<64xf32>) -> ()
 // CHECK-NEXT:    } : !rt.slots<1>
@@ -105,7 +107,8 @@ tir.prim_func @a_vectorized_loop_becomes_vectors(%x: memref<4x16xf32>, %s: memre
 // CHECK-NEXT:    vector.maskedstore %y[%c0], %3, %2 : memref<6xf32>, vector<8xi1>, vector<8xf32>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
-// CHECK-LABEL: func.func @a_length_that_is_no_power_of_two_is_masked(%x: memref<6xf32>, %y: memref<6xf32>, %slots: !rt.slots<1>, %num_threads: index) attributes {weft.in_place = array<i64: 0, 1>} {
+// CHECK-LABEL: func.func @a_length_that_is_no_power_of_two_is_masked(%x: memref<6xf32>, %y: memref<6xf32>, %slots: !rt.slots<1>, %num_threads: index)
+// CHECK-NEXT:      attributes {weft.in_place = array<i64: 0, 1>} {
 // CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      func.call @a_length_that_is_no_power_of_two_is_masked.nest_0(%x, %y) : (memref<6xf32>, memref<6xf32>) -> ()
 // CHECK-NEXT:    } : !rt.slots<1>
@@ -204,7 +207,8 @@ tir.prim_func @what_does_not_write_neighbours_stays_a_loop(%x: memref<4xf32>, %y
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
-// CHECK-LABEL: func.func @lanes_that_branch_apart_stay_a_loop(%x: memref<4xf32>, %y: memref<4xf32>, %slots: !rt.slots<1>, %num_threads: index) attributes {weft.in_place = array<i64: 0, 1>} {
+// CHECK-LABEL: func.func @lanes_that_branch_apart_stay_a_loop(%x: memref<4xf32>, %y: memref<4xf32>, %slots: !rt.slots<1>, %num_threads: index)
+// CHECK-NEXT:      attributes {weft.in_place = array<i64: 0, 1>} {
 // CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      func.call @lanes_that_branch_apart_stay_a_loop.nest_0(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()
 // CHECK-NEXT:    } : !rt.slots<1>
@@ -403,7 +407,8 @@ tir.prim_func @a_predicate_becomes_a_branch(%y: memref<50xf32>) {
   }
 }
 
-// CHECK-LABEL: func.func private @a_shared_buffer_becomes_an_argument.nest_0(%x: memref<32xf32> {weft.may_alias}, %y: memref<32xf32> {weft.may_alias}, %0: memref<32xf32>, %first: index, %last: index) {
+// CHECK-LABEL: func.func private @a_shared_buffer_becomes_an_argument.nest_0(%x: memref<32xf32> {weft.may_alias}, %y: memref<32xf32> {weft.may_alias}, %0: memref<32xf32>,
+// CHECK-NEXT:      %first: index, %last: index) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c8 = arith.constant 8 : index
 // CHECK-NEXT:    %c0 = arith.constant 0 : index
@@ -418,7 +423,8 @@ tir.prim_func @a_predicate_becomes_a_branch(%y: memref<50xf32>) {
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
-// CHECK-LABEL: func.func private @a_shared_buffer_becomes_an_argument.nest_1(%x: memref<32xf32> {weft.may_alias}, %y: memref<32xf32> {weft.may_alias}, %0: memref<32xf32>, %first: index, %last: index) {
+// CHECK-LABEL: func.func private @a_shared_buffer_becomes_an_argument.nest_1(%x: memref<32xf32> {weft.may_alias}, %y: memref<32xf32> {weft.may_alias}, %0: memref<32xf32>,
+// CHECK-NEXT:      %first: index, %last: index) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c8 = arith.constant 8 : index
 // CHECK-NEXT:    %c0 = arith.constant 0 : index
@@ -433,7 +439,8 @@ tir.prim_func @a_predicate_becomes_a_branch(%y: memref<50xf32>) {
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
-// CHECK-LABEL: func.func @a_shared_buffer_becomes_an_argument(%x: memref<32xf32>, %y: memref<32xf32>, %0: memref<32xf32>, %slots: !rt.slots<2>, %num_threads: index) attributes {weft.in_place = array<i64: 0, 1>} {
+// CHECK-LABEL: func.func @a_shared_buffer_becomes_an_argument(%x: memref<32xf32>, %y: memref<32xf32>, %0: memref<32xf32>, %slots: !rt.slots<2>, %num_threads: index)
+// CHECK-NEXT:      attributes {weft.in_place = array<i64: 0, 1>} {
 // CHECK-NEXT:    %1 = arith.constant 4 : index
 // CHECK-NEXT:    rt.share %slots[0] for %first to %last of %1 threads %num_threads {
 // CHECK-NEXT:      func.call @a_shared_buffer_becomes_an_argument.nest_0(%x, %y, %0, %first, %last) : (memref<32xf32>, memref<32xf32>, memref<32xf32>, index, index) -> ()
@@ -487,7 +494,8 @@ tir.prim_func @a_shared_buffer_becomes_an_argument(%x: memref<4x8xf32>, %y: memr
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
-// CHECK-LABEL: func.func @a_private_buffer_shrinks_to_what_one_iteration_needs(%x: memref<24xf32>, %y: memref<24xf32>, %slots: !rt.slots<1>, %num_threads: index) attributes {weft.in_place = array<i64: 0, 1>} {
+// CHECK-LABEL: func.func @a_private_buffer_shrinks_to_what_one_iteration_needs(%x: memref<24xf32>, %y: memref<24xf32>, %slots: !rt.slots<1>, %num_threads: index)
+// CHECK-NEXT:      attributes {weft.in_place = array<i64: 0, 1>} {
 // CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      func.call @a_private_buffer_shrinks_to_what_one_iteration_needs.nest_0(%x, %y) : (memref<24xf32>, memref<24xf32>) -> ()
 // CHECK-NEXT:    } : !rt.slots<1>
@@ -622,7 +630,8 @@ tir.prim_func @a_loop_without_iterations_is_kept(%y: memref<0xf32>) {
 // CHECK-NEXT:    memref.store %0, %y[%c0] : memref<1xf32>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
-// CHECK-LABEL: func.func @a_scalar_needs_no_loop(%x: memref<1xf32>, %y: memref<1xf32>, %slots: !rt.slots<1>, %num_threads: index) attributes {weft.in_place = array<i64: 0, 1>} {
+// CHECK-LABEL: func.func @a_scalar_needs_no_loop(%x: memref<1xf32>, %y: memref<1xf32>, %slots: !rt.slots<1>, %num_threads: index)
+// CHECK-NEXT:      attributes {weft.in_place = array<i64: 0, 1>} {
 // CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:      func.call @a_scalar_needs_no_loop.nest_0(%x, %y) : (memref<1xf32>, memref<1xf32>) -> ()
 // CHECK-NEXT:    } : !rt.slots<1>
