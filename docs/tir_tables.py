@@ -106,7 +106,7 @@ STATEMENTS = (
 
 LOOP_KINDS = (
     built("serial parallel vectorized unrolled", "tir.for"),
-    built("thread_binding", "tir.for", note="`T.thread_binding`, `T.launch_thread`; processors refuse it"),
+    built("thread_binding", "tir.for", note="`T.thread_binding`, `T.launch_thread`; for the target `cuda`"),
 )
 
 DATA = (
@@ -173,9 +173,13 @@ BUILTINS = (
         "tvm_check_return tvm_throw_last_error tvm_call_cpacked tvm_call_trace_packed",
         "TVM's calling convention; Weft's is in the lowering (`lowering/abi.py`)",
     ),
+    built("tvm_storage_sync", "tir.storage_sync", note="of the scope `shared`, for the target `cuda`"),
     out(
-        "tvm_thread_allreduce tvm_storage_sync tvm_warp_shuffle atomic_add ptx_* mma_* texture2d_load texture2d_store",
-        "of graphics processors, for which Weft makes no code",
+        "tvm_thread_allreduce tvm_warp_shuffle atomic_add",
+        "of graphics processors: a reduction's steps are one thread's there",
+    ),
+    out(
+        "ptx_* mma_* texture2d_load texture2d_store", "instructions of tensor cores and of textures, which are not used"
     ),
     out(
         "dma_copy dma_wait mem_copy nd_mem_alloc_with_scope vectorlow vectorhigh vectorcombine lookup_param",
@@ -225,9 +229,10 @@ PASSES = (
         note="of conditions of boundaries; others by LLVM's loop unswitching and code motion",
     ),
     upstream("MakePackedAPI MakeUnpackedAPI", "add-entry-point", note="Weft's own calling convention"),
+    upstream("SplitHostDevice", "convert-tir-to-gpu"),
     upstream(
-        "BindTarget AnnotateEntryFunc SplitHostDevice Filter",
-        note="the driver: a module is compiled for one target, and phases choose what they work on",
+        "BindTarget AnnotateEntryFunc Filter",
+        note="the driver: a kernel says which target it is for (`tir.target`), and goes through that target's passes",
     ),
     upstream("VerifySSA VerifyMemory OOBChecker", note="the verifier, after every phase"),
     upstream(
@@ -245,10 +250,17 @@ PASSES = (
         "InjectDoubleBuffer InjectSoftwarePipeline ManifestSharedMemoryLocalStage LowerAsyncDMA InjectPTXAsyncCopy",
         "they overlap copies with computing where a machine has copies that do not wait; processors have none",
     ),
+    built("ThreadSync", "thread-sync"),
+    built("VerifyGPUCode", "verify-gpu-code", note="TVM's analysis of that name, and `VerifyMemory`"),
+    upstream(
+        "UnifyThreadBinding LowerDeviceStorageAccessInfo DecorateDeviceScope",
+        "convert-tir-to-gpu",
+        note="a nest is a launch, in which an axis has as many threads as its longest loop",
+    ),
     out(
-        "LowerCrossThreadReduction UnifyThreadBinding ThreadSync LowerThreadAllreduce LowerWarpMemory InferFragment "
-        "MergeDynamicSharedMemoryAllocations RemapThreadAxis LowerDeviceStorageAccessInfo DecorateDeviceScope",
-        "of graphics processors, for which Weft makes no code",
+        "LowerCrossThreadReduction LowerThreadAllreduce LowerWarpMemory InferFragment "
+        "MergeDynamicSharedMemoryAllocations RemapThreadAxis",
+        "of graphics processors: reductions by several threads, warps and tensor cores are not used",
     ),
     out(
         "TextureFlatten LowerVtcmAlloc CoProcSync LiftAttrScope InjectCopyIntrin CombineContextCall "

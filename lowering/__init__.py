@@ -3,6 +3,7 @@
 PASSES: dict[str, str] = {
     "lower-te": "relay_to_tir.lower_te:LowerTEPass",
     "convert-tir-to-loops": "tir_to_loops.convert_tir_to_loops:ConvertTirToLoopsPass",
+    "convert-tir-to-gpu": "tir_to_gpu.convert_tir_to_gpu:ConvertTirToGPUPass",
     "prefetch-streams": "tir_to_loops.prefetch_streams:PrefetchStreamsPass",
     "bufferize-graph": "graph_to_memory.bufferize_graph:BufferizeGraphPass",
     "materialize-memory": "memory_to_loops.materialize_memory:MaterializeMemoryPass",

@@ -93,8 +93,10 @@ class Site:
     column: int = 0
 
 
-RUNNING_DEVICES = ("cpu", "ext_dev")
+RUNNING_DEVICES = ("cpu", "ext_dev", "cuda")
 """The types of devices that programs run on."""
+PROCESSORS = ("cpu", "ext_dev")
+"""Those of them that run the code of the processor."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,26 @@ class DeviceMemory:
     name: str
     arena_bytes: int
     counter_bytes: int
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A launch of a kernel on a GPU: the blocks of its grid and the threads of a block, along x, y and z, and which of
+    the arguments of the function that launches it are its own."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arguments: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DeviceCode:
+    """A function that a GPU runs, by name: the text of its kernels (PTX), and its launches, one after the other."""
+
+    function: str
+    source: str
+    launches: tuple[Launch, ...]
 
 
 @dataclass(frozen=True)
@@ -214,6 +236,8 @@ class CompiledGraph:
     pools: tuple[tuple[Size, ...], ...] = ()
     """The memory behind `arena_bytes` in the arena, one pool after the other: numbers whose product is its bytes."""
     devices: tuple[DeviceMemory, ...] = ()
+    device_code: tuple[DeviceCode, ...] = ()
+    """The kernels that GPUs run, which are no object code."""
 
 
 POOL = "weft_pool_1"

@@ -24,7 +24,7 @@ from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
 from ..transforms.infra.parts import Sink, settle, take_apart
-from .abi import CONSTANTS_TABLE, ENTRY, GRAPH_SYMBOLS, INPUTS, POOL, POOLS, CompiledGraph, Site, TensorSpec
+from .abi import CONSTANTS_TABLE, ENTRY, GRAPH_SYMBOLS, INPUTS, POOL, POOLS, CompiledGraph, DeviceCode, Site, TensorSpec
 from .affine_sizes import sizes_of
 from .check_sites import read_checks
 from .constant_data import constant_data
@@ -42,6 +42,7 @@ from .phases import Observer, pipeline
 from .read_steps import StepTable, read_steps
 from .sizes import Size
 from .threads.pool import pool_text
+from .tir_to_gpu.device_code import device_code, device_text, is_device_code
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,6 +103,7 @@ def compile_graph(
     tables: list[StepTable] = []
     hosted: list[HostedProgram] = []
     sources: list[str] = []
+    graphics: list[DeviceCode] = []
     memos: list[KernelMemo] = []
 
     def observe(phase: str, module: ModuleOp, kernel: str | None) -> None:
@@ -112,8 +114,12 @@ def compile_graph(
 
     observe(start, module, None)
 
-    with rare_garbage_collection(), CodegenPool(target, jobs=jobs, opt_level=codegen_level, memory=IN_MEMORY) as pool:
-        pool.submit(POOL, pool_text(target.resolved().triple))
+    processor = target.processor
+    with (
+        rare_garbage_collection(),
+        CodegenPool(processor, jobs=jobs, opt_level=codegen_level, memory=IN_MEMORY) as pool,
+    ):
+        pool.submit(POOL, pool_text(processor.resolved().triple))
 
         def memo(passes: str) -> KernelMemo | None:
             if (made := kernel_memo(target, passes, reuse)) is not None:
@@ -125,6 +131,9 @@ def compile_graph(
             pool.submit(kernel, text)
 
         def submit(kernel: str | None, module: ModuleOp) -> None:
+            if kernel is not None and is_device_code(module):
+                graphics.append(device_code(kernel, module, target.gpu or Target.parse("cuda"), codegen_level))
+                return
             if kernel is None and not hosted:
                 attributes = entry_of(module).attributes
                 facts.append(
@@ -149,7 +158,7 @@ def compile_graph(
         pool.counts.known = sum(each.found for each in memos)
         counted(pool.counts)
     if hosted:
-        return _hosted_graph(hosted[0], objects, tuple(names), target)
+        return _hosted_graph(hosted[0], objects, tuple(names), target, tuple(graphics))
     found, *_ = facts
     table = tables[0] if tables else StepTable()
     return CompiledGraph(
@@ -176,13 +185,18 @@ def _compiled_sources(sources: Sequence[str], target: Target, level: int) -> tup
         return ()
     from .loops_to_c.compile import cached_c
 
-    return tuple(cached_c(text, target.resolved(), level) for text in sources)
+    return tuple(cached_c(text, target.processor.resolved(), level) for text in sources)
 
 
 def _hosted_graph(
-    program: HostedProgram, objects: tuple[bytes, ...], names: tuple[str, ...], target: Target
+    program: HostedProgram,
+    objects: tuple[bytes, ...],
+    names: tuple[str, ...],
+    target: Target,
+    graphics: tuple[DeviceCode, ...],
 ) -> CompiledGraph:
     """The artefact of a graph on several devices, which has no entry."""
+    names = (*names, *(each.function for each in graphics))
     return CompiledGraph(
         objects,
         program.constants,
@@ -195,6 +209,7 @@ def _hosted_graph(
         parameters=tuple(program.parameters.get(name, ()) for name in names),
         steps=program.steps,
         devices=program.devices,
+        device_code=graphics,
     )
 
 
@@ -228,6 +243,8 @@ def _submit_parts(module: ModuleOp, sink: Sink) -> None:
 
 
 def _unit_text(module: ModuleOp) -> str:
+    if is_device_code(module):
+        return device_text(module)
     erase_hosted(module)
     settle(module)
     return emit_llvm_ir(module)

@@ -41,7 +41,7 @@ from ..dialects.support.diagnostics import Diagnostic
 from ..transforms.relay.outline_segments import is_control
 from .abi import Argument, DeviceMemory, Site, Step, TensorSpec
 from .check_sites import called, read_sites
-from .graph_to_memory.signature import memory_signature, read_signature
+from .graph_to_memory.signature import UPDATES, memory_signature, read_signature
 from .read_steps import layers_of, parameters_of
 from .relay_to_tir.place_calls import runs
 
@@ -156,6 +156,8 @@ class _Reading:
                     pass
         before = self._outside(self.graph.inputs, "input")
         after = self._outside(self.graph.outputs, "output")
+        if any(UPDATES in op.attributes for op in accesses):  # what is not written stays as it is
+            before += after
         cursors = [0 for _ in self.arenas]
         records = [arena.counters for arena in self.arenas]
         steps = [self._step(op, cursors, records) for op in accesses]

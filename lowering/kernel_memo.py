@@ -143,6 +143,8 @@ def kernel_memo(target: Target, passes: str, submit: Callable[[str, str], None])
     context = PassContext.current()
     shown = {TUNING_RECORDS, RECORDS_THREADS}  # by the schedules that stand beside the functions
     config = sorted((name, repr(value)) for name, value in context.config.items() if name not in shown)
+    if target.gpu is not None:
+        return None  # what a host launches is not kept
     if context.instruments or remarks.listening() or outside_passes() or context.get_config(BOUNDS_CHECKS, False):
         return None
     if not FILES.isdisjoint(context.config):

@@ -14,6 +14,7 @@ from .compiler import code_units, lower
 from .machine.codegen import compile_to_assembly
 from .machine.target import Target
 from .phases import PHASES
+from .tir_to_gpu.device_code import is_device_text
 
 _ALIASES = {"relay": "graph"}
 
@@ -56,9 +57,23 @@ class PhaseTexts(Mapping[str, str]):
         """
         if self.target.kind == "c":
             raise UsageError("the assembly is the C compiler's", hint="exe.ir.c_source() is what it was given")
-        texts = [(name, text) for name, text in code_units(self.module("llvm"))]
-        parts = [f"# {name or 'the graph'}\n{compile_to_assembly(text, self.target)}" for name, text in texts]
+        parts = [
+            f"# {name or 'the graph'}\n{compile_to_assembly(text, self.target.processor)}"
+            for name, text in code_units(self.module("llvm"))
+            if not is_device_text(text)
+        ]
         return "\n".join(parts)
+
+    def ptx(self) -> str:
+        """The PTX of what was compiled for a GPU: of each kernel.
+
+        Raises:
+            UsageError: the target is no GPU, and has none.
+        """
+        if (gpu := self.target.gpu) is None:
+            raise UsageError("PTX is made for GPUs", hint='target="cuda"')
+        units = code_units(self.module("llvm"))
+        return "\n".join(compile_to_assembly(text, gpu) for _, text in units if is_device_text(text))
 
     def llvm_ir(self) -> str:
         """The LLVM IR of what was compiled: of each kernel, and last of the graph's own function."""

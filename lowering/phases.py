@@ -25,6 +25,7 @@ from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.support.plugins import loaded, warn
 from ..dialects.support.verifier import verify
 from ..transforms.infra.apart import Apart, Memo
+from ..transforms.infra.by_target import ByTarget
 from ..transforms.infra.config import BOUNDS_CHECKS, TUNING_RECORDS
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Sink, symbol_name
@@ -104,6 +105,9 @@ def pipeline(
     rest = {name: rest_passes(name) for name in PHASES}
     for place in (each, rest):
         _add_joining(place, required)
+    if (gpu := target.gpu) is not None:
+        for name in ("schedule", "loops"):
+            each[name] = [ByTarget(cpu=each[name], gpu=gpu_passes(name, gpu))]
     steps: list[ModulePass] = [Phase(name, each[name], observer) for name in names if name in WHOLE]
     if start == "tir" and names:
         steps += tuned(target)
@@ -245,13 +249,13 @@ def graph(target: Target) -> list[ModulePass]:
         CanonicalizeCastPass(),
         CanonicalizeOpsPass(),
         FoldConstantPass(),
-        AlterOpLayoutPass(vector_bytes=target.vector_bytes(), dot=_dot(target)),
+        *([] if target.is_gpu else [AlterOpLayoutPass(vector_bytes=target.vector_bytes(), dot=_dot(target))]),
         SinkReshapePass(),
         SimplifyExprPass(),
         FoldConstantPass(),
         EliminateCommonSubexprPass(),
         DeadCodeEliminationPass(),
-        PlanDevicesPass(),
+        PlanDevicesPass(("llvm", "cuda"), "cuda") if target.is_gpu else PlanDevicesPass(),
     ]
 
 
@@ -268,16 +272,34 @@ def tir(target: Target) -> list[ModulePass]:
     them, these stand beside them."""
     from .relay_to_tir.lower_te import LowerTEPass
 
-    return [LowerTEPass(), *tuned(target)]
+    return [LowerTEPass(gpu=None if target.gpu is None else "cuda"), *tuned(target)]
 
 
 def tuned(target: Target) -> list[ModulePass]:
     """What puts schedules that tuning has found beside their functions, where there are records of any."""
     from ..transforms.tir.attach_tuned_schedules import AttachTunedSchedulesPass
 
-    if PassContext.current().get_config(TUNING_RECORDS, None) is None:
+    if target.is_gpu or PassContext.current().get_config(TUNING_RECORDS, None) is None:
         return []
     return [AttachTunedSchedulesPass(target=target.name())]
+
+
+def gpu_passes(phase: str, gpu: Target) -> list[ModulePass]:
+    """The passes of a phase that a kernel for a GPU goes through.
+
+    `schedule`: bind loops to blocks and threads. `loops`: see that it can be launched, have threads wait for one
+    another, and divide it into what is launched and the host's launches.
+    """
+    from ..transforms.tir.gpu_schedule_rules import GPUScheduleRulesPass
+    from ..transforms.tir.inject_virtual_thread import InjectVirtualThreadPass
+    from ..transforms.tir.thread_sync import ThreadSyncPass
+    from ..transforms.tir.verify_gpu_code import VerifyGPUCodePass
+    from .tir_to_gpu.convert_tir_to_gpu import ConvertTirToGPUPass
+
+    threads, memory = gpu.limit("max_threads_per_block"), gpu.limit("max_shared_memory_per_block")
+    if phase == "schedule":
+        return [GPUScheduleRulesPass(threads, memory)]
+    return [InjectVirtualThreadPass(), VerifyGPUCodePass(threads, memory), ThreadSyncPass(), ConvertTirToGPUPass()]
 
 
 def schedule(target: Target) -> list[ModulePass]:
@@ -308,7 +330,7 @@ def loops(target: Target) -> list[ModulePass]:
 
 def _dot(target: Target) -> str | None:
     """The dot products of bytes that the target has, and that its code can say."""
-    return target.vector_unit().dot if target.kind == "llvm" else None
+    return target.vector_unit().dot if target.kind != "c" else None
 
 
 def graph_loops() -> list[ModulePass]:

@@ -16,8 +16,11 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from ..dialects.relay.core import CallLoweredOp, FuncOp, ReturnOp
+from ..dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.tir.core import PrimFuncOp, blocks_under, memref_of
+from ..dialects.tir.functions import TARGET
+from .machine.target import Target
 from .te_schedule.prim_func import ARGUMENTS
 
 
@@ -69,8 +72,9 @@ def _types(function: PrimFuncOp) -> list[Attribute]:
     return types
 
 
-def graph_of(function: PrimFuncOp) -> ModuleOp:
-    """A module with a copy of `function`, whose arguments stand inputs first, and a graph that calls it.
+def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:
+    """A module with a copy of `function`, whose arguments stand inputs first, and a graph that calls it; on the GPU, if
+    `target` is one.
 
     Raises:
         Diagnostic: it writes none of its arguments, or takes what is no buffer.
@@ -94,6 +98,12 @@ def graph_of(function: PrimFuncOp) -> ModuleOp:
     for result, place in zip(call.results, outputs, strict=True):
         result.name_hint = function.body.block.args[place].name_hint
     graph.body.block.add_ops([call, ReturnOp(*call.results)])
+    if target is not None and target.is_gpu:
+        there = VirtualDeviceAttr(VirtualDevice("cuda", 0))
+        kernel.attributes[TARGET] = StringAttr("cuda")
+        call.attributes[CALL_DEVICE] = there
+        graph.attributes[PARAMETER_DEVICES] = ArrayAttr([there] * len(taken))
+        graph.attributes[RESULT_DEVICES] = ArrayAttr([there] * len(given))
     return ModuleOp([kernel, graph])
 
 

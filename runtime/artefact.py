@@ -36,7 +36,9 @@ from ..lowering.abi import (
     DYNAMIC,
     Argument,
     CompiledGraph,
+    DeviceCode,
     DeviceMemory,
+    Launch,
     Parameter,
     Platform,
     Site,
@@ -137,6 +139,7 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         "steps": [asdict(step) for step in graph.steps],
         **_sizes(graph),
         "devices": [asdict(device) for device in graph.devices],
+        **({"device_code": [asdict(code) for code in graph.device_code]} if graph.device_code else {}),
     }
     return json.dumps(manifest, indent=1).encode()
 
@@ -217,6 +220,7 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
             DeviceMemory(entry.string("name"), entry.size("arena_bytes"), entry.size("counter_bytes"))
             for entry in fields.each("devices")
         ),
+        tuple(_device_code(entry) for entry in fields.each("device_code")) if fields.has("device_code") else (),
     )
     _check_steps(graph)
     return graph
@@ -248,6 +252,10 @@ def _check_steps(graph: CompiledGraph) -> None:
                 fits = fits and argument.at + argument.bytes <= arenas[argument.device]
         if not fits:
             raise ArtefactError(f"step {number} uses what is not there")
+    for code in graph.device_code:
+        buffers = len(taken.get(code.function, ()))
+        if any(number >= buffers for launch in code.launches for number in launch.arguments):
+            raise ArtefactError(f"'{code.function}' launches kernels on what it is not given")
 
 
 def _member(archive: zipfile.ZipFile, file: IO[bytes], name: str) -> memoryview:
@@ -309,6 +317,14 @@ def _step(entry: _Fields) -> Step:
         for argument in entry.each("arguments")
     )
     return Step(entry.string("kernel"), tuple(entry.strings("layers")), arguments, entry.size("device"))
+
+
+def _device_code(entry: _Fields) -> DeviceCode:
+    launches: list[Launch] = []
+    for each in entry.each("launches"):
+        grid, block = each.extents("grid"), each.extents("block")
+        launches.append(Launch(each.string("kernel"), grid, block, each.shape("arguments")))
+    return DeviceCode(entry.string("function"), entry.string("source"), tuple(launches))
 
 
 def _spec(entry: _Fields, symbols: int) -> TensorSpec:
@@ -410,14 +426,21 @@ class _Fields:
             )
         return name
 
-    def shape(self) -> tuple[int, ...]:
-        values = self._list("shape", "a list of extents")
+    def shape(self, name: str = "shape") -> tuple[int, ...]:
+        values = self._list(name, "a list of extents")
         if not all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in values):
-            raise self._wrong("shape", "a list of extents")
+            raise self._wrong(name, "a list of extents")
         shape = tuple(cast("list[int]", values))
         if prod(shape) >= _TOO_MUCH:
-            raise self._wrong("shape", "that of a tensor which fits in memory")
+            raise self._wrong(name, "that of a tensor which fits in memory")
         return shape
+
+    def extents(self, name: str) -> tuple[int, int, int]:
+        """Three numbers: along x, y and z."""
+        shape = self.shape(name)
+        if len(shape) != 3:
+            raise self._wrong(name, "three extents")
+        return shape[0], shape[1], shape[2]
 
 
 _TOO_MUCH = 1 << 48

@@ -4,125 +4,36 @@
 |---|---|---|
 | `cpu` | this process's own | with the pool of threads |
 | `ext_dev:0`, `ext_dev:1`, ... | an address space apart, for each | with the pool of threads |
+| `cuda:0`, `cuda:1`, ... | an NVIDIA GPU's | itself (`cuda.py`) |
 
 The second kind is a processor with memory of its own, as an accelerator is, made of this one: so what goes wrong
 between devices goes wrong here, on any machine. Its memory is mapped apart from all else, between pages that may not be
 touched, and is closed as a whole unless a kernel of its own runs, or a copy: whoever else reads or writes it gets a
 segmentation fault. A launch with memory of another device is refused before. Copies are counted.
 
-All devices do what they are told at once; `synchronize` has nothing to wait for, and an `Event` is a time. TVM's
-counterpart is its `DeviceAPI`.
+The first two kinds do what they are told at once; `synchronize` has nothing to wait for, and an `Event` is a time.
 """
 
 from __future__ import annotations
 
 import ctypes
 import mmap
-from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, lru_cache
 from threading import Lock
-from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from ..dialects.support.diagnostics import Diagnostic
 from ..lowering.abi import ALIGNMENT, RUNNING_DEVICES
+from .device import Device, DeviceAccessError, Event, Traffic
 from .memory import NotEnoughMemory, address, aligned_bytes
 
 if TYPE_CHECKING:
     from .memory import Bytes
 
-
-class DeviceAccessError(Diagnostic):
-    """Memory of one device is given to another, or was never allocated."""
-
-
-@dataclass(frozen=True)
-class Event:
-    """A moment of a device, after all that it was told before."""
-
-    ns: int
-
-    def since(self, earlier: Event) -> float:
-        """Microseconds from another event to this one."""
-        return (self.ns - earlier.ns) / 1e3
-
-
-@dataclass
-class Traffic:
-    """Copies to a device from others, and from it to others, with their bytes."""
-
-    copies_in: int = 0
-    bytes_in: int = 0
-    copies_out: int = 0
-    bytes_out: int = 0
-
-
-class Device(ABC):
-    """A device that kernels run on."""
-
-    scopes: tuple[str, ...] = ("global",)
-    """The memory scopes that it has."""
-
-    def __init__(self, name: str):
-        self.name = name
-        self.traffic = Traffic()
-
-    @abstractmethod
-    def allocate(self, size: int) -> int:
-        """The address of so many bytes, at a multiple of `ALIGNMENT`; they are zero.
-
-        Raises:
-            NotEnoughMemory: the system has not so much.
-        """
-
-    @abstractmethod
-    def free(self, place: int) -> None:
-        """Give back what was allocated.
-
-        Raises:
-            DeviceAccessError: nothing was allocated there.
-        """
-
-    @abstractmethod
-    def check(self, place: int, size: int, what: str) -> None:
-        """See that memory is this device's.
-
-        Raises:
-            DeviceAccessError: it is not.
-        """
-
-    @abstractmethod
-    def opened(self) -> nullcontext[None] | _Opened:
-        """Have the device's memory within reach meanwhile."""
-
-    def clear(self, place: int, size: int) -> None:
-        """Make memory of the device zero."""
-        self.check(place, size, "what is cleared")
-        with self.opened():
-            ctypes.memset(place, 0, size)
-
-    def launch(self, kernel: Callable[[], None], buffers: Sequence[tuple[int, int]]) -> None:
-        """Run a kernel on buffers, by address and bytes, all of which are the device's.
-
-        Raises:
-            DeviceAccessError: a buffer is not.
-        """
-        for number, (place, size) in enumerate(buffers):
-            self.check(place, size, f"buffer {number} of the kernel")
-        with self.opened():
-            kernel()
-
-    @abstractmethod
-    def synchronize(self) -> None:
-        """Wait until all is done that the device was told."""
-
-    def record(self) -> Event:
-        """The moment when all is done that the device was told until now."""
-        return Event(perf_counter_ns())
+__all__ = ["Apart", "Cpu", "Device", "DeviceAccessError", "Event", "Traffic", "copy", "counted", "device_by_name"]
 
 
 def copy(source: Device, start: int, target: Device, place: int, size: int) -> None:
@@ -134,7 +45,14 @@ def copy(source: Device, start: int, target: Device, place: int, size: int) -> N
     source.check(start, size, "what is copied from")
     target.check(place, size, "what is copied to")
     with source.opened(), target.opened():
-        ctypes.memmove(place, start, size)
+        if source.is_addressable:
+            target.write(start, place, size)
+        elif target.is_addressable:
+            source.read(start, place, size)
+        else:
+            between = aligned_bytes(size)
+            source.read(start, address(between), size)
+            target.write(address(between), place, size)
     if source is not target:
         source.traffic.copies_out += 1
         source.traffic.bytes_out += size
@@ -251,7 +169,7 @@ class Apart(Device):
             _protect(*_pages(place, size), protection)
 
 
-class _Opened:
+class _Opened(AbstractContextManager[None]):
     """The memory of a device within reach, for as long as somebody needs it."""
 
     def __init__(self, device: Apart):
@@ -296,6 +214,10 @@ def device_by_name(name: str) -> Device:
         return Cpu()
     if type == "ext_dev" and number.isdecimal():
         return Apart(name)
+    if type == "cuda" and number.isdecimal():
+        from .cuda import Cuda
+
+        return Cuda(int(number))
     raise Diagnostic(f"there is no device '{name}' here", hint=f"those that run are {', '.join(RUNNING_DEVICES)}")
 
 

@@ -58,7 +58,7 @@ class Executable:
         self.inputs: tuple[TensorSpec, ...] = graph.inputs
         self.outputs: tuple[TensorSpec, ...] = graph.outputs
         self._phases = phases
-        self._refusal = why_not_here(graph.platform)
+        self._refusal = why_not_here(graph.platform) or _missing_device(graph)
         self._program = _loaded(graph) if self._refusal is None else None
         self._takes = tuple(Input(spec) for spec in graph.inputs)
         self._sizes = Sizes(graph) if graph.symbols else None
@@ -362,6 +362,15 @@ class Binding:
         free.append(context)
         if failure is not None:
             raise failure
+
+
+def _missing_device(graph: CompiledGraph) -> Diagnostic | None:
+    """Why the GPU that a graph needs is not here."""
+    if not graph.device_code:
+        return None
+    from .cuda import why_no_driver
+
+    return why_no_driver()
 
 
 def _loaded(graph: CompiledGraph) -> Program | HostedProgram:

@@ -6,7 +6,6 @@ contexts for running calls. Its entry is a function of Python.
 
 from __future__ import annotations
 
-import ctypes
 import struct
 import weakref
 from collections.abc import Sequence
@@ -96,8 +95,7 @@ class HostedProgram:
         """The numbers in a record: check, index, extent."""
         device, at = self._records[number]
         memory = aligned_bytes(RECORD_BYTES)
-        with self.devices[device].opened():
-            ctypes.memmove(address(memory), self._arenas[arena][device] + at, RECORD_BYTES)
+        self.devices[device].read(self._arenas[arena][device] + at, address(memory), RECORD_BYTES)
         fields = (CHECK_FIELD, INDEX_FIELD, EXTENT_FIELD)
         return [int(memory[field : field + 8].view("i8")[0]) for field in fields]
 

@@ -17,9 +17,9 @@ from .executable import Executable
 from .memory import address
 from .tensors import Input, InputError
 
-SOURCES = {"llvm": ("ll", "asm"), "c": ("c",)}
+SOURCES = {"llvm": ("ll", "asm"), "c": ("c",), "cuda": ("ptx", "ll")}
 """Target kind -> the texts that there are of a module; the first unless another is asked for."""
-_ALIASES = {"llvm": "ll", "s": "asm", "assembly": "asm"}
+_ALIASES = {"llvm": "ll", "s": "asm", "assembly": "asm", "cu": "ptx", "cuda": "ptx"}
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,24 @@ class Function:
         return f"weft.Function({self.name}: {', '.join(argument.name for argument in self.arguments)})"
 
 
+@dataclass(frozen=True)
+class DeviceSource:
+    """The code of a GPU beside that of its host. Counterpart of a module in TVM's `imported_modules`."""
+
+    type_key: str
+    text: str
+
+    def get_source(self, fmt: str = "ptx") -> str:
+        """The text, PTX.
+
+        Raises:
+            UsageError: another one is asked for.
+        """
+        if _ALIASES.get(fmt, fmt) not in ("", "ptx"):
+            raise UsageError(f"the code of a GPU has no source '{fmt}'", hint="there is ptx")
+        return self.text
+
+
 @checked_methods
 class Module(Mapping[str, Function]):
     """Compiled functions by name. Called, it runs the entry: `main`, or the only one. Counterpart of the
@@ -180,7 +198,7 @@ class Module(Mapping[str, Function]):
         self.entry(*arrays)
 
     def get_source(self, fmt: str = "") -> str:
-        """The text that was compiled: for the target `llvm`, `ll` or `asm`; for `c`, `c`.
+        """The text that was compiled: for the target `llvm`, `ll` or `asm`; for `c`, `c`; for `cuda`, `ptx` or `ll`.
 
         Raises:
             UsageError: there is no such text.
@@ -190,6 +208,11 @@ class Module(Mapping[str, Function]):
         if kind not in kinds:
             raise UsageError(f"a module for '{self.type_key}' has no source '{fmt}'", hint=f"there is {kinds}")
         return "\n".join(function.source(kind) for function in self._functions.values())
+
+    @property
+    def imported_modules(self) -> list[DeviceSource]:
+        """The code of GPUs, as TVM has it: one module for a target that has such, else none."""
+        return [DeviceSource(self.type_key, self.get_source())] if self.type_key == "cuda" else []
 
     def time_evaluator(
         self, func_name: str, dev: object = None, number: int = 10, repeat: int = 1, min_repeat_ms: int = 0

@@ -53,7 +53,9 @@ class Stepper:
             )
         self._graph, self.devices, self._constants = graph, tuple(devices), constants
         taken = dict(zip(graph.kernels, graph.parameters, strict=True))
-        self._kernels = Kernels(code, {step.kernel: taken[step.kernel] for step in graph.steps if step.kernel})
+        self._graphics = {each.function: each for each in graph.device_code}
+        native = [step.kernel for step in graph.steps if step.kernel and step.kernel not in self._graphics]
+        self._kernels = Kernels(code, {name: taken[name] for name in native})
 
     def bind(self, inputs: Sequence[int], outputs: Sequence[int], arenas: Sequence[int], threads: int) -> list[_Bound]:
         """The steps on memory, by address: the caller's, and an arena on each device."""
@@ -81,6 +83,8 @@ class Stepper:
             source, target = step.arguments
             origin = self.devices[source.device]
             return _Bound(step, device, partial(copy, origin, values[0], device, values[1], target.bytes))
+        if (graphics := self._graphics.get(step.kernel)) is not None:
+            return _Bound(step, device, partial(device.launch_code, graphics, _buffers(step, values)))
         table = (ctypes.c_uint64 * len(values))(*values)
 
         def call() -> None:
@@ -88,12 +92,7 @@ class Stepper:
 
         if len(self.devices) == 1:
             return _Bound(step, device, call)
-        buffers = [
-            (place, argument.bytes)
-            for place, argument in zip(values, step.arguments, strict=True)
-            if argument.kind != "threads"
-        ]
-        return _Bound(step, device, partial(device.launch, call, buffers))
+        return _Bound(step, device, partial(device.launch, call, _buffers(step, values)))
 
     def profile(
         self, bound: Sequence[_Bound], begin: Callable[[], None], end: Callable[[], None], repeat: int
@@ -125,6 +124,15 @@ class Stepper:
                 for number, each in enumerate(bound)
             )
         )
+
+
+def _buffers(step: Step, values: Sequence[int]) -> list[tuple[int, int]]:
+    """The memory that a step is given: addresses and bytes."""
+    return [
+        (place, argument.bytes)
+        for place, argument in zip(values, step.arguments, strict=True)
+        if argument.kind != "threads"
+    ]
 
 
 def _traffic(step: Step) -> int:

@@ -15,7 +15,7 @@ from .dialects.te.tensor import Tensor
 from .dialects.tir.core import PrimFuncOp
 from .lowering.compiler import compile_graph
 from .lowering.loops_to_c.compile import NoCompilerError
-from .lowering.machine.target import Target
+from .lowering.machine.target import Target, with_host
 from .lowering.phase_texts import PhaseTexts
 from .lowering.prim_func_graph import described_arguments, graph_of
 from .lowering.te_schedule.schedule import Schedule
@@ -83,7 +83,7 @@ def _module_of(inp: Buildable, args: Sequence[Tensor] | None, name: str) -> Modu
 def build(
     inputs: Buildable,
     args: Sequence[Tensor] | None = None,
-    target: str | Target = "llvm",
+    target: str | Target | Sequence[str | Target] = "llvm",
     target_host: str | Target | None = None,
     name: str = "main",
     *,
@@ -95,8 +95,8 @@ def build(
 
     Args:
         inputs, args, name: as for `lower`.
-        target: `llvm` or `c`, with the options that `weft.compile` takes.
-        target_host: TVM's; if given it is the same as the target, which is this machine's processor.
+        target: `llvm`, `c` or `cuda`, with the options that `weft.compile` takes.
+        target_host: the host of a GPU; of a processor it is of its own kind.
         threads: threads for a call; as many as there are processors, unless given.
 
     Raises:
@@ -104,8 +104,8 @@ def build(
         Diagnostic: something cannot be lowered.
     """
     resolved = Target.parse(target)
-    if target_host is not None and Target.parse(target_host).kind != resolved.kind:
-        raise UsageError(f"the host of '{resolved}' is itself, and not '{target_host}'")
+    if target_host is not None:
+        resolved = with_host(resolved, Target.parse(target_host))
     if isinstance(inputs, ModuleOp) and any(isinstance(op, FuncOp) for op in inputs.ops):
         return _build_graph(inputs, resolved, threads)
     module = lower(inputs, args, name)
@@ -113,7 +113,7 @@ def build(
     for function in module.ops:
         assert isinstance(function, PrimFuncOp)
         called = function.sym_name.data
-        graph = graph_of(function)
+        graph = graph_of(function, resolved)
         texts = PhaseTexts(clone(graph), "schedule", resolved, PassContext.current())
         arguments = [Argument(*described) for described in described_arguments(function)]
         functions[called] = Function(called, _executable(graph, resolved, threads, texts), arguments, source(texts))
@@ -144,6 +144,6 @@ def _build_graph(module: ModuleOp, target: Target, threads: int | None) -> Modul
 
 
 def source(texts: PhaseTexts) -> Callable[[str], str]:
-    """What gives the text of a kind: `ll`, `asm`, `c`."""
-    kinds = {"asm": texts.assembly, "c": texts.c_source, "ll": texts.llvm_ir}
+    """What gives the text of a kind: `ll`, `asm`, `c`, `ptx`."""
+    kinds = {"asm": texts.assembly, "c": texts.c_source, "ll": texts.llvm_ir, "ptx": texts.ptx}
     return lambda kind: kinds[kind]()

@@ -46,7 +46,7 @@ DEFAULT_OPT_LEVEL = 3
 @overload
 def compile(
     model: Model,
-    target: str | Target = ...,
+    target: str | Target | Sequence[str | Target] = ...,
     opt_level: int | None = ...,
     threads: int | None = ...,
     params: Mapping[str, npt.ArrayLike] | None = ...,
@@ -60,7 +60,7 @@ def compile(
 @overload
 def compile(
     model: Model,
-    target: str | Target = ...,
+    target: str | Target | Sequence[str | Target] = ...,
     opt_level: int | None = ...,
     threads: int | None = ...,
     params: Mapping[str, npt.ArrayLike] | None = ...,
@@ -74,7 +74,7 @@ def compile(
 @checked
 def compile(
     model: Model,
-    target: str | Target = "llvm -mcpu=native",
+    target: str | Target | Sequence[str | Target] = "llvm -mcpu=native",
     opt_level: int | None = None,
     threads: int | None = None,
     params: Mapping[str, npt.ArrayLike] | None = None,
@@ -90,7 +90,8 @@ def compile(
     Args:
         model: the path of an `.onnx` or `.mlir` file, an ONNX model in memory, an xDSL module, or a `relay.func`. A
             module that is given stays as it is.
-        target: as TVM writes it, `llvm -mcpu=native -mattr=-avx512f`.
+        target: as TVM writes it, `llvm -mcpu=native -mattr=-avx512f`, or `cuda -arch=sm_80`, where all is run by a GPU.
+            Of several, `["llvm", "cuda"]`, the first runs what the graph does not have on the other.
         opt_level: 0 to 4, which passes run. Without it, that of the `PassContext` around the call, or 3. All else of
             that context holds here as well.
         threads: threads for an inference; as many as there are processors, unless given.

@@ -299,9 +299,26 @@ class PrefetchOp(IRDLOperation):
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
 
+@irdl_op_definition
+class AddrSpaceCastOp(IRDLOperation):
+    """The same place, as a pointer of another address space.
+
+    ```mlir
+    %1 = llvm.addrspacecast %0 : !llvm.ptr<3> to !llvm.ptr
+    ```
+    """
+
+    name = "llvm.addrspacecast"
+    arg = operand_def(llvm.LLVMPointerType)
+    res = result_def(llvm.LLVMPointerType)
+    assembly_format = "$arg attr-dict `:` type($arg) `to` type($res)"
+    traits = traits_def(Pure())
+
+
 _REPLACED = {"llvm.fcmp", "llvm.icmp", "llvm.select", "llvm.intr.masked.store", "llvm.store"}
 
 OPERATIONS: list[type[Operation]] = [
+    AddrSpaceCastOp,
     PoisonOp,
     ExtractElementOp,
     FCmpOp,

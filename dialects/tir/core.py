@@ -20,6 +20,7 @@ from .dot import DotOp
 from .functions import PrimFuncOp
 from .loops import ForKind, ForOp, dimension_ranges, enclosing_loops, loop_of, loop_range
 from .outer_blocks import OuterBlockOp
+from .storage_sync import StorageSyncOp
 
 __all__ = [
     "OPS",
@@ -36,6 +37,7 @@ __all__ = [
     "OuterBlockOp",
     "PrimFuncOp",
     "Scope",
+    "StorageSyncOp",
     "accessing_blocks",
     "blocks_under",
     "dimension_ranges",
@@ -56,4 +58,5 @@ OPS: list[type[Operation]] = [
     CallOp,
     AddressOfOp,
     DotOp,
+    StorageSyncOp,
 ]

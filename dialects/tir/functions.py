@@ -25,6 +25,14 @@ from .legality.function import check_function
 from .symbols import Extent, is_symbol, symbols_in
 from .walking import in_order
 
+TARGET = "tir.target"
+"""Attribute of a function: the kind of target that it is for, `"cuda"`; without, it is for the processor."""
+
+
+def is_for_gpu(func: Operation) -> bool:
+    """Whether a function says that a GPU is to run it."""
+    return func.attributes.get(TARGET) == StringAttr("cuda")
+
 
 @irdl_op_definition
 class PrimFuncOp(IRDLOperation):

@@ -13,6 +13,7 @@ Loops run in their order. With a `seed`, those whose iterations are not ordered 
 run in a random one. Where it is not proved of such a loop that its iterations are independent, it is noted which of
 them touches which element (`races.py`), and a race is an error, whatever the order. A `local` buffer is each thread's
 own: what stands in it is lost where a nest of the function, or an iteration of a parallel loop around its uses, begins.
+Threads that wait for one another (`tir.storage_sync`) run in turns, each from one barrier to the next (`lockstep.py`).
 
 A function with symbols is run as the one that it is for the sizes at hand (`specialize`).
 
@@ -55,10 +56,13 @@ from .core import (
     PrimFuncOp,
     memref_of,
 )
+from .lockstep import Turns, own
 from .outer_blocks import statements_of
 from .races import Notes, race, read, written
 from .scalar_python import Namespace, expression
 from .specialize import sizes_of_call, specialize
+from .storage_sync import StorageSyncOp, waits
+from .thread_axes import is_of_block, is_of_grid, is_shared, same_threads_around
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -172,7 +176,7 @@ class _Writer:
     def __init__(self, func: PrimFuncOp):
         self.func = func
         self.names = Namespace()
-        self.names |= {"fail": _fail, "read": read, "written": written, "race": race}
+        self.names |= {"fail": _fail, "read": read, "written": written, "race": race, "own": own}
         self.lines: list[str] = []
         self.indent = 0
         self.variables: dict[SSAValue, str] = {}
@@ -181,6 +185,10 @@ class _Writer:
         self.notes = Notes()
         self.private: list[AllocBufferOp] = []
         """The thread-private buffers that are alive here."""
+        self.shared: list[AllocBufferOp] = []
+        """Those of the threads of a block."""
+        self.in_turns = False
+        """Whether what is written is a generator, which stops where threads wait."""
 
     def write(self) -> str:
         block = self.func.body.block
@@ -225,12 +233,17 @@ class _Writer:
                 self.loop(op)
             case BlockOp():
                 self.block(op)
+            case StorageSyncOp():
+                if self.in_turns:
+                    self.line("yield")
             case _:
                 raise Diagnostic.at(op, "the interpreter does not know this operation outside of a block")
 
     def allocate(self, op: AllocBufferOp) -> None:
         if op.is_private:
             self.private.append(op)
+        elif is_shared(op.buffer):
+            self.shared.append(op)
         if op.value is not None:
             values = _elements(self.func, op.buffer, array_of(op.value))
             self.line(f"{self.variable(op.buffer)} = {self.names.name(values)}")
@@ -245,6 +258,9 @@ class _Writer:
                 self.line(f"{name}[:] = [None] * len({name})")
 
     def loop(self, op: ForOp) -> None:
+        if is_of_block(op) and waits(op):
+            self.threads(op)
+            return
         kind, saved, alive = op.for_kind, self.loops, len(self.private)
         part = self.loops == LOOPS_IN_A_FUNCTION
         if part:
@@ -254,14 +270,15 @@ class _Writer:
         name = f"part{self.parts}"
         self.indent += part
         self.loops += 1
-        steps = f"range({op.start}, {op.start + op.trip_count})"
         if kind in UNORDERED:
             for line in self.notes.enter(op):
                 self.line(line)
-        self.line(f"for {self.variable(op.var)} in {f'unordered({steps})' if kind in UNORDERED else steps}:")
+        self.line(f"for {self.variable(op.var)} in {self.steps(op)}:")
         with self.indented():
             if kind in THREADS:
                 self.forget(self.private, op)
+            if is_of_grid(op):
+                self.forget(self.shared, op)
             for inner in statements_of(op.body.block):
                 self.statement(inner)
         if kind in UNORDERED:
@@ -270,7 +287,37 @@ class _Writer:
         self.loops = saved
         del self.private[alive:]
         if part:
-            self.line(f"{name}()")
+            self.line(f"yield from {name}()" if self.in_turns and waits(op) else f"{name}()")
+
+    def steps(self, op: ForOp) -> str:
+        """The values that a loop's variable takes, in the order in which it does."""
+        steps = f"range({op.start}, {op.start + op.trip_count})"
+        if (same := same_threads_around(op)) is not None:
+            return f"own({steps}, {self.variable(same.var)} - {same.start})"
+        return f"unordered({steps})" if op.for_kind in UNORDERED else steps
+
+    def threads(self, op: ForOp) -> None:
+        """A loop whose iterations are threads that wait for one another: a generator for each."""
+        saved, alive, outside = self.loops, len(self.private), self.in_turns
+        self.parts += 1
+        name = f"thread{self.parts}"
+        noted = self.notes.enter(op)
+        for line in noted:
+            self.line(line)
+        self.line(f"def {name}({self.variable(op.var)}):")
+        self.loops, self.in_turns = 0, True
+        with self.indented():
+            for alloc in self.private:
+                if any(op.is_ancestor(use.operation) for use in alloc.buffer.uses):
+                    self.line(f"{self.variable(alloc.buffer)} = [None] * {prod(memref_of(alloc.buffer).get_shape())}")
+            for inner in statements_of(op.body.block):
+                self.statement(inner)
+        names = self.notes.names()
+        self.notes.leave()
+        self.loops, self.in_turns = saved, outside
+        del self.private[alive:]
+        turns = f"{self.names.name(Turns(op))}({name}, {self.steps(op)}, [{', '.join(names)}])"
+        self.line(f"yield from {turns}" if outside else f"for _ in {turns}: pass")
 
     def note(self, op: memref.LoadOp | memref.StoreOp, place: str) -> None:
         """Note an access to an element, where iterations of a loop around may meet in it."""

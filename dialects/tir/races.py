@@ -21,6 +21,7 @@ from .buffers import memref_of
 from .legality.bounds import buffer_name
 from .legality.dependence import check_independence
 from .loops import ForOp
+from .thread_axes import is_of_block
 
 
 @dataclass
@@ -36,12 +37,16 @@ class Notes:
     def enter(self, loop: ForOp) -> list[str]:
         """Begin with a loop; the lines in front of it."""
         names: dict[SSAValue, tuple[str, str]] = {}
-        for finding in check_independence(loop):
+        for finding in check_independence(loop, shared_too=is_of_block(loop)):
             if finding.buffer is not None and finding.buffer not in names:
                 self.count += 1
                 names[finding.buffer] = f"r{self.count}", f"w{self.count}"
         self.loops.append((loop, names))
         return [f"{read}, {written} = {{}}, {{}}" for read, written in names.values()]
+
+    def names(self) -> list[str]:
+        """The names of what is known of the innermost loop."""
+        return [name for pair in self.loops[-1][1].values() for name in pair]
 
     def leave(self) -> None:
         """End with the innermost loop."""

@@ -73,7 +73,7 @@ from ..relay_to_tir.place_calls import (
     is_copy_between_devices,
 )
 from ..tir_to_loops.convert_tir_to_loops import workspace_shapes
-from .signature import GRAPH_ATTRIBUTES, names_of, numbered
+from .signature import GRAPH_ATTRIBUTES, UPDATES, names_of, numbered
 
 Kernel = func.FuncOp | PrimFuncOp | relay.FuncOp
 
@@ -304,6 +304,8 @@ class _Bufferization:
             else CallOp(callee, inputs, outputs, workspaces, [self.symbols[number] for number in symbols])
         )
         made.attributes |= {k: v for k, v in _kept(op).items() if k not in (SYMBOLS, SHAPES)}
+        if device is not None and isinstance(op, relay.CallLoweredOp) and op.updates is not None:
+            made.attributes[UPDATES] = UnitAttr()
         self._add(made, op)
 
     def _workspaces(self, kernel: Kernel, used: int, symbols: Sequence[int], op: Operation) -> list[SSAValue]:

@@ -23,6 +23,9 @@ GRAPH_ATTRIBUTES = (
 )  # fmt: skip
 """What functions say of themselves that was read when they became buffers and calls."""
 
+UPDATES = "updates"
+"""Attribute of a call on a device: what it writes to is the caller's, and keeps what the call does not write."""
+
 
 def graph_signature(function: FuncOp) -> dict[str, Attribute]:
     """The names and tensor types of a graph's inputs and outputs: attributes for its `func.func`."""

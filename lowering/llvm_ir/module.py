@@ -12,9 +12,11 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     IntegerAttr,
+    IntegerType,
     ModuleOp,
     StringAttr,
     UnitAttr,
@@ -97,6 +99,7 @@ def _head_words(op: llvm.FuncOp) -> str:
     """Linkage, visibility and calling convention."""
     linkage, convention = op.linkage.linkage.data, op.CConv.convention.data
     words = [] if linkage == "external" else [linkage]
+    words += ["ptx_kernel"] if KERNEL in op.attributes else []
     words += [word] if (word := _visibility(op, op.visibility_)) else []
     words += [convention] if convention != "ccc" else []
     return "".join(f"{word} " for word in words)
@@ -108,6 +111,9 @@ def _visibility(op: Operation, value: Attribute | None) -> str:
         raise LoweringError(op, f"{value} is no visibility")
     return _VISIBILITIES[number]
 
+
+KERNEL, THREADS = "nvvm.kernel", "nvvm.reqntid"
+"""Attributes of a function that a GPU is launched with: that it is one, and the threads of a block along x, y and z."""
 
 _VISIBILITIES = ("", "hidden", "protected")
 
@@ -177,6 +183,8 @@ def _function_attributes(op: llvm.FuncOp) -> str:
         words.append(f'"target-features"="{",".join(feature.data for feature in features.features)}"')
     if (pointer := _expect(op, "frame_pointer", llvm.FramePointerKindAttr)) is not None:
         words.append(f'"frame-pointer"="{pointer.data.value}"')
+    if isa(threads := _expect(op, THREADS, DenseArrayBase), DenseArrayBase[IntegerType]):
+        words.append(f'"{THREADS}"="{",".join(map(str, threads.iter_values()))}"')
     if (passed := _expect(op, "passthrough", ArrayAttr)) is not None:
         words += [_passed_through(op, word) for word in passed]
     return " ".join(words)
@@ -220,6 +228,7 @@ _KNOWN = frozenset(
         *_FUNCTION_WORDS,
         *_FUNCTION_STRINGS,
         *("target_features", "frame_pointer", "passthrough", "arg_attrs", "res_attrs"),
+        *(KERNEL, THREADS),
         *("sym_name", "sym_visibility", "function_type", "CConv", "linkage", "visibility_", "unnamed_addr"),
     )
 )

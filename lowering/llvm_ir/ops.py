@@ -151,6 +151,7 @@ register(
         llvm.BitcastOp: _cast("bitcast"),
         llvm.IntToPtrOp: _cast("inttoptr"),
         llvm.PtrToIntOp: _cast("ptrtoint"),
+        llvmx.AddrSpaceCastOp: _cast("addrspacecast"),
     }
 )
 
@@ -296,12 +297,13 @@ def intrinsic(f: FunctionEmitter, op: Operation, extra: str = "") -> None:
 @emits(llvm.CallIntrinsicOp)
 def call_intrinsic(f: FunctionEmitter, op: llvm.CallIntrinsicOp) -> None:
     """An intrinsic by its whole name, such as a processor's own."""
-    if op.op_bundle_operands or len(op.results) != 1:
-        raise LoweringError(op, f"{op.intrin.data} has operand bundles, or gives no result")
-    returned = f.type(op.results[0].type)
+    if op.op_bundle_operands:
+        raise LoweringError(op, f"{op.intrin.data} has operand bundles")
+    returned = f.type(op.results[0].type) if op.results else "void"
     f.declare(op.intrin.data, returned, [f.type(operand.type) for operand in op.args])
     operands = ", ".join(f.typed(operand) for operand in op.args)
-    f.lines.append(f"  {f.define(op.results[0])} = call {_flags(op)}{returned} @{op.intrin.data}({operands})")
+    result = f"{f.define(op.results[0])} = " if op.results else ""
+    f.lines.append(f"  {result}call {_flags(op)}{returned} @{op.intrin.data}({operands})")
 
 
 def _with_bit(key: str) -> OpEmitter:

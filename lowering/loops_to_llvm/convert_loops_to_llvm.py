@@ -69,6 +69,9 @@ from . import (
     control as llvm_control,
 )
 from . import (
+    gpu as llvm_gpu,
+)
+from . import (
     math as llvm_math,
 )
 from . import (
@@ -84,6 +87,7 @@ from . import (
     vector as llvm_vector,
 )
 from .function import FunctionLowering, Rules
+from .gpu import declared_launcher, is_kernel, kernel_attributes, launches_of
 from .signature import check_signature
 from .symbols import CONSTANT_INDEX, Symbols, stored_value, zeroed_global
 from .types import LoweringError, array_type, as_memref, value_type
@@ -93,6 +97,7 @@ RULES = Rules(
     llvm_calling.RULES,
     llvm_checking.RULES,
     llvm_control.RULES,
+    llvm_gpu.RULES,
     llvm_math.RULES,
     llvm_memref.RULES,
     llvm_sharing.RULES,
@@ -163,6 +168,8 @@ class ConvertLoopsToLLVMPass(ModulePass):
     def _lower_function(self, symbols: Symbols, source: func.FuncOp, changing: set[int]) -> llvm.FuncOp:
         name, type = source.sym_name.data, source.function_type
         private = source.sym_visibility is not None and source.sym_visibility.data == "private"
+        if launches_of(source):
+            return declared_launcher(source)
         has_body = bool(source.body.blocks)
         properties: dict[str, Attribute | None] = {"arg_attrs": _argument_attributes(source, changing)}
         if has_body:
@@ -177,12 +184,13 @@ class ConvertLoopsToLLVMPass(ModulePass):
         result = llvm.FuncOp(
             name,
             llvm.LLVMFunctionType(inputs, llvm_control.result_type(type.outputs.data)),
-            linkage=llvm.LinkageAttr("internal" if private and has_body else "external"),
+            linkage=llvm.LinkageAttr("internal" if private and has_body and not is_kernel(source) else "external"),
             other_props=properties,
             body=Region(),
         )
         result.location = source.location
         _tell_of_attributes(source)
+        result.attributes |= kernel_attributes(source)
         if has_body:
             result.attributes |= {k: v for k, v in source.attributes.items() if k.startswith("weft.")}
             if (size := _arena_bytes(source)) is not None:
@@ -193,7 +201,8 @@ class ConvertLoopsToLLVMPass(ModulePass):
 
 def _tell_of_attributes(source: func.FuncOp) -> None:
     """Say what is known of a function, its arguments or its results and has no effect."""
-    unknown = [key for key in source.attributes if not key.startswith("weft.") and key not in GRAPH_ATTRIBUTES]
+    known = (*GRAPH_ATTRIBUTES, *llvm_gpu.ATTRIBUTES)
+    unknown = [key for key in source.attributes if not key.startswith("weft.") and key not in known]
     for attributes in source.arg_attrs or ():
         unknown += [key for key in attributes.data if not key.startswith("llvm.") and key not in (MAY_ALIAS, ALIGN)]
     for attributes in source.res_attrs or ():
@@ -245,6 +254,8 @@ def _argument_attributes(source: func.FuncOp, changing: set[int]) -> ArrayAttr[D
 
 def _lower_global(symbols: Symbols, source: memref.GlobalOp) -> list[Operation]:
     """A global with its value, a zeroed one, or none where the data is found through the constants' table."""
+    if llvm_gpu.is_shared_memory(source.type):
+        return [llvm_gpu.shared_global(source)]
     name, type = source.sym_name.data, as_memref(source.type)
     index = source.attributes.get(CONSTANT_INDEX)
     if isinstance(index, IntegerAttr):

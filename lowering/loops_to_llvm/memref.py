@@ -24,15 +24,18 @@ from ..abi import ALIGNMENT, CONSTANTS_TABLE
 from .function import OVERFLOW, FunctionLowering, Rules
 from .types import (
     PTR,
+    SHARED_PTR,
     LoweringError,
     alignment,
     array_type,
     as_memref,
     byte_size,
+    is_shared_memory,
     memory_type,
     num_elements,
     static_strides,
     stepped_type,
+    value_type,
 )
 
 RULES = Rules()
@@ -161,7 +164,9 @@ def get_global_rule(lowering: FunctionLowering, op: memref.GetGlobalOp) -> None:
     """The address of a global; of one that is marked with an index, the pointer at that place of the table."""
     name = op.name_.root_reference.data
     index = lowering.symbols.constant_index.get(name)
-    if index is None:
+    if is_shared_memory(op.memref.type):
+        pointer = lowering.add(llvm.AddressOfOp, (), SHARED_PTR, {"global_name": op.name_})
+    elif index is None:
         pointer = lowering.symbol_address(name)
     else:
         lowering.symbols.use_constants_table()
@@ -177,9 +182,16 @@ def constant_rule(lowering: FunctionLowering, op: ConstantOp) -> None:
     lowering.set(op.result, lowering.symbol_address(name))
 
 
-@RULES.rule(memref.CastOp, memref.MemorySpaceCastOp)
-def cast_rule(lowering: FunctionLowering, op: memref.CastOp | memref.MemorySpaceCastOp) -> None:
+@RULES.rule(memref.CastOp)
+def cast_rule(lowering: FunctionLowering, op: memref.CastOp) -> None:
     lowering.set(op.dest, lowering.get(op.source))
+
+
+@RULES.rule(memref.MemorySpaceCastOp)
+def memory_space_cast_rule(lowering: FunctionLowering, op: memref.MemorySpaceCastOp) -> None:
+    """From the memory that threads of a GPU share to what any pointer may point to; else nothing is to be done."""
+    source, wanted = lowering.get(op.source), value_type(op.dest.type)
+    lowering.set(op.dest, source if source.type == wanted else lowering.add(llvmx.AddrSpaceCastOp, (source,), wanted))
 
 
 @RULES.rule(memref.CollapseShapeOp, memref.ExpandShapeOp)

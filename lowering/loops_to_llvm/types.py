@@ -30,6 +30,8 @@ from xdsl.dialects.builtin import (
     BFloat16Type,
     FunctionType,
     IndexType,
+    IntAttr,
+    IntegerAttr,
     IntegerType,
     MemRefType,
     NoneAttr,
@@ -47,6 +49,16 @@ from ...dialects.support.dtypes import is_small_float
 from ...dialects.support.vector_types import as_vector, element_type, with_element_type
 
 PTR = llvm.LLVMPointerType()
+
+SHARED_SPACE = 3
+"""The number of the address space of what the threads of a block of a GPU share, in memrefs and in LLVM."""
+SHARED_PTR = llvm.LLVMPointerType(IntAttr(SHARED_SPACE))
+
+
+def is_shared_memory(type: Attribute) -> bool:
+    """Whether a memref lies in memory that the threads of a block of a GPU share."""
+    space = cast(MemRefType, type).memory_space if isinstance(type, MemRefType) else None
+    return isinstance(space, IntegerAttr) and space.value.data == SHARED_SPACE
 
 
 class LoweringError(Diagnostic):

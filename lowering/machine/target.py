@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
 
@@ -14,9 +15,15 @@ from ..abi import Platform
 from .binding import LLVMError, Machine, host
 from .llvm_facts import USED, Facts, ask
 
-KINDS = ("llvm", "c")
-"""`c` is the same machines by way of C source, and the C compiler of the system."""
+KINDS = ("llvm", "c", "cuda")
+"""`c` is the same machines by way of C source, and the C compiler of the system; `cuda` is NVIDIA's GPUs, beside the
+processor that they belong to."""
+_OTHER_NAMES = {"nvptx": "cuda"}
 _OPTIONS = {"-mcpu": "cpu", "-mattr": "attributes", "-mtriple": "triple"}
+_GPU_OPTIONS = {"-arch": "cpu", "-mcpu": "cpu", "-mattr": "attributes", "-host": "host"}
+GPU_TRIPLE, GPU_ARCH = "nvptx64-nvidia-cuda", "sm_80"
+GPU_LIMITS = {"max_threads_per_block": 1024, "max_shared_memory_per_block": 49152, "thread_warp_size": 32}
+"""What a GPU has unless it is said otherwise: threads in a block, bytes that they share, threads that run together."""
 
 
 class TargetError(UsageError):
@@ -30,44 +37,56 @@ class Target:
 
     `cpu` is a name that LLVM knows, or `native`; where a text gives a triple only, it is the least such machine.
     `attributes` are features to add or take away, `+avx2,-avx512f`, on
-    top of those of the processor; `triple` is LLVM's, empty for this machine.
+    top of those of the processor; `triple` is LLVM's, empty for this machine. Of a GPU, `cpu` is its architecture,
+    `limits` are those that are not `GPU_LIMITS`, and `host` is what the rest of a program is for. `devices` are GPUs
+    that a program for a processor makes use of where its graph says so.
     """
 
     kind: str = "llvm"
     cpu: str = "native"
     attributes: str = ""
     triple: str = ""
+    limits: tuple[tuple[str, int], ...] = ()
+    host: Target | None = None
+    devices: tuple[Target, ...] = ()
     is_resolved: bool = field(default=False, compare=False, repr=False)
     """Whether `resolved` made it, so that nothing is left to ask LLVM; it stays so in another process."""
 
     @staticmethod
     @checked
-    def parse(text: str | Target) -> Target:
-        """Read `llvm -mcpu=native -mattr=+avx2`; a target is returned as it is.
+    def parse(text: str | Target | Sequence[str | Target]) -> Target:
+        """Read `llvm -mcpu=native -mattr=+avx2`; a target is returned as it is. Of several, one is for a processor and
+        the others are its devices.
 
         Raises:
-            TargetError: unknown kind or option.
+            TargetError: unknown kind or option, or several that do not go together.
         """
         if isinstance(text, Target):
             return text
+        if not isinstance(text, str):
+            return _together([Target.parse(each) for each in text])
         try:
             kind, *words = shlex.split(text) or [""]
         except ValueError as error:
             raise TargetError(f"the target '{text}' cannot be read: {str(error).lower()}") from None
+        kind = _OTHER_NAMES.get(kind, kind)
         if kind not in KINDS:
-            hint = did_you_mean(kind, KINDS) or "'llvm -mcpu=native' stands for code for this machine"
+            hint = did_you_mean(kind, (*KINDS, *_OTHER_NAMES)) or "'llvm -mcpu=native' stands for code for this machine"
             raise TargetError(f"unknown target kind '{kind}'; kinds are {', '.join(KINDS)}", hint=hint)
+        options = {**_GPU_OPTIONS, **{f"-{name}": name for name in GPU_LIMITS}} if kind == "cuda" else _OPTIONS
         fields: dict[str, str] = {}
         for word in words:
             option, equals, value = word.partition("=")
-            if option not in _OPTIONS or not equals:
-                known = ", ".join(f"{name}=" for name in _OPTIONS)
+            if option not in options or not equals:
+                known = ", ".join(f"{name}=" for name in options)
                 raise TargetError(
-                    f"unknown target option '{word}'; options are {known}", hint=did_you_mean(option, _OPTIONS)
+                    f"unknown target option '{word}'; options are {known}", hint=did_you_mean(option, options)
                 )
             if not value:
                 raise TargetError(f"the target option '{option}' has no value")
-            fields[_OPTIONS[option]] = value
+            fields[options[option]] = value
+        if kind == "cuda":
+            return _gpu(fields)
         if "triple" in fields:
             cpu, attributes = _BASELINES.get(fields["triple"].split("-")[0], ("generic", ""))
             if fields.setdefault("cpu", cpu) == cpu:
@@ -76,7 +95,32 @@ class Target:
 
     def __str__(self) -> str:
         values = {"-mcpu": self.cpu, "-mattr": self.attributes, "-mtriple": self.triple}
-        return " ".join([self.kind, *(f"{option}={value}" for option, value in values.items() if value)])
+        if self.is_gpu:
+            values = {"-arch": self.cpu, "-mattr": self.attributes, **{f"-{name}": str(n) for name, n in self.limits}}
+            values["-host"] = f"'{self.host}'" if self.host is not None else ""
+        text = " ".join([self.kind, *(f"{option}={value}" for option, value in values.items() if value)])
+        return " and ".join([text, *map(str, self.devices)])
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether all that can be is run by a GPU."""
+        return self.kind == "cuda"
+
+    @property
+    def gpu(self) -> Target | None:
+        """The GPU that a program makes use of, if it does."""
+        return self if self.is_gpu else next(iter(self.devices), None)
+
+    @property
+    def processor(self) -> Target:
+        """What code for the processor is made for."""
+        if self.is_gpu:
+            return Target() if self.host is None else self.host
+        return replace(self, devices=()) if self.devices else self
+
+    def limit(self, name: str) -> int:
+        """One of `GPU_LIMITS`."""
+        return dict(self.limits).get(name, GPU_LIMITS[name])
 
     def resolved(self) -> Target:
         """The same target without `native`: the processor and features of this machine by name.
@@ -90,9 +134,9 @@ class Target:
         return self if self.is_resolved else _resolve(self)
 
     def platform(self) -> Platform:
-        """The machine that code for this target needs, with the features that the code may use."""
-        resolved = self.resolved()
-        return Platform(resolved.triple, resolved.cpu, _features(self))
+        """The machine that code for this target needs, with the features that the code may use; of a GPU, its host."""
+        resolved = self.processor.resolved()
+        return Platform(resolved.triple, resolved.cpu, _features(self.processor))
 
     def name(self) -> str:
         """One line that two targets share only if code for them may use the same: `llvm x86_64-... znver4 #1a2b3c4d`,
@@ -142,8 +186,72 @@ def describe_vectors(platform: Platform) -> VectorUnit:
             return VectorUnit()
 
 
+def _gpu(fields: dict[str, str]) -> Target:
+    """A GPU by its options.
+
+    Raises:
+        TargetError: a limit is no number, or the host is a GPU too.
+    """
+    limits: list[tuple[str, int]] = []
+    for name, usual in GPU_LIMITS.items():
+        text = fields.get(name, str(usual))
+        if not text.isdecimal() or not int(text):
+            raise TargetError(f"the target option '-{name}' is a positive number, not '{text}'")
+        if int(text) != usual:
+            limits.append((name, int(text)))
+    host = Target.parse(fields["host"]) if "host" in fields else None
+    _check_host(host)
+    return Target("cuda", fields.get("cpu", GPU_ARCH), fields.get("attributes", ""), GPU_TRIPLE, tuple(limits), host)
+
+
+def _check_host(host: Target | None) -> None:
+    if host is not None and (host.kind != "llvm" or host.devices):
+        raise TargetError(f"the host of a GPU is a processor that LLVM makes code for, and not '{host}'")
+
+
+def with_host(target: Target, host: Target) -> Target:
+    """A target with the host that is given beside it, as TVM's `CheckAndUpdateHostConsistency` has it.
+
+    Raises:
+        TargetError: it has another one, or is its own.
+    """
+    if not target.is_gpu:
+        if host.kind != target.kind:
+            raise TargetError(f"the host of '{target}' is itself, and not '{host}'")
+        return target
+    _check_host(host)
+    if target.host is not None and target.host != host:
+        raise TargetError(f"'{target}' has a host, which is not '{host}'")
+    return replace(target, host=host)
+
+
+def _together(targets: Sequence[Target]) -> Target:
+    """One target for a processor, of which the others are devices.
+
+    Raises:
+        TargetError: there is no processor, or several of a kind.
+    """
+    if len(targets) == 1:
+        return targets[0]
+    processors = [each for each in targets if not each.is_gpu]
+    devices = tuple(each for each in targets if each.is_gpu)
+    if len(processors) != 1 or len(devices) != 1 or processors[0].kind != "llvm" or processors[0].devices:
+        listed = ", ".join(f"'{each}'" for each in targets)
+        raise TargetError(f"the targets {listed} do not go together", hint="give one 'llvm' and one 'cuda'")
+    if devices[0].host not in (None, processors[0]):
+        raise TargetError(f"'{devices[0]}' has a host, which is not '{processors[0]}'")
+    return replace(processors[0], devices=tuple(replace(each, host=None) for each in devices))
+
+
 @lru_cache(maxsize=32)
 def _resolve(target: Target) -> Target:
+    if target.is_gpu:
+        resolved = replace(target, host=target.processor.resolved(), is_resolved=True)
+        _check(target, resolved)
+        return resolved
+    if target.devices:
+        devices = tuple(each.resolved() for each in target.devices)
+        return replace(target.processor.resolved(), devices=devices)
     host_triple, host_cpu, host_features = host()
     triple = target.triple or host_triple
     features = [feature for feature in target.attributes.split(",") if feature]

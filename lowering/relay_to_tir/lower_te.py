@@ -37,7 +37,9 @@ from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import ModulePass
 from ...transforms.relay.outline_primitives import OutlinePrimitivesPass
+from ..abi import PROCESSORS
 from .calls import lower_call
+from .divide_by_target import divide_by_target
 from .dynamic_calls import DynamicCalls, Kernel
 from .external import lower_external
 from .place_calls import place_calls
@@ -46,11 +48,18 @@ from .te_to_tir import create_prim_func
 
 @dataclass(frozen=True)
 class LowerTEPass(ModulePass):
-    """Primitive `relay.func`s -> `tir.prim_func`s; calls of them -> `relay.call_lowered`."""
+    """Primitive `relay.func`s -> `tir.prim_func`s; calls of them -> `relay.call_lowered`. `gpu=cuda` says that there is
+    code for GPUs too: what is called there becomes functions of its own, with `tir.target`."""
 
     name = "lower-te"
     required: ClassVar[tuple[str, ...]] = ("outline-primitives",)
     tvm_name = "LowerTE"
+
+    gpu: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.gpu not in (None, "cuda"):
+            raise ValueError(f"there is no code for GPUs of the kind '{self.gpu}'; there is for cuda")
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
@@ -58,7 +67,8 @@ class LowerTEPass(ModulePass):
         return not primitive and OutlinePrimitivesPass.holds_in(module)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        place_calls(op)
+        place_calls(op, PROCESSORS if self.gpu is None else (*PROCESSORS, self.gpu))
+        divide_by_target(op)
         copies: dict[str, bool] = {}
         lower_external(op)
         dynamic = DynamicCalls(op, lower_at)

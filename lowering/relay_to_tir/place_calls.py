@@ -13,6 +13,8 @@ says nothing. `bufferize-graph` reads it. A plan that has all on the CPU is take
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
@@ -33,11 +35,12 @@ from ...transforms.infra import remarks
 from ...transforms.infra.walk import walk
 from ...transforms.relay.device_planning.constraints import is_outside
 from ...transforms.relay.device_planning.planned import planned_devices
-from ..abi import RUNNING_DEVICES
+from ..abi import PROCESSORS, RUNNING_DEVICES
 
 
-def place_calls(module: ModuleOp) -> None:
-    """Note on calls and constants where they are; take the plan off a module all of which is in one CPU's memory.
+def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
+    """Note on calls and constants where they are; take the plan off a module all of which is in one CPU's memory. Code
+    is made for `devices`.
 
     Raises:
         Diagnostic: something is where nothing runs, or nothing has been planned yet.
@@ -45,7 +48,7 @@ def place_calls(module: ModuleOp) -> None:
     functions = [func for func in module.ops if isinstance(func, FuncOp) and not is_outside(func)]
     ops = [op for func in functions for op in walk(func)]
     for op in ops:
-        _check(op)
+        _check(op, devices)
     module.attributes.pop(DEVICES, None)
     if all(_is_this_processor(device) for op in ops for device in _named(op)):
         for op in ops:
@@ -83,27 +86,27 @@ def _named(op: Operation) -> list[VirtualDevice]:
     ]
 
 
-def _check(op: Operation) -> None:
+def _check(op: Operation, devices: Sequence[str]) -> None:
+    made_for = f"code is made for {' and '.join(devices)}"
     if isinstance(op, OnDeviceOp):
         raise Diagnostic.at(op, "is a note to plan-devices, which has not run", hint="run plan-devices before lowering")
     if isinstance(op, DeviceCopyOp):
         source, destination = _named(op)
-        if not (runs(source) and runs(destination)):
-            raise Diagnostic.at(op, f"cannot copy from <{source}> to <{destination}>: {_MADE_FOR}", hint=_HINT)
+        if not (runs(source, devices) and runs(destination, devices)):
+            raise Diagnostic.at(op, f"cannot copy from <{source}> to <{destination}>: {made_for}", hint=_HINT)
     for name, what in ((PARAMETER_DEVICES, "argument"), (RESULT_DEVICES, "result")):
         for index, device in enumerate(listed_devices(op.attributes.get(name))):
-            if not runs(device):
-                raise Diagnostic.at(op, f"{what} {index} is on <{device}>, but {_MADE_FOR}", hint=_HINT)
+            if not runs(device, devices):
+                raise Diagnostic.at(op, f"{what} {index} is on <{device}>, but {made_for}", hint=_HINT)
 
 
-_MADE_FOR = f"code is made for {' and '.join(RUNNING_DEVICES)}"
 _HINT = "write another device, or leave devices out"
 
 
-def runs(device: VirtualDevice) -> bool:
+def runs(device: VirtualDevice, devices: Sequence[str] = RUNNING_DEVICES) -> bool:
     """Whether programs run on a device."""
-    known = device.type in (None, *RUNNING_DEVICES) and device.memory_scope in ("global", None)
-    return known and (device.type == "ext_dev" or device.id in (0, None))
+    known = device.type in (None, *devices) and device.memory_scope in ("global", None)
+    return known and (device.type in ("ext_dev", "cuda") or device.id in (0, None))
 
 
 def _is_this_processor(device: VirtualDevice) -> bool:

@@ -147,11 +147,11 @@ def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> li
     """
     dissolve(prim_func)
     check_buffers(prim_func)
-    _take_out_inits(prim_func)
+    take_out_inits(prim_func)
     checks = checks_of(prim_func)
     body = prim_func.body.block
     allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
-    shared = [alloc for alloc in allocs if not _is_of_a_nest(alloc) and not alloc.is_constant]
+    shared = [alloc for alloc in allocs if not is_of_a_nest(alloc) and not alloc.is_constant]
     sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in shared)]
     symbols = {value.index for value in prim_func.symbols}
     types = [index if number in symbols else flat_type(value) for number, value in enumerate(sources)]
@@ -177,7 +177,7 @@ def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> li
         shapes = [affine_map(0, [as_affine(n) for n in shape_of(alloc.buffer)]) for alloc in shared]
         kernel.attributes[WORKSPACE_SHAPES] = ArrayAttr([AffineMapAttr(shape) for shape in shapes])
     block = kernel.body.block
-    _name(block.args, [*names, *(["record"] if checks else []), "slots", "num_threads"])
+    name_values(block.args, [*names, *(["record"] if checks else []), "slots", "num_threads"])
     arguments, (slots, num_threads) = block.args[:-2], block.args[-2:]
     functions: list[func.FuncOp] = []
     unit = unit or VectorUnit()
@@ -206,9 +206,9 @@ def workspace_shapes(kernel: func.FuncOp, types: Sequence[Attribute]) -> list[Se
     return [[AffineExpr.constant(n) for n in type.get_shape()] for type in types if isa(type, MemRefType)]
 
 
-def check_buffers(prim_func: PrimFuncOp) -> None:
-    """What loops over flat buffers can say: arguments are buffers and symbols; buffers are dense, in the one memory
-    there is; and those of a thread's own serve one nest.
+def check_buffers(prim_func: PrimFuncOp, scopes: Sequence[str] = tuple(Scope), whose: str = "a processor") -> None:
+    """What loops over flat buffers can say: arguments are buffers and symbols; buffers are dense, in memories that the
+    target has; and those of a thread's own serve one nest.
 
     Raises:
         Diagnostic: a buffer is otherwise.
@@ -224,11 +224,11 @@ def check_buffers(prim_func: PrimFuncOp) -> None:
         if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
             raise Diagnostic.at(owner, f"{name} has a layout or a memory space, which would be lost: {type}")
     for alloc in allocs:
-        if alloc.scope.data not in tuple(Scope):
+        if alloc.scope.data not in scopes:
             raise Diagnostic.at(
                 alloc,
-                f'the scope is "{alloc.scope.data}", and a processor has {" and ".join(Scope)} memory only',
-                hint=did_you_mean(alloc.scope.data, Scope) or 'give it the scope "global"',
+                f'the scope is "{alloc.scope.data}", and {whose} has {" and ".join(scopes)} memory only',
+                hint=did_you_mean(alloc.scope.data, scopes) or 'give it the scope "global"',
             )
         if alignments_of(alloc.buffer) and not all(isinstance(extent, int) for extent in shape_of(alloc.buffer)):
             raise Diagnostic.at(alloc, f"rows lie apart ({BUFFER_DIM_ALIGN}) in buffers of known extents only")
@@ -242,7 +242,7 @@ def check_buffers(prim_func: PrimFuncOp) -> None:
         raise finding.diagnostic()
 
 
-def _take_out_inits(prim_func: PrimFuncOp) -> None:
+def take_out_inits(prim_func: PrimFuncOp) -> None:
     """A reduction of no steps has its starting value: where there may be none, `init` comes before their loops."""
     for block in blocks_under(prim_func):
         counts = [size for size, kind in zip(block.sizes, block.kinds, strict=True) if kind == IterKind.REDUCE]
@@ -269,7 +269,7 @@ def _lower_nest(
     function = func.FuncOp(name, FunctionType.from_lists([*types, *records, *bounds], []), visibility="private")
     block = function.body.block
     names = [*(value.name_hint for value in sources), *(["record"] if checks else [])]
-    _name(block.args, [*names, *(("first", "last") if parallel else ())])
+    name_values(block.args, [*names, *(("first", "last") if parallel else ())])
     buffers = {
         source: FlatBuffer.whole(argument, shape_of(source), alignments_of(source))
         for source, argument in zip(sources, block.args, strict=False)
@@ -280,8 +280,8 @@ def _lower_nest(
     at.define_symbols(symbols)
     record = Checks(block.args[len(types)], {check: n for n, check in enumerate(checks)}) if checks else None
     emitter = LoopEmitter(at, buffers, record, unit)
-    buffers.update(_constants(nest, at))
-    buffers.update(plan_buffers(_private_buffers(nest), at))
+    buffers.update(constants_of(nest, at))
+    buffers.update(plan_buffers(private_buffers(nest), at))
     if isinstance(nest, ForOp) and parallel:
         emitter.loop(nest, block.args[-2], block.args[-1])
     else:
@@ -290,7 +290,7 @@ def _lower_nest(
     return function
 
 
-def _constants(nest: Operation, at: IndexBuilder) -> dict[SSAValue, FlatBuffer]:
+def constants_of(nest: Operation, at: IndexBuilder) -> dict[SSAValue, FlatBuffer]:
     """The memories of the constants that the blocks of `nest` read."""
     found: dict[SSAValue, FlatBuffer] = {}
     for buffer in dict.fromkeys(buffer for block in blocks_under(nest) for buffer in block.reads):
@@ -303,19 +303,19 @@ def _constants(nest: Operation, at: IndexBuilder) -> dict[SSAValue, FlatBuffer]:
     return found
 
 
-def _is_of_a_nest(alloc: AllocBufferOp) -> bool:
+def is_of_a_nest(alloc: AllocBufferOp) -> bool:
     """Whether a buffer is each thread's own within a nest; one that several nests use is the kernel's, whatever its
     scope: then no thread has another (`check_reach`)."""
     return alloc.is_private and len(nests_using(alloc)) <= 1
 
 
-def _private_buffers(nest: Operation) -> list[AllocBufferOp]:
+def private_buffers(nest: Operation) -> list[AllocBufferOp]:
     """The thread-private buffers that the blocks of `nest` touch, each once."""
     found: dict[AllocBufferOp, None] = {}
     for block in nest.walk():
         if isinstance(block, BlockOp):
             for buffer in (*block.reads, *block.writes):
-                if isinstance(buffer.owner, AllocBufferOp) and _is_of_a_nest(buffer.owner):
+                if isinstance(buffer.owner, AllocBufferOp) and is_of_a_nest(buffer.owner):
                     found[buffer.owner] = None
     return list(found)
 
@@ -324,6 +324,6 @@ def _call(function: func.FuncOp, arguments: Sequence[SSAValue], block: Block, bo
     block.add_op(func.CallOp(function.sym_name.data, [*arguments, *bounds], []))
 
 
-def _name(values: Sequence[SSAValue], names: Sequence[str | None]) -> None:
+def name_values(values: Sequence[SSAValue], names: Sequence[str | None]) -> None:
     for value, name in zip(values, names, strict=True):
         value.name_hint = name

@@ -336,3 +336,18 @@ tir.prim_func @a_loop_to_a_symbol_is_cut_where_the_last_part_begins(%x: memref<?
     }
   }
 }
+
+// The threads of one launch run all of it, and those beyond the end do nothing.
+// CHECK-LABEL: tir.prim_func @loops_of_threads_stay_whole
+// CHECK-NEXT:    tir.for thread_binding "blockIdx.x" %o = 0 to 4 {
+// CHECK-NEXT:      tir.for thread_binding "threadIdx.x" %i = 0 to 16 {
+// CHECK-NEXT:        tir.block @b(%v: spatial 50) = [%o * 16 + %i] where [%o * -16 + 49 + %i * -1]
+tir.prim_func @loops_of_threads_stay_whole(%y: memref<50xf32>, %z: f32) {
+  tir.for thread_binding "blockIdx.x" %o = 0 to 4 {
+    tir.for thread_binding "threadIdx.x" %i = 0 to 16 {
+      tir.block @b(%v: spatial 50) = [%o * 16 + %i] where [49 - %o * 16 - %i] reads() writes(%y[%v] : memref<50xf32>) {
+        memref.store %z, %y[%v] : memref<50xf32>
+      }
+    }
+  }
+}

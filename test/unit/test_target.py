@@ -32,11 +32,10 @@ LINUX = "-mtriple=x86_64-unknown-linux-gnu"
         ("llvm -mtriple=pdp11-none", "LLVM cannot make code for 'pdp11-none'", None),
         ("llvm -mcpu=", "'-mcpu' has no value", None),
         ("llvm -mtriple", "unknown target option", None),
-        (
-            "cuda",
-            "unknown target kind 'cuda'; kinds are llvm, c",
-            "'llvm -mcpu=native' stands for code for this machine",
-        ),
+        ("cudo", "unknown target kind 'cudo'; kinds are llvm, c, cuda", "did you mean 'cuda'?"),
+        ("cuda -arch=sm_8", "knows no processor 'sm_8' of nvptx64-nvidia-cuda", "did you mean"),
+        ("cuda -max_threads_per_block=some", "is a positive number, not 'some'", None),
+        ("cuda -host=c", "the host of a GPU is a processor that LLVM makes code for, and not 'c -mcpu=native'", None),
     ],
 )
 def test_what_llvm_does_not_know_is_refused_before_it_is_asked_for_code(

@@ -176,6 +176,7 @@ SETTINGS = {
     "tir.prim_func": "{}",
     "tir.alloc_buffer": "tir.prim_func @f() {{ {} }}",
     "tir.for": "tir.prim_func @f() {{ {} }}",
+    "tir.storage_sync": "tir.prim_func @f() {{ {} }}",
     "tir.check": "tir.prim_func @f(%y: memref<10xindex>) {{ tir.for %i = 0 to 10 {{"
     " tir.block @b(%at: spatial 10) = [%i] reads() writes(%y[%at] : memref<10xindex>) {{"
     " %given = arith.constant 1 : index {} memref.store %0, %y[%at] : memref<10xindex> }} }} }}",

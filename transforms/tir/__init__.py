@@ -5,6 +5,7 @@ PASSES: dict[str, str] = {
     "attach-tuned-schedules": "attach_tuned_schedules:AttachTunedSchedulesPass",
     "common-subexpr-elim-tir": "common_subexpr_elim_tir:CommonSubexprElimTIRPass",
     "convert-for-loops-to-serial": "convert_for_loops_to_serial:ConvertForLoopsToSerialPass",
+    "gpu-schedule-rules": "gpu_schedule_rules:GPUScheduleRulesPass",
     "inject-virtual-thread": "inject_virtual_thread:InjectVirtualThreadPass",
     "insert-bounds-checks": "insert_bounds_checks:InsertBoundsChecksPass",
     "loop-partition": "loop_partition:LoopPartitionPass",
@@ -13,6 +14,8 @@ PASSES: dict[str, str] = {
     "simplify": "simplify:SimplifyPass",
     "skip-assert": "skip_assert:SkipAssertPass",
     "storage-rewrite": "storage_rewrite:StorageRewritePass",
+    "thread-sync": "thread_sync:ThreadSyncPass",
     "unroll-loop": "unroll_loop:UnrollLoopPass",
+    "verify-gpu-code": "verify_gpu_code:VerifyGPUCodePass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""

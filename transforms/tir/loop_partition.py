@@ -18,7 +18,8 @@ tir.for vectorized %i = 0 to 2 {
 ```
 
 A block whose predicate never holds is erased. Does not: cut at lower bounds, or along a loop variable that a predicate
-uses in a quotient or remainder; those predicates stay, and become branches. Counterpart of TVM's LoopPartition.
+uses in a quotient or remainder, nor loops that are bound to threads; those predicates stay, and become branches.
+Counterpart of TVM's LoopPartition.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ def partition(loop: ForOp) -> None:
         return
     for block in blocks:
         drop_proved_conditions(block)
+    if loop.for_kind == ForKind.THREAD_BINDING:
+        return  # one launch: threads for which a predicate does not hold do nothing
     if loop.is_symbolic:
         partition_symbolic(loop)
         return

@@ -23,6 +23,7 @@ from ..buffers import AllocBufferOp
 from ..calls import Handed
 from ..loops import ForOp, enclosing_loops, loop_range
 from ..symbols import MAX_EXTENT, depends_on_symbols, dimension
+from ..thread_axes import axis_of, is_shared
 from .bounds import buffer_name, never_runs
 from .data import depends_on_data
 from .decide import Space, Verdict
@@ -38,11 +39,13 @@ class Touch:
 
 
 def check_independence(
-    loop: ForOp, *, across_blocks_only: bool = False, private_too: bool = False
+    loop: ForOp, *, across_blocks_only: bool = False, private_too: bool = False, shared_too: bool = False
 ) -> Iterator[Finding]:
     """The iterations of `loop` depend on each other: what certainly does, and what is not shown not to.
 
     Buffers of scope `local` are left out, unless `private_too`: iterations that run at the same time have their own.
+    So are those that the threads of a block share, of loops over blocks and threads, unless `shared_too`: blocks have
+    their own, and threads wait for one another (`tir.storage_sync`); where they do not, the interpreter finds it.
     `across_blocks_only` leaves out what a block does with itself, as one may who knows its iterators' kinds.
     """
     if loop.size in (0, 1):
@@ -54,7 +57,10 @@ def check_independence(
                 if access.op.parent_region() is not block.init or not access.is_write:  # what it writes, the body does
                     touched.setdefault(access.buffer, []).append(Touch(block, access))
     parts = _TouchParts(loop)
+    threads = axis_of(loop) is not None and not shared_too
     for buffer, touches in touched.items():
+        if threads and is_shared(buffer):
+            continue
         if not private_too and isinstance(buffer.owner, AllocBufferOp) and buffer.owner.is_private:
             continue
         for number, first in enumerate(touches):
@@ -63,7 +69,7 @@ def check_independence(
                     continue
                 if across_blocks_only and first.block is second.block:
                     continue
-                verdict = _never_meet(loop, first, second, parts)
+                verdict = never_meet(loop, first, second, parts)
                 if verdict != Verdict.PROVED:
                     found = _finding(loop, buffer, first, second, verdict == Verdict.REFUTED)
                     yield replace(found, by_data=verdict == Verdict.UNKNOWN and _by_data(loop, first, second))
@@ -89,10 +95,11 @@ def _finding(loop: ForOp, buffer: SSAValue, first: Touch, second: Touch, certain
     return Finding(writer.block, what, hint, certain, buffer)
 
 
-def _never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts) -> Verdict:
+def never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts | None = None) -> Verdict:
     """Whether `first` in one iteration of `loop` and `second` in another never touch one element."""
     if first.access.map is None or second.access.map is None:
         return Verdict.UNKNOWN
+    parts = parts or _TouchParts(loop)
     if _separated(loop, parts.of(first), parts.of(second)):
         return Verdict.PROVED
     if _is_symbolic(first) or _is_symbolic(second):

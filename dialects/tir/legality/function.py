@@ -13,6 +13,7 @@ from ..buffers import AllocBufferOp
 from ..loops import ForOp
 from ..outer_blocks import OuterBlockOp
 from ..specialize import symbols_of
+from ..storage_sync import StorageSyncOp
 from .bounds import check_accesses, check_bindings, check_coverage
 from .definedness import check_values
 from .finding import Finding
@@ -64,10 +65,13 @@ def findings(func: Operation) -> Iterator[Finding]:
                 continue
             case OuterBlockOp():
                 pass
+            case StorageSyncOp():
+                continue
             case _ if op is not func:
                 yield Finding(
                     op,
-                    "stands among loops, where only tir.for, tir.block, tir.outer_block and tir.alloc_buffer may",
+                    "stands among loops, where only tir.for, tir.block, tir.outer_block, tir.alloc_buffer and "
+                    "tir.storage_sync may",
                     hint="put it into a tir.block",
                 )
                 continue

@@ -21,6 +21,7 @@ from ..affine import simplify
 from ..buffers import AXIS_SEPARATORS, MEMORIES, AllocBufferOp, why_no_scope
 from ..functions import PrimFuncOp
 from ..loops import ForKind, ForOp
+from ..storage_sync import SCOPES, StorageSyncOp
 from ..symbols import Extent, as_affine, as_extent
 from .arguments import Arguments, attributes_of
 from .attributes import attribute_of
@@ -228,6 +229,10 @@ class FunctionParser:
                 self._with(statement, self.scope.word(func), call, names, body)
             case ast.Expr(value=ast.Call(func=func) as call) if self.scope.word(func) == "attr":
                 self._attribute(call)
+            case ast.Expr(value=ast.Call(func=func, args=[ast.Call() as call])) if self.scope.word(func) == "evaluate":
+                self._one(ast.copy_location(ast.Expr(call), statement), body)
+            case ast.Expr(value=ast.Call(func=func) as call) if self.scope.word(func) == "tvm_storage_sync":
+                self._sync(call, body)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._assign(statement, name, value, body)
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
@@ -249,6 +254,17 @@ class FunctionParser:
             case _:
                 text = ast.unparse(statement).splitlines()[0]
                 raise self._error(statement, f"a function has no '{text}'", "it has loops, blocks and buffers")
+
+    def _sync(self, call: ast.Call, body: Block) -> None:
+        """`T.tvm_storage_sync("shared")`."""
+        arguments = Arguments(self.scope, call, "T.tvm_storage_sync")
+        (node,) = arguments.nodes("scope")
+        scope = arguments.literal(node)
+        if scope not in SCOPES:
+            raise self._error(node, f"threads wait for memory of the scopes {', '.join(SCOPES)}, not {scope!r}")
+        sync = StorageSyncOp(str(scope))
+        sync.location = self.source.location(call)
+        body.add_op(sync)
 
     def _assign(self, statement: ast.stmt, name: str, value: ast.expr, body: Block) -> None:
         word = self.scope.word(value.func) if isinstance(value, ast.Call) else None

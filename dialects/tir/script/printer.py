@@ -16,6 +16,7 @@ from ..blocks import BlockOp, IterKind
 from ..buffers import AXIS_SEPARATORS, AllocBufferOp, memref_of, shape_of
 from ..loops import ForKind, ForOp
 from ..outer_blocks import OuterBlockOp
+from ..storage_sync import StorageSyncOp
 from ..symbols import Extent, as_affine, as_extent, is_symbol
 from . import words
 from .attributes import literal_of_all
@@ -154,6 +155,8 @@ class FunctionPrinter:
                     lines += self._block(op)
                 case OuterBlockOp():
                     lines += self._outer_block(op)
+                case StorageSyncOp():
+                    lines.append(f'T.tvm_storage_sync("{op.scope.data}")')
                 case _:
                     raise Diagnostic.at(op, "has no form in TVMScript outside of a block")
         return lines

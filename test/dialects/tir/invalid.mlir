@@ -443,7 +443,7 @@ tir.prim_func @a_private_buffer_that_threads_read(%x: memref<8xf32>, %y: memref<
 
 tir.prim_func @a_store_outside_of_a_block(%y: memref<8xf32>, %z: f32) {
   tir.for %i = 0 to 8 {
-    // expected-error @+1 {{stands among loops, where only tir.for, tir.block, tir.outer_block and tir.alloc_buffer may}}
+    // expected-error @+1 {{stands among loops, where only tir.for, tir.block, tir.outer_block, tir.alloc_buffer and tir.storage_sync may}}
     memref.store %z, %y[%i] : memref<8xf32>
   }
 }
@@ -863,5 +863,14 @@ tir.prim_func @a_dot_product_has_four_pairs(%x: memref<4xi8>, %y: memref<1xi32>)
     // expected-error @+1 {{sums 4 products, not 4 by 3}}
     %0 = tir.dot %c + (%a, %a, %a, %a) * (%a, %a, %a)
     memref.store %0, %y[%c0] : memref<1xi32>
+  }
+}
+
+// -----
+
+tir.prim_func @waiting_for_global_memory() {
+  tir.for thread_binding "threadIdx.x" %i = 0 to 8 {
+    // expected-error @+1 {{threads wait for memory of the scope "shared", not "global"}}
+    tir.storage_sync "global"
   }
 }

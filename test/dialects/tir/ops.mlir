@@ -258,3 +258,12 @@ tir.prim_func @a_block_calls_and_asserts(%a: memref<4x16xf32>, %y: memref<4xf32>
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @threads_wait
+// CHECK-NEXT:    tir.for thread_binding "threadIdx.x" %i = 0 to 8 {
+// CHECK-NEXT:      tir.storage_sync "shared"
+tir.prim_func @threads_wait() {
+  tir.for thread_binding "threadIdx.x" %i = 0 to 8 {
+    tir.storage_sync "shared"
+  }
+}

@@ -1,0 +1,48 @@
+"""The axes that a graphics processor runs threads along, and the memory that its threads share.
+
+A launch is a grid of blocks of threads. A loop bound to `blockIdx.x` runs its iterations in different blocks, one bound
+to `threadIdx.x` in different threads of a block. Below such a loop, another one that is bound to the same axis is the
+same threads: each runs the iteration of its own number. A buffer of scope `shared` is one for each block.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from .buffers import AllocBufferOp
+from .loops import ForKind, ForOp, enclosing_loops
+
+GRID_AXES = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
+BLOCK_AXES = ("threadIdx.x", "threadIdx.y", "threadIdx.z")
+AXES = (*GRID_AXES, *BLOCK_AXES)
+
+SHARED = ("shared", "shared.dyn")
+"""The scopes of memory that the threads of a block have together."""
+
+
+def axis_of(loop: ForOp) -> str | None:
+    """The axis that a loop is bound to; nothing where it is none of a launch (`vthread`, say)."""
+    if loop.for_kind != ForKind.THREAD_BINDING or loop.thread is None or loop.thread.data not in AXES:
+        return None
+    return loop.thread.data
+
+
+def is_of_grid(loop: ForOp) -> bool:
+    """Whether the iterations of a loop are blocks of threads."""
+    return axis_of(loop) in GRID_AXES
+
+
+def is_of_block(loop: ForOp) -> bool:
+    """Whether the iterations of a loop are threads of a block."""
+    return axis_of(loop) in BLOCK_AXES
+
+
+def same_threads_around(loop: ForOp) -> ForOp | None:
+    """The outermost loop around `loop` that is bound to the same axis."""
+    axis = axis_of(loop)
+    return None if axis is None else next((each for each in enclosing_loops(loop) if axis_of(each) == axis), None)
+
+
+def is_shared(buffer: SSAValue) -> bool:
+    """Whether a buffer is one for each block of threads."""
+    return isinstance(buffer.owner, AllocBufferOp) and buffer.owner.scope.data in SHARED

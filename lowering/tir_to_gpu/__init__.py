@@ -1,0 +1,1 @@
+"""From `tir` to functions that a GPU is launched with."""

@@ -1,0 +1,205 @@
+"""Lower `tir.prim_func`s to functions that a GPU is launched with, and one of the host that launches them.
+
+Each nest is a kernel: its loops that are bound to `blockIdx` and `threadIdx` become the numbers of blocks and threads,
+all other loops and the blocks what they are on a processor (`convert-tir-to-loops`). The host launches one after the
+other.
+
+* Buffers of scope `shared` become globals in address space 3, one for each block of threads.
+* Buffers of scope `local` are each thread's own.
+* Those of scope `global` that the function allocates are arguments, for whoever calls to place.
+* `tir.storage_sync` becomes `gpu.barrier`.
+
+Before -> after:
+
+```mlir
+tir.prim_func @relu(%x: memref<64xf32>, %y: memref<64xf32>) {
+  tir.for thread_binding "threadIdx.x" %i = 0 to 64 {
+    tir.block @relu(...) = [%i] ...
+
+func.func private @relu_kernel_0(%x: memref<64xf32>, %y: memref<64xf32>)
+    attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
+  %threadIdx_x = gpu.thread_id x
+  %0 = memref.load %x[%threadIdx_x] ...
+func.func @relu(%x: memref<64xf32>, %y: memref<64xf32>) {
+  gpu.launch_func @relu_kernel_0 blocks in (1, 1, 1) threads in (64, 1, 1) args(%x, %y)
+```
+
+Functions that say they are for another target are left alone (`tir.target`, by `bind-target`). Does not: choose what is
+bound to what; insert barriers (`thread-sync`). Counterpart of TVM's SplitHostDevice and LowerDeviceStorageAccessInfo.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import func, gpu, memref
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FunctionType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.rt.checks import RecordType
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.vector_unit import VectorUnit
+from ...dialects.tir.buffers import shape_of
+from ...dialects.tir.core import AllocBufferOp, PrimFuncOp, Scope, blocks_under, memref_of
+from ...dialects.tir.outer_blocks import dissolve
+from ...dialects.tir.thread_axes import SHARED, is_shared
+from ...transforms.infra import ModulePass
+from ...transforms.tir.analysis.launches import Launch, launch_of, shared_buffers, shared_shape
+from ..check_sites import CHECKS, Checked, checks_of, described
+from ..loops_to_llvm.gpu import BLOCK_SIZE, GPU_KERNEL
+from ..loops_to_llvm.types import SHARED_SPACE
+from ..tir_to_loops.block_bodies import Checks
+from ..tir_to_loops.convert_tir_to_loops import (
+    check_buffers,
+    constants_of,
+    is_of_a_nest,
+    name_values,
+    private_buffers,
+    take_out_inits,
+)
+from ..tir_to_loops.flat_buffers import FlatBuffer, alignments_of, flat_type, plan_buffers
+from ..tir_to_loops.index_values import IndexBuilder
+from .thread_loops import ThreadLoopEmitter
+
+SPACE = IntegerAttr(SHARED_SPACE, i64)
+
+
+@dataclass(frozen=True)
+class ConvertTirToGPUPass(ModulePass):
+    """`tir.prim_func` -> `func.func`s for a GPU and one of the host."""
+
+    name = "convert-tir-to-gpu"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for prim_func in [f for f in op.ops if isinstance(f, PrimFuncOp)]:
+            for new in lower_prim_func(prim_func):
+                op.body.block.insert_op_before(new, prim_func)
+            prim_func.detach()
+            prim_func.erase(safe_erase=False)
+
+
+def lower_prim_func(prim_func: PrimFuncOp) -> list[Operation]:
+    """The kernels and the memory that their threads share, and last the host's function.
+
+    Raises:
+        Diagnostic: something in it is not for a GPU.
+    """
+    dissolve(prim_func)
+    check_buffers(prim_func, (*Scope, *SHARED), "a GPU")
+    if prim_func.symbols:
+        what = "has extents that are known only when it is called, and is launched with known ones"
+        raise Diagnostic.at(prim_func, what, hint="give it known extents (specialize)")
+    take_out_inits(prim_func)
+    checks = checks_of(prim_func)
+    body = prim_func.body.block
+    allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
+    placed = [a for a in allocs if not (is_of_a_nest(a) or a.is_constant or is_shared(a.buffer))]
+    sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in placed)]
+    records: list[Attribute] = [RecordType()] if checks else []
+    host = func.FuncOp(
+        prim_func.sym_name.data, FunctionType.from_lists([*(flat_type(v) for v in sources), *records], [])
+    )
+    host.location = prim_func.location
+    host.attributes |= prim_func.attributes
+    if checks:
+        host.attributes[CHECKS] = described(prim_func, checks)
+    name_values(host.body.block.args, [*(v.name_hint for v in sources), *(["record"] if checks else [])])
+    made: list[Operation] = []
+    constants = _Constants(host)
+    nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
+    for number, nest in enumerate(nests):
+        kernel = _Kernel(kernel_name(prim_func.sym_name.data, number), nest, sources, checks)
+        made += kernel.lower()
+        used = [host.body.block.args[sources.index(v)] for v in kernel.sources]
+        used += host.body.block.args[len(sources) :] if kernel.checks else []
+        sizes = [[constants.get(n) for n in size] for size in (kernel.launch.grid, kernel.launch.block)]
+        launch = gpu.LaunchFuncOp(SymbolRefAttr(kernel.name), sizes[0], sizes[1], kernelOperands=used)
+        launch.location = nest.location
+        host.body.block.add_op(launch)
+    host.body.block.add_op(func.ReturnOp())
+    return [*made, host]
+
+
+def kernel_name(function: str, number: int) -> str:
+    """What a kernel is called: PTX has letters, digits and `_` in names."""
+    return f"{re.sub(r'[^A-Za-z0-9_]', '_', function)}_kernel_{number}"
+
+
+class _Constants:
+    """Index constants at the beginning of a function."""
+
+    def __init__(self, function: func.FuncOp):
+        self._at = IndexBuilder(function.body.block)
+
+    def get(self, number: int) -> SSAValue:
+        return self._at.constant(number)
+
+
+class _Kernel:
+    """The lowering of one nest."""
+
+    def __init__(self, name: str, nest: Operation, sources: Sequence[SSAValue], checks: Sequence[Checked]):
+        self.name, self.nest = name, nest
+        self.launch: Launch = launch_of(nest)
+        touched = {v for block in blocks_under(nest) for v in (*block.reads, *block.writes)}
+        self.sources = [v for v in sources if v in touched]
+        self.all_checks = checks
+        self.checks = any(nest.is_ancestor(check) for check in checks)
+
+    def lower(self) -> list[Operation]:
+        records: list[Attribute] = [RecordType()] if self.checks else []
+        types: list[Attribute] = [flat_type(v) for v in self.sources]
+        kernel = func.FuncOp(self.name, FunctionType.from_lists([*types, *records], []), visibility="private")
+        kernel.location = self.nest.location
+        kernel.attributes[GPU_KERNEL] = UnitAttr()
+        kernel.attributes[BLOCK_SIZE] = DenseArrayBase.from_list(i32, list(self.launch.block))
+        block = kernel.body.block
+        name_values(block.args, [*(v.name_hint for v in self.sources), *(["record"] if self.checks else [])])
+        buffers = {
+            source: FlatBuffer.whole(argument, shape_of(source), alignments_of(source))
+            for source, argument in zip(self.sources, block.args, strict=False)
+        }
+        at = IndexBuilder(block)
+        numbers = {check: n for n, check in enumerate(self.all_checks)}
+        record = Checks(block.args[-1], numbers) if self.checks else None
+        emitter = ThreadLoopEmitter(at, buffers, self.launch, record, VectorUnit())
+        globals: list[Operation] = []
+        for number, alloc in enumerate(shared_buffers(self.nest)):
+            made, buffers[alloc.buffer] = self._shared(alloc, number, at)
+            globals.append(made)
+        buffers.update(constants_of(self.nest, at))
+        buffers.update(plan_buffers(private_buffers(self.nest), at))
+        emitter.statement(self.nest)
+        at.insert(func.ReturnOp())
+        return [*globals, kernel]
+
+    def _shared(self, alloc: AllocBufferOp, number: int, at: IndexBuilder) -> tuple[Operation, FlatBuffer]:
+        shared_shape(alloc)
+        flat = flat_type(alloc.buffer)
+        type = MemRefType(flat.element_type, [prod(flat.get_shape())], NoneAttr(), SPACE)
+        name = f"{self.name}_shared_{number}"
+        made = memref.GlobalOp.get(
+            StringAttr(name), type, UnitAttr(), sym_visibility=StringAttr("private"), alignment=None
+        )
+        made.location = alloc.location
+        whole = at.emit(memref.GetGlobalOp(name, type))
+        memory = at.emit(memref.MemorySpaceCastOp(whole, flat))
+        memory.name_hint = alloc.buffer.name_hint
+        assert memref_of(memory) == flat
+        return made, FlatBuffer.whole(memory, shape_of(alloc.buffer), alignments_of(alloc.buffer))

@@ -1,0 +1,121 @@
+"""Threads that share memory, in the interpreter: they wait for one another, and races between barriers are found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tiled_product import TILED, function
+from xdsl.dialects.builtin import ModuleOp
+
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.tir.core import PrimFuncOp, StorageSyncOp
+from weft.tir import Interpreter, assert_structural_equal
+from weft.transforms.infra.execution import run
+from weft.transforms.tir.thread_sync import ThreadSyncPass
+
+
+def synced(func: PrimFuncOp) -> PrimFuncOp:
+    module = ModuleOp([func.clone()])
+    run(ThreadSyncPass(), module)
+    (made,) = module.ops
+    assert isinstance(made, PrimFuncOp)
+    made.verify()
+    return made
+
+
+def arrays() -> list[Any]:
+    return list(np.random.default_rng(0).standard_normal((2, 8, 8)).astype(np.float32))
+
+
+@pytest.fixture(scope="module")
+def tiled() -> PrimFuncOp:
+    return function(TILED)
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_threads_that_wait_compute_a_product_in_any_order(tiled: PrimFuncOp, seed: int | None) -> None:
+    a, b = arrays()
+    (c,) = Interpreter(synced(tiled))([a, b], seed=seed)
+    np.testing.assert_allclose(np.asarray(c, np.float32), a @ b, rtol=1e-5, atol=1e-6)
+
+
+def test_threads_that_do_not_wait_are_found(tiled: PrimFuncOp) -> None:
+    with pytest.raises(Diagnostic, match=r"%As\[0, 1\] is read before it is written"):
+        Interpreter(tiled)(arrays())
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_every_barrier_is_needed(tiled: PrimFuncOp, number: int) -> None:
+    func = synced(tiled)
+    barriers = [op for op in func.walk() if isinstance(op, StorageSyncOp)]
+    assert len(barriers) == 2
+    barriers[number].detach()
+    with pytest.raises(Diagnostic, match=r"touches %|is read before it is written"):
+        Interpreter(func)(arrays())
+
+
+def test_a_barrier_that_some_threads_do_not_come_to_is_found() -> None:
+    func = function("""
+@T.prim_func
+def f(C: T.Buffer[(8,), "float32"]):
+    for ty in T.thread_binding(2, thread="threadIdx.y"):
+        for tx in T.thread_binding(4, thread="threadIdx.x"):
+            with T.block("b"):
+                v = T.axis.spatial(8, ty * 4 + tx)
+                C[v] = 1.0
+            T.tvm_storage_sync("shared")
+""")
+    np.testing.assert_array_equal(Interpreter(func)([])[0], np.ones(8))
+
+
+def test_barriers_are_read_and_written_as_tvmscript(tiled: PrimFuncOp) -> None:
+    func = synced(tiled)
+    text = func.script()
+    assert text.count('T.tvm_storage_sync("shared")') == 2
+    assert_structural_equal(function(text), func)
+    with pytest.raises(AssertionError):
+        assert_structural_equal(func, tiled)
+
+
+def test_what_a_block_of_threads_leaves_is_lost_to_the_next() -> None:
+    func = function("""
+@T.prim_func
+def f(A: T.Buffer[(4,), "float32"], C: T.Buffer[(2, 4), "float32"]):
+    S = T.alloc_buffer((4,), "float32", scope="shared")
+    for bx in T.thread_binding(2, thread="blockIdx.x"):
+        for tx in T.thread_binding(4, thread="threadIdx.x"):
+            with T.block("load"):
+                vb = T.axis.spatial(2, bx)
+                v = T.axis.spatial(4, tx)
+                T.where(bx < 1)
+                S[v] = A[v]
+            with T.block("copy"):
+                vb = T.axis.spatial(2, bx)
+                v = T.axis.spatial(4, tx)
+                C[vb, v] = S[v]
+""")
+    with pytest.raises(Diagnostic, match=r"%S\[0\] is read before it is written"):
+        Interpreter(func)([np.ones(4, np.float32)])
+
+
+def test_a_loop_of_the_same_threads_is_the_same_thread() -> None:
+    """The inner loop runs the iteration of the thread that is there: each element is written by one."""
+    func = function("""
+@T.prim_func
+def f(A: T.Buffer[(4,), "float32"], C: T.Buffer[(4,), "float32"]):
+    S = T.alloc_buffer((4,), "float32", scope="shared")
+    for tx in T.thread_binding(4, thread="threadIdx.x"):
+        for k in range(2):
+            for t in T.thread_binding(4, thread="threadIdx.x"):
+                with T.block("load"):
+                    v = T.axis.spatial(4, t)
+                    S[v] = A[v]
+        with T.block("turn"):
+            v = T.axis.spatial(4, tx)
+            C[v] = S[3 - v]
+""")
+    a = np.arange(4, dtype=np.float32)
+    for seed in (None, 3):
+        np.testing.assert_array_equal(Interpreter(synced(func))([a], seed=seed)[0], a[::-1])

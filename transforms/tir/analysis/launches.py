@@ -1,0 +1,109 @@
+"""How a nest of loops is run on a graphics processor: as a grid of blocks of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.ir import Operation
+
+from ....dialects.support.diagnostics import Diagnostic
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, blocks_under, enclosing_loops, memref_of
+from ....dialects.tir.thread_axes import AXES, BLOCK_AXES, GRID_AXES, axis_of, is_of_grid, is_shared
+
+
+@dataclass(frozen=True)
+class Launch:
+    """The number of iterations along each axis that a nest is bound to."""
+
+    extents: Mapping[str, int]
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Blocks along x, y and z."""
+        x, y, z = (self.extents.get(axis, 1) for axis in GRID_AXES)
+        return x, y, z
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """Threads of a block along x, y and z."""
+        x, y, z = (self.extents.get(axis, 1) for axis in BLOCK_AXES)
+        return x, y, z
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return prod(self.block)
+
+
+def launch_of(nest: Operation) -> Launch:
+    """The launch that a nest asks for: along each axis as many iterations as the longest loop that is bound to it has.
+
+    Raises:
+        Diagnostic: a loop stands around one that is bound to blocks and is not, a loop of blocks stands in another of
+            its axis, the number of threads is known only when the function is called, or a loop is `parallel`.
+    """
+    extents: dict[str, int] = {}
+    for loop in (op for op in nest.walk() if isinstance(op, ForOp)):
+        if loop.for_kind == ForKind.PARALLEL:
+            hint = 'bind it to threads: bind(loop, "blockIdx.x")'
+            raise Diagnostic.at(
+                loop, "a parallel loop is shared by the threads of a processor, not of a GPU", hint=hint
+            )
+        if loop.for_kind == ForKind.THREAD_BINDING and (axis := axis_of(loop)) is None:
+            name = "" if loop.thread is None else loop.thread.data
+            hint = "run inject-virtual-thread" if name.startswith("vthread") else f"axes are {', '.join(AXES)}"
+            raise Diagnostic.at(loop, f"there is no axis '{name}' in a launch", hint=hint)
+        if (axis := axis_of(loop)) is None:
+            continue
+        if loop.is_symbolic:
+            what = f"the number of iterations of %{loop.var.name_hint or 'i'} is known only when the function is called"
+            raise Diagnostic.at(loop, f"{what}, and a launch has as many as it says", hint="give known extents")
+        if is_of_grid(loop):
+            _check_around(loop, axis)
+        extents[axis] = max(extents.get(axis, 0), loop.trip_count)
+    return Launch(extents)
+
+
+def _check_around(loop: ForOp, axis: str) -> None:
+    for outer in enclosing_loops(loop):
+        if not is_of_grid(outer):
+            what = f"a loop bound to {axis} stands in one that is not bound to blocks: blocks do not wait for others"
+            raise Diagnostic.at(loop, what, hint="reorder the loops, so that those bound to blockIdx stand outside")
+        if axis_of(outer) == axis:
+            raise Diagnostic.at(loop, f"a loop bound to {axis} stands in another one")
+    parent = loop.parent_op()
+    siblings = [] if parent is None or not isinstance(parent, ForOp) else list(parent.body.block.ops)
+    for other in siblings:
+        if other is not loop and not isinstance(other, AllocBufferOp):
+            what = f"stands beside a loop bound to {axis}, and would be run by all of its blocks"
+            raise Diagnostic.at(other, what, hint="let it stand in a nest of its own")
+
+
+def unbound(nest: Operation, launch: Launch) -> BlockOp | None:
+    """The first block of a nest that no thread runs for itself, where there is no launch to speak of."""
+    return None if launch.extents else next(iter(blocks_under(nest)), None)
+
+
+def shared_buffers(nest: Operation) -> list[AllocBufferOp]:
+    """The buffers of the threads of a block that a nest uses, each once."""
+    found: dict[AllocBufferOp, None] = {}
+    for block in blocks_under(nest):
+        for buffer in (*block.reads, *block.writes):
+            if is_shared(buffer):
+                assert isinstance(buffer.owner, AllocBufferOp)
+                found[buffer.owner] = None
+    return list(found)
+
+
+def shared_shape(alloc: AllocBufferOp) -> tuple[int, ...]:
+    """The extents of a shared buffer.
+
+    Raises:
+        Diagnostic: they are known only when the function is called.
+    """
+    shape = memref_of(alloc.buffer).get_shape()
+    if any(extent < 0 for extent in shape):
+        raise Diagnostic.at(alloc, "memory that threads share has an extent that is known only when it is called")
+    return tuple(shape)
