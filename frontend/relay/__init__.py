@@ -29,7 +29,7 @@ from .expr import var as var
 from .namespace import OperatorNamespace, find, operator_names
 from .operators import Operator
 
-_NAMESPACES = {prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "vision", "annotation", "qnn")}
+_NAMESPACES = {prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "vision", "annotation", "qnn", "dyn")}
 
 __all__ = [
     "Any", "Expr", "Function", "If", "IRModule", "Let", "TensorType", "Tuple", "TupleGetItem", "Var", "const",

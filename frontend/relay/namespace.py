@@ -38,10 +38,13 @@ class OperatorNamespace(ModuleType):
     def __getattr__(self, name: str) -> Operator | OperatorNamespace:
         if name.startswith("__"):
             raise AttributeError(name)
+        if any(known.startswith(f"{self._prefix}.{name}.") for known in operator_names()):
+            return OperatorNamespace(f"{self._prefix}.{name}")
         if (self._prefix, name) == ("qnn", "op"):  # `relay.qnn.op.quantize`, as in TVM
             return self
         return find(f"{self._prefix}.{name}")
 
     def __dir__(self) -> list[str]:
         start = self._prefix + "."
-        return sorted(name.removeprefix(start) for name in operator_names() if name.startswith(start))
+        below = (name.removeprefix(start) for name in operator_names() if name.startswith(start))
+        return sorted({name.partition(".")[0] for name in below})

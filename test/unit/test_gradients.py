@@ -165,6 +165,11 @@ WITHOUT_GRADIENT = {
         for name in OPERATORS
         if name.startswith("relay.qnn.")
     },
+    **{
+        name.removeprefix("relay."): "its shape is data: the operator that replaces it has one"
+        for name in OPERATORS
+        if name.startswith("relay.dyn.")
+    },
     "unique": "its results have as many elements as the data says",
     **dict.fromkeys(
         ("nn.contrib_conv2d_NCHWc", "nn.contrib_depthwise_conv2d_NCHWc", "nn.contrib_dense_pack"),

@@ -24,7 +24,14 @@ WITHOUT_COMPUTE = {
     "relay.argwhere": "its result has as many rows as the data says",
     "relay.on_device": "a note to plan-devices, which may stand on any value",
     "relay.unique": "its results have as many elements as the data says",
-}
+    **{
+        f"relay.dyn.{name}": "its shape is data: fold-constant replaces it where that is known"
+        for name in (
+            "broadcast_to", "expand_dims", "full", "image.resize2d", "nn.pad", "nn.upsampling", "nn.upsampling3d",
+            "one_hot", "ones", "reshape", "squeeze", "strided_slice", "tile", "topk", "zeros",
+        )
+    },
+}  # fmt: skip
 
 WITHOUT_FUSION_PATTERN = {
     "relay.nn.group_norm": "decomposed before fusion, as in TVM",
@@ -63,6 +70,12 @@ def for_each(reason: str, *names: str) -> dict[str, str]:
 
 WITHOUT_LAYOUT_RULE = {
     **for_each("its result has as many rows as the data says", "argwhere", "unique"),
+    **for_each(
+        "its shape is data",
+        "dyn.broadcast_to", "dyn.expand_dims", "dyn.full", "dyn.image.resize2d", "dyn.nn.pad", "dyn.nn.upsampling",
+        "dyn.nn.upsampling3d", "dyn.one_hot", "dyn.ones", "dyn.reshape", "dyn.squeeze", "dyn.strided_slice", "dyn.tile",
+        "dyn.topk", "dyn.zeros",
+    ),
     **for_each("a bound for partition-graph", "annotation.compiler_begin", "annotation.compiler_end"),
     **for_each(
         "it looks across channels, or along an axis that may be theirs",
@@ -118,6 +131,7 @@ NOT_POINTWISE = {
     **for_each("it depends on an index", "nn.bias_add", "nn.prelu", "repeat", "tile", "trilu"),
     **for_each("it is told the result's shape", "broadcast_to", "broadcast_to_like", "expand_dims"),
     **for_each("it has no tensor to look at", "full", "full_like", "ones", "zeros"),
+    **for_each("its shape is data", "dyn.broadcast_to", "dyn.full", "dyn.ones", "dyn.zeros"),
 }
 """Operators that are fused as pointwise ones are, and are none."""
 

@@ -79,7 +79,9 @@ def test_everything_that_can_be_called_is_found_and_documented() -> None:
     assert {"add", "nn.conv2d", "image.resize2d", "std"} <= operator_names()
     for name in operator_names():
         *prefix, last = name.split(".")
-        place = getattr(relay, prefix[0]) if prefix else relay
+        place: Any = relay
+        for part in prefix:
+            place = getattr(place, part)
         function = getattr(place, last)
         assert inspect.getdoc(function), name
         assert last in dir(place), name

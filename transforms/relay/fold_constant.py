@@ -9,7 +9,8 @@ Folded are pure operators whose operands are all constants or tuples of them, pr
 `ndarray_size` of values with static shapes. An operator without operands (`ones`, `full`) stays where it is, for to
 store its result would only cost memory, but is evaluated where another operator folds over it. Left alone are stateful
 operators, those that are not computations (unless `fold-qnn`), those that fail on their operands, calls, and the bodies
-of `relay.primitive`.
+of `relay.primitive`. An operator of `relay.dyn` whose operands say a shape that is known becomes the one that is told
+it by properties (TVM's `DynamicToStatic`), and what follows is typed anew.
 
 One walk in the order of the block, into branches where they stand. Arrays live in NumPy while they are used, and become
 attributes only where something that does not fold reads them: a chain of operators on a large weight makes one
@@ -35,11 +36,13 @@ from ...dialects.relay.base import NonComputational, Pointwise, RelayOp, is_stat
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.layout import LayoutTransformOp
 from ...dialects.relay.ops.creation import NdarraySizeOp, ShapeOfOp
+from ...dialects.relay.told import DynOp
 from ...dialects.support.checks import CheckError
 from ...dialects.support.dtypes import numpy_dtype
 from ..infra import FunctionPass, report_changed
 from ..infra.remarks import missed
 from .dead_code_elimination import eliminate_dead_code
+from .infer_type import infer_function
 from .purity import is_pure
 
 if TYPE_CHECKING:
@@ -69,6 +72,8 @@ def fold_constants(func: FuncOp, *, fold_qnn: bool = False) -> None:
     erased = eliminate_dead_code(func)
     folder = _Folder(fold_qnn)
     folder.run(func.body.block)
+    if folder.retyped:
+        infer_function(func, {})
     report_changed(erased or folder.changed)
 
 
@@ -79,9 +84,13 @@ class _Folder:
     """What a value is worth. Its operation stays in the block, without operands, until a constant takes its place."""
     folded: set[Operation] = field(default_factory=set[Operation])
     changed: bool = False
+    retyped: bool = False
+    """Whether a value has got a type that says more."""
 
     def run(self, block: Block) -> None:
         for op in list(block.ops):
+            if isinstance(op, DynOp):
+                op = self._told(op)
             if isinstance(op, ConstantOp):
                 if (array := op.numpy()) is not None:
                     self.known[op.result] = array
@@ -133,6 +142,29 @@ class _Folder:
             assert isinstance(owner, RelayOp)
             self.known.update(zip(owner.results, _evaluate(owner, []), strict=True))
         return self.known[value]
+
+    def _told(self, op: DynOp) -> Operation:
+        """The operator that is told by properties what this one is by operands, in its place if these are known."""
+        if not all(map(self._is_known, op.told())):
+            return op
+        values: list[NDArray] = []
+        for value in map(self._value, op.told()):
+            assert not isinstance(value, tuple)
+            values.append(value)
+        static = op.told_by(*values)
+        block = op.parent_block()
+        assert block is not None
+        block.insert_op_before(static, op)
+        static.location = op.location
+        for old, new in zip(op.results, static.results, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+        operands = dict.fromkeys(op.operands)
+        _erase(op)
+        for operand in operands:
+            self._drop_if_dead(operand)
+        self.changed = self.retyped = True
+        return static
 
     def _forward(self, op: TupleGetOp, field: SSAValue) -> None:
         """Replace a projection of a tuple that is made in sight by the field."""

@@ -46,11 +46,12 @@ class InferTypePass(ModulePass):
         functions = {func.sym_name.data: func for func in op.ops if isinstance(func, FuncOp)}
         changed = False
         for func in _callees_first(functions):
-            changed |= _infer_function(func, functions)
+            changed |= infer_function(func, functions)
         report_changed(changed)
 
 
-def _infer_function(func: FuncOp, functions: dict[str, FuncOp]) -> bool:
+def infer_function(func: FuncOp, functions: dict[str, FuncOp]) -> bool:
+    """Bring the types in a function up to date; calls of other functions than `functions` stay. Whether one changed."""
     changed = False
     for op in walk(func):
         for result, inferred in zip(op.results, _inferred(op, functions), strict=False):

@@ -855,3 +855,28 @@ relay.func @bits_of_another_width(%x: tensor<4xf32>) -> tensor<4xi64> {
   %0 = relay.reinterpret %x {dtype = "int64"} : (tensor<4xf32>) -> tensor<4xi64>
   relay.return %0 : tensor<4xi64>
 }
+
+// -----
+
+relay.func @a_shape_of_an_open_rank(%x: tensor<2x6xf32>, %s: tensor<?xi64>) -> tensor<?x?xf32> {
+  // expected-error@+1 {{the shape must be a vector of a known number of integers, got tensor<?xi64>}}
+  %0 = relay.dyn.reshape %x, %s : (tensor<2x6xf32>, tensor<?xi64>) -> tensor<?x?xf32>
+  relay.return %0 : tensor<?x?xf32>
+}
+
+// -----
+
+relay.func @a_slice_of_more_dimensions_than_there_are(%x: tensor<6xf32>, %b: tensor<2xi64>) -> tensor<?xf32> {
+  // expected-error@+1 {{begin, end and strides have not a number for each dimension of tensor<6xf32>}}
+  %0 = relay.dyn.strided_slice %x, %b, %b, %b : (tensor<6xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}
+
+// -----
+
+relay.func @a_shape_that_does_not_hold_the_elements(%x: tensor<6xf32>) -> tensor<?xf32> {
+  %s = relay.constant dense<[4]> : tensor<1xi64>
+  // expected-error@+1 {{6}}
+  %0 = relay.dyn.reshape %x, %s : (tensor<6xf32>, tensor<1xi64>) -> tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}

@@ -1,0 +1,83 @@
+"""Operators that are told by data what they give: evaluated, replaced where the data is known, refused elsewhere."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft import relay
+from weft.dialects.relay import Relay
+from weft.dialects.relay.base import RelayOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.relay.reference import evaluate_op
+from weft.dialects.relay.told import DynOp
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.testing.examples import OperatorExample, examples_of, formula
+
+DYNAMIC = [each for each in examples_of(Relay) if issubclass(each.op_type, DynOp)]
+
+
+@pytest.mark.parametrize("example", DYNAMIC, ids=str)
+def test_it_gives_what_the_operator_that_replaces_it_gives(example: OperatorExample):
+    op, inputs = example.op, example.inputs()
+    assert isinstance(op, DynOp)
+    names = [name for name, _ in op.get_irdl_definition().operands]
+    values = dict(zip(names, inputs, strict=True))
+    told = op.told_by(*(values[name] for name in op.TOLD))
+    wanted = evaluate_op(told, [values[name] for name in names if name not in op.TOLD])
+    told.erase()
+    found = evaluate_op(op, inputs)
+    text = formula(op.__class__)
+    if text is not None:
+        named: dict[str, Any] = {"np": np}
+        named |= {v.name_hint or "?": array for v, array in zip(example.operands(), inputs, strict=True)}
+        np.testing.assert_array_equal(found[0], eval(text, named).astype(found[0].dtype))
+    for a, b in zip(found, wanted, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("example", DYNAMIC, ids=str)
+def test_its_open_type_holds_its_result(example: OperatorExample):
+    op = example.op
+    assert isinstance(op, DynOp)
+    shapes = re.findall(r"tensor<([^>]*)x\w+>", str(op.open_type()))
+    found = evaluate_op(op, example.inputs())
+    for shape, array in zip(shapes, found, strict=True):
+        extents = shape.split("x")
+        assert len(extents) == array.ndim
+        assert all(n in ("?", str(m)) for n, m in zip(extents, array.shape, strict=True))
+
+
+def test_a_shape_that_follows_from_shapes_is_known_when_a_graph_is_compiled():
+    x = relay.var("x", shape=(4, 6))
+    rows = relay.strided_slice(relay.shape_of(x, dtype="int64"), begin=[0], end=[1])
+    shape = relay.concatenate([rows, relay.const(np.array([2, 3]))], axis=0)
+    y = relay.dyn.reshape(x, shape)
+    z = relay.nn.relu(relay.dyn.tile(y, relay.const(np.array([1, 2, 1]))))
+    function = relay.Function([x], z)
+    array = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
+    wanted = np.tile(array.reshape(4, 2, 3), (1, 2, 1)).clip(0)
+    np.testing.assert_array_equal(evaluate_function(function, [array])[0], wanted)
+    np.testing.assert_array_equal(weft.compile(function)(array), wanted)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_shape_that_is_an_input_is_evaluated_and_not_compiled():
+    x, s = relay.var("x", shape=(4, 6)), relay.var("s", shape=(2,), dtype="int64")
+    function = relay.Function([x, s], relay.dyn.reshape(x, s))
+    array = np.arange(24, dtype=np.float32).reshape(4, 6)
+    found = evaluate_function(function, [array, np.array([3, -1])])
+    np.testing.assert_array_equal(found[0], array.reshape(3, 8))
+    with pytest.raises(Diagnostic, match=r"relay\.dyn\.reshape|dynamic|known only when"):
+        weft.compile(function)
+
+
+def test_a_result_that_no_shape_was_told_of_has_open_extents():
+    x, k = relay.var("x", shape=(2, 5)), relay.var("k", shape=(), dtype="int64")
+    made = relay.dyn.topk(x, k, axis=1).value.owner
+    assert isinstance(made, RelayOp)
+    assert str(made.results[0].type) == "tuple<tensor<2x?xf32>, tensor<2x?xi32>>"
