@@ -5,9 +5,10 @@ Shapes, sizes and offsets are numbers for the processor that runs the program; t
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr, TensorType, i64
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr, TensorType, i64
 from xdsl.ir import Operation, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     ParsePropInAttrDict,
     irdl_attr_definition,
@@ -15,12 +16,13 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
+    var_operand_def,
 )
-from xdsl.traits import MemoryAllocEffect, Pure
+from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect, MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..support.operations import irdl_op_definition
-from .base import DYNAMIC, Fusion, FusionPattern, NonComputational, shape_of
+from .base import DYNAMIC, Fusion, FusionPattern, NonComputational, Stateful, shape_of
 from .devices import DevicePlaces, Place, VirtualDeviceAttr
 
 
@@ -145,5 +147,60 @@ class AllocTensorOp(IRDLOperation):
             raise VerifyException(f"the shape of a {self.result.type} has {rank} extents, and is no {self.shape.type}")
 
 
-OPS: list[type[Operation]] = [ShapeOfOp, ReshapeTensorOp, AllocStorageOp, AllocTensorOp]
+@irdl_op_definition
+class KillOp(IRDLOperation):
+    """The memory of a tensor is not read any more.
+
+    ```mlir
+    relay.memory.kill %x : tensor<3x2xf32>
+    ```
+    """
+
+    name = "relay.memory.kill"
+
+    data = operand_def(TensorType)
+
+    assembly_format = "$data attr-dict `:` type($data)"
+    traits = traits_def(
+        MemoryFreeEffect(),
+        FusionPattern(Fusion.OPAQUE),
+        NonComputational(),
+        Stateful(),
+        DevicePlaces((Place.ANY,), ()),
+    )
+
+
+@irdl_op_definition
+class InvokeTvmOp(IRDLOperation):
+    """Run a function of operators on inputs, and write what it gives into outputs that there is memory for.
+
+    ```mlir
+    relay.vm.invoke_tvm_op @fused_nn_relu(%x), (%y) : (tensor<3x2xf32>), (tensor<3x2xf32>)
+    ```
+    """
+
+    name = "relay.vm.invoke_tvm_op"
+
+    func = prop_def(SymbolRefAttr)
+    inputs = var_operand_def(TensorType)
+    outputs = var_operand_def(TensorType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    assembly_format = (
+        "$func `(` $inputs `)` `,` `(` $outputs `)` attr-dict `:` `(` type($inputs) `)` `,` `(` type($outputs) `)`"
+    )
+    traits = traits_def(
+        MemoryWriteEffect(),
+        MemoryReadEffect(),
+        FusionPattern(Fusion.OPAQUE),
+        NonComputational(),
+        Stateful(),
+    )
+
+    def verify_(self) -> None:
+        if not self.outputs:
+            raise VerifyException("a function that writes nothing is not run")
+
+
+OPS: list[type[Operation]] = [ShapeOfOp, ReshapeTensorOp, AllocStorageOp, AllocTensorOp, KillOp, InvokeTvmOp]
 """Shapes and memory of a running program."""

@@ -181,7 +181,8 @@ WITHOUT_GRADIENT = {
     **dict.fromkeys(
         (
             "image.crop_and_resize", "image.grid_sample", "nn.deformable_conv2d", "vision.roi_align",
-            "vision.roi_pool",
+            "vision.roi_pool", "vision.all_class_non_max_suppression", "vision.get_valid_counts",
+            "vision.non_max_suppression",
         ),
         "not written so far: it reads at places that are data",
     ),

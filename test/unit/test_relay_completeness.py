@@ -24,6 +24,8 @@ WITHOUT_COMPUTE = {
     "relay.argwhere": "its result has as many rows as the data says",
     "relay.on_device": "a note to plan-devices, which may stand on any value",
     "relay.unique": "its results have as many elements as the data says",
+    "relay.vision.all_class_non_max_suppression": "its steps depend on one another",
+    "relay.vision.non_max_suppression": "its steps depend on one another",
     **{
         f"relay.dyn.{name}": "its shape is data: fold-constant replaces it where that is known"
         for name in (
@@ -120,7 +122,8 @@ WITHOUT_LAYOUT_RULE = {
         "image.dilation2d", "nn.deformable_conv2d",
         "image.affine_grid", "image.crop_and_resize", "image.grid_sample", "image.resize1d", "image.resize2d",
         "image.resize3d", "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose", "nn.dilate",
-        "nn.mirror_pad", "nn.prelu", "vision.roi_align", "vision.roi_pool",
+        "nn.mirror_pad", "nn.prelu", "vision.all_class_non_max_suppression", "vision.get_valid_counts",
+        "vision.non_max_suppression", "vision.roi_align", "vision.roi_pool",
     ),
 }  # fmt: skip
 """Operators that `alter-op-layout` gives their operands in the plain layout."""

@@ -125,3 +125,11 @@ relay.func @a_tensor_of_another_rank(%m: !relay.storage, %o: tensor<i64>, %s: te
   %0 = relay.memory.alloc_tensor %m, %o, %s : (!relay.storage, tensor<i64>, tensor<3xi64>) -> tensor<2x2xf32>
   relay.return %0 : tensor<2x2xf32>
 }
+
+// -----
+
+relay.func @a_function_that_writes_nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{a function that writes nothing is not run}}
+  relay.vm.invoke_tvm_op @f(%x), () : (tensor<4xf32>), ()
+  relay.return %x : tensor<4xf32>
+}

@@ -880,3 +880,27 @@ relay.func @a_shape_that_does_not_hold_the_elements(%x: tensor<6xf32>) -> tensor
   %0 = relay.dyn.reshape %x, %s : (tensor<6xf32>, tensor<1xi64>) -> tensor<?xf32>
   relay.return %0 : tensor<?xf32>
 }
+
+// -----
+
+relay.func @a_score_that_is_no_field(%x: tensor<1x4x6xf32>, %t: tensor<f32>) -> tuple<tensor<1xi32>, tensor<1x4x6xf32>, tensor<1x4xi32>> {
+  // expected-error@+1 {{'score_index' is 6, and no field of tensor<1x4x6xf32>}}
+  %0 = relay.vision.get_valid_counts %x, %t {score_index = 6 : i64} : (tensor<1x4x6xf32>, tensor<f32>) -> tuple<tensor<1xi32>, tensor<1x4x6xf32>, tensor<1x4xi32>>
+  relay.return %0 : tuple<tensor<1xi32>, tensor<1x4x6xf32>, tensor<1x4xi32>>
+}
+
+// -----
+
+relay.func @boxes_of_too_few_fields(%x: tensor<1x4x5xf32>, %n: tensor<1xi32>, %i: tensor<1x4xi32>, %m: tensor<i32>, %t: tensor<f32>) -> tensor<1x4x5xf32> {
+  // expected-error@+1 {{expected boxes [batch, boxes, at least 6 fields] of floats, got tensor<1x4x5xf32>}}
+  %0 = relay.vision.non_max_suppression %x, %n, %i, %m, %t {return_indices = false} : (tensor<1x4x5xf32>, tensor<1xi32>, tensor<1x4xi32>, tensor<i32>, tensor<f32>) -> tensor<1x4x5xf32>
+  relay.return %0 : tensor<1x4x5xf32>
+}
+
+// -----
+
+relay.func @scores_of_other_boxes(%b: tensor<1x4x4xf32>, %s: tensor<1x2x5xf32>, %m: tensor<i64>, %t: tensor<f32>) -> tuple<tensor<10x3xi64>, tensor<1xi64>> {
+  // expected-error@+1 {{tensor<1x2x5xf32> are no scores of tensor<1x4x4xf32>}}
+  %0 = relay.vision.all_class_non_max_suppression %b, %s, %m, %t, %t : (tensor<1x4x4xf32>, tensor<1x2x5xf32>, tensor<i64>, tensor<f32>, tensor<f32>) -> tuple<tensor<10x3xi64>, tensor<1xi64>>
+  relay.return %0 : tuple<tensor<10x3xi64>, tensor<1xi64>>
+}

@@ -1,0 +1,323 @@
+"""Boxes found in images: those that score enough, and those that no better one covers.
+
+Whether a box is kept depends on those kept before it, one after the other: this is no tensor expression, and so is
+evaluated directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import AnyFloat, TensorType, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ... import te
+from ...support.operations import irdl_op_definition
+from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, Tensor, flag, integer, is_true, shape_of, string, tensor
+from ..nn_common import tuple_type
+from ..resample import one_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ..base import NDArray
+
+    Floats = npt.NDArray[np.floating]
+
+
+def boxes_of(data: SSAValue, least: int) -> Tensor:
+    """The type of rows of floats `[batch, boxes, fields]`.
+
+    Raises:
+        VerifyException: it is another one.
+    """
+    type = tensor(data)
+    shape = type.get_shape()
+    if len(shape) != 3 or not isinstance(type.element_type, AnyFloat) or (shape[2] != DYNAMIC and shape[2] < least):
+        raise VerifyException(f"expected boxes [batch, boxes, at least {least} fields] of floats, got {type}")
+    return type
+
+
+def number_of(value: SSAValue, what: str) -> None:
+    """
+    Raises:
+        VerifyException: it is not a single number.
+    """
+    if shape_of(value) not in ((), (1,)):
+        raise VerifyException(f"{what} must be one number, got {value.type}")
+
+
+@irdl_op_definition
+class GetValidCountsOp(RelayOp):
+    """The rows of boxes that score above a threshold, in their order: how many, then the rows, and where each stood.
+    The rest is -1.
+
+    A row has its score at `score_index`, and its class, which must not be negative, at `id_index` unless that is -1.
+
+    ```mlir
+    %t = relay.constant dense<0.0> : tensor<f32>
+    %y = relay.vision.get_valid_counts %x, %t {id_index = -1 : i64, score_index = 0 : i64}
+       : (tensor<2x5x6xf32>, tensor<f32>) -> tuple<tensor<2xi32>, tensor<2x5x6xf32>, tensor<2x5xi32>>
+    ```
+    """
+
+    name = "relay.vision.get_valid_counts"
+
+    data = operand_def(TensorType)
+    score_threshold = operand_def(TensorType)
+    result = result_def()
+
+    id_index = integer(0)
+    score_index = integer(1)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data = boxes_of(self.data, 1)
+        number_of(self.score_threshold, "the threshold")
+        fields = data.get_shape()[2]
+        for name, at, least in (("id_index", self.id_index, -1), ("score_index", self.score_index, 0)):
+            if at.value.data < least or (fields != DYNAMIC and at.value.data >= fields):
+                raise VerifyException(f"'{name}' is {at.value.data}, and no field of {data}")
+        return [tuple_type(TensorType(i32, data.get_shape()[:1]), data, TensorType(i32, data.get_shape()[:2]))]
+
+    def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
+        x, threshold = inputs
+        batch, count, _ = x.shape
+        which, score = self.id_index.value.data, self.score_index.value.data
+
+        def good(b: te.Expr, i: te.Expr) -> te.Expr:
+            limit = te.cast(threshold[(0,) * threshold.rank], x.element_type)
+            above = x[b, i, score] > limit
+            return above if which < 0 else above & (x[b, i, which] >= 0)
+
+        k, j = te.reduce_axis(count, "k"), te.reduce_axis(count, "j")
+        counts = te.compute((batch,), lambda b: te.sum(te.cast(good(b, k), i32), k), "valid_count")
+        before = te.compute((batch, count), lambda b, i: te.sum(te.cast(good(b, j) & (j < i), i32), j), "valid_before")
+
+        def place(b: te.IterVar, p: te.IterVar) -> te.Expr:
+            here = good(b, s) & before[b, s].equal(te.cast(p, i32))
+            return te.max(te.select(here, te.cast(s, i32), -1), s)
+
+        s = te.reduce_axis(count, "s")
+        places = te.compute((batch, count), place, "valid_indices")
+
+        def row(b: te.IterVar, p: te.IterVar, f: te.IterVar) -> te.Expr:
+            at = te.cast(te.maximum(places[b, p], 0), te.index)
+            return te.select(places[b, p] >= 0, x[b, te.minimum(at, count - 1), f], -1)
+
+        return [counts, te.compute(x.shape, row, "valid_rows"), places]
+
+
+def overlap(box: Floats, others: Floats) -> Floats:
+    """The area that a box shares with each of others, over that of both; corners are in any order."""
+    import numpy as np
+
+    low, high = np.minimum(box[:2], box[2:]), np.maximum(box[:2], box[2:])
+    lows, highs = np.minimum(others[:, :2], others[:, 2:]), np.maximum(others[:, :2], others[:, 2:])
+    sides = (np.minimum(high, highs) - np.maximum(low, lows)).clip(0)
+    shared = sides[:, 0] * sides[:, 1]
+    both = (high - low).prod() + (highs - lows).prod(1) - shared
+    return np.where(both > 0, shared / np.where(both > 0, both, 1), 0)
+
+
+def corners(boxes: Floats, form: str) -> Floats:
+    """Boxes by two corners, from that, or from their middle and their size."""
+    import numpy as np
+
+    if form == "corner":
+        return boxes
+    half = boxes[:, 2:4] / 2
+    return np.concatenate([boxes[:, :2] - half, boxes[:, :2] + half], 1)
+
+
+@irdl_op_definition
+class NonMaxSuppressionOp(RelayOp):
+    """Boxes in the order of their scores, without those of which a better one of the same class covers more than
+    `iou_threshold`.
+
+    A row has its score at `score_index`, four coordinates from `coord_start` on, and its class at `id_index`, unless
+    that is -1. The first `valid_count` rows count, the `top_k` best of them, and `max_output_size` are kept at most.
+    The result is rows, -1 where none is kept, the kept ones first with `invalid_to_bottom`; with `return_indices` it is
+    the places of the kept ones, by `indices`, and how many they are.
+
+    ```mlir
+    %n = relay.constant dense<4> : tensor<2xi32>
+    %i = relay.constant dense<[[0, 1, 2, 3, -1], [0, 1, 2, 3, -1]]> : tensor<2x5xi32>
+    %m = relay.constant dense<3> : tensor<i32>
+    %t = relay.constant dense<0.5> : tensor<f32>
+    %y = relay.vision.non_max_suppression %x, %n, %i, %m, %t {return_indices = false, invalid_to_bottom = true}
+       : (tensor<2x5x6xf32>, tensor<2xi32>, tensor<2x5xi32>, tensor<i32>, tensor<f32>) -> tensor<2x5x6xf32>
+    ```
+    """
+
+    name = "relay.vision.non_max_suppression"
+
+    data = operand_def(TensorType)
+    valid_count = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    max_output_size = operand_def(TensorType)
+    iou_threshold = operand_def(TensorType)
+    result = result_def()
+
+    force_suppress = flag(False)
+    top_k = integer(-1)
+    coord_start = integer(2)
+    score_index = integer(1)
+    id_index = integer(0)
+    return_indices = flag(True)
+    invalid_to_bottom = flag(False)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        data = boxes_of(self.data, self.coord_start.value.data + 4)
+        number_of(self.max_output_size, "the number of boxes")
+        number_of(self.iou_threshold, "the threshold")
+        batch, count, fields = data.get_shape()
+        if self.score_index.value.data < 0 or (fields != DYNAMIC and self.score_index.value.data >= fields):
+            raise VerifyException(f"'score_index' is {self.score_index.value.data}, and no field of {data}")
+        if len(shape_of(self.valid_count)) != 1 or len(shape_of(self.indices)) != 2:
+            raise VerifyException(f"{self.valid_count.type} and {self.indices.type} are no counts and places of {data}")
+        if not is_true(self.return_indices):
+            return [data]
+        return [tuple_type(TensorType(i32, [batch, count]), TensorType(i32, [batch, 1]))]
+
+    def numpy(self, *inputs: NDArray) -> NDArray | Sequence[NDArray]:
+        import numpy as np
+
+        data, counts, indices = inputs[:3]
+        most, threshold = int(inputs[3].item()), float(inputs[4].item())  # pyright: ignore[reportUnknownArgumentType]
+        rows, places = np.full_like(data, -1), np.full(data.shape[:2], -1, np.int32)
+        found = np.zeros((data.shape[0], 1), np.int32)
+        for b, count in enumerate(counts.tolist()):
+            kept = self._kept(data[b, :count].astype(np.float64), most, threshold)
+            for number, at in enumerate(kept):
+                rows[b, number if is_true(self.invalid_to_bottom) else at] = data[b, at]
+                places[b, number] = indices[b, at]
+            found[b] = len(kept)
+        return [places, found] if is_true(self.return_indices) else rows
+
+    def _kept(self, rows: Floats, most: int, threshold: float) -> list[int]:
+        """The rows that are kept, best first."""
+        import numpy as np
+
+        scores, start, which = (
+            rows[:, self.score_index.value.data],
+            self.coord_start.value.data,
+            self.id_index.value.data,
+        )
+        order = np.argsort(-scores, kind="stable")
+        if self.top_k.value.data >= 0:
+            order = order[: self.top_k.value.data]
+        boxes = rows[:, start : start + 4]
+        kept: list[int] = []
+        for at in order.tolist():
+            if (0 <= most <= len(kept)) or scores[at] <= 0 or (which >= 0 and rows[at, which] < 0):
+                continue
+            rivals = [
+                other
+                for other in kept
+                if is_true(self.force_suppress) or which < 0 or rows[other, which] == rows[at, which]
+            ]
+            if threshold <= 0 or not (overlap(boxes[at], boxes[rivals]) > threshold).any():
+                kept.append(at)
+        return kept
+
+
+@irdl_op_definition
+class AllClassNonMaxSuppressionOp(RelayOp):
+    """For each batch and class the boxes in the order of their scores, without those that score below a threshold, or of
+    which a better one covers more than `iou_threshold`; ONNX's NonMaxSuppression.
+
+    The result is rows (batch, class, box) and how many there are; the other rows are 0. In the format "tensorflow" it is
+    (class, box) for each batch, their scores, and how many each batch has.
+
+    ```mlir
+    %m = relay.constant dense<2> : tensor<i64>
+    %t = relay.constant dense<0.5> : tensor<f32>
+    %y = relay.vision.all_class_non_max_suppression %boxes, %scores, %m, %t, %t
+       : (tensor<1x4x4xf32>, tensor<1x2x4xf32>, tensor<i64>, tensor<f32>, tensor<f32>) -> tuple<tensor<8x3xi64>, tensor<1xi64>>
+    ```
+    """  # noqa: E501
+
+    name = "relay.vision.all_class_non_max_suppression"
+
+    boxes = operand_def(TensorType)
+    scores = operand_def(TensorType)
+    max_output_boxes_per_class = operand_def(TensorType)
+    iou_threshold = operand_def(TensorType)
+    score_threshold = operand_def(TensorType)
+    result = result_def()
+
+    output_format = string("onnx")
+    box_format = string("corner")
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def infer(self) -> Sequence[Attribute]:
+        boxes, scores = boxes_of(self.boxes, 4), tensor(self.scores)
+        one_of(self.output_format.data, ("onnx", "tensorflow"), "output_format")
+        one_of(self.box_format.data, ("corner", "center"), "box_format")
+        for value in self.operands[2:]:
+            number_of(value, "a threshold or a number of boxes")
+        batch, count, _ = boxes.get_shape()
+        if len(scores.get_shape()) != 3 or not isinstance(scores.element_type, AnyFloat):
+            raise VerifyException(f"expected scores [batch, classes, boxes] of floats, got {scores}")
+        if any(
+            DYNAMIC not in pair and pair[0] != pair[1]
+            for pair in zip((batch, count), scores.get_shape()[::2], strict=True)
+        ):
+            raise VerifyException(f"{scores} are no scores of {boxes}")
+        classes = scores.get_shape()[1]
+        per_batch = DYNAMIC if DYNAMIC in (count, classes) else classes * count
+        if self.output_format.data == "tensorflow":
+            rows = TensorType(i64, [batch, per_batch, 2])
+            return [tuple_type(rows, TensorType(scores.element_type, [batch, per_batch]), TensorType(i64, [batch]))]
+        total = DYNAMIC if DYNAMIC in (batch, per_batch) else batch * per_batch
+        return [tuple_type(TensorType(i64, [total, 3]), TensorType(i64, [1]))]
+
+    def numpy(self, *inputs: NDArray) -> Sequence[NDArray]:
+        import numpy as np
+
+        boxes, scores = inputs[:2]
+        most, iou, least = (value.item() for value in inputs[2:])
+        batches, classes, count = scores.shape
+        rows: list[list[tuple[int, int]]] = []
+        for b in range(batches):
+            places = corners(boxes[b].astype(np.float64), self.box_format.data)
+            found: list[tuple[int, int]] = []
+            for c in range(classes):
+                kept: list[int] = []
+                for at in np.argsort(-scores[b, c], kind="stable").tolist():  # pyright: ignore[reportOperatorIssue]
+                    if len(kept) < most and scores[b, c, at] > least:
+                        if not (overlap(places[at], places[kept]) > iou).any():
+                            kept.append(at)
+                found += [(c, at) for at in kept]
+            rows.append(found)
+        if self.output_format.data == "onnx":
+            flat = [(b, *row) for b, found in enumerate(rows) for row in found]
+            indices = np.zeros((batches * classes * count, 3), np.int64)
+            if flat:
+                indices[: len(flat)] = flat
+            return [indices, np.array([len(flat)], np.int64)]
+        indices = np.zeros((batches, classes * count, 2), np.int64)
+        chosen = np.zeros((batches, classes * count), scores.dtype)
+        for b, found in enumerate(rows):
+            found.sort(key=lambda row, b=b: -float(scores[b][row]))
+            if found:
+                indices[b, : len(found)] = found
+                chosen[b, : len(found)] = [scores[b][row] for row in found]
+        return [indices, chosen, np.array([len(found) for found in rows], np.int64)]
+
+
+OPS: list[type[Operation]] = [GetValidCountsOp, NonMaxSuppressionOp, AllClassNonMaxSuppressionOp]
+"""The operators on boxes that were found."""
