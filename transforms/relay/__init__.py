@@ -14,6 +14,7 @@ PASSES: dict[str, str] = {
     "dead-code-elimination": "dead_code_elimination:DeadCodeEliminationPass",
     "defuse-ops": "defuse_ops:DefuseOpsPass",
     "eliminate-common-subexpr": "eliminate_common_subexpr:EliminateCommonSubexprPass",
+    "fake-quantization-to-integer": "fake_quantization_to_integer:FakeQuantizationToIntegerPass",
     "fast-math": "fast_math:FastMathPass",
     "first-order-gradient": "first_order_gradient:FirstOrderGradientPass",
     "flatten-atrous-conv": "flatten_atrous_conv:FlattenAtrousConvPass",
