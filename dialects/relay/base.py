@@ -15,7 +15,7 @@ No table elsewhere lists operators by these: an operator of another package has 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
@@ -261,6 +261,11 @@ class RelayOp(IRDLOperation, ABC):
     def has_gradient(cls) -> bool:
         """Whether it can be differentiated."""
         return cls.gradient is not RelayOp.gradient
+
+    def legalized(self, take: Callable[[Operation], SSAValue]) -> SSAValue | None:
+        """What `legalize` puts in the place of this operator: a value of its type, made of operations that are given to
+        `take`, which returns their results; `None` to leave it."""
+        return None
 
     def channel_block(self, blocks: Blocks) -> int:
         """Layout: the block in which this operator can be computed where its `NCHW` operands are in channel blocks.

@@ -46,6 +46,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "combine-parallel-conv2d": {"min_num_branches": 2},
     "combine-parallel-dense": {"min_num_branches": 2},
     "convert-layout": {"desired_layouts": ("nn.conv2d:NCHW", "nn.max_pool3d:NDHWC")},
+    "eta-expand": {"expand_global_var": True},
     "split-args": {"max_function_args": 3},
     "to-mixed-precision": {"keep_orig_output_dtype": True},
 }
