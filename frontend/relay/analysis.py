@@ -9,6 +9,7 @@ What TVM's functions take for an expression is here an expression, a `relay.func
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from typing import TypeAlias
 
@@ -35,6 +36,7 @@ from ...transforms.relay.analysis.extraction import extract_intermediate, fused_
 from ...transforms.relay.analysis.features import Feature as Feature
 from ...transforms.relay.analysis.features import detect_features
 from ...transforms.relay.analysis.liveness import Liveness as Liveness
+from ...transforms.relay.fake_quantization_to_integer import fake_quantized_operators
 from ...transforms.relay.simplify_fc_transpose import transposed_weights
 from .expr import Expr, Function, Var
 from .expr import free_vars as _free_vars
@@ -142,6 +144,11 @@ def get_total_mac_number(expr: Graph) -> int:
 def list_op_freqs(mod: Graph) -> dict[str, int]:
     """How often each operator stands in a graph, by name: `{"nn.conv2d": 21}`."""
     return op_frequencies(_root(mod))
+
+
+def list_fake_quantized_op_freqs(mod: Graph) -> dict[str, int]:
+    """How often each operator on floats stands between `qnn.dequantize` and `qnn.quantize`, by name."""
+    return dict(Counter(fake_quantized_operators(_root(mod))))
 
 
 def count_layers(expr: Graph, valid_ops: Collection[str]) -> int:

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s -p 'convert-layout{desired-layouts="nn.conv2d:NCHW","nn.max_pool3d:NDHWC"}' | filecheck %s
+// RUN: weft-opt %s -p 'convert-layout{desired-layouts="nn.conv2d:NCHW","nn.max_pool3d:NDHWC","qnn.conv2d:NCHW"}' | filecheck %s
 
 // CHECK-LABEL: relay.func @arithmetic_and_pools_go_along
 // CHECK: %[[X:.*]] = relay.layout_transform %x {src_layout = "NHWC", dst_layout = "NCHW"}
@@ -102,4 +102,25 @@ relay.func @a_pool_in_the_layout_that_is_wanted_of_it(%x: tensor<1x3x2x2x2xf32>)
 relay.func @what_is_in_the_layout_already_stays(%x: tensor<1x3x4x4xf32>, %w: tensor<2x3x1x1xf32>) -> tensor<1x2x4x4xf32> {
   %0 = relay.nn.conv2d %x, %w : (tensor<1x3x4x4xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x4x4xf32>
   relay.return %0 : tensor<1x2x4x4xf32>
+}
+
+// Scales along the channels go along.
+// CHECK-LABEL: relay.func @quantised_tensors
+// CHECK: relay.layout_transform %x {src_layout = "NHWC", dst_layout = "NCHW"}
+// CHECK: relay.layout_transform %w {src_layout = "HWIO", dst_layout = "OIHW"}
+// CHECK: relay.qnn.conv2d {{.*}}-> tensor<1x2x4x4xi32>
+// CHECK-NEXT: %[[R:.*]] = relay.qnn.requantize {{.*}}axis = 1 : i64
+// CHECK-NEXT: %[[X:.*]] = relay.layout_transform %y {src_layout = "NHWC", dst_layout = "NCHW"}
+// CHECK-NEXT: relay.qnn.add %[[R]], %[[X]]
+// CHECK-NEXT: relay.qnn.tanh
+// CHECK-NEXT: relay.layout_transform {{.*}}src_layout = "NCHW", dst_layout = "NHWC"
+relay.func @quantised_tensors(%x: tensor<1x4x4x3xi8>, %w: tensor<1x1x3x2xi8>, %y: tensor<1x4x4x2xi8>) -> tensor<1x4x4x2xi8> {
+  %s = relay.constant dense<0.5> : tensor<f32>
+  %v = relay.constant dense<[0.5, 0.25]> : tensor<2xf32>
+  %z = relay.constant dense<3> : tensor<i32>
+  %0 = relay.qnn.conv2d %x, %w, %z, %z, %s, %s {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xi8>, tensor<1x1x3x2xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<1x4x4x2xi32>
+  %1 = relay.qnn.requantize %0, %v, %z, %s, %z {axis = 3 : i64, out_dtype = "int8"} : (tensor<1x4x4x2xi32>, tensor<2xf32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<1x4x4x2xi8>
+  %2 = relay.qnn.add %1, %y, %s, %z, %s, %z, %s, %z : (tensor<1x4x4x2xi8>, tensor<1x4x4x2xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<1x4x4x2xi8>
+  %3 = relay.qnn.tanh %2, %s, %z, %s, %z : (tensor<1x4x4x2xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<1x4x4x2xi8>
+  relay.return %3 : tensor<1x4x4x2xi8>
 }

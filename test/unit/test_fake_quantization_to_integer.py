@@ -110,6 +110,12 @@ def test_a_number_in_the_middle_is_not_cut_off_by_the_last_scale() -> None:
         FakeQuantizationToIntegerPass(hard_fail=True)(module)
 
 
+def test_operators_of_regions_are_counted() -> None:
+    freqs = relay.analysis.list_fake_quantized_op_freqs
+    assert freqs(module_of(REGIONS["conv2d with a bias"]())) == {"nn.conv2d": 1, "nn.bias_add": 1, "nn.relu": 1}
+    assert freqs(module_of(relay.exp(relay.var("x", shape=(2,))))) == {}
+
+
 def test_a_region_that_floats_lead_into_stays() -> None:
     module = module_of(q(image(2, 4) + relay.var("f", shape=(2, 4))))
     with pytest.raises(Diagnostic, match="no result of an operator"):

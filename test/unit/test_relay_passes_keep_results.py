@@ -45,7 +45,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "combine-parallel-batch-matmul": {"min_num_branches": 2},
     "combine-parallel-conv2d": {"min_num_branches": 2},
     "combine-parallel-dense": {"min_num_branches": 2},
-    "convert-layout": {"desired_layouts": ("nn.conv2d:NCHW", "nn.max_pool3d:NDHWC")},
+    "convert-layout": {"desired_layouts": ("nn.conv2d:NCHW", "nn.max_pool3d:NDHWC", "qnn.conv2d:NCHW")},
     "eta-expand": {"expand_global_var": True},
     "split-args": {"max_function_args": 3},
     "to-mixed-precision": {"keep_orig_output_dtype": True},

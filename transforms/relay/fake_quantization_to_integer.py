@@ -138,6 +138,20 @@ def _region(end: QuantizeOp) -> list[Operation]:
     return list(order)
 
 
+def fake_quantized_operators(root: Operation) -> list[str]:
+    """The names of the operators on floats between `dequantize` and `quantize`, each once for all regions."""
+    found: dict[Operation, None] = {}
+    for op in walk(root):
+        if isinstance(op, QuantizeOp):
+            try:
+                region = _region(op)
+            except NotQuantizedError:
+                continue
+            if any(isinstance(each, DequantizeOp) for each in region):
+                found.update({o: None for o in region if isinstance(o, RelayOp) and not isinstance(o, DequantizeOp)})
+    return [op.name.removeprefix("relay.") for op in found]
+
+
 def _leading_straight_to(end: QuantizeOp, region: Sequence[Operation]) -> set[Operation]:
     """The operations of the region whose results are quantised by `end` before anything is computed with them: so they
     may be quantised by it at once."""

@@ -14,6 +14,7 @@ from ....support.operations import irdl_op_definition
 from ...base import describe, flatten_types, integer, normalize_axis, shape_of, tensor
 from ...core import TupleGetOp, TupleOp
 from ...decomposition import Emit
+from ...reordering import Order, Reordered
 from ..broadcast import AddOp, MultiplyOp, SubtractOp
 from ..slicing import ConcatenateOp
 from .fixed_point import (
@@ -58,6 +59,11 @@ class _QnnBinary(QnnOp, ABC):
                 f"%y = {cls.name} %a, %b, %s, %z, %t, %z, %u, %z\n"
                 f"   : (tensor<2x4xi8>, tensor<4xi8>, {parameters}) -> tensor<2x4xi8>",
             )
+
+    def reordered(self, order: Order) -> Reordered | None:
+        """With one scale for each operand."""
+        single = all(shape_of(value) in ((), (1,)) for value in self.operands[2:])
+        return Reordered([order], along=(0, 1)) if single and len(shape_of(self.lhs)) == len(order) else None
 
     def check(self) -> None:
         check_quantized(self.lhs, "the left operand")

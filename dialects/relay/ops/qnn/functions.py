@@ -13,6 +13,7 @@ from xdsl.irdl import operand_def, result_def
 from ....support.operations import irdl_op_definition
 from ...base import RelayOp, describe, real, tensor
 from ...decomposition import Emit
+from ...reordering import Order, Reordered
 from ..broadcast import AddOp, MultiplyOp
 from ..elementwise import AbsOp, ClipOp
 from ..nn.activation import LeakyReluOp
@@ -41,6 +42,9 @@ class _QnnFunction(QnnOp, ABC):
                 f"%y = {cls.name} %x, %s, %z, %s, %z{options}\n"
                 "   : (tensor<2x4xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<2x4xi8>",
             )
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order])
 
     def check(self) -> None:
         check_quantized(self.x, "the data")

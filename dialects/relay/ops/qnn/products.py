@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, TensorType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -85,6 +86,14 @@ class QnnConv2dOp(_QnnProduct):
     """  # noqa: E501
 
     name = "relay.qnn.conv2d"
+    LAYOUTS: ClassVar[tuple[str, ...]] = ("data_layout", "kernel_layout")
+
+    def default_layout(self, layout: str) -> str | None:
+        """That of the convolution which it is of integers."""
+        convolution = self.product(self.data, self.weight)
+        found = convolution.default_layout(layout)
+        convolution.erase()
+        return found
 
     strides = int_list([1, 1])
     padding = int_list([0, 0])

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from ....support.operations import irdl_op_definition
 from ...base import Fusion, FusionPattern, integer, string, tensor
 from ...decomposition import Emit
+from ...reordering import Order, Reordered, reordered_axis
 from ...resample import one_of
 from ..elementwise import named_type
 from .fixed_point import (
@@ -55,6 +56,9 @@ class QuantizeOp(QnnOp):
 
     traits = traits_def(FusionPattern(Fusion.OPAQUE))
 
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
+
     def check(self) -> None:
         one_of(self.out_dtype.data, INTEGERS, "out_dtype")
         if tensor(self.data).element_type != f32:
@@ -91,6 +95,9 @@ class DequantizeOp(QnnOp):
     out_dtype = string("float32")
 
     traits = traits_def(FusionPattern(Fusion.OPAQUE))
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
 
     def check(self) -> None:
         check_quantized(self.data, "the data")
@@ -133,6 +140,9 @@ class RequantizeOp(QnnOp):
     rounding = string("None")
     compute_dtype = string("None")
     out_dtype = string("int8")
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
 
     def check(self) -> None:
         one_of(self.rounding.data, ROUNDINGS, "rounding")
