@@ -4,8 +4,8 @@
     %r = relay.arange %zero, %n, %one : (..) -> tensor<?xi32>           ->    %r = relay.arange ... -> tensor<4xi32>
     %y = relay.exp (relay.cast %r) : tensor<?xf32>                            %y = relay.exp ... : tensor<4xf32>
 
-Operators are one class each here, whether their extents are known or not: where TVM exchanges a `dyn.reshape` for a
-`reshape`, a type becomes more exact. What is known of types makes more constants, and these make types more exact.
+What is known of types makes more constants, and these make types more exact. An operator of `relay.dyn`, which is told
+by data what it gives, becomes the one that is told by properties where the data is known: `fold-constant` does that.
 
 Counterpart of TVM's `DynamicToStatic`.
 """
