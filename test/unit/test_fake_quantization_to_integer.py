@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from weft import relay
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
-from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.transforms.infra.remarks import collect
 from weft.transforms.relay.fake_quantization_to_integer import FakeQuantizationToIntegerPass
 
@@ -108,6 +108,13 @@ def test_a_number_in_the_middle_is_not_cut_off_by_the_last_scale() -> None:
     module = module_of(q(relay.sigmoid(relay.tanh(image(2, 4))), 1 / 128, -128))
     with pytest.raises(Diagnostic, match="the scale of its result does not follow"):
         FakeQuantizationToIntegerPass(hard_fail=True)(module)
+
+
+def test_parts_that_do_not_fit_are_refused_with_their_extents() -> None:
+    parts = [i8("a", 2, 4), i8("b", 1, 4)]
+    one, zero = relay.const(np.float32(1)), relay.const(np.int32(0))
+    with pytest.raises(UsageError, match="dimension 0 of the tuple's tensors has extents 2 and 1"):
+        relay.qnn.concatenate(parts, [one, one], [zero, zero], one, zero, axis=1)
 
 
 def test_operators_of_regions_are_counted() -> None:
