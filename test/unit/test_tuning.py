@@ -231,7 +231,9 @@ def test_the_kernel_that_promises_most_is_next() -> None:
     def search(us: float, ratios: list[float]) -> Search:
         records = [TuningRecord("k", "t", "n", str(r), Status.MEASURED, (r,)) for r in ratios]
         made = Search(type("T", (), {"us": us})(), None, Candidate((), "", ()), [])  # pyright: ignore
-        made.add(records)
+        for record in records:
+            made.add(record)
+        made.gained = 1 - made.ratio
         return made
 
     heavy, light, tried, gained = search(10, []), search(1, []), search(10, [1.5] * 60), search(10, [1.1] * 8 + [0.6])

@@ -65,13 +65,10 @@ class Search:
         """Microseconds of an inference that the next round may save."""
         return self.task.us * self.ratio * max(self.gained, 0.5 / (2 + len(self.records)))
 
-    def add(self, records: Iterable[TuningRecord]) -> None:
-        """Take in what one round has measured."""
-        before = self.ratio
-        for record in records:
-            self.records.append(record)
-            self.known.add(record.schedule)
-        self.gained = 1 - self.ratio / before
+    def add(self, record: TuningRecord) -> None:
+        """Take in what was measured."""
+        self.records.append(record)
+        self.known.add(record.schedule)
 
     def samples(self) -> list[tuple[list[float], float]]:
         """What the cost model learns of this kernel."""

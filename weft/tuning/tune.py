@@ -210,20 +210,19 @@ class _Tuning:
             learn(self.model, self.searches)
             if (search := next_search(self.searches)) is None:
                 return
-            start = perf_counter()
+            start, before = perf_counter(), search.ratio
             chosen = search.next_batch(self.model, min(batch, trials - self.measured), self.random)
             proposing = (perf_counter() - start) / max(1, len(chosen))
-            made: list[TuningRecord] = []
             for number, measurement in fleet.measure([self._job(search.task, each) for each in chosen]):
                 record = self._record(search.task, chosen[number], measurement, proposing)
                 append_record(self.path, record)
-                made.append(record)
+                search.add(record)
                 self.measured += 1
                 self.now += 1
                 yield self.measured, search.task.name, record
                 if deadline is not None and perf_counter() > deadline:
                     break
-            search.add(made)
+            search.gained = 1 - search.ratio / before
 
     def saved(self) -> float:
         """The part of an inference that the best schedules save, kernel by kernel."""

@@ -43,6 +43,8 @@ from ..scheduling.recorded import (
     split,
 )
 from .choose_tile import Tile, propose_tiles
+from .choosing import is_chosen
+from .loop_orders import order_sums, order_tiles, unroll_steps, vectors_of
 from .registers import VectorRegisters
 from .spatial import fuse_known, split_loops
 
@@ -128,7 +130,8 @@ def _fuse_pixels(block: BlockOp, epilogue: BlockOp) -> bool:
             continue
         if _decide(block, position) or _decide(epilogue, position):
             continue
-        if follow_each_other(block, position) and follow_each_other(epilogue, position):
+        follow = follow_each_other(block, position) and follow_each_other(epilogue, position)
+        if follow and is_chosen("fuse-pixels", block):
             buffer = written_buffer(block)
             assert isinstance(buffer.owner, AllocBufferOp)
             fuse_iters(block, position)
@@ -179,8 +182,8 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     ):
         if part and loop is not None and epilogue.likely_extents[loop] % size:
             ragged += part
-    # Columns outermost: their weights stay in cache while the rows pass.
-    outer = [loop for loop in (*column_outer, *vector_outer, *outer, *row_outer) if loop not in ragged]
+    columns = [loop for loop in (*column_outer, *vector_outer) if loop not in ragged]
+    outer = order_tiles(block, columns, outer, [loop for loop in row_outer if loop not in ragged])
     reorder(*outer, *ragged, *inner)
     top = fuse_known(outer) if outer else None
     parallel = top
@@ -209,12 +212,14 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     if lanes.likely_trips > tile.lanes:  # several registers along the vector's iterator
         spatial[-1:] = split(lanes, [tile.lanes])
     spatial.sort(key=lambda loop: _rank(block, loop, tile))
-    reorder(*reduce, *spatial)
+    sums = order_sums(block, reduce, vectors_of(spatial))
+    reorder(*sums, *spatial)
+    unroll_steps(sums, reduce)
     for loop in spatial[:-1]:
         set_kind(loop, ForKind.UNROLLED)
     set_kind(spatial[-1], ForKind.VECTORIZED)
-    if reduce:
-        decompose_reduction(block, reduce[0])
+    if sums:
+        decompose_reduction(block, sums[0])
 
 
 def _bring_outside(loop: ForOp) -> None:

@@ -34,7 +34,7 @@ def schedule_alone(block: BlockOp) -> None:
     spatial, reduce = split_loops(block)
     if reduce:
         reorder(*spatial, *reduce) if spatial else None
-    elif len(loops) > 1 and _is_vector(block, loops[-1]):
+    elif len(loops) > 1 and _is_vector(block, loops[-1]) and is_chosen("vectorize", block):
         set_kind(loops[-1], ForKind.VECTORIZED)
     parallelize(block, spatial if reduce or len(spatial) == 1 else spatial[:-1])
 
@@ -68,6 +68,7 @@ def fuse_what_follows(block: BlockOp) -> None:
             and extents[position + 1] > 1
             and isinstance(block.sizes[position + 1], int)
             and follow_each_other(block, position)
+            and is_chosen("fuse-neighbours", block)
         ):
             fuse_iters(block, position)
         position -= 1

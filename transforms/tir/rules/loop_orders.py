@@ -1,0 +1,86 @@
+"""In which order a tiled nest walks over its tiles, and a tile over its sums: what `register_tile` leaves open.
+
+What analysis prefers stands first among the options. That others are faster for some sizes has to do with caches, and
+is found by measuring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import prod
+from typing import TypeVar
+
+from ....dialects.tir.core import BlockOp, ForKind, ForOp
+from ..scheduling.recorded import set_kind, split
+from .choosing import choose
+
+Option = TypeVar("Option")
+
+BLOCKS = (2, 4, 8, 16)
+"""So many tiles side by side can be walked through before the next row."""
+STEPS = (2, 4, 8)
+"""So many steps of a reduction can be unrolled."""
+MAX_UNROLLED = 160
+"""Vectors in the unrolled steps, at most."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order of groups of loops, by their numbers; `block` tiles of the first group are innermost, unless 1."""
+
+    groups: tuple[int, ...]
+    block: int = 1
+
+
+def order_tiles(
+    block: BlockOp, columns: Sequence[ForOp], others: Sequence[ForOp], rows: Sequence[ForOp]
+) -> list[ForOp]:
+    """The loops over tiles, outermost first. By merit, columns are outermost: their weights stay in cache while the
+    rows pass. Or columns are taken a few at a time, which stay in cache while all rows pass."""
+    groups = [list(columns), list(others), list(rows)]
+    used = tuple(number for number, group in enumerate(groups) if group)
+    options = [Order(order) for order in permutations(used)]
+    if columns and rows and isinstance(trips := columns[-1].size, int):
+        options += [Order(used, size) for size in BLOCKS if trips % size == 0 and trips > size]
+    order = _first("tile-order", block, options or [Order(())])
+    inner: list[ForOp] = []
+    if order.block > 1:
+        outer, part = split(groups[0].pop(), [order.block])
+        groups[0].append(outer)
+        inner = [part]
+    return [*(loop for number in order.groups for loop in groups[number]), *inner]
+
+
+def order_sums(block: BlockOp, reduce: Sequence[ForOp], vectors: int) -> list[ForOp]:
+    """The loops of a reduction, outermost first, around a tile of so many vectors; a few steps of the innermost may be
+    unrolled. By merit they are as they stand."""
+    loops = list(reduce)
+    free = [number for number, loop in enumerate(loops) if loop.likely_trips > 1]
+    options = list(permutations(free)) if len(free) <= 4 else [tuple(free)]
+    order = _first("sum-order", block, options)
+    for place, number in zip(free, order, strict=True):
+        loops[place] = reduce[number]
+    if not loops or not isinstance(trips := loops[-1].size, int):
+        return loops
+    steps = [1, *(size for size in STEPS if trips % size == 0 and trips > size and size * vectors <= MAX_UNROLLED)]
+    if (size := _first("sum-steps", block, steps)) > 1:
+        loops[-1:] = split(loops[-1], [size])
+    return loops
+
+
+def unroll_steps(loops: Sequence[ForOp], reduce: Sequence[ForOp]) -> None:
+    """Unroll the loop that `order_sums` has split off, if it has: of `loops`, which it gave for `reduce`."""
+    if len(loops) > len(reduce):
+        set_kind(loops[-1], ForKind.UNROLLED)
+
+
+def vectors_of(spatial: Sequence[ForOp]) -> int:
+    """The vectors in a tile, whose loops these are, the last along the lanes."""
+    return prod(loop.likely_trips for loop in spatial[:-1])
+
+
+def _first(rule: str, block: BlockOp, options: Sequence[Option]) -> Option:
+    """What the chooser picks; by merit, the first."""
+    return choose(rule, block, options, lambda option: -options.index(option))
