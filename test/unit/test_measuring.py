@@ -106,8 +106,6 @@ def test_what_was_disturbed_is_left_out() -> None:
 class Clock:
     """A timer that needs no time: it says what it is told to say, one after the other, and then the last again."""
 
-    bindings = (None,)
-
     def __init__(self, *times: float):
         self.times = list(times)
 

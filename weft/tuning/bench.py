@@ -12,7 +12,7 @@ inference reads from memory are copied as often as it takes so that they are rea
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from itertools import cycle, islice
 from statistics import median
 from time import perf_counter
 from typing import TypeAlias
@@ -35,12 +35,14 @@ NDArray: TypeAlias = npt.NDArray[np.generic]
 
 DISTURBED = 1.5
 """A time of so many medians is not the kernel's."""
-WINDOWS = 4
+WINDOWS = 6
 """Short times of which the best one counts."""
 PROMISING = 0.98
 """A ratio below which a schedule is measured once more."""
 HOPELESS = 3.0
-"""A ratio above which one pair is enough."""
+"""A ratio above which one time is enough."""
+SLOWER = 1.2
+"""A ratio above which two pairs are enough."""
 TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
 """How far results may be apart, of their size: sums may be added up in another order."""
 COARSE = 0.25
@@ -163,20 +165,19 @@ def differs(given: Sequence[NDArray], expected: Sequence[NDArray]) -> str | None
     return None
 
 
-@dataclass(frozen=True)
 class Timer:
-    """Times calls of kernels on their memories, one after the other."""
+    """Times calls of a kernel on its memories, which take turns."""
 
-    bindings: Sequence[Binding]
+    def __init__(self, bindings: Sequence[Callable[[], object]]):
+        self._turns = cycle(bindings)
 
     def __call__(self, repeats: int) -> float:
-        """Seconds of one call, of so many rounds."""
-        bindings = self.bindings
+        """Seconds of one call, of so many."""
+        calls = list(islice(self._turns, repeats))
         start = perf_counter()
-        for _ in range(repeats):
-            for binding in bindings:
-                binding()
-        return (perf_counter() - start) / (repeats * len(bindings))
+        for call in calls:
+            call()
+        return (perf_counter() - start) / repeats
 
 
 def time_pairs(placed: Callable[[], tuple[Timer, Timer]], rounds: int, min_ms: float) -> list[tuple[float, float]]:
@@ -198,13 +199,14 @@ def time_pairs(placed: Callable[[], tuple[Timer, Timer]], rounds: int, min_ms: f
 def _repeats(timer: Timer, ms: float) -> int:
     """How often to run for so many milliseconds; running to find out warms up."""
     timer(1)
-    turn = min(timer(1) for _ in range(3)) * len(timer.bindings)
-    return max(1, int(ms / 1e3 / max(turn, 1e-7)))
+    return max(1, int(ms / 1e3 / max(min(timer(1) for _ in range(3)), 1e-7)))
 
 
 def _undisturbed(one: Timer, other: Timer, rounds: int, repeats: Sequence[int]) -> list[tuple[float, float]]:
     pairs: list[tuple[float, float]] = []
     for _ in range(3 * rounds):
+        if len(pairs) >= 2 and min(after / before for before, after in pairs) > SLOWER:
+            return pairs
         turns = [(one(repeats[0]), other(repeats[1])) for _ in range(WINDOWS)]
         pairs.append((min(turn[0] for turn in turns), min(turn[1] for turn in turns)))
         if len(good := undisturbed(pairs)) >= rounds:
