@@ -55,7 +55,7 @@ def reference(job: Job) -> Reference:
 
 def test_a_schedule_is_measured_in_pairs(job: Job, reference: Reference) -> None:
     found = measure(job, reference)
-    assert found.status is Status.MEASURED and len(found.ratios) >= 2 and 0 < found.seconds < 0.1
+    assert found.status is Status.MEASURED and len(found.ratios) >= 2 and 0 < found.seconds < 10
     assert set(found.spent) == {"compile", "check", "time"}
     assert len(reference.results) == 2, "results are compared for two sets of inputs"
 
@@ -141,10 +141,13 @@ def test_a_process_on_another_machine_measures_nothing(job: Job) -> None:
 
 
 def test_a_process_that_dies_is_told_of(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    child = Child()
-    monkeypatch.setattr(measuring._HERE, "child", child, raising=False)  # pyright: ignore[reportPrivateUsage]
-    killer = threading.Timer(0.1, child.process.kill)
-    killer.start()
+    ask = Child.ask
+
+    def killed(child: Child, job: Job) -> Measurement | None:
+        child.process.kill()
+        return ask(child, job)
+
+    monkeypatch.setattr(Child, "ask", killed)
     found = run_job(job)
     assert found.status is Status.DIED and "SIGKILL" in found.message
 

@@ -29,8 +29,10 @@ from .features import features_of
 Key: TypeAlias = tuple[str, str, int]
 """Which decision: the rule, the block's name, how many of them came before."""
 
-FAVOURITES = 12
-"""Half of what is drawn is among so many options of the most merit."""
+FAVOURITES = 3
+"""What is drawn by merit has so many before it on average."""
+ANY = 0.2
+"""The part that is drawn without regard to merit."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,13 @@ class Bred:
         return ANALYTIC.choose(decision) if known is None or known >= len(decision.options) else known
 
     def _drawn(self, decision: Decision[Any], known: int | None) -> int:
-        """An option that is not the one of number `known`; every other time, one of the favourites."""
+        """An option that is not the one of number `known`: mostly one of much merit, now and then any."""
         others = [n for n in range(len(decision.options)) if n != known]
-        if self.random.random() < 0.5:
-            merits = [decision.merit(option) for option in decision.options]
-            others = sorted(others, key=lambda n: merits[n], reverse=True)[:FAVOURITES]
-        return self.random.choice(others)
+        if self.random.random() < ANY:
+            return self.random.choice(others)
+        merits = [decision.merit(option) for option in decision.options]
+        others.sort(key=lambda n: merits[n], reverse=True)
+        return others[int(self.random.expovariate(1 / FAVOURITES)) % len(others)]
 
 
 class Space:
