@@ -70,12 +70,16 @@ class Reference:
                 continue  # indices other than 0 are not valid for this kernel
             self.results.append((arrays, [output.copy() for output in binding.outputs]))
 
-    def bindings(self, executable: Executable, job: Job) -> list[Binding]:
-        """`executable` on memory of its own, with as many copies of the weights as the job wants."""
         arrays = self.results[0][0]
+        self._weights = [[arrays[n].copy() for n in job.weights] for _ in range(job.copies)]
+
+    def bindings(self, executable: Executable, job: Job) -> list[Binding]:
+        """`executable` with each copy of the weights; all else that it reads and writes is memory of its own."""
+        mine = [array if n in job.weights else array.copy() for n, array in enumerate(self.results[0][0])]
         turns: list[Binding] = []
-        for _ in range(job.copies):
-            mine = [array.copy() if n in job.weights else array for n, array in enumerate(arrays)]
+        for weights in self._weights:
+            for n, array in zip(job.weights, weights, strict=True):
+                mine[n] = array
             turns.append(executable.bind(mine))
         return turns
 
