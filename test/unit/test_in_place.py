@@ -3,6 +3,7 @@
 # The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
 # pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
 # pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# pyright: reportArgumentType=false
 # ruff: noqa: F821
 
 import shutil
