@@ -153,3 +153,13 @@ def test_writing_over_what_may_not_be_is_refused_with_its_place() -> None:
     assert "func.call @k(%a, %a" in str(materialize(parse_mlir(allowed, "calls.mlir")))
     with pytest.raises(Diagnostic, match=r"calls.mlir:7:3: error: .* writes over its input 0"):
         materialize(parse_mlir(CALLS.format(said=""), "calls.mlir"))
+
+
+def test_functions_claim_of_no_such_buffers_that_they_are_apart() -> None:
+    x = relay.var("x", shape=(4, 5))
+    phases = weft.compile(relay.Function([x], relay.tanh(relay.annotation.stop_fusion(relay.exp(x))))).ir
+    heads = [line for line in phases["llvm"].splitlines() if "llvm.func" in line and "fused_" in line]
+    assert len(heads) >= 4 and not any("noalias" in head for head in heads)
+    y = relay.var("y", shape=(5, 4))
+    moved = weft.compile(relay.Function([y], relay.exp(relay.transpose(y)))).ir["llvm"]
+    assert "noalias" in moved  # a kernel that reads elsewhere does claim it
