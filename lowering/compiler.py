@@ -122,7 +122,7 @@ def compile_graph(
         pool.submit(POOL, pool_text(processor.resolved().triple))
 
         def memo(passes: str) -> KernelMemo | None:
-            if (made := kernel_memo(target, passes, reuse)) is not None:
+            if (made := kernel_memo(target, passes, reuse, pool)) is not None:
                 memos.append(made)
             return made
 

@@ -1,10 +1,11 @@
-"""The compile engine: kernels that were lowered once in this process are not lowered again.
+"""The compile engine: kernels that were lowered once are not lowered again, by this process, nor by another where
+compiled kernels are kept on disk.
 
 A kernel is known by what goes into its lowering: the fused function (`fingerprint`), the passes with their options, the
 target, and the rules of the `PassContext`. What is kept is what the rest of a compilation needs: how the graph sees the
 kernel (the declaration of its `func.func`), how it is linked (that of its `llvm.func`), and the LLVM IR, under which
 the object code is found in turn (`machine/kernel_cache.py`). So what a compilation submits is the same, byte for byte,
-whether it was lowered or found.
+whether it was lowered or found. On disk a kernel is known by the compiler that lowered it as well (`kept_kernels`).
 
 Nothing is kept or found where somebody looks on (instruments, remarks), where passes from elsewhere take part, where
 kernels' passes read or write files, or where a kernel makes checks, which tell of their places in the model. TVM's
@@ -13,12 +14,9 @@ counterpart is its `TECompiler`, whose cache is for one compilation, and keyed b
 
 from __future__ import annotations
 
-import os
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from hashlib import sha256
-from threading import Lock
+from typing import Protocol
 
 from xdsl.dialects import func, llvm
 
@@ -29,76 +27,44 @@ from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Part, is_declaration, is_private, symbol_name
 from ..transforms.infra.registry import outside_passes
 from .check_sites import CHECKS
+from .lowered_kernel import LOWERED, LoweredKernel
+from .machine.kernel_cache import LOWERED_SUFFIX
 from .machine.target import Target
-
-
-@dataclass(frozen=True)
-class LoweredKernel:
-    """A kernel that was lowered: its declarations, its LLVM IR, and the texts of its private symbols by name."""
-
-    declaration: func.FuncOp
-    linked: llvm.FuncOp
-    text: str
-    private: tuple[tuple[str, str], ...]
-
-
-class LoweredKernels:
-    """Lowered kernels by key: those used last, as far as their texts are within `limit` characters."""
-
-    def __init__(self, limit: int):
-        self._limit = limit
-        self._kernels: OrderedDict[str, LoweredKernel] = OrderedDict()
-        self._size = 0
-        self._lock = Lock()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._unlock)
-
-    def _unlock(self) -> None:
-        """Another thread may have had the lock when this process was forked."""
-        self._lock = Lock()
-
-    def get(self, key: str) -> LoweredKernel | None:
-        """The kernel of a key, if it is kept."""
-        with self._lock:
-            if key in self._kernels:
-                self._kernels.move_to_end(key)
-            return self._kernels.get(key)
-
-    def put(self, key: str, kernel: LoweredKernel) -> None:
-        """Keep a kernel."""
-        with self._lock:
-            if key not in self._kernels:
-                self._kernels[key] = kernel
-                self._size += len(kernel.text)
-            while self._size > self._limit:
-                _, dropped = self._kernels.popitem(last=False)
-                self._size -= len(dropped.text)
-
-    def clear(self) -> None:
-        """Drop all."""
-        with self._lock:
-            self._kernels.clear()
-            self._size = 0
-
 
 FILES = frozenset({"apply-schedule.record", "schedule-rules.record-to"})
 """Options that name files which a kernel's passes read or write."""
 
-LOWERED = LoweredKernels(64_000_000)
-"""What the compilations of this process share."""
+
+class Shelf(Protocol):
+    """Where something is kept beyond the end of the process."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anything is kept."""
+        ...
+
+    def kept(self, name: str) -> bytes | None:
+        """What is kept under a name."""
+        ...
+
+    def keep(self, name: str, data: bytes) -> None:
+        """Keep something."""
+        ...
 
 
 class KernelMemo:
-    """What one compilation finds in `LOWERED`, and leaves there: see `infra.apart.Memo`.
+    """What one compilation finds in `LOWERED` and on disk, and leaves there: see `infra.apart.Memo`.
 
     Args:
         rules: all that the lowering of a kernel depends on beside its function.
         submit: takes the name and the LLVM IR of a kernel that was found.
+        shelf: where kernels are kept for other processes, if they are.
     """
 
-    def __init__(self, rules: str, submit: Callable[[str, str], None]):
+    def __init__(self, rules: str, submit: Callable[[str, str], None], shelf: Shelf | None = None):
         self.rules = rules
         self._submit = submit
+        self._shelf = shelf
         self._keys: dict[str, str] = {}
         self._pending: dict[str, tuple[str, func.FuncOp, llvm.FuncOp, tuple[tuple[str, str], ...]]] = {}
         self.found = 0
@@ -108,7 +74,7 @@ class KernelMemo:
         """The declarations of a kernel that was lowered before, and is submitted. `taken` are the names and texts of
         private symbols of the kernels before it, which are told apart by their names in the module as a whole."""
         key = sha256(f"{self.rules}\0{fingerprint(part.module)}".encode()).hexdigest()
-        kernel = LOWERED.get(key)
+        kernel = LOWERED.get(key) or self._from_shelf(key)
         if kernel is None or any(taken.get(name, text) != text for name, text in kernel.private):
             self._keys[part.name] = key
             return None
@@ -132,10 +98,37 @@ class KernelMemo:
         """Keep a kernel, whose LLVM IR is known by now."""
         if (known := self._pending.pop(name, None)) is not None:
             key, declaration, linked, private = known
-            LOWERED.put(key, LoweredKernel(declaration, linked, text, private))
+            LOWERED.put(key, kernel := LoweredKernel(declaration, linked, text, private))
+            self._to_shelf(key, kernel)
+
+    def _from_shelf(self, key: str) -> LoweredKernel | None:
+        if self._shelf is None or not self._shelf.is_there:
+            return None
+        from .kept_kernels import compiler_digest, decoded
+
+        if (compiler := compiler_digest()) is None or (data := self._shelf.kept(_place(key, compiler))) is None:
+            return None
+        if (kernel := decoded(data)) is not None:
+            LOWERED.put(key, kernel)
+        return kernel
+
+    def _to_shelf(self, key: str, kernel: LoweredKernel) -> None:
+        if self._shelf is None or not self._shelf.is_there:
+            return
+        from .kept_kernels import compiler_digest, encoded
+
+        if (compiler := compiler_digest()) is not None and (data := encoded(kernel)) is not None:
+            self._shelf.keep(_place(key, compiler), data)
 
 
-def kernel_memo(target: Target, passes: str, submit: Callable[[str, str], None]) -> KernelMemo | None:
+def _place(key: str, compiler: str) -> str:
+    """The name under which a kernel is kept that a compiler has lowered."""
+    return sha256(f"{key}\0{compiler}".encode()).hexdigest() + LOWERED_SUFFIX
+
+
+def kernel_memo(
+    target: Target, passes: str, submit: Callable[[str, str], None], shelf: Shelf | None = None
+) -> KernelMemo | None:
     """The memo of a compilation by the current `PassContext`; none where every kernel is to be lowered.
 
     `passes` is the text of those that a kernel goes through, with their options.
@@ -149,5 +142,15 @@ def kernel_memo(target: Target, passes: str, submit: Callable[[str, str], None])
         return None
     if not FILES.isdisjoint(context.config):
         return None
-    rules = (str(target.resolved()), passes, context.opt_level, context.required_pass, context.disabled_pass, config)
-    return KernelMemo(repr(rules), submit)
+    from ..transforms.tir.intrinsics.tensor_intrin import TensorIntrin
+
+    rules = (
+        str(target.resolved()),
+        passes,
+        context.opt_level,
+        context.required_pass,
+        context.disabled_pass,
+        config,
+        TensorIntrin.replaced(),
+    )
+    return KernelMemo(repr(rules), submit, shelf)

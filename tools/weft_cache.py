@@ -42,8 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{cache.clear()} kernels removed")
     if arguments.trim:
         print(f"{cache.trim()} kernels removed")
-    entries = list(cache.entries())
-    total = sum(entry.bytes for entry in entries)
+    entries = list(cache.objects())
+    total = sum(entry.bytes for entry in cache.entries())
     print(f"{cache.directory}: {len(entries)} kernels, {total / MEGABYTE:.1f} of {limit / MEGABYTE:.0f} MB")
     now = time.time()
     for name, seconds in _AGES:

@@ -120,6 +120,21 @@ class CodegenPool:
         if self._workers is not None:
             self._running[content] = self._workers.pool.submit(compile_module, text, self._target, self._opt_level)
 
+    @property
+    def is_there(self) -> bool:
+        """Whether anything is kept on disk."""
+        return self._cache is not None
+
+    def kept(self, name: str) -> bytes | None:
+        """What is kept on disk under a name, beside objects."""
+        return None if self._cache is None else self._cache.get(name)
+
+    def keep(self, name: str, data: bytes) -> None:
+        """Keep something on disk, if anything is kept there."""
+        if self._cache is not None:
+            self._cache.put(name, data)
+            self._stored = True
+
     def _kept(self, content: str) -> bytes | None:
         """The object that is kept for a text."""
         if self._memory is not None and (found := self._memory.get(content)) is not None:

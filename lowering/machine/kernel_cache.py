@@ -2,7 +2,8 @@
 
 An object is kept under a hash of the text that it was compiled from, the target, the optimisation level, and the
 version of LLVM: what is found is what would be compiled. The text is that of one kernel, whatever graph it is of and
-wherever it stands there; so kernels are shared by the layers of a model, by models, and by processes.
+wherever it stands there; so kernels are shared by the layers of a model, by models, and by processes. Beside the
+objects stand kernels as LLVM IR, found by what they were lowered from (`kernel_memo`), with the same care.
 
 On disk several processes may write at once, and any of them may end at any moment: a file appears whole, by renaming,
 and what a writer has left behind is swept away an hour later. A directory that grows beyond its limit loses what was
@@ -121,6 +122,10 @@ class KernelCache:
             with replacing(path, mode=0o600) as file:
                 file.write(hashlib.sha256(object_file).digest() + object_file)
 
+    def objects(self) -> Iterator[Entry]:
+        """The compiled kernels, in no order."""
+        return (entry for entry in self.entries() if _is_object(entry.path))
+
     def entries(self) -> Iterator[Entry]:
         """What is stored, in no order."""
         for path in self._files():
@@ -131,7 +136,7 @@ class KernelCache:
 
     def trim(self) -> int:
         """Remove what was used longest ago, until the rest is within the limit, and what writers that were killed have
-        left. Gives how many objects were removed."""
+        left. Gives how many compiled kernels were removed."""
         for path in self._files():
             with suppress(OSError):
                 if path.name.startswith(".") and path.stat().st_mtime < time.time() - _ABANDONED:
@@ -144,17 +149,17 @@ class KernelCache:
                 break
             with suppress(OSError):
                 entry.path.unlink()
-                removed += 1
+                removed += _is_object(entry.path)
             total -= entry.bytes
         return removed
 
     def clear(self) -> int:
-        """Remove all; gives how many objects there were."""
+        """Remove all; gives how many compiled kernels there were."""
         removed = 0
         for path in list(self._files()):
             with suppress(OSError):
                 path.unlink()
-                removed += not path.name.startswith(".")
+                removed += _is_object(path)
         return removed
 
     def _files(self) -> Iterator[Path]:
@@ -165,6 +170,10 @@ class KernelCache:
 
     def _path(self, key: str) -> Path:
         return self.directory / key[:2] / key[2:]
+
+
+def _is_object(path: Path) -> bool:
+    return not path.name.startswith(".") and path.suffix != LOWERED_SUFFIX
 
 
 class MemoryCache:
@@ -214,6 +223,8 @@ MEGABYTE = 1 << 20
 IN_MEMORY = MemoryCache(128 * MEGABYTE)
 """What the compilations of this process share."""
 
+LOWERED_SUFFIX = ".lowered"
+"""Ends the names of kernels that are kept as LLVM IR, beside the objects."""
 _DIGEST = hashlib.sha256().digest_size
 _ABANDONED = 3600.0
 """Seconds after which a file that was not renamed is nobody's any more."""

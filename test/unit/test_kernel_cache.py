@@ -22,9 +22,11 @@ import weft
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import UsageError
 from weft.frontend.mlir import parse_mlir
-from weft.lowering.kernel_memo import LOWERED, LoweredKernel, LoweredKernels, kernel_memo
+from weft.lowering import kept_kernels
+from weft.lowering.kernel_memo import kernel_memo
+from weft.lowering.lowered_kernel import LOWERED, LoweredKernel, LoweredKernels
 from weft.lowering.machine.codegen import CodegenPool
-from weft.lowering.machine.kernel_cache import IN_MEMORY, CacheCounts, KernelCache, MemoryCache
+from weft.lowering.machine.kernel_cache import IN_MEMORY, LOWERED_SUFFIX, CacheCounts, KernelCache, MemoryCache
 from weft.lowering.machine.target import Target
 from weft.runtime.artefact import digest
 from weft.tools.weft_cache import main
@@ -32,6 +34,7 @@ from weft.transforms.infra import ModulePass, registry
 from weft.transforms.infra.info import PassInfo
 from weft.transforms.infra.registry import registered
 from weft.transforms.infra.remarks import Remark, sent_to
+from weft.transforms.tir.intrinsics.tensor_intrin import TensorIntrin
 
 GRAPH = """
 relay.func @main(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
@@ -89,9 +92,9 @@ def test_a_process_finds_on_disk_what_another_made(tmp_path: Path) -> None:
     with knobs.CACHE_DIR.set(str(tmp_path)):
         assert counts(GRAPH) == CacheCounts(compiled=3)
         forget()
-        assert counts(GRAPH) == CacheCounts(disk=3)
+        assert counts(GRAPH) == CacheCounts(disk=3, known=1)
         assert counts(GRAPH) == CacheCounts(memory=3, known=1)
-        assert len(list(KernelCache(tmp_path / "kernels").entries())) == 3
+        assert len(list(KernelCache(tmp_path / "kernels").objects())) == 3
 
 
 MANY = """
@@ -114,6 +117,74 @@ def test_a_graph_of_known_kernels_is_the_same_artefact() -> None:
     assert digest(first.graph) == digest(second.graph)
     arrays = first.example_inputs()
     assert np.array_equal(np.asarray(first(*arrays)), np.asarray(second(*arrays)))
+
+
+def test_a_graph_of_kernels_that_are_kept_on_disk_is_the_same_artefact(tmp_path: Path) -> None:
+    module = parse_mlir(MANY, "many.mlir")
+    with knobs.CACHE_DIR.set(str(tmp_path)):
+        first = weft.compile(module)
+        forget()
+        second = weft.compile(module)
+    assert second.kernel_counts == CacheCounts(disk=len(first.graph.kernels) + 2, known=len(first.graph.kernels))
+    assert digest(first.graph) == digest(second.graph)
+
+
+def test_kernels_that_another_compiler_has_lowered_are_lowered_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with knobs.CACHE_DIR.set(str(tmp_path)):
+        assert known() == 0
+        forget()
+        with monkeypatch.context() as patch:
+            patch.setattr(kept_kernels, "compiler_digest", lambda: "another")
+            assert known() == 0
+            forget()
+            patch.setattr(kept_kernels, "compiler_digest", lambda: None)
+            assert known() == 0, "nobody knows by which"
+        forget()
+        assert known() == 1
+
+
+def test_a_compiler_is_told_by_its_modules_and_unknown_once_they_are_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "pass.py"
+    source.write_text("one = 1")
+    names = [name for name, _ in kept_kernels._sources()]  # pyright: ignore[reportPrivateUsage]
+    assert {"weft.transforms/tir/schedule_rules.py", "weft.dialects/tir/affine.py"} <= set(names)
+    monkeypatch.setattr(kept_kernels, "_sources", lambda: [("pass.py", source)])
+    asked = kept_kernels.compiler_digest.__wrapped__
+    assert asked() is None, "it was written after this process began"
+    os.utime(source, (0, 0))
+    first = asked()
+    source.write_text("one = 2")
+    os.utime(source, (0, 0))
+    assert first is not None and asked() not in (None, first)
+
+
+def test_a_kept_kernel_that_is_damaged_or_of_another_form_is_lowered_anew(tmp_path: Path) -> None:
+    with knobs.CACHE_DIR.set(str(tmp_path)):
+        assert known() == 0
+        (entry,) = [each for each in KernelCache(tmp_path / "kernels").entries() if each.path.suffix == LOWERED_SUFFIX]
+        whole = entry.path.read_bytes()
+        for damaged in (b"", whole[:-1], whole[:40] + b"x" + whole[41:]):
+            entry.path.write_bytes(damaged)
+            forget()
+            assert known() == 0
+        forget()
+        assert known() == 1, "it was written over"
+    for data in (b"", b"[]", b"{}", b'{"declaration": "x", "linked": "", "private": 1, "text": 2}', whole[:-1]):
+        assert kept_kernels.decoded(data) is None
+
+
+def test_an_intrinsic_in_place_of_one_of_wefts_makes_kernels_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = rules()
+    found = TensorIntrin.get("dot_u8s8")
+    assert found is not None and rules() == before, "to read one changes nothing"
+    monkeypatch.setattr(TensorIntrin, "_known", dict(TensorIntrin._known))  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(TensorIntrin, "_replaced", set[str]())
+    TensorIntrin.register("dot_u8s8", found.desc, found.desc, override=True)
+    assert rules() not in (None, before)
 
 
 def known(text: str = GRAPH) -> int:

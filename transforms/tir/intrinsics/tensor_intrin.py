@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from ....dialects.support.diagnostics import did_you_mean
+from ....dialects.support.fingerprint import fingerprint
 from ....dialects.support.verifier import verify
 from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, blocks_under
 from ....dialects.tir.outer_blocks import dissolve
@@ -34,6 +35,7 @@ class TensorIntrin:
     impl: PrimFuncOp
 
     _known: ClassVar[dict[str, TensorIntrin]] = {}
+    _replaced: ClassVar[set[str]] = set()
     _lock: ClassVar[Lock] = Lock()
 
     @classmethod
@@ -60,7 +62,14 @@ class TensorIntrin:
             if (name in cls._known or name in _BUILT_IN) and not override:
                 raise ValueError(f"there is a tensor intrinsic {name} already; give override=True")
             cls._known[name] = made = cls(name, desc, impl)
+            if name in _BUILT_IN:
+                cls._replaced.add(name)
         return made
+
+    @classmethod
+    def replaced(cls) -> list[tuple[str, str]]:
+        """What stands in place of Weft's own, which its schedule rules use: names and what tells them apart."""
+        return [(name, fingerprint(cls._known[name].impl)) for name in sorted(cls._replaced)]
 
     @classmethod
     def get(cls, name: str, allow_missing: bool = False) -> TensorIntrin | None:
@@ -75,6 +84,7 @@ class TensorIntrin:
             desc, impl = (from_source(text) for text in _BUILT_IN[name])
             assert isinstance(desc, PrimFuncOp) and isinstance(impl, PrimFuncOp)
             cls.register(name, desc, impl, override=True)
+            cls._replaced.discard(name)
         if (found := cls._known.get(name)) is None and not allow_missing:
             hint = did_you_mean(name, [*cls._known, *_BUILT_IN])
             raise ValueError(f"there is no tensor intrinsic {name}" + (f"; {hint}" if hint else ""))

@@ -1,0 +1,107 @@
+"""Lowered kernels as bytes, to be kept on disk, and what tells the compiler that made them from others.
+
+What is kept is read by another process, perhaps of another version. So the key that it is found under says everything
+that decides on it: the kernel and the rules of its lowering (`kernel_memo`), and here the compiler itself, by the
+contents of its modules. What comes back is read by the parser, which runs nothing, and what does not come back as it
+was is not kept at all.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from io import StringIO
+from pathlib import Path
+
+from xdsl.dialects import func, llvm
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from .. import dialects, lowering, transforms
+from ..dialects.support.fingerprint import fingerprint
+from ..transforms.infra.registry import new_ir_context
+from .lowered_kernel import LoweredKernel
+
+_STARTED = time.time()
+"""When this process had read its modules, or nearly."""
+
+
+@cache
+def compiler_digest() -> str | None:
+    """A digest of the modules that lower kernels and of what they stand on; `None` where they cannot be read, or were
+    changed since this process has."""
+    digest = sha256()
+    try:
+        digest.update(f"{sys.version}\0{version('xdsl')}\0{version('llvmlite')}".encode())
+        for name, path in _sources():
+            if path.stat().st_mtime > _STARTED:
+                return None
+            text = path.read_bytes()
+            digest.update(f"\0{name}\0{len(text)}\0".encode())
+            digest.update(text)
+    except (OSError, PackageNotFoundError):
+        return None
+    return digest.hexdigest()
+
+
+def _sources() -> Iterator[tuple[str, Path]]:
+    """The modules by their place in their package."""
+    for package in (dialects, lowering, transforms):
+        assert package.__file__ is not None
+        root = Path(package.__file__).parent
+        for path in sorted(root.rglob("*.py")):
+            yield f"{package.__name__}/{path.relative_to(root).as_posix()}", path
+
+
+def encoded(kernel: LoweredKernel) -> bytes | None:
+    """A kernel as bytes; `None` if it would not come back as it is."""
+    parts = {
+        "declaration": _written(kernel.declaration),
+        "linked": _written(kernel.linked),
+        "private": kernel.private,
+        "text": kernel.text,
+    }
+    data = json.dumps(parts).encode()
+    back = decoded(data)
+    return data if back is not None and _told(back) == _told(kernel) else None
+
+
+def decoded(data: bytes) -> LoweredKernel | None:
+    """The kernel that was written as these bytes, if they are one."""
+    try:
+        parts = json.loads(data)
+        declaration, linked = _read(parts["declaration"]), _read(parts["linked"])
+        private, text = parts["private"], parts["text"]
+        names = tuple((str(name), str(body)) for name, body in private)
+    except (ValueError, KeyError, TypeError, ParseError, VerifyException):
+        return None
+    if not isinstance(declaration, func.FuncOp) or not isinstance(linked, llvm.FuncOp) or not isinstance(text, str):
+        return None
+    return LoweredKernel(declaration, linked, text, names)
+
+
+def _told(kernel: LoweredKernel) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
+    return fingerprint(kernel.declaration), fingerprint(kernel.linked), kernel.text, kernel.private
+
+
+def _written(op: Operation) -> str:
+    out = StringIO()
+    Printer(out, print_generic_format=True).print_op(op)
+    return out.getvalue()
+
+
+def _read(text: str) -> Operation:
+    module = Parser(_context(), text, "a kept kernel").parse_module()
+    (op,) = module.ops
+    op.detach()
+    return op
+
+
+_context = cache(new_ir_context)
