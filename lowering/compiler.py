@@ -24,6 +24,7 @@ from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
 from ..transforms.infra.parts import Sink, settle, take_apart
+from ..transforms.infra.timing import timed
 from .abi import CONSTANTS_TABLE, ENTRY, GRAPH_SYMBOLS, INPUTS, POOL, POOLS, CompiledGraph, DeviceCode, Site, TensorSpec
 from .affine_sizes import sizes_of
 from .check_sites import read_checks
@@ -81,12 +82,13 @@ def compile_graph(
     codegen_level: int = 3,
     jobs: int | None = None,
     counted: Callable[[CacheCounts], None] | None = None,
+    verified: bool = False,
 ) -> CompiledGraph:
     """Compile a module that is at phase `start` (which it no longer is afterwards) to object code, by the rules of the
     current `PassContext`.
 
     `codegen_level` is LLVM's, 0 to 3. `jobs` processes generate code: as many as there are processors, unless given.
-    `counted` is told where the kernels came from.
+    `counted` is told where the kernels came from. `verified` says that the module was verified already.
 
     Raises:
         Diagnostic: the module is not valid, something in it cannot be lowered, or a constant's data is missing.
@@ -94,10 +96,13 @@ def compile_graph(
     if target.kind == "c":
         from .loops_to_c.compile import compile_c_graph
 
-        verify(module)
+        if not verified:
+            verify(module)
         lower(module, target, "loops", start)
         return compile_c_graph(module, target, codegen_level)
-    verify(module)
+    if not verified:
+        with timed("Verifier"):
+            verify(module)
     facts: list[_Facts] = []
     names: list[str] = []
     tables: list[StepTable] = []
@@ -143,7 +148,9 @@ def compile_graph(
                 names.append(kernel)
             if kernel is None:
                 sources.extend(op.text.data for op in module.ops if isinstance(op, SourceOp))
-            pool.submit(MAIN if kernel is None else kernel, text := _unit_text(module))
+            with timed("LLVM IR"):
+                text = _unit_text(module)
+            pool.submit(MAIN if kernel is None else kernel, text)
             for each in memos:
                 each.written(kernel or MAIN, text)
 
@@ -152,7 +159,8 @@ def compile_graph(
         else:
             required = PassContext.current().required_pass
             run(pipeline(target, start, required=required, observer=observe, sink=submit, memo=memo), module)
-        objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
+        with timed("code generation"):
+            objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
     objects += _compiled_sources(sources, target, codegen_level)
     if counted is not None:
         pool.counts.known = sum(each.found for each in memos)

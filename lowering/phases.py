@@ -31,6 +31,7 @@ from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Sink, symbol_name
 from ..transforms.infra.registry import canonical_name, get_pass_type, is_registered, outside_passes
 from ..transforms.infra.sequential import Sequential
+from ..transforms.infra.timing import timed
 
 if TYPE_CHECKING:
     from .machine.target import Target
@@ -64,7 +65,8 @@ class Phase(Sequential):
             Diagnostics: what the passes have made is no valid module.
         """
         super().apply(ctx, op)
-        verify(op)
+        with timed("Verifier"):
+            verify(op)
         if self.observer is not None:
             self.observer(self.info.name, op, _kernel_name(op) if self.is_part else None)
 
@@ -77,6 +79,7 @@ def _kernel_name(part: ModuleOp) -> str:
     return name
 
 
+@timed("making passes")
 def pipeline(
     target: Target,
     start: str = "import",

@@ -23,6 +23,7 @@ from ..transforms.infra.printing import module_text
 from ..transforms.infra.registry import canonical_name, get_pass_type, new_ir_context
 from ..transforms.infra.remarks import Remark, sent_to
 from ..transforms.infra.reproducer import Reproducer
+from ..transforms.infra.timing import timed
 from .entry import internal_error, trace_if_debugging, use_color
 from .instrumentation import Instrumentation
 from .options import Options
@@ -165,8 +166,10 @@ class Job:
 
     def _process(self) -> None:
         options = self.options
-        module = LocatedParser(self.context, self.text, self.name).parse_module(not options.no_implicit_module)
-        verify(module)
+        with timed("Parser"):
+            module = LocatedParser(self.context, self.text, self.name).parse_module(not options.no_implicit_module)
+        with timed("Verifier"):
+            verify(module)
         if options.input != "-":
             load_weights(module, Path(options.input), later=True)
         if options.shape:
@@ -176,7 +179,8 @@ class Job:
         if options.verify_roundtrip:
             check_roundtrip(module, self.context)
         self._run_passes(module)
-        self.output = self._emit(module)
+        with timed("Output"):
+            self.output = self._emit(module)
 
     def _run_passes(self, module: ModuleOp) -> None:
         try:

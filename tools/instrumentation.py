@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from functools import partial
+from time import perf_counter
 
 from xdsl.context import Context
 
@@ -28,6 +29,7 @@ class Instrumentation:
         self._options = options
         self._plan = plan
         self._timing = PassTimingInstrument() if options.timing else None
+        self._start = perf_counter()
         self._statistics = PassStatistics() if options.pass_statistics else None
         self._reproducer = CrashReproducer(options.crash_reproducer) if options.crash_reproducer else None
 
@@ -77,7 +79,7 @@ class Instrumentation:
             sys.stderr.write(self._statistics.render())
         if self._timing is not None and self._timing.profiles:
             tree = self._options.timing_display == "tree"
-            sys.stderr.write(self._timing.render() if tree else self._timing.render_table())
+            sys.stderr.write(self._timing.render() if tree else self._timing.render_table(perf_counter() - self._start))
         if self._reproducer is not None and self._reproducer.written is not None:
             note = Note(f"run `weft-opt --run-reproducer {self._reproducer.written}` to see it again")
             emit(

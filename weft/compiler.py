@@ -24,6 +24,7 @@ from .lowering.phases import PHASES
 from .runtime.executable import Executable
 from .transforms.infra import PassContext
 from .transforms.infra.config import RECORDS_THREADS, TUNING_RECORDS
+from .transforms.infra.timing import timed
 from .transforms.infra.walk import clone
 from .transforms.relay.bind_params import bind_params
 from .transforms.relay.bind_shapes import bind_shapes
@@ -140,8 +141,10 @@ def _compile(
         hint = did_you_mean(phase, PHASES[:-1]) or f"they are: {', '.join(PHASES[:-1])}"
         raise UsageError(f"there is no phase '{phase}' to compile from", hint=hint)
     with rare_garbage_collection():
-        module = load_module(model, shapes)
-        verify(module)
+        with timed("frontend"):
+            module = load_module(model, shapes)
+        with timed("Verifier"):
+            verify(module)
         start = phase or phase_of(module)
         select_entry(module, function)
         check_loaded(module)
@@ -149,7 +152,9 @@ def _compile(
             bind_params(module, params)
         texts = PhaseTexts(clone(module), start, target, context)
         counts: list[CacheCounts] = []
-        exe = Executable(compile_graph(module, target, start=start, counted=counts.append), threads, texts)
+        graph = compile_graph(module, target, start=start, counted=counts.append, verified=not params)
+        with timed("loading"):
+            exe = Executable(graph, threads, texts)
         exe.kernel_counts = counts[0] if counts else None
         return exe
 

@@ -413,6 +413,15 @@ def test_timing_can_be_a_tree(weft_opt: Tool) -> None:
     assert re.search(r"^ +cse: ", run.err, re.M)
 
 
+def test_what_is_timed_adds_up_to_the_whole_run(weft_opt: Tool) -> None:
+    run = weft_opt("--compile-to=tir", "--mlir-timing", text=GRAPH)
+    rows = {name: float(s) for s, name in re.findall(r"^ +([0-9.]+) \( *[0-9.]+%\)  (.+)$", run.err, re.M)}
+    assert {"Parser", "Verifier", "Output", "Rest", "making passes", "fuse-ops", "Total"} <= set(rows)
+    total = rows.pop("Total")
+    assert abs(sum(rows.values()) - total) <= 1e-4 * len(rows)
+    assert f"Total Execution Time: {total:.4f} seconds" in run.err
+
+
 def test_a_reader_that_leaves_early_is_no_error(weft_opt: Tool) -> None:
     import subprocess
 

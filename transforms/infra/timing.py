@@ -1,15 +1,17 @@
-"""Time and memory per pass."""
+"""Time and memory per pass, and of the steps of a compilation that are no passes."""
 
 from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
 from xdsl.dialects.builtin import ModuleOp
 
+from .context import PassContext
 from .info import PassInfo
 from .instruments import PassInstrument
 
@@ -79,12 +81,27 @@ class PassTimingInstrument(PassInstrument):
         self._local.__dict__.clear()  # this thread's tree alone
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        profile = Profile(info.name, bytes=self._traced())
+        self._begin(info.name)
+
+    def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        self._end()
+
+    @contextmanager
+    def section(self, name: str) -> Generator[None]:
+        """Measure what is done in the `with` block, which is no pass."""
+        self._begin(name)
+        try:
+            yield
+        finally:
+            self._end()
+
+    def _begin(self, name: str) -> None:
+        profile = Profile(name, bytes=self._traced())
         self._open()[-1].children.append(profile)
         self._open().append(profile)
         profile.start = perf_counter()
 
-    def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+    def _end(self) -> None:
         end = perf_counter()
         profile = self._open().pop()
         profile.seconds = end - profile.start
@@ -127,14 +144,19 @@ class PassTimingInstrument(PassInstrument):
             )
             stack.extend((child, depth + 1, profile.seconds) for child in reversed(profile.children))
 
-    def render_table(self) -> str:
-        """The same times in the manner of `mlir-opt --mlir-timing`: passes of one name put together, longest first."""
+    def render_table(self, wall: float | None = None) -> str:
+        """The same times in the manner of `mlir-opt --mlir-timing`: passes of one name put together, longest first.
+
+        With `wall`, the seconds that all of it took, what was not measured is shown as the rest.
+        """
         seconds: dict[str, float] = {}
         stack = list(self.profiles)
         while stack:
             profile = stack.pop()
             seconds[profile.name] = seconds.get(profile.name, 0.0) + profile.own_seconds
             stack.extend(profile.children)
+        if wall is not None:
+            seconds["Rest"] = max(wall - sum(seconds.values()), 0.0)
         total = sum(seconds.values())
         rule = f"===-{'-' * 73}-==="
         lines = [rule, "Execution time report".center(len(rule)).rstrip(), rule]
@@ -149,6 +171,16 @@ class PassTimingInstrument(PassInstrument):
         import json
 
         return json.dumps([profile.as_dict() for profile in self.profiles])
+
+
+@contextmanager
+def timed(name: str) -> Generator[None]:
+    """Have the instruments of the current `PassContext` that measure time measure the `with` block as well."""
+    with ExitStack() as sections:
+        for instrument in PassContext.current().instruments:
+            if isinstance(instrument, PassTimingInstrument):
+                sections.enter_context(instrument.section(name))
+        yield
 
 
 def _percent(part: float, whole: float) -> str:
