@@ -98,14 +98,29 @@ class Looks:
         try:
             return self._seen(op)
         except KeyError:  # an attribute has no number yet
-            blocks = [*op.successors, *(block for region in op.regions for block in region.blocks)]
-            values = [*op.operands, *op.results, *(argument for block in blocks for argument in block.args)]
-            known = self._by_id
-            for attribute in (*(v.type for v in values), *op.properties.values(), *op.attributes.values()):
-                if id(attribute) not in known:
-                    self._kept.append(attribute)
-                    known[id(attribute)] = self._numbers.setdefault(attribute, next(_unused))
+            number = self._number
+            for value in op.operands:
+                number(value.type)
+            for value in op.results:
+                number(value.type)
+            for attribute in op.properties.values():
+                number(attribute)
+            for attribute in op.attributes.values():
+                number(attribute)
+            for block in op.successors if op.successor_uses else ():
+                for argument in block.args:
+                    number(argument.type)
+            for region in op.regions:
+                for block in region.blocks:
+                    for argument in block.args:
+                        number(argument.type)
             return self._seen(op)
+
+    def _number(self, attribute: Attribute) -> None:
+        """Give an attribute the number of those that are equal to it."""
+        if id(attribute) not in self._by_id:
+            self._kept.append(attribute)
+            self._by_id[id(attribute)] = self._numbers.setdefault(attribute, next(_unused))
 
     def _seen(self, op: Operation) -> tuple[object, ...]:
         number = self._by_id

@@ -61,7 +61,8 @@ class IterKind(StrEnum):
     OPAQUE = "opaque"
 
 
-_KINDS = frozenset(kind.value for kind in IterKind)
+_KINDS = {kind.value: kind for kind in IterKind}
+"""By name; to ask the enumeration takes long."""
 
 
 @irdl_op_definition
@@ -149,7 +150,7 @@ class BlockOp(IRDLOperation):
     @property
     @remembered
     def kinds(self) -> tuple[IterKind, ...]:
-        return tuple(IterKind(kind.data) for kind in self.iter_kinds)
+        return tuple([_KINDS.get(kind.data) or IterKind(kind.data) for kind in self.iter_kinds])
 
     @property
     @remembered

@@ -56,7 +56,8 @@ INDEPENDENT = "independent"
 """Annotation of a loop: it is known to whoever wrote it that no iteration touches what another one writes."""
 
 
-_KINDS = frozenset(kind.value for kind in ForKind)
+_KINDS = {kind.value: kind for kind in ForKind}
+"""By name; to ask the enumeration takes long."""
 
 
 @irdl_op_definition
@@ -117,7 +118,7 @@ class ForOp(IRDLOperation):
 
     @property
     def for_kind(self) -> ForKind:
-        return ForKind(self.kind.data)
+        return _KINDS.get(self.kind.data) or ForKind(self.kind.data)
 
     @for_kind.setter
     def for_kind(self, kind: ForKind) -> None:

@@ -280,7 +280,8 @@ def _search(loop: ForOp, first: Touch, second: Touch) -> Verdict:
     """Look at all elements that the two accesses touch; where they are many, at those that they touch in the first
     iteration of the loops outside."""
     for everywhere in (True, False):
-        touched, others = (_elements(loop, touch, everywhere) for touch in (first, second))
+        touched = _elements(loop, first, everywhere)
+        others = touched if second is first else _elements(loop, second, everywhere)
         if touched is None or others is None:
             continue
         iterations: dict[tuple[int, ...], set[int]] = {}
