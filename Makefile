@@ -7,13 +7,14 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 N ?= 10000
 FIRST ?= 1000000
 
-.PHONY: help demo test static lit large fuzz bless clean
+.PHONY: help demo test static lit large test-cross fuzz bless clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo            compile and run SqueezeNet, beside ONNX Runtime"
 	@echo "make test            every check: ruff, pyright, lit, pytest"
 	@echo "make large           the tests of whole models of full size, which make test leaves out"
+	@echo "make test-cross      models on other processors, by emulators, which it installs (Debian's; as root)"
 	@echo "make fuzz N=1000     that many random graphs and mutated files of each kind; FIRST=0 is where they begin"
 	@echo "make bless T=NAME    rewrite the CHECK lines of the lit test NAME from what the tools print now"
 	@echo "make clean           remove .venv and what was built"
@@ -36,6 +37,15 @@ lit: $(VENV)/with-dev
 
 large: $(VENV)/with-dev
 	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) -m large
+
+# What is not there and cannot be installed is skipped, with a word.
+CROSS := qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross lld
+
+test-cross: $(VENV)/with-dev
+	@which qemu-aarch64 qemu-riscv64 aarch64-linux-gnu-gcc riscv64-linux-gnu-gcc wasm-ld >/dev/null || \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(CROSS); } || true
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check wasmtime || true
+	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) -rs -m cross
 
 fuzz: $(VENV)/with-dev
 	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) test/fuzz --cases $(N) --first-case $(FIRST)

@@ -28,7 +28,7 @@ from typing import ClassVar
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr, SymbolRefAttr, i8, i32, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr, SymbolRefAttr, i1, i8, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -69,7 +69,7 @@ class AddEntryPointPass(ModulePass):
 
 def declarations(declared: set[str]) -> list[llvm.FuncOp]:
     """What entries call, as far as it is not declared."""
-    called = (("memset", [PTR, i32, i64], PTR), (RUN, [PTR, PTR, i64], VOID), ("memcpy", [PTR, PTR, i64], PTR))
+    called = ((RUN, [PTR, PTR, i64], VOID), ("memcpy", [PTR, PTR, i64], PTR))
     return [_declare(name, operands, result) for name, operands, result in called if name not in declared]
 
 
@@ -145,7 +145,8 @@ def _run(main: llvm.FuncOp, thread: str, name: str, linkage: str) -> llvm.FuncOp
     context = builder.insert(llvm.AllocaOp(_integer(builder, CONTEXT_BYTES), i8, alignment=POINTER_BYTES)).res
     counters = main.attributes[COUNTER_BYTES]
     assert isa(counters, IntegerAttr[IntegerType])
-    _call(builder, "memset", [arena, _integer(builder, 0, i32), _integer(builder, counters.value.data)], PTR)
+    cleared = [arena, _integer(builder, 0, i8), _integer(builder, counters.value.data), _integer(builder, 0, i1)]
+    builder.insert(llvm.CallIntrinsicOp("llvm.memset.p0.i64", cleared, []))
     for number, value in enumerate((inputs, outputs, arena, num_threads)):
         builder.insert(llvm.StoreOp(value, _field(builder, context, number)))
     body = builder.insert(llvm.AddressOfOp(thread, PTR)).result

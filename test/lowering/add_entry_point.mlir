@@ -22,7 +22,7 @@
 // CHECK-LABEL: llvm.func @weft_run(%15: !llvm.ptr, %16: !llvm.ptr, %17: !llvm.ptr, %18: i64) -> i64 {
 // CHECK:         %[[CONTEXT:[0-9]+]] = llvm.alloca
 // CHECK:         %[[BYTES:[0-9]+]] = llvm.mlir.constant(256) : i64
-// CHECK-NEXT:    llvm.call @memset(%17, %{{[0-9]+}}, %[[BYTES]])
+// CHECK:         llvm.call_intrinsic "llvm.memset.p0.i64"(%17, %{{[0-9]+}}, %[[BYTES]], %{{[0-9]+}})
 // CHECK:         llvm.store %15
 // CHECK:         llvm.store %16
 // CHECK:         llvm.store %17
@@ -54,7 +54,6 @@ llvm.func @main(%arena: !llvm.ptr, %num_threads: i64) attributes {weft.inputs = 
 // What is declared already is not declared again.
 // CHECK-LABEL: llvm.func internal @weft_graph(
 // CHECK:       llvm.func @weft_pool_1_run
-// CHECK-NEXT:  llvm.func @memset
 // CHECK-NEXT:  llvm.func internal @weft_thread
 llvm.func @main(%arena: !llvm.ptr, %num_threads: i64) attributes {weft.inputs = [], weft.outputs = [], weft.counter_bytes = 128 : i64} {
   llvm.return
