@@ -3,20 +3,23 @@
 // RUN: weft-opt %s -p thread-sync,convert-tir-to-gpu,convert-loops-to-llvm --emit=asm --target=cuda | filecheck %s --check-prefix=PTX
 
 // CHECK-LABEL: "memref.global"() <{sym_name = "what_another_thread_wrote_is_waited_for_kernel_0_shared_0", type = memref<8xf32, 3 : i64>
-// CHECK-NEXT:  func.func private @what_another_thread_wrote_is_waited_for_kernel_0(%x: memref<8xf32>, %y: memref<8xf32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 8, 1, 1>} {
+// CHECK:       func.func private @what_another_thread_wrote_is_waited_for_kernel_0(%x: memref<8xf32>, %y: memref<8xf32>)
+// CHECK:         attributes {gpu.kernel, gpu.known_block_size = array<i32: 8, 1, 1>} {
 // CHECK:         %threadIdx_x = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
 // CHECK:         %s = "memref.memory_space_cast"(%{{.*}}) : (memref<8xf32, 3 : i64>) -> memref<8xf32>
 // CHECK:         "gpu.barrier"() : () -> ()
 // CHECK:       func.func @what_another_thread_wrote_is_waited_for(%x: memref<8xf32>, %y: memref<8xf32>) {
-// CHECK:         "gpu.launch_func"(%c1, %c1, %c1, %c8, %c1, %c1, %x, %y)
+// CHECK:         "gpu.launch_func"(%c1, %c1, %c1, %c8, %c1, %c1, %x,
+// CHECK-NEXT:        %y) <{kernel = @what_another_thread_wrote_is_waited_for_kernel_0,
 
 // LLVM-LABEL: llvm.mlir.global internal @what_another_thread_wrote_is_waited_for_kernel_0_shared_0
 // LLVM:       llvm.func @what_another_thread_wrote_is_waited_for_kernel_0
-// LLVM-SAME:    nvvm.kernel, nvvm.reqntid = array<i32: 8, 1, 1>
+// LLVM:         nvvm.kernel, nvvm.reqntid = array<i32: 8, 1, 1>
 // LLVM:         llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.tid.x"() : () -> i32
 // LLVM:         llvm.addrspacecast %{{.*}} : !llvm.ptr<3> to !llvm.ptr
 // LLVM:         llvm.call_intrinsic "llvm.nvvm.barrier.cta.sync.aligned.all"
-// LLVM:       llvm.func @what_another_thread_wrote_is_waited_for(!llvm.ptr, !llvm.ptr) attributes {weft.launches = [{{.*}}kernel = @what_another_thread_wrote_is_waited_for_kernel_0
+// LLVM:       llvm.func @what_another_thread_wrote_is_waited_for(!llvm.ptr, !llvm.ptr)
+// LLVM-NEXT:      attributes {weft.launches = [{kernel = @what_another_thread_wrote_is_waited_for_kernel_0, grid = array<i64: 1, 1, 1>
 
 // PTX-LABEL: .visible .entry what_another_thread_wrote_is_waited_for_kernel_0(
 // PTX:       .reqntid 8
@@ -68,7 +71,7 @@ tir.prim_func @two_nests(%x: memref<8xf32>, %y: memref<8xf32>) {
 // The longest loop of an axis says how many threads there are; beside a shorter one the others do nothing, and outside of
 // all of them one works.
 // CHECK-LABEL: func.func private @not_all_threads_work_kernel_0
-// CHECK-SAME:    gpu.known_block_size = array<i32: 8, 1, 1>
+// CHECK:         gpu.known_block_size = array<i32: 8, 1, 1>
 // CHECK:         %[[SOME:.*]] = arith.cmpi slt, %threadIdx_x, %c4 : index
 // CHECK-NEXT:    scf.if %[[SOME]] {
 // CHECK:         %[[ONE:.*]] = arith.cmpi eq, %threadIdx_x, %c0 : index
