@@ -68,7 +68,8 @@ class LowerTEPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         place_calls(op, PROCESSORS if self.gpu is None else (*PROCESSORS, self.gpu))
-        divide_by_target(op)
+        if self.gpu is not None:
+            divide_by_target(op)
         copies: dict[str, bool] = {}
         lower_external(op)
         dynamic = DynamicCalls(op, lower_at)
