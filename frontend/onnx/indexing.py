@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
@@ -147,10 +148,39 @@ def tensor_scatter(node: Node) -> SSAValue:
     return node.emit("where", node.reshape(inside, mask), taken, cache)
 
 
+def compress(node: Node) -> SSAValue:
+    """The slices along an axis, or the elements, where a condition that is known at import is true."""
+    import numpy as np
+
+    x, condition = node.input(0, at_least=1), node.static(1)
+    if condition.ndim != 1:
+        raise Malformed(f"the condition has rank {condition.ndim}, but must have rank 1")
+    if "axis" in node.attributes:
+        axis = node.axis(node.integer("axis"), rank_of(x))
+    else:
+        axis, x = 0, node.reshape(x, [prod(node.static_shape(x))])
+    kept = np.flatnonzero(condition)
+    extent = shape_of(x)[axis]
+    if extent != DYNAMIC and kept.size and kept[-1] >= extent:
+        raise Malformed(f"the condition is true at {kept[-1]}, beyond the {extent} slices that there are")
+    mode = "error" if extent == DYNAMIC else "clip"
+    return node.emit("take", x, node.constant(kept.astype(np.int64)), axis=axis, mode=mode)
+
+
+def non_zero(node: Node) -> SSAValue:
+    """The places of what is not zero in a tensor that is known at import, a row for each dimension; one of a scalar."""
+    import numpy as np
+
+    x = np.atleast_1d(node.static(0))
+    return node.constant(np.array(np.nonzero(x), np.int64).reshape(x.ndim, -1))
+
+
 CONVERTERS: dict[str, Versions] = {
+    "Compress": {9: compress},
     "Gather": {1: gather},
     "GatherElements": {11: gather_elements},
     "GatherND": {11: gather_nd},
+    "NonZero": {9: non_zero},
     "OneHot": {9: one_hot},
     "ReverseSequence": {10: reverse_sequence},
     "Scatter": {9: scatter_elements},

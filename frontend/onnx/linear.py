@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import DYNAMIC, broadcast_shapes, shape_of
+from ...dialects.relay.base import DYNAMIC, broadcast_shapes, shape_of, tensor
+from ...dialects.support.dtypes import numpy_dtype
 from .elementwise import is_integer
+from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
+
+MAX_DETERMINANT = 10
+"""The rows of a matrix whose determinant is imported: of as many there are 2^10 minors."""
 
 
 def swap_last(node: Node, x: SSAValue) -> SSAValue:
@@ -116,7 +122,41 @@ def _product(shape: Sequence[int]) -> int:
     return result
 
 
+def determinant(node: Node) -> SSAValue:
+    """The determinants of matrices, by the minors of the first rows: those of `k` rows from those of one row less, for
+    all choices of `k` columns at once.
+
+    Raises:
+        Unsupported: the matrices are large, and so have too many minors.
+    """
+    import numpy as np
+
+    x = node.input(0, at_least=2)
+    *batch, rows, columns = node.static_shape(x)
+    if rows != columns or not rows:
+        raise Malformed(f"matrices of {rows} x {columns}, which must be square")
+    if rows > MAX_DETERMINANT:
+        raise Unsupported(f"matrices of {rows} rows; {MAX_DETERMINANT} are imported at most")
+    matrices = node.reshape(x, [_product(batch), rows, columns])
+    minors = node.constant(np.ones((1, 1), numpy_dtype(tensor(x).element_type)))
+    smaller: list[tuple[int, ...]] = [()]
+    for row in range(rows):
+        chosen = list(combinations(range(columns), row + 1))
+        place = {each: number for number, each in enumerate(smaller)}
+        rest = [[place[(*each[:i], *each[i + 1 :])] for i in range(row + 1)] for each in chosen]
+        signs = [(-1) ** (row + i) for i in range(row + 1)]
+        line = node.emit("strided_slice", matrices, begin=[row], end=[row + 1], strides=[1], axes=[1])
+        line = node.reshape(line, [_product(batch), columns])
+        factors = node.emit("take", line, node.constant(np.array(chosen, np.int64)), axis=1)
+        parts = node.emit("take", minors, node.constant(np.array(rest, np.int64)), axis=1)
+        signed = node.emit("multiply", factors, node.constant(np.array(signs, numpy_dtype(tensor(x).element_type))))
+        minors = node.emit("sum", node.emit("multiply", signed, parts), axis=[2])
+        smaller = chosen
+    return node.reshape(minors, batch)
+
+
 CONVERTERS: dict[str, Versions] = {
+    "Det": {11: determinant},
     "Flatten": {1: flatten},
     "Gemm": {7: gemm},
     "MatMul": {1: matmul},

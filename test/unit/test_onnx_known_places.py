@@ -64,6 +64,38 @@ def test_columns_are_added_into_an_image(strides: list[int], dilations: list[int
     check(model("Col2Im", [x], [image, block], strides=strides, dilations=dilations, pads=pads), x)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 4, 4), (2, 2, 7, 7)])
+def test_determinants_are_made_of_minors(shape: tuple[int, ...]):
+    x = normal(*shape)
+    found = evaluate(model("Det", [x], opset=22), [x])[0]
+    assert found.shape == shape[:-2]
+    np.testing.assert_allclose(found, np.linalg.det(x.astype(np.float64)), rtol=1e-4)
+
+
+def test_a_determinant_of_many_rows_is_refused():
+    with pytest.raises(Diagnostic) as error:
+        from_onnx(model("Det", [normal(11, 11)], opset=22))
+    assert "matrices of 11 rows" in error.value.notes[0].message
+
+
+@pytest.mark.parametrize("axis", [{}, {"axis": 1}, {"axis": -1}])
+@pytest.mark.parametrize("condition", [[], [True], [False, True, True], [False]])
+def test_slices_are_taken_where_a_condition_that_is_known_is_true(axis: dict[str, Any], condition: list[bool]):
+    x = normal(2, 3, 4)
+    check(model("Compress", [x], [np.array(condition, np.bool_)], opset=11, **axis), x)
+
+
+def test_a_condition_that_is_true_beyond_the_end_is_refused():
+    with pytest.raises(Diagnostic, match="true at 3, beyond the 2 slices"):
+        from_onnx(model("Compress", [normal(2, 3)], [np.array([True, False, False, True])], opset=11, axis=0))
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 2)])
+def test_the_places_of_what_is_not_zero_are_known(shape: tuple[int, ...]):
+    x = np.asarray(normal(*shape) > 0)
+    check(model("NonZero", [], [x], opset=13))
+
+
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize("corners", [0, 1])
 def test_volumes_are_sampled(padding: str, corners: int):
