@@ -57,6 +57,11 @@ def known_modules() -> set[tuple[str, ...]]:
     return {module_of(path) for path in sources()}
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def imports(path: Path, *, at_load: bool) -> Iterator[tuple[tuple[str, ...], int]]:
     """What a file imports of Weft, and in which line. `at_load`: only what is imported when the file itself is."""
     known = known_modules()
@@ -78,9 +83,10 @@ def imports(path: Path, *, at_load: bool) -> Iterator[tuple[tuple[str, ...], int
                 yield from visit(child)
             return
         for child in ast.iter_child_nodes(node):
-            yield from visit(child)
+            if not isinstance(child, ast.expr):  # no expression imports
+                yield from visit(child)
 
-    yield from visit(ast.parse(path.read_text()))
+    yield from visit(parsed(path))
 
 
 def folder_of(module: tuple[str, ...]) -> str:
@@ -120,7 +126,7 @@ def test_the_runtime_imports_no_compiler() -> None:
 
 def imports_in_functions(path: Path) -> Iterator[tuple[tuple[str, ...], int]]:
     """What a file imports of Weft while its functions run."""
-    functions = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef))
+    functions = (node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef))
     for function in functions:
         for node in ast.walk(function):
             if isinstance(node, ast.ImportFrom) and (base := absolute(path, node)) is not None:
