@@ -114,6 +114,8 @@ def pipeline(
     steps: list[ModulePass] = [Phase(name, each[name], observer) for name in names if name in WHOLE]
     if start == "tir" and names:
         steps += tuned(target)
+    if names and names[0] in ("loops", "llvm") and PassContext.current().get_config(BOUNDS_CHECKS, False):
+        steps += late_checks(start)
     if apart := [name for name in names if name not in WHOLE]:
         parts = Sequential([Phase(name, each[name], observer, is_part=True) for name in apart], name="each")
         left = Sequential([Phase(name, rest[name], observer) for name in apart if name in REST], name="rest")
@@ -303,6 +305,22 @@ def gpu_passes(phase: str, gpu: Target) -> list[ModulePass]:
     if phase == "schedule":
         return [GPUScheduleRulesPass(threads, memory)]
     return [InjectVirtualThreadPass(), VerifyGPUCodePass(threads, memory), ThreadSyncPass(), ConvertTirToGPUPass()]
+
+
+def late_checks(start: str) -> list[ModulePass]:
+    """What checks accesses in a module that is scheduled already.
+
+    Raises:
+        UsageError: its accesses are no longer those of blocks and buffers, whose bounds are known.
+    """
+    from ..transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
+
+    if start != "schedule":
+        raise UsageError(
+            f"the accesses of a module at the phase '{start}' cannot be checked any more",
+            hint="checks are put in at the phase 'schedule': compile what stands there",
+        )
+    return [InsertBoundsChecksPass()]
 
 
 def schedule(target: Target) -> list[ModulePass]:

@@ -289,3 +289,22 @@ def test_a_dump_of_a_phase_says_the_same_when_it_is_run(phase: str, tmp_path: Pa
     np.testing.assert_array_equal(executable(X, GOOD), X[GOOD])
     with pytest.raises(weft.CheckError, match="index 9 lies outside of dimension 0 of %x, whose extent is 8"):
         executable(X, with_one(GOOD, 40, 9))
+
+
+def test_what_is_scheduled_is_checked_and_what_is_lowered_says_that_it_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "take.mlir").write_text(TAKE)
+    dump, checked, loops = (tmp_path / f"{name}.mlir" for name in ("dump", "checked", "loops"))
+    assert weft_opt([str(tmp_path / "take.mlir"), "--compile-from=tir", "--compile-to=schedule", "-o", str(dump)]) == 0
+    for source, made in ((dump, checked), (checked, loops)):
+        options = ["--compile-from=schedule", f"--compile-to={'loops' if made is loops else 'schedule'}"]
+        assert weft_opt([str(source), *options, *(["--bounds-checks"] if made is loops else []), "-o", str(made)]) == 0
+    assert loops.read_text().count("rt.check") == 1
+    with weft.PassContext(config=CHECKED):
+        executable = weft.compile(dump, phase="schedule")
+    np.testing.assert_array_equal(executable(X, GOOD), X[GOOD])
+    with pytest.raises(weft.CheckError, match="index 9 lies outside of dimension 0 of %x, whose extent is 8"):
+        executable(X, with_one(GOOD, 40, 9))
+    assert weft_run([str(loops), "--bounds-checks", "--quiet"]) == 2
+    assert "at the phase 'loops' cannot be checked any more" in capsys.readouterr().err
