@@ -6,6 +6,7 @@ An operator is one class. It declares operands, properties and result with xDSL'
 * `traits`   among them `FusionPattern`, TVM's `TOpPattern`, which FuseOps reads, and `Pointwise`,
 * `compute`  its meaning, as a tensor expression,
 * `gradient` how its operands' gradients follow from its results',
+* `shared_rows`   what of an operand a row of its result needs, which FuseOps asks for chains of reductions,
 * `channel_block`, `to_blocks`   its layout rule,
 * `ONNX`     the ONNX operators that it is, one to one.
 
@@ -116,6 +117,16 @@ def fusion_pattern(op_type: type[Operation]) -> Fusion | None:
     for trait in op_type.get_traits_of_type(FusionPattern):
         return trait.kind
     return None
+
+
+def common_rows(a: SSAValue, b: SSAValue) -> int:
+    """The number of leading dimensions that two tensors have in common, all of known extents."""
+    number = 0
+    for n, m in zip(shape_of(a), shape_of(b), strict=False):
+        if n != m or n == DYNAMIC:
+            break
+        number += 1
+    return number
 
 
 def describe(op_type: type[Operation], formula: str, example: str) -> None:
@@ -266,6 +277,18 @@ class RelayOp(IRDLOperation, ABC):
         """What `legalize` puts in the place of this operator: a value of its type, made of operations that are given to
         `take`, which returns their results; `None` to leave it."""
         return None
+
+    def shared_rows(self, operand: int) -> int:
+        """Fusion: how many leading dimensions the result has in common with an operand, row for row.
+
+        What stands at an index along these dimensions is computed from just what stands there in the operand. So both
+        can be computed in one loop over them, with one row of the operand at a time. Of operators with one result.
+        """
+        pattern = fusion_pattern(type(self))
+        if pattern in (Fusion.ELEMWISE, Fusion.BROADCAST):
+            same_rank = len(shape_of(self.operands[operand])) == len(shape_of(self.results[0]))
+            return common_rows(self.operands[operand], self.results[0]) if same_rank else 0
+        return common_rows(self.operands[operand], self.results[0]) if self.has_trait(ReshapeLike) else 0
 
     def channel_block(self, blocks: Blocks) -> int:
         """Layout: the block in which this operator can be computed where its `NCHW` operands are in channel blocks.

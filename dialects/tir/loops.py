@@ -54,6 +54,8 @@ class ForKind(StrEnum):
 
 INDEPENDENT = "independent"
 """Annotation of a loop: it is known to whoever wrote it that no iteration touches what another one writes."""
+ROLLED = "rolled"
+"""The annotation of a loop that machine code keeps as a loop: its body is long enough, and stands there once."""
 
 
 _KINDS = {kind.value: kind for kind in ForKind}
@@ -171,6 +173,11 @@ class ForOp(IRDLOperation):
     def is_independent(self) -> bool:
         """Whether the loop asserts that its iterations are independent."""
         return self.annotations is not None and INDEPENDENT in self.annotations.data
+
+    @property
+    def is_rolled(self) -> bool:
+        """Whether it is not to be unrolled, however few its iterations."""
+        return self.annotations is not None and ROLLED in self.annotations.data
 
     @property
     def start(self) -> int:

@@ -84,7 +84,7 @@ from ...dialects.tir.core import (
 )
 from ...dialects.tir.legality.dependence import carries_reduction
 from ...dialects.tir.legality.scopes import check_reach, nests_using
-from ...dialects.tir.loops import INDEPENDENT
+from ...dialects.tir.loops import INDEPENDENT, ROLLED
 from ...dialects.tir.outer_blocks import dissolve
 from ...dialects.tir.symbols import affine_map, as_affine, is_symbol
 from ...transforms.infra import ModulePass
@@ -158,7 +158,7 @@ def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> li
     names = [value.name_hint for value in sources]
     nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
     for op in body.walk():
-        if isinstance(op, ForOp) and op.annotations is not None and set(op.annotations.data) - {INDEPENDENT}:
+        if isinstance(op, ForOp) and op.annotations is not None and set(op.annotations.data) - {INDEPENDENT, ROLLED}:
             missed("convert-tir-to-loops", op, "the loop's annotations have no effect")
         idle = [name for name in op.attributes if name != BUFFER_DIM_ALIGN]
         if idle and isinstance(op, ForOp | BlockOp | AllocBufferOp | Checked):

@@ -33,6 +33,7 @@ from .vectorization import why_not_vector
 
 index = IndexType()
 
+KEEP_ROLLED = LoopAnnotationAttr.of(unroll=LoopUnrollAttr.of(disable=True))
 UNROLL_FULLY = LoopAnnotationAttr.of(unroll=LoopUnrollAttr.of(disable=False, full=True))
 PASS = "convert-tir-to-loops"
 
@@ -104,6 +105,8 @@ class LoopEmitter:
             missed(PASS, loop, "the loop is not unrolled: its number of iterations is known only when it is called")
         elif loop.for_kind == ForKind.UNROLLED:
             op.attributes["loop_annotation"] = UNROLL_FULLY
+        elif loop.is_rolled:
+            op.attributes["loop_annotation"] = KEEP_ROLLED
         self.at.insert(op)
 
     def _vectorized(self, loop: ForOp) -> bool:

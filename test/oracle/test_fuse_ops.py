@@ -71,7 +71,12 @@ def test_the_pass_fuses_as_tvm_does(file: str, record: Record, count: Count) -> 
     results = recorded_results(record)
     for name, expected in results.items():
         setting = Setting.named(name)
-        fuse = FuseOpsPass(fuse_opt_level=setting.level, max_depth=setting.max_depth, link_params=setting.link_params)
+        fuse = FuseOpsPass(
+            fuse_opt_level=setting.level,
+            max_depth=setting.max_depth,
+            link_params=setting.link_params,
+            strategy="tvm",
+        )
         assert fused_module(graph, fuse(module)) == expected, name
     count(f"{file}: records equal", 1)
     count(f"{file}: results equal", len(results))
@@ -89,6 +94,6 @@ def test_the_pass_takes_level_and_options_from_the_context_as_tvm_does(file: str
         for key, value in cast("Mapping[str, int]", record["config"]).items()
     }
     with PassContext(opt_level=cast(int, record["pass_context_opt_level"]), config=config):
-        fused = FuseOpsPass(fuse_opt_level=cast(int, record["fuse_opt_level_arg"]))(build(graph))
+        fused = FuseOpsPass(fuse_opt_level=cast(int, record["fuse_opt_level_arg"]), strategy="tvm")(build(graph))
     assert fused_module(graph, fused) == recorded(cast(Record, record["result"]))
     count(f"{file}: calls equal", 1)

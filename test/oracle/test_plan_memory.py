@@ -154,6 +154,6 @@ def test_the_default_never_needs_more_than_tvm_and_hardly_more_than_there_must_b
 @pytest.mark.parametrize("record", HETERO)
 def test_graphs_on_several_devices_are_fused_as_in_tvm(record: Record) -> None:
     graph = without_annotations(graph_of(record))
-    fused = fused_module(graph, FuseOpsPass(fuse_opt_level=2)(build(graph)))
+    fused = fused_module(graph, FuseOpsPass(fuse_opt_level=2, strategy="tvm")(build(graph)))
     expected = recorded(cast(Record, record["partition"]))
     assert [k.members for k in fused.kernels] == [k.members for k in expected.kernels]

@@ -47,7 +47,7 @@ def recorded_plan(plan: Record) -> Plan:
 
 def bufferized(graph: Graph) -> ModuleOp:
     """A recorded graph, fused as TVM fuses it, and over buffers in the order in which TVM runs it."""
-    fused = FuseOpsPass(fuse_opt_level=2)(build(graph))
+    fused = FuseOpsPass(fuse_opt_level=2, strategy="tvm")(build(graph))
     for primitive in fused.walk():
         if isinstance(primitive, PrimitiveOp):
             root = primitive.yield_op.arguments[0].owner

@@ -1,7 +1,7 @@
-// RUN: weft-opt %s -p fuse-ops | filecheck %s
-// RUN: weft-opt %s -p 'fuse-ops{opt-level=0}' | filecheck %s --check-prefix=LEVEL0
-// RUN: weft-opt %s -p 'fuse-ops{max-depth=2}' | filecheck %s --check-prefix=DEPTH2
-// RUN: weft-opt %s -p 'fuse-ops{link-params=true}' | filecheck %s --check-prefix=LINK
+// RUN: weft-opt %s -p 'fuse-ops{strategy=tvm}' | filecheck %s
+// RUN: weft-opt %s -p 'fuse-ops{strategy=tvm opt-level=0}' | filecheck %s --check-prefix=LEVEL0
+// RUN: weft-opt %s -p 'fuse-ops{strategy=tvm max-depth=2}' | filecheck %s --check-prefix=DEPTH2
+// RUN: weft-opt %s -p 'fuse-ops{strategy=tvm link-params=true}' | filecheck %s --check-prefix=LINK
 
 // CHECK-LABEL: relay.func @a_convolution_takes_in_what_follows_it
 // CHECK-NEXT:    %0 = relay.primitive(%x, %w, %b) : {{.*}} {

@@ -66,3 +66,36 @@ relay.func @a_dynamic_shape_stays(%x: tensor<?x5xf32>, %w: tensor<4x5xf32>) -> t
   %2 = relay.nn.relu %1 : tensor<1x?x4xf32>
   relay.return %2 : tensor<1x?x4xf32>
 }
+
+// CHECK-LABEL: relay.func @it_moves_behind_a_softmax_of_its_rows
+// CHECK-NEXT:    %0 = relay.nn.batch_matmul %x, %x
+// CHECK-NEXT:    %1 = relay.nn.softmax %0 {axis = 2 : i64} : tensor<6x4x4xf32>
+// CHECK-NEXT:    %2 = relay.reshape %1
+relay.func @it_moves_behind_a_softmax_of_its_rows(%x: tensor<6x4x4xf32>) -> tensor<2x3x4x4xf32> {
+  %0 = relay.nn.batch_matmul %x, %x : (tensor<6x4x4xf32>, tensor<6x4x4xf32>) -> tensor<6x4x4xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 2, 3, 4, 4>} : (tensor<6x4x4xf32>) -> tensor<2x3x4x4xf32>
+  %2 = relay.nn.softmax %1 {axis = -1 : i64} : tensor<2x3x4x4xf32>
+  relay.return %2 : tensor<2x3x4x4xf32>
+}
+
+// CHECK-LABEL: relay.func @it_moves_behind_reductions_of_its_rows
+// CHECK:         %1 = relay.mean %0 {axis = array<i64: 2>, keepdims = true}
+// CHECK-NEXT:    %2 = relay.variance %0, %1 {axis = array<i64: 2>}
+// CHECK-NEXT:    relay.reshape %2
+relay.func @it_moves_behind_reductions_of_its_rows(%x: tensor<6x4x4xf32>) -> tensor<2x3x4xf32> {
+  %0 = relay.nn.batch_matmul %x, %x : (tensor<6x4x4xf32>, tensor<6x4x4xf32>) -> tensor<6x4x4xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 2, 3, 4, 4>} : (tensor<6x4x4xf32>) -> tensor<2x3x4x4xf32>
+  %2 = relay.mean %1 {axis = array<i64: 3>, keepdims = true} : (tensor<2x3x4x4xf32>) -> tensor<2x3x4x1xf32>
+  %3 = relay.variance %1, %2 {axis = array<i64: 3>} : (tensor<2x3x4x4xf32>, tensor<2x3x4x1xf32>) -> tensor<2x3x4xf32>
+  relay.return %3 : tensor<2x3x4xf32>
+}
+
+// CHECK-LABEL: relay.func @it_stays_before_a_softmax_along_what_it_changes
+// CHECK:         relay.reshape
+// CHECK-NEXT:    relay.nn.softmax
+relay.func @it_stays_before_a_softmax_along_what_it_changes(%x: tensor<6x4x4xf32>) -> tensor<6x16xf32> {
+  %0 = relay.nn.batch_matmul %x, %x : (tensor<6x4x4xf32>, tensor<6x4x4xf32>) -> tensor<6x4x4xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 6, 16>} : (tensor<6x4x4xf32>) -> tensor<6x16xf32>
+  %2 = relay.nn.softmax %1 {axis = -1 : i64} : tensor<6x16xf32>
+  relay.return %2 : tensor<6x16xf32>
+}

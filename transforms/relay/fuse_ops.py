@@ -13,9 +13,12 @@ results, its post-dominator tree, three phases. Every operator ends up in a grou
 arguments, constants but for scalars, tuples that are no kernel's own, calls, and operators that are not computed
 (`NonComputational`). `annotation.stop_fusion` goes away after it has kept groups apart.
 
-Not done: nothing is computed twice to be fused with several users, and a reduction is never fused into what follows.
-Unlike TVM the pass looks at each block by itself, so that nothing is fused into or out of a nested region. Pure
-operations that no result needs are dropped, as TVM's graphs cannot have any.
+`strategy=tvm` leaves it at that. `strategy=weft` then merges groups that can be computed row by row (`fusion/rows.py`),
+so that reductions are fused with what follows them, too.
+
+Not done: nothing is computed twice to be fused with several users. Unlike TVM the pass looks at each block by itself,
+so that nothing is fused into or out of a nested region. Pure operations that no result needs are dropped, as TVM's
+graphs cannot have any.
 
 Counterpart of TVM's `FuseOps`.
 """
@@ -34,11 +37,16 @@ from xdsl.traits import IsolatedFromAbove
 from ...dialects.relay.base import ReshapeLike
 from ...dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.ops.annotation import StopFusionOp
+from ...dialects.support.diagnostics import did_you_mean
 from ..infra import FunctionPass, PassContext, remarks, report_changed
 from ..infra.walk import erase
 from .fusion.dataflow import block_dataflow, is_operator
 from .fusion.explain import explain
 from .fusion.partition import DEFAULT_MAX_DEPTH, partition
+from .fusion.rows import merge_rows
+
+STRATEGIES = ("tvm", "weft")
+"""TVM's groups; and these, merged where they can be computed row by row."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,14 @@ class FuseOpsPass(FunctionPass):
     fuse_opt_level: int = -1
     max_depth: int = DEFAULT_MAX_DEPTH
     link_params: bool = False
+    strategy: str = "weft"
+    """One of `STRATEGIES`."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.strategy not in STRATEGIES:
+            hint = did_you_mean(self.strategy, STRATEGIES) or f"strategies are {', '.join(STRATEGIES)}"
+            raise ValueError(f"there is no strategy '{self.strategy}'; {hint}")
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
@@ -67,7 +83,7 @@ class FuseOpsPass(FunctionPass):
         level = PassContext.current().opt_level if self.fuse_opt_level == -1 else self.fuse_opt_level
         changed = False
         for block in _blocks(func):
-            changed |= _Fusion(block, level > 0, self.max_depth, self.link_params).run()
+            changed |= _Fusion(block, self, level > 0).run()
         report_changed(changed)
 
 
@@ -86,11 +102,13 @@ def _blocks(func: FuncOp) -> list[Block]:
 class _Fusion:
     """The fusion of one block."""
 
-    def __init__(self, block: Block, fuse: bool, max_depth: int, link_params: bool):
+    def __init__(self, block: Block, options: FuseOpsPass, fuse: bool):
         self.block = block
-        self.link_params = link_params
+        self.link_params = options.link_params
         self.flow = block_dataflow(block)
-        self.partition = partition(self.flow.graph, fuse=fuse, max_depth=max_depth)
+        self.partition = partition(self.flow.graph, fuse=fuse, max_depth=options.max_depth)
+        if fuse and options.strategy == "weft":
+            merge_rows(self.flow, self.partition, options.max_depth)
 
     def run(self) -> bool:
         """Rewrite the block; return whether there was anything to do."""

@@ -10,20 +10,33 @@ matrix product that has other than two dimensions.
 
 One walk in the order of the block. A reshape moves on as long as its users are such operators; their other operands
 must be as large as the result (they are reshaped too, to no cost), or vary only along last dimensions that the reshape
-keeps. Only static shapes. TVM has no such pass.
+keeps. It also moves behind reductions and softmax along such dimensions, so that rows are counted in one way from
+product to product. Only static shapes. TVM has no such pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.relay.base import Fusion, Pointwise, RelayOp, ReshapeLike, fusion_pattern, is_static, shape_of
+from ...dialects.relay.base import (
+    Fusion,
+    Pointwise,
+    RelayOp,
+    ReshapeLike,
+    Value,
+    fusion_pattern,
+    is_static,
+    normalize_axis,
+    shape_of,
+)
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.ops.nn.activation import SoftmaxOp
+from ...dialects.relay.ops.reduce import ReduceOp, Reduction
 from ...dialects.relay.ops.transform import ReshapeOp
 from ..infra import FunctionPass, report_changed
 
@@ -50,7 +63,12 @@ def sink_reshapes(block: Block) -> bool:
     for op in list(block.ops):
         if not isinstance(op, RelayOp) or not all(map(is_static, op.result_types)):
             continue
-        if fusion_pattern(type(op)) == Fusion.OUT_ELEMWISE_FUSABLE:
+        if isinstance(op, ReduceOp | SoftmaxOp) and op.data in reshaped:
+            if (view := _sink_rows(op, reshaped)) is not None:
+                fusable.add(view.data)
+                reshaped[view.result] = view.data
+                changed = True
+        elif fusion_pattern(type(op)) == Fusion.OUT_ELEMWISE_FUSABLE:
             fusable.update(op.results)
         elif op.has_trait(ReshapeLike):
             if op.operands[0] in fusable:
@@ -70,24 +88,49 @@ def sink_reshapes(block: Block) -> bool:
 def _sink(op: RelayOp, source: SSAValue, reshaped: dict[SSAValue, SSAValue]) -> ReshapeOp | None:
     """Compute `op` in the shape of `source`, and reshape its result; `None` where an operand does not fit."""
     inner, outer = shape_of(source), shape_of(op.results[0])
-    shapes: list[Sequence[int] | None] = []
+    shapes: list[Sequence[int]] = []
     for operand in op.operands:
         original = reshaped.get(operand)
         known = original is not None and shape_of(original) == inner
-        shapes.append(inner if known else _fitting(shape_of(operand), inner, outer))
-    block = op.parent
-    if block is None or None in shapes:
+        fitting = inner if known else _fitting(shape_of(operand), inner, outer)
+        if fitting is None:
+            return None
+        shapes.append(fitting)
+    return _replace(op, op.properties, shapes, reshaped)
+
+
+def _sink_rows(op: ReduceOp | SoftmaxOp, reshaped: dict[SSAValue, SSAValue]) -> ReshapeOp | None:
+    """Compute `op`, along dimensions that the reshape of its data keeps, before that; `None` where it does not."""
+    inner, outer = shape_of(reshaped[op.data]), shape_of(op.data)
+    more = len(inner) - len(outer)
+    if isinstance(op, SoftmaxOp):
+        axes: tuple[int, ...] = (normalize_axis(op.axis.value.data, len(outer)),)
+        changed: dict[str, Value] = {"axis": axes[0] + more}
+    else:
+        axes = op.reduction(len(outer)).axes
+        changed = {"axis": [axis + more for axis in axes], "exclude": False}
+    if not axes or axes[0] + more < 0 or inner[axes[0] + more :] != outer[axes[0] :]:
         return None
+    means = Reduction(len(inner), tuple(axis + more for axis in axes), keepdims=True).shape(inner)
+    shapes = [inner, *(means for _ in op.operands[1:])]
+    return _replace(op, {**op.properties, **changed}, shapes, reshaped)
+
+
+def _replace(
+    op: RelayOp, properties: Mapping[str, Value], shapes: Sequence[Sequence[int]], reshaped: dict[SSAValue, SSAValue]
+) -> ReshapeOp:
+    """Put `op` with operands of other `shapes`, and a reshape of its result, in the place of `op`."""
+    block, outer = op.parent, shape_of(op.results[0])
+    assert block is not None
     added: list[Operation] = []
     operands: list[SSAValue] = []
     for operand, shape in zip(op.operands, shapes, strict=True):
-        assert shape is not None
         original = reshaped.get(operand, operand)
         if shape_of(original) != tuple(shape):
             added.append(ReshapeOp(operand, newshape=shape, allowzero=True))
             original = added[-1].results[0]
         operands.append(original)
-    new = type(op)(*operands, **op.properties)
+    new = type(op)(*operands, **properties)
     view = ReshapeOp(new.results[0], newshape=outer, allowzero=True)
     new.results[0].name_hint = view.result.name_hint = op.results[0].name_hint
     for created in (*added, new, view):

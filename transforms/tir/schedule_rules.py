@@ -36,6 +36,7 @@ from ..infra import PrimFuncPass
 from ..infra.remarks import missed
 from .rules.auto_inline import inline_all
 from .rules.dot_products import use_dot_products
+from .rules.product_rows import schedule_product_rows
 from .rules.register_tile import tile_reduction
 from .rules.registers import VectorRegisters
 from .rules.rows import schedule_rows
@@ -96,6 +97,8 @@ def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters, dot: str | N
     for block in blocks_under(func):
         use_dot_products(block, dot)
     blocks = blocks_under(func)
+    if schedule_product_rows(blocks, registers):
+        return
     tiled = False
     for block in blocks:
         if block.is_reduction and block.parent is not None and tile_reduction(block, registers):

@@ -26,6 +26,7 @@ from ..base import (
     RelayOp,
     Tensor,
     broadcast_shapes,
+    common_rows,
     compatible,
     flag,
     int_list,
@@ -123,6 +124,10 @@ class ReduceOp(RelayOp, ABC):
     def result_element(self, data: Tensor) -> Attribute:
         """The element type of the result."""
         return data.element_type
+
+    def shared_rows(self, operand: int) -> int:
+        axes = self.reduction(len(shape_of(self.data))).axes
+        return min((*axes[:1], common_rows(self.operands[operand], self.results[0])))
 
     def kept(self, term: Term, data: Term) -> Term:
         """A term of the result's shape, with the reduced axes of the data there, of extent one."""

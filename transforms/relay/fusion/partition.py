@@ -56,6 +56,11 @@ class Refusal(Enum):
     WAY = "a use on the way changes the shape or the order of its elements"
     BETWEEN = "an operator on the way cannot be fused"
     SINK = "the operator where its users meet cannot take it in"
+    SEVERAL_KERNELS = "several kernels use it"
+    ROWS = "an operator needs more of a value than the row that it computes"
+    TRANSPOSED = "a product reads a factor across its rows"
+    FEW_ROWS = "there are too few rows to share out"
+    LONG_ROWS = "a row of what the kernel keeps is too long to stay near"
 
 
 @dataclass

@@ -63,7 +63,7 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters) -> bool:
     output = written_buffer(block)
     readers = consumers(block)
     if isinstance(output.owner, AllocBufferOp):
-        if len(readers) != 1 or not _reads_alike(block, readers[0]):
+        if len(readers) != 1 or not reads_alike(block, readers[0]):
             return False
         epilogue = readers[0]
     elif not readers:
@@ -90,7 +90,7 @@ def _reads_apart(block: BlockOp, iterator: int) -> bool:
     return any(read.along(vector) not in (0, 1) for read in strides(block) if read.buffer is not target)
 
 
-def _reads_alike(block: BlockOp, reader: BlockOp) -> bool:
+def reads_alike(block: BlockOp, reader: BlockOp) -> bool:
     """Whether `reader` has one spatial iterator for each that `block` writes along, in the same order, and reads just
     the element at its own iterators."""
     if reader.is_reduction or reader.conditions:

@@ -41,13 +41,7 @@ MAX_ROW_BYTES = 128 * 1024
 def schedule_rows(blocks: list[BlockOp]) -> bool:
     """Schedule all of `blocks`, the last of which writes the function's only output; says whether it could."""
     output = blocks[-1]
-    if len(blocks) < 2 and not output.is_reduction:
-        return False
-    if any(block.conditions for block in blocks):
-        return False
-    if isinstance(written_buffer(output).owner, AllocBufferOp):
-        return False
-    if any(not isinstance(written_buffer(b).owner, AllocBufferOp) or not consumers(b) for b in blocks[:-1]):
+    if (len(blocks) < 2 and not output.is_reduction) or not is_chain(blocks):
         return False
     depth = shared_rows(blocks)
     if depth is None or not is_chosen("rows", output):
@@ -80,7 +74,14 @@ def schedule_rows(blocks: list[BlockOp]) -> bool:
     return True
 
 
-def shared_rows(blocks: list[BlockOp]) -> int | None:
+def is_chain(blocks: list[BlockOp]) -> bool:
+    """Whether the last of `blocks` writes an output, the only one, and the others what later ones read."""
+    if any(block.conditions for block in blocks) or isinstance(written_buffer(blocks[-1]).owner, AllocBufferOp):
+        return False
+    return all(isinstance(written_buffer(b).owner, AllocBufferOp) and consumers(b) for b in blocks[:-1])
+
+
+def shared_rows(blocks: list[BlockOp], max_row_bytes: int = MAX_ROW_BYTES) -> int | None:
     """How many leading dimensions all intermediate results have in common with the output, each block reading the
     others only at its own leading iterators; `None` if a row of them is too large."""
     output = blocks[-1]
@@ -114,7 +115,7 @@ def shared_rows(blocks: list[BlockOp]) -> int | None:
         if len(row) < len(_shape(block)) - depth:
             continue  # a row of a length that is a symbol stays in shared memory
         row_bytes += prod(row) * byte_width(memref_of(written_buffer(block)).element_type)
-    return depth if row_bytes <= MAX_ROW_BYTES else None
+    return depth if row_bytes <= max_row_bytes else None
 
 
 def _shape(block: BlockOp) -> tuple[Extent, ...]:

@@ -14,6 +14,7 @@ from ..analysis.deciding import deciding_iterators
 from ..analysis.strides import follow_each_other, strides
 from ..scheduling.recorded import fuse, fuse_iters, reorder, set_kind
 from .choosing import is_chosen
+from .transposes import transpose_in_strips
 
 PARALLEL_MIN_STEPS = 4096
 """Below so many steps in all, waking the other threads costs more than it saves."""
@@ -30,6 +31,10 @@ def schedule_alone(block: BlockOp) -> None:
     fuse_what_follows(block)
     loops = enclosing_loops(block)
     if not loops:
+        return
+    strips = transpose_in_strips(block)
+    if strips is not None:
+        parallelize(block, strips)
         return
     spatial, reduce = split_loops(block)
     if reduce:

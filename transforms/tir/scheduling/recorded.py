@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.schedule import blocks, loops, queries
@@ -28,8 +29,10 @@ from ....dialects.tir.core import (
     blocks_under,
     enclosing_loops,
 )
+from ....dialects.tir.loops import ROLLED
 from ..analysis.producers import writers
 from ..schedule import add_unit_loop as _unit
+from ..schedule import annotate as _annotate
 from ..schedule import compute_at as _compute_at
 from ..schedule import inline as _inline
 from ..schedule import iters as _iters
@@ -134,6 +137,15 @@ KINDS: dict[ForKind, type[Instruction]] = {
 def set_kind(loop: ForOp, kind: ForKind) -> None:
     """`schedule.loops.set_kind`, for the kinds that a rule chooses."""
     return _apply(lambda: _loops.set_kind(loop, kind), [loop], lambda handles, _: (KINDS[kind].of(*handles), []))
+
+
+def keep_rolled(loop: ForOp) -> None:
+    """`schedule.annotate.annotate`, that `loop` is not to be unrolled."""
+    return _apply(
+        lambda: _annotate.annotate(loop, ROLLED, UnitAttr()),
+        [loop],
+        lambda handles, _: (blocks.AnnotateOp.of(*handles, key=ROLLED, value=UnitAttr()), []),
+    )
 
 
 def add_unit_loop(inner: BlockOp | ForOp) -> ForOp:

@@ -15,7 +15,19 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ...base import Fusion, FusionPattern, Pointwise, RelayOp, Stateful, integer, normalize_axis, real, tensor
+from ...base import (
+    Fusion,
+    FusionPattern,
+    Pointwise,
+    RelayOp,
+    Stateful,
+    common_rows,
+    integer,
+    normalize_axis,
+    real,
+    shape_of,
+    tensor,
+)
 from ...nn_common import accumulator, check_vector, narrow, tuple_type, widened
 from ...precision import Precision
 from ...reordering import Order, Reordered, reordered_axis
@@ -155,6 +167,10 @@ class _Softmax(RelayOp, ABC):
         normalize_axis(self.axis.value.data, len(data.get_shape()))
         return [data]
 
+    def shared_rows(self, operand: int) -> int:
+        axis = normalize_axis(self.axis.value.data, len(shape_of(self.data)))
+        return min(axis, common_rows(self.data, self.result))
+
     def reduced(
         self, kind: te.ReduceKind, x: te.Tensor, name: str, element: Callable[..., te.Expr] | None = None
     ) -> Callable[..., te.Expr]:
@@ -183,8 +199,13 @@ class _ExpSoftmax(_Softmax, ABC):
         (x,) = inputs
         shifted = self.shifted(x)
         exp = te.compute(x.shape, lambda *i: te.exp(shifted(*i)), "softmax_exp")
+        axis = normalize_axis(self.axis.value.data, x.rank)
         total = self.reduced("sum", exp, "softmax_sum")
-        return narrow(te.compute(x.shape, lambda *i: exp[i] / total(*i), "softmax"), x.element_type)
+        shape = (*x.shape[:axis], *x.shape[axis + 1 :])
+        # One division for each sum, which is at least one, and at most the number of elements.
+        inverse = te.compute(shape, lambda *i: 1 / total(*i[:axis], 0, *i[axis:]), "softmax_inverse")
+        result = te.compute(x.shape, lambda *i: exp[i] * inverse[(*i[:axis], *i[axis + 1 :])], "softmax")
+        return narrow(result, x.element_type)
 
     def numpy(self, *inputs: NDArray) -> NDArray:
         import numpy as np

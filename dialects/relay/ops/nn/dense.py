@@ -23,6 +23,7 @@ from ...base import (
     RelayOp,
     broadcast_dims,
     broadcast_shapes,
+    common_rows,
     flag,
     integer,
     is_static,
@@ -281,6 +282,10 @@ class BatchMatmulOp(_Product):
 
     def transposed(self) -> tuple[bool, bool]:
         return is_true(self.transpose_a), is_true(self.transpose_b)
+
+    def shared_rows(self, operand: int) -> int:
+        of_rows = operand == 0 and not is_true(self.transpose_a)
+        return min(2 if of_rows else 1, common_rows(self.operands[operand], self.result))
 
     def infer(self) -> Sequence[Attribute]:
         x, y = shape_of(self.x), shape_of(self.y)

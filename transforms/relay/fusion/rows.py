@@ -1,0 +1,191 @@
+"""Kernels that compute a chain of reductions row by row: what `fuse-ops{strategy=weft}` adds to TVM's groups.
+
+Two groups become one where every operator that reads a value within the group needs, for one row of its result, one row
+of that value (`RelayOp.shared_rows`), at least along one dimension. Then one loop over the rows computes all of it, and
+what was a tensor in memory becomes a row that stays in the nearest cache: a layer norm (mean, variance, normalise,
+scale) is one kernel, so is softmax with the scale and mask before it, and a product of matrices with the softmax of its
+rows and the next product.
+
+Nothing is computed twice. What a merge saves is the bytes that are not written and read again; it costs nothing but the
+loops' freedom: it is refused where there are too few rows to share out, or where a row is too large to stay near.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation
+
+from ....dialects.relay.base import DYNAMIC, Fusion, RelayOp, ReshapeLike, is_true, shape_of, tensor
+from ....dialects.relay.core import ConstantOp
+from ....dialects.relay.ops.nn.dense import BatchMatmulOp
+from ....dialects.relay.ops.transform import TransposeOp
+from ....dialects.support.dtypes import byte_width
+from .dataflow import Dataflow, is_operator
+from .partition import Partition, Refusal
+
+MAX_ROW_BYTES = 64 * 1024
+"""Of all values within a group, a row. Four rows of this still fit the second cache, and a thread's stack."""
+
+MIN_ROWS = 16
+"""Fewer rows are not enough for the threads, where there is something to do for them."""
+
+SMALL = 4096
+"""Elements of the largest value below which one thread does it all."""
+
+
+def merge_rows(flow: Dataflow, partition: Partition, max_depth: int) -> None:
+    """Merge groups of `partition` in place, wherever it pays; notes in it why not."""
+    _Merging(flow, partition, max_depth).run()
+
+
+class _Merging:
+    def __init__(self, flow: Dataflow, partition: Partition, max_depth: int):
+        self.flow = flow
+        self.partition = partition
+        self.max_depth = max_depth
+        self.members: dict[int, list[int]] = {}
+        for node, root in enumerate(partition.root):
+            self.members.setdefault(root, []).append(node)
+
+    def run(self) -> None:
+        """Users before what they use: a value has one group of users once these have become one."""
+        for root in sorted(self.members, reverse=True):
+            if not self.flow.graph.external[root] and self.is_kernel(root) and self.flow.graph.users[root]:
+                self.try_merge(root)
+        for root in sorted(self.members):
+            if root in self.members and self.is_chain_of_products(root):
+                self.take_moves(root)
+
+    def ops_of(self, root: int) -> list[Operation]:
+        """The members of a group, in order."""
+        return [self.flow.ops[node] for node in self.members[root]]
+
+    def users_of(self, root: int) -> set[int]:
+        """The groups that use a group's result."""
+        return {self.partition.root[user] for user in self.flow.graph.users[root]}
+
+    def is_kernel(self, root: int) -> bool:
+        """Whether all members of a group are operators with one tensor as their result, or constants."""
+        ops = [op for op in self.ops_of(root) if not isinstance(op, ConstantOp)]
+        return bool(ops) and all(is_operator(op) and isinstance(op.results[0].type, TensorType) for op in ops)
+
+    def is_view(self, op: Operation) -> bool:
+        """Whether an operator does nothing but see its operand under another shape."""
+        return type(op).has_trait(ReshapeLike)
+
+    def try_merge(self, root: int) -> None:
+        """Merge a group with that of its users, but for the reshapes at the end of that, which cost nothing alone."""
+        users = self.users_of(root)
+        target = max(users)
+        if len(users) > 1:
+            self.partition.refusals.setdefault(root, (Refusal.SEVERAL_KERNELS, root))
+            return
+        if not self.is_kernel(target):
+            return
+        both = sorted((*self.members[root], *self.members[target]))
+        views: list[int] = []
+        while self.is_view(self.flow.ops[both[-1]]) and both[-1] != root:
+            views.append(both.pop())
+        if both[-1] == root or not any(map(self.reduces, both)):
+            return
+        refusal = (Refusal.TOO_LARGE, target) if len(both) > self.max_depth else self.refusal(both, both[-1])
+        if refusal is not None:
+            if refusal[0] == Refusal.ROWS:
+                self.partition.refusals.setdefault(root, refusal)
+            else:
+                self.partition.refusals[root] = refusal
+            return
+        del self.members[root], self.members[target]
+        for group in (both, views) if views else (both,):
+            self.members[max(group)] = sorted(group)
+            for node in group:
+                self.partition.root[node] = max(group)
+        self.partition.refusals.pop(root, None)
+
+    def reduces(self, node: int) -> bool:
+        """Whether an operator sums up, or otherwise reduces, what it reads."""
+        return self.flow.graph.patterns[node] in (Fusion.COMM_REDUCE, Fusion.OUT_ELEMWISE_FUSABLE)
+
+    def refusal(self, members: list[int], root: int) -> tuple[Refusal, int] | None:
+        """Why `members` cannot be one kernel, whose result `root` is, or need not be; and the node at fault."""
+        ops = {self.flow.ops[node]: node for node in members if not isinstance(self.flow.ops[node], ConstantOp)}
+        depths: list[int] = []
+        for op, node in ops.items():
+            if not isinstance(op, RelayOp) or self.flow.graph.patterns[node] > Fusion.OUT_ELEMWISE_FUSABLE:
+                return Refusal.ROWS, node
+            inner = {number for number, value in enumerate(op.operands) if value.owner in ops}
+            shared = [op.shared_rows(number) for number in (inner | {0} if self.reduces(node) else inner)]
+            if 0 in shared:
+                return Refusal.ROWS, node
+            depths += shared
+        depth = min(depths)
+        products = [op for op in ops if isinstance(op, BatchMatmulOp)]
+        for product in products:
+            if depth != 2 or is_true(product.transpose_a) or is_true(product.transpose_b):
+                return Refusal.TRANSPOSED, ops[product]
+            if sum(map(self.reduces, members)) < 2:
+                return Refusal.WAY, ops[product]
+        kept = [op for op, node in ops.items() if node != root]
+        sizes = [shape_of(op.results[0]) for op in ops]
+        rows = prod(sizes[-1][:depth])
+        if rows < MIN_ROWS and max(map(prod, sizes)) > SMALL:
+            return Refusal.FEW_ROWS, root
+        if sum(_row_bytes(op, depth) for op in kept) > MAX_ROW_BYTES:
+            return Refusal.LONG_ROWS, root
+        return None
+
+    def is_chain_of_products(self, root: int) -> bool:
+        """Whether a group computes products and other reductions, by rows."""
+        products = sum(isinstance(op, BatchMatmulOp) for op in self.ops_of(root))
+        return products > 0 and sum(map(self.reduces, self.members[root])) > 1
+
+    def take_moves(self, root: int) -> None:
+        """Take into a group what moves the factors of its products, or their result, in whole rows: the products read
+        and write these where they lie."""
+        for op in self.ops_of(root):
+            for value in op.operands if isinstance(op, BatchMatmulOp) else ():
+                node = self.flow.node.get(value.owner) if isinstance(value.owner, Operation) else None
+                if node is None or self.partition.root[node] != node or self.flow.graph.external[node]:
+                    continue
+                if self.users_of(node) == {root} and self.moves_rows(node, shape_of(value)[-1]):
+                    self.join(node, root)
+        result = self.flow.ops[root]
+        users = self.users_of(root)
+        if len(users) == 1 and not self.flow.graph.external[root] and isinstance(result, BatchMatmulOp):
+            if self.moves_rows(target := max(users), shape_of(result.result)[-1]):
+                self.join(root, target)
+
+    def moves_rows(self, root: int, row: int) -> bool:
+        """Whether a group does nothing but move whole rows of so many elements."""
+        if not self.is_kernel(root):
+            return False
+        for op in self.ops_of(root):
+            if isinstance(op, TransposeOp):
+                rank = len(shape_of(op.data))
+                if op.permutation(rank)[-1] != rank - 1:
+                    return False
+            elif not self.is_view(op):
+                return False
+            if any(
+                not shape or DYNAMIC in shape or shape[-1] % row
+                for shape in map(shape_of, (*op.operands[:1], *op.results))
+            ):
+                return False
+        return True
+
+    def join(self, root: int, target: int) -> None:
+        """Make a group part of that of its users, unless that becomes too large."""
+        if len(self.members[root]) + len(self.members[target]) > self.max_depth:
+            self.partition.refusals[root] = (Refusal.TOO_LARGE, target)
+            return
+        self.members[target] = sorted((*self.members.pop(root), *self.members[target]))
+        for node in self.members[target]:
+            self.partition.root[node] = target
+        self.partition.refusals.pop(root, None)
+
+
+def _row_bytes(op: Operation, depth: int) -> int:
+    """What a reduction gives its row; elementwise operators are mostly computed where they are needed."""
+    return prod(shape_of(op.results[0])[depth:]) * byte_width(tensor(op.results[0]).element_type)

@@ -1,0 +1,70 @@
+"""Move data between orders of dimensions in strips, so that each line of cache is fetched once.
+
+Where a block writes straight along its innermost iterator, but reads in steps along that and straight along another,
+the innermost loop walks over as many lines as it has steps, and takes one element of each. They collide in the cache
+where steps are multiples of a power of two, and are gone before their next element is wanted. So a line's elements of
+the other iterator become the innermost loop: they are read at once, and written to as many lines, which stay until they
+are full.
+
+    for b, k, j: y[b, k, j] = x[j, b, k]    ->    for b, k', j, k'': y[b, k' * 16 + k'', j] = x[j, b, k' * 16 + k'']
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects.support.dtypes import byte_width
+from ....dialects.tir.core import BlockOp, ForOp, enclosing_loops, memref_of
+from ..analysis.producers import written_buffer
+from ..analysis.strides import strides
+from ..scheduling.recorded import reorder, split
+from .choosing import is_chosen
+
+LINE_BYTES = 64
+"""Of a cache."""
+
+MIN_STRIPS = 16
+"""Fewer are not shared out evenly among the threads."""
+
+
+def transpose_in_strips(block: BlockOp) -> list[ForOp] | None:
+    """Bring the loops of `block`, which stands in its own perfect nest, into the order that strips have.
+
+    Gives those outside of the two along which it moves; `None` where it moves nothing across.
+    """
+    if block.is_reduction or block.conditions:
+        return None
+    line = LINE_BYTES // byte_width(memref_of(written_buffer(block)).element_type)
+    crossing = crossing_iterator(block, line)
+    if crossing is None:
+        return None
+    count = prod(n for number, n in enumerate(block.likely_extents[:-1]) if number != crossing)
+    if count * -(-block.likely_extents[crossing] // line) < MIN_STRIPS or not is_chosen("transpose", block):
+        return None
+    loops = enclosing_loops(block)
+    numbers = [number for number, size in enumerate(block.sizes) if size != 1]
+    across = loops[numbers.index(crossing)]
+    strips = split(across, [line]) if across.likely_trips > line else [across]
+    outer = [loop for loop in loops[:-1] if loop is not across] + strips[:-1]
+    reorder(*outer, loops[-1], strips[-1])
+    return outer
+
+
+def crossing_iterator(block: BlockOp, line: int) -> int | None:
+    """The iterator that `block` reads straight along, where it writes along the last, in steps of a `line` or more."""
+    sizes = block.likely_extents
+    if len(sizes) < 2 or sizes[-1] < 4 * line:
+        return None
+    accesses = strides(block)
+    last = AffineExpr.dimension(len(sizes) - 1)
+    apart = [a for a in accesses if not a.is_write and abs(a.along(last) or 0) >= line]
+    if len(apart) != 1 or any(a.along(last) != 1 for a in accesses if a.is_write):
+        return None
+    for number in range(len(sizes) - 1):
+        dim = AffineExpr.dimension(number)
+        steps = [abs(a.along(dim) or 0) for a in accesses if a.is_write]
+        if sizes[number] >= line and apart[0].along(dim) == 1 and all(step >= line for step in steps):
+            return number
+    return None
