@@ -52,7 +52,8 @@ class _Merging:
     def run(self) -> None:
         """Users before what they use: a value has one group of users once these have become one."""
         for root in sorted(self.members, reverse=True):
-            if not self.flow.graph.external[root] and self.is_kernel(root) and self.flow.graph.users[root]:
+            known = root in self.members and not self.flow.graph.external[root]
+            if known and self.is_kernel(root) and self.flow.graph.users[root]:
                 self.try_merge(root)
         for root in sorted(self.members):
             if root in self.members and self.is_chain_of_products(root):
@@ -75,16 +76,29 @@ class _Merging:
         """Whether an operator does nothing but see its operand under another shape."""
         return type(op).has_trait(ReshapeLike)
 
+    def is_view_alone(self, root: int) -> bool:
+        """Whether a group is nothing but reshapes."""
+        return all(self.is_view(op) for op in self.ops_of(root))
+
     def try_merge(self, root: int) -> None:
-        """Merge a group with that of its users, but for the reshapes at the end of that, which cost nothing alone."""
+        """Merge a group with that of its users, and with reshapes between the two; but not with those at the end, which
+        cost nothing alone."""
+        if self.is_view_alone(root):
+            return
+        between: list[int] = []
         users = self.users_of(root)
+        while len(users) == 1 and self.is_view_alone(view := max(users)) and self.users_of(view):
+            between.append(view)
+            users = self.users_of(view)
+        if any(self.flow.graph.external[view] for view in between):
+            return
         target = max(users)
         if len(users) > 1:
             self.partition.refusals.setdefault(root, (Refusal.SEVERAL_KERNELS, root))
             return
         if not self.is_kernel(target):
             return
-        both = sorted((*self.members[root], *self.members[target]))
+        both = sorted(node for group in (root, *between, target) for node in self.members[group])
         views: list[int] = []
         while self.is_view(self.flow.ops[both[-1]]) and both[-1] != root:
             views.append(both.pop())
@@ -97,7 +111,8 @@ class _Merging:
             else:
                 self.partition.refusals[root] = refusal
             return
-        del self.members[root], self.members[target]
+        for old in (root, *between, target):
+            del self.members[old]
         for group in (both, views) if views else (both,):
             self.members[max(group)] = sorted(group)
             for node in group:
