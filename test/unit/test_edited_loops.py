@@ -6,6 +6,7 @@ import pytest
 from native import parse
 
 import weft
+from weft import PassContext
 from weft.dialects.support.diagnostics import Diagnostic
 
 GRAPH = """relay.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
@@ -17,7 +18,8 @@ GRAPH = """relay.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 
 @pytest.fixture(scope="module")
 def loops() -> str:
-    return weft.compile(parse(GRAPH), threads=1).ir["loops"]
+    with PassContext(config={"fuse-ops.strategy": "tvm"}):  # of several kernels
+        return weft.compile(parse(GRAPH), threads=1).ir["loops"]
 
 
 @pytest.mark.parametrize(

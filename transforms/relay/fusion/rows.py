@@ -143,9 +143,9 @@ class _Merging:
             if sum(map(self.reduces, members)) < 2:
                 return Refusal.WAY, ops[product]
         kept = [op for op, node in ops.items() if node != root]
-        sizes = [shape_of(op.results[0]) for op in ops]
-        rows = prod(sizes[-1][:depth])
-        if rows < MIN_ROWS and max(map(prod, sizes)) > SMALL:
+        rows = prod(shape_of(self.flow.ops[root].results[0])[:depth])
+        sizes = [prod(shape_of(value)) for op in ops for value in (*op.operands[:1], *op.results)]
+        if rows < MIN_ROWS and max(sizes) > SMALL:
             return Refusal.FEW_ROWS, root
         if sum(_row_bytes(op, depth) for op in kept) > MAX_ROW_BYTES:
             return Refusal.LONG_ROWS, root
