@@ -33,7 +33,7 @@ from xdsl.dialects.builtin import (
     UnregisteredAttr,
 )
 from xdsl.ir import AttributeInvT, Block, BlockArgument, Data, Operation, ParametrizedAttribute, SSAValue
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, UnregisteredConstructException, VerifyException
@@ -57,8 +57,24 @@ def parse_module(text: str, context: Context, name: str = "<string>") -> ModuleO
     return LocatedParser(context, text, name).parse_module()
 
 
+class _TensorLiteralElement(Parser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
+    """An element of a dense literal; among floats, hexadecimal digits are the bits of one."""
+
+    def to_type(
+        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+    ) -> int | float | tuple[int, int] | tuple[float, float]:
+        if isinstance(type, AnyFloat) and isinstance(self.value, int) and self.span.text.startswith("0x"):
+            size = type.compile_time_size
+            if self.value >> 8 * size:
+                parser.raise_error(f"{type} has no more than {8 * size} bits", at_position=self.span)
+            return type.unpack(self.value.to_bytes(size, "little"), 1)[0]
+        return super().to_type(parser, type)
+
+
 class LocatedParser(Parser):
     """A parser that places operations and errors. Raises nothing but `Diagnostic`s."""
+
+    _TensorLiteralElement = _TensorLiteralElement
 
     def __init__(self, context: Context, text: str, name: str = "<string>"):
         text = text.removeprefix("\ufeff")
