@@ -75,7 +75,8 @@ def expected() -> tuple[Any, ...]:
 
 
 def same(found: Any, wanted: Any) -> bool:
-    return all(np.array_equal(one, other) for one, other in zip(found, wanted, strict=True))
+    """Kernels end where devices change: what is rounded once within one of them is rounded twice then."""
+    return all(np.allclose(one, other, rtol=1e-5, atol=1e-6) for one, other in zip(found, wanted, strict=True))
 
 
 def test_a_program_on_two_devices_computes_what_it_computes_on_one(exe: weft.Executable, expected: Any) -> None:
