@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION, HintAttr, LoopAnnotationAttr
 from ...dialects.extensions.memref import PrefetchOp
 from ...dialects.rt.calls import CallOp
 from ...dialects.rt.checks import CheckOp, RecordOp, RecordType
@@ -156,7 +157,9 @@ class FunctionText(VectorText):
         variable, *arguments = op.body.block.args
         for argument, name in zip(arguments, carried, strict=True):
             self.values[argument] = Text(name)
-        if "loop_annotation" in op.attributes:
+        annotation = op.attributes.get(LOOP_ANNOTATION)
+        unroll = annotation.hints().get("unroll") if isinstance(annotation, LoopAnnotationAttr) else None
+        if annotation is not None and not (isinstance(unroll, HintAttr) and unroll.flag("disable")):
             self.line("WEFT_UNROLL")
         name = self.name(variable)
         low, high, step = self.whole(op.lb), self.values[op.ub].within(SUM), self.whole(op.step)

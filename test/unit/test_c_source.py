@@ -280,3 +280,18 @@ def test_streams_are_asked_for_early() -> None:
     executable = Executable(compile_c_graph(module, C, 1, STRICT), threads=1)
     x = np.arange(512, dtype=np.float32).reshape(8, 64)
     assert_close(executable(x), np.repeat(x.sum(axis=1, keepdims=True) / 4, 256, axis=1), 1e-5)
+
+
+@pytest.mark.parametrize(("kind", "unrolled"), [(" unrolled", 1), ("", 0)])
+def test_only_loops_that_are_to_be_unrolled_say_so(kind: str, unrolled: int) -> None:
+    note = "" if kind else " annotations {rolled}"
+    text = f"""
+    tir.prim_func @copy(%x: memref<4xf32>, %y: memref<4xf32>) {{
+      tir.for{kind} %i = 0 to 4{note} {{
+        tir.block @b(%v: spatial 4) = [%i] reads(%x[%v] : memref<4xf32>) writes(%y[%v] : memref<4xf32>) {{
+          %0 = memref.load %x[%v] : memref<4xf32>
+          memref.store %0, %y[%v] : memref<4xf32>
+        }}
+      }}
+    }}"""
+    assert weft.build(parse_module(text, new_ir_context()), target="c").get_source().count("  WEFT_UNROLL") == unrolled
