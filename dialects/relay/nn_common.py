@@ -13,7 +13,6 @@ from xdsl.irdl import operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
-from ..support.arguments import ArgumentError
 from ..support.dtypes import scalar_type
 from .base import DYNAMIC, RelayOp, Tensor, shape_of, string
 from .blocking import PLAIN, Blocks, layout_text
@@ -63,8 +62,8 @@ def result_element(element: Attribute, out_dtype: str) -> Attribute:
         return element
     try:
         return scalar_type(out_dtype)
-    except ArgumentError as error:
-        raise VerifyException(f"out_dtype: {error.message}") from None
+    except TypeError as error:
+        raise VerifyException(f"out_dtype: {error}") from None
 
 
 def narrow(x: te.Tensor, element: Attribute) -> te.Tensor:

@@ -15,7 +15,6 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
-from ...support.arguments import ArgumentError
 from ...support.dtypes import scalar_type
 from ...support.operations import irdl_op_definition
 from ..base import (
@@ -401,8 +400,8 @@ def named_type(dtype: str) -> Attribute:
     """
     try:
         return scalar_type(dtype)
-    except ArgumentError as error:
-        raise VerifyException(f"dtype: {error.message}") from None
+    except TypeError as error:
+        raise VerifyException(f"dtype: {error}") from None
 
 
 @irdl_op_definition
