@@ -1,4 +1,4 @@
-"""Remarks: what a pass did, and what it did not do and why. Nothing declines silently.
+"""Remarks: what a pass did, and what it did not do and why.
 
 with collect() as remarks:
     module = FuseOpsPass()(module)
