@@ -145,7 +145,7 @@ def test_public_methods_and_the_constructor_of_a_class_are_checked() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({"target": 5}, "'target' of compile is a str or a Target"),
+        ({"target": 5}, "'target' of compile is a str, a Target or a sequence of str or a Target"),
         ({"target": "llvm -mcpu='x"}, "cannot be read: no closing quotation"),
         ({"opt_level": "3"}, "'opt_level' of compile is an int or None"),
         ({"opt_level": 9}, "there is no opt level 9"),
