@@ -7,7 +7,7 @@ read. An optional value that is there is the value; `ABSENT` is the type of one 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, SSAValue
@@ -192,9 +192,10 @@ def input_type(type: TypeProto, given: object) -> Attribute:
 
 
 def _tensor(type: TypeProto, given: object) -> Attribute:
-    if not isinstance(given, list | tuple) or not all(isinstance(n, int) and n >= 0 for n in given):  # pyright: ignore[reportUnknownVariableType]
+    entries = cast("Sequence[object]", given) if isinstance(given, list | tuple) else [None]
+    shape = [n for n in entries if isinstance(n, int) and n >= 0]
+    if len(shape) != len(entries):
         raise Malformed(f"{given} is no shape")
-    shape: Sequence[int] = given  # pyright: ignore[reportUnknownVariableType]
     if type.WhichOneof("value") != "tensor_type":
         raise Unsupported("a sequence of other things than tensors")
     if type.tensor_type.HasField("shape"):

@@ -179,7 +179,8 @@ def mel_weight_matrix(node: Node) -> SSAValue:
     if bins.min() < 0 or bins.max() > length // 2 + 1:
         raise Malformed(f"bands up to {node.static_scalar(4)} Hz lie outside of a spectrum at a rate of {rate}")
     weights = np.zeros((length // 2 + 1, bands))
-    for band, (low, middle, high) in enumerate(zip(bins, bins[1:], bins[2:], strict=False)):
+    edges = [int(each) for each in bins]
+    for band, (low, middle, high) in enumerate(zip(edges, edges[1:], edges[2:], strict=False)):
         if middle == low:
             weights[middle, band] = 1
         rising, falling = np.arange(low, middle + 1), np.arange(middle, high)

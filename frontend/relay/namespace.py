@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any
 
 from ...dialects.support.diagnostics import did_you_mean
 from .composites import COMPOSITES
@@ -35,7 +36,8 @@ class OperatorNamespace(ModuleType):
         super().__init__(f"weft.relay.{prefix}", f"The operators `relay.{prefix}.*`.")
         self._prefix = prefix
 
-    def __getattr__(self, name: str) -> Operator | OperatorNamespace:
+    def __getattr__(self, name: str) -> Any:
+        """The operator of that name, or the operators whose names begin so."""
         if name.startswith("__"):
             raise AttributeError(name)
         if any(known.startswith(f"{self._prefix}.{name}.") for known in operator_names()):

@@ -6,6 +6,7 @@ A quantised number `q` stands for `(q - zero_point) * scale`.
 from __future__ import annotations
 
 from abc import ABC
+from functools import partial
 from typing import Literal
 
 from xdsl.dialects.builtin import IntegerType, f32, f64, i32, i64
@@ -13,6 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from .... import te
 from ....support.dtypes import dtype_name
@@ -48,7 +50,7 @@ def check_quantized(value: SSAValue, what: str) -> None:
         VerifyException: a tensor is not of integers of 8 to 32 bits.
     """
     element = tensor(value).element_type
-    if not isinstance(element, IntegerType) or element.width.data not in (8, 16, 32):
+    if not isa(element, IntegerType) or element.width.data not in (8, 16, 32):
         raise VerifyException(f"{what} must be a tensor of integers, got {value.type}")
 
 
@@ -107,7 +109,7 @@ def times_ratio(emit: Emit, x: SSAValue, numerator: SSAValue, denominator: SSAVa
     """
     ratio = emit(DivideOp(cast(emit, numerator, f64), cast(emit, denominator, f64)))
     bits = emit(ReinterpretOp(ratio, dtype="int64"))
-    number = lambda value: emit.constant(value, i64)  # noqa: E731
+    number = partial(emit.constant, type=i64)
     exponent = emit(BitwiseAndOp(emit(RightShiftOp(bits, number(52))), number(0x7FF)))
     # ratio = fraction * 2^(exponent - 1022), and fraction is from 1/2 to 1
     power = emit(LeftShiftOp(emit(SubtractOp(number(1022 + 31 + 1023), exponent)), number(52)))
