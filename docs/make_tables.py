@@ -14,6 +14,7 @@ import onnx
 
 from weft.dialects.relay import Relay
 from weft.dialects.relay.base import Fusion, NonComputational, Pointwise, RelayOp, fusion_pattern
+from weft.frontend.onnx.control import WITH_GRAPHS
 from weft.frontend.onnx.registry import CONVERTERS, FIRST_OPSET, LAST_OPSET
 
 DOCS = Path(__file__).parent
@@ -50,6 +51,8 @@ def how(schema: onnx.defs.OpSchema) -> str:
             return f"`{op.name}`"
     if schema.name in CONVERTERS:
         return "as relay operators"
+    if schema.name in WITH_GRAPHS:
+        return "as control flow of relay ([language.md](language.md))"
     if getattr(schema, "has_function") or getattr(schema, "has_context_dependent_function"):  # noqa: B009  untyped
         return "by ONNX's definition of it, where its operators are imported"
     return "-"

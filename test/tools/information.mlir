@@ -39,7 +39,7 @@
 // CONV:      FusionPattern(OUT_ELEMWISE_FUSABLE)
 // CONV:      in TVM: relay.nn.conv2d
 // ONNX:      in ONNX: Abs
-// SHORT:     hint: did you mean 'relay.nn.conv2d'?
+// SHORT:     hint: did you mean 'relay.nn.conv2d' or 'relay.qnn.conv2d'?
 // PHASE:     phase fuse
 // PHASE:     comes after: graph
 // ATTRIBUTE: attribute or type relay.resource
