@@ -52,7 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     from ..transforms.infra.printing import module_text
 
     if arguments.list_operators:
-        print("\n".join(supported_operators()))
+        from ..frontend.onnx.control import WITH_GRAPHS
+
+        print("\n".join(sorted({*supported_operators(), *WITH_GRAPHS})))
         return 0
     if arguments.model is None:
         raise UsageError("a model is needed", hint="weft-import MODEL.onnx -o MODEL.mlir")

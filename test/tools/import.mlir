@@ -20,4 +20,5 @@
 // DYNAMIC:    relay.func @main(%x: tensor<?x4xf32>) -> tensor<?x2xf32>
 
 // LIST:       {{^}}Conv{{$}}
+// LIST:       {{^}}Loop{{$}}
 // LIST:       {{^}}Softmax{{$}}
