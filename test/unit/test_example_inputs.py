@@ -16,7 +16,11 @@ NDArray = npt.NDArray[Any]
 
 IDENTITIES = {
     **dict.fromkeys(
-        ("relay.copy", "relay.device_copy", "relay.annotation.stop_fusion", "relay.nn.dropout"), "that is what it means"
+        (
+            "relay.copy", "relay.device_copy", "relay.annotation.stop_fusion", "relay.annotation.compiler_begin",
+            "relay.annotation.compiler_end", "relay.nn.dropout",
+        ),
+        "that is what it means",
     ),
     **dict.fromkeys(
         (

@@ -59,7 +59,8 @@ def inputs(count: int) -> list[NDArray]:
 
 @pytest.fixture(scope="module", params=[1, 2])
 def exe(request: pytest.FixtureRequest) -> weft.Executable:
-    return weft.compile(module(), threads=request.param)
+    with weft.PassContext(config={"fuse-ops.strategy": "tvm"}):  # several kernels, with a buffer between them
+        return weft.compile(module(), threads=request.param)
 
 
 def is_right(found: object, x: NDArray) -> bool:

@@ -107,11 +107,17 @@ class _Builder:
             return
         for operand in operands:
             for value in operand if isinstance(operand, tuple) else (operand,):
-                if isinstance(value.owner, ConstantOp | TupleOp) and value.owner.parent is None:
-                    self.block.add_op(value.owner)
+                self.place(value)
         self.block.add_op(op)
         self.names.append(op.name)
         self.values.extend(result for result in op.results if isinstance(result.type, TensorType))
+
+    def place(self, value: SSAValue) -> None:
+        """Put what makes an operand, and has no place yet, at the end of the graph: constants, and tuples of them."""
+        if isinstance(value.owner, ConstantOp | TupleOp) and value.owner.parent is None:
+            for inner in value.owner.operands:
+                self.place(inner)
+            self.block.add_op(value.owner)
 
     @staticmethod
     def is_wanted(result: SSAValue) -> bool:

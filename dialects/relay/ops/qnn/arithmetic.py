@@ -55,7 +55,7 @@ class _QnnBinary(QnnOp, ABC):
                 cls,
                 f'y = np.clip({formula}, -128, 127).astype("int8")',
                 "%s = relay.constant dense<0.5> : tensor<f32>\n%t = relay.constant dense<0.3> : tensor<f32>\n"
-                "%u = relay.constant dense<1.25> : tensor<f32>\n%z = relay.constant dense<3> : tensor<i32>\n"
+                "%u = relay.constant dense<0.25> : tensor<f32>\n%z = relay.constant dense<3> : tensor<i32>\n"
                 f"%y = {cls.name} %a, %b, %s, %z, %t, %z, %u, %z\n"
                 f"   : (tensor<2x4xi8>, tensor<4xi8>, {parameters}) -> tensor<2x4xi8>",
             )

@@ -37,9 +37,10 @@ class _QnnFunction(QnnOp, ABC):
             function = re.sub(r"\br\b", "((x - z) * s)", formula)
             describe(
                 cls,
-                f'y = np.clip(np.round({function} / s) + z, -128, 127).astype("int8")',
-                "%s = relay.constant dense<0.5> : tensor<f32>\n%z = relay.constant dense<-128> : tensor<i32>\n"
-                f"%y = {cls.name} %x, %s, %z, %s, %z{options}\n"
+                f'y = np.clip(np.round({function} / t) + w, -128, 127).astype("int8")',
+                "%s = relay.constant dense<0.5> : tensor<f32>\n%z = relay.constant dense<0> : tensor<i32>\n"
+                "%t = relay.constant dense<0.25> : tensor<f32>\n%w = relay.constant dense<-3> : tensor<i32>\n"
+                f"%y = {cls.name} %x, %s, %z, %t, %w{options}\n"
                 "   : (tensor<2x4xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<2x4xi8>",
             )
 
