@@ -143,3 +143,50 @@ relay.func @l2_normalize(%x: tensor<1x6x5x5xf32>) -> tensor<1x6x5x5xf32> {
   %y = relay.nn.l2_normalize %x {eps = 1.0e-06 : f64, axis = array<i64: 1>} : tensor<1x6x5x5xf32>
   relay.return %y : tensor<1x6x5x5xf32>
 }
+
+// Half-width floats whose squares, or the reciprocals of whose epsilons, these do not hold.
+
+// CHECK: @layer_norm_of_large_half_width_floats
+// CHECK-NEXT: equal to interpreter
+relay.func @layer_norm_of_large_half_width_floats(%x: tensor<3x8xf16>, %g: tensor<8xf16>, %b: tensor<8xf16>) -> tensor<3x8xf16> {
+  %c = relay.constant dense<4000.0> : tensor<f16>
+  %0 = relay.multiply %x, %c : (tensor<3x8xf16>, tensor<f16>) -> tensor<3x8xf16>
+  %y = relay.nn.layer_norm %0, %g, %b : (tensor<3x8xf16>, tensor<8xf16>, tensor<8xf16>) -> tensor<3x8xf16>
+  relay.return %y : tensor<3x8xf16>
+}
+
+// CHECK: @instance_norm_of_large_half_width_floats
+// CHECK-NEXT: equal to interpreter
+relay.func @instance_norm_of_large_half_width_floats(%x: tensor<2x3x8xf16>, %g: tensor<3xf16>, %b: tensor<3xf16>) -> tensor<2x3x8xf16> {
+  %c = relay.constant dense<4000.0> : tensor<f16>
+  %0 = relay.multiply %x, %c : (tensor<2x3x8xf16>, tensor<f16>) -> tensor<2x3x8xf16>
+  %y = relay.nn.instance_norm %0, %g, %b : (tensor<2x3x8xf16>, tensor<3xf16>, tensor<3xf16>) -> tensor<2x3x8xf16>
+  relay.return %y : tensor<2x3x8xf16>
+}
+
+// CHECK: @group_norm_of_large_half_width_floats
+// CHECK-NEXT: equal to interpreter
+relay.func @group_norm_of_large_half_width_floats(%x: tensor<2x4x8xf16>, %g: tensor<4xf16>, %b: tensor<4xf16>) -> tensor<2x4x8xf16> {
+  %c = relay.constant dense<4000.0> : tensor<f16>
+  %0 = relay.multiply %x, %c : (tensor<2x4x8xf16>, tensor<f16>) -> tensor<2x4x8xf16>
+  %y = relay.nn.group_norm %0, %g, %b {num_groups = 2 : i64} : (tensor<2x4x8xf16>, tensor<4xf16>, tensor<4xf16>) -> tensor<2x4x8xf16>
+  relay.return %y : tensor<2x4x8xf16>
+}
+
+// CHECK: @l2_normalize_of_large_half_width_floats
+// CHECK-NEXT: equal to interpreter
+relay.func @l2_normalize_of_large_half_width_floats(%x: tensor<3x8xf16>) -> tensor<3x8xf16> {
+  %c = relay.constant dense<4000.0> : tensor<f16>
+  %0 = relay.multiply %x, %c : (tensor<3x8xf16>, tensor<f16>) -> tensor<3x8xf16>
+  %y = relay.nn.l2_normalize %0 {eps = 1.0e-12 : f64, axis = array<i64: 1>} : tensor<3x8xf16>
+  relay.return %y : tensor<3x8xf16>
+}
+
+// CHECK: @batch_norm_of_half_width_floats_that_do_not_vary
+// CHECK-NEXT: equal to interpreter
+relay.func @batch_norm_of_half_width_floats_that_do_not_vary(%x: tensor<2x3xf16>, %g: tensor<3xf16>, %b: tensor<3xf16>) -> tensor<2x3xf16> {
+  %z = relay.constant dense<0.0> : tensor<3xf16>
+  %t = relay.nn.batch_norm %x, %g, %b, %z, %z {epsilon = 1.0e-08 : f64} : (tensor<2x3xf16>, tensor<3xf16>, tensor<3xf16>, tensor<3xf16>, tensor<3xf16>) -> tuple<tensor<2x3xf16>, tensor<3xf16>, tensor<3xf16>>
+  %y = relay.tuple_get %t[0] : tuple<tensor<2x3xf16>, tensor<3xf16>, tensor<3xf16>> -> tensor<2x3xf16>
+  relay.return %y : tensor<2x3xf16>
+}

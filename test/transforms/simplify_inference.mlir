@@ -106,3 +106,13 @@ relay.func @l2_normalize_divides_by_the_length(%x: tensor<2x4xf32>) -> tensor<2x
   %0 = relay.nn.l2_normalize %x {eps = 1.0e-06 : f64, axis = array<i64: 1>} : tensor<2x4xf32>
   relay.return %0 : tensor<2x4xf32>
 }
+
+// CHECK-LABEL: relay.func @squares_of_half_width_floats_are_formed_in_f32
+// CHECK: %[[X:.*]] = relay.cast %x {dtype = "float32"}
+// CHECK: relay.variance %[[X]]
+// CHECK: %[[Y:.*]] = relay.add %{{.*}} -> tensor<2x3x4xf32>
+// CHECK: relay.cast %[[Y]] {dtype = "float16"}
+relay.func @squares_of_half_width_floats_are_formed_in_f32(%x: tensor<2x3x4xf16>, %g: tensor<4xf16>, %b: tensor<4xf16>) -> tensor<2x3x4xf16> {
+  %0 = relay.nn.layer_norm %x, %g, %b : (tensor<2x3x4xf16>, tensor<4xf16>, tensor<4xf16>) -> tensor<2x3x4xf16>
+  relay.return %0 : tensor<2x3x4xf16>
+}

@@ -99,3 +99,38 @@ relay.func @it_stays_before_a_softmax_along_what_it_changes(%x: tensor<6x4x4xf32
   %2 = relay.nn.softmax %1 {axis = -1 : i64} : tensor<6x16xf32>
   relay.return %2 : tensor<6x16xf32>
 }
+
+// CHECK-LABEL: relay.func @it_moves_behind_what_is_divided_by_the_means_of_its_rows
+// CHECK-NEXT:    %0 = relay.nn.batch_matmul %x, %x
+// CHECK-NEXT:    %1 = relay.mean %0 {axis = array<i64: 2>, keepdims = true}
+// CHECK-NEXT:    %2 = relay.divide %0, %1 : (tensor<6x4x4xf32>, tensor<6x4x1xf32>) -> tensor<6x4x4xf32>
+// CHECK-NEXT:    relay.reshape %2
+relay.func @it_moves_behind_what_is_divided_by_the_means_of_its_rows(%x: tensor<6x4x4xf32>) -> tensor<2x3x4x4xf32> {
+  %0 = relay.nn.batch_matmul %x, %x : (tensor<6x4x4xf32>, tensor<6x4x4xf32>) -> tensor<6x4x4xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 2, 3, 4, 4>} : (tensor<6x4x4xf32>) -> tensor<2x3x4x4xf32>
+  %2 = relay.mean %1 {axis = array<i64: 3>, keepdims = true} : (tensor<2x3x4x4xf32>) -> tensor<2x3x4x1xf32>
+  %3 = relay.divide %1, %2 : (tensor<2x3x4x4xf32>, tensor<2x3x4x1xf32>) -> tensor<2x3x4x4xf32>
+  relay.return %3 : tensor<2x3x4x4xf32>
+}
+
+// The means of a product's rows are reshaped, but what is divided by them is larger than they were.
+// CHECK-LABEL: relay.func @a_smaller_operand_does_not_say_in_which_shape_to_compute
+// CHECK:         relay.reshape %{{.*}} {newshape = array<i64: 2, 3, 4, 1>
+// CHECK-NEXT:    relay.divide %y, %{{.*}} : (tensor<2x3x4x4xf32>, tensor<2x3x4x1xf32>) -> tensor<2x3x4x4xf32>
+relay.func @a_smaller_operand_does_not_say_in_which_shape_to_compute(%x: tensor<6x4x4xf32>, %y: tensor<2x3x4x4xf32>) -> tensor<2x3x4x4xf32> {
+  %0 = relay.nn.batch_matmul %x, %x : (tensor<6x4x4xf32>, tensor<6x4x4xf32>) -> tensor<6x4x4xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 2, 3, 4, 4>} : (tensor<6x4x4xf32>) -> tensor<2x3x4x4xf32>
+  %2 = relay.mean %1 {axis = array<i64: 3>, keepdims = true} : (tensor<2x3x4x4xf32>) -> tensor<2x3x4x1xf32>
+  %3 = relay.divide %y, %2 : (tensor<2x3x4x4xf32>, tensor<2x3x4x1xf32>) -> tensor<2x3x4x4xf32>
+  relay.return %3 : tensor<2x3x4x4xf32>
+}
+
+// CHECK-LABEL: relay.func @nothing_moves_where_no_elements_leave_the_other_extents_open
+// CHECK:         relay.reshape
+// CHECK-NEXT:    relay.add %{{.*}}, %y : (tensor<2x3x0xf32>, tensor<2x3x1xf32>) -> tensor<2x3x0xf32>
+relay.func @nothing_moves_where_no_elements_leave_the_other_extents_open(%x: tensor<7x5xf32>, %w: tensor<0x5xf32>, %y: tensor<2x3x1xf32>) -> tensor<2x3x0xf32> {
+  %0 = relay.nn.dense %x, %w : (tensor<7x5xf32>, tensor<0x5xf32>) -> tensor<7x0xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 2, 3, 0>, allowzero = true} : (tensor<7x0xf32>) -> tensor<2x3x0xf32>
+  %2 = relay.add %1, %y : (tensor<2x3x0xf32>, tensor<2x3x1xf32>) -> tensor<2x3x0xf32>
+  relay.return %2 : tensor<2x3x0xf32>
+}

@@ -13,7 +13,11 @@ the others are the statistics, and the mask. Group norm needs a static shape. An
 as those of `relay.qnn`, becomes these. With constant statistics `fold-constant`
 makes scale and shift constants, and `fold-scale-axis` moves the scale into a convolution.
 
-Counterpart of TVM's `SimplifyInference`, whose `l2_normalize` takes epsilon as float32; here it has the data's type.
+As in the operators' own definitions, half-width floats are widened to f32 first: squares and epsilons leave their
+range. The scale and shift of batch norm are narrowed before they meet the data, all else behind the last step.
+
+Counterpart of TVM's `SimplifyInference`, whose `l2_normalize` takes epsilon as float32; here it has the type of the
+sum.
 """
 
 from __future__ import annotations
@@ -29,12 +33,15 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from ...dialects.relay.base import is_static, is_true, normalize_axis, shape_of, tensor
 from ...dialects.relay.core import FuncOp, TupleGetOp
 from ...dialects.relay.decomposition import Writer, WrittenOut
+from ...dialects.relay.nn_common import accumulator
 from ...dialects.relay.ops.broadcast import AddOp, DivideOp, MaximumOp, MultiplyOp, SubtractOp
+from ...dialects.relay.ops.elementwise import CastOp
 from ...dialects.relay.ops.nn.activation import DropoutOp
 from ...dialects.relay.ops.nn.norm import BatchNormOp, GroupNormOp, InstanceNormOp, L2NormalizeOp, LayerNormOp
 from ...dialects.relay.ops.reduce import MeanOp, SumOp, VarianceOp
 from ...dialects.relay.ops.transcendental import SqrtOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp
+from ...dialects.support.dtypes import dtype_name
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
 from .dataflow.pattern import is_op, is_tuple_get_item, wildcard
 from .dataflow.rows import Row, Site
@@ -56,6 +63,19 @@ class SimplifyInferencePass(FunctionPass):
         report_changed(RewriteDriver((*ROWS, EraseUnreadDropout(), WriteOut())).rewrite(func))
 
 
+def widened(emit: Emitter, value: SSAValue) -> SSAValue:
+    """`value` in the type in which sums of its elements are formed."""
+    element = tensor(value).element_type
+    wide = accumulator(element)
+    return value if wide == element else emit(CastOp(value, dtype=dtype_name(wide)))
+
+
+def narrowed(emit: Emitter, value: SSAValue, like: SSAValue) -> SSAValue:
+    """`value` with elements of the type of those of `like`."""
+    element = tensor(like).element_type
+    return value if tensor(value).element_type == element else emit(CastOp(value, dtype=dtype_name(element)))
+
+
 def along_axis(emit: Emitter, vector: SSAValue, axis: int, rank: int) -> SSAValue:
     """A vector in a shape that broadcasts along `axis` of a tensor of rank `rank`: `[C]` -> `[C, 1, 1]`."""
     trailing = rank - 1 - axis
@@ -70,15 +90,18 @@ def batch_normalized(site: Site) -> SSAValue:
     assert isinstance(site.op, TupleGetOp)
     norm = site.op.tuple.owner
     assert isinstance(norm, BatchNormOp)
-    emit, rank, element = site.emit, len(shape_of(site[x])), tensor(site[variance]).element_type
+    emit, rank = site.emit, len(shape_of(site[x]))
+    spread = widened(emit, site[variance])
+    element = tensor(spread).element_type
     axis = normalize_axis(norm.axis.value.data, rank)
     epsilon = emit.constant(norm.epsilon.value.data, element)
-    deviation = emit(SqrtOp(emit(AddOp(site[variance], epsilon))))
-    numerator = site[gamma] if is_true(norm.scale) else emit.constant(1, element)
+    deviation = emit(SqrtOp(emit(AddOp(spread, epsilon))))
+    numerator = widened(emit, site[gamma]) if is_true(norm.scale) else emit.constant(1, element)
     scale = emit(DivideOp(numerator, deviation))
-    offset = emit(MultiplyOp(site[mean], scale))
-    minuend = site[beta] if is_true(norm.center) else emit.constant(0, element)
-    shift = emit(SubtractOp(minuend, offset))
+    offset = emit(MultiplyOp(widened(emit, site[mean]), scale))
+    minuend = widened(emit, site[beta]) if is_true(norm.center) else emit.constant(0, element)
+    shift = narrowed(emit, emit(SubtractOp(minuend, offset)), site[beta])
+    scale = narrowed(emit, scale, site[gamma])
     scaled = emit(MultiplyOp(site[x], along_axis(emit, scale, axis, rank)))
     return emit(AddOp(scaled, along_axis(emit, shift, axis, rank)))
 
@@ -104,25 +127,26 @@ def normalized(site: Site, data: SSAValue, axes: Sequence[int]) -> SSAValue:
 
 
 def scaled_and_moved(site: Site, value: SSAValue) -> SSAValue:
-    """`value * gamma + beta`."""
+    """`value * gamma + beta`, in the type of the data."""
     emit, (norm, axis, rank) = site.emit, norm_at(site)
     if is_true(norm.scale):
-        value = emit(MultiplyOp(value, along_axis(emit, site[gamma], axis, rank)))
+        value = emit(MultiplyOp(value, along_axis(emit, widened(emit, site[gamma]), axis, rank)))
     if is_true(norm.center):
-        value = emit(AddOp(value, along_axis(emit, site[beta], axis, rank)))
-    return value
+        value = emit(AddOp(value, along_axis(emit, widened(emit, site[beta]), axis, rank)))
+    return narrowed(emit, value, site[x])
 
 
 def layer_normalized(site: Site) -> SSAValue:
     """Over one axis."""
     _, axis, _ = norm_at(site)
-    return scaled_and_moved(site, normalized(site, site[x], [axis]))
+    return scaled_and_moved(site, normalized(site, widened(site.emit, site[x]), [axis]))
 
 
 def instance_normalized(site: Site) -> SSAValue:
     """Over all axes but the first and that of the channels."""
     _, axis, rank = norm_at(site)
-    return scaled_and_moved(site, normalized(site, site[x], [d for d in range(1, rank) if d != axis]))
+    others = [d for d in range(1, rank) if d != axis]
+    return scaled_and_moved(site, normalized(site, widened(site.emit, site[x]), others))
 
 
 def group_normalized(site: Site) -> SSAValue:
@@ -131,7 +155,7 @@ def group_normalized(site: Site) -> SSAValue:
     assert isinstance(norm, GroupNormOp)
     shape, groups = shape_of(site[x]), norm.num_groups.value.data
     split = [*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]]
-    grouped = site.emit(ReshapeOp(site[x], newshape=split))
+    grouped = site.emit(ReshapeOp(widened(site.emit, site[x]), newshape=split))
     value = normalized(site, grouped, [d for d in range(1, len(split)) if d != axis])
     return scaled_and_moved(site, site.emit(ReshapeOp(value, newshape=shape)))
 
@@ -146,11 +170,11 @@ def is_of_static_shape(site: Site) -> bool:
 def l2_normalized(site: Site) -> SSAValue:
     norm = site.op
     assert isinstance(norm, L2NormalizeOp)
-    emit, data = site.emit, tensor(site[x])
-    squares = emit(MultiplyOp(site[x], site[x]))
-    total = emit(SumOp(squares, axis=norm.axes(len(data.get_shape())), keepdims=True))
-    least = emit.constant(norm.eps.value.data, data.element_type)
-    return emit(DivideOp(site[x], emit(SqrtOp(emit(MaximumOp(total, least))))))
+    emit, data = site.emit, widened(site.emit, site[x])
+    squares = emit(MultiplyOp(data, data))
+    total = emit(SumOp(squares, axis=norm.axes(len(shape_of(data))), keepdims=True))
+    least = emit.constant(norm.eps.value.data, tensor(data).element_type)
+    return narrowed(emit, emit(DivideOp(data, emit(SqrtOp(emit(MaximumOp(total, least)))))), site[x])
 
 
 batch_norm = is_op("nn.batch_norm")(x, gamma, beta, mean, variance)

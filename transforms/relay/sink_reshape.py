@@ -9,15 +9,16 @@ nothing by itself, ends that (it is injective, and FuseOps, here as in TVM, stop
 matrix product that has other than two dimensions.
 
 One walk in the order of the block. A reshape moves on as long as its users are such operators; their other operands
-must be as large as the result (they are reshaped too, to no cost), or vary only along last dimensions that the reshape
-keeps. It also moves behind reductions and softmax along such dimensions, so that rows are counted in one way from
-product to product. Only static shapes. TVM has no such pass.
+must be as large as the result, at least along all dimensions that the reshape changes (they are reshaped too, to no
+cost), or vary only along last dimensions that it keeps. It also moves behind reductions and softmax along such
+dimensions, so that rows are counted in one way from product to product. Only static shapes. TVM has no such pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -74,7 +75,8 @@ def sink_reshapes(block: Block) -> bool:
             if op.operands[0] in fusable:
                 reshaped[op.results[0]] = op.operands[0]
         elif op.has_trait(Pointwise):
-            source = next((reshaped[operand] for operand in op.operands if operand in reshaped), None)
+            whole = shape_of(op.results[0])
+            source = next((reshaped[o] for o in op.operands if o in reshaped and shape_of(o) == whole), None)
             if source is None:
                 if not fusable.isdisjoint(op.operands):
                     fusable.update(op.results)
@@ -144,11 +146,12 @@ def _replace(
 
 def _fitting(shape: Sequence[int], inner: Sequence[int], outer: Sequence[int]) -> Sequence[int] | None:
     """The shape in which an operand of `shape`, which broadcasts to `outer`, broadcasts to `inner` alike."""
-    if tuple(shape) == tuple(outer):
-        return inner
     kept = 0
     while kept < min(len(inner), len(outer)) and inner[-1 - kept] == outer[-1 - kept]:
         kept += 1
+    before, changed = inner[: len(inner) - kept], outer[: len(outer) - kept]
+    if len(shape) == len(outer) and tuple(shape[: len(changed)]) == tuple(changed) and prod(before) == prod(changed):
+        return [*before, *shape[len(changed) :]]
     if len(shape) <= kept:
         return shape
     return shape[len(shape) - kept :] if all(n == 1 for n in shape[: len(shape) - kept]) else None
