@@ -31,9 +31,13 @@ def parse(text: str) -> ModuleOp:
     return module
 
 
-def lower(text: str, *, expand: bool = True) -> ModuleOp:
-    """The module in the llvm dialect, verified."""
-    module, context = parse(text), new_ir_context()
+def lower(source: str | ModuleOp, *, expand: bool = True) -> ModuleOp:
+    """The module in the llvm dialect, verified; one that is not a text is changed in place."""
+    if isinstance(source, str):
+        source = parse(source)
+    else:
+        source.verify()
+    module, context = source, new_ir_context()
     if expand:
         ExpandMathPass().apply(context, module)
         module.verify()
@@ -45,8 +49,10 @@ def lower(text: str, *, expand: bool = True) -> ModuleOp:
 class Native:
     """The functions of a module, compiled."""
 
-    def __init__(self, text: str, *, expand: bool = True, target: Target | None = None, opt_level: int = 3):
-        self.llvm_ir = emit_llvm_ir(lower(text, expand=expand))
+    def __init__(
+        self, source: str | ModuleOp, *, expand: bool = True, target: Target | None = None, opt_level: int = 3
+    ):
+        self.llvm_ir = emit_llvm_ir(lower(source, expand=expand))
         self._code = LoadedObjects([compile_module(self.llvm_ir, target or Target(), opt_level), pool_object(Target())])
 
     def __call__(self, name: str, *arguments: NDArray | float, result: type | None = None) -> float | int | None:

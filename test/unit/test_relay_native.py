@@ -38,7 +38,7 @@ def run_natively(op: RelayOp, inputs: list[NDArray]) -> list[NDArray]:
     results = [aligned(t.shape, numpy_dtype(t.element_type)) for t in outputs]
     own = kernel.function_type.inputs.data[len(inputs) + len(results) : -1]  # workspaces, and counters of work sharing
     arguments = [np.ascontiguousarray(x) for x in inputs] + results + [memory(type) for type in own]
-    Native(str(module), opt_level=1)("kernel", *arguments, 1)
+    Native(module, opt_level=1)("kernel", *arguments, 1)
     return results
 
 
