@@ -13,7 +13,7 @@ FIRST ?= 1000000
 help:
 	@echo "make demo            compile and run SqueezeNet, beside ONNX Runtime"
 	@echo "make test            every check: ruff, pyright, lit, pytest"
-	@echo "make large           the tests of whole models of full size, which make test leaves out"
+	@echo "make large           the tests that take long, such as models of full size, which make test leaves out"
 	@echo "make test-cross      models on other processors, by emulators, which it installs (Debian's; as root)"
 	@echo "make fuzz N=1000     that many random graphs and mutated files of each kind; FIRST=0 is where they begin"
 	@echo "make bless T=NAME    rewrite the CHECK lines of the lit test NAME from what the tools print now"
