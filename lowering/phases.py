@@ -292,9 +292,13 @@ def tuned(target: Target) -> list[ModulePass]:
 def gpu_passes(phase: str, gpu: Target) -> list[ModulePass]:
     """The passes of a phase that a kernel for a GPU goes through.
 
-    `schedule`: bind loops to blocks and threads. `loops`: see that it can be launched, have threads wait for one
-    another, and divide it into what is launched and the host's launches.
+    `schedule`: schedule as `schedule.sequence`s say, else bind loops to blocks and threads. `loops`: see that it can be
+    launched, have threads wait for one another, and divide it into what is launched and the host's launches.
+
+    Raises:
+        UsageError: accesses are to be checked, and code for GPUs has nobody to tell.
     """
+    from ..transforms.tir.apply_schedule import ApplySchedulePass
     from ..transforms.tir.gpu_schedule_rules import GPUScheduleRulesPass
     from ..transforms.tir.inject_virtual_thread import InjectVirtualThreadPass
     from ..transforms.tir.thread_sync import ThreadSyncPass
@@ -303,7 +307,12 @@ def gpu_passes(phase: str, gpu: Target) -> list[ModulePass]:
 
     threads, memory = gpu.limit("max_threads_per_block"), gpu.limit("max_shared_memory_per_block")
     if phase == "schedule":
-        return [GPUScheduleRulesPass(threads, memory)]
+        if PassContext.current().get_config(BOUNDS_CHECKS, False):
+            raise UsageError(
+                "accesses are not checked in code for GPUs",
+                hint="check them in code for the processor: the target llvm",
+            )
+        return [ApplySchedulePass(), GPUScheduleRulesPass(threads, memory)]
     return [InjectVirtualThreadPass(), VerifyGPUCodePass(threads, memory), ThreadSyncPass(), ConvertTirToGPUPass()]
 
 

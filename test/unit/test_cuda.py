@@ -30,6 +30,7 @@ from weft.runtime.cuda import CudaError
 from weft.runtime.devices import DeviceAccessError, copy, device_by_name
 from weft.runtime.memory import NotEnoughMemory, address
 from weft.runtime.module import Module
+from weft.tools import weft_opt
 
 T = "tensor<4x6xf32>"
 GRAPH = f"""
@@ -144,6 +145,46 @@ def test_without_a_driver_there_is_code_and_a_reason(tiled: Module) -> None:
 
 
 # Targets.
+
+
+def test_accesses_are_not_left_unchecked_in_silence() -> None:
+    with (
+        weft.PassContext(config={"tir.bounds-checks": True}),
+        pytest.raises(UsageError, match="accesses are not checked in code for GPUs"),
+    ):
+        weft.compile(parse_mlir(ALL, "graph.mlir"), target="cuda")
+
+
+SEQUENCE = """
+tir.prim_func @double(%x: memref<64xf32>, %y: memref<64xf32>) attributes {tir.target = "cuda"} {
+  tir.for %i = 0 to 64 {
+    tir.block @b(%v: spatial 64) = [%i] reads(%x[%v] : memref<64xf32>) writes(%y[%v] : memref<64xf32>) {
+      %0 = memref.load %x[%v] : memref<64xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %y[%v] : memref<64xf32>
+    }
+  }
+}
+schedule.sequence @by_hand on @double {
+  %b = schedule.get_block @b
+  %i = schedule.get_loops %b -> 1
+  %i_0, %i_1 = schedule.split %i, [4, 16] -> 2
+  schedule.bind %i_0, "blockIdx.x"
+  schedule.bind %i_1, "threadIdx.x"
+}
+"""
+
+
+def test_a_schedule_beside_a_function_is_applied_for_a_gpu_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "by_hand.mlir"
+    path.write_text(SEQUENCE)
+    assert weft_opt.main([str(path), "--compile-to", "schedule", "--target", "cuda"]) == 0
+    text = capsys.readouterr().out
+    assert 'tir.for thread_binding "blockIdx.x" %i = 0 to 4' in text
+    assert 'tir.for thread_binding "threadIdx.x" %i_1 = 0 to 16' in text
+    assert "schedule.sequence" not in text
 
 
 def test_targets_of_gpus_say_what_they_have() -> None:
