@@ -24,6 +24,7 @@ from weft.lowering.machine.codegen import compile_module
 from weft.lowering.machine.target import Target
 from weft.runtime.jit import LoadedObjects
 from weft.runtime.memory import aligned_empty
+from weft.tools.bench_limits import measured_limits
 from weft.transforms.infra.registry import new_ir_context
 
 LANES = Target().vector_bytes() // 4
@@ -100,31 +101,6 @@ func.func @kernel(%x: {x}, %w: {w}, %y: {y}) {{
 }}"""
 
 
-def peak() -> str:
-    """Multiply-adds on twelve accumulators that never leave their registers."""
-    names = [f"%a{number}" for number in range(12)]
-    starts = ", ".join(f"{name} = %x" for name in names)
-    steps = "\n".join(f"    %n{number} = vector.fma {name}, %x, %x : {VECTOR}" for number, name in enumerate(names))
-    sums = "\n".join(
-        f"  %s{n + 1} = arith.addf %{'s' if n else 'r#'}{n}, %r#{n + 1} : {VECTOR}" for n in range(len(names) - 1)
-    )
-    types = ", ".join([VECTOR] * len(names))
-    return f"""
-func.func @kernel(%m: memref<{LANES}xf32>, %w: memref<1xf32>, %y: memref<1xf32>) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %end = arith.constant 1000000 : index
-  %x = vector.load %m[%c0] : memref<{LANES}xf32>, {VECTOR}
-  %r:{len(names)} = scf.for %i = %c0 to %end step %c1 iter_args({starts}) -> ({types}) {{
-{steps}
-    scf.yield {", ".join(f"%n{number}" for number in range(len(names)))} : {types}
-  }}
-{sums}
-  vector.store %s{len(names) - 1}, %m[%c0] : memref<{LANES}xf32>, {VECTOR}
-  func.return
-}}"""
-
-
 @dataclass(frozen=True)
 class Compiled:
     """A function, the code that it is in, and the milliseconds from loops to code."""
@@ -163,7 +139,7 @@ def random(count: int) -> npt.NDArray[np.float32]:
 
 
 def main() -> None:
-    limit = 12 * 2 * LANES * 1e6 / seconds(compiled(peak()), [random(LANES)] * 3) / 1e9
+    limit = measured_limits(1).peak
     print(f"multiply-adds on registers: {limit:.0f} GFLOP/s")
     for shape in (
         Convolution(64, 56, 64, 3),

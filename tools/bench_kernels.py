@@ -1,32 +1,81 @@
-"""Timing a graph's kernels one by one: each becomes a graph of its own, on buffers that stay where they are.
+"""Timing a graph's kernels: within the graph as it runs, or, warm, each alone on buffers that stay where they are.
 
-What is measured is the kernel with its data in the caches where it fits: in the whole graph, weights come from memory,
-and the sum of all kernels is less than an inference takes.
+Within the graph, a kernel finds its weights as an inference does: as far away as all other weights have driven them
+since the last one, in the memory that they always have. Alone it finds its data in the caches where it fits.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 
 from weft.dialects.relay.copying import copied_arguments
 from weft.dialects.relay.core import CallOp, FuncOp, ReturnOp
+from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.te.cost import Cost, cost
 from weft.lowering.compiler import compile_graph
 from weft.lowering.relay_to_tir.lower_te import compute_function
 from weft.runtime.executable import Executable
+from weft.runtime.profiling import StepTimes
 from weft.tools.bench_report import KernelResult
 from weft.tools.bench_timing import interleaved
 from weft.tools.run_values import random_array
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
+
 SECONDS = 0.05
 
 
+def kernels_within(exe: Executable, inputs: Sequence[NDArray], repeat: int) -> list[KernelResult]:
+    """The kernels of a graph, timed as it runs, `repeat` times, on as many threads as it uses. What they compute is
+    counted where the graph is at hand, which it is not in a saved executable, and its shapes are known.
+
+    Raises:
+        Diagnostic: the graph has no steps that are taken one after the other.
+    """
+    profile = exe.profile(*inputs, repeat=repeat)
+    flops = _operations(exe)
+    arenas = exe.graph.arena_bytes + sum(device.arena_bytes for device in exe.graph.devices)
+    resident = sum(array.nbytes for array in exe.graph.constants) + arenas
+    same: dict[str, list[tuple[StepTimes, int]]] = {}
+    for times, step in zip(profile.steps, exe.graph.steps, strict=True):
+        if not times.is_copy:
+            weights = sum(argument.bytes for argument in step.arguments if argument.kind == "constant")
+            same.setdefault(times.kernel, []).append((times, weights))
+    results: list[KernelResult] = []
+    for name, steps in same.items():
+        ms = sum(times.us for times, _ in steps) / len(steps) / 1e3
+        layers = tuple(layer for times, _ in steps for layer in times.layers)
+        (first, weights) = steps[0]
+        streams = ((weights, resident), (first.bytes - weights, first.bytes - weights))
+        results.append(KernelResult(name, len(steps), ms, flops.get(name), first.bytes, layers, streams))
+    return results
+
+
+def _operations(exe: Executable) -> dict[str, int]:
+    """The operations of each kernel by its name, as far as they are known."""
+    found: dict[str, int] = {}
+    try:
+        module = exe.ir.module("fuse")
+    except Diagnostic:  # it was loaded from a file
+        return found
+    for function in _kernels(module):
+        with suppress(Diagnostic):  # a shape is not known
+            found[function.sym_name.data] = cost_of(function).flops
+    return found
+
+
 def time_kernels(exe: Executable) -> list[KernelResult]:
-    """The kernels of a compiled graph, on as many threads as it uses; those that only rename memory are left out.
+    """The kernels of a compiled graph, each alone, on as many threads as it uses; those that only rename memory are
+    left out.
 
     Raises:
         Diagnostic: the executable was loaded from a file, which does not hold the graph.
@@ -41,7 +90,8 @@ def time_kernels(exe: Executable) -> list[KernelResult]:
         bound = kernel.bind([random_array(spec, generator) for spec in kernel.inputs])
         timing = interleaved({name: bound}, 1, min_seconds=SECONDS)[name]
         spent = cost_of(function)
-        results.append(KernelResult(name, calls[name], timing.median_ms, spent.flops, spent.bytes))
+        streams = ((spent.bytes, spent.bytes),)
+        results.append(KernelResult(name, calls[name], timing.median_ms, spent.flops, spent.bytes, (), streams))
     return results
 
 

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from weft.tools.bench_report import Result
     from weft.tools.run_program import Program, Settings
 
+RUNS = 5
+"""Runs of a graph in a round, when its kernels are timed."""
+
 
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
@@ -33,7 +37,12 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", default="", metavar="1,2", help="numbers of threads; as many as processors")
     parser.add_argument("--against", default="", metavar="NAMES", help="compare with onnxruntime, openvino")
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="turns of each system; 7 without this")
-    parser.add_argument("--kernels", action="store_true", help="time each kernel alone too: ms, GFLOP/s, GB/s")
+    parser.add_argument(
+        "--kernels",
+        action="store_true",
+        help="time each kernel too, within the graph: ms, GFLOP/s, GB/s, share of the machine's limit, layers",
+    )
+    parser.add_argument("--warm", action="store_true", help="with --kernels: each alone, its data in the caches")
     parser.add_argument("--json", metavar="OUT", help="write all results to a file")
     parser.add_argument("--target", default="llvm", help="what code is made for: 'llvm -mcpu=native -mattr=-avx512f'")
     parser.add_argument(
@@ -61,10 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
     threads = _numbers(arguments.threads) or [available_processors()]
     if arguments.rounds < 1:
         raise UsageError(f"{arguments.rounds} rounds: at least one is needed", Place("--rounds"))
+    if arguments.warm and not arguments.kernels:
+        raise UsageError("kernels are not timed", Place("--warm"), hint="--kernels --warm")
     peers = [name.strip() for name in arguments.against.split(",") if name.strip()]
     register_weft()
     from weft.lowering.machine.target import Target
-    from weft.tools.bench_report import as_json, kernel_table, table
+    from weft.tools.bench_report import as_json, kernel_table, processor, table
     from weft.tools.output import write_output
     from weft.tools.peers import find_peer
     from weft.tools.run_program import Settings, programs
@@ -79,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     results: list[Result] = []
     for program in found:
         results += _measure(program, threads, peers, settings, arguments)
-    print(table(results))
+    print(f"{processor()}\n{table(results)}")
     for result in results:
         if result.kernels:
             print(f"\n{kernel_table(result)}")
@@ -104,7 +115,8 @@ def _measure(
     program: Program, threads: Sequence[int], peers: Sequence[str], settings: Settings, arguments: argparse.Namespace
 ) -> list[Result]:
     """A model on each number of threads."""
-    from weft.tools.bench_kernels import time_kernels
+    from weft.tools.bench_kernels import kernels_within, time_kernels
+    from weft.tools.bench_limits import measured_limits
     from weft.tools.bench_report import WEFT, Result
     from weft.tools.bench_timing import interleaved
     from weft.tools.peers import open_peer
@@ -123,9 +135,13 @@ def _measure(
         for name in peers:
             systems[name] = partial(open_peer(name, program.path, count).run, inputs)
         timings = interleaved(systems, arguments.rounds)
-        kernels = time_kernels(exe) if arguments.kernels else ()
         made = "" if exe.kernel_counts is None else str(exe.kernel_counts)
-        results.append(Result(Path(program.path).stem, count, seconds, timings, kernels, made))
+        result = Result(Path(program.path).stem, count, seconds, timings, made=made, warm=arguments.warm)
+        if arguments.kernels:
+            taken = [inputs[spec.name] for spec in exe.inputs]
+            kernels = time_kernels(exe) if arguments.warm else kernels_within(exe, taken, RUNS * arguments.rounds)
+            result = replace(result, kernels=tuple(kernels), limits=measured_limits(count))
+        results.append(result)
         print(f"{results[-1].model}, threads {count}: done", file=sys.stderr)
     return results
 

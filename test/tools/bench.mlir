@@ -1,14 +1,18 @@
-// RUN: weft-bench %s --threads 1,2 --rounds 1 --kernels --json %t.json | filecheck %s
+// RUN: weft-bench %s --threads 1,2 --rounds 1 | filecheck %s
+// RUN: weft-bench %s --threads 1 --rounds 1 --kernels --json %t.json | filecheck %s --check-prefix=KERNELS
 // RUN: filecheck %s --check-prefix=JSON --input-file %t.json
+// RUN: weft-bench %s --threads 1 --rounds 1 --kernels --warm | filecheck %s --check-prefix=WARM
 
 // CHECK: model threads compile s weft ms min
 // CHECK-NEXT: bench 1
 // CHECK-NEXT: bench 2
-// CHECK: bench, 1 thread, each kernel alone on warm buffers
-// CHECK-NEXT: kernel calls ms total ms share GFLOP/s GB/s
-// CHECK: fused_exp_nn_relu 1
-// CHECK: all kernels 2
-// CHECK: bench, 2 threads
+// KERNELS: bench, 1 thread, kernels within the graph
+// KERNELS-NEXT: kernel calls ms total ms share GFLOP/s GB/s of limit
+// KERNELS: fused_exp_nn_relu 1
+// KERNELS: all kernels 2
+// KERNELS-NEXT: limits measured: {{[0-9]+}} GFLOP/s in float32; GB/s read from memory of 16 KiB {{[0-9]+}},
+// WARM: bench, 1 thread, each kernel alone on warm buffers
+// WARM: fused_exp_nn_relu 1
 // JSON: "processor"
 // JSON: "target": "llvm -mcpu=native"
 // JSON: "median_ms"

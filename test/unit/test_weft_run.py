@@ -13,7 +13,8 @@ import pytest
 
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.lowering.abi import TensorSpec
-from weft.tools.bench_report import Result, columns, table
+from weft.tools.bench_limits import Limits
+from weft.tools.bench_report import KernelResult, Result, columns, table
 from weft.tools.bench_timing import Timing, interleaved
 from weft.tools.run_comparison import Tolerance, compare
 from weft.tools.run_values import complete, random_array, read_input, read_npz, write_npz
@@ -211,6 +212,19 @@ def test_the_table_has_medians_minima_and_ratios() -> None:
     assert lines[3].split() == ["geometric", "mean", "0.25"]
 
 
+def test_of_several_peers_the_table_says_how_far_the_best_is() -> None:
+    timings = {name: Timing((seconds,)) for name, seconds in (("weft", 0.002), ("one", 0.004), ("other", 0.001))}
+    head, row = table([Result("model", 1, 0.5, timings)]).split("\n")
+    assert head.endswith("to the best") and row.split()[-1] == "2.00"
+
+
+def test_a_kernel_is_given_credit_for_the_memory_that_its_data_stands_in() -> None:
+    limits = Limits(100.0, (1 << 10, 1 << 20), (50.0, 5.0))
+    assert [limits.bandwidth(size) for size in (1, 1 << 10, 1 << 19, 1 << 20, 1 << 30)] == [50, 50, 50, 5, 5]
+    near, far = (KernelResult("k", 1, 1.0, 10**7, 10**6, (), ((10**6, size),)) for size in (1 << 10, 1 << 20))
+    assert near.share_of(limits) == pytest.approx(0.1) and far.share_of(limits) == pytest.approx(0.2)
+
+
 def test_columns_are_aligned() -> None:
     assert columns([["a", "bb"], ["ccc", "d"]]) == "a    bb\nccc   d"
 
@@ -233,6 +247,7 @@ def test_results_are_written_as_json(graph: str, tmp_path: Path, capsys: pytest.
         (["--threads", "0"], "are not numbers of threads"),
         (["--threads", "two"], "are not numbers of threads"),
         (["--rounds", "0"], "at least one is needed"),
+        (["--warm"], "kernels are not timed"),
         (["--against", "tensorrt"], "there is no peer 'tensorrt'"),
         (["--against", "onnxruntime"], "runs .onnx files only"),
     ],
