@@ -51,6 +51,8 @@ def drive(options: Options) -> int:
     if options.run_reproducer:
         options, text = _reproduced(options, text)
     plan = plan_of(options)
+    if options.dump_pass_pipeline:
+        print(plan.spec if plan.spec.startswith("builtin.module(") else f"builtin.module({plan.spec})", file=sys.stderr)
     instrumentation = Instrumentation(options, plan)
     context = new_ir_context()
     context.allow_unregistered = options.allow_unregistered_dialect

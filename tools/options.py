@@ -42,6 +42,7 @@ class Options:
     compile_to: str | None
     dump_phases_to: str | None
     run_reproducer: bool
+    dump_pass_pipeline: bool
 
     print_ir_before: tuple[str, ...] | None
     print_ir_after: tuple[str, ...] | None
@@ -238,6 +239,11 @@ def _add_passes(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repo
         default=False,
         metavar="[=BOOL]",
         help="verify after every pass, not only at the end",
+    )
+    add(
+        "--dump-pass-pipeline",
+        action="store_true",
+        help="print the passes to be run to standard error, those of phases too, as -p takes them",
     )
     add("--run-reproducer", action="store_true", help="FILE is a crash reproducer: run the passes that it names")
 

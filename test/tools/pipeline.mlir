@@ -1,5 +1,7 @@
 // RUN: weft-opt %s -p "builtin.module(canonicalize,cse)" | filecheck %s
 // RUN: weft-opt %s --pass-pipeline=canonicalize,cse | filecheck %s
+// RUN: weft-opt %s -p "any(cse,fuse-ops{max-depth=4})" -o %t --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=DUMP
+// RUN: weft-opt %s --compile-to=graph -O0 -o %t --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PHASES
 // RUN: not weft-opt %s -p canonicalise 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not weft-opt %s -p "cse,canonicalize{depth=3}" 2>&1 | filecheck %s --check-prefix=OPTION
 // RUN: not weft-opt %s -p "cse,,dce" 2>&1 | filecheck %s --check-prefix=SYNTAX
@@ -10,6 +12,8 @@
 // RUN: not weft-opt %s --verify-eech 2>&1 | filecheck %s --check-prefix=FLAG
 // RUN: not weft-opt %s --canonicalize 2>&1 | filecheck %s --check-prefix=PASSFLAG
 
+// DUMP:         builtin.module(any(cse,fuse-ops{max-depth=4}))
+// PHASES:       builtin.module(remove-unused-functions,{{.*}}plan-devices)
 // UNKNOWN:      <pipeline>:1:1: error: no pass is named 'canonicalise'
 // UNKNOWN-NEXT: canonicalise
 // UNKNOWN-NEXT: ^~~~~~~~~~~~
