@@ -42,6 +42,11 @@ class Blocks(Protocol):
         """Which instructions the target has for dot products of bytes, by name."""
         ...
 
+    @property
+    def winograd(self) -> int:
+        """The extent of the largest tiles of results that may be computed by minimal filtering; 0 where none may."""
+        ...
+
     def channel_block(self, channels: int) -> int:
         """The block for a number of channels; `PLAIN` where it does not fill vectors, or is dynamic.
 

@@ -144,12 +144,19 @@ def _index_of(load: vector.LoadOp, around: Block) -> tuple[Operation, ...] | Non
         op = value.owner
         if not isinstance(op, Operation) or op in found or not around.is_ancestor(op):
             return True
-        if not is_side_effect_free(op) or op.regions or not all(visit(operand) for operand in op.operands):
+        if not _computes(op) or not all(visit(operand) for operand in op.operands):
             return False
         found[op] = None
         return True
 
     return tuple(found) if all(visit(index) for index in load.indices) else None
+
+
+def _computes(op: Operation) -> bool:
+    """Whether `op` does no more than compute, for any operands that it can have here."""
+    if isinstance(op, arith.DivUIOp | arith.RemUIOp):
+        return bool(_constant(op.rhs))
+    return is_side_effect_free(op) and not op.regions
 
 
 def _unrolled_trips(loop: scf.ForOp) -> int | None:

@@ -79,3 +79,26 @@ func.func @what_is_used_seldom_stands_still_or_is_found_in_memory_is_not_asked_f
   }
   func.return
 }
+
+// A place may be found by division: the divisor is not zero.
+// CHECK-LABEL: func.func @places_found_by_division_are_asked_for
+// CHECK:         %[[LATER:.*]] = arith.divui %later, %c16 : index
+// CHECK-NEXT:    %[[AT:.*]] = arith.muli %[[LATER]], %c16 : index
+// CHECK-NEXT:    memref.prefetch %w[%[[AT]]], read, locality<3>, data : memref<16384xf32>
+func.func @places_found_by_division_are_asked_for(%w: memref<16384xf32>, %y: memref<128xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c512 = arith.constant 512 : index
+  scf.for %k = %c0 to %c512 step %c1 {
+    scf.for %row = %c0 to %c8 step %c1 {
+      %0 = arith.divui %k, %c16 : index
+      %1 = arith.muli %0, %c16 : index
+      %2 = vector.load %w[%1] : memref<16384xf32>, vector<16xf32>
+      %3 = arith.muli %row, %c16 : index
+      vector.store %2, %y[%3] : memref<128xf32>, vector<16xf32>
+    } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+  }
+  func.return
+}

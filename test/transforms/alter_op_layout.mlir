@@ -1,5 +1,7 @@
 // RUN: weft-opt %s -O3 -p 'alter-op-layout{vector-bytes=16},fold-constant' | filecheck %s
 // RUN: weft-opt %s -O3 -p 'alter-op-layout{vector-bytes=16 dot=vnni}' | filecheck %s --check-prefix=BYTES
+// RUN: weft-opt %s -O3 -p 'alter-op-layout{vector-bytes=16 winograd=2}' | filecheck %s --check-prefix=SMALL
+// RUN: weft-opt %s -O3 --pass-config relay.winograd=0 -p 'alter-op-layout{vector-bytes=16}' | filecheck %s --check-prefix=DIRECT
 
 // Vectors of 16 bytes: blocks of 4 floats. Constants are splats to keep the text short.
 
@@ -264,4 +266,32 @@ relay.func @a_product_of_bytes_is_of_those_that_the_target_multiplies(%x: tensor
 relay.func @a_product_of_bytes_with_few_rows_stays(%x: tensor<3x8xui8>, %w: tensor<8x8xi8>) -> tensor<3x8xi32> {
   %y = relay.nn.dense %x, %w {out_dtype = "int32"} : (tensor<3x8xui8>, tensor<8x8xi8>) -> tensor<3x8xi32>
   relay.return %y : tensor<3x8xi32>
+}
+
+// In tiles of 4x4 results a quarter of the products is left. The weight is transformed when the model is compiled.
+// CHECK-LABEL: relay.func @large_convolutions_of_three_taps_are_computed_in_tiles
+// CHECK: relay.constant {{.*}} : tensor<6x6x8x8x4x4xf32>
+// CHECK: relay.nn.contrib_conv2d_winograd_without_weight_transform {{.*}}tile_size = 4 : i64, {{.*}}kernel_layout = "HWOI4i4o"
+// SMALL-LABEL: relay.func @large_convolutions_of_three_taps_are_computed_in_tiles
+// SMALL: relay.nn.contrib_conv2d_winograd_weight_transform {{.*}}tile_size = 2 : i64
+// SMALL: relay.nn.contrib_conv2d_winograd_without_weight_transform {{.*}}tile_size = 2 : i64
+// DIRECT-LABEL: relay.func @large_convolutions_of_three_taps_are_computed_in_tiles
+// DIRECT-NOT: winograd
+relay.func @large_convolutions_of_three_taps_are_computed_in_tiles(%x: tensor<2x32x20x20xf32>) -> tensor<2x32x20x20xf32> {
+  %w = relay.constant dense<0.25> : tensor<32x32x3x3xf32>
+  %0 = relay.nn.conv2d %x, %w {padding = array<i64: 1, 1>, kernel_size = array<i64: 3, 3>} : (tensor<2x32x20x20xf32>, tensor<32x32x3x3xf32>) -> tensor<2x32x20x20xf32>
+  relay.return %0 : tensor<2x32x20x20xf32>
+}
+
+// CHECK-LABEL: relay.func @any_number_of_images_other_steps_and_wide_floats_are_computed_as_they_stand
+// CHECK-NOT: winograd
+// CHECK: relay.return
+relay.func @any_number_of_images_other_steps_and_wide_floats_are_computed_as_they_stand(%x: tensor<?x32x20x20xf32>, %y: tensor<2x32x20x20xf32>, %z: tensor<2x32x20x20xf64>) {
+  %v = relay.constant dense<0.25> : tensor<32x32x3x3xf32>
+  %w = relay.constant dense<0.25> : tensor<32x32x3x3xf64>
+  %0 = relay.nn.conv2d %x, %v : (tensor<?x32x20x20xf32>, tensor<32x32x3x3xf32>) -> tensor<?x32x18x18xf32>
+  %1 = relay.nn.conv2d %y, %v {strides = array<i64: 2, 2>} : (tensor<2x32x20x20xf32>, tensor<32x32x3x3xf32>) -> tensor<2x32x9x9xf32>
+  %2 = relay.nn.conv2d %y, %v {dilation = array<i64: 2, 2>} : (tensor<2x32x20x20xf32>, tensor<32x32x3x3xf32>) -> tensor<2x32x16x16xf32>
+  %3 = relay.nn.conv2d %z, %w : (tensor<2x32x20x20xf64>, tensor<32x32x3x3xf64>) -> tensor<2x32x18x18xf64>
+  relay.return
 }

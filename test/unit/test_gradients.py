@@ -172,7 +172,10 @@ WITHOUT_GRADIENT = {
     },
     "unique": "its results have as many elements as the data says",
     **dict.fromkeys(
-        ("nn.contrib_conv2d_NCHWc", "nn.contrib_depthwise_conv2d_NCHWc", "nn.contrib_dense_pack"),
+        (
+            "nn.contrib_conv2d_NCHWc", "nn.contrib_depthwise_conv2d_NCHWc", "nn.contrib_dense_pack",
+            "nn.contrib_conv2d_winograd_weight_transform", "nn.contrib_conv2d_winograd_without_weight_transform",
+        ),
         "alter-op-layout makes it, after gradients are taken",
     ),
     **dict.fromkeys(

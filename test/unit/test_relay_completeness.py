@@ -109,6 +109,7 @@ WITHOUT_LAYOUT_RULE = {
     **for_each(
         "the result of such a rule",
         "layout_transform", "nn.contrib_conv2d_NCHWc", "nn.contrib_dense_pack", "nn.contrib_depthwise_conv2d_NCHWc",
+        "nn.contrib_conv2d_winograd_weight_transform", "nn.contrib_conv2d_winograd_without_weight_transform",
     ),
     **for_each(
         "decomposed before",

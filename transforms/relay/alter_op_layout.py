@@ -39,6 +39,7 @@ from xdsl.ir import Block
 from ...dialects.relay.base import RelayOp
 from ...dialects.relay.blocking import PLAIN
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.winograd import FILTERINGS
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ..infra import FunctionPass, report_changed
 from .blocked_values import NAME, BlockedValues
@@ -48,7 +49,8 @@ from .layout_assignment import assign_blocks, joins_only
 @dataclass(frozen=True)
 class AlterOpLayoutPass(FunctionPass):
     """Options: `vector-bytes` is the width of the target's vectors (64 for AVX-512, 32 for AVX2); without it, the
-    module's `weft.target` says it. `dot` (`vnni`, `dotprod`) names its dot products of bytes."""
+    module's `weft.target` says it. `dot` (`vnni`, `dotprod`) names its dot products of bytes. `winograd` is the
+    extent of the largest tiles that convolutions may be computed in by minimal filtering: 4, 2, or 0 for none."""
 
     name = NAME
     opt_level: ClassVar[int] = 3
@@ -57,18 +59,23 @@ class AlterOpLayoutPass(FunctionPass):
 
     vector_bytes: int | None = None
     dot: str | None = None
+    winograd: int = 4
+
+    config_keys: ClassVar[dict[str, str]] = {"relay.winograd": "winograd"}
 
     def __post_init__(self) -> None:
         VectorUnit().with_dot(self.dot)
+        if self.winograd not in (0, *FILTERINGS):
+            raise ValueError(f"'winograd' is {self.winograd}; it can be 0, {', '.join(map(str, FILTERINGS))}")
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         unit = vector_unit_of(func).with_dot(self.dot)
-        report_changed(alter_layouts(func.body.block, self.vector_bytes or unit.bytes, unit.dot))
+        report_changed(alter_layouts(func.body.block, self.vector_bytes or unit.bytes, unit.dot, self.winograd))
 
 
-def alter_layouts(block: Block, vector_bytes: int, dot: str | None = None) -> bool:
+def alter_layouts(block: Block, vector_bytes: int, dot: str | None = None, winograd: int = 0) -> bool:
     """Choose layouts for the values of `block`; return whether anything changed."""
-    values = BlockedValues(vector_bytes, dot=dot)
+    values = BlockedValues(vector_bytes, dot=dot, winograd=winograd)
     blocks = assign_blocks(block, values)
     for op in list(block.ops):
         if isinstance(op, RelayOp) and op in blocks:

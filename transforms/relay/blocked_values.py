@@ -44,6 +44,8 @@ class BlockedValues:
     """Operations of the original graph whose place has been taken."""
     dot: str | None = None
     """Which instructions the target has for dot products of bytes."""
+    winograd: int = 0
+    """The extent of the largest tiles of results that may be computed by minimal filtering."""
 
     @property
     def lanes(self) -> int:

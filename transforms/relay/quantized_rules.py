@@ -22,7 +22,8 @@ from ...dialects.relay.ops.image import Resize2dOp
 from ...dialects.relay.ops.nn import pool
 from ...dialects.relay.ops.nn.activation import LeakyReluOp, ReluOp
 from ...dialects.relay.ops.nn.conv_transpose import Conv2dTransposeOp
-from ...dialects.relay.ops.nn.convolution import Conv2dOp, ConvolutionBase
+from ...dialects.relay.ops.nn.convolution import Conv2dOp
+from ...dialects.relay.ops.nn.convolution_base import ConvolutionBase
 from ...dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp
 from ...dialects.relay.ops.nn.spatial import BatchFlattenOp, DepthToSpaceOp, PadOp
 from ...dialects.relay.ops.qnn import arithmetic, functions, products

@@ -35,6 +35,7 @@ from ...dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp, 
 from ..infra import PrimFuncPass
 from ..infra.remarks import missed
 from .rules.auto_inline import inline_all
+from .rules.cases import schedule_cases
 from .rules.dot_products import use_dot_products
 from .rules.product_rows import schedule_product_rows
 from .rules.register_tile import tile_reduction
@@ -99,6 +100,7 @@ def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters, dot: str | N
     blocks = blocks_under(func)
     if schedule_product_rows(blocks, registers):
         return
+    schedule_cases(blocks)
     tiled = False
     for block in blocks:
         if block.is_reduction and block.parent is not None and tile_reduction(block, registers):

@@ -240,6 +240,46 @@ relay.func @batch_norm_along_an_axis_out_of_range(%x: tensor<1x3xf32>, %v: tenso
 
 // -----
 
+relay.func @transformation_of_a_weight_of_five_taps(%w: tensor<4x3x5x5xf32>) {
+  // expected-error@+1 {{expected a weight of 3x3 taps in OIHW, got [4, 3, 5, 5]}}
+  %r = relay.nn.contrib_conv2d_winograd_weight_transform %w {tile_size = 4 : i64} : (tensor<4x3x5x5xf32>) -> tensor<6x6x4x3xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @transformation_for_tiles_of_three(%w: tensor<4x3x3x3xf32>) {
+  // expected-error@+1 {{'tile_size' is 3; it can be 2 or 4}}
+  %r = relay.nn.contrib_conv2d_winograd_weight_transform %w {tile_size = 3 : i64} : (tensor<4x3x3x3xf32>) -> tensor<5x5x4x3xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @tiles_of_another_extent_than_the_weight_is_for(%x: tensor<1x3x8x8xf32>, %w: tensor<6x6x4x3xf32>) {
+  // expected-error@+1 {{'tile_size' 2 needs 4x4 points, the weight has [6, 6, 4, 3]}}
+  %r = relay.nn.contrib_conv2d_winograd_without_weight_transform %x, %w {tile_size = 2 : i64} : (tensor<1x3x8x8xf32>, tensor<6x6x4x3xf32>) -> tensor<1x4x6x6xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @tiles_with_strides(%x: tensor<1x3x8x8xf32>, %w: tensor<4x4x4x3xf32>) {
+  // expected-error@+1 {{strides, dilation and groups must be 1}}
+  %r = relay.nn.contrib_conv2d_winograd_without_weight_transform %x, %w {tile_size = 2 : i64, strides = array<i64: 2, 2>} : (tensor<1x3x8x8xf32>, tensor<4x4x4x3xf32>) -> tensor<1x4x3x3xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @tiles_of_any_number_of_images(%x: tensor<?x3x8x8xf32>, %w: tensor<4x4x4x3xf32>) {
+  // expected-error@+1 {{the shapes of its operands must be static}}
+  %r = relay.nn.contrib_conv2d_winograd_without_weight_transform %x, %w {tile_size = 2 : i64} : (tensor<?x3x8x8xf32>, tensor<4x4x4x3xf32>) -> tensor<?x4x6x6xf32>
+  relay.return
+}
+
+// -----
+
 relay.func @packed_weight_with_another_number_of_elements(%x: tensor<2x5xf32>, %w: tensor<2x3x4xf32>) {
   // expected-error@+1 {{has 5 elements to sum over, the weight has 3}}
   %r = relay.nn.contrib_dense_pack %x, %w {weight_layout = "NK4n"} : (tensor<2x5xf32>, tensor<2x3x4xf32>) -> tensor<2x8xf32>

@@ -17,6 +17,7 @@ from ....dialects.tir.symbols import likely
 from ..analysis.producers import consumers, defining_block, written_buffer
 from ..schedule.checks import makes_checks
 from ..scheduling.recorded import compute_inline
+from .cases import case_iterators
 from .choosing import is_chosen
 from .op_cost import is_expensive
 
@@ -37,6 +38,8 @@ def should_inline(block: BlockOp) -> bool:
     """
     if block.is_reduction or block.conditions or len(block.writes) != 1 or makes_checks(block):
         return False
+    if case_iterators(block):
+        return False  # one formula of several is cheap only where the loop that chooses is unrolled
     buffer = written_buffer(block)
     alone = defining_block(buffer) is block
     if not alone or not isinstance(buffer.owner, AllocBufferOp) or not _writes_its_iterators(block):

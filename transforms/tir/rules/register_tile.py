@@ -63,9 +63,12 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters) -> bool:
     output = written_buffer(block)
     readers = consumers(block)
     if isinstance(output.owner, AllocBufferOp):
-        if len(readers) != 1 or not reads_alike(block, readers[0]):
+        if readers and all(_is_elsewhere(reader) for reader in readers):
+            epilogue = None
+        elif len(readers) != 1 or not reads_alike(block, readers[0]):
             return False
-        epilogue = readers[0]
+        else:
+            epilogue = readers[0]
     elif not readers:
         epilogue = None
     else:
@@ -82,6 +85,11 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters) -> bool:
         assert tiles is not None, "a tile of neighbours is one with fused iterators too"
     _apply(block, epilogue, tiles.choose())
     return True
+
+
+def _is_elsewhere(block: BlockOp) -> bool:
+    """Whether `block` has loops of its own, whose order is decided."""
+    return any(loop.for_kind != ForKind.SERIAL for loop in enclosing_loops(block))
 
 
 def _reads_apart(block: BlockOp, iterator: int) -> bool:

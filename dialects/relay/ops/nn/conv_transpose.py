@@ -20,7 +20,7 @@ from ....support.operations import irdl_op_definition
 from ...base import DYNAMIC, int_list, ints, string, tensor
 from ...layout import parse_layout, transform_array
 from ...nn_common import Window, accumulator, narrow, per_axis, widened
-from .convolution import ConvolutionBase, convolve
+from .convolution_base import ConvolutionBase, convolve
 from .convolution_gradient import transposed_gradient
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ....support.operations import irdl_op_definition
 from ...base import RelayOp, compatible, integer, shape_of, tensor
 from ...nn_common import accumulator, narrow
 from ..image import clamped_index, interpolate, linear_weights
-from .convolution import Convolution
+from .convolution_base import Convolution
 
 if TYPE_CHECKING:
     from ...base import NDArray

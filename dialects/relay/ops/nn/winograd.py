@@ -1,0 +1,233 @@
+"""3x3 convolutions by Winograd's minimal filtering (`../../winograd.py`): one operator transforms the weight, which is
+done when the model is compiled, the other computes the convolution with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import AnyFloat, TensorType
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from .... import te
+from ....support.operations import irdl_op_definition
+from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, integer, is_static, shape_of, string, tensor
+from ...layout import Layout, parse_layout
+from ...nn_common import accumulator, narrow, pad_stage
+from ...winograd import FILTERINGS, TAPS, Filtering, combined
+from .convolution_base import Convolution
+
+if TYPE_CHECKING:
+    from ...base import NDArray
+
+
+def filtering(tile: int) -> Filtering:
+    """
+    Raises:
+        VerifyException: there is none for tiles of that extent.
+    """
+    if tile not in FILTERINGS:
+        raise VerifyException(f"'tile_size' is {tile}; it can be {' or '.join(map(str, FILTERINGS))}")
+    return FILTERINGS[tile]
+
+
+@irdl_op_definition
+class WinogradWeightTransformOp(RelayOp):
+    """The weight that `contrib_conv2d_winograd_without_weight_transform` takes, from that of `conv2d` in `OIHW`.
+
+    `y[p, q, o, i] = sum_{r, s} G[p, r] * weight[o, i, r, s] * G[q, s]`, of extent `tile_size + 2` along p and q.
+
+    ```mlir
+    %u = relay.nn.contrib_conv2d_winograd_weight_transform %w {tile_size = 2 : i64}
+       : (tensor<3x2x3x3xf32>) -> tensor<4x4x3x2xf32>
+    ```
+    """
+
+    name = "relay.nn.contrib_conv2d_winograd_weight_transform"
+
+    weight = operand_def(TensorType)
+    result = result_def(TensorType)
+    tile_size = integer()
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+    gradient = RelayOp.gradient  # taken before
+
+    def infer(self) -> Sequence[Attribute]:
+        weight, points = tensor(self.weight), filtering(self.tile_size.value.data).points
+        shape = weight.get_shape()
+        if len(shape) != 4 or any(n not in (TAPS, DYNAMIC) for n in shape[2:]):
+            raise VerifyException(f"expected a weight of {TAPS}x{TAPS} taps in OIHW, got {list(shape)}")
+        if not isinstance(weight.element_type, AnyFloat):
+            raise VerifyException(f"its elements are {weight.element_type}, not floats")
+        return [TensorType(weight.element_type, [points, points, *shape[:2]])]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        (weight,) = inputs
+        by = filtering(self.tile_size.value.data)
+        element = tensor(self.result).element_type
+        sum_type = accumulator(element)
+        outputs, channels, *_ = weight.shape
+
+        def rows(p: te.IterVar, o: te.IterVar, i: te.IterVar, s: te.IterVar) -> te.Expr:
+            return combined(by.weight, p, lambda r: te.cast(weight[o, i, r, s], sum_type))
+
+        half = te.compute((by.points, outputs, channels, TAPS), rows, "winograd_weight_rows")
+
+        def columns(p: te.IterVar, q: te.IterVar, o: te.IterVar, i: te.IterVar) -> te.Expr:
+            return combined(by.weight, q, lambda s: half[p, o, i, s])
+
+        whole = te.compute((by.points, by.points, outputs, channels), columns, "winograd_weight")
+        return narrow(whole, element)
+
+    def numpy(self, *inputs: NDArray) -> NDArray | None:
+        import numpy as np
+
+        (weight,) = inputs
+        wide = filtering(self.tile_size.value.data).transform_weight(weight.astype(np.float64))
+        return wide.astype(weight.dtype)
+
+
+@irdl_op_definition
+class WinogradConv2dOp(Convolution):
+    """Two-dimensional convolution of 3x3 taps by Winograd's minimal filtering, of a weight that is transformed already.
+
+    The weight is `G w G^T` in `HWOI`, or with channels in blocks (`HWOI16i16o`), of extent `tile_size + 2` along H and
+    W. The result is that of `conv2d`, but for rounding: sums are formed of other, larger terms, so that the error is
+    some units more for `tile_size` 2, and about a decimal digit more for 4.
+
+    `y = A^T [sum_i weight[:, :, o, i] * (B^T d_i B)] A` for each tile of `tile_size x tile_size` results, where `d_i` is
+    the tile of data of channel i that they see.
+
+    ```mlir
+    %y = relay.nn.contrib_conv2d_winograd_without_weight_transform %x, %u {tile_size = 2 : i64, padding = array<i64: 1, 1>}
+       : (tensor<1x2x5x5xf32>, tensor<4x4x3x2xf32>) -> tensor<1x3x5x5xf32>
+    ```
+    """  # noqa: E501
+
+    name = "relay.nn.contrib_conv2d_winograd_without_weight_transform"
+
+    tile_size = integer()
+    kernel_layout = string("HWOI")
+
+    gradient = RelayOp.gradient  # taken before channels are put into blocks
+
+    def layouts(self) -> tuple[Layout, Layout, Layout]:
+        data, kernel = parse_layout(self.data_layout.data), parse_layout(self.kernel_layout.data)
+        block = kernel.block("O")
+        out = parse_layout(self.out_layout.data or ("NCHW" if block == 1 else f"NCHW{block}c"))
+        for layout, axes, what in ((data, "NCHW", "data"), (kernel, "HWOI", "kernel"), (out, "NCHW", "out")):
+            if layout.letters != axes or any(layout.names.count(name) > 1 for name in layout.names):
+                raise VerifyException(f"{what}_layout {layout.text} is not {axes}, or that with one block of channels")
+        return data, kernel, out
+
+    def filtering(self) -> Filtering:
+        """
+        Raises:
+            VerifyException: there is none for tiles of that extent.
+        """
+        return filtering(self.tile_size.value.data)
+
+    def taps(self, weight_shape: Sequence[int]) -> tuple[int, ...]:
+        return (TAPS, TAPS)
+
+    def infer(self) -> Sequence[Attribute]:
+        kernel = self.layouts()[1]
+        points, shape = self.filtering().points, shape_of(self.weight)
+        kernel.check(shape, "the weight")
+        if any(shape[kernel.position(letter)] not in (points, DYNAMIC) for letter in self.SPATIAL):
+            raise VerifyException(
+                f"'tile_size' {points - TAPS + 1} needs {points}x{points} points, the weight has {list(shape)}"
+            )
+        window = self.window(shape)
+        if {*window.strides, *window.dilation, self.group_count()} != {1}:
+            raise VerifyException("strides, dilation and groups must be 1")
+        if not is_static(self.data.type) or not is_static(self.weight.type):
+            raise VerifyException("the shapes of its operands must be static")
+        if not isinstance(tensor(self.data).element_type, AnyFloat):
+            raise VerifyException(f"its elements are {tensor(self.data).element_type}, not floats")
+        return super().infer()
+
+    def tiles(self) -> tuple[int, int, int]:
+        """How many tiles there are: for each image, along H, and along W."""
+        out = self.layouts()[2].extents(shape_of(self.result))
+        tile = self.tile_size.value.data
+        return out["N"], -(-out["H"] // tile), -(-out["W"] // tile)
+
+    def macs(self) -> int:
+        """Those of the products of matrices, one for each point."""
+        return self.mac_product(*self.tiles(), *shape_of(self.weight))
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        data, weight = inputs
+        layout, kernel, out_layout = self.layouts()
+        by, result = self.filtering(), tensor(self.result)
+        sum_type = accumulator(result.element_type)
+        images, high, wide = self.tiles()
+        count, tile, points = images * high * wide, by.tile, by.points
+        # Up to where the last tile reaches.
+        positions, held = [layout.position(letter) for letter in self.SPATIAL], layout.extents(data.shape)
+        before = dict(zip(positions, self.window(weight.shape).before, strict=True))
+        reach = {"H": high * tile + TAPS - 1, "W": wide * tile + TAPS - 1}
+        after = {p: reach[name] - held[name] - before[p] for p, name in zip(positions, self.SPATIAL, strict=True)}
+        padded = pad_stage(data, before, after)
+
+        channels = weight.shape[kernel.position("I")]
+        inner = [kernel.block("I")] if "i" in kernel.names else []
+        outputs = weight.shape[kernel.position("O")]
+        lanes = [kernel.block("O")] if "o" in kernel.names else []
+
+        def rows(*at: te.IterVar) -> te.Expr:
+            c, t, p, s, *i = at
+            channel = self.source_channel({}, c, i[0] if i else te.const(0, te.index), data, weight)
+            place = {"N": t // (high * wide), **channel, "W": t % wide * tile + s}
+            y = t // wide % high * tile
+            return combined(by.data, p, lambda r: te.cast(padded[layout.arrange({**place, "H": y + r})], sum_type))
+
+        half = te.compute((channels, count, points, points, *inner), rows, "winograd_rows")
+
+        def columns(*at: te.IterVar) -> te.Expr:
+            p, q, c, t, *i = at
+            return combined(by.data, q, lambda s: half[(c, t, p, s, *i)])
+
+        tiles = te.compute((points, points, channels, count, *inner), columns, "winograd_data")
+        axes = [te.reduce_axis(channels, "ic_outer"), *(te.reduce_axis(n, "ic_inner") for n in inner)]
+
+        def product(*at: te.IterVar) -> te.Expr:
+            p, q, o, t, *lane = at
+            weights = {"H": p, "W": q, "O": o, "I": axes[0], "i": axes[-1], "o": lane[0] if lane else o}
+            taken = te.cast(weight[kernel.arrange(weights)], sum_type)
+            return te.sum(tiles[(p, q, axes[0], t, *axes[1:])] * taken, axes)
+
+        sums = te.compute((points, points, outputs, count, *lanes), product, "winograd_product")
+
+        def result_rows(*at: te.IterVar) -> te.Expr:
+            o, t, y, q, *lane = at
+            return combined(by.result, y, lambda p: sums[(p, q, o, t, *lane)])
+
+        upper = te.compute((outputs, count, tile, points, *lanes), result_rows, "winograd_result_rows")
+
+        def result_columns(*at: te.IterVar) -> te.Expr:
+            o, t, y, x, *lane = at
+            return combined(by.result, x, lambda q: upper[(o, t, y, q, *lane)])
+
+        done = te.compute((outputs, count, tile, tile, *lanes), result_columns, "winograd_result")
+
+        def placed(*at: te.IterVar) -> te.Expr:
+            out = dict(zip(out_layout.names, at, strict=True))
+            y, x = out["H"], out["W"]
+            number = (out["N"] * high + y // tile) * wide + x // tile
+            lane = [out["c"]] if lanes else []
+            return te.cast(done[(out["C"], number, y % tile, x % tile, *lane)], result.element_type)
+
+        return te.compute(result.get_shape(), placed, "conv2d_winograd")
+
+    def numpy(self, *inputs: NDArray) -> NDArray | None:
+        return None  # the taps are not known any more
+
+
+OPS: list[type[Operation]] = [WinogradWeightTransformOp, WinogradConv2dOp]
+"""The operators of Winograd convolutions."""

@@ -1,0 +1,166 @@
+"""Winograd's minimal filtering: a tile of a 3x3 convolution from fewer products than it has taps.
+
+`F(m x m, 3 x 3)` computes `m * m` neighbouring results from `a * a` products, where `a = m + 2`, and not `9 * m * m`:
+
+    Y = A^T [ (G w G^T) * (B^T d B) ] A
+
+for a tile `d` of `a x a` data and the taps `w`. The products are elementwise, so those of all input channels are summed
+before the last transformation, and each of the `a * a` points of a tile is a product of matrices by itself.
+
+Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2016), with the points 0, 1, -1 and, for
+`m = 4`, 2 and -2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .. import te
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+TAPS = 3
+"""The extent of the kernels that there are transformations for."""
+
+
+@dataclass(frozen=True)
+class Filtering:
+    """`F(m, 3)`, the matrices by rows."""
+
+    tile: int
+    data: tuple[tuple[int, ...], ...]
+    """B^T, of `a x a`."""
+    weight: tuple[tuple[float, ...], ...]
+    """G, of `a x 3`."""
+    result: tuple[tuple[int, ...], ...]
+    """A^T, of `m x a`."""
+
+    @property
+    def points(self) -> int:
+        """`a`, the extent of a tile of data."""
+        return self.tile + TAPS - 1
+
+    def transform_weight(self, weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """`G w G^T` of weights `[O, I, 3, 3]`, as `[a, a, O, I]`."""
+        import numpy as np
+
+        matrix = np.array(self.weight)
+        return np.moveaxis(matrix @ weight @ matrix.T, (2, 3), (0, 1))
+
+
+FILTERINGS = {
+    2: Filtering(
+        2,
+        ((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1)),
+        ((1, 0, 0), (1 / 2, 1 / 2, 1 / 2), (1 / 2, -1 / 2, 1 / 2), (0, 0, 1)),
+        ((1, 1, 1, 0), (0, 1, -1, -1)),
+    ),
+    4: Filtering(
+        4,
+        (
+            (4, 0, -5, 0, 1, 0), (0, 4, 4, -1, -1, 0), (0, -4, 4, 1, -1, 0),
+            (0, -2, -1, 2, 1, 0), (0, 2, -1, -2, 1, 0), (0, 4, 0, -5, 0, 1),
+        ),
+        (
+            (1 / 4, 0, 0), (1 / 6, 1 / 6, 1 / 6), (1 / 6, -1 / 6, 1 / 6),
+            (1 / 24, 1 / 12, 1 / 6), (1 / 24, -1 / 12, 1 / 6), (0, 0, 1),
+        ),
+        ((1, 1, 1, 1, 1, 0), (0, 1, -1, 2, -2, 0), (0, 1, 1, 4, 4, 0), (0, 1, -1, 8, -8, 1)),
+    ),
+}  # fmt: skip
+"""By the extent of a tile of results."""
+
+
+@dataclass(frozen=True)
+class Convolution3x3:
+    """What it takes to compute a convolution of 3x3 taps with stride 1 on channels in blocks, in cycles of a core.
+
+    A core does two multiply-adds of vectors in a cycle, whatever the vectors' width. Weights stream by from memory;
+    computing and waiting for them overlap but for a quarter of what takes less. Transformed tiles are written and read
+    once, and each element of `a * a` products is stored and begins with zero.
+    """
+
+    images: int
+    height: int
+    width: int
+    """Of the result."""
+    inputs: int
+    outputs: int
+    """Channels, the last block filled up."""
+    lanes: int
+
+    def direct(self) -> float:
+        """All taps of all channels for each element."""
+        sums = self.images * self.height * self.width * self.outputs // self.lanes
+        return _overlapped(sums * self.inputs * TAPS * TAPS / PER_CYCLE, self._weights(TAPS))
+
+    def winograd(self, by: Filtering) -> float:
+        """By minimal filtering."""
+        tiles = self.images * -(-self.height // by.tile) * -(-self.width // by.tile)
+        inputs, outputs = -(-self.inputs // self.lanes), self.outputs // self.lanes
+        points = by.points * by.points
+        sums = tiles * points * outputs
+        products = _overlapped(sums * (self.inputs / PER_CYCLE + STORING), self._weights(by.points))
+        moved = tiles * (2 * points * inputs + (points + by.tile * by.tile) * outputs) * 4 * self.lanes
+        kept = tiles * points * (inputs + outputs) * 4 * self.lanes
+        return products + moved / (NEAR if kept <= NEAR_BYTES else FAR) + STARTING
+
+    def _weights(self, extent: int) -> float:
+        """Cycles in which the weights come from memory."""
+        return extent * extent * self.inputs * self.outputs * 4 / FAR
+
+    def best(self, largest: int) -> Filtering | None:
+        """The filtering, of tiles up to `largest`, that takes the least; `None` where none saves a twentieth."""
+        costs = {tile: self.winograd(by) for tile, by in FILTERINGS.items() if tile <= largest}
+        tile = min(costs, key=costs.__getitem__, default=0)
+        return FILTERINGS[tile] if tile and costs[tile] < WORTHWHILE * self.direct() else None
+
+
+PER_CYCLE = 2.0
+"""Multiply-adds of vectors."""
+STORING = 1.5
+"""Cycles to begin and to store a sum."""
+NEAR, NEAR_BYTES = 10.0, 8 << 20
+"""Bytes in a cycle between the caches of a core and what is shared, and how much of them is still that near."""
+FAR = 4.0
+"""Bytes in a cycle from memory, or the farthest cache, of which each core has its part."""
+STARTING = 4000.0
+"""Cycles of starting three more loops that threads share."""
+WORTHWHILE = 0.95
+
+
+def _overlapped(computing: float, waiting: float) -> float:
+    return max(computing, waiting) + min(computing, waiting) / 4
+
+
+def combined(rows: Sequence[Sequence[int | float]], row: te.Expr, term: Callable[[int], te.Expr]) -> te.Expr:
+    """The sum of `rows[row][k] * term(k)` over `k`, as one formula for each row, without the terms that are zero.
+
+    What is read once for all rows is so once the loop along `row` is unrolled.
+    """
+    terms = {k: term(k) for k in range(len(rows[0])) if any(factors[k] for factors in rows)}
+    chosen: te.Expr | None = None
+    for number, factors in reversed(list(enumerate(rows))):
+        formula = _sum(factors, terms)
+        chosen = formula if chosen is None else te.select(row.equal(number), formula, chosen)
+    assert chosen is not None
+    return chosen
+
+
+def _sum(factors: Sequence[int | float], terms: Mapping[int, te.Expr]) -> te.Expr:
+    total: te.Expr | None = None
+    for k, factor in sorted(enumerate(factors), key=lambda each: each[1] < 0):  # begin with what is added
+        if not factor:
+            continue
+        value = terms[k] if abs(factor) == 1 else terms[k] * abs(factor)
+        if total is None:
+            assert factor > 0, "each row has a positive factor"
+            total = value
+        else:
+            total = total + value if factor > 0 else total - value
+    assert total is not None
+    return total

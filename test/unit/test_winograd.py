@@ -1,0 +1,130 @@
+"""Winograd's minimal filtering: its matrices, what it costs, and what is compiled of it against plain convolutions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import weft
+from weft.dialects.relay.ops.nn.convolution import Conv2dOp
+from weft.dialects.relay.ops.nn.winograd import WinogradConv2dOp, WinogradWeightTransformOp
+from weft.dialects.relay.winograd import FILTERINGS, Convolution3x3, Filtering
+from weft.dialects.support.parser import parse_module
+from weft.testing.operators import run_operator
+from weft.transforms.infra.registry import new_ir_context
+
+NDArray = npt.NDArray[Any]
+RNG = np.random.default_rng(17)
+
+
+def exact(rows: Any) -> NDArray:
+    return np.array([[Fraction(n).limit_denominator(48) for n in row] for row in rows], dtype=object)
+
+
+@pytest.mark.parametrize("tile", FILTERINGS)
+def test_each_product_of_a_tap_and_an_element_comes_out_where_it_belongs(tile: int) -> None:
+    by = FILTERINGS[tile]
+    result, data, weight = (exact(rows) for rows in (by.result, by.data, by.weight))
+    for tap in range(3):
+        for place in range(by.points):
+            product = (weight[:, tap] * data[:, place]).astype(object)
+            wanted = [Fraction(int(place == out + tap)) for out in range(tile)]
+            assert list(result @ product) == wanted
+
+
+@pytest.mark.parametrize(
+    ("shape", "tile"),
+    [
+        ((1, 56, 56, 64, 64), 4),
+        ((1, 28, 28, 128, 128), 4),
+        ((1, 14, 14, 256, 256), 2),  # the weights of 36 points would stream by for sixteen tiles
+        ((1, 7, 7, 512, 512), None),
+        ((16, 7, 7, 512, 512), 4),
+        ((1, 4, 4, 16, 16), None),
+    ],
+)
+def test_tiles_are_as_large_as_pays(shape: tuple[int, int, int, int, int], tile: int | None) -> None:
+    best = Convolution3x3(*shape, lanes=16).best(4)
+    assert (best.tile if best else None) == tile
+
+
+def test_no_tile_is_larger_than_is_allowed() -> None:
+    cost = Convolution3x3(1, 56, 56, 64, 64, 16)
+    assert cost.best(2) is FILTERINGS[2] and cost.best(0) is None
+
+
+CASES = [  # images, channels in and out, height, width, padding, tile
+    (1, 16, 32, 13, 3, (0, 0), 2),
+    (2, 24, 20, 5, 7, (1, 0, 2, 1), 4),  # blocks that are not full on either side
+]
+
+
+def graph() -> str:
+    lines = ["relay.func @main("]
+    lines.append(", ".join(f"%x{i}: tensor<{n}x{c}x{h}x{w}xf32>" for i, (n, c, _, h, w, *_) in enumerate(CASES)))
+    outs: list[str] = []
+    body: list[str] = []
+    for i, (n, c, o, h, w, pad, _) in enumerate(CASES):
+        top, left, bottom, right = (*pad, *pad)[:4]
+        out = f"tensor<{n}x{o}x{h + top + bottom - 2}x{w + left + right - 2}xf32>"
+        outs.append(out)
+        pads = ", ".join(map(str, pad))
+        body.append(
+            f"%y{i} = relay.nn.conv2d %x{i}, %w{i} {{padding = array<i64: {pads}>}} : "
+            f"(tensor<{n}x{c}x{h}x{w}xf32>, tensor<{o}x{c}x3x3xf32>) -> {out}\n"
+            f"%b{i} = relay.constant dense<0.5> : tensor<{o}x1x1xf32>\n"
+            f"%s{i} = relay.add %y{i}, %b{i} : ({out}, tensor<{o}x1x1xf32>) -> {out}\n"
+            f"%z{i} = relay.nn.relu %s{i} : {out}"
+        )
+    weights = ", ".join(f"%w{i}: tensor<{o}x{c}x3x3xf32>" for i, (_, c, o, *_) in enumerate(CASES))
+    results = ", ".join(f"%z{i}" for i in range(len(CASES)))
+    types = ", ".join(outs)
+    return (
+        f"{lines[0]}{lines[1]}, {weights}) -> ({types}) {{\n" + "\n".join(body)
+        + f"\nrelay.return {results} : {types}\n}}"
+    )  # fmt: skip
+
+
+def test_compiled_tiles_are_the_convolution_up_to_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiles = [tile for *_, tile in CASES]
+
+    def insist(self: Convolution3x3, largest: int) -> Filtering | None:
+        return FILTERINGS[tiles.pop(0)]
+
+    monkeypatch.setattr(Convolution3x3, "best", insist)
+    data = [RNG.standard_normal((n, c, h, w), np.float32) for n, c, _, h, w, *_ in CASES]
+    weights = [RNG.standard_normal((o, c, 3, 3), np.float32) for _, c, o, *_ in CASES]
+    params = {f"w{i}": weight for i, weight in enumerate(weights)}
+    exe = weft.compile(parse_module(graph(), new_ir_context()), threads=2, params=params)
+    assert not tiles
+    for x, w, got, (*_, padding, tile) in zip(data, weights, exe(*data), CASES, strict=True):
+        wanted = np.maximum(run_operator(Conv2dOp, [x.astype(float), w.astype(float)], padding=padding) + 0.5, 0)
+        assert np.abs(got - wanted).max() <= 2e-6 * np.abs(wanted).max() * (1 if tile == 2 else 8)
+
+
+def test_transformations_are_unrolled_in_registers() -> None:
+    source = """
+    relay.func @main(%x: tensor<1x1x8x8x16xf32>, %w: tensor<4x4x1x1x16x16xf32>) -> tensor<1x1x8x8x16xf32> {
+      %y = relay.nn.contrib_conv2d_winograd_without_weight_transform %x, %w {tile_size = 2 : i64,
+        padding = array<i64: 1, 1>, data_layout = "NCHW16c", kernel_layout = "HWOI16i16o", out_layout = "NCHW16c"}
+        : (tensor<1x1x8x8x16xf32>, tensor<4x4x1x1x16x16xf32>) -> tensor<1x1x8x8x16xf32>
+      relay.return %y : tensor<1x1x8x8x16xf32>
+    }"""
+    exe = weft.compile(
+        parse_module(source, new_ir_context()), "llvm -mcpu=x86-64-v4 -mtriple=x86_64-unknown-linux-gnu", threads=1
+    )
+    text = str(exe.ir["schedule"])
+    for name in ("winograd_rows", "winograd_result_rows", "winograd_result"):
+        assert f'%{name} = tir.alloc_buffer "local"' in text
+    assert text.count("tir.for unrolled") == 5 * 2 + 3  # two in each transformation, one around each product's vectors
+
+
+def test_plain_layouts_are_computed_too() -> None:
+    x, w = RNG.standard_normal((1, 2, 5, 6)), RNG.standard_normal((3, 2, 3, 3))
+    u = run_operator(WinogradWeightTransformOp, [w], tile_size=4)
+    y = run_operator(WinogradConv2dOp, [x, u], tile_size=4, padding=(1, 0))
+    np.testing.assert_allclose(y, run_operator(Conv2dOp, [x, w], padding=(1, 0)), atol=1e-12)
