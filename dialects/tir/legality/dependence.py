@@ -18,11 +18,14 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
 from ..affine import Access, Linear, Range, evaluate_along, expr_range, linear, substitute, uses
+from ..analyzer import IntExpr, const, dim, from_affine
+from ..analyzer.answers import Range as Interval
+from ..analyzer.iter_map import detect_iter_map
 from ..blocks import BlockOp, IterKind, blocks_under
 from ..buffers import AllocBufferOp
 from ..calls import Handed
-from ..loops import ForOp, enclosing_loops, loop_range
-from ..symbols import MAX_EXTENT, depends_on_symbols, dimension
+from ..loops import ForOp, enclosing_loops, loop_of, loop_range
+from ..symbols import MAX_EXTENT, as_affine, depends_on_symbols, dimension
 from ..thread_axes import axis_of, is_shared
 from .bounds import buffer_name, never_runs
 from .data import depends_on_data
@@ -102,6 +105,8 @@ def never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts | No
     parts = parts or _TouchParts(loop)
     if _separated(loop, parts.of(first), parts.of(second)):
         return Verdict.PROVED
+    if first.block is second.block and first.access.map == second.access.map and _is_one_to_one(loop, first):
+        return Verdict.PROVED
     if _is_symbolic(first) or _is_symbolic(second):
         return Verdict.UNKNOWN  # at places that are known only when the function is called
     verdict = _search(loop, first, second)
@@ -136,6 +141,27 @@ def _is_symbolic(touch: Touch) -> bool:
     assert map is not None
     exprs = (*map.results, *block.bindings.data.results, *block.conditions)
     return depends_on_symbols(*exprs) or any(loop.is_symbolic for loop in enclosing_loops(block))
+
+
+def _is_one_to_one(loop: ForOp, touch: Touch) -> bool:
+    """Whether the loops that the index of an access depends on, `loop` among them, never lead to an element twice."""
+    block, map = touch.block, touch.access.map
+    assert map is not None
+    exprs = [substitute(index, block.bindings.data.results) for index in map.results]
+    used = {number for expr in exprs for number in expr.used_dims()}
+    if not any(block.loop_vars[number] is loop.var for number in used):
+        return False
+    values: list[AffineExpr] = [dimension(number) for number in range(len(block.loop_vars))]
+    domains: dict[IntExpr, int | IntExpr | range | Interval] = {}
+    for number in used:
+        around = loop_of(block.loop_vars[number])
+        if around.size == 1:
+            values[number] = AffineConstantExpr(around.start)
+        else:
+            extent = from_affine(as_affine(around.size))
+            domains[dim(number)] = Interval(const(around.start), extent)
+    indices = [from_affine(substitute(expr, values)) for expr in exprs]
+    return bool(detect_iter_map(indices, domains, bijective=True))
 
 
 _Parts = tuple[dict[AffineExpr, int], dict[AffineExpr, int], int, int]

@@ -17,7 +17,7 @@ from ..storage_sync import StorageSyncOp
 from .bounds import check_accesses, check_bindings, check_coverage
 from .definedness import check_values
 from .finding import Finding
-from .loops import check_kind
+from .loops import check_kind, check_uses
 from .scopes import check_constant, check_reach
 from .steps import check_steps
 from .symbolic import check_symbolic_accesses, check_symbolic_bindings, check_symbolic_coverage, refutations
@@ -58,6 +58,7 @@ def findings(func: Operation) -> Iterator[Finding]:
                 yield from check_steps(op)
                 continue
             case ForOp():
+                yield from check_uses(op)
                 yield from check_kind(op, op.for_kind)
             case AllocBufferOp():
                 yield from check_reach(op)

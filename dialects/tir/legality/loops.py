@@ -1,9 +1,8 @@
 """A loop may run as its kind says.
 
-Iterations that run at the same time are independent. Where data says which elements they touch, nobody can see whether
-they are: such a loop is refused, unless its annotation `independent` asserts it. Of what is asserted, and of indices
-that are affine but too many to look at, only what is certainly wrong is found here; the interpreter of `tir` finds the
-rest when it runs.
+Iterations that run at the same time are independent. Where that cannot be shown, because data says which elements they
+touch, or because the indices are too many to look at, the loop is refused, unless its annotation `independent` asserts
+it. Of what is asserted only what is certainly wrong is found here; the interpreter of `tir` finds the rest.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..blocks import blocks_under
+from ..blocks import BlockOp, blocks_under
 from ..loops import INDEPENDENT, ForKind, ForOp
 from .carried import check_carried
 from .dependence import carries_reduction, check_independence
@@ -37,11 +36,28 @@ def check_kind(loop: ForOp, kind: ForKind) -> Iterator[Finding]:
         if finding.certain:
             what = f"a {kind.value} loop, {name}, whose iterations depend on each other"
             yield replace(finding, message=f"it stands in {what}: {finding.message}")
-        elif finding.by_data and not loop.is_independent:
+        elif not loop.is_independent:
             yield _refused(kind, finding)
         else:
             yield finding
     yield from check_carried(loop, kind)
+
+
+def check_uses(loop: ForOp) -> Iterator[Finding]:
+    """A block uses the variable of `loop` where it has no iterator for it, so that nothing is known of its accesses."""
+    for use in loop.var.uses:
+        op = use.operation
+        block = op.parent_op()
+        while block is not None and block is not loop and not isinstance(block, BlockOp):
+            block = block.parent_op()
+        if isinstance(block, BlockOp):
+            name = f"%{loop.var.name_hint or 'i'}"
+            yield Finding(
+                op,
+                f"block @{block.block_name} uses {name}, the variable of a loop around it",
+                hint=f"bind an iterator of the block to {name}, and use that",
+            )
+            return
 
 
 def _refused(kind: ForKind, finding: Finding) -> Finding:

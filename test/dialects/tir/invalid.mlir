@@ -874,3 +874,45 @@ tir.prim_func @waiting_for_global_memory() {
     tir.storage_sync "global"
   }
 }
+
+// -----
+
+tir.prim_func @loop_variable_in_a_block(%x: memref<4xf32>, %y: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.block @copy(%v: spatial 4) = [%i] reads(%x : memref<4xf32>) writes(%y[%v] : memref<4xf32>) {
+      // expected-error @+1 {{block @copy uses %i, the variable of a loop around it}}
+      %0 = memref.load %x[%i] : memref<4xf32>
+      memref.store %0, %y[%v] : memref<4xf32>
+    }
+  }
+}
+
+// -----
+
+// Each element is written once, as 200003 is prime; so many are not looked at.
+tir.prim_func @parallel_loop_that_is_not_understood(%y: memref<200003xf32>, %z: f32) {
+  tir.for parallel %i = 0 to 200003 {
+    // expected-error @+1 {{it stands in a parallel loop: it is not shown that no two iterations of %i meet}}
+    tir.block @scatter(%v: spatial 200003) = [%i] reads() writes(%y[(%v * 7) mod 200003] : memref<200003xf32>) {
+      %c7 = arith.constant 7 : index
+      %n = arith.constant 200003 : index
+      %0 = arith.muli %v, %c7 : index
+      %1 = arith.remui %0, %n : index
+      memref.store %z, %y[%1] : memref<200003xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @parallel_loop_that_is_asserted(%y: memref<200003xf32>, %z: f32) {
+  tir.for parallel %i = 0 to 200003 annotations {independent} {
+    tir.block @scatter(%v: spatial 200003) = [%i] reads() writes(%y[(%v * 7) mod 200003] : memref<200003xf32>) {
+      %c7 = arith.constant 7 : index
+      %n = arith.constant 200003 : index
+      %0 = arith.muli %v, %c7 : index
+      %1 = arith.remui %0, %n : index
+      memref.store %z, %y[%1] : memref<200003xf32>
+    }
+  }
+}
