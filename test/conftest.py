@@ -9,7 +9,13 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+# Hardly anything that collecting tests makes is garbage.
+gc.set_threshold(200_000, 20, 100)
+
+
 def pytest_collection_finish() -> None:
-    """The garbage collector need not look again and again at ten thousand tests and what they have imported."""
+    """The garbage collector need not look again and again at ten thousand tests and what they have imported; what a
+    test makes is many small objects, most of which need no collector."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)

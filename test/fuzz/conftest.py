@@ -16,8 +16,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 FEW = {
-    "graph": 80, "onnx_graph": 40, "text": 100, "pipeline": 200, "onnx": 100, "artefact": 100, "cache": 200,
-    "schedule": 16, "dump": 60,
+    "graph": 48, "onnx_graph": 24, "text": 60, "pipeline": 120, "onnx": 60, "artefact": 60, "cache": 120,
+    "schedule": 8, "dump": 40,
 }  # fmt: skip
 """Cases of each kind in `make test`."""
 SHARDS = 16

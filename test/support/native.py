@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
+from weft.dialects.support.verifier import verify
 from weft.lowering.llvm_ir.module import emit_llvm_ir
 from weft.lowering.loops_to_llvm.convert_loops_to_llvm import ConvertLoopsToLLVMPass
 from weft.lowering.machine.codegen import compile_module
@@ -27,7 +28,7 @@ def parse(text: str) -> ModuleOp:
     from xdsl.parser import Parser
 
     module = Parser(new_ir_context(), text).parse_module()
-    module.verify()
+    verify(module)
     return module
 
 
@@ -36,13 +37,13 @@ def lower(source: str | ModuleOp, *, expand: bool = True) -> ModuleOp:
     if isinstance(source, str):
         source = parse(source)
     else:
-        source.verify()
+        verify(source)
     module, context = source, new_ir_context()
     if expand:
         ExpandMathPass().apply(context, module)
-        module.verify()
+        verify(module)
     ConvertLoopsToLLVMPass().apply(context, module)
-    module.verify()
+    verify(module)
     return module
 
 
