@@ -238,6 +238,9 @@ class CompiledGraph:
     devices: tuple[DeviceMemory, ...] = ()
     device_code: tuple[DeviceCode, ...] = ()
     """The kernels that GPUs run, which are no object code."""
+    images: tuple[bytes, ...] = ()
+    """The objects linked to shared objects, for loading them without a linker: the program's, and the pool's; none
+    where that was not done. They say nothing that the objects do not."""
 
 
 POOL = "weft_pool_1"

@@ -1,22 +1,16 @@
-"""Lowered kernels as bytes, to be kept on disk, and what tells the compiler that made them from others.
+"""Lowered kernels as bytes, to be kept on disk.
 
 What is kept is read by another process, perhaps of another version. So the key that it is found under says everything
-that decides on it: the kernel and the rules of its lowering (`kernel_memo`), and here the compiler itself, by the
-contents of its modules. What comes back is read by the parser, which runs nothing, and what does not come back as it
+that decides on it: the kernel and the rules of its lowering (`kernel_memo`), and the compiler itself
+(`compiler_digest`). What comes back is read by the parser, which runs nothing, and what does not come back as it
 was is not kept at all.
 """
 
 from __future__ import annotations
 
 import json
-import sys
-import time
-from collections.abc import Iterator
 from functools import cache
-from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from io import StringIO
-from pathlib import Path
 
 from xdsl.dialects import func, llvm
 from xdsl.ir import Operation
@@ -24,40 +18,10 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from .. import dialects, lowering, transforms
 from ..dialects.support.fingerprint import fingerprint
 from ..transforms.infra.registry import new_ir_context
+from .compiler_digest import compiler_digest as compiler_digest
 from .lowered_kernel import LoweredKernel
-
-_STARTED = time.time()
-"""When this process had read its modules, or nearly."""
-
-
-@cache
-def compiler_digest() -> str | None:
-    """A digest of the modules that lower kernels and of what they stand on; `None` where they cannot be read, or were
-    changed since this process has."""
-    digest = sha256()
-    try:
-        digest.update(f"{sys.version}\0{version('xdsl')}\0{version('llvmlite')}".encode())
-        for name, path in _sources():
-            if path.stat().st_mtime > _STARTED:
-                return None
-            text = path.read_bytes()
-            digest.update(f"\0{name}\0{len(text)}\0".encode())
-            digest.update(text)
-    except (OSError, PackageNotFoundError):
-        return None
-    return digest.hexdigest()
-
-
-def _sources() -> Iterator[tuple[str, Path]]:
-    """The modules by their place in their package."""
-    for package in (dialects, lowering, transforms):
-        assert package.__file__ is not None
-        root = Path(package.__file__).parent
-        for path in sorted(root.rglob("*.py")):
-            yield f"{package.__name__}/{path.relative_to(root).as_posix()}", path
 
 
 def encoded(kernel: LoweredKernel) -> bytes | None:

@@ -22,7 +22,7 @@ from xdsl.dialects import func, llvm
 
 from ..dialects.support.fingerprint import fingerprint
 from ..transforms.infra import remarks
-from ..transforms.infra.config import BOUNDS_CHECKS, RECORDS_THREADS, TUNING_RECORDS
+from ..transforms.infra.config import BOUNDS_CHECKS, FILES, RECORDS_THREADS, TUNING_RECORDS
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Part, is_declaration, is_private, symbol_name
 from ..transforms.infra.registry import outside_passes
@@ -30,9 +30,6 @@ from .check_sites import CHECKS
 from .lowered_kernel import LOWERED, LoweredKernel
 from .machine.kernel_cache import LOWERED_SUFFIX
 from .machine.target import Target
-
-FILES = frozenset({"apply-schedule.record", "schedule-rules.record-to"})
-"""Options that name files which a kernel's passes read or write."""
 
 
 class Shelf(Protocol):

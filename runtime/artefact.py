@@ -1,9 +1,9 @@
 """Compiled graphs on disk: one file with object code, constants, and what a caller must know.
 
 The file is a ZIP archive without compression: `manifest.json`, `digest` (SHA-256 of the manifest), `objects/0.o`, ...,
-and `constants`, all of them one after another, each at a multiple of 64 bytes. The manifest holds the digests of the
-others, so that whatever was changed is found. It is not signed: a file is machine code, to be loaded only where its
-maker is trusted.
+`images/0.so`, ..., the objects as shared objects (`image`), and `constants`, all of them one after another, each at a
+multiple of 64 bytes. The manifest holds the digests of the others, so that whatever was changed is found. It is not
+signed: a file is machine code, to be loaded only where its maker is trusted.
 
 Constants are read into memory of their own rather than mapped from the file: huge pages are not to be had for a file,
 and what is written over a file that is mapped would change, or end, the program that runs.
@@ -16,8 +16,8 @@ import os
 import stat
 import struct
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from hashlib import sha256
 from math import prod
 from pathlib import Path
@@ -46,6 +46,7 @@ from ..lowering.abi import (
     TensorSpec,
 )
 from ..lowering.sizes import Size, from_json, to_json
+from .image import link_images
 from .memory import aligned_bytes
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class ArtefactError(Diagnostic):
 
 def digest(graph: CompiledGraph) -> str:
     """SHA-256 of all that a graph is: equal digests mean the same code, constants and description."""
-    return sha256(_manifest_text(graph)).hexdigest()
+    return sha256(_manifest_text(replace(graph, images=()))).hexdigest()
 
 
 def save(graph: CompiledGraph, path: str | os.PathLike[str]) -> None:
@@ -75,6 +76,7 @@ def save(graph: CompiledGraph, path: str | os.PathLike[str]) -> None:
     Raises:
         Diagnostic: the file cannot be written.
     """
+    graph = replace(graph, images=graph.images or link_images(graph.objects))
     try:
         real = Path(os.path.realpath(path))
         if real.exists() and not stat.S_ISREG(real.stat().st_mode):
@@ -94,15 +96,16 @@ def _write(graph: CompiledGraph, file: IO[bytes]) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(zipfile.ZipInfo(MANIFEST), manifest)
         archive.writestr(zipfile.ZipInfo(DIGEST), sha256(manifest).hexdigest())
-        for number, data in enumerate(graph.objects):
-            archive.writestr(zipfile.ZipInfo(_object(number)), data)
+        for (what, suffix), members in ((_OBJECT, graph.objects), (_IMAGE, graph.images)):
+            for number, data in enumerate(members):
+                archive.writestr(zipfile.ZipInfo(f"{what}s/{number}{suffix}"), data)
         with archive.open(zipfile.ZipInfo(CONSTANTS), "w", force_zip64=True) as member:
             for piece in _pieces(graph.constants):
                 member.write(piece)
 
 
-def _object(number: int) -> str:
-    return f"objects/{number}.o"
+_OBJECT, _IMAGE = ("object", ".o"), ("image", ".so")
+"""What members are called, `objects/0.o`."""
 
 
 def _pieces(constants: Sequence[NDArray]) -> Iterator[bytes | memoryview]:
@@ -139,6 +142,7 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         "steps": [asdict(step) for step in graph.steps],
         **_sizes(graph),
         "devices": [asdict(device) for device in graph.devices],
+        **({"images": [sha256(data).hexdigest() for data in graph.images]} if graph.images else {}),
         **({"device_code": [asdict(code) for code in graph.device_code]} if graph.device_code else {}),
     }
     return json.dumps(manifest, indent=1).encode()
@@ -193,16 +197,13 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         )
     _check(text, bytes(_member(archive, file, DIGEST)).decode(), "the manifest")
     platform = fields.inner("platform")
-    objects: list[bytes] = []
-    for number, expected in enumerate(fields.strings("objects")):
-        data = bytes(_member(archive, file, _object(number)))
-        _check(data, expected, f"object {number}")
-        objects.append(data)
+    objects = _checked_members(archive, file, fields.strings("objects"), *_OBJECT)
+    images = _checked_members(archive, file, fields.strings("images") if fields.has("images") else (), *_IMAGE)
     blob = _member(archive, file, CONSTANTS)
     _check(blob, fields.string("constants_digest"), "a constant")
     symbols = tuple(fields.strings("symbols")) if fields.has("symbols") else ()
     graph = CompiledGraph(
-        tuple(objects),
+        objects,
         tuple(_constants(fields, blob)),
         tuple(_spec(entry, len(symbols)) for entry in fields.each("inputs")),
         tuple(_spec(entry, len(symbols)) for entry in fields.each("outputs")),
@@ -221,9 +222,21 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
             for entry in fields.each("devices")
         ),
         tuple(_device_code(entry) for entry in fields.each("device_code")) if fields.has("device_code") else (),
+        images,
     )
     _check_steps(graph)
     return graph
+
+
+def _checked_members(
+    archive: zipfile.ZipFile, file: IO[bytes], digests: Iterable[str], what: str, suffix: str
+) -> tuple[bytes, ...]:
+    found: list[bytes] = []
+    for number, expected in enumerate(digests):
+        data = bytes(_member(archive, file, f"{what}s/{number}{suffix}"))
+        _check(data, expected, f"{what} {number}")
+        found.append(data)
+    return tuple(found)
 
 
 def _check_steps(graph: CompiledGraph) -> None:

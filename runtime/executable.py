@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Self
 from weakref import WeakSet
@@ -47,12 +47,17 @@ class Executable:
     """
 
     @checked
-    def __init__(self, graph: CompiledGraph, threads: int | None = None, phases: PhaseTexts | None = None):
+    def __init__(
+        self,
+        graph: CompiledGraph,
+        threads: int | None = None,
+        phases: PhaseTexts | Callable[[], PhaseTexts] | None = None,
+    ):
         """
         Args:
             graph: what the compiler made.
             threads: threads for an inference; as many as there are processors for this process, unless given.
-            phases: the text of the phases, where it can be made.
+            phases: the text of the phases, or what makes it, where it can be made.
         """
         self.graph = graph
         self.inputs: tuple[TensorSpec, ...] = graph.inputs
@@ -86,6 +91,8 @@ class Executable:
         """
         if self._phases is None:
             raise Diagnostic("a saved executable holds no text", hint="compile the model with weft.compile to see it")
+        if callable(self._phases):
+            self._phases = self._phases()
         return self._phases
 
     @property

@@ -39,7 +39,7 @@ class HostedProgram:
         self._graph = graph
         self.arena_bytes = graph.devices[0].arena_bytes
         self.devices = [device_by_name(each.name) for each in graph.devices]
-        self.code = LoadedObjects(graph.objects)
+        self.code = LoadedObjects(graph.objects, images=graph.images)
         self.constants = [aligned_copy(array) for array in graph.constants]
         self._stepper = Stepper(graph, self.code, self.devices, self._placed_constants())
         self._arenas: dict[int, list[int]] = {}

@@ -51,7 +51,7 @@ class Program:
         refusal = why_not_here(graph.platform)
         if refusal is not None:
             raise refusal
-        self.code = LoadedObjects(graph.objects)
+        self.code = LoadedObjects(graph.objects, images=graph.images)
         self.constants = [aligned_copy(array) for array in graph.constants]
         if self.constants:
             table = (ctypes.c_void_p * len(self.constants)).from_address(self.code.address(CONSTANTS_TABLE))

@@ -15,14 +15,16 @@ from ..dialects.support.diagnostics import Diagnostic, Severity
 from ..dialects.support.diagnostics import emit as emit_diagnostic
 from ..dialects.support.processors import available_processors
 from ..lowering.abi import LIMIT, POOL, POOL_FUNCTIONS
+from .image import open_image
 from .linker import Linker
 
 _lock = Lock()
 _addresses: dict[str, int] = {}
 
 
-def with_pool(objects: Sequence[bytes]) -> tuple[list[bytes], dict[str, int]]:
-    """The objects without the pool among them, and the addresses of the process's pool's functions.
+def with_pool(objects: Sequence[bytes], image: bytes | None = None) -> tuple[list[bytes], dict[str, int]]:
+    """The objects without the pool among them, and the addresses of the process's pool's functions. `image` is the
+    pool as a shared object, where it was linked to one.
 
     The process's pool is the first that is among any objects; there are no addresses where there was none yet.
 
@@ -31,7 +33,7 @@ def with_pool(objects: Sequence[bytes]) -> tuple[list[bytes], dict[str, int]]:
     """
     own = [image for image in objects if f"{POOL}\0".encode() in image]
     if own and not _addresses:
-        _load(own[0])
+        _load(own[0], image)
     return [image for image in objects if image not in own], dict(_addresses)
 
 
@@ -40,11 +42,17 @@ def pool_address(name: str) -> int:
     return _addresses[name]
 
 
-def _load(image: bytes) -> None:
+def _load(data: bytes, image: bytes | None) -> None:
     with _lock:
         if _addresses:
             return
-        linker = Linker([image])
+        if image is not None and (loaded := open_image(image)) is not None:
+            found = {name: loaded.find(name) for name in POOL_FUNCTIONS}
+            if all(found.values()):
+                loaded.keep()
+                _addresses.update((name, address) for name, address in found.items() if address)
+                return
+        linker = Linker([data])
         found = {name: linker.address(name) for name in POOL_FUNCTIONS}
         # Not even the end of the interpreter may unmap the code: workers sleep in it, or are about to.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(linker))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from weft.compiler import DEFAULT_OPT_LEVEL, compile, graph_module, load_module
+from weft.compilation import graph_module, load_module
+from weft.compiler import DEFAULT_OPT_LEVEL, compile
 from weft.dialects.relay.base import DYNAMIC
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function

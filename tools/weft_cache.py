@@ -1,4 +1,4 @@
-"""`weft-cache`: the compiled kernels that are kept on disk: how many there are, and how to be rid of them."""
+"""`weft-cache`: the compiled kernels and programs on disk: how many there are, and how to be rid of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = ArgumentParser(
         prog="weft-cache",
-        description="Show the compiled kernels that are kept in $WEFT_CACHE_DIR, by how long ago they were used.",
+        description="Show the compiled kernels and programs in $WEFT_CACHE_DIR, by how long ago they were used.",
         epilog="example: WEFT_CACHE_DIR=~/.cache/weft weft-cache --clear",
     )
     what = parser.add_mutually_exclusive_group()
@@ -31,25 +31,31 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: the environment's directory or limit is none.
     """
-    from ..lowering.machine.kernel_cache import MEGABYTE, KernelCache
+    from ..dialects.support.file_cache import MEGABYTE, FileCache
 
-    cache = KernelCache.from_environment()
+    cache = FileCache.from_environment()
     if cache is None:
         print(f"no kernels are kept on disk: ${knobs.CACHE_DIR.variable} is not set")
         return 0
     limit = cache.limit
     if arguments.clear:
-        print(f"{cache.clear()} kernels removed")
+        print(f"{cache.clear()} removed")
     if arguments.trim:
-        print(f"{cache.trim()} kernels removed")
+        print(f"{cache.trim()} removed")
     entries = list(cache.objects())
     total = sum(entry.bytes for entry in cache.entries())
-    print(f"{cache.directory}: {len(entries)} kernels, {total / MEGABYTE:.1f} of {limit / MEGABYTE:.0f} MB")
+    programs = list(cache.programs())
+    held = f"{_count(len(entries), 'kernel')}, {_count(len(programs), 'program')}"
+    print(f"{cache.directory}: {held}, {total / MEGABYTE:.1f} of {limit / MEGABYTE:.0f} MB")
     now = time.time()
     for name, seconds in _AGES:
-        number = sum(now - entry.used < seconds for entry in entries)
-        print(f"  used within {name}: {number}")
+        kernels, wholes = (sum(now - entry.used < seconds for entry in kept) for kept in (entries, programs))
+        print(f"  used within {name}: {_count(kernels, 'kernel')}, {_count(wholes, 'program')}")
     return 0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 _AGES = (("an hour", 3600), ("a day", 86400), ("a week", 604800), ("a month", 2592000))

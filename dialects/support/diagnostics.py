@@ -22,7 +22,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from difflib import SequenceMatcher, get_close_matches
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, Self, TextIO, TypeAlias, cast
 
@@ -202,6 +201,8 @@ class InternalError(Diagnostic):
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """`did you mean 'x'?`, or `None` where no candidate is near."""
+    from difflib import SequenceMatcher, get_close_matches  # which takes as long to import as small graphs to load
+
     known = list(candidates)
     near = [candidate for candidate in known if candidate.lower() == name.lower()]
     if not near and len(name) <= MAX_NAME:
@@ -310,7 +311,12 @@ _HANDLER: ContextVar[Handler | None] = ContextVar("weft_diagnostic_handler", def
 
 def emit(diagnostic: Diagnostic) -> None:
     """Tell the user something that does not end the work; without a handler it goes to standard error."""
-    (_HANDLER.get() or print_to(sys.stderr))(diagnostic)
+    handler()(diagnostic)
+
+
+def handler() -> Handler:
+    """Who is told of what does not end the work."""
+    return _HANDLER.get() or print_to(sys.stderr)
 
 
 def warn(op: Operation, message: str, hint: str | None = None) -> None:

@@ -30,9 +30,11 @@ UNIVERSES = "xdsl.universe"
 IMPORTERS = "weft.importers"
 BACKENDS = "weft.backends"
 FUNCTIONS = "weft.functions"
+GROUPS = (UNIVERSES, IMPORTERS, BACKENDS, FUNCTIONS)
 T = TypeVar("T")
 
 _authors: set[str] = set()
+_changes: set[str] = set()
 _broken: dict[str, str] = {}
 
 
@@ -129,6 +131,23 @@ def note_author(module: str) -> None:
         _authors.add(module)
 
 
+def foreign_entries() -> list[Entry]:
+    """The entry points of all groups that are neither Weft's nor xDSL's."""
+    every = (entry for group in GROUPS for entry in entry_points(group=group))
+    return [entry for entry in every if _top(entry.module) not in OURS]
+
+
+def note_change(module: str) -> None:
+    """What is compiled depends on something that `module` has made known to this process while it ran."""
+    _changes.add(module)
+
+
+def changed_by_hand() -> bool:
+    """Whether compilations of this process depend on what neither Weft nor an installed package has made known."""
+    installed = {*OURS, *(_top(entry.module) for entry in foreign_entries())}
+    return any(_top(module) not in installed for module in _changes)
+
+
 def _loaded(group: str, ours: bool = True) -> Iterator[tuple[Entry, object]]:
     for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
         if not ours and _top(entry.module) in OURS:
@@ -157,7 +176,7 @@ def blamed(error: BaseException) -> InternalError | None:
     """What to say about an exception that foreign code raised, or caused: that of a plug-in, or of a module whose
     passes were registered. `None` where none had part in it."""
     names: dict[str, tuple[str, str]] = {}
-    for entry in (each for group in (UNIVERSES, IMPORTERS, BACKENDS, FUNCTIONS) for each in entry_points(group=group)):
+    for entry in (each for group in GROUPS for each in entry_points(group=group)):
         if (top := _top(entry.module)) not in OURS:
             package = entry.dist.name if entry.dist is not None else _title(entry)
             names.setdefault(top, (f"the plug-in '{entry.name}'", package))

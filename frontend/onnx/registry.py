@@ -23,7 +23,7 @@ from xdsl.irdl import OptOperandDef
 from ...dialects.relay import Relay
 from ...dialects.relay.base import RelayOp
 from ...dialects.support.diagnostics import InternalError
-from ...dialects.support.plugins import importers, installed_universes, loaded, warn, warn_of_taken
+from ...dialects.support.plugins import importers, installed_universes, loaded, note_change, warn, warn_of_taken
 from . import (
     einsum,
     elementwise,
@@ -118,6 +118,7 @@ CONVERTERS: dict[str, Versions] = {
 
 def register_converter(name: str, convert: Converter, since: int = 1) -> None:
     """Have the ONNX operator `name` (`"com.example.Rotary"`), from version `since` on, imported by `convert`."""
+    note_change(convert.__module__)
     CONVERTERS[name] = {**CONVERTERS.get(name, {}), since: convert}
 
 

@@ -92,7 +92,7 @@ def test_a_folder_that_is_not_there_is_an_error_and_a_long_name_is_none(folder: 
 
 @pytest.mark.parametrize(
     "module",
-    ["tools/output.py", "dialects/relay/weights.py", "runtime/artefact.py", "lowering/machine/kernel_cache.py"],
+    ["tools/output.py", "dialects/relay/weights.py", "runtime/artefact.py", "dialects/support/file_cache.py"],
 )
 def test_every_writer_of_files_writes_them_so(module: str) -> None:
     text = (Path(__file__).parents[2] / module).read_text()

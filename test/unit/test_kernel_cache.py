@@ -23,7 +23,7 @@ from weft import PassContext
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import UsageError
 from weft.frontend.mlir import parse_mlir
-from weft.lowering import kept_kernels
+from weft.lowering import compiler_digest, kept_kernels
 from weft.lowering.kernel_memo import kernel_memo
 from weft.lowering.lowered_kernel import LOWERED, LoweredKernel, LoweredKernels
 from weft.lowering.machine.codegen import CodegenPool
@@ -152,10 +152,10 @@ def test_a_compiler_is_told_by_its_modules_and_unknown_once_they_are_changed(
 ) -> None:
     source = tmp_path / "pass.py"
     source.write_text("one = 1")
-    names = [name for name, _ in kept_kernels._sources()]  # pyright: ignore[reportPrivateUsage]
+    names = [name for name, _ in compiler_digest._sources()]  # pyright: ignore[reportPrivateUsage]
     assert {"weft.transforms/tir/schedule_rules.py", "weft.dialects/tir/affine.py"} <= set(names)
-    monkeypatch.setattr(kept_kernels, "_sources", lambda: [("pass.py", source)])
-    asked = kept_kernels.compiler_digest.__wrapped__
+    monkeypatch.setattr(compiler_digest, "_sources", lambda: [("pass.py", source)])
+    asked = compiler_digest.compiler_digest.__wrapped__
     assert asked() is None, "it was written after this process began"
     os.utime(source, (0, 0))
     first = asked()
@@ -396,14 +396,16 @@ def test_the_tool_shows_and_clears(tmp_path: Path, capsys: pytest.CaptureFixture
     with knobs.CACHE_DIR.set(str(tmp_path)), knobs.CACHE_LIMIT.set(5):
         assert main([]) == 0
         shown = capsys.readouterr().out
-        assert shown.startswith(f"{tmp_path / 'kernels'}: 3 kernels, 0.0 of 5 MB\n  used within an hour: 1\n")
+        assert shown.startswith(
+            f"{tmp_path / 'kernels'}: 3 kernels, 0 programs, 0.0 of 5 MB\n  used within an hour: 1 kernel,"
+        )
         assert "a day: 2" in shown and "a week: 2" in shown and "a month: 3" in shown
         with knobs.CACHE_LIMIT.set(0):
             assert main(["--trim"]) == 0
-        assert capsys.readouterr().out.startswith("3 kernels removed")
+        assert capsys.readouterr().out.startswith("3 removed")
         stored(cache, 1)
         assert main(["--clear"]) == 0
-        assert capsys.readouterr().out.startswith("1 kernels removed\n")
+        assert capsys.readouterr().out.startswith("1 removed\n")
         assert not list(cache.entries())
         with knobs.CACHE_LIMIT.set(-1):
             assert main([]) == 2

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft.compiler import load_module
+from weft.compilation import load_module
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.lowering.machine.target import Target
 from weft.transforms.infra import remarks

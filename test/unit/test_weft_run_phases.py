@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weft.compiler import load_module
+from weft.compilation import load_module
 from weft.dialects.relay.weights import missing_resources, resources
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.mlir import from_mlir

@@ -175,3 +175,6 @@ TUNING_RECORDS = "attach-tuned-schedules.records"
 """The file of tuning records whose best schedules a compilation uses."""
 RECORDS_THREADS = "attach-tuned-schedules.threads"
 """On how many threads the records were measured that a compilation uses."""
+
+FILES = frozenset({"apply-schedule.record", "schedule-rules.record-to"})
+"""Options that name files which a kernel's passes read or write."""

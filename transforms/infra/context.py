@@ -87,6 +87,8 @@ class PassContext:
         self.instruments = tuple(instruments or ())
         self.config = validate(config or {})
         self.remarks = tuple(remarks)
+        self.has_own_ir_context = ir_context is not None
+        """Whether the xDSL context was given, and may know other dialects than those that are installed."""
         if ir_context is not None:
             self.ir_context = ir_context
         self._entered: list[AbstractContextManager[None]] = []
@@ -139,7 +141,7 @@ class PassContext:
         kept = {key: value for key, value in self.config.items() if key not in without}
         settings = {**kept, **validate(config or {})}
         other = PassContext(opt_level, self.required_pass, self.disabled_pass, self.instruments, settings)
-        other.ir_context = self.ir_context
+        other.ir_context, other.has_own_ir_context = self.ir_context, self.has_own_ir_context
         stack = _STACK.get()
         _STACK.set((*stack, other))
         try:

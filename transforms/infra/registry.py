@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast, overload
 
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import did_you_mean
+from ...dialects.support.plugins import note_author, note_change
 from .errors import UnknownPassError
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ def register_pass(pass_type: P | str, /) -> P | Callable[[P], P]:
             cls = what if isinstance(what, type) else type(what)
             if not issubclass(cls, XdslPass):
                 raise TypeError(f"register_pass takes a pass, got {given!r}")
-            _note_author(cls)
+            note_author(cls.__module__)
+            note_change(cls.__module__)
             named = cls if cls.name == name else _renamed(cls, name)
             _registered[name] = lambda: named
             _forget()
@@ -118,12 +120,6 @@ def register_pass(pass_type: P | str, /) -> P | Callable[[P], P]:
     if not hasattr(pass_type, "name"):
         raise TypeError(f"register_pass takes a pass, got {pass_type!r}")
     return register_pass(pass_type.name)(pass_type)
-
-
-def _note_author(cls: PassType) -> None:
-    from ...dialects.support.plugins import note_author
-
-    note_author(cls.__module__)
 
 
 def _renamed(cls: PassType, name: str) -> PassType:
@@ -268,7 +264,7 @@ def get_pass_type(name: str) -> PassType:
         raise UnknownPassError(f"no pass is named '{name}'", hint=did_you_mean(kebab_case(name), all_passes()))
     factory = own_passes().get(found) or _installed().all_passes[found]
     pass_type = factory()
-    _note_author(pass_type)
+    note_author(pass_type.__module__)
     return pass_type
 
 

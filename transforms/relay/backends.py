@@ -30,7 +30,7 @@ from ...dialects.relay.core import FuncOp
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.plugins import backends as installed_backends
-from ...dialects.support.plugins import loaded, warn
+from ...dialects.support.plugins import loaded, note_change, warn
 from .dataflow.match import Match
 from .dataflow.pattern import DFPattern
 
@@ -122,6 +122,7 @@ def register_backend(backend: Backend, override: bool = False) -> Backend:
         raise UsageError("a backend has a name, which is not 'default'", hint="set the class variable 'name'")
     if not override and name in backends() and backends()[name] is not backend:
         raise UsageError(f"there is a backend '{name}' already", hint="override=True replaces it")
+    note_change(type(backend).__module__)
     _REGISTRY.backends[name] = backend
     return backend
 

@@ -26,6 +26,7 @@ from ...dialects.relay.base import RelayOp
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.decomposition import WrittenOut
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.plugins import note_change
 from ..infra import FunctionPass, report_changed
 from ..infra.walk import walk
 from .emitter import Emitter
@@ -43,6 +44,7 @@ def register_legalize(op_type: type[RelayOp], attr_name: str = DEFAULT) -> Calla
     """Make a function of an operator and an `Emitter` the rule for operators of a class; the last one counts."""
 
     def add(rule: R) -> R:
+        note_change(rule.__module__)
         _rules[attr_name, op_type] = rule
         return rule
 

@@ -33,6 +33,7 @@ from ...dialects.relay.ops.sort import TopkOp
 from ...dialects.relay.ops.tiling import BroadcastToOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
 from ...dialects.support.dtypes import scalar_type
+from ...dialects.support.plugins import note_change
 from .affine_values import Affine, NotQuantizedError, along, known, requantize
 from .emitter import Emitter
 
@@ -115,6 +116,7 @@ def register(*op_types: type[RelayOp], local: bool = False) -> Callable[[Rule], 
     """Make a function the rule for operators."""
 
     def add(rule: Rule) -> Rule:
+        note_change(rule.__module__)
         RULES.update(dict.fromkeys(op_types, rule))
         LOCAL.update(op_types if local else ())
         return rule

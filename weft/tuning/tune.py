@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..compiler import DEFAULT_OPT_LEVEL, compile, load_module
+from ..compilation import load_module
+from ..compiler import DEFAULT_OPT_LEVEL, compile
 from ..dialects.relay.base import DYNAMIC
 from ..dialects.support.advice import give_shapes
 from ..dialects.support.arguments import checked
@@ -45,7 +46,7 @@ from .tasks import Task, Tasks, extract_tasks
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..compiler import Model
+    from ..compilation import Model
 
 BATCH = 8
 """Schedules of a kernel that are measured before the search looks at what was found."""

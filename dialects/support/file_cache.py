@@ -1,0 +1,189 @@
+"""Files that are kept, found by their content, in the directory that `$WEFT_CACHE_DIR` names.
+
+Several processes may write at once, and any of them may end at any moment: a file appears whole, by renaming, and what
+a writer has left behind is swept away an hour later. A directory that grows beyond its limit loses what was used
+longest ago. One that cannot be written is no error, and a file that was damaged is made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from . import knobs
+from .diagnostics import UsageError
+from .files import replacing
+
+MEGABYTE = 1 << 20
+LOWERED_SUFFIX = ".lowered"
+"""Ends the names of kernels that are kept as LLVM IR, beside the objects."""
+
+PROGRAM_SUFFIX = ".weft"
+"""Ends the names of whole programs, which are artefacts."""
+
+_DIGEST = hashlib.sha256().digest_size
+_ABANDONED = 3600.0
+"""Seconds after which a file that was not renamed is nobody's any more."""
+
+
+@dataclass
+class CacheCounts:
+    """Where the object code of a compilation came from; that of equal kernels counts once. `known` are the kernels that
+    did not have to be lowered, as their LLVM IR was known. Where the whole program was known, `whole` says from where,
+    `disk` or `memory`, and nothing was looked for beside it."""
+
+    memory: int = 0
+    disk: int = 0
+    compiled: int = 0
+    known: int = 0
+    whole: str = ""
+
+    def __str__(self) -> str:
+        if self.whole:
+            return f"the whole program from {self.whole}"
+        return f"{self.compiled} compiled, {self.disk} from disk, {self.memory} from memory; {self.known} not lowered"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kept object: its file, its bytes, and when it was last used, in seconds since 1970."""
+
+    path: Path
+    bytes: int
+    used: float
+
+
+class FileCache:
+    """Objects in a directory, which is made when the first is stored.
+
+    Args:
+        directory: where.
+        limit: the bytes that `trim` leaves at most; what `$WEFT_CACHE_LIMIT` says, unless given.
+    """
+
+    def __init__(self, directory: Path, limit: int | None = None):
+        self.directory = directory
+        self._limit = limit
+
+    @classmethod
+    def from_environment(cls) -> Self | None:
+        """The cache in `$WEFT_CACHE_DIR`; none where that is not set.
+
+        Raises:
+            UsageError: it begins with the home directory of a user whom there is not; or the limit is negative.
+        """
+        directory = knobs.CACHE_DIR.get()
+        if not directory:
+            return None
+        try:
+            cache = cls(Path(directory).expanduser() / "kernels")
+        except RuntimeError as error:
+            variable = knobs.CACHE_DIR.variable
+            raise UsageError(f"${variable} is '{directory}', which is no directory: {error}".rstrip(".")) from None
+        _ = cache.limit  # which is refused here rather than when kernels have been compiled
+        return cache
+
+    @property
+    def limit(self) -> int:
+        """The bytes that are kept at most.
+
+        Raises:
+            UsageError: the environment's is no number of them.
+        """
+        limit = knobs.CACHE_LIMIT.get() * MEGABYTE if self._limit is None else self._limit
+        if limit < 0:
+            raise UsageError(f"${knobs.CACHE_LIMIT.variable} is negative")
+        return limit
+
+    def get(self, key: str) -> bytes | None:
+        """The object stored under a key, if it is there and whole."""
+        path = self._path(key)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        digest, object_file = data[:_DIGEST], data[_DIGEST:]
+        if digest != hashlib.sha256(object_file).digest():
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return object_file
+
+    def path(self, key: str) -> Path:
+        """Where a file is kept that knows by itself whether it is whole."""
+        return self._path(key)
+
+    def put(self, key: str, object_file: bytes) -> None:
+        """Store an object; without a word where the directory cannot be written."""
+        path = self._path(key)
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path, mode=0o600) as file:
+                file.write(hashlib.sha256(object_file).digest() + object_file)
+
+    def objects(self) -> Iterator[Entry]:
+        """The compiled kernels, in no order."""
+        return (entry for entry in self.entries() if _is_object(entry.path))
+
+    def programs(self) -> Iterator[Entry]:
+        """The compiled models, in no order."""
+        return (entry for entry in self.entries() if entry.path.suffix == PROGRAM_SUFFIX)
+
+    def entries(self) -> Iterator[Entry]:
+        """What is stored, in no order."""
+        for path in self._files():
+            if not path.name.startswith("."):
+                with suppress(OSError):
+                    status = path.stat()
+                    yield Entry(path, status.st_size, status.st_mtime)
+
+    def trim(self) -> int:
+        """Remove what was used longest ago, until the rest is within the limit, and what writers that were killed have
+        left. Gives how many compiled kernels and programs were removed."""
+        for path in self._files():
+            with suppress(OSError):
+                if path.name.startswith(".") and path.stat().st_mtime < time.time() - _ABANDONED:
+                    path.unlink()
+        limit = self.limit
+        entries = sorted(self.entries(), key=lambda entry: entry.used)
+        total, removed = sum(entry.bytes for entry in entries), 0
+        for entry in entries:
+            if total <= limit:
+                break
+            with suppress(OSError):
+                entry.path.unlink()
+                removed += _is_counted(entry.path)
+            total -= entry.bytes
+        return removed
+
+    def clear(self) -> int:
+        """Remove all; gives how many compiled kernels and programs there were."""
+        removed = 0
+        for path in list(self._files()):
+            with suppress(OSError):
+                path.unlink()
+                removed += _is_counted(path)
+        return removed
+
+    def _files(self) -> Iterator[Path]:
+        with suppress(OSError):
+            for folder in self.directory.iterdir():
+                with suppress(OSError):
+                    yield from (path for path in folder.iterdir() if path.is_file())
+
+    def _path(self, key: str) -> Path:
+        return self.directory / key[:2] / key[2:]
+
+
+def _is_counted(path: Path) -> bool:
+    return _is_object(path) or path.suffix == PROGRAM_SUFFIX
+
+
+def _is_object(path: Path) -> bool:
+    return not path.name.startswith(".") and path.suffix not in (LOWERED_SUFFIX, PROGRAM_SUFFIX)

@@ -1,0 +1,74 @@
+"""What tells this compiler from others: the contents of its modules, and of those that plug-ins add."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..dialects.support import plugins
+
+_STARTED = time.time()
+"""When this process had read its modules, or nearly."""
+
+_PACKAGES = ("weft.dialects", "weft.frontend", "weft.lowering", "weft.runtime", "weft.transforms", "weft.tuning")
+
+
+@cache
+def compiler_digest() -> str | None:
+    """A digest of the modules that compile, and of what they stand on; `None` where they cannot be read, or were
+    changed since this process has."""
+    digest = sha256()
+    try:
+        digest.update(f"{sys.version}\0{version('xdsl')}\0{version('llvmlite')}\0{version('numpy')}".encode())
+        for name, path in _sources():
+            if path.stat().st_mtime > _STARTED:
+                return None
+            text = path.read_bytes()
+            digest.update(f"\0{name}\0{len(text)}\0".encode())
+            digest.update(text)
+    except (OSError, PackageNotFoundError):
+        return None
+    return digest.hexdigest()
+
+
+def unchanged() -> bool:
+    """Whether the modules still are what `compiler_digest` has read."""
+    return compiler_digest.__wrapped__() == compiler_digest()
+
+
+def _sources() -> Iterator[tuple[str, Path]]:
+    """The files by their place in their package: Weft's, and those of the packages of plug-ins."""
+    for package in _PACKAGES:
+        yield from _package(package, package)
+    for entry in sorted({f"{each.name} = {each.value}" for each in plugins.foreign_entries()}):
+        yield from _package(entry, entry.partition(" = ")[2].partition(":")[0].strip().partition(".")[0])
+
+
+def _files(name: str, root: Path) -> Iterator[tuple[str, Path]]:
+    for path in sorted(root.rglob("*")):
+        if path.suffix != ".pyc" and path.is_file():
+            yield f"{name}/{path.relative_to(root).as_posix()}", path
+
+
+def _package(title: str, name: str) -> Iterator[tuple[str, Path]]:
+    """The files of a package, under a title.
+
+    Raises:
+        OSError: it is not to be found.
+    """
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or (not spec.submodule_search_locations and spec.origin is None):
+        raise FileNotFoundError(name)
+    for root in spec.submodule_search_locations or ():
+        yield from _files(title, Path(root))
+    if not spec.submodule_search_locations and spec.origin is not None:
+        yield title, Path(spec.origin)

@@ -1,0 +1,236 @@
+"""Whole programs that are known are not compiled again, and are what they would be if they were."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from weft import kept_programs, relay
+from weft.dialects.support import diagnostics, knobs, plugins
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.file_cache import PROGRAM_SUFFIX, FileCache
+from weft.kept_programs import Request, external_files
+from weft.lowering import compiler_digest
+from weft.runtime import artefact
+from weft.transforms.infra import remarks
+
+TEXT = """
+relay.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %y = relay.add %x, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %y : tensor<4xf32>
+}
+"""
+X = np.arange(4, dtype=np.float32)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.mlir"
+    path.write_text(TEXT)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nor changes that other tests have made to this process."""
+    monkeypatch.setattr(plugins, "_changes", set[str]())
+    monkeypatch.delenv("WEFT_CACHE_DIR", raising=False)
+    kept_programs.forget()
+    yield
+    kept_programs.forget()
+
+
+def whole(exe: weft.Executable) -> str:
+    assert exe.kernel_counts is not None
+    return exe.kernel_counts.whole
+
+
+def key(model: object, target: object = "llvm", **given: object) -> str | None:
+    """What a compilation is known as; nothing where it is not."""
+    names = ("opt_level", "threads", "params", "shapes", "function", "phase", "tuning_records")
+    request = Request(model, target, *(given.get(name) for name in names))  # pyright: ignore[reportArgumentType]
+    assert request.found() is None
+    return request._key  # pyright: ignore[reportPrivateUsage]
+
+
+def test_a_model_that_is_known_is_loaded_and_shows_what_was_compiled(model: Path, tmp_path: Path) -> None:
+    with knobs.CACHE_DIR.set(str(tmp_path / "cache")):
+        first = weft.compile(model, threads=1)
+        second = weft.compile(model, threads=1)
+        assert (whole(first), whole(second)) == ("", "memory")
+        kept_programs.forget()
+        third = weft.compile(str(model), threads=1)
+        assert whole(third) == "disk" and whole(weft.compile(model)) == "memory"
+    assert str(third.kernel_counts) == "the whole program from disk"
+    for exe in (second, third):
+        assert artefact.digest(exe.graph) == artefact.digest(first.graph)
+        assert (np.asarray(exe(X, X)) == 2 * X).all()
+    assert third.ir["fuse"] == first.ir["fuse"] and third.asm == first.asm
+    module = weft.compile(model, executor="graph")
+    assert '"nodes"' in module.graph_json
+
+
+def test_a_process_that_finds_a_program_imports_no_compiler(model: Path, tmp_path: Path) -> None:
+    code = f"""
+import sys, numpy, weft
+exe = weft.compile({str(model)!r})
+print(exe.kernel_counts, exe(numpy.ones(4, "f"), numpy.ones(4, "f")).tolist())
+print(sorted({{"llvmlite", "xdsl.ir", "onnx", "weft.compilation"}} & set(sys.modules)))
+"""
+    for expected in ("[2.0, 2.0, 2.0, 2.0]\n['llvmlite'", "the whole program from disk [2.0, 2.0, 2.0, 2.0]\n[]"):
+        environment = {**os.environ, "WEFT_CACHE_DIR": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+        assert expected in done.stdout
+
+
+def test_whatever_decides_on_a_program_is_in_its_name(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def others() -> Iterator[str | None]:
+        yield key(model)
+        yield key(model, "llvm -mattr=-avx512f")
+        yield key(model, ["llvm", "cuda"])
+        yield key(model, opt_level=1)
+        yield key(model, shapes={"x": (4,)})
+        yield key(model, params={"w": X})
+        yield key(model, params={"w": X + 1})
+        yield key(model, params={"w": X.astype(np.float64)})
+        yield key(model, function="main")
+        yield key(model, phase="import")
+        records = model.with_suffix(".jsonl")
+        for text in ("", "{}"):
+            records.write_text(text)
+            yield key(model, tuning_records=records, threads=1)
+        yield key(model, tuning_records=records, threads=2)
+        with weft.PassContext(3, disabled_pass=["fuse-ops"]):
+            yield key(model)
+        with weft.PassContext(3, config={"fuse-ops.max-depth": 3}):
+            yield key(model)
+        with knobs.CC.set("another-compiler"):
+            yield key(model)
+        with monkeypatch.context() as patch:
+            patch.setattr(kept_programs, "described_processor", lambda: "another")
+            yield key(model)
+        with monkeypatch.context() as patch:
+            patch.setattr(compiler_digest, "compiler_digest", lambda: "another")
+            yield key(model)
+        other = model.with_name("other.mlir")
+        other.write_text(TEXT)
+        yield key(other)
+        np.savez(model.with_suffix(".weights.npz"), X)
+        yield key(model)
+        model.write_text(TEXT.replace("add", "multiply"))
+        yield key(model)
+
+    keys = list(others())
+    assert None not in keys and len(set(keys)) == len(keys)
+    assert key(model) == keys[-1] and key(str(model), opt_level=3, threads=1) == keys[-1]
+
+
+def test_what_others_look_at_or_take_part_in_is_compiled(model: Path) -> None:
+    assert key(model) is not None
+    with weft.PassContext(3, instruments=[weft.PassTimingInstrument()]):
+        assert key(model) is None
+    with remarks.collect():
+        assert key(model) is None
+    with weft.PassContext(3, config={"schedule-rules.record-to": "file"}):
+        assert key(model) is None
+    x = relay.var("x", shape=(4,))
+    assert key(relay.Function([x], relay.exp(x))) is None and key(model.with_name("none.onnx")) is None
+
+    class Idle(weft.Backend):
+        """Takes nothing."""
+
+        name = "idle"
+
+    weft.register_backend(Idle())
+    weft.remove_backend("idle")
+    assert key(model) is None, "this process is not as others are"
+
+
+def test_a_plug_in_that_changes_makes_programs_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package = tmp_path / "brings" / "code.py"
+    package.parent.mkdir()
+    (package.parent / "__init__.py").write_text("")
+    package.write_text("one = 1")
+    information = tmp_path / "brings-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Name: brings\nVersion: 1.0\n")
+    for path in (package, package.parent / "__init__.py"):
+        os.utime(path, (0, 0))
+    asked = compiler_digest.compiler_digest.__wrapped__
+    without = asked()
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    (information / "entry_points.txt").write_text("[weft.functions]\none = brings.code:one\n")
+    first = asked()
+    package.write_text("one = 2")
+    os.utime(package, (0, 0))
+    assert None not in (without, first) and len({without, first, asked()}) == 3
+    plugins.note_change("brings.code")
+    assert not plugins.changed_by_hand(), "the package is in the digest"
+    shutil.rmtree(package.parent)
+    assert asked() is None, "nobody knows what it is"
+
+
+def test_a_program_whose_model_has_changed_shows_no_text(model: Path) -> None:
+    weft.compile(model)
+    exe = weft.compile(model)
+    model.write_text(TEXT.replace("add", "multiply"))
+    with pytest.raises(Diagnostic, match="has changed since it was compiled"):
+        _ = exe.ir
+    assert (np.asarray(exe(X, X)) == 2 * X).all()
+    assert (np.asarray(weft.compile(model)(X, X)) == X * X).all()
+
+
+def test_a_compilation_that_warned_warns_again(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[str] = []
+    request = Request(model, "llvm", None, None, None, None, None, None, None)
+    assert request.found() is None
+    with diagnostics.handled_by(lambda diagnostic: heard.append(diagnostic.message)), request.watched():
+        diagnostics.emit(Diagnostic("beware"))
+    graph = weft.compile(model).graph
+    kept_programs.forget()
+    assert request.keep(graph) is graph and heard == ["beware"] and request.found() is None
+
+
+def test_a_damaged_program_is_compiled_over_and_a_large_one_is_not_kept(model: Path, tmp_path: Path) -> None:
+    with knobs.CACHE_DIR.set(str(tmp_path / "cache")):
+        graph = weft.compile(model).graph
+        cache = FileCache.from_environment()
+        assert cache is not None
+        (entry,) = cache.programs()
+        entry.path.write_bytes(entry.path.read_bytes()[:-70])
+        kept_programs.forget()
+        assert whole(weft.compile(model)) == ""
+        kept_programs.forget()
+        assert whole(weft.compile(model)) == "disk"
+        assert entry.path.suffix == PROGRAM_SUFFIX and cache.clear() >= 1 and not list(cache.entries())
+        with knobs.CACHE_LIMIT.set(0):
+            kept_programs._to_disk("ab" * 32, graph)  # pyright: ignore[reportPrivateUsage]
+        assert not list(cache.programs())
+
+
+def test_memory_holds_the_last_programs_and_those_in_use(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_programs, "_LIMIT", 0)
+    exe = weft.compile(model)
+    second = weft.compile(model)
+    assert whole(second) == "memory" and second.graph is exe.graph
+    del exe, second
+    assert whole(weft.compile(model)) == ""
+
+
+def test_data_beside_an_onnx_model_is_part_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(b"..\x0a\x08location\x12\x05a.bin..\x0a\x08location\x12\x03b.c")
+    (tmp_path / "a.bin").write_bytes(b"1")
+    assert external_files(path) == ["a.bin", "b.c"] and key(path) is None, "one is not there"
+    (tmp_path / "b.c").write_bytes(b"2")
+    first = key(path)
+    (tmp_path / "b.c").write_bytes(b"3")
+    assert first is not None and key(path) not in (None, first)
+    path.write_bytes(b"\x0a\x08location?")
+    assert key(path) is None

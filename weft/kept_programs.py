@@ -1,0 +1,381 @@
+"""Whole programs that were compiled before, by this process or another, and are not compiled again.
+
+A program is known by all that decides on it: the bytes of the model's file and of those that it refers to, its path,
+the shapes, parameters, function and phase that are asked for, the target and the processor, the rules of the
+`PassContext`, the environment's knobs, and the compiler with its plug-ins (`lowering/compiler_digest.py`). Programs
+are kept on disk where kernels are (`$WEFT_CACHE_DIR`), as artefacts, and in memory: those that are in use, and of the
+others the last ones.
+
+Only models in files are known so. Nothing is kept or found where somebody looks on (instruments, remarks), where
+passes read or write files of their own, where a process has registered something of its own that has part in
+compilations (a pass, a backend, a strategy, an importer, ...), and nothing is kept of a compilation that has warned of
+something, so that it warns again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from hashlib import file_digest, sha256
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, cast
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from .dialects.support import diagnostics, knobs, plugins
+from .dialects.support.diagnostics import Diagnostic, Place
+from .dialects.support.file_cache import MEGABYTE, PROGRAM_SUFFIX, CacheCounts, FileCache
+from .dialects.support.processors import available_processors
+from .lowering.abi import CompiledGraph
+from .runtime import artefact
+from .runtime.executable import Executable
+from .runtime.host import described_processor, host_platform
+from .runtime.image import link_images
+
+if TYPE_CHECKING:
+    from .lowering.phase_texts import PhaseTexts
+    from .transforms.infra.context import PassContext
+
+_CONTEXTS = f"{__package__}.transforms.infra.context"
+_INTRINSICS = f"{__package__}.transforms.tir.intrinsics.tensor_intrin"
+_IRRELEVANT = {each.variable for each in (knobs.CACHE_DIR, knobs.CACHE_LIMIT, knobs.DEBUG, knobs.NO_COLOR)}
+_EXTERNAL = b"\x0a\x08location"
+"""How an entry of ONNX begins that names a file with the data of a tensor."""
+
+
+class _Unknown(Exception):
+    """It cannot be said what a program depends on."""
+
+
+@dataclass
+class Request:
+    """What `weft.compile` is asked for."""
+
+    model: object
+    target: object
+    opt_level: int | None
+    threads: int | None
+    params: Mapping[str, object] | None
+    shapes: Mapping[str, Sequence[int]] | None
+    function: str | None
+    phase: str | None
+    tuning_records: object
+    _key: str | None = field(default=None, init=False)
+    _inputs: str = field(default="", init=False)
+    """The digest of what may change between a compilation and a look at its text."""
+    _warned: bool = field(default=False, init=False)
+
+    def found(self) -> Executable | None:
+        """The executable, if the program is known."""
+        try:
+            self._key = self._known_as()
+        except (_Unknown, OSError, TypeError, ValueError, Diagnostic):
+            return None
+        if (kept := _from_memory(self._key)) is not None:
+            graph, where = kept, "memory"
+        elif (kept := _from_disk(self._key)) is not None:
+            graph, where = kept, "disk"
+            _to_memory(self._key, graph)
+        else:
+            return None
+        exe = Executable(graph, self.threads, self._texts_later())
+        exe.kernel_counts = CacheCounts(whole=where)
+        return exe
+
+    @contextmanager
+    def watched(self) -> Generator[None]:
+        """Note whether something is warned of in the `with` block."""
+
+        def noted(diagnostic: Diagnostic) -> None:
+            self._warned = True
+            tell(diagnostic)
+
+        tell = diagnostics.handler()
+        with diagnostics.handled_by(noted):
+            yield
+
+    def keep(self, graph: CompiledGraph) -> CompiledGraph:
+        """The graph that was compiled, kept for others where that may be, and quick to load then."""
+        from .lowering.compiler_digest import unchanged
+
+        if self._key is None or self._warned or plugins.changed_by_hand() or not unchanged():
+            return graph
+        graph = replace(graph, images=link_images(graph.objects))
+        _to_memory(self._key, graph)
+        _to_disk(self._key, graph)
+        return graph
+
+    def _known_as(self) -> str:
+        """
+        Raises:
+            _Unknown: the model is no file, or something takes part that has no name.
+        """
+        from .lowering.compiler_digest import compiler_digest
+
+        if plugins.changed_by_hand() or (compiler := compiler_digest()) is None:
+            raise _Unknown
+        self._inputs = self._read_inputs()
+        parts = (
+            compiler, self._inputs, os.fspath(self._path()), self._target_text(), processor_text(), self._rules(),
+            self.function, self.phase, sorted((knob, _value(knob)) for knob in knobs.KNOBS if knob not in _IRRELEVANT),
+            c_compiler(), _sorted(self.shapes, lambda shape: list(map(int, cast("Sequence[int]", shape)))),
+        )  # fmt: skip
+        return sha256(repr(parts).encode()).hexdigest()
+
+    def _path(self) -> str | os.PathLike[str]:
+        return _as_path(self.model)
+
+    def _read_inputs(self) -> str:
+        """A digest of the files and arrays that the program is made of."""
+        path = Path(self._path())
+        parts: list[object] = [digest_of(path)]
+        if path.suffix == ".onnx":
+            parts += [(name, digest_of(path.parent / name)) for name in external_files(path)]
+        elif path.suffix == ".mlir":
+            weights = path.with_suffix(".weights.npz")
+            parts.append(digest_of(weights) if weights.exists() else "")
+        else:
+            raise _Unknown
+        parts.append(_sorted(self.params, _array_digest))
+        if self.tuning_records is not None:
+            records = Path(_as_path(self.tuning_records))
+            parts.append((str(records), digest_of(records), self.threads or available_processors()))
+        return sha256(repr(parts).encode()).hexdigest()
+
+    def _target_text(self) -> str:
+        listed = isinstance(self.target, list | tuple)
+        given = cast("Sequence[object]", self.target) if listed else [self.target]
+        texts: list[str] = []
+        for target in given:
+            if not isinstance(target, str) and type(target).__name__ != "Target":
+                raise _Unknown
+            texts.append(str(target))
+        return repr(texts)
+
+    def _rules(self) -> str:
+        """The rules of the current `PassContext`; that of a process which has not even imported it is the default."""
+        from .compiler import DEFAULT_OPT_LEVEL
+
+        if _CONTEXTS not in sys.modules:
+            return _rules_text(DEFAULT_OPT_LEVEL if self.opt_level is None else self.opt_level, (), (), {})
+        from .transforms.infra import remarks
+        from .transforms.infra.config import FILES
+        from .transforms.infra.context import PassContext
+
+        if _INTRINSICS in sys.modules:
+            from .transforms.tir.intrinsics.tensor_intrin import TensorIntrin
+
+            if TensorIntrin.replaced():
+                raise _Unknown
+        context = PassContext.current()
+        if context.instruments or remarks.listening() or context.has_own_ir_context:
+            raise _Unknown
+        if not FILES.isdisjoint(context.config):
+            raise _Unknown
+        level = self._level(context)
+        return _rules_text(level, context.required_pass, context.disabled_pass, context.config)
+
+    def _level(self, context: PassContext) -> int:
+        from .compiler import DEFAULT_OPT_LEVEL
+
+        if self.opt_level is not None:
+            return self.opt_level
+        return DEFAULT_OPT_LEVEL if context.is_default else context.opt_level
+
+    def _texts_later(self) -> Callable[[], PhaseTexts]:
+        """What makes the program's text when it is asked for, by the rules of now."""
+        state: list[object] = []
+        if _CONTEXTS in sys.modules:
+            from .transforms.infra.context import PassContext
+
+            state.append(PassContext.current())
+
+        def make() -> PhaseTexts:
+            from .compilation import texts_of
+            from .transforms.infra.config import RECORDS_THREADS, TUNING_RECORDS
+            from .transforms.infra.context import PassContext
+
+            if self._read_inputs() != self._inputs:
+                raise Diagnostic(
+                    "the model has changed since it was compiled, so that there is no text of this program",
+                    Place(os.fspath(self._path())),
+                    hint="compile it again",
+                )
+            then = state[0] if state else None
+            config: dict[str, object] = dict(then.config) if isinstance(then, PassContext) else {}
+            level, required, disabled = self.opt_level or 0, (), ()
+            if isinstance(then, PassContext):
+                level, required, disabled = self._level(then), then.required_pass, then.disabled_pass
+            elif self.opt_level is None:
+                from .compiler import DEFAULT_OPT_LEVEL
+
+                level = DEFAULT_OPT_LEVEL
+            if self.tuning_records is not None:
+                config[TUNING_RECORDS] = os.fspath(cast("str", self.tuning_records))
+                config[RECORDS_THREADS] = Executable.usable(self.threads)
+            context = PassContext(level, required, disabled, config=config)
+            with context:
+                return texts_of(
+                    cast("str", self.model), cast("str", self.target), context, cast("None", self.params),
+                    self.shapes, self.function, self.phase,
+                )  # fmt: skip
+
+        return make
+
+
+def _rules_text(level: int, required: Sequence[str], disabled: Sequence[str], config: Mapping[str, object]) -> str:
+    text = repr(
+        (level, tuple(required), tuple(disabled), sorted((name, repr(value)) for name, value in config.items()))
+    )
+    if " at 0x" in text:  # a value that shows no more of itself than where it lies
+        raise _Unknown
+    return text
+
+
+def _as_path(given: object) -> str | os.PathLike[str]:
+    if not isinstance(given, str | os.PathLike):
+        raise _Unknown
+    return cast("str | os.PathLike[str]", given)
+
+
+def _sorted(given: Mapping[str, object] | None, told: Callable[[object], object]) -> object:
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise _Unknown
+    return sorted((str(name), told(value)) for name, value in given.items())
+
+
+def _array_digest(value: object) -> object:
+    array = np.asarray(cast("float", value))
+    if array.dtype.hasobject:
+        raise _Unknown
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+    return array.dtype.str, array.dtype.name, array.shape, sha256(data).hexdigest()
+
+
+def _value(knob: str) -> object:
+    return cast("knobs.Knob[str]", knobs.KNOBS[knob]).get()
+
+
+def processor_text() -> str:
+    """What this machine is, for code that is made for `native`."""
+    return described_processor() or repr(host_platform())
+
+
+def c_compiler() -> object:
+    """The C compiler that is there, for the target `c` and for kernels that come as source."""
+    command = knobs.CC.get().split()
+    found = shutil.which(command[0]) if command else None
+    if found is None:
+        return None
+    status = os.stat(os.path.realpath(found))
+    return os.path.realpath(found), status.st_size, status.st_mtime_ns
+
+
+def external_files(path: Path) -> list[str]:
+    """The files beside an ONNX model that hold data of its tensors.
+
+    Raises:
+        _Unknown: they are named in a way that is not read here.
+    """
+    names: dict[str, None] = {}
+    data = path.read_bytes()
+    at = data.find(_EXTERNAL)
+    while at >= 0:
+        match = re.compile(rb"\x12([\x00-\x7f])").match(data, at + len(_EXTERNAL))
+        if match is None:
+            raise _Unknown
+        names[data[match.end() : match.end() + match[1][0]].decode()] = None
+        at = data.find(_EXTERNAL, at + 1)
+    return sorted(names)
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file; of one that this process has read already, and that was left alone since, what it was."""
+    status = path.stat()
+    identity = (str(path.absolute()), status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns)
+    if (known := _DIGESTS.get(identity)) is not None:
+        return known
+    with open(path, "rb") as file:
+        found = file_digest(file, "sha256").hexdigest()
+    if status.st_mtime < time.time() - _SETTLED and path.stat().st_mtime_ns == status.st_mtime_ns:
+        _DIGESTS[identity] = found
+    return found
+
+
+_DIGESTS: dict[tuple[str, int, int, int, int], str] = {}
+_SETTLED = 10.0
+"""Seconds after which a file's time tells of the next change, whatever the file system counts time in."""
+
+
+_RECENT: OrderedDict[str, CompiledGraph] = OrderedDict()
+_ALIVE: WeakValueDictionary[str, CompiledGraph] = WeakValueDictionary()
+_LIMIT = 128 * MEGABYTE
+"""Bytes of programs that are kept in memory though nobody uses them."""
+
+_locks = [Lock()]
+if hasattr(os, "register_at_fork"):  # another thread may have it when the process is forked
+    os.register_at_fork(after_in_child=lambda: _locks.__setitem__(0, Lock()))
+
+
+def _from_memory(key: str) -> CompiledGraph | None:
+    with _locks[0]:
+        if key in _RECENT:
+            _RECENT.move_to_end(key)
+        return _ALIVE.get(key)
+
+
+def _to_memory(key: str, graph: CompiledGraph) -> None:
+    with _locks[0]:
+        _ALIVE[key] = graph
+        if _bytes(graph) > _LIMIT:
+            return
+        _RECENT[key] = graph
+        _RECENT.move_to_end(key)
+        while sum(map(_bytes, _RECENT.values())) > _LIMIT:
+            _RECENT.popitem(last=False)
+
+
+def _bytes(graph: CompiledGraph) -> int:
+    return sum(map(len, (*graph.objects, *graph.images))) + sum(array.nbytes for array in graph.constants)
+
+
+def forget() -> None:
+    """Forget what is kept in memory."""
+    with _locks[0]:
+        _RECENT.clear()
+        _ALIVE.clear()
+
+
+def _from_disk(key: str) -> CompiledGraph | None:
+    if (cache := FileCache.from_environment()) is None:
+        return None
+    path = cache.path(key + PROGRAM_SUFFIX)
+    try:
+        graph = artefact.load(path)
+    except Diagnostic:
+        return None
+    with suppress(OSError):
+        os.utime(path)
+    return graph
+
+
+def _to_disk(key: str, graph: CompiledGraph) -> None:
+    """Keep a program, unless it would drive out most of what is there."""
+    if (cache := FileCache.from_environment()) is None or _bytes(graph) > cache.limit // 2:
+        return
+    path = cache.path(key + PROGRAM_SUFFIX)
+    with suppress(OSError, Diagnostic):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        artefact.save(graph, path)
+    cache.trim()
