@@ -24,9 +24,10 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import file_digest, sha256
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, TypeVar, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -42,9 +43,12 @@ from .runtime.host import described_processor, host_platform
 from .runtime.image import link_images
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from .lowering.phase_texts import PhaseTexts
     from .transforms.infra.context import PassContext
 
+T = TypeVar("T")
 _CONTEXTS = f"{__package__}.transforms.infra.context"
 _INTRINSICS = f"{__package__}.transforms.tir.intrinsics.tensor_intrin"
 _IRRELEVANT = {each.variable for each in (knobs.CACHE_DIR, knobs.CACHE_LIMIT, knobs.DEBUG, knobs.NO_COLOR)}
@@ -288,32 +292,48 @@ def external_files(path: Path) -> list[str]:
     Raises:
         _Unknown: they are named in a way that is not read here.
     """
-    names: dict[str, None] = {}
-    data = path.read_bytes()
-    at = data.find(_EXTERNAL)
-    while at >= 0:
-        match = re.compile(rb"\x12([\x00-\x7f])").match(data, at + len(_EXTERNAL))
-        if match is None:
-            raise _Unknown
-        names[data[match.end() : match.end() + match[1][0]].decode()] = None
-        at = data.find(_EXTERNAL, at + 1)
-    return sorted(names)
+    return list(_read_once(path, _external))
+
+
+def _external(file: IO[bytes]) -> tuple[str, ...]:
+    names: set[str] = set()
+    if os.fstat(file.fileno()).st_size == 0:  # which cannot be mapped
+        return ()
+    with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        at = data.find(_EXTERNAL)
+        while at >= 0:
+            match = re.compile(rb"\x12([\x00-\x7f])").match(data, at + len(_EXTERNAL))
+            if match is None:
+                raise _Unknown
+            names.add(data[match.end() : match.end() + match[1][0]].decode())
+            at = data.find(_EXTERNAL, at + 1)
+    return tuple(sorted(names))
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of a file; of one that this process has read already, and that was left alone since, what it was."""
+    """SHA-256 of a file."""
+    return _read_once(path, _digest)
+
+
+def _digest(file: IO[bytes]) -> str:
+    return file_digest(cast("BufferedReader", file), "sha256").hexdigest()
+
+
+def _read_once(path: Path, read: Callable[[IO[bytes]], T]) -> T:
+    """What a function reads out of a file; where it has read it already, and the file was left alone since, what it
+    found then."""
     status = path.stat()
-    identity = (str(path.absolute()), status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns)
-    if (known := _DIGESTS.get(identity)) is not None:
-        return known
+    identity = (read, str(path.absolute()), status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns)
+    if identity in _KNOWN_FILES:
+        return cast("T", _KNOWN_FILES[identity])
     with open(path, "rb") as file:
-        found = file_digest(file, "sha256").hexdigest()
+        found = read(file)
     if status.st_mtime < time.time() - _SETTLED and path.stat().st_mtime_ns == status.st_mtime_ns:
-        _DIGESTS[identity] = found
+        _KNOWN_FILES[identity] = found
     return found
 
 
-_DIGESTS: dict[tuple[str, int, int, int, int], str] = {}
+_KNOWN_FILES: dict[tuple[object, ...], object] = {}
 _SETTLED = 10.0
 """Seconds after which a file's time tells of the next change, whatever the file system counts time in."""
 
