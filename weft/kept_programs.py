@@ -15,7 +15,6 @@ something, so that it warns again.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import time
@@ -23,8 +22,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from hashlib import file_digest, sha256
-from mmap import ACCESS_READ, mmap
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import IO, TYPE_CHECKING, TypeVar, cast
@@ -43,8 +41,6 @@ from .runtime.host import described_processor, host_platform
 from .runtime.image import link_images
 
 if TYPE_CHECKING:
-    from io import BufferedReader
-
     from .lowering.phase_texts import PhaseTexts
     from .transforms.infra.context import PassContext
 
@@ -286,37 +282,44 @@ def c_compiler() -> object:
     return os.path.realpath(found), status.st_size, status.st_mtime_ns
 
 
-def external_files(path: Path) -> list[str]:
+def external_files(path: Path) -> tuple[str, ...]:
     """The files beside an ONNX model that hold data of its tensors.
 
     Raises:
         _Unknown: they are named in a way that is not read here.
     """
-    return list(_read_once(path, _external))
-
-
-def _external(file: IO[bytes]) -> tuple[str, ...]:
-    names: set[str] = set()
-    if os.fstat(file.fileno()).st_size == 0:  # which cannot be mapped
-        return ()
-    with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        at = data.find(_EXTERNAL)
-        while at >= 0:
-            match = re.compile(rb"\x12([\x00-\x7f])").match(data, at + len(_EXTERNAL))
-            if match is None:
-                raise _Unknown
-            names.add(data[match.end() : match.end() + match[1][0]].decode())
-            at = data.find(_EXTERNAL, at + 1)
-    return tuple(sorted(names))
+    if (names := _read_once(path, _facts)[1]) is None:
+        raise _Unknown
+    return names
 
 
 def digest_of(path: Path) -> str:
     """SHA-256 of a file."""
-    return _read_once(path, _digest)
+    return _read_once(path, _facts)[0]
 
 
-def _digest(file: IO[bytes]) -> str:
-    return file_digest(cast("BufferedReader", file), "sha256").hexdigest()
+def _facts(file: IO[bytes]) -> tuple[str, tuple[str, ...] | None]:
+    """The digest of a file, and the external files that it names if it is an ONNX model."""
+    digest, names, before = sha256(), set[str](), b""
+    readable = True
+    while piece := file.read(1 << 20):
+        digest.update(piece)
+        piece = before + piece
+        at = piece.find(_EXTERNAL)
+        while at >= 0:
+            end = at + len(_EXTERNAL)
+            held = piece[end : end + 130]
+            if len(held) < 130:
+                here = file.tell()
+                held += file.read(130 - len(held))
+                file.seek(here)
+            if len(held) < 2 or held[0] != 0x12 or held[1] > 0x7F:
+                readable = False
+            else:
+                names.add(held[2 : 2 + held[1]].decode(errors="replace"))
+            at = piece.find(_EXTERNAL, end)
+        before = piece[len(piece) - len(_EXTERNAL) + 1 :]
+    return digest.hexdigest(), tuple(sorted(names)) if readable else None
 
 
 def _read_once(path: Path, read: Callable[[IO[bytes]], T]) -> T:
