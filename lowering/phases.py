@@ -14,6 +14,7 @@ run this pipeline or the beginning of it. A pass from elsewhere joins by what it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -276,8 +277,13 @@ def tir(target: Target) -> list[ModulePass]:
     """Kernels become loop nests over blocks, from their operators' `compute`; where tuning has found schedules for
     them, these stand beside them."""
     from .relay_to_tir.lower_te import LowerTEPass
+    from .relay_to_tir.strategies import is_empty
 
-    return [LowerTEPass(gpu=None if target.gpu is None else "cuda"), *tuned(target)]
+    gpu = None if target.gpu is None else "cuda"
+    if is_empty():
+        return [LowerTEPass(gpu=gpu), *tuned(target)]
+    gpu_target = None if target.gpu is None else str(replace(target.gpu, host=None))
+    return [LowerTEPass(gpu=gpu, target=str(target.processor), gpu_target=gpu_target), *tuned(target)]
 
 
 def tuned(target: Target) -> list[ModulePass]:

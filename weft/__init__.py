@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from . import graph_executor as graph_executor
     from . import instrument as instrument
     from . import relay as relay
+    from . import strategies as strategies
     from . import te as te
     from . import tir as tir
     from . import transform as transform

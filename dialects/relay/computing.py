@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType
@@ -15,8 +15,11 @@ from ..te.dims import to_text
 from .base import DYNAMIC, RelayOp, Tensor, compatible, flatten_types
 
 
-def compute_results(op: RelayOp, inputs: Sequence[te.Tensor]) -> list[te.Tensor]:
-    """The tensors that `op` computes from `inputs`, one for each tensor of its results (tuples are opened).
+def compute_results(
+    op: RelayOp, inputs: Sequence[te.Tensor], compute: Callable[..., object] | None = None
+) -> list[te.Tensor]:
+    """The tensors that `op` computes from `inputs`, one for each tensor of its results (tuples are opened); or that
+    another `compute` does in its place.
 
     Raises:
         Diagnostic: they are not as many as the operator declares, or one has another shape or element type; or the
@@ -24,7 +27,7 @@ def compute_results(op: RelayOp, inputs: Sequence[te.Tensor]) -> list[te.Tensor]
         NotImplementedError: the operator has no `compute`.
     """
     try:
-        computed: object = op.compute(*inputs)
+        computed: object = (compute or op.compute)(*inputs)
     except (TypeError, ValueError, IndexError, VerifyException) as error:
         if not str(error).startswith("te: ") and not _is_of_symbols(error, inputs):
             raise

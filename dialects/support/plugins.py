@@ -6,6 +6,7 @@
 | `weft.importers` | a mapping of ONNX operators to converters, see `weft.frontend.onnx.registry` |
 | `weft.backends`  | a `weft.Backend`: a compiler for parts of graphs                            |
 | `weft.functions` | a Python function that compiled code calls by the entry's name             |
+| `weft.strategies` | a list of `weft.strategies.Implementation`, and functions that lower       |
 
 What cannot be loaded, be it a whole plug-in or one dialect or pass of it, is warned about, once, and done without: it
 must not stop a tool that may not even need it. An exception that comes out of foreign code later on is blamed on the
@@ -30,7 +31,8 @@ UNIVERSES = "xdsl.universe"
 IMPORTERS = "weft.importers"
 BACKENDS = "weft.backends"
 FUNCTIONS = "weft.functions"
-GROUPS = (UNIVERSES, IMPORTERS, BACKENDS, FUNCTIONS)
+STRATEGIES = "weft.strategies"
+GROUPS = (UNIVERSES, IMPORTERS, BACKENDS, FUNCTIONS, STRATEGIES)
 T = TypeVar("T")
 
 _authors: set[str] = set()
@@ -99,6 +101,11 @@ def importers() -> Iterator[tuple[str, object]]:
 def backends() -> Iterator[tuple[str, object]]:
     """What the entry points for backends name, each with its title."""
     return ((_title(entry), value) for entry, value in _loaded(BACKENDS))
+
+
+def strategies() -> Iterator[tuple[str, object]]:
+    """What the entry points for strategies name, each with its title."""
+    return ((_title(entry), value) for entry, value in _loaded(STRATEGIES))
 
 
 def function(name: str) -> object:

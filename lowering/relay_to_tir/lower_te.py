@@ -19,12 +19,12 @@ primitive stay. Counterpart of TVM's LowerTE (TECompiler, LowerToTECompute).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, ModuleOp, TupleType
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, StringAttr, SymbolRefAttr, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import te
@@ -35,9 +35,11 @@ from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, Tuple
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.tir.core import PrimFuncOp
+from ...dialects.tir.functions import TARGET
 from ...transforms.infra import ModulePass
 from ...transforms.relay.outline_primitives import OutlinePrimitivesPass
 from ..abi import PROCESSORS
+from . import strategies
 from .calls import lower_call
 from .divide_by_target import divide_by_target
 from .dynamic_calls import DynamicCalls, Kernel
@@ -45,17 +47,22 @@ from .external import lower_external
 from .place_calls import place_calls
 from .te_to_tir import create_prim_func
 
+Compute: TypeAlias = Callable[[RelayOp, Sequence[te.Tensor]], list[te.Tensor]]
+
 
 @dataclass(frozen=True)
 class LowerTEPass(ModulePass):
     """Primitive `relay.func`s -> `tir.prim_func`s; calls of them -> `relay.call_lowered`. `gpu=cuda` says that there is
-    code for GPUs too: what is called there becomes functions of its own, with `tir.target`."""
+    code for GPUs too: what is called there becomes functions of its own, with `tir.target`. `target` and `gpu-target`
+    are what implementations of operators are chosen for (`strategies`): this machine, unless given."""
 
     name = "lower-te"
     required: ClassVar[tuple[str, ...]] = ("outline-primitives",)
     tvm_name = "LowerTE"
 
     gpu: str | None = None
+    target: str | None = None
+    gpu_target: str | None = None
 
     def __post_init__(self) -> None:
         if self.gpu not in (None, "cuda"):
@@ -80,14 +87,31 @@ class LowerTEPass(ModulePass):
                 function.detach()
                 function.erase()
                 continue
-            prim_func = lower_function(function)
-            op.body.block.insert_op_before(prim_func, function)
+            op.body.block.insert_ops_before(self._lowered(function), function)
             copies[function.sym_name.data] = copied_arguments(function) > 0
             function.detach()
             function.erase()
         for call in [c for c in op.walk() if isinstance(c, CallOp)]:
             if (callee := call.callee.root_reference.data) in copies:
                 lower_call(call, copies[callee])
+
+    def _lowered(self, function: FuncOp) -> list[Operation]:
+        """The `tir.prim_func` of a function, and the schedule beside it, if it has one."""
+        if strategies.is_empty():
+            return [lower_function(function)]
+        from ..machine.target import Target
+
+        kind = function.attributes.get(TARGET)
+        target = Target.parse(self.target or "llvm") if kind is None else Target.parse(self.gpu_target or "cuda")
+        if (given := strategies.lowered_by_hand(function, target, self.name)) is not None:
+            return [_named(given, function)]
+        chosen = strategies.Chosen(target, self.name)
+        prim_func = lower_at(function, None, chosen.compute)[0]
+        if (schedule := strategies.scheduled(prim_func, chosen)) is None:
+            return [prim_func]
+        sequence = schedule.trace.op.clone()
+        sequence.properties["function"] = SymbolRefAttr(function.sym_name.data)
+        return [prim_func, sequence]
 
 
 def lower_function(function: FuncOp) -> PrimFuncOp:
@@ -99,24 +123,33 @@ def lower_function(function: FuncOp) -> PrimFuncOp:
     return lower_at(function, None)[0]
 
 
-def lower_at(function: FuncOp, dims: Sequence[Sequence[te.Dim]] | None) -> tuple[PrimFuncOp, list[te.Tensor]]:
-    """The same for inputs of extents `dims`, which may be symbols, and its outputs.
+def lower_at(
+    function: FuncOp, dims: Sequence[Sequence[te.Dim]] | None, compute: Compute = compute_results
+) -> tuple[PrimFuncOp, list[te.Tensor]]:
+    """The same for inputs of extents `dims`, which may be symbols, and its outputs; operators by `compute`.
 
     Raises:
         Diagnostic: an operator has no `compute`, or none for extents that are symbols.
     """
     locations: dict[te.Tensor, LocationAttr] = {}
-    inputs, outputs = compute_function(function, locations, dims)
+    inputs, outputs = compute_function(function, locations, dims, compute)
     prim_func = create_prim_func(function.sym_name.data, inputs, outputs, locations)
+    return _named(prim_func, function), outputs
+
+
+def _named(prim_func: PrimFuncOp, function: FuncOp) -> PrimFuncOp:
+    """`prim_func` in the place of a `relay.func`."""
+    prim_func.properties["sym_name"] = StringAttr(function.sym_name.data)
     prim_func.location = function.location
     prim_func.attributes |= {k: v for k, v in function.attributes.items() if k != "primitive"}
-    return prim_func, outputs
+    return prim_func
 
 
 def compute_function(
     function: FuncOp,
     locations: dict[te.Tensor, LocationAttr] | None = None,
     dims: Sequence[Sequence[te.Dim]] | None = None,
+    compute: Compute = compute_results,
 ) -> tuple[list[te.Tensor], list[te.Tensor]]:
     """Placeholders for the function's inputs, and its outputs as tensor expressions of them; tuples are opened.
     `locations` is filled with where each tensor comes from: the place of its operator. `dims` are the extents of the
@@ -138,7 +171,7 @@ def compute_function(
     for op in function.body.block.ops:
         if op is function.return_op:
             break
-        computed = list(_compute(op, tensors, dims is not None))
+        computed = list(_compute(op, tensors, dims is not None, compute))
         tensors.update(zip(op.results, computed, strict=True))
         if locations is not None:
             _locate([t for each in computed for t in each], op.location, locations)
@@ -156,7 +189,7 @@ def _locate(tensors: Sequence[te.Tensor], location: LocationAttr, locations: dic
 
 
 def _compute(
-    op: Operation, tensors: dict[SSAValue, list[te.Tensor]], symbolic: bool = False
+    op: Operation, tensors: dict[SSAValue, list[te.Tensor]], symbolic: bool, compute: Compute
 ) -> Iterator[list[te.Tensor]]:
     """The tensors of each result of one operation."""
     match op:
@@ -172,7 +205,7 @@ def _compute(
         case RelayOp() if op.has_compute():
             for result in op.results if not symbolic else ():
                 _static_tensors(result.type, op)
-            flat = compute_results(op, [t for operand in op.operands for t in tensors[operand]])
+            flat = compute(op, [t for operand in op.operands for t in tensors[operand]])
             position = 0
             for result in op.results:
                 width = len(flatten_types([result.type]))
