@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -25,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import IO, TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -33,6 +32,7 @@ import numpy as np
 from .dialects.support import diagnostics, knobs, plugins
 from .dialects.support.diagnostics import Diagnostic, Place
 from .dialects.support.file_cache import MEGABYTE, PROGRAM_SUFFIX, CacheCounts, FileCache
+from .dialects.support.model_files import Unknown, digest_of, external_files
 from .dialects.support.processors import available_processors
 from .lowering.abi import CompiledGraph
 from .runtime import artefact
@@ -44,16 +44,9 @@ if TYPE_CHECKING:
     from .lowering.phase_texts import PhaseTexts
     from .transforms.infra.context import PassContext
 
-T = TypeVar("T")
 _CONTEXTS = f"{__package__}.transforms.infra.context"
 _INTRINSICS = f"{__package__}.transforms.tir.intrinsics.tensor_intrin"
 _IRRELEVANT = {each.variable for each in (knobs.CACHE_DIR, knobs.CACHE_LIMIT, knobs.DEBUG, knobs.NO_COLOR)}
-_EXTERNAL = b"\x0a\x08location"
-"""How an entry of ONNX begins that names a file with the data of a tensor."""
-
-
-class _Unknown(Exception):
-    """It cannot be said what a program depends on."""
 
 
 @dataclass
@@ -78,7 +71,7 @@ class Request:
         """The executable, if the program is known."""
         try:
             self._key = self._known_as()
-        except (_Unknown, OSError, TypeError, ValueError, Diagnostic):
+        except (Unknown, OSError, TypeError, ValueError, Diagnostic):
             return None
         if (kept := _from_memory(self._key)) is not None:
             graph, where = kept, "memory"
@@ -117,12 +110,12 @@ class Request:
     def _known_as(self) -> str:
         """
         Raises:
-            _Unknown: the model is no file, or something takes part that has no name.
+            Unknown: the model is no file, or something takes part that has no name.
         """
         from .lowering.compiler_digest import compiler_digest
 
         if plugins.changed_by_hand() or (compiler := compiler_digest()) is None:
-            raise _Unknown
+            raise Unknown
         self._inputs = self._read_inputs()
         parts = (
             compiler, self._inputs, os.fspath(self._path()), self._target_text(), processor_text(), self._rules(),
@@ -144,7 +137,7 @@ class Request:
             weights = path.with_suffix(".weights.npz")
             parts.append(digest_of(weights) if weights.exists() else "")
         else:
-            raise _Unknown
+            raise Unknown
         parts.append(_sorted(self.params, _array_digest))
         if self.tuning_records is not None:
             records = Path(_as_path(self.tuning_records))
@@ -157,7 +150,7 @@ class Request:
         texts: list[str] = []
         for target in given:
             if not isinstance(target, str) and type(target).__name__ != "Target":
-                raise _Unknown
+                raise Unknown
             texts.append(str(target))
         return repr(texts)
 
@@ -175,12 +168,12 @@ class Request:
             from .transforms.tir.intrinsics.tensor_intrin import TensorIntrin
 
             if TensorIntrin.replaced():
-                raise _Unknown
+                raise Unknown
         context = PassContext.current()
         if context.instruments or remarks.listening() or context.has_own_ir_context:
-            raise _Unknown
+            raise Unknown
         if not FILES.isdisjoint(context.config):
-            raise _Unknown
+            raise Unknown
         level = self._level(context)
         return _rules_text(level, context.required_pass, context.disabled_pass, context.config)
 
@@ -237,13 +230,13 @@ def _rules_text(level: int, required: Sequence[str], disabled: Sequence[str], co
         (level, tuple(required), tuple(disabled), sorted((name, repr(value)) for name, value in config.items()))
     )
     if " at 0x" in text:  # a value that shows no more of itself than where it lies
-        raise _Unknown
+        raise Unknown
     return text
 
 
 def _as_path(given: object) -> str | os.PathLike[str]:
     if not isinstance(given, str | os.PathLike):
-        raise _Unknown
+        raise Unknown
     return cast("str | os.PathLike[str]", given)
 
 
@@ -251,14 +244,14 @@ def _sorted(given: Mapping[str, object] | None, told: Callable[[object], object]
     if given is None:
         return None
     if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise _Unknown
+        raise Unknown
     return sorted((str(name), told(value)) for name, value in given.items())
 
 
 def _array_digest(value: object) -> object:
     array = np.asarray(cast("float", value))
     if array.dtype.hasobject:
-        raise _Unknown
+        raise Unknown
     data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
     return array.dtype.str, array.dtype.name, array.shape, sha256(data).hexdigest()
 
@@ -280,65 +273,6 @@ def c_compiler() -> object:
         return None
     status = os.stat(os.path.realpath(found))
     return os.path.realpath(found), status.st_size, status.st_mtime_ns
-
-
-def external_files(path: Path) -> tuple[str, ...]:
-    """The files beside an ONNX model that hold data of its tensors.
-
-    Raises:
-        _Unknown: they are named in a way that is not read here.
-    """
-    if (names := _read_once(path, _facts)[1]) is None:
-        raise _Unknown
-    return names
-
-
-def digest_of(path: Path) -> str:
-    """SHA-256 of a file."""
-    return _read_once(path, _facts)[0]
-
-
-def _facts(file: IO[bytes]) -> tuple[str, tuple[str, ...] | None]:
-    """The digest of a file, and the external files that it names if it is an ONNX model."""
-    digest, names, before = sha256(), set[str](), b""
-    readable = True
-    while piece := file.read(1 << 20):
-        digest.update(piece)
-        piece = before + piece
-        at = piece.find(_EXTERNAL)
-        while at >= 0:
-            end = at + len(_EXTERNAL)
-            held = piece[end : end + 130]
-            if len(held) < 130:
-                here = file.tell()
-                held += file.read(130 - len(held))
-                file.seek(here)
-            if len(held) < 2 or held[0] != 0x12 or held[1] > 0x7F:
-                readable = False
-            else:
-                names.add(held[2 : 2 + held[1]].decode(errors="replace"))
-            at = piece.find(_EXTERNAL, end)
-        before = piece[len(piece) - len(_EXTERNAL) + 1 :]
-    return digest.hexdigest(), tuple(sorted(names)) if readable else None
-
-
-def _read_once(path: Path, read: Callable[[IO[bytes]], T]) -> T:
-    """What a function reads out of a file; where it has read it already, and the file was left alone since, what it
-    found then."""
-    status = path.stat()
-    identity = (read, str(path.absolute()), status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns)
-    if identity in _KNOWN_FILES:
-        return cast("T", _KNOWN_FILES[identity])
-    with open(path, "rb") as file:
-        found = read(file)
-    if status.st_mtime < time.time() - _SETTLED and path.stat().st_mtime_ns == status.st_mtime_ns:
-        _KNOWN_FILES[identity] = found
-    return found
-
-
-_KNOWN_FILES: dict[tuple[object, ...], object] = {}
-_SETTLED = 10.0
-"""Seconds after which a file's time tells of the next change, whatever the file system counts time in."""
 
 
 _RECENT: OrderedDict[str, CompiledGraph] = OrderedDict()

@@ -15,7 +15,8 @@ from weft import kept_programs, relay
 from weft.dialects.support import diagnostics, knobs, plugins
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.file_cache import PROGRAM_SUFFIX, FileCache
-from weft.kept_programs import Request, external_files
+from weft.dialects.support.model_files import external_files
+from weft.kept_programs import Request
 from weft.lowering import compiler_digest
 from weft.runtime import artefact
 from weft.transforms.infra import remarks
