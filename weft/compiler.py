@@ -11,6 +11,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
+from .dialects.support.arguments import checked
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -54,6 +56,7 @@ def compile(
     tuning_records: str | os.PathLike[str] | None = ...,
     executor: Literal["graph"],
 ) -> GraphModule: ...
+@checked
 def compile(
     model: Model,
     target: str | Target | Sequence[str | Target] = "llvm -mcpu=native",
