@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .dialects.te.dims import size_var as size_var
     from .dialects.te.dims import var as var
     from .dialects.te.expr import Expr as Expr
     from .dialects.te.expr import IterVar as IterVar

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.dialects.builtin import IndexType, IntegerType, i1
 
 from ..support.arguments import checked
-from .expr import Binary, BinaryKind, Const, Dim, Expr, ExprLike, Var, const, index
+from .expr import Binary, Const, Dim, Equality, Expr, ExprLike, Var, const
+from .kinds import BinaryKind, index
 
 _VALUES: dict[BinaryKind, Callable[[int, int], int]] = {
     BinaryKind.ADD: operator.add,
@@ -30,7 +31,7 @@ _VALUES: dict[BinaryKind, Callable[[int, int], int]] = {
 
 class _Arithmetic(Expr):
     """What a symbol, and what is made of symbols, has of operators: with extents they give extents in their normal
-    form, of which there is one object for each, so that `==`, which is identity, says whether two are surely equal.
+    form, of which there is one object for each, so that the truth of `==` is whether two are surely equal.
 
     A comparison that has one answer wherever the symbols are at least 1 gives it (where one is 0, there are no
     elements); any other has no truth value, as expressions have none.
@@ -69,6 +70,22 @@ class _Arithmetic(Expr):
 
     def __neg__(self) -> Expr:
         return _expr(_scaled(_form(self), -1))
+
+    def __eq__(self, other: object) -> Equality:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self._equality(BinaryKind.EQ, other)
+
+    def __ne__(self, other: object) -> Equality:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self._equality(BinaryKind.NE, other)
+
+    __hash__ = object.__hash__
+
+    def _equality(self, kind: BinaryKind, other: object) -> Equality:
+        if (dim := _as_extent(other)) is None:
+            return super().__eq__(other) if kind == BinaryKind.EQ else super().__ne__(other)
+        form = _minus(self, dim)
+        if self is dim or _sign(form) or _sign(_scaled(form, -1)):
+            return cast("Equality", (self is dim) == (kind == BinaryKind.EQ))
+        return Equality(kind, self, dim_expr(dim), i1)
 
     def __lt__(self, other: ExprLike) -> Expr:
         return _compared(other, lambda dim: _sign(_minus(dim, self)), super().__lt__)
@@ -160,7 +177,7 @@ def _atom_bounds(atom: _Atom) -> tuple[int | None, int | None]:
 
 @checked
 def var(name: str = "tindex", dtype: str = "int32") -> Var:
-    """A symbol: an extent that is known when the computation runs. Counterpart of TVM's `te.var` and `te.size_var`.
+    """A symbol: an extent that is known when the computation runs. Counterpart of TVM's `te.var`.
 
     `dtype` is `int32`, `int64` or `index`; the symbol is an `index`, as wide as the machine's.
 
@@ -170,6 +187,12 @@ def var(name: str = "tindex", dtype: str = "int32") -> Var:
     if dtype not in ("int32", "int64", "index"):
         raise TypeError(f"te.var: an extent is int32, int64 or index, not {dtype!r}")
     return Symbol(name)
+
+
+@checked
+def size_var(name: str = "size", dtype: str = "int32") -> Var:
+    """`var`: all symbols are sizes."""
+    return var(name, dtype)
 
 
 def as_dim(dim: object) -> Dim:

@@ -12,102 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from math import isfinite
 from numbers import Real
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from xdsl.dialects.builtin import AnyFloat, Float32Type, IndexType, IntegerType, Signedness, i1
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness, f32, i1
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
 from ..support.arguments import ArgumentError
-from ..support.dtypes import is_storage
-
-index = IndexType()
-
-
-class BinaryKind(StrEnum):
-    """Two-operand functions. Both operands have one type; comparisons give `i1`.
-
-    `DIV` is true division on floats and truncating division on integers; `FLOORDIV`/`FLOORMOD` round towards minus
-    infinity (Python's `//` and `%`), `TRUNCMOD` is C's `%` and `fmod`. Integers wrap. Divided by zero they give 0;
-    shifted by their width or more, or by a negative amount, they lose all bits; a power whose exponent is negative is
-    rounded towards zero, and 0 for powers of 0.
-    """
-
-    ADD = "add"
-    SUB = "sub"
-    MUL = "mul"
-    DIV = "div"
-    FLOORDIV = "floordiv"
-    FLOORMOD = "floormod"
-    TRUNCMOD = "truncmod"
-    MIN = "min"
-    MAX = "max"
-    POW = "pow"
-    AND = "and"
-    OR = "or"
-    XOR = "xor"
-    SHL = "shl"
-    SHR = "shr"
-    EQ = "eq"
-    NE = "ne"
-    LT = "lt"
-    LE = "le"
-    GT = "gt"
-    GE = "ge"
-
-    @property
-    def is_comparison(self) -> bool:
-        return self in COMPARISONS
-
-
-COMPARISONS = frozenset({BinaryKind.EQ, BinaryKind.NE, BinaryKind.LT, BinaryKind.LE, BinaryKind.GT, BinaryKind.GE})
-
-
-class UnaryKind(StrEnum):
-    """One-operand functions, of the operand's type but for the three tests, which give `i1`.
-
-    `NOT` is bitwise (and so logical on `i1`); `ROUND` rounds halves to even, as NumPy and ONNX do.
-    """
-
-    NEG = "neg"
-    NOT = "not"
-    ABS = "abs"
-    SIGN = "sign"
-    EXP = "exp"
-    LOG = "log"
-    LOG2 = "log2"
-    LOG10 = "log10"
-    SQRT = "sqrt"
-    RSQRT = "rsqrt"
-    ERF = "erf"
-    TANH = "tanh"
-    SIGMOID = "sigmoid"
-    SIN = "sin"
-    COS = "cos"
-    TAN = "tan"
-    SINH = "sinh"
-    COSH = "cosh"
-    ASIN = "asin"
-    ACOS = "acos"
-    ATAN = "atan"
-    ASINH = "asinh"
-    ACOSH = "acosh"
-    ATANH = "atanh"
-    FLOOR = "floor"
-    CEIL = "ceil"
-    ROUND = "round"
-    TRUNC = "trunc"
-    ISNAN = "isnan"
-    ISINF = "isinf"
-    ISFINITE = "isfinite"
-
-
-PREDICATES = frozenset({UnaryKind.ISNAN, UnaryKind.ISINF, UnaryKind.ISFINITE})
-
-ReduceKind: TypeAlias = Literal["sum", "prod", "max", "min", "and", "or"]
+from ..support.dtypes import dtype_name, is_storage, scalar_type
+from .kinds import COMPARISONS as COMPARISONS
+from .kinds import PREDICATES, BinaryKind, ReduceKind, UnaryKind, common_type, index
 
 
 class Expr:
@@ -116,11 +32,20 @@ class Expr:
     type: Attribute
 
     def __bool__(self) -> bool:
-        raise TypeError(
-            "te: an expression has no truth value before it runs: instead of `a if c else b` write "
-            "te.if_then_else(c, a, b), instead of `c and d` te.all(c, d), instead of `c or d` te.any(c, d), "
-            "instead of `not c` write `~c`"
-        )
+        raise TypeError(NO_TRUTH)
+
+    def __eq__(self, other: object) -> Equality:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _equality(BinaryKind.EQ, self, other)
+
+    def __ne__(self, other: object) -> Equality:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _equality(BinaryKind.NE, self, other)
+
+    __hash__ = object.__hash__
+
+    @property
+    def dtype(self) -> str:
+        """NumPy's name of the value's type; an index is an `int64`."""
+        return dtype_name(self.type)
 
     def __add__(self, other: ExprLike) -> Expr:
         return binary(BinaryKind.ADD, self, other)
@@ -149,23 +74,59 @@ class Expr:
     def __floordiv__(self, other: ExprLike) -> Expr:
         return binary(BinaryKind.FLOORDIV, self, other)
 
+    def __rfloordiv__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.FLOORDIV, as_expr(other, self.type), self)
+
     def __mod__(self, other: ExprLike) -> Expr:
         return binary(BinaryKind.FLOORMOD, self, other)
+
+    def __rmod__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.FLOORMOD, as_expr(other, self.type), self)
 
     def __and__(self, other: ExprLike) -> Expr:
         return binary(BinaryKind.AND, self, other)
 
+    def __rand__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.AND, as_expr(other, self.type), self)
+
     def __or__(self, other: ExprLike) -> Expr:
         return binary(BinaryKind.OR, self, other)
 
+    def __ror__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.OR, as_expr(other, self.type), self)
+
     def __xor__(self, other: ExprLike) -> Expr:
         return binary(BinaryKind.XOR, self, other)
+
+    def __rxor__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.XOR, as_expr(other, self.type), self)
+
+    def __lshift__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.SHL, self, other)
+
+    def __rlshift__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.SHL, as_expr(other, self.type), self)
+
+    def __rshift__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.SHR, self, other)
+
+    def __rrshift__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.SHR, as_expr(other, self.type), self)
+
+    def __pow__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.POW, self, other)
+
+    def __rpow__(self, other: ExprLike) -> Expr:
+        return binary(BinaryKind.POW, as_expr(other, self.type), self)
 
     def __invert__(self) -> Expr:
         return unary(UnaryKind.NOT, self)
 
     def __neg__(self) -> Expr:
         return unary(UnaryKind.NEG, self)
+
+    def __abs__(self) -> Expr:
+        return unary(UnaryKind.ABS, self)
 
     def __lt__(self, other: ExprLike) -> Expr:
         return binary(BinaryKind.LT, self, other)
@@ -180,18 +141,29 @@ class Expr:
         return binary(BinaryKind.GE, self, other)
 
     def equal(self, other: ExprLike) -> Expr:
-        """`self == other` (a method, for Python's `==` stays identity, on which the memo tables rely)."""
+        """`self == other`."""
         return binary(BinaryKind.EQ, self, other)
 
     def not_equal(self, other: ExprLike) -> Expr:
+        """`self != other`."""
         return binary(BinaryKind.NE, self, other)
 
-    def astype(self, type: Attribute) -> Expr:
-        """The value converted to `type`: float to integer truncates, anything to `i1` is `!= 0`."""
-        return cast(self, type)
+    def astype(self, type: Attribute | str) -> Expr:
+        """The value converted to `type`, or to NumPy's name of one: float to integer truncates, anything to `i1` is
+        `!= 0`.
+
+        Raises:
+            TypeError: there is no type of that name.
+        """
+        return cast(self, scalar_type(type) if isinstance(type, str) else type)
 
 
 ExprLike: TypeAlias = Expr | int | float | bool
+
+NO_TRUTH = (
+    "te: an expression has no truth value before it runs: instead of `a if c else b` write te.if_then_else(c, a, b), "
+    "instead of `c and d` te.all(c, d), instead of `c or d` te.any(c, d), instead of `not c` write `~c`"
+)
 
 
 class SymbolicExtentError(TypeError):
@@ -259,6 +231,22 @@ class Binary(Expr):
     lhs: Expr
     rhs: Expr
     type: Attribute
+
+
+@dataclass(frozen=True, eq=False)
+class Equality(Binary):
+    """What Python's `==` and `!=` make: a condition, and, where Python asks for its truth (in `in`, in comparisons of
+    tuples), whether both sides are one object. What was compared with a `number` is no object to be found: its truth is
+    refused, as other conditions' is."""
+
+    number: bool = False
+
+    def __bool__(self) -> bool:
+        if isinstance(self.lhs, Const) and isinstance(self.rhs, Const):
+            return (self.lhs.value == self.rhs.value) == (self.kind == BinaryKind.EQ)
+        if self.number:
+            raise TypeError(NO_TRUTH)
+        return (self.lhs is self.rhs) == (self.kind == BinaryKind.EQ)
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,7 +364,8 @@ def _holds(type: IntegerType | IndexType, value: int) -> bool:
 
 
 def as_expr(value: ExprLike, type: Attribute) -> Expr:
-    """An expression as it is, and a number as a literal of `type`.
+    """An expression as it is, and a number as a literal of `type`; of `f32`, where it is no integer and `type` is of
+    integers.
 
     Raises:
         ArgumentError: it is neither.
@@ -386,6 +375,8 @@ def as_expr(value: ExprLike, type: Attribute) -> Expr:
     if not isinstance(value, Real):
         hint = "give an element, as in A[i, j]" if hasattr(value, "shape") else None
         raise ArgumentError(f"te: {value!r} is neither an expression nor a number", hint=hint)
+    if isinstance(value, float) and isinstance(type, IntegerType | IndexType) and type != i1:
+        type = type if isinstance(type, IntegerType) and value.is_integer() else f32
     return const(value, type)
 
 
@@ -427,21 +418,13 @@ _INT_FOLDS: dict[BinaryKind, Callable[[int, int], int]] = {
 
 
 def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
-    """Build `kind(lhs, rhs)`; index arithmetic on literals and on neutral elements is folded away. An index that meets
-    a number of another type is converted to that.
+    """Build `kind(lhs, rhs)`; index arithmetic on literals and on neutral elements is folded away. Operands of two
+    types are converted to that in which both meet (`common_type`).
 
     Raises:
-        TypeError: the operands' types differ, or nothing is computed with them.
+        TypeError: the operands' types do not meet, or nothing is computed with them.
     """
-    if isinstance(rhs, float) and lhs.type == index:
-        lhs = cast(lhs, Float32Type())
-    rhs = as_expr(rhs, lhs.type)
-    if lhs.type == index and rhs.type not in (index, i1):
-        lhs = cast(lhs, rhs.type)
-    elif rhs.type == index and lhs.type not in (index, i1):
-        rhs = cast(rhs, lhs.type)
-    if lhs.type != rhs.type:
-        raise TypeError(f"te: operands of '{kind}' have different types: {lhs.type} and {rhs.type}")
+    lhs, rhs = _matched(f"operands of '{kind}'", lhs, as_expr(rhs, lhs.type))
     _refuse_storage(lhs.type)
     if lhs.type == index:
         if isinstance(lhs, Const) and isinstance(rhs, Const) and kind in _INT_FOLDS:
@@ -468,6 +451,33 @@ def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
             if lhs.value == 0 and kind in (BinaryKind.MUL, BinaryKind.FLOORDIV, BinaryKind.FLOORMOD):
                 return lhs
     return Binary(kind, lhs, rhs, i1 if kind.is_comparison else lhs.type)
+
+
+def _matched(what: str, a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """Both in the type in which they meet.
+
+    Raises:
+        TypeError: there is none.
+    """
+    if a.type == b.type:
+        return a, b
+    for each in (a, b):
+        _refuse_storage(each.type)
+    if (type := common_type(a.type, b.type)) is None:
+        raise TypeError(f"te: {what} have different types: {a.type} and {b.type}")
+    return cast(a, type), cast(b, type)
+
+
+def _equality(kind: BinaryKind, lhs: Expr, rhs: object) -> Equality:
+    """The condition, where the two can be compared."""
+    if not isinstance(rhs, Expr | int | float):
+        return NotImplemented
+    try:
+        made = binary(kind, lhs, rhs)
+    except TypeError:
+        return NotImplemented
+    assert isinstance(made, Binary)
+    return Equality(kind, made.lhs, made.rhs, i1, not isinstance(rhs, Expr))
 
 
 def _refuse_storage(type: Attribute) -> None:
@@ -505,9 +515,7 @@ def bitcast(operand: Expr, type: Attribute) -> Expr:
 
 def select(condition: Expr, then: Expr, otherwise: ExprLike) -> Expr:
     """`then` if `condition` (an `i1`) else `otherwise`, reading only the chosen side."""
-    otherwise = as_expr(otherwise, then.type)
-    if then.type != otherwise.type:
-        raise TypeError(f"te: the sides of a select have different types: {then.type} and {otherwise.type}")
+    then, otherwise = _matched("the sides of a select", then, as_expr(otherwise, then.type))
     return Select(condition, then, otherwise, then.type)
 
 

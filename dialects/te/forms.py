@@ -11,7 +11,10 @@ are; where two numbers of different types meet, an index becomes what the other 
 from __future__ import annotations
 
 import inspect
+from builtins import any as any_of
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import NoReturn, Protocol, TypeAlias, cast, overload
 
 from xdsl.dialects.builtin import AnyFloat, i1
@@ -44,7 +47,7 @@ from .expr import cast as convert
 from .expr import const as literal
 from .expr import select as choose
 from .reducers import folds_of, own_reducer
-from .tensor import Compute, Tensor
+from .tensor import Compute, Tensor, TensorSlice
 
 DType: TypeAlias = str | Attribute
 """NumPy's name of an element type, or xDSL's type."""
@@ -140,7 +143,8 @@ def compute(
     attrs: dict[str, object] | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
     """The tensor whose element at `(i, j, ...)` is `fcompute(i, j, ...)`; its axes are called as the parameters are.
-    Where that is a reduction of several results (`comm_reducer`), a tensor for each.
+    Where that is a tuple, a tensor for each of its values: the results of one reduction (`comm_reducer`), or formulas
+    that are computed one after the other.
 
     `tag` and `attrs` are TVM's, and have no meaning here: what an operator is told by is its class.
 
@@ -159,23 +163,34 @@ def compute(
         plain += [f"{first}{number}" for number in range(len(dims) - len(plain))]
 
     results: list[Fold] = []
+    count = 1
 
-    def body(*axes: IterVar) -> Expr:
+    def body(*axes: IterVar, number: int = 0) -> Expr:
+        nonlocal count
         value = cast("Callable[..., object]", fcompute)(*axes)
-        if isinstance(value, tuple | list):
-            results.extend(folds_of(cast("Sequence[object]", value), name))
-            return results[0]
+        if isinstance(value, tuple | list) and value:
+            values = cast("Sequence[object]", value)
+            if any_of(isinstance(each, Fold) for each in values):
+                results.extend(folds_of(values, name))
+                return results[0]
+            count, value = len(values), values[number]
         if isinstance(value, bool):
             return literal(value, i1)
         if isinstance(value, int | float):
             return const(value)
-        if not isinstance(value, Expr):
+        if not isinstance(value, Expr | TensorSlice):
             raise UsageError(f"te: the body of '{name}' is a {type(value).__name__}, and not an expression")
-        return value if value.type != index else convert(value, element_type("int32"))
+        if isinstance(value, TensorSlice) or value.type != index:
+            return cast("Expr", value)
+        return convert(value, element_type("int32"))
 
     made = own.compute(dims, cast("own.AnyRankBody", body), name, plain)
     if not results:
-        return made
+        others = [
+            own.compute(dims, cast("own.AnyRankBody", partial(body, number=n)), f"{name}.v{n}", plain)
+            for n in range(1, count)
+        ]
+        return (replace(made, name=f"{name}.v0"), *others) if others else made
     assert made.producer is not None
     axes = made.producer.axes
     return tuple(Tensor(dims, each.type, f"{name}.v{n}", Compute(axes, each)) for n, each in enumerate(results))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, cast, overload
+from typing import NoReturn, Protocol, TypeAlias, cast, overload
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
@@ -48,16 +48,17 @@ class Tensor:
     """Not a sequence: every index is an element, so that iterating by `__getitem__` would never end."""
 
     def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Read:
-        indices = indices if isinstance(indices, tuple) else (indices,)
-        if len(indices) != len(self.dims):
-            raise IndexError(
-                f"te: tensor '{self.name}' has rank {len(self.dims)} but is read with {len(indices)} indices"
-            )
-        return Read(self, tuple(as_index(i) for i in indices))
+        """One element; with fewer indices than dimensions the part that they begin: `x[i][j]` is `x[i, j]`."""
+        given = indices if isinstance(indices, tuple) else (indices,)
+        if 0 < len(given) < len(self.dims):
+            return cast("Read", TensorSlice(self, given))  # an element, once the rest of its indices is given
+        return self(*given)
 
     def __call__(self, *indices: ExprLike) -> Read:
         """One element: `x(i, j)` is `x[i, j]`."""
-        return self[indices]
+        if len(indices) != len(self.dims):
+            raise IndexError(wrong_rank(self, len(indices)))
+        return Read(self, tuple(as_index(i) for i in indices))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -83,6 +84,34 @@ class Tensor:
     def op(self) -> TensorOp:
         """What computes the tensor, as TVM has it: `C.op.axis`, `C.op.reduce_axis`."""
         return TensorOp(self)
+
+
+def wrong_rank(tensor: Tensor, given: int) -> str:
+    return f"te: tensor '{tensor.name}' has rank {len(tensor.dims)} but is read with {given} indices"
+
+
+@dataclass(frozen=True)
+class TensorSlice:
+    """The part of a tensor that `indices`, of its first dimensions, begin: an element of it is one of the tensor's."""
+
+    tensor: Tensor
+    indices: tuple[ExprLike, ...]
+
+    __iter__ = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the other dimensions."""
+        return self.tensor.shape[len(self.indices) :]
+
+    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Read:
+        return self.tensor[(*self.indices, *(indices if isinstance(indices, tuple) else (indices,)))]
+
+    def _refuse(self, other: object) -> NoReturn:
+        raise IndexError(wrong_rank(self.tensor, len(self.indices)))
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
 
 @dataclass(frozen=True)
@@ -145,9 +174,14 @@ class Read(Expr):
     tensor: Tensor
     indices: tuple[Expr, ...]
 
+    __iter__ = None
+
     @property
     def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.tensor.element_type
+
+    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Read:
+        raise IndexError(wrong_rank(self.tensor, len(self.indices) + 1))
 
 
 def operands_of(expr: Expr) -> tuple[Expr, ...]:
@@ -260,7 +294,9 @@ def compute(
     """
     dims = tuple(map(as_dim, shape))
     axes = tuple(IterVar(axis_names[d] if d < len(axis_names) else f"i{d}", n) for d, n in enumerate(dims))
-    value = cast(Callable[..., ExprLike], body)(*axes)
+    value = cast(Callable[..., object], body)(*axes)
+    if isinstance(value, TensorSlice):
+        raise IndexError(wrong_rank(value.tensor, len(value.indices)))
     if not isinstance(value, Expr):
         raise TypeError(f"te: the body of '{name}' is a Python number; give it a type with te.const(value, type)")
     producer = Compute(axes, value)

@@ -31,13 +31,20 @@ not tell: for each, in the caller's order, the tensor's type and its place among
 
 
 @checked
-def create_prim_func(ops: Sequence[te.Tensor | TensorOp], name: str = "main") -> PrimFuncOp:
+def create_prim_func(
+    ops: Sequence[te.Tensor | TensorOp], index_dtype_override: str | None = None, name: str = "main"
+) -> PrimFuncOp:
     """The function that computes the tensors among `ops` that are no placeholders, from those that are. Its arguments
     are called as the tensors are: placeholders first, whatever the order of `ops` (callers keep to theirs).
 
+    `index_dtype_override` is TVM's: indices are as wide as the machine's here, and so hold those of either type.
+
     Raises:
-        UsageError: a tensor is given twice, or what is computed needs a placeholder that is not given.
+        UsageError: a tensor is given twice, what is computed needs a placeholder that is not given, or an index is to
+            be neither.
     """
+    if index_dtype_override not in (None, "int32", "int64"):
+        raise UsageError(f"indices are int32 or int64, and not {index_dtype_override}")
     return function_of(name, [each.tensor if isinstance(each, TensorOp) else each for each in ops])[0]
 
 

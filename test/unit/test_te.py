@@ -328,8 +328,8 @@ def test_values_that_do_not_fit_their_placeholder_are_rejected():
         evaluate([y], {x: np.zeros(3, np.float32)})
 
 
-def test_operands_of_different_types_are_rejected():
-    x, n = te.placeholder((4,), f32), te.placeholder((4,), i64)
+def test_operands_whose_types_do_not_meet_are_rejected():
+    x, n = te.placeholder((4,), f32), te.placeholder((4,), i1)
     with pytest.raises(TypeError, match="different types"):
         te.compute((4,), lambda i: x[i] + n[i])
 

@@ -161,7 +161,7 @@ def test_extreme_values_are_those_of_the_type() -> None:
 def test_a_prim_func_takes_its_tensors_by_name() -> None:
     x, y = te.placeholder((4,), name="x"), te.placeholder((4,), name="x")
     z = te.compute((4,), lambda i: x[i] + y[i], name="a b")
-    function = te.create_prim_func([x, y, z], "add")
+    function = te.create_prim_func([x, y, z], name="add")
     assert str(function).startswith("tir.prim_func @add(%x: memref<4xf32>, %x_1: memref<4xf32>, %a_b: memref<4xf32>)")
     function.verify()
 
@@ -173,7 +173,7 @@ MISTAKES: list[tuple[Callable[[te.Tensor], Any], str]] = [
     (lambda x: te.compute((2, 3), lambda i: x[i]), "2 dimensions, and its function takes 1"),
     (lambda x: te.compute((2,), lambda i, j: x[i]), "1 dimensions, and its function takes 2"),
     (lambda x: te.compute((2,), lambda i: "x"), "is a str"),
-    (lambda x: te.compute((2,), lambda i: (x[i], x[i])), "several tensors at once"),
+    (lambda x: te.compute((2,), lambda i: (x[i], None)), "not an expression"),
     (lambda x: te.sum(x[0], axis=te.compute((2,), lambda i: x[i]).op.axis), "no reduce_axis"),
     (lambda x: te.sum(x[0], te.reduce_axis(4), init=1.0), "starts from an `init`"),
     (lambda x: te.if_then_else(x[0], 1.0, 2.0), "a condition is a comparison"),
@@ -232,7 +232,7 @@ def test_a_reducer_may_have_several_results() -> None:
     with pytest.raises(Diagnostic, match="is one of several results of a reduction"):
         te.create_schedule(where.op)
     with pytest.raises(UsageError, match="computes several tensors at once"):
-        te.compute((), lambda: (numbers[0, 0], numbers[0, 1]), name="two")
+        te.compute((4,), lambda i: (of_row(i)[0], numbers[i, 1]), name="two")
 
 
 def test_several_results_of_te_are_factored() -> None:
@@ -279,3 +279,128 @@ def test_a_combiner_of_ones_own_reduces() -> None:
     schedule[total].split(total.op.reduce_axis[0], factor=4)
     weft.build(schedule, [x, total])(a, out := np.zeros(3, np.float32))
     np.testing.assert_allclose(out, np.log(np.exp(a.astype(np.float64)).sum(1)), rtol=1e-4)
+
+
+def test_equality_is_a_condition() -> None:
+    x = te.placeholder((6,), name="x")
+    y = te.compute((6,), lambda i: te.if_then_else(i == 2, 7.0, te.if_then_else(x[i] != 0.0, x[i], 1.0)), name="y")
+    got, a = computed(y, x)
+    np.testing.assert_array_equal(got, [7.0 if i == 2 else v or 1.0 for i, v in enumerate(a)])
+    assert_scheduled(te.create_schedule(y.op), [x, y])
+
+
+def _equal(i: te.IterVar) -> object:
+    return 1.0 if i == 2 else 0.0
+
+
+def test_equality_with_a_number_has_no_truth_value_in_python() -> None:
+    with pytest.raises(TypeError, match="no truth value"):
+        te.compute((8,), _equal)
+
+
+def test_the_truth_of_equality_says_whether_two_are_one() -> None:
+    n, m = te.var("n"), te.var("m")
+    x = te.placeholder((n, m), name="x")
+    i, j = te.compute((n, m), lambda i, j: x[i, j]).op.axis
+    assert i in (j, i) and [j, i].index(i) == 1 and {i: 1, j: 2}[j] == 2 and i != j
+    assert n == n and not n == m and n != m and n + 1 == 1 + n and not n == 0 and n != n + 1
+    assert te.const(3) == 3 and te.const(3) != 4 and (n, 4) == (n, 4) and i not in (n, "i", None)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "dtype"),
+    [
+        ("int32", "float32", "float32"),
+        ("float16", "float32", "float32"),
+        ("int8", "int32", "int32"),
+        ("uint8", "uint16", "uint16"),
+        ("int64", "float16", "float16"),
+    ],
+)
+def test_numbers_meet_in_the_wider_type(one: str, other: str, dtype: str) -> None:
+    x, y = te.placeholder((4,), one, "x"), te.placeholder((4,), other, "y")
+    for z in (
+        te.compute((4,), lambda i: x[i] * y[i], name="z"),
+        te.compute((4,), lambda i: te.if_then_else(i < 2, y[i], x[i]), name="z"),
+    ):
+        assert z.dtype == dtype
+    a, b = np.arange(4).astype(one), np.arange(4, 8).astype(other)
+    np.testing.assert_array_equal(evaluate([te.compute((4,), lambda i: x[i] + y[i])], {x: a, y: b})[0], a + b)
+
+
+@pytest.mark.parametrize(("one", "other"), [("int8", "uint8"), ("bool", "int32"), ("float16", "bfloat16")])
+def test_numbers_that_do_not_meet_are_refused(one: str, other: str) -> None:
+    x, y = te.placeholder((4,), one, "x"), te.placeholder((4,), other, "y")
+    with pytest.raises(TypeError, match="different types"):
+        te.compute((4,), lambda i: x[i] * y[i])
+
+
+def test_a_fraction_makes_integers_floats() -> None:
+    x = te.placeholder((4,), "int32", "x")
+    for y in (te.compute((4,), lambda i: x[i] * 0.5, name="y"), te.compute((4,), lambda i: 0.5 * x[i], name="y")):
+        got, a = computed(y, x)
+        assert y.dtype == "float32"
+        np.testing.assert_array_equal(got, a * np.float32(0.5))
+
+
+def test_types_are_called_by_name() -> None:
+    x = te.placeholder((4,), name="x")
+    assert (x[0].astype("float16").dtype, x[0].dtype, te.const(1).astype("uint8").dtype) == (
+        "float16",
+        "float32",
+        "uint8",
+    )
+    with pytest.raises(TypeError, match="float33"):
+        x[0].astype("float33")
+
+
+def test_a_tensor_is_read_one_dimension_after_the_other() -> None:
+    x = te.placeholder((4, 5, 6), name="x")
+    y = te.compute((4, 5), lambda i, j: x[i][j][0] + x[i, j][1] + x[0][0, 2], name="y")
+    got, a = computed(y, x)
+    np.testing.assert_allclose(got, a[:, :, 0] + a[:, :, 1] + a[0, 0, 2], rtol=1e-6)
+    part: Any = x[0]
+    assert part.shape == (5, 6)
+    wrong: list[Callable[[te.IterVar], object]] = [
+        lambda i: x[i],
+        lambda i: x[i][0] + 1.0,
+        lambda i: x[i][0][0][0],
+        lambda i: 2.0 * x[i, 0],
+    ]
+    for formula in wrong:
+        with pytest.raises(IndexError, match="has rank 3 but is read with"):
+            te.compute((4,), formula)
+
+
+def test_integers_are_shifted_and_raised() -> None:
+    x = te.placeholder((4,), "int32", "x")
+    y = te.compute(
+        (4,), lambda i: (x[i] << 2) + (x[i] >> 1) + (1 << te.abs(x[i]) % 8) + (7 & x[i]) + 100 // (abs(x[i]) + 1)
+    )
+    got, a = computed(y, x)
+    expected = [(v << 2) + (v >> 1) + (1 << abs(v) % 8) + (7 & v) + 100 // (abs(v) + 1) for v in a.tolist()]
+    np.testing.assert_array_equal(got, np.array(expected, np.int64).astype(np.int32))
+
+
+def test_several_formulas_give_several_tensors() -> None:
+    n = te.size_var("n")
+    a, b = te.placeholder((n,), name="a"), te.placeholder((n,), name="b")
+    both: Any = te.compute((n,), lambda i: (a[i] + b[i], a[i] * b[i]), name="both")
+    plus, times = both
+    assert (plus.name, times.name) == ("both.v0", "both.v1")
+    x, y = np.arange(4, dtype=np.float32), np.ones(4, np.float32) * 3
+    for got, expected in zip(evaluate([plus, times], {a: x, b: y}), (x + y, x * y), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    function = te.create_prim_func([a, b, plus, times], index_dtype_override="int64")
+    results = Interpreter(function)([x, y])
+    np.testing.assert_array_equal(results[1], x * y)
+    with pytest.raises(UsageError, match="int32 or int64"):
+        te.create_prim_func([a, b, plus], "int8")
+
+
+def test_a_module_is_made_of_functions_by_name() -> None:
+    x = te.placeholder((4,), name="x")
+    function = te.create_prim_func([x, te.compute((4,), lambda i: x[i] + 1.0, name="y")])
+    module = weft.tir.IRModule({"one": function, "two": function})
+    assert module["one"].sym_name.data == "one" and module["two"].sym_name.data == "two"
+    assert function.sym_name.data == "main" and function.parent is None

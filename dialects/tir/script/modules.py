@@ -18,10 +18,13 @@ class IRModule(ModuleOp):
     @checked
     def __init__(
         self,
-        ops: Sequence[Operation] | Region = (),
+        ops: Sequence[Operation] | Region | Mapping[str, PrimFuncOp] = (),
         attributes: Mapping[str, Attribute] | None = None,
         sym_name: StringAttr | None = None,
     ):
+        """A module of operations, or of copies of functions under the names that they are given."""
+        if isinstance(ops, Mapping):
+            ops = [_named(name, func) for name, func in ops.items()]
         super().__init__(ops if isinstance(ops, Region) else list(ops), attributes, sym_name)
 
     @staticmethod
@@ -60,6 +63,12 @@ class IRModule(ModuleOp):
         if name == "main" and len(functions) == 1:
             return next(iter(functions.values()))
         return functions[name]
+
+
+def _named(name: str, func: PrimFuncOp) -> PrimFuncOp:
+    copy = func.clone()
+    copy.sym_name = StringAttr(name)
+    return copy
 
 
 def module_script(module: ModuleOp) -> str:
