@@ -20,6 +20,7 @@ from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import transform as transform
+    from .dialects.tir.analyzer.index_map import IndexMap as IndexMap
     from .dialects.tir.interpreter import Interpreter as Interpreter
     from .dialects.tir.script.annotations import Buffer as Buffer
     from .dialects.tir.script.annotations import handle as handle

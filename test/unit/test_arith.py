@@ -13,6 +13,7 @@ from weft.arith import floordiv as fdiv
 from weft.arith import floormod as fmod
 from weft.arith import truncdiv as tdiv
 from weft.arith import truncmod as tmod
+from weft.dialects.support.arguments import ArgumentError
 
 a, b, c, d = (arith.var(name) for name in "abcd")
 flag = arith.var("flag", "bool")
@@ -306,3 +307,25 @@ def test_trivial_iterators_are_kept_when_asked_for():
     domains = {x: Range(1), y: Range(16)}
     (pair, _) = arith.subspace_divide([x * 16 + y], domains, [y], simplify_trivial_iterators=False)
     assert [mark.source for mark in pair] == [x, y]
+
+
+def test_expressions_are_converted_by_name() -> None:
+    assert arith.evaluate((a + 300).astype("uint8"), {a: 0}) == 44 and arith.const(True).astype("int8") == arith.const(
+        1
+    )
+    with pytest.raises(ArgumentError, match="no integer type"):
+        a.astype("float32")
+
+
+def test_the_truth_of_two_forms_is_no_condition() -> None:
+    analyzer = arith.Analyzer()
+    with pytest.raises(ArgumentError, match=r"a\.equal\(b\)"), analyzer.constraint_scope(a == b):
+        pass
+    with analyzer.constraint_scope(True, a.equal(4)):
+        assert analyzer.can_prove_equal(a, 4)
+
+
+def test_iterators_are_made_of_integers() -> None:
+    mark = arith.IterMark(a, 16)  # pyright: ignore[reportArgumentType]
+    digit = arith.IterSplitExpr(mark, 4, 4, 1)  # pyright: ignore[reportArgumentType]
+    assert arith.normalize_iter_map_to_expr(digit) == fdiv(a, 4)

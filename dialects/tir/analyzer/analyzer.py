@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ...support.arguments import checked
+from ...support.arguments import ArgumentError, checked
 from .answers import ConstIntBound, IntervalSet, ModularSet
 from .answers import Range as Domain
 from .bounds import Bounds
@@ -101,8 +101,16 @@ class Analyzer:
         self._forget()
 
     def assume(self, *conditions: ExprLike) -> None:
-        """Take `conditions` for true from here on."""
+        """Take `conditions` for true from here on.
+
+        Raises:
+            ArgumentError: one is Python's `False`, as `a == b` is of two expressions that are not one.
+        """
         for condition in conditions:
+            if condition is False:
+                raise ArgumentError(
+                    "no condition: False", hint="`a.equal(b)` is the condition, `a == b` compares forms"
+                )
             self.facts.assume(truth(as_expr(condition)))
         self._forget()
 

@@ -12,9 +12,9 @@ from .nodes import Const, ExprLike, IntExpr, as_expr
 
 
 @checked
-def const(value: int, dtype: str = "int32") -> IntExpr:
-    """The integer `value`; its type makes no difference."""
-    return as_expr(value)
+def const(value: int | bool, dtype: str = "int32") -> IntExpr:
+    """The integer `value`, or the condition that always or never holds; its type makes no difference."""
+    return as_expr(int(value))
 
 
 def floordiv(a: ExprLike, b: ExprLike) -> IntExpr:

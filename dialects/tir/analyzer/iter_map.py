@@ -30,6 +30,7 @@ from .nodes import (
     NonNegative,
     Product,
     Zero,
+    as_expr,
     const,
     op,
 )
@@ -45,6 +46,9 @@ class IterMark:
     overlaps: bool = False
     """Whether values of it are reached in more than one way."""
 
+    def __post_init__(self):
+        self.source, self.extent = as_expr(self.source), as_expr(self.extent)
+
 
 @dataclass(frozen=True)
 class IterSplitExpr:
@@ -54,6 +58,10 @@ class IterSplitExpr:
     lower_factor: IntExpr
     extent: IntExpr
     scale: IntExpr
+
+    def __post_init__(self):
+        for name in ("lower_factor", "extent", "scale"):
+            object.__setattr__(self, name, as_expr(getattr(self, name)))
 
     def times(self, factor: IntExpr) -> IterSplitExpr:
         return IterSplitExpr(self.source, self.lower_factor, self.extent, multiply(self.scale, factor))

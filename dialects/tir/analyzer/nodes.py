@@ -145,6 +145,10 @@ class IntExpr:
         """The condition `self != other`."""
         return OPERATORS["!="](self, as_expr(other))
 
+    def astype(self, dtype: str) -> IntExpr:
+        """`cast(dtype, self)`: what a register of an integer type holds of it."""
+        return CONVERSIONS[0](dtype, self)
+
     @override
     def __repr__(self) -> str:
         return PRINTERS[0](self)
@@ -152,6 +156,8 @@ class IntExpr:
 
 OPERATORS: dict[str, Callable[[IntExpr, IntExpr], IntExpr]] = {}
 """The builders of normal forms, by operator: `build` fills it."""
+CONVERSIONS: list[Callable[[str, IntExpr], IntExpr]] = []
+"""How an expression is converted to an integer type: `variables` fills it."""
 PRINTERS: list[Callable[[IntExpr], str]] = []
 """How an expression is shown: `text` fills it."""
 

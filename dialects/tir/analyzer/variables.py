@@ -7,7 +7,7 @@ from itertools import count
 
 from ...support.arguments import ArgumentError, checked
 from .build import truth, wrap
-from .nodes import ExprLike, Flag, IntExpr, Var, as_expr
+from .nodes import CONVERSIONS, ExprLike, Flag, IntExpr, Var, as_expr
 from .nodes import var as keyed
 
 _TYPE = re.compile(r"(u?)int(\d+)")
@@ -60,3 +60,6 @@ def cast(dtype: str, value: ExprLike) -> IntExpr:
     if dtype == "bool":
         return truth(value)
     return value if bits >= 64 and signed else wrap(value, bits, signed)
+
+
+CONVERSIONS.append(cast)

@@ -1,0 +1,163 @@
+"""Index maps as values: TVM's `IndexMap`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr, AffineMap
+
+from ...support.arguments import ArgumentError, checked_methods
+from .analyzer import Analyzer
+from .answers import Range
+from .convert import dim, substitute, to_affine
+from .iter_forms import detect_iter_map, inverse_affine_iter_map
+from .nodes import FALSE, ExprLike, IntExpr, as_expr
+from .variables import var
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+_I: TypeAlias = IntExpr
+Mapping: TypeAlias = (
+    Callable[[_I], object]
+    | Callable[[_I, _I], object]
+    | Callable[[_I, _I, _I], object]
+    | Callable[[_I, _I, _I, _I], object]
+    | Callable[[_I, _I, _I, _I, _I], object]
+    | Callable[[_I, _I, _I, _I, _I, _I], object]
+)
+"""A function of one index for each dimension."""
+
+
+class AnyRankMapping(Protocol):
+    """A function of any number of indices."""
+
+    def __call__(self, *indices: IntExpr) -> object: ...
+
+
+@checked_methods
+@dataclass(frozen=True, eq=False)
+class IndexMap:
+    """Where an element goes: `final_indices` over the variables `initial_indices`.
+
+    IndexMap.from_func(lambda i: [i // 4, i % 4]).map_indices([42])  # 10 and 2
+    """
+
+    initial_indices: tuple[IntExpr, ...]
+    final_indices: tuple[IntExpr, ...]
+
+    @staticmethod
+    def from_func(mapping_function: Mapping | AnyRankMapping, ndim: int | None = None) -> IndexMap:
+        """The map of a function of so many indices that gives some; `ndim` says how many, where it takes any number.
+
+        Raises:
+            ArgumentError: it is not known how many, or it gives something else.
+        """
+        parameters = list(inspect.signature(mapping_function).parameters.values())
+        plain = [each.name for each in parameters if each.kind is not each.VAR_POSITIONAL]
+        if len(plain) < len(parameters):
+            if ndim is None or ndim < len(plain):
+                raise ArgumentError("an index map of any number of indices", hint="say how many: ndim=2")
+            plain += [f"i{number}" for number in range(len(plain), ndim)]
+        elif ndim is not None and ndim != len(plain):
+            raise ArgumentError(f"the index map takes {len(plain)} indices, and not {ndim}")
+        initial = [var(name) for name in plain]
+        given = cast("Callable[..., object]", mapping_function)(*initial)
+        results = cast("Sequence[Any]", given if isinstance(given, list | tuple) else [given])
+        return IndexMap(tuple(initial), tuple(map(as_expr, results)))
+
+    def map_indices(self, indices: Sequence[ExprLike]) -> list[IntExpr]:
+        """Where the element at `indices` goes.
+
+        Raises:
+            ArgumentError: there are too few of them, or too many.
+        """
+        values = dict(zip(self.initial_indices, map(as_expr, self._ranked(indices)), strict=True))
+        return [Analyzer().simplify(substitute(index, values)) for index in self.final_indices]
+
+    def map_shape(self, shape: Sequence[ExprLike]) -> list[IntExpr]:
+        """The extents of what a buffer of `shape` becomes: each index runs from 0 to the greatest that is used.
+
+        Raises:
+            ArgumentError: there is no greatest, or an index is below 0.
+        """
+        analyzer = Analyzer()
+        over = {v: (FALSE, as_expr(n) - 1) for v, n in zip(self.initial_indices, self._ranked(shape), strict=True)}
+        extents: list[IntExpr] = []
+        for index in self.final_indices:
+            low, high = analyzer.interval(index, over)
+            if low is None or high is None or not analyzer.can_prove(low >= 0):
+                raise ArgumentError(f"the index {index} has no least value from 0 on, or no greatest")
+            extents.append(analyzer.simplify(high + 1))
+        return extents
+
+    def inverse(self, shape: Sequence[ExprLike]) -> IndexMap:
+        """The way back, where the elements of a buffer of `shape` fill what they become.
+
+        Raises:
+            ArgumentError: they do not.
+        """
+        iters = {v: Range(n) for v, n in zip(self.initial_indices, self._ranked(shape), strict=True)}
+        found = detect_iter_map(self.final_indices, iters, check_level="bijective")
+        if not found.indices:
+            raise ArgumentError(f"the index map has no inverse there: {found.errors[0]}")
+        outputs = [var(f"i{number}") for number in range(len(self.final_indices))]
+        back = inverse_affine_iter_map(found.indices, outputs)
+        return IndexMap(tuple(outputs), tuple(back.get(v, FALSE) for v in self.initial_indices))
+
+    def is_equivalent_to(self, other: IndexMap) -> bool:
+        """Whether both take every element to the same place."""
+        if len(self.initial_indices) != len(other.initial_indices):
+            return False
+        mine, theirs = self.final_indices, other.map_indices(self.initial_indices)
+        analyzer = Analyzer()
+        return len(mine) == len(theirs) and all(map(analyzer.can_prove_equal, mine, theirs))
+
+    def map_ndarray(self, array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        """An array, its elements where the map puts them; zeros where it puts none.
+
+        Raises:
+            ArgumentError: it has another number of dimensions.
+        """
+        import numpy as np
+
+        from .convert import evaluate
+
+        shape = [evaluate(extent, {}) for extent in self.map_shape(array.shape)]
+        result = np.zeros(shape, array.dtype)
+        for place in np.ndindex(array.shape):
+            values = dict(zip(self.initial_indices, place, strict=True))
+            result[tuple(evaluate(index, values) for index in self.final_indices)] = array[place]
+        return result
+
+    def to_affine_map(self) -> AffineMap:
+        """The map as MLIR has it.
+
+        Raises:
+            ArgumentError: an index is not affine.
+        """
+        dims = {v: dim(number) for number, v in enumerate(self.initial_indices)}
+        results = [to_affine(substitute(index, dims)) for index in self.final_indices]
+        for index, result in zip(self.final_indices, results, strict=True):
+            if result is None or not _is_affine(result):
+                raise ArgumentError(f"the index {index} is not affine")
+        return AffineMap(len(dims), 0, tuple(each for each in results if each is not None))
+
+    def _ranked(self, given: Sequence[ExprLike]) -> Sequence[ExprLike]:
+        if len(given) != len(self.initial_indices):
+            raise ArgumentError(f"the map is of {len(self.initial_indices)} indices, and not of {len(given)}")
+        return given
+
+
+def _is_affine(expr: AffineExpr) -> bool:
+    """Whether it multiplies with and divides by numbers only."""
+    for part in expr.dfs():
+        if isinstance(part, AffineBinaryOpExpr) and part.kind != AffineBinaryOpKind.Add:
+            if not isinstance(part.rhs, AffineConstantExpr):
+                return False
+    return True

@@ -1,0 +1,83 @@
+"""`weft.tir.IndexMap`: where elements go, and the way back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from weft import arith, te
+from weft.dialects.support.arguments import ArgumentError
+from weft.tir import IndexMap, Schedule
+from weft.transforms.tir.schedule.errors import ScheduleError
+from weft.transforms.tir.scheduling.index_maps import IndexMap as ScheduleMap
+
+
+def blocked(i: arith.IntExpr, j: arith.IntExpr) -> list[arith.IntExpr]:
+    return [j // 4, i, j % 4]
+
+
+def turned(*indices: arith.IntExpr) -> tuple[arith.IntExpr, ...]:
+    return indices[::-1]
+
+
+def test_indices_and_shapes_are_mapped() -> None:
+    map = IndexMap.from_func(blocked)
+    assert map.map_indices([3, 9]) == [arith.const(2), arith.const(3), arith.const(1)]
+    assert map.map_shape([5, 10]) == [arith.const(3), arith.const(5), arith.const(4)]
+    n = arith.size_var("n")
+    assert map.map_shape([n, 4])[1] == n
+    with pytest.raises(ArgumentError, match="of 2 indices, and not of 1"):
+        map.map_indices([1])
+    with pytest.raises(ArgumentError, match="no least value from 0 on"):
+        IndexMap.from_func(lambda i: i - 1).map_shape([4])
+
+
+def test_a_map_is_turned_round_where_it_is_filled() -> None:
+    map = IndexMap.from_func(blocked)
+    back = map.inverse([6, 8])
+    assert back.is_equivalent_to(IndexMap.from_func(lambda a, i, b: (i, a * 4 + b)))
+    assert not back.is_equivalent_to(IndexMap.from_func(lambda a, i, b: (i, a * 4)))
+    assert not back.is_equivalent_to(map) and not map.is_equivalent_to(IndexMap.from_func(lambda i, j: [i]))
+    for i, j in np.ndindex(6, 8):
+        assert back.map_indices(map.map_indices([i, j])) == [arith.const(i), arith.const(j)]
+    with pytest.raises(ArgumentError, match="no inverse there"):
+        map.inverse([6, 10])
+    alone = IndexMap.from_func(lambda i, j: [j]).inverse([1, 4])
+    assert alone.is_equivalent_to(IndexMap.from_func(lambda j: [arith.const(0), j]))
+
+
+def test_arrays_are_rearranged() -> None:
+    array = np.arange(20, dtype=np.int8).reshape(2, 10)
+    got = IndexMap.from_func(blocked).map_ndarray(array)
+    expected = np.pad(array, ((0, 0), (0, 2))).reshape(2, 3, 4).transpose(1, 0, 2)
+    assert got.dtype == np.int8
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_the_number_of_indices_is_told_or_given() -> None:
+    reversed_map = IndexMap.from_func(turned, ndim=3)
+    assert reversed_map.map_indices([1, 2, 3]) == [arith.const(v) for v in (3, 2, 1)]
+    with pytest.raises(ArgumentError, match="any number of indices"):
+        IndexMap.from_func(turned)
+    with pytest.raises(ArgumentError, match="takes 2 indices, and not 3"):
+        IndexMap.from_func(blocked, 3)
+    with pytest.raises(ArgumentError, match="no integer expression"):
+        IndexMap.from_func(lambda i: "i")
+
+
+def test_schedules_take_maps() -> None:
+    x = te.placeholder((6, 8), name="x")
+    y = te.compute((6, 8), lambda i, j: x[i, j] + 1.0, name="y")
+    z = te.compute((6, 8), lambda i, j: y[i, j] * 2.0, name="z")
+    texts: list[str] = []
+    maps: list[ScheduleMap] = [IndexMap.from_func(blocked), lambda i, j: [j // 4, i, j % 4]]
+    for map in maps:
+        schedule = Schedule(te.create_prim_func([x, z]))
+        schedule.transform_layout(schedule.get_block("y"), ("write", 0), map)
+        texts.append(str(schedule.mod))
+    assert texts[0] == texts[1] and "memref<2x6x4xf32>" in texts[0]
+    schedule = Schedule(te.create_prim_func([x, z]))
+    wrong: list[ScheduleMap] = [IndexMap.from_func(lambda i, j: [i * j]), lambda i, j: [i * j]]
+    for map in wrong:
+        with pytest.raises(ScheduleError, match="is not affine"):
+            schedule.transform_layout(schedule.get_block("y"), ("write", 0), map)
