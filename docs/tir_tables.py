@@ -211,9 +211,10 @@ PASSES = (
     built("SkipAssert", "skip-assert"),
     built("ConvertForLoopsToSerial", "convert-for-loops-to-serial"),
     built("InstrumentBoundCheckers", "insert-bounds-checks"),
+    built("LowerInitBlock", "lower-init-block"),
+    built("PlanAndUpdateBufferAllocationLocation", "plan-and-update-buffer-allocation-location"),
     upstream(
-        "LowerInitBlock ConvertBlocksToOpaque LowerOpaqueBlock CompactBufferAllocation FlattenBuffer StorageFlatten "
-        "VectorizeLoop PlanAndUpdateBufferAllocationLocation",
+        "ConvertBlocksToOpaque LowerOpaqueBlock CompactBufferAllocation FlattenBuffer StorageFlatten VectorizeLoop",
         LOOPS,
         note="one step from blocks to loops over flat memory: what they say is said of each other",
     ),

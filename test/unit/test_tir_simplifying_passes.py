@@ -68,7 +68,7 @@ def blurred(A: T.Buffer[(4, 8), "float32"], B: T.Buffer[(4,), "float32"]):
 FUNCTIONS = {"padded": padded, "blurred": blurred}
 PASSES = (
     "Simplify", "RemoveNoOp", "CommonSubexprElimTIR", "StorageRewrite", "SkipAssert", "InjectVirtualThread",
-    "LoopPartition", "UnrollLoop", "ConvertForLoopsToSerial",
+    "LoopPartition", "UnrollLoop", "ConvertForLoopsToSerial", "LowerInitBlock", "PlanAndUpdateBufferAllocationLocation",
 )  # fmt: skip
 
 

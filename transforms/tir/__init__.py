@@ -9,6 +9,10 @@ PASSES: dict[str, str] = {
     "inject-virtual-thread": "inject_virtual_thread:InjectVirtualThreadPass",
     "insert-bounds-checks": "insert_bounds_checks:InsertBoundsChecksPass",
     "loop-partition": "loop_partition:LoopPartitionPass",
+    "lower-init-block": "lower_init_block:LowerInitBlockPass",
+    "plan-and-update-buffer-allocation-location": (
+        "plan_and_update_buffer_allocation_location:PlanAndUpdateBufferAllocationLocationPass"
+    ),
     "remove-no-op": "remove_no_op:RemoveNoOpPass",
     "schedule-rules": "schedule_rules:ScheduleRulesPass",
     "simplify": "simplify:SimplifyPass",

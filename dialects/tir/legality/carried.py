@@ -61,6 +61,11 @@ def check_carried(loop: ForOp, kind: ForKind) -> Iterator[Finding]:
             yield from _check_buffer(loop, kind, buffer, blocks)
 
 
+def is_fresh(loop: ForOp, buffer: SSAValue) -> bool:
+    """Whether it is shown that each iteration of `loop`, which has all that uses `buffer`, writes what it reads."""
+    return next(_check_buffer(loop, ForKind.PARALLEL, buffer, blocks_under(loop)), None) is None
+
+
 def _check_buffer(loop: ForOp, kind: ForKind, buffer: SSAValue, blocks: Sequence[BlockOp]) -> Iterator[Finding]:
     steps = [step for block in blocks if not never_runs(block) for step in _steps(block, buffer)]
     doubtful = [

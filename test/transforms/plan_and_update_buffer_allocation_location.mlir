@@ -1,0 +1,96 @@
+// RUN: weft-opt %s -p plan-and-update-buffer-allocation-location | filecheck %s
+
+// CHECK-LABEL: tir.prim_func @a_buffer_moves_into_the_loop_that_uses_it
+// CHECK-NEXT:    tir.for %i = 0 to 4 {
+// CHECK-NEXT:      %b = tir.alloc_buffer
+// CHECK-NEXT:      tir.for %j
+tir.prim_func @a_buffer_moves_into_the_loop_that_uses_it(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  %b = tir.alloc_buffer "global" : memref<4x8xf32>
+  tir.for %i = 0 to 4 {
+    tir.for %j = 0 to 8 {
+      tir.block @b(%vi: spatial 4, %vj: spatial 8) = [%i, %j] reads(%x[%vi, %vj] : memref<4x8xf32>) writes(%b[%vi, %vj] : memref<4x8xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<4x8xf32>
+        memref.store %0, %b[%vi, %vj] : memref<4x8xf32>
+      }
+    }
+    tir.for %k = 0 to 8 {
+      tir.block @y(%vi: spatial 4, %vk: spatial 8) = [%i, %k] reads(%b[%vi, %vk] : memref<4x8xf32>) writes(%y[%vi, %vk] : memref<4x8xf32>) {
+        %0 = memref.load %b[%vi, %vk] : memref<4x8xf32>
+        memref.store %0, %y[%vi, %vk] : memref<4x8xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @what_an_iteration_leaves_to_the_next_stays
+// CHECK-NEXT:    %b = tir.alloc_buffer
+// CHECK-NEXT:    tir.for %i = 0 to 4 {
+tir.prim_func @what_an_iteration_leaves_to_the_next_stays(%x: memref<4xf32>, %y: memref<4xf32>) {
+  %b = tir.alloc_buffer "global" : memref<4xf32>
+  tir.for %i = 0 to 4 {
+    tir.block @b(%vi: opaque 4) = [%i] reads(%x[%vi] : memref<4xf32>) writes(%b[%vi] : memref<4xf32>) {
+      %0 = memref.load %x[%vi] : memref<4xf32>
+      memref.store %0, %b[%vi] : memref<4xf32>
+    }
+    tir.block @y(%vi: opaque 4) = [%i] reads(%b[0] : memref<4xf32>) writes(%y[%vi] : memref<4xf32>) {
+      %zero = arith.constant 0 : index
+      %0 = memref.load %b[%zero] : memref<4xf32>
+      memref.store %0, %y[%vi] : memref<4xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @two_nests_share_a_buffer_around_them
+// CHECK-NEXT:    %b = tir.alloc_buffer
+tir.prim_func @two_nests_share_a_buffer_around_them(%x: memref<4xf32>, %y: memref<4xf32>) {
+  %b = tir.alloc_buffer "global" : memref<4xf32>
+  tir.for %i = 0 to 4 {
+    tir.block @b(%vi: spatial 4) = [%i] reads(%x[%vi] : memref<4xf32>) writes(%b[%vi] : memref<4xf32>) {
+      %0 = memref.load %x[%vi] : memref<4xf32>
+      memref.store %0, %b[%vi] : memref<4xf32>
+    }
+  }
+  tir.for %j = 0 to 4 {
+    tir.block @y(%vj: spatial 4) = [%j] reads(%b[%vj] : memref<4xf32>) writes(%y[%vj] : memref<4xf32>) {
+      %0 = memref.load %b[%vj] : memref<4xf32>
+      memref.store %0, %y[%vj] : memref<4xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @the_lanes_of_a_vector_share_a_buffer
+// CHECK-NEXT:    %b = tir.alloc_buffer
+// CHECK-NEXT:    tir.for vectorized
+tir.prim_func @the_lanes_of_a_vector_share_a_buffer(%x: memref<4xf32>, %y: memref<4xf32>) {
+  %b = tir.alloc_buffer "global" : memref<4xf32>
+  tir.for vectorized %i = 0 to 4 {
+    tir.block @b(%vi: spatial 4) = [%i] reads(%x[%vi] : memref<4xf32>) writes(%b[%vi] : memref<4xf32>) {
+      %0 = memref.load %x[%vi] : memref<4xf32>
+      memref.store %0, %b[%vi] : memref<4xf32>
+    }
+    tir.block @y(%vi: spatial 4) = [%i] reads(%b[%vi] : memref<4xf32>) writes(%y[%vi] : memref<4xf32>) {
+      %0 = memref.load %b[%vi] : memref<4xf32>
+      memref.store %0, %y[%vi] : memref<4xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @the_innermost_loop_has_it
+// CHECK-NEXT:    tir.for %i = 0 to 4 {
+// CHECK-NEXT:      tir.for %j = 0 to 8 {
+// CHECK-NEXT:        %b = tir.alloc_buffer
+tir.prim_func @the_innermost_loop_has_it(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  %b = tir.alloc_buffer "global" : memref<4x8xf32>
+  tir.for %i = 0 to 4 {
+    tir.for %j = 0 to 8 {
+      tir.block @b(%vi: spatial 4, %vj: spatial 8) = [%i, %j] reads(%x[%vi, %vj] : memref<4x8xf32>) writes(%b[%vi, %vj] : memref<4x8xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<4x8xf32>
+        memref.store %0, %b[%vi, %vj] : memref<4x8xf32>
+      }
+      tir.block @y(%vi: spatial 4, %vk: spatial 8) = [%i, %j] reads(%b[%vi, %vk] : memref<4x8xf32>) writes(%y[%vi, %vk] : memref<4x8xf32>) {
+        %0 = memref.load %b[%vi, %vk] : memref<4x8xf32>
+        memref.store %0, %y[%vi, %vk] : memref<4x8xf32>
+      }
+    }
+  }
+}
