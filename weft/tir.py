@@ -34,10 +34,13 @@ if TYPE_CHECKING:
     from .dialects.tir.script.parser import prim_func as prim_func
     from .transforms.tir.intrinsics.tensor_intrin import TensorIntrin as TensorIntrin
     from .transforms.tir.schedule.errors import ScheduleError as ScheduleError
-    from .transforms.tir.scheduling.schedule import BlockRV as BlockRV
-    from .transforms.tir.scheduling.schedule import ExprRV as ExprRV
-    from .transforms.tir.scheduling.schedule import LoopRV as LoopRV
+    from .transforms.tir.scheduling.handles import BlockRV as BlockRV
+    from .transforms.tir.scheduling.handles import ExprRV as ExprRV
+    from .transforms.tir.scheduling.handles import LoopRV as LoopRV
+    from .transforms.tir.scheduling.instruction import Instruction as Instruction
+    from .transforms.tir.scheduling.instruction import InstructionKind as InstructionKind
     from .transforms.tir.scheduling.schedule import Schedule as Schedule
+    from .transforms.tir.scheduling.state import StmtSRef as StmtSRef
     from .transforms.tir.scheduling.trace import Trace as Trace
 
 __tvmscript__ = True

@@ -301,6 +301,8 @@ class BlockizeOp(Instruction):
     ```
     """
 
+    preserve_unit_iters = opt_prop_def(BoolAttr)
+
 
 @instruction("block|loop")
 class TensorizeOp(Instruction):
@@ -313,6 +315,7 @@ class TensorizeOp(Instruction):
     """
 
     intrin = prop_def(StringAttr)
+    preserve_unit_iters = opt_prop_def(BoolAttr)
 
 
 OPS: list[type[Instruction]] = [

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
+    DictionaryAttr,
     FlatSymbolRefAttr,
     FloatAttr,
     IntegerAttr,
@@ -99,6 +100,9 @@ def attribute_of(value: object) -> Attribute:
         case list() | tuple():
             items = cast("Sequence[object]", value)
             return ArrayAttr([attribute_of(item) for item in items])
+        case dict():
+            entries = cast("dict[object, object]", value)
+            return DictionaryAttr({str(name): attribute_of(item) for name, item in entries.items()})
         case _:
             raise TypeError(f"a schedule cannot record a {type(value).__name__}")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import prop_def
+from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -23,6 +23,7 @@ class SplitOp(Instruction):
     """
 
     factors = prop_def(ArrayAttr)
+    preserve_unit_iters = opt_prop_def(BoolAttr)
 
     def verify_parameters(self) -> None:
         kinds = [factor for factor in self.factors if not isinstance(factor, IntegerAttr)]
@@ -78,6 +79,8 @@ class FuseOp(Instruction):
     %i_j = schedule.fuse %i, %j
     ```
     """
+
+    preserve_unit_iters = opt_prop_def(BoolAttr)
 
 
 @instruction("loop+")

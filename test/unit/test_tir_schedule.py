@@ -92,9 +92,11 @@ def test_decisions_of_a_trace_can_be_changed() -> None:
     schedule, again = new(), new()
     tiled(schedule)
     trace = schedule.trace
-    categorical = next(op for op in trace.decisions if op.name == "schedule.sample_categorical")
-    other = 1 - int(str(trace.decisions[categorical]).split(" ")[0])
-    trace.apply_to_schedule(again, decision_provider=lambda op, known: other if op is categorical else known)
+    categorical = next(op for op in trace.decisions if op.kind.name == "SampleCategorical")
+    other = 1 if trace.decisions[categorical] == 0 else 0
+    trace.apply_to_schedule(
+        again, decision_provider=lambda inst, inputs, attrs, known: other if inst == categorical else known
+    )
     assert str(again.mod) != str(schedule.mod)
     third = new()
     trace.with_decision(categorical, other).apply_to_schedule(third)
@@ -107,7 +109,7 @@ def test_a_decision_taken_away_is_drawn_anew() -> None:
     texts: set[str] = set()
     for seed in range(20):
         again = new(seed)
-        schedule.trace.apply_to_schedule(again, decision_provider=lambda op, known: None)
+        schedule.trace.apply_to_schedule(again, decision_provider=lambda inst, inputs, attrs, known: None)
         texts.add(str(again.mod))
     assert len(texts) > 3
 
@@ -128,7 +130,7 @@ def test_what_nothing_uses_can_be_left_out_of_a_trace() -> None:
     schedule.get_consumers(schedule.get_block("dense"))
     schedule.sample_perfect_tile(i, 3)
     schedule.unroll(i)
-    assert [op.word for op in schedule.trace.simplified().insts] == ["get_block", "get_loops", "unroll"]
+    assert [inst.kind.method for inst in schedule.trace.simplified().insts] == ["get_block", "get_loops", "unroll"]
     schedule.trace.simplified().apply_to_schedule(again)
     assert str(again.mod) == str(schedule.mod)
 
@@ -212,7 +214,13 @@ def test_a_copy_goes_its_own_way() -> None:
     assert str(schedule.mod) == before != str(copy.mod)
     schedule.unroll(j)
     refused(lambda: copy.unroll(copy.same(i)), copy, "stale: schedule.split")
-    refused(lambda: copy.unroll(i_0), copy, "none of this schedule")
+    refused(lambda: copy.unroll(i), copy, "stale: schedule.split")
+    assert copy.get(j) is not schedule.get(j) and copy.get_sref(j) != schedule.get_sref(j)
+    (later,) = schedule.split(j, [None])
+    refused(lambda: copy.unroll(later), copy, "none of this schedule")
+    with pytest.raises(IndexError):
+        copy.get(later)
+    copy.copy().unroll(i_0)
 
 
 def test_the_module_that_is_given_stays_as_it_is() -> None:

@@ -31,26 +31,38 @@ from ..symbols import is_symbol
 from ..walking import in_order
 from .printer import function_text
 
+STATEMENTS = (ForOp, BlockOp, OuterBlockOp)
+"""What is compared beside functions."""
+
 Form: TypeAlias = "tuple[object, ...]"
 """A function, statement or expression as nested tuples, equal where they are the same."""
 
 
+Compared: TypeAlias = PrimFuncOp | ModuleOp | ForOp | BlockOp | OuterBlockOp
+
+
 @checked
-def structural_equal(lhs: PrimFuncOp | ModuleOp, rhs: PrimFuncOp | ModuleOp) -> bool:
-    """Whether two functions, or modules of functions, are the same but for names of values."""
+def structural_equal(lhs: Compared, rhs: Compared) -> bool:
+    """Whether two functions, modules of functions, loops or blocks are the same but for names of values. What a loop or
+    block uses from outside is told apart by the order in which it is used."""
+    if isinstance(lhs, STATEMENTS) or isinstance(rhs, STATEMENTS):
+        if not (isinstance(lhs, STATEMENTS) and isinstance(rhs, STATEMENTS)):
+            return False
+        return _FunctionForm().statement(lhs) == _FunctionForm().statement(rhs)
     if isinstance(lhs, PrimFuncOp) and isinstance(rhs, PrimFuncOp):
-        return _FunctionForm(lhs).form() == _FunctionForm(rhs).form()
+        return _FunctionForm().form(lhs) == _FunctionForm().form(rhs)
     return _by_name(lhs) == _by_name(rhs)
 
 
 def _by_name(op: PrimFuncOp | ModuleOp) -> Mapping[str, object]:
     functions = [op] if isinstance(op, PrimFuncOp) else [each for each in op.ops if isinstance(each, PrimFuncOp)]
-    return {func.sym_name.data: _FunctionForm(func).form() for func in functions}
+    return {func.sym_name.data: _FunctionForm().form(func) for func in functions}
 
 
 @checked
-def assert_structural_equal(lhs: PrimFuncOp | ModuleOp, rhs: PrimFuncOp | ModuleOp) -> None:
-    """Raise an `AssertionError` that shows where two functions or modules differ, unless they are the same."""
+def assert_structural_equal(lhs: Compared, rhs: Compared) -> None:
+    """Raise an `AssertionError` that shows where two functions, modules, loops or blocks differ, unless they are the
+    same."""
     if structural_equal(lhs, rhs):
         return
     left, right = (_text(op).splitlines() for op in (lhs, rhs))
@@ -58,7 +70,9 @@ def assert_structural_equal(lhs: PrimFuncOp | ModuleOp, rhs: PrimFuncOp | Module
     raise AssertionError(f"the functions differ:\n{difference or 'in types, flags or attributes only'}")
 
 
-def _text(op: PrimFuncOp | ModuleOp) -> str:
+def _text(op: Compared) -> str:
+    if isinstance(op, STATEMENTS):
+        return str(op)
     functions = [op] if isinstance(op, PrimFuncOp) else [each for each in op.ops if isinstance(each, PrimFuncOp)]
     return "\n".join(function_text(func) for func in functions)
 
@@ -104,20 +118,19 @@ def _shape(buffer: SSAValue) -> str:
 class _FunctionForm:
     """The form of one function. Values from outside of blocks are known by the order in which they appear."""
 
-    def __init__(self, func: PrimFuncOp):
-        self.func = func
+    def __init__(self) -> None:
         self.numbers: dict[SSAValue, int] = {}
 
     def number(self, value: SSAValue) -> int:
         return self.numbers.setdefault(value, len(self.numbers))
 
-    def form(self) -> Form:
-        arguments = tuple((self.number(a), str(a.type), _shape(a)) for a in self.func.body.block.args)
-        return ("function", arguments, _attributes(self.func.attributes), self._statements(self.func.body.block))
+    def form(self, func: PrimFuncOp) -> Form:
+        arguments = tuple((self.number(a), str(a.type), _shape(a)) for a in func.body.block.args)
+        return ("function", arguments, _attributes(func.attributes), self._statements(func.body.block))
 
     def _statements(self, block: Block) -> Form:
         """What is done, in order, and what is allocated for it; buffers have their numbers by first use."""
-        done = [self._statement(op) for op in block.ops if not isinstance(op, AllocBufferOp)]
+        done = [self.statement(op) for op in block.ops if not isinstance(op, AllocBufferOp)]
         allocated = [self._alloc(op) for op in block.ops if isinstance(op, AllocBufferOp)]
         return (*sorted(allocated, key=str), *done)
 
@@ -125,7 +138,7 @@ class _FunctionForm:
         shape, attributes = _shape(op.buffer), _attributes(op.attributes)
         return ("alloc", self.number(op.buffer), op.scope.data, shape, str(op.buffer.type), attributes)
 
-    def _statement(self, op: Operation) -> Form:
+    def statement(self, op: Operation) -> Form:
         match op:
             case ForOp():
                 head = (self.number(op.var), op.start, str(op.size), op.kind.data)

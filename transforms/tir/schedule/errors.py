@@ -7,3 +7,7 @@ from ....dialects.support.diagnostics import Diagnostic
 
 class ScheduleError(Diagnostic):
     """A primitive does not apply to its loop or block; nothing was changed. Counterpart of TVM's `ScheduleError`."""
+
+
+class HandleError(ScheduleError, IndexError):
+    """A handle stands for nothing: it is another schedule's, or what it stood for is gone."""

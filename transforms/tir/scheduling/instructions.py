@@ -16,7 +16,7 @@ from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE, Instruction
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.tir.buffers import why_no_scope
-from ....dialects.tir.core import BlockOp, ForKind, ForOp, OuterBlockOp, accessing_blocks, enclosing_loops
+from ....dialects.tir.core import BlockOp, ForKind, ForOp, OuterBlockOp, PrimFuncOp, accessing_blocks, enclosing_loops
 from ..analysis.producers import allocation_of, writers
 from ..schedule.add_unit_loop import add_unit_loop
 from ..schedule.annotate import annotate, unannotate
@@ -48,6 +48,10 @@ from .state import Location, Meaning, State
 Apply: TypeAlias = Callable[[State, Any], Sequence[Meaning]]
 
 
+ROOT = "root"
+"""The name of the block that a function is, where none in it has that name."""
+
+
 def _get_block(state: State, op: queries.GetBlockOp) -> Sequence[Meaning]:
     func = state.function(None if op.function is None else op.function.data)
     name = op.block.data
@@ -56,6 +60,8 @@ def _get_block(state: State, op: queries.GetBlockOp) -> Sequence[Meaning]:
     number = 0 if op.number is None else op.number.value.data
     if not 0 <= number < max(1, len(found)):
         raise ScheduleError.at(func, f"@{func.sym_name.data} has {len(found)} blocks @{name}, none of number {number}")
+    if not found and name == ROOT:
+        return [func]
     if not found:
         names = list(dict.fromkeys(f"@{block.block_name}" for block in known))
         hint = did_you_mean(f"@{name}", names) or f"it has {', '.join(names) or 'none'}"
@@ -69,7 +75,7 @@ def _get_block(state: State, op: queries.GetBlockOp) -> Sequence[Meaning]:
 
 def _get_loops(state: State, op: queries.GetLoopsOp) -> Sequence[Meaning]:
     block = state.meaning(op.inputs[0])
-    assert isinstance(block, BlockOp | OuterBlockOp)
+    assert isinstance(block, BlockOp | OuterBlockOp | PrimFuncOp)
     around = enclosing_loops(block)
     outer = next((op for op in _parents(block) if isinstance(op, OuterBlockOp)), None)
     return around if outer is None else around[len(enclosing_loops(outer)) :]

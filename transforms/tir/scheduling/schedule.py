@@ -10,7 +10,6 @@ print(schedule.mod, schedule.trace)
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
@@ -26,35 +25,20 @@ from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp
 from ....dialects.tir.script.modules import IRModule
 from ..schedule.checks import LAST
 from ..schedule.decompose_padding import check_decompose_padding
-from ..schedule.errors import ScheduleError
+from ..schedule.errors import HandleError, ScheduleError
 from .buffer_names import buffer_of, index_of
+from .handles import BlockRV, ExprRV, LoopRV
 from .index_maps import IndexMap, affine_map_of, rank_of
 from .instructions import APPLY
 from .rehearsal import REHEARSED, rehearse
-from .state import Location, Meaning, State
+from .state import Location, Meaning, State, StmtSRef
 from .trace import Trace
 
+NOT_SHOWN = "an instruction does not apply (not rendered)"
+"""What is said of an error at the level `"none"`."""
 
-@dataclass(frozen=True)
-class BlockRV:
-    """A handle of a block."""
-
-    value: SSAValue
-
-
-@dataclass(frozen=True)
-class LoopRV:
-    """A handle of a loop."""
-
-    value: SSAValue
-
-
-@dataclass(frozen=True)
-class ExprRV:
-    """An integer that was sampled."""
-
-    value: SSAValue
-
+LEVELS = ("detail", "fast", "none")
+"""How much is said of an instruction that does not apply."""
 
 RV = TypeVar("RV", BlockRV, LoopRV, ExprRV)
 Handle = TypeVar("Handle", BlockRV, LoopRV)
@@ -72,11 +56,23 @@ class Schedule:
         mod: the module or the function; a copy of it is scheduled.
         seed: for decisions that are sampled; without one, each schedule draws others.
         debug_mask: `"all"` verifies the module after each instruction.
+        error_render_level: what is said of an instruction that does not apply: `"detail"`, with the place and how to go
+            on; `"fast"`, the sentence; `"none"`, nothing but that it does not.
     """
 
-    def __init__(self, mod: ModuleOp | PrimFuncOp, *, seed: int | None = None, debug_mask: str = "none"):
+    def __init__(
+        self,
+        mod: ModuleOp | PrimFuncOp,
+        *,
+        seed: int | None = None,
+        debug_mask: str = "none",
+        error_render_level: str = "detail",
+    ):
         if debug_mask not in ("none", "all"):
             raise ValueError(f"debug_mask is 'none' or 'all', not {debug_mask!r}")
+        if error_render_level not in LEVELS:
+            raise ValueError(f"error_render_level is {', '.join(map(repr, LEVELS))}, not {error_render_level!r}")
+        self._level = error_render_level
         module = IRModule.of(mod)
         functions = [op.sym_name.data for op in module.ops if isinstance(op, PrimFuncOp)]
         self._start(module, functions[0] if len(functions) == 1 else None, seed, debug_mask)
@@ -99,6 +95,8 @@ class Schedule:
         self.state = State(root, function, seed)
         self._sequence = SequenceOp(name or f"{function or 'any'}_schedule", function)
         self._verifies = debug_mask == "all"
+
+    _level: str = "detail"
 
     # the whole
 
@@ -136,13 +134,14 @@ class Schedule:
         return self.state.random.randrange(1, 1 << 31)
 
     def copy(self) -> Schedule:
-        """Another schedule of a copy of the module, at the same point; this one's handles are none of its own, but
-        those that it gives for them by `same`."""
+        """Another schedule of a copy of the module, at the same point. The handles that this one has given stand for
+        the same blocks and loops there; what either gives from now on is its own."""
         if not isinstance(self.state.root, ModuleOp):
             raise TypeError("a schedule that works on a function in place cannot be copied")
         other = Schedule.__new__(Schedule)
         module = self.state.root.clone()
         other._start(module, self.state.function_name, self.fork_seed(), "all" if self._verifies else "none")
+        other._level = self._level
         moved: dict[Operation, Operation] = dict(zip(self.state.root.walk(), module.walk(), strict=True))
         mapped: dict[SSAValue, SSAValue] = {}
         other._sequence = self._sequence.clone(mapped)
@@ -153,24 +152,40 @@ class Schedule:
             else:
                 other.state.meanings[mapped[value]] = meaning
         other.state.ended = {mapped[value]: reason for value, reason in self.state.ended.items()}
-        other._twins = mapped
+        other.state.twins = {**{old: mapped[own] for old, own in self.state.twins.items() if own in mapped}, **mapped}
         return other
-
-    _twins: dict[SSAValue, SSAValue] = {}
 
     def same(self, rv: RV) -> RV:
         """The handle of this schedule, a copy, for one of the schedule it was copied from."""
-        if rv.value not in self._twins:
-            raise ScheduleError("the handle is none of the schedule that this is a copy of")
-        return type(rv)(self._twins[rv.value])
+        if rv.value not in self.state.twins:
+            raise HandleError("the handle is none of the schedule that this is a copy of")
+        return type(rv)(self.state.twins[rv.value])
 
-    def get(self, rv: BlockRV | LoopRV | ExprRV) -> BlockOp | OuterBlockOp | ForOp | int | Location:
+    def get(self, rv: BlockRV | LoopRV | ExprRV) -> BlockOp | OuterBlockOp | ForOp | PrimFuncOp | int | Location:
         """What a handle stands for.
 
         Raises:
-            ScheduleError: it is stale, or another schedule's.
+            HandleError: it is stale, or another schedule's; as all primitives do.
         """
         return self.state.meaning(rv.value)
+
+    def get_sref(self, rv_or_stmt: BlockRV | LoopRV | BlockOp | OuterBlockOp | ForOp | PrimFuncOp) -> StmtSRef:
+        """The place of a block or loop, of a handle or of the operation itself.
+
+        Raises:
+            HandleError: it stands in nothing that is scheduled here.
+        """
+        op = rv_or_stmt if isinstance(rv_or_stmt, Operation) else self.state.meaning(rv_or_stmt.value)
+        if not isinstance(op, Operation):
+            raise HandleError("the handle stands for no block or loop")
+        return self.state.get_sref(op)
+
+    def remove_rv(self, rv: BlockRV | LoopRV | ExprRV) -> None:
+        """Let a handle stand for nothing any more."""
+        self.state.meaning(rv.value)
+        value = self.state.twins.get(rv.value, rv.value)
+        del self.state.meanings[value]
+        self.state.ended[value] = "it was removed"
 
     def apply(self, op: Instruction) -> Sequence[SSAValue]:
         """Apply an instruction that stands in no sequence, and record it. Gives its results.
@@ -179,6 +194,7 @@ class Schedule:
             ScheduleError: it does not apply, or gives another number of blocks or loops than it says.
         """
         body = self._sequence.body.block
+        op.operands = [self.state.twins.get(value, value) for value in op.operands]
         body.add_op(op)
         try:
             self._check(op)
@@ -188,9 +204,11 @@ class Schedule:
             meanings = APPLY[type(op)](self.state, op)
             if len(meanings) != len(op.outputs):
                 raise ScheduleError(f"{op.name} gives {len(meanings)} handles here, not {len(op.outputs)}")
-        except BaseException:
+        except BaseException as error:
             op.detach()
             op.erase(safe_erase=False)
+            if isinstance(error, ScheduleError) and self._level != "detail":
+                raise type(error)(error.message if self._level == "fast" else NOT_SHOWN) from None
             raise
         if gone := [each for each in touched if not self.state.is_live(each)]:
             self.state.end(gone, f"{op.name} has taken it away")
@@ -269,12 +287,14 @@ class Schedule:
         leaves no trace in what blocks are bound to, whatever `preserve_unit_iters` says."""
         handles = [factor.value for factor in factors if isinstance(factor, ExprRV)]
         listed: list[object] = [HANDLE if isinstance(factor, ExprRV) else factor for factor in factors]
-        op = loops.SplitOp.of(loop.value, *handles, results=len(factors), factors=listed)
+        unit = None if preserve_unit_iters else False
+        op = loops.SplitOp.of(loop.value, *handles, results=len(factors), factors=listed, preserve_unit_iters=unit)
         return [LoopRV(value) for value in self.apply(op)]
 
     def fuse(self, *fused: LoopRV, preserve_unit_iters: bool = True) -> LoopRV:
         """Directly nested loops, outermost first, as one."""
-        return self._loop(loops.FuseOp.of(*(loop.value for loop in fused)))
+        unit = None if preserve_unit_iters else False
+        return self._loop(loops.FuseOp.of(*(loop.value for loop in fused), preserve_unit_iters=unit))
 
     def reorder(self, *order: LoopRV) -> None:
         """Loops of one nest, in this order."""
@@ -462,11 +482,12 @@ class Schedule:
     def blockize(self, loop: LoopRV, preserve_unit_iters: bool = True) -> BlockRV:
         """Make one block of a loop and what is in it. Its iterators follow from those of the block that computes, with
         and without `preserve_unit_iters`."""
-        return self._block(blocks.BlockizeOp.of(loop.value))
+        return self._block(blocks.BlockizeOp.of(loop.value, preserve_unit_iters=None if preserve_unit_iters else False))
 
     def tensorize(self, block_or_loop: BlockRV | LoopRV, tensor_intrin: str, preserve_unit_iters: bool = True) -> None:
         """Let a tensor intrinsic, known by name (`TensorIntrin.register`), compute what is in a loop or outer block."""
-        self.apply(blocks.TensorizeOp.of(block_or_loop.value, intrin=tensor_intrin))
+        unit = None if preserve_unit_iters else False
+        self.apply(blocks.TensorizeOp.of(block_or_loop.value, intrin=tensor_intrin, preserve_unit_iters=unit))
 
     def annotate(self, block_or_loop: BlockRV | LoopRV, ann_key: str, ann_val: object) -> None:
         """Put a word on a block or loop."""
@@ -494,7 +515,7 @@ class Schedule:
 
     def _many(self, kind: type[Handle], op: type[Instruction], of: BlockRV | LoopRV) -> list[Handle]:
         """The results of a query, of which there are as many as there are."""
-        probe = op.of(of.value)
+        probe = op.of(self.state.twins.get(of.value, of.value))
         self._sequence.body.block.add_op(probe)
         try:
             self._check(probe)

@@ -7,6 +7,7 @@ loop or block away, the handles of it end, and say what ended them.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum
 from random import Random
 from typing import TypeAlias
@@ -17,7 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.schedule.core import Instruction
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp, enclosing_loops
-from ..schedule.errors import ScheduleError
+from ..schedule.errors import HandleError, ScheduleError
 
 
 class Location(Enum):
@@ -29,7 +30,11 @@ class Location(Enum):
     """In its readers."""
 
 
-Meaning: TypeAlias = BlockOp | OuterBlockOp | ForOp | int | Location
+Statement: TypeAlias = BlockOp | OuterBlockOp | ForOp | PrimFuncOp
+"""A block or loop; a function is the root of its blocks."""
+
+Meaning: TypeAlias = Statement | int | Location
+"""What a handle may stand for."""
 
 
 class State:
@@ -41,6 +46,13 @@ class State:
         self.random = Random(seed)
         self.meanings: dict[SSAValue, Meaning] = {}
         self.ended: dict[SSAValue, str] = {}
+        self.twins: dict[SSAValue, SSAValue] = {}
+        """Of a copy: for each handle of the schedule that it is a copy of, that which it has itself."""
+
+    @property
+    def mod(self) -> ModuleOp | PrimFuncOp:
+        """What is scheduled, as it is now."""
+        return self.root
 
     def functions(self) -> list[PrimFuncOp]:
         """The functions that can be scheduled."""
@@ -49,13 +61,16 @@ class State:
         return [op for op in self.root.ops if isinstance(op, PrimFuncOp)]
 
     def function(self, name: str | None = None) -> PrimFuncOp:
-        """The function of a name; without one, that which is worked on: the only one, or `@main`.
+        """The function of a name; without one, that which is worked on: the only one, or `@main`. An only function may
+        be called `main` whatever its name, as where TVM makes a module of a function.
 
         Raises:
             ScheduleError: there is none.
         """
         functions = {func.sym_name.data: func for func in self.functions()}
         wanted = name or self.function_name or (next(iter(functions)) if len(functions) == 1 else "main")
+        if wanted == "main" and wanted not in functions and len(functions) == 1:
+            return next(iter(functions.values()))
         if wanted not in functions:
             hint = did_you_mean(f"@{wanted}", [f"@{known}" for known in functions])
             known = ", ".join(f"@{known}" for known in functions) or "none"
@@ -71,21 +86,32 @@ class State:
             parent = parent.parent_op()
         return False
 
+    def get_sref(self, op: Statement) -> StmtSRef:
+        """The place of a block or loop.
+
+        Raises:
+            HandleError: it stands in nothing that is scheduled here.
+        """
+        if not self.is_live(op):
+            raise HandleError("this is no block or loop of what is scheduled")
+        return StmtSRef(self, op)
+
     def meaning(self, value: SSAValue) -> Meaning:
         """What a handle stands for.
 
         Raises:
             ScheduleError: it is none of this schedule, or what it stood for is gone.
         """
+        value = self.twins.get(value, value)
         name = f"%{value.name_hint or 'handle'}"
         if (reason := self.ended.get(value)) is not None:
-            raise ScheduleError(
+            raise HandleError(
                 f"the handle {name} is stale: {reason}", hint="take the handles that the primitive gave, or ask anew"
             )
         if (found := self.meanings.get(value)) is None:
-            raise ScheduleError(f"the handle {name} is none of this schedule")
+            raise HandleError(f"the handle {name} is none of this schedule")
         if isinstance(found, Operation) and not self.is_live(found):
-            raise ScheduleError(
+            raise HandleError(
                 f"the handle {name} is stale: an earlier primitive has taken away what it stood for",
                 hint="ask for the block or its loops anew",
             )
@@ -102,6 +128,8 @@ class State:
             raise ScheduleError.at(
                 found, f"block @{found.block_name} is one of loops and blocks", hint="take a block in it"
             )
+        if isinstance(found, PrimFuncOp):
+            raise ScheduleError.at(found, "the root block is the function itself", hint="take a block in it")
         assert isinstance(found, BlockOp)
         return found
 
@@ -137,3 +165,30 @@ class State:
             if isinstance(stands_for, Operation) and stands_for in gone:
                 del self.meanings[value]
                 self.ended[value] = reason
+
+
+@dataclass(frozen=True)
+class StmtSRef:
+    """A block or loop of a state, as long as it stands there. Counterpart of TVM's `StmtSRef`.
+
+    A primitive moves operations and does not copy them, so that it stands for the same block or loop whatever is done
+    around that.
+    """
+
+    state: State
+    op: Statement
+
+    @property
+    def stmt(self) -> Statement | None:
+        """The block, loop or function; `None` where a primitive has taken it away."""
+        return self.op if self.state.is_live(self.op) else None
+
+    @property
+    def parent(self) -> StmtSRef | None:
+        """The block or loop around; that of a function is `None`."""
+        around = None if isinstance(self.op, PrimFuncOp) else self.op.parent_op()
+        return StmtSRef(self.state, around) if isinstance(around, OuterBlockOp | ForOp | PrimFuncOp) else None
+
+    def same_as(self, other: object) -> bool:
+        """Whether `other` is the same place of the same state."""
+        return isinstance(other, StmtSRef) and other.state is self.state and other.op is self.op

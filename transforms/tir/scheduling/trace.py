@@ -6,48 +6,93 @@ trace.apply_to_schedule(Schedule(other))
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast
 from urllib.parse import quote
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from ....dialects.schedule.core import Instruction, SequenceOp, attribute_of
+from ....dialects.schedule.core import Instruction as InstructionOp
+from ....dialects.schedule.core import SequenceOp
 from ....dialects.schedule.queries import EnterPostprocOp
+from ....dialects.support.arguments import checked_methods
 from ....dialects.support.diagnostics import Note, UsageError
 from ..schedule.errors import ScheduleError
+from .handles import HANDLES, Handle, handle_of
+from .instruction import Instruction, InstructionKind
+from .values import Json, from_json, json_of
 
-DecisionProvider: TypeAlias = Callable[[Instruction, Attribute], object]
-"""Gives a sampling instruction another decision: the instruction and its recorded decision -> the new one, or `None`
-for one that is drawn anew."""
-
-QUERIES = "get_"
-"""Instructions whose names begin so change nothing."""
+DecisionProvider: TypeAlias = Callable[[Instruction, list[object], list[object], object], object]
+"""Gives a sampling instruction another decision: the instruction, its inputs, its attributes and its recorded decision
+-> the new one, or `None` for one that is drawn anew."""
 
 
 class Applies(Protocol):
     """What a trace is applied to: a `Schedule`."""
 
-    def apply(self, op: Instruction) -> Sequence[SSAValue]: ...
+    def apply(self, op: InstructionOp) -> Sequence[SSAValue]: ...
 
 
-@dataclass(frozen=True)
+@checked_methods
 class Trace:
-    """A recorded schedule. Counterpart of TVM's `Trace`."""
+    """A recorded schedule. Counterpart of TVM's `Trace`.
 
-    op: SequenceOp
+    Args:
+        insts: the instructions, in order, or the operation that holds them. Those of another trace are copied.
+        decisions: what sampling instructions choose, in place of what they have.
+    """
+
+    def __init__(
+        self, insts: SequenceOp | Sequence[Instruction], decisions: Mapping[Instruction, object] | None = None
+    ):
+        self._copied: dict[SSAValue, SSAValue] = {}
+        if isinstance(insts, SequenceOp):
+            self.op = insts
+            return
+        self.op = SequenceOp("trace")
+        given = dict(decisions or {})
+        for inst in insts:
+            self.append(inst, given.get(inst))
 
     @property
     def insts(self) -> list[Instruction]:
         """The instructions, in order."""
-        return self.op.instructions
+        return [Instruction.of(op) for op in self.op.instructions]
 
     @property
-    def decisions(self) -> dict[Instruction, Attribute]:
+    def decisions(self) -> dict[Instruction, object]:
         """What the sampling instructions have chosen."""
-        return {op: op.properties["decision"] for op in self.insts if "decision" in op.properties}
+        return {inst: inst.decision for inst in self.insts if inst.decision is not None}
+
+    def get_decision(self, inst: Instruction) -> object:
+        """What a sampling instruction has chosen; `None` for others."""
+        return inst.decision
+
+    def append(self, inst: Instruction, decision: object = None) -> None:
+        """Add an instruction to the end; one of another trace is copied.
+
+        Raises:
+            UsageError: it uses a handle that nothing here gives.
+        """
+        op = inst.op
+        if op.parent is not None:
+            op = op.clone(self._copied)
+        else:
+            op.operands = [self._copied.get(value, value) for value in op.operands]
+        known = {value for each in self.op.instructions for value in each.outputs}
+        if any(value not in known for value in op.operands):
+            raise UsageError(f"{inst} uses a handle that no instruction before it gives")
+        if decision is not None:
+            Instruction.of(op).decide(decision)
+        self.op.body.block.add_op(op)
+
+    def pop(self) -> Instruction | None:
+        """Take the last instruction away, and give it; `None` where there is none."""
+        if not (left := self.op.instructions):
+            return None
+        left[-1].detach()
+        return Instruction.of(left[-1])
 
     def __str__(self) -> str:
         return str(self.op)
@@ -55,6 +100,62 @@ class Trace:
     def show(self) -> None:
         """Print it."""
         print(self)
+
+    def as_python(self) -> list[str]:
+        """The calls of `Schedule`'s methods, one text each: of a schedule `sch`, with the handles as variables."""
+        names = self._names()
+        return [inst.as_python(names.__getitem__) for inst in self.insts]
+
+    def as_json(self) -> list[Json]:
+        """Lists and plain values: for each instruction its kind, inputs, attributes and outputs; then for each decision
+        the number of its instruction, and the decision."""
+        names = self._names()
+
+        def named(value: object) -> Json:
+            if isinstance(value, list):
+                return [named(each) for each in cast("list[object]", value)]
+            return names[value.value] if isinstance(value, Handle) else json_of(value)
+
+        insts: list[Json] = [
+            [
+                inst.kind.name,
+                [named(each) for each in inst.inputs],
+                [json_of(each, quoted=False) for each in inst.attrs],
+                [named(each) for each in inst.outputs],
+            ]
+            for inst in self.insts
+        ]
+        decisions: list[Json] = [
+            [number, json_of(inst.decision)] for number, inst in enumerate(self.insts) if inst.decision is not None
+        ]
+        return [insts, decisions]
+
+    @staticmethod
+    def from_json(json_obj: object) -> Trace:
+        """The trace of `as_json`.
+
+        Raises:
+            UsageError: it is none.
+        """
+        try:
+            return _from_json(cast(list[list[list[Json]]], json_obj))
+        except (TypeError, ValueError, KeyError, IndexError) as error:
+            raise UsageError(f"this is no trace as JSON: {error}") from error
+
+    @staticmethod
+    def apply_json_to_schedule(json_obj: object, schedule: Applies) -> None:
+        """Do to a schedule what `as_json` has given.
+
+        Raises:
+            UsageError: it is no trace.
+            ScheduleError: an instruction does not apply.
+        """
+        Trace.from_json(json_obj).apply_to_schedule(schedule)
+
+    def _names(self) -> dict[SSAValue, str]:
+        """The names of the handles: a letter for the kind, and the number of the handle."""
+        values = [value for op in self.op.instructions for value in op.outputs]
+        return {value: f"{handle_of(value).KIND[0]}{number}" for number, value in enumerate(values)}
 
     def apply_to_schedule(
         self, schedule: Applies, remove_postproc: bool = False, decision_provider: DecisionProvider | None = None
@@ -69,15 +170,14 @@ class Trace:
             ScheduleError: an instruction does not apply, at its place in the trace.
         """
         mapped: dict[SSAValue, SSAValue] = {}
-        for op in self.insts:
+        for inst in self.insts:
+            op = inst.op
             if remove_postproc and isinstance(op, EnterPostprocOp):
                 return
             copy = op.clone(mapped)
-            if decision_provider is not None and (known := op.properties.get("decision")) is not None:
-                decision = decision_provider(op, known)
-                copy.properties.pop("decision")
-                if decision is not None:
-                    copy.properties["decision"] = attribute_of(decision)
+            if decision_provider is not None and inst.decision is not None:
+                decision = decision_provider(inst, inst.inputs, inst.attrs, inst.decision)
+                Instruction.of(copy).decide(decision)
             try:
                 results = schedule.apply(copy)
             except ScheduleError as error:
@@ -90,12 +190,12 @@ class Trace:
         """A copy in which `inst` has another decision."""
         mapped: dict[SSAValue, SSAValue] = {}
         copy = SequenceOp(self.op.sym_name.data, self.op.function_name)
-        for op in self.insts:
+        for op in self.op.instructions:
             if remove_postproc and isinstance(op, EnterPostprocOp):
                 break
             clone = op.clone(mapped)
-            if op is inst:
-                clone.properties["decision"] = attribute_of(decision)
+            if op is inst.op:
+                Instruction.of(clone).decide(decision)
             copy.body.block.add_op(clone)
         return Trace(copy)
 
@@ -105,11 +205,30 @@ class Trace:
         if remove_postproc:
             _cut(copy)
         for op in reversed(copy.instructions):
-            idle = op.word.startswith((QUERIES, "sample_")) and not any(value.uses for value in op.outputs)
-            if idle and not isinstance(op, EnterPostprocOp):
+            if Instruction.of(op).kind.is_pure and not any(value.uses for value in op.outputs):
                 op.detach()
                 op.erase()
         return Trace(copy)
+
+
+def _from_json(given: list[list[list[Json]]]) -> Trace:
+    insts, decisions = given
+    known: dict[str, object] = {}
+    trace = Trace([])
+    chosen = {cast(int, number): from_json(decision, known) for number, decision in decisions}
+    kinds = {kind.KIND[0]: kind for kind in HANDLES.values()}
+    for number, (name, inputs, attrs, outputs) in enumerate(insts):
+        given_names = cast("list[str]", outputs)
+        handles = [kinds[each[0]]() for each in given_names]
+        inst = Instruction(
+            InstructionKind.get(cast(str, name)),
+            cast("list[object]", from_json(inputs, known)),
+            cast("list[object]", from_json(attrs, None)),
+            handles,
+        )
+        known.update(zip(given_names, handles, strict=True))
+        trace.append(inst, chosen.get(number))
+    return trace
 
 
 def _cut(sequence: SequenceOp) -> None:
