@@ -18,6 +18,10 @@ AXES = (*GRID_AXES, *BLOCK_AXES)
 
 SHARED = ("shared", "shared.dyn")
 """The scopes of memory that the threads of a block have together."""
+WARP = "warp"
+"""That which the threads along `threadIdx.x` have together."""
+VIRTUAL = ("vthread", "cthread")
+"""How the names of threads begin that a thread of a block runs one after the other."""
 
 
 def axis_of(loop: ForOp) -> str | None:
@@ -41,6 +45,17 @@ def same_threads_around(loop: ForOp) -> ForOp | None:
     """The outermost loop around `loop` that is bound to the same axis."""
     axis = axis_of(loop)
     return None if axis is None else next((each for each in enclosing_loops(loop) if axis_of(each) == axis), None)
+
+
+def share_memory(loop: ForOp, scope: str) -> bool:
+    """Whether the iterations of a loop have one memory of a scope together: the threads of a block, virtual ones too,
+    that of scope `shared`, and those along `threadIdx.x` that of scope `warp`."""
+    if loop.for_kind != ForKind.THREAD_BINDING or loop.thread is None:
+        return False
+    thread = loop.thread.data
+    if scope in SHARED:
+        return thread in BLOCK_AXES or thread.startswith(VIRTUAL)
+    return scope == WARP and thread == "threadIdx.x"
 
 
 def is_shared(buffer: SSAValue) -> bool:

@@ -96,7 +96,7 @@ PRIMITIVES: dict[str, Callable[[Fuzzer], object]] = {
     "add_unit_loop": lambda f: f.schedule.add_unit_loop(f.block()),
     "cache_read": lambda f: f.schedule.cache_read(f.block(), f.random.randrange(2), "global"),
     "cache_write": lambda f: f.schedule.cache_write(f.block(), 0, "global"),
-    "reindex": lambda f: f.schedule.reindex(f.block(), ("read", f.random.randrange(2))),
+    "reindex": lambda f: f.schedule.reindex(f.block(), f.random.choice([("read", 0), ("read", 1), ("write", 0)])),
     "compute_at": lambda f: f.schedule.compute_at(f.block(), f.loop(), f.random.random() < 0.5),
     "reverse_compute_at": lambda f: f.schedule.reverse_compute_at(f.block(), f.loop(), f.random.random() < 0.5),
     "compute_inline": lambda f: f.schedule.compute_inline(f.block()),

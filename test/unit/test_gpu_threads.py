@@ -9,9 +9,10 @@ import pytest
 from tiled_product import TILED, function
 from xdsl.dialects.builtin import ModuleOp
 
+import weft
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.tir.core import PrimFuncOp, StorageSyncOp
-from weft.tir import Interpreter, assert_structural_equal
+from weft.dialects.tir.core import ForOp, PrimFuncOp, StorageSyncOp
+from weft.tir import Interpreter, Schedule, assert_structural_equal, from_source
 from weft.transforms.infra.execution import run
 from weft.transforms.tir.thread_sync import ThreadSyncPass
 
@@ -98,6 +99,48 @@ def f(A: T.Buffer[(4,), "float32"], C: T.Buffer[(2, 4), "float32"]):
 """)
     with pytest.raises(Diagnostic, match=r"%S\[0\] is read before it is written"):
         Interpreter(func)([np.ones(4, np.float32)])
+
+
+SHARED_COPY = """
+@T.prim_func
+def f(A: T.Buffer[(64,), "float32"], B: T.Buffer[(64,), "float32"]):
+    A_shared = T.alloc_buffer((64,), "float32", scope="shared")
+    A_local = T.alloc_buffer((64,), "float32", scope="local")
+    for i in range(64):
+        with T.block("A_shared"):
+            v = T.axis.spatial(64, i)
+            A_shared[v] = A[v] * T.float32(2)
+    for i in range(64):
+        with T.block("A_local"):
+            v = T.axis.spatial(64, i)
+            A_local[v] = A_shared[v]
+    for bx in T.thread_binding(4, thread="blockIdx.x"):
+        for tx in T.thread_binding(4, thread="threadIdx.x"):
+            for i in range(4):
+                with T.block("B"):
+                    v = T.axis.spatial(64, bx * 16 + tx * 4 + i)
+                    B[v] = A_local[v] + T.float32(1)
+"""
+"""What is cached for threads before any of it is computed where they run."""
+
+
+def test_each_thread_fills_all_of_what_its_block_shares() -> None:
+    schedule = Schedule(from_source(SHARED_COPY), debug_mask="all")
+    thread = schedule.get_loops("B")[1]
+    schedule.compute_at("A_local", thread)
+    schedule.compute_at("A_shared", thread)
+    filled, kept = schedule.get_loops("A_shared")[-1], schedule.get_loops("A_local")[-1]
+    sizes = [schedule.get(each) for each in (filled, kept)]
+    assert [loop.size for loop in sizes if isinstance(loop, ForOp)] == [16, 4]
+    schedule.bind(schedule.split(filled, [None, 4])[1], "threadIdx.x")
+    given = np.arange(64, dtype=np.float32)
+    (result,) = Interpreter(synced(schedule.mod["f"]))([given], seed=1)
+    assert (np.asarray(result) == given * 2 + 1).all()
+
+
+def test_what_is_on_its_way_to_threads_is_read_but_not_compiled() -> None:
+    with pytest.raises(Diagnostic, match="do not stand in the same parallel loops"):
+        weft.build(from_source(SHARED_COPY), target="c")
 
 
 def test_a_loop_of_the_same_threads_is_the_same_thread() -> None:

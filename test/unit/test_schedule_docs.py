@@ -25,7 +25,7 @@ PRIMITIVES: dict[str, str] = {
     "unroll": "",
     "cache_read": "copies the whole buffer; `compute_at` makes the copy smaller",
     "cache_write": "",
-    "reindex": "of what is read; for what is written, `cache_write` and `transform_layout`",
+    "reindex": "",
     "compute_at": "the producer stands first in the loop: no `index`",
     "reverse_compute_at": "the reader stands last in the loop: no `index`",
     "compute_inline": "",

@@ -105,7 +105,7 @@ def test_a_buffer_of_another_number_is_refused() -> None:
     block = schedule.get_block("relu")
     refused(lambda: schedule.cache_read(block, 7, "global"), schedule, "reads 2 buffers, none of number 7")
     refused(lambda: schedule.cache_read(block, 0, "attic.dyn"), schedule, 'unknown scope "attic.dyn"')
-    refused(lambda: schedule.reindex(block, ("write", 0)), schedule, "reindex copies what is read")
+    refused(lambda: schedule.reindex(block, ("write", 7)), schedule, "writes 1 buffers, none of number 7")
 
 
 def test_a_reindexed_input_computes_the_same() -> None:
@@ -113,6 +113,25 @@ def test_a_reindexed_input_computes_the_same() -> None:
     schedule = of(stage)
     schedule.reindex(schedule.get_block("matmul"), ("read", 1))
     assert_computes(function(schedule), stage, threads=[1])
+
+
+def test_a_reindexed_output_computes_the_same() -> None:
+    schedule = of(DENSE)
+    block = schedule.get_block("dense")
+    copy = schedule.reindex(block, ("write", 0))
+    (reader,) = schedule.get_consumers(copy)
+    assert schedule.get(reader) is schedule.get(schedule.get_block("relu"))
+    schedule.reindex(schedule.get_block("relu"), ("write", 0))
+    assert_computes(function(schedule), DENSE, threads=[1])
+
+
+def test_a_result_that_is_read_in_its_nest_is_not_reindexed() -> None:
+    schedule = of(DENSE)
+    relu, product = schedule.get_block("relu"), schedule.get_block("dense")
+    schedule.compute_at(product, schedule.get_loops(relu)[0])
+    refused(lambda: schedule.reindex(product, ("write", 0)), schedule, "in the same nest, before it would be copied")
+    schedule.decompose_reduction(product, schedule.get_loops(product)[-1])
+    refused(lambda: schedule.reindex(product, ("write", 0)), schedule, "is not alone in writing")
 
 
 # reverse_compute_at, reverse_compute_inline

@@ -16,10 +16,10 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from ...support.arguments import checked
 from ...support.diagnostics import Diagnostic, did_you_mean
-from ...support.verifier import verify
 from ..affine import simplify
 from ..buffers import AXIS_SEPARATORS, MEMORIES, AllocBufferOp, why_no_scope
 from ..functions import PrimFuncOp
+from ..legality.midway import verify_midway
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
 from ..symbols import Extent, as_affine, as_extent
@@ -97,10 +97,10 @@ def _with_words(names: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _checked(source: Source, functions: Sequence[PrimFuncOp]) -> list[PrimFuncOp]:
-    """The functions, verified."""
+    """The functions, verified; they may be in the middle of being scheduled."""
     module = ModuleOp(list(functions))
     try:
-        verify(module)
+        verify_midway(module)
     except Diagnostic as error:
         raise source.with_text(error) from None
     for function in functions:
@@ -300,9 +300,10 @@ class FunctionParser:
         found = described(self.scope, call, "T.alloc_buffer", (), scopes=True)
         scopes = [keyword.value for keyword in call.keywords if keyword.arg == "scope"]
         scope = Arguments(self.scope, call, "T.alloc_buffer").literal(scopes[0]) if scopes else "global"
+        scope = scope or "global"
         if (wrong := why_no_scope(str(scope))) is not None:
             raise self._error(scopes[0], wrong, did_you_mean(str(scope), MEMORIES))
-        alloc = AllocBufferOp.of(found.element, found.shape, str(scope) or "global")
+        alloc = AllocBufferOp.of(found.element, found.shape, str(scope))
         alloc.buffer.name_hint = name
         for keyword in call.keywords:
             if keyword.arg == AXIS_SEPARATORS:

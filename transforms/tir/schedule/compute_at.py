@@ -10,7 +10,7 @@ from math import prod
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import Range, expr_range, linear
+from ....dialects.tir.affine import Range, expr_range, linear, substitute
 from ....dialects.tir.core import (
     BlockOp,
     ForOp,
@@ -21,7 +21,8 @@ from ....dialects.tir.core import (
     loop_range,
 )
 from ....dialects.tir.legality.loops import check_kind
-from ....dialects.tir.symbols import as_affine
+from ....dialects.tir.symbols import Extent, as_affine
+from ....dialects.tir.thread_axes import share_memory
 from ..analysis.producers import allocation_of, consumers, function_of, is_before, written_buffer
 from ..analysis.proofs import always_holds
 from ..analysis.regions import required_region
@@ -178,7 +179,7 @@ def _place(block: BlockOp, loop: ForOp, preserve_unit_loops: bool) -> Placement:
     store = check_one_element(block)
     position = {v: d for d, v in enumerate(store.indices)}
     outer_vars = [each.var for each in (*enclosing_loops(loop), loop)]
-    region = required_region(written_buffer(block), consumers(block), outer_vars)
+    region = _region(block, [*enclosing_loops(loop), loop])
     place = Placement(list(outer_vars))
     for number, (iterator, kind, extent) in enumerate(zip(block.iters, block.kinds, block.sizes, strict=True)):
         offset: AffineExpr = AffineConstantExpr(0)
@@ -210,6 +211,18 @@ def _place(block: BlockOp, loop: ForOp, preserve_unit_loops: bool) -> Placement:
         if bounds is None or not isinstance(extent, int) or bounds[0] > 0 or bounds[1] < extent - 1 or trips < extent:
             place.partial.add(number)
     return place
+
+
+def _region(block: BlockOp, around: Sequence[ForOp]) -> list[tuple[AffineExpr, Extent]]:
+    """What is read of the result of `block` in one iteration of the loops `around`: by all threads that have the memory
+    of the result together, since each of them fills all of it."""
+    buffer = written_buffer(block)
+    alloc = allocation_of(buffer)
+    assert alloc is not None
+    own = [number for number, loop in enumerate(around) if not share_memory(loop, alloc.scope.data)]
+    renumber: list[AffineExpr] = [AffineExpr.dimension(number) for number in own]
+    region = required_region(buffer, consumers(block), [around[number].var for number in own])
+    return [(substitute(offset, renumber), size) for offset, size in region]
 
 
 def _ranges(values: Sequence[SSAValue], loops: Sequence[ForOp], outer: Sequence[SSAValue]) -> dict[AffineExpr, Range]:

@@ -33,12 +33,15 @@ def free_block_name(op: Operation, wanted: str) -> str:
     return name
 
 
-def nest_over(extents: Sequence[Extent], names: Sequence[str] = ()) -> tuple[list[ForOp], tuple[AffineExpr, ...]]:
-    """Loops, one in the other, over the extents that are not 1, and what iterators of these extents are bound to."""
+def nest_over(
+    extents: Sequence[Extent], names: Sequence[str] = (), unit: bool = False
+) -> tuple[list[ForOp], tuple[AffineExpr, ...]]:
+    """Loops, one in the other, over the extents (with `unit` also over those that are 1), and what iterators of these
+    extents are bound to."""
     loops: list[ForOp] = []
     bindings: list[AffineExpr] = []
     for number, extent in enumerate(extents):
-        if extent == 1:
+        if extent == 1 and not unit:
             bindings.append(AffineConstantExpr(0))
         else:
             bindings.append(AffineDimExpr(len(loops)))
@@ -49,10 +52,15 @@ def nest_over(extents: Sequence[Extent], names: Sequence[str] = ()) -> tuple[lis
 
 
 def new_block(
-    name: str, iters: Sequence[tuple[IterKind, Extent]], body: Block, init: Block | None = None
+    name: str,
+    iters: Sequence[tuple[IterKind, Extent]],
+    body: Block,
+    init: Block | None = None,
+    unit: bool = False,
 ) -> tuple[Operation, BlockOp]:
-    """A block in loops over its iterators; gives the outermost operation, and the block."""
-    loops, bindings = nest_over([extent for _, extent in iters])
+    """A block in loops over its iterators (with `unit` also over those of one value); gives the outermost operation,
+    and the block."""
+    loops, bindings = nest_over([extent for _, extent in iters], unit=unit)
     block = BlockOp(
         name,
         iters,
@@ -81,7 +89,7 @@ def copy_nest(name: str, source: SSAValue, target: SSAValue) -> tuple[Operation,
     body = new_body(len(shape))
     load = memref.LoadOp.get(source, body.args)
     body.add_ops([load, memref.StoreOp.get(load.res, target, body.args)])
-    return new_block(name, [(IterKind.SPATIAL, extent) for extent in shape], body)
+    return new_block(name, [(IterKind.SPATIAL, extent) for extent in shape], body, unit=True)
 
 
 def index_ops(

@@ -21,6 +21,7 @@ from ....dialects.tir.core import (
 from ....dialects.tir.legality.scopes import is_torn
 from ..analysis.producers import allocation_of, consumers, nest_of, written_buffer
 from .checks import check_live, check_one_element, check_plain_memory, check_sole_writer
+from .copies import free_block_name
 from .errors import ScheduleError
 from .rebind import assign
 
@@ -183,7 +184,7 @@ def cache_write(block: BlockOp, scope: str) -> BlockOp:
     position = iter(range(len(loops)))
     bindings = tuple(AffineExpr.constant(0) if n == 1 else AffineExpr.dimension(next(position)) for n in shape)
     copy = BlockOp(
-        f"{block.block_name}_write",
+        free_block_name(block, alloc.buffer.name_hint),
         [(IterKind.SPATIAL, n) for n in shape],
         AffineMap(len(loops), 0, bindings),
         [loop.var for loop in loops],

@@ -46,23 +46,25 @@ tir.prim_func @f(%x: memref<32xf32>, %y: memref<8x4xf32>) {
 }
 ```
 
-What is written is cached by `cache_write`, and laid out by `transform_layout`.
+What is written is computed into such a buffer, and copied from there after the block's nest.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import memref
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
-from ....dialects.tir.affine import substitute
+from ....dialects.tir.affine import simplify, substitute
+from ....dialects.tir.blocks import iterator_ranges
 from ....dialects.tir.buffers import shape_of
-from ....dialects.tir.core import AllocBufferOp, BlockOp, IterKind, memref_of
+from ....dialects.tir.core import AllocBufferOp, BlockOp, IterKind, accessing_blocks, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.symbolic import is_within_domain
 from ....dialects.tir.symbols import arguments_around
 from ..analysis.producers import nest_of
 from .cache_read import check_cache_read
+from .checks import check_live, check_not_passed, check_one_element, check_plain_memory, check_sole_writer
 from .copies import drop_unused_indices, free_block_name, index_ops, new_block, new_body
 from .errors import ScheduleError
 
@@ -89,7 +91,65 @@ def check_reindex(block: BlockOp, buffer: SSAValue) -> AffineMap:
             raise ScheduleError.at(
                 block, f"{name} would read {buffer_name(buffer)} outside, for iterators that its predicate leaves out"
             )
-    return map
+    ranges = iterator_ranges(block)
+    return AffineMap(map.num_dims, map.num_symbols, tuple(simplify(expr, ranges) for expr in map.results))
+
+
+def check_reindex_write(block: BlockOp, buffer: SSAValue) -> memref.StoreOp:
+    """Whether `block` can compute what it writes to `buffer` into a buffer of its own; gives the store.
+
+    Raises:
+        ScheduleError: it does not write one element for each value of its spatial iterators, or writes other buffers
+            too, or for some of the values only, or needs what stood there before; another block writes the buffer, or
+            reads it in the same nest; or memory of several dimensions was asked for.
+    """
+    check_live(block)
+    name = f"block @{block.block_name}"
+    check_sole_writer(block, buffer)
+    check_plain_memory(buffer)
+    check_not_passed(buffer)
+    store = check_one_element(block)
+    if block.partial_iters or block.conditions:
+        raise ScheduleError.at(block, f"{name} runs for a part of its iterators' values only")
+    if block.init is None and any(access.buffer is buffer and not access.is_write for access in block.accesses()):
+        raise ScheduleError.at(block, f"{name} reads what stood in its buffer before")
+    for reader in accessing_blocks(buffer):
+        if reader is not block and nest_of(reader) is nest_of(block):
+            message = f"block @{reader.block_name} reads the buffer in the same nest, before it would be copied"
+            raise ScheduleError.at(reader, message)
+    return store
+
+
+def reindex_write(block: BlockOp, buffer: SSAValue) -> BlockOp:
+    """Let `block` write a buffer with a dimension for each iterator that says where it writes, which is copied after.
+    Returns the block that copies. Counterpart of TVM's `reindex`.
+
+    Raises:
+        ScheduleError: as `check_reindex_write` says.
+    """
+    store = check_reindex_write(block, buffer)
+    number = {value: position for position, value in enumerate(block.iters)}
+    written = [number[value] for value in store.indices if isinstance(value, BlockArgument)]
+    used = sorted(written)
+    alloc = AllocBufferOp.of(memref_of(buffer).element_type, [block.sizes[d] for d in used])
+    alloc.buffer.name_hint = f"{buffer.name_hint or 'buffer'}_reindex"
+    body = new_body(len(used))
+    load = memref.LoadOp.get(alloc.buffer, body.args)
+    body.add_ops([load, memref.StoreOp.get(load.res, buffer, [body.args[used.index(d)] for d in written])])
+    name = free_block_name(block, alloc.buffer.name_hint)
+    nest, copy = new_block(name, [(IterKind.SPATIAL, block.sizes[d]) for d in used], body, unit=True)
+    top = nest_of(block)
+    assert top.parent is not None
+    top.parent.insert_op_before(alloc, top)
+    top.parent.insert_op_after(nest, top)
+    for access in block.accesses():
+        if access.buffer is buffer:
+            lead = [access.op.operands[0], alloc.buffer] if access.is_write else [alloc.buffer]
+            around = access.op.parent_region()
+            iters = block.iters if around is None or around is block.body else around.block.args
+            access.op.operands = [*lead, *(iters[d] for d in used)]
+    block.update_accesses()
+    return copy
 
 
 def reindex(block: BlockOp, buffer: SSAValue) -> BlockOp:
@@ -115,7 +175,7 @@ def reindex(block: BlockOp, buffer: SSAValue) -> BlockOp:
     load = memref.LoadOp.get(buffer, indices)
     body.add_ops([*added, load, memref.StoreOp.get(load.res, alloc.buffer, body.args)])
     name = free_block_name(block, alloc.buffer.name_hint)
-    nest, copy = new_block(name, [(IterKind.SPATIAL, extent) for extent in shape], body)
+    nest, copy = new_block(name, [(IterKind.SPATIAL, extent) for extent in shape], body, unit=True)
     top = nest_of(block)
     assert top.parent is not None
     top.parent.insert_ops_before([alloc, nest], top)

@@ -38,16 +38,18 @@ tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<1xf32>) {
       }
     }
   }
-  tir.for %k = 0 to 4 {
-    tir.block @sum(%v: spatial 1, %vk: reduce 4) = [0, %k]
-        reads(%y_rf[%vk, %v] : memref<4x1xf32>) writes(%y[%v] : memref<1xf32>) {
-      %0 = memref.load %y[%v] : memref<1xf32>
-      %1 = memref.load %y_rf[%vk, %v] : memref<4x1xf32>
-      %2 = arith.addf %0, %1 : f32
-      memref.store %2, %y[%v] : memref<1xf32>
-    } init(%v_1, %vk_1) {
-      %0 = arith.constant 0.0 : f32
-      memref.store %0, %y[%v_1] : memref<1xf32>
+  tir.for %v = 0 to 1 {
+    tir.for %k = 0 to 4 {
+      tir.block @sum(%vk: reduce 4, %v_1: spatial 1) = [%k, %v]
+          reads(%y_rf[%vk, %v_1] : memref<4x1xf32>) writes(%y[%v_1] : memref<1xf32>) {
+        %0 = memref.load %y[%v_1] : memref<1xf32>
+        %1 = memref.load %y_rf[%vk, %v_1] : memref<4x1xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %y[%v_1] : memref<1xf32>
+      } init(%vk_1, %v_2) {
+        %0 = arith.constant 0.0 : f32
+        memref.store %0, %y[%v_2] : memref<1xf32>
+      }
     }
   }
 }
@@ -61,13 +63,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from ....dialects.tir.affine import substitute, uses
+from ....dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AllocBufferOp,
@@ -82,7 +86,7 @@ from ....dialects.tir.core import (
 from ....dialects.tir.symbols import arguments_around
 from ..analysis.producers import nest_of
 from .checks import check_elements, check_live, check_sole_writer
-from .copies import free_block_name, index_ops, new_block, new_body
+from .copies import drop_unused, free_block_name, index_ops, nest_over, new_block, new_body
 from .errors import ScheduleError
 
 SUMS: dict[type[Operation], float] = {
@@ -330,11 +334,11 @@ def _partial_block(found: Reduction, loop: ForOp, axis: int, buffers: Sequence[S
     }
     loops = [each for each in enclosing_loops(block) if each.var in reduced and each is not loop]
     iters = [(IterKind.SPATIAL, loop.size), *((IterKind.SPATIAL, block.sizes[n]) for n in spatial)]
-    iters += [(IterKind.REDUCE, each.size) for each in loops] or [(IterKind.REDUCE, 1)]
+    iters += [(IterKind.REDUCE, each.size) for each in loops]
     new_bindings: list[AffineExpr] = [AffineDimExpr(loop_vars.index(loop.var)), *(bindings[n] for n in spatial)]
-    new_bindings += [AffineDimExpr(loop_vars.index(each.var)) for each in loops] or [AffineConstantExpr(0)]
+    new_bindings += [AffineDimExpr(loop_vars.index(each.var)) for each in loops]
     names = [f"v{loop.var.name_hint or 'k'}", *((block.iters[n].name_hint or f"v{n}") for n in spatial)]
-    names += [f"v{each.var.name_hint or 'k'}" for each in loops] or ["once"]
+    names += [f"v{each.var.name_hint or 'k'}" for each in loops]
     position: dict[SSAValue, int] = {loop.var: 0, **{each.var: 1 + len(spatial) + n for n, each in enumerate(loops)}}
     bodies: list[Block] = []
     assert block.init is not None
@@ -351,12 +355,22 @@ def _partial_block(found: Reduction, loop: ForOp, axis: int, buffers: Sequence[S
                 ops, mapping[old] = index_ops(substitute(bindings[number], dims), body.args, arguments_around(block))
                 body.add_ops(ops)
         for op in region.block.ops:
-            body.add_op(op.clone(mapping))
+            copy = op.clone(mapping)
+            body.add_op(copy)
+            if not loops and op in found.stores:  # nothing is left to reduce: what would be the only step is the part
+                step = found.steps[found.stores.index(cast("memref.StoreOp", op))]
+                copy.operands[0] = mapping.get(step, step)
         for store, buffer in zip(found.stores, buffers, strict=True):
             _redirect(body, store.memref, buffer, axis, body.args[0])
         bodies.append(body)
-    _, made = new_block(free_block_name(block, f"{block.block_name}_rf"), iters, bodies[0], bodies[1])
+    _, made = new_block(
+        free_block_name(block, f"{block.block_name}_rf"), iters, bodies[0], bodies[1] if loops else None
+    )
     made.detach()
+    if not loops:
+        drop_unused(made)
+        made.update_accesses()
+    made.attributes = {key: value for key, value in block.attributes.items() if key != BUFFER_DIM_ALIGN}
     used = sorted({d for binding in new_bindings for d in binding.used_dims()})
     renumber: list[AffineExpr] = [AffineDimExpr(used.index(d) if d in used else 0) for d in range(len(loop_vars))]
     made.set_bindings([substitute(binding, renumber) for binding in new_bindings], [loop_vars[d] for d in used])
@@ -378,19 +392,21 @@ def _whole_nest(found: Reduction, loop: ForOp, axis: int, buffers: Sequence[SSAV
     """The block that combines the partial results, in loops of its own."""
     block = found.block
     spatial = [n for n, kind in enumerate(block.kinds) if kind == IterKind.SPATIAL]
-    iters = [(IterKind.SPATIAL, block.sizes[n]) for n in spatial] + [(IterKind.REDUCE, loop.size)]
-    names = [*((block.iters[n].name_hint or f"v{n}") for n in spatial), f"v{loop.var.name_hint or 'k'}"]
+    iters = [(IterKind.REDUCE, loop.size)] + [(IterKind.SPATIAL, block.sizes[n]) for n in spatial]
+    names = [f"v{loop.var.name_hint or 'k'}", *((block.iters[n].name_hint or f"v{n}") for n in spatial)]
     body, start = new_body(len(iters)), new_body(len(iters))
     for each in (body, start):
         for argument, hint in zip(each.args, names, strict=True):
             argument.name_hint = hint
     at: list[SSAValue] = [
-        body.args[spatial.index(block.iters.index(v))] for v in found.stores[0].indices if isinstance(v, BlockArgument)
+        body.args[1 + spatial.index(block.iters.index(v))]
+        for v in found.stores[0].indices
+        if isinstance(v, BlockArgument)
     ]
     values: dict[SSAValue, SSAValue] = {}
     for store, load, step, buffer in zip(found.stores, found.loads, found.steps, buffers, strict=True):
         so_far = memref.LoadOp.get(store.memref, at)
-        part = memref.LoadOp.get(buffer, [*at[:axis], body.args[-1], *at[axis:]])
+        part = memref.LoadOp.get(buffer, [*at[:axis], body.args[0], *at[axis:]])
         body.add_ops([so_far, part])
         values |= {load.res: so_far.res, step: part.res}
     for op in found.combine:
@@ -399,13 +415,20 @@ def _whole_nest(found: Reduction, loop: ForOp, axis: int, buffers: Sequence[SSAV
         body.add_op(memref.StoreOp.get(values[store.value], store.memref, at))
     assert block.init is not None
     mapping: dict[SSAValue, SSAValue] = {
-        block.init.block.args[n]: start.args[position] for position, n in enumerate(spatial)
+        block.init.block.args[n]: start.args[1 + position] for position, n in enumerate(spatial)
     }
     for op in block.init.block.ops:
         start.add_op(op.clone(mapping))
-    nest, made = new_block(block.block_name, iters, body, start)
-    hints = [hint for hint, (_, extent) in zip(names, iters, strict=True) if extent != 1]
-    for each, hint in zip(enclosing_loops(made), hints, strict=True):
-        short = hint.removeprefix("v")
-        each.var.name_hint = short if SSAValue.is_valid_name(short) else hint
-    return nest, made
+    extents = [*(block.sizes[n] for n in spatial), loop.size]
+    loops, bindings = nest_over(extents, [_loop_name(name) for name in (*names[1:], names[0])], unit=True)
+    bound = AffineMap(len(loops), 0, (bindings[-1], *bindings[:-1]))
+    made = BlockOp(block.block_name, iters, bound, [each.var for each in loops], Region(body), Region(start))
+    if not loops:
+        return made, made
+    loops[-1].body.block.add_op(made)
+    return loops[0], made
+
+
+def _loop_name(iterator: str) -> str:
+    short = iterator.removeprefix("v")
+    return short if SSAValue.is_valid_name(short) else iterator

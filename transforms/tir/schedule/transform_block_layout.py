@@ -115,7 +115,7 @@ def transform_block_layout(block: BlockOp, map: AffineMap) -> None:
     assert top.parent is not None
     for region in block.regions:
         _readdress(region, new.map.backward, len(new.kinds))
-    loops, bindings = nest_over(new.map.extents)
+    loops, bindings = nest_over(new.map.extents, unit=True)
     if loops:
         top.parent.insert_op_before(loops[0], top)
         block.detach()

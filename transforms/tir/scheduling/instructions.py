@@ -32,7 +32,7 @@ from ..schedule.iters import fuse_buffer_dims, fuse_iters
 from ..schedule.loops import fuse, reorder, set_kind, split
 from ..schedule.pad_einsum import pad_einsum
 from ..schedule.reduction import cache_write, decompose_reduction, set_scope
-from ..schedule.reindex import reindex
+from ..schedule.reindex import reindex, reindex_write
 from ..schedule.reverse_compute_at import reverse_compute_at
 from ..schedule.reverse_compute_inline import reverse_compute_inline
 from ..schedule.rfactor import rfactor
@@ -331,10 +331,8 @@ def _rfactor(state: State, op: blocks.RfactorOp) -> Sequence[Meaning]:
 
 def _reindex(state: State, op: blocks.ReindexOp) -> Sequence[Meaning]:
     block = state.block(op.inputs[0])
-    if op.buffer.data != "read":
-        hint = "cache_write it, and transform_layout the cache"
-        raise ScheduleError.at(block, "reindex copies what is read", hint=hint)
-    return [reindex(block, _buffer(block, "read", _int(op.index)))]
+    buffer = _buffer(block, op.buffer.data, _int(op.index))
+    return [reindex(block, buffer) if op.buffer.data == "read" else reindex_write(block, buffer)]
 
 
 def _transform_layout(state: State, op: blocks.TransformLayoutOp) -> Sequence[Meaning]:

@@ -17,6 +17,7 @@ from ....dialects.schedule.core import Instruction
 from ....dialects.support.diagnostics import Diagnostics
 from ....dialects.support.verifier import verify
 from ....dialects.tir.core import PrimFuncOp
+from ....dialects.tir.legality.midway import on_their_way, share
 from ..schedule.errors import ScheduleError
 from .instructions import APPLY
 from .state import Meaning, State
@@ -49,7 +50,9 @@ def rehearse(state: State, op: Instruction) -> None:
     for value in op.inputs:
         meaning = state.meaning(value)
         there.meanings[value] = cast("Meaning", twins[meaning]) if isinstance(meaning, Operation) else meaning
+    torn = on_their_way(module.walk())
     APPLY[type(op)](there, op)
+    share(on_their_way(torn))
     try:
         verify(module)
     except Diagnostics as found:

@@ -20,8 +20,8 @@ from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE, Instruction, SequenceOp
 from ....dialects.support.arguments import checked_methods
 from ....dialects.support.dtypes import scalar_type
-from ....dialects.support.verifier import verify
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp
+from ....dialects.tir.legality.midway import verify_midway
 from ....dialects.tir.script.modules import IRModule
 from ..schedule.checks import LAST
 from ..schedule.decompose_padding import check_decompose_padding
@@ -217,7 +217,7 @@ class Schedule:
             if value.name_hint is None:
                 _name(value, meaning)
         if self._verifies:
-            verify(self.mod)
+            verify_midway(self.mod)
         return op.outputs
 
     def _check(self, op: Instruction) -> None:
