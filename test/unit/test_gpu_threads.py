@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.tir.core import ForOp, PrimFuncOp, StorageSyncOp
-from weft.tir import Interpreter, Schedule, assert_structural_equal, from_source
+from weft.tir import Interpreter, Schedule, ScheduleError, assert_structural_equal, from_source
 from weft.transforms.infra.execution import run
 from weft.transforms.tir.thread_sync import ThreadSyncPass
 
@@ -136,6 +136,17 @@ def test_each_thread_fills_all_of_what_its_block_shares() -> None:
     given = np.arange(64, dtype=np.float32)
     (result,) = Interpreter(synced(schedule.mod["f"]))([given], seed=1)
     assert (np.asarray(result) == given * 2 + 1).all()
+
+
+def test_threads_do_not_share_out_what_is_their_own() -> None:
+    schedule = Schedule(from_source(SHARED_COPY))
+    thread = schedule.get_loops("B")[1]
+    schedule.compute_at("A_local", thread)
+    with pytest.raises(ScheduleError, match="does in it what is that thread's"):
+        schedule.bind(schedule.get_loops("A_local")[-1], "threadIdx.x")
+    schedule.compute_at("A_shared", thread)
+    with pytest.raises(ScheduleError, match="another loop of its nest is bound to"):
+        schedule.bind(schedule.get_loops("A_shared")[-1], "threadIdx.x")
 
 
 def test_what_is_on_its_way_to_threads_is_read_but_not_compiled() -> None:

@@ -32,8 +32,9 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 
 from ....dialects.support.diagnostics import did_you_mean
-from ....dialects.tir.core import ForKind, ForOp, enclosing_loops
+from ....dialects.tir.core import ForKind, ForOp, blocks_under, enclosing_loops
 from ....dialects.tir.legality.loops import check_kind
+from ....dialects.tir.thread_axes import BLOCK_AXES, is_shared
 from .checks import check_live, check_private
 from .errors import ScheduleError
 
@@ -45,8 +46,8 @@ def check_bind(loop: ForOp, thread: str) -> None:
     """Whether threads may run the iterations of `loop`.
 
     Raises:
-        ScheduleError: there is no such axis, it is taken by a loop around or within, or iterations depend on each
-            other.
+        ScheduleError: there is no such axis, it is taken by a loop within, or by one around whose threads do not all do
+            the same in `loop`, or iterations depend on each other.
     """
     check_live(loop)
     if thread not in THREADS:
@@ -54,12 +55,29 @@ def check_bind(loop: ForOp, thread: str) -> None:
             loop, f"unknown thread axis '{thread}'", hint=did_you_mean(thread, THREADS) or f"known: {THREADS}"
         )
     nested = [op for op in loop.walk() if isinstance(op, ForOp) and op is not loop]
-    if any(other.thread is not None and other.thread.data == thread for other in (*enclosing_loops(loop), *nested)):
+    if any(other.thread is not None and other.thread.data == thread for other in nested):
         raise ScheduleError.at(loop, f"another loop of its nest is bound to {thread}")
+    for other in enclosing_loops(loop):
+        if other.thread is not None and other.thread.data == thread:
+            _check_same_threads(loop, other, thread)
     check_private(loop)
     for finding in check_kind(loop, ForKind.THREAD_BINDING):
         if finding.certain:
             raise ScheduleError.at(finding.op, finding.message, hint=finding.hint)
+
+
+def _check_same_threads(loop: ForOp, around: ForOp, thread: str) -> None:
+    """Whether the threads that run `around` may run the iterations of `loop` one each, instead of all of them each:
+    they all do the same there, for all of them."""
+    message = f"another loop of its nest is bound to {thread}"
+    if thread not in BLOCK_AXES or loop.size != around.size or loop.start != around.start:
+        raise ScheduleError.at(loop, message)
+    for block in blocks_under(loop):
+        if around.var in block.loop_vars:
+            raise ScheduleError.at(loop, f"{message}, and block @{block.block_name} does in it what is that thread's")
+        if not all(map(is_shared, block.writes)):
+            hint = "the threads of a block have memory of scope shared together"
+            raise ScheduleError.at(loop, f"{message}, and block @{block.block_name} writes a thread's own", hint=hint)
 
 
 def bind(loop: ForOp, thread: str) -> None:
