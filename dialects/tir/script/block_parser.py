@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, UnitAttr
@@ -21,6 +22,7 @@ from .calls import CALLED, call
 from .emitter import Emitter, Value
 from .expressions import Expressions
 from .loop_indices import Extents, IteratorIndices, LoopIndices
+from .parts import without_parts
 from .scope import Buffer, Constant, Iterator, NotStatic, OuterIterator, Scope
 from .words import DTYPES, STEPS, element_type, usual_flags
 
@@ -56,8 +58,12 @@ class BlockParser:
             Diagnostic: something in it has no meaning.
         """
         statements = [each for each in self.node.body if not self._header(each)]
-        for name, outer in implied_iterators(self.scope, self.node).items():
-            self._add(name, outer.kind, outer.extent, self.loops.of(outer))
+        whole = [*statements, *([] if self.init is None else [self.init])]
+        *statements, last = [*without_parts(self.scope, whole, IteratorIndices(self.scope).expr), ast.Pass()]
+        if self.init is not None:
+            statements, self.init = statements[:-1], cast("ast.With", statements[-1])
+        for name, outer in implied_iterators(self.scope, self.node, [*statements, self.init or last]).items():
+            self._imply(name, outer)
         body = self._body(statements, None)
         init = None if self.init is None else self._body(self.init.body, self.init)
         op = BlockOp(
@@ -129,6 +135,16 @@ class BlockParser:
         self.names.append(name)
         self.iters.append((kind, extent))
         self.bindings.append(binding)
+
+    def _imply(self, name: str, around: OuterIterator | ForOp) -> None:
+        """An iterator of what stands around the block: one of an outer block, or a loop, whose order then stays."""
+        if isinstance(around, OuterIterator):
+            self._add(name, around.kind, around.extent, self.loops.of(around))
+            return
+        if around.start != 0:
+            self.partial.append(len(self.iters))
+        end = as_extent(simplify(as_affine(around.size) + AffineConstantExpr(around.start)))
+        self._add(name, IterKind.OPAQUE, end, self.loops.dimension(around))
 
     def _axis(self, target: ast.Name, word: str, given: ast.Call) -> None:
         """`vi = T.axis.spatial(128, i * 4 + j)`."""
@@ -385,16 +401,17 @@ def _is_same(map: Attribute, other: Attribute) -> bool:
     return [simplify(e) for e in map.data.results] == [simplify(e) for e in other.data.results]
 
 
-def implied_iterators(scope: Scope, node: ast.With) -> dict[str, OuterIterator]:
-    """The iterators of outer blocks that the body of a block names, besides its own: it has them as iterators too."""
-    headers = ("axis.", "where")
-    found: dict[str, OuterIterator] = {}
-    for statement in node.body:
-        call = statement.value if isinstance(statement, ast.Assign | ast.Expr) else None
-        word = scope.word(call.func) if isinstance(call, ast.Call) else None
-        if word is not None and word.startswith(headers):
-            continue
+def implied_iterators(scope: Scope, node: ast.With, statements: Sequence[ast.stmt]) -> dict[str, OuterIterator | ForOp]:
+    """The iterators of outer blocks, and the loops, that the body of a block names besides its own iterators: it has
+    them as iterators too. Its accesses, which the header of `node` says, may name them as well."""
+    header = [each for each in node.body if isinstance(each, ast.Expr) and _word(scope, each) in ("reads", "writes")]
+    found: dict[str, OuterIterator | ForOp] = {}
+    for statement in (*header, *statements):
         for inner in ast.walk(statement):
-            if isinstance(inner, ast.Name) and isinstance(known := scope.local.get(inner.id), OuterIterator):
+            if isinstance(inner, ast.Name) and isinstance(known := scope.local.get(inner.id), OuterIterator | ForOp):
                 found[inner.id] = known
     return found
+
+
+def _word(scope: Scope, statement: ast.Expr) -> str | None:
+    return scope.word(statement.value.func) if isinstance(statement.value, ast.Call) else None

@@ -1,15 +1,16 @@
 """Are two functions the same but for names? Loops, blocks, and what is computed in which order of writing.
 
-Expressions are compared as trees: it is the same whether a subexpression is computed once or twice, and in which order
-values without effects are. Indices are compared in affine normal form. What blocks declare to read and write follows
-from their bodies, and is not compared; nor is what blocks are called, nor where among the statements of its scope a
-buffer is allocated. Counterpart of TVM's `structural_equal`.
+What stands in an outer block is compared by what it does for the loops around, since its iterators may be cut in
+several ways. Expressions are compared as trees: it is the same whether a subexpression is computed once or twice, and
+in which order values without effects are. Indices are compared in affine normal form. What blocks declare to read and
+write follows from their bodies, and is not compared; nor is what blocks are called, nor where among the statements of
+its scope a buffer is allocated. Counterpart of TVM's `structural_equal`.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects import arith, memref, scf
@@ -18,14 +19,14 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
 from ...support.arguments import checked
-from ..affine import Range, affine_of, over_dimensions, simplify
+from ..affine import Range, affine_of, over_dimensions, simplify, substitute
 from ..asserts import AssertOp
 from ..blocks import BlockOp, iterator_ranges
 from ..buffers import AllocBufferOp, shape_of
 from ..calls import AddressOfOp, CallOp
 from ..checks import CheckOp
 from ..functions import PrimFuncOp
-from ..loops import ForOp, dimension_ranges
+from ..loops import ForOp, dimension_ranges, loop_range
 from ..outer_blocks import OuterBlockOp
 from ..symbols import is_symbol
 from ..walking import in_order
@@ -161,24 +162,47 @@ class _FunctionForm:
             tuple(str(_normal(expr, ranges).replace_dims_and_symbols(used, [])) for expr in exprs)
             for exprs in (op.bindings.data.results, op.conditions)
         )
-        header = (
+        header: Form = (
             op.kinds,
             tuple(map(str, op.sizes)),
             tuple(sorted(op.partial_iters)),
             bindings,
             frozenset(conditions),
         )
-        values = iterator_ranges(op)
-        init = None if op.init is None else _BodyForm(self, op.init.block, values).effects
-        return ("block", header, _attributes(op.attributes), init, _BodyForm(self, op.body.block, values).effects)
+        values: Mapping[AffineExpr, Range] = iterator_ranges(op)
+        bound: list[AffineExpr] | None = None
+        if _is_in_outer_block(op):
+            # its iterators follow from those of the outer block: it is told by what it does for the loops
+            bound = [substitute(expr, used) for expr in op.bindings.data.results]
+            values = {used[n]: loop_range(v) for n, v in enumerate(variables)}
+            pairs = zip(op.kinds, op.bindings.data.results, strict=True)
+            kinds = frozenset((kind, str(used[d])) for kind, expr in pairs for d in expr.used_dims())
+            header = (kinds, frozenset(conditions))
+        init = None if op.init is None else _BodyForm(self, op.init.block, values, bound).effects
+        body = _BodyForm(self, op.body.block, values, bound).effects
+        return ("block", header, _attributes(op.attributes), init, body)
+
+
+def _is_in_outer_block(op: Operation) -> bool:
+    parent = op.parent_op()
+    while isinstance(parent, ForOp):
+        parent = parent.parent_op()
+    return isinstance(parent, OuterBlockOp)
 
 
 class _BodyForm:
     """The effects of a body, in order, with expressions as trees."""
 
-    def __init__(self, function: _FunctionForm, block: Block, ranges: Mapping[AffineExpr, Range]):
+    def __init__(
+        self,
+        function: _FunctionForm,
+        block: Block,
+        ranges: Mapping[AffineExpr, Range],
+        bound: Sequence[AffineExpr] | None = None,
+    ):
         self.function = function
         self.ranges = ranges
+        self.bound = bound
         self.dims = over_dimensions(block.args)
         self.epochs: dict[SSAValue, int] = {}
         self.known: dict[SSAValue, Form] = {}
@@ -248,6 +272,7 @@ class _BodyForm:
 
     def _value(self, value: SSAValue) -> Form:
         if isinstance(value.type, IndexType) and (expr := affine_of(value, self.dims)) is not None:
+            expr = expr if self.bound is None else substitute(expr, self.bound)
             return ("index", str(_normal(expr, self.ranges)))
         if isinstance(value, BlockArgument):
             return ("argument", self.function.number(value))

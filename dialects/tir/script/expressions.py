@@ -219,10 +219,20 @@ class Expressions:
         if not isinstance(right, Value):
             left = self._met_by(right, left)
             return left, self.as_value(right, node, left.type, left.unsigned)
+        left, right = self._meeting_index(left, right), self._meeting_index(right, left)
         type = _common(left.type, right.type)
         unsigned = (left.unsigned or left.type != type) and (right.unsigned or right.type != type)
         unsigned = unsigned and (left.unsigned or right.unsigned)
         return self.emitter.cast(left, type, unsigned), self.emitter.cast(right, type, unsigned)
+
+    def _meeting_index(self, value: Value, other: Value) -> Value:
+        """An integer literal of any width that an index meets is an index: it is known that it fits."""
+        op = value.ssa.owner
+        if other.type != index or not isinstance(op, arith.ConstantOp) or not isinstance(op.value, IntegerAttr):
+            return value
+        if value.type in (index, i1) or value.unsigned:
+            return value
+        return Value(self.emitter.constant(op.value.value.data, index))
 
     def _met_by(self, number: float | str, value: Value) -> Value:
         """A value that a number without a type meets: an integer that a float meets is a float."""

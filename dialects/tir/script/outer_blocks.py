@@ -15,15 +15,19 @@ themselves. What it is said to read and write follows from what is in it.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable
+from typing import cast
 
 from xdsl.ir import Block
 from xdsl.ir.affine import AffineExpr
 
 from ..affine import simplify, substitute
 from ..blocks import BlockOp, IterKind, blocks_under
+from ..loops import ForOp
 from ..outer_blocks import OuterBlockOp
 from .block_parser import BlockParser
+from .parts import without_parts
 from .scope import OuterIterator, Scope
 
 Read = Callable[[ast.stmt, Block], None]
@@ -54,7 +58,10 @@ class OuterBlockParser(BlockParser):
         outer.location = self.scope.source.location(self.node)
         for name, (kind, extent), expr in zip(self.names, self.iters, self.bindings, strict=True):
             self.scope.local[name] = OuterIterator(kind, extent, expr, variables)
+        whole = [*statements, *([] if self.init is None else [self.init])]
+        statements = without_parts(self.scope, whole, self.loops.expr, self._fixed)
         if self.init is not None:
+            self.init = cast("ast.With", statements.pop())
             for each in self.init.body:
                 read(each, outer.body.block)
             steps = [b for (kind, _), b in zip(self.iters, self.bindings, strict=True) if kind == IterKind.REDUCE]
@@ -68,6 +75,18 @@ class OuterBlockParser(BlockParser):
                 self._restrict(block, self.conditions)
         body.add_op(outer)
         outer.verify()
+
+    def _fixed(self, node: ast.expr) -> ast.expr:
+        """An expression with names of its own for what stands around, which blocks within may give their iterators."""
+        taken = {each.id for each in ast.walk(self.node) if isinstance(each, ast.Name)}
+        made = copy.deepcopy(node)
+        for name in [each for each in ast.walk(made) if isinstance(each, ast.Name)]:
+            if isinstance(known := self.scope.local.get(name.id), OuterIterator | ForOp):
+                name.id = f"{name.id}_outside"
+                while name.id in taken:
+                    name.id += "_"
+                self.scope.local[name.id] = known
+        return made
 
     def _restrict(self, block: BlockOp, conditions: list[AffineExpr]) -> None:
         """Let a block in it run only where `conditions`, over the loops around, are at least 0."""

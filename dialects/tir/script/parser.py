@@ -247,10 +247,8 @@ class FunctionParser:
                         statement, "an if stands in a block", "let the block have the condition: T.where(...)"
                     ) from None
                 self._statements(then if chosen else otherwise, body)
-            case ast.Assign(targets=[ast.Subscript()]) | ast.AugAssign():
-                raise self._error(
-                    statement, "an element is stored in a block only", 'put it into: with T.block("name"): ...'
-                )
+            case ast.Assign(targets=[ast.Subscript()]) | ast.AugAssign(target=ast.Subscript()):
+                self._alone(statement, body)
             case _:
                 text = ast.unparse(statement).splitlines()[0]
                 raise self._error(statement, f"a function has no '{text}'", "it has loops, blocks and buffers")
@@ -399,6 +397,11 @@ class FunctionParser:
             self._outer(statement, name, body)
             return
         body.add_op(BlockParser(self.scope, statement, name).parse())
+
+    def _alone(self, statement: ast.stmt, body: Block) -> None:
+        """What stands among loops without a block is one of its own, which names the loops themselves."""
+        made = ast.With([ast.withitem(ast.Constant(None))], [statement])
+        body.add_op(BlockParser(self.scope, ast.copy_location(made, statement), "statement").parse())
 
     def _outer(self, statement: ast.With, name: str, body: Block) -> None:
         """A block of loops and blocks."""

@@ -342,7 +342,7 @@ def _partial_block(found: Reduction, loop: ForOp, axis: int, buffers: Sequence[S
     position: dict[SSAValue, int] = {loop.var: 0, **{each.var: 1 + len(spatial) + n for n, each in enumerate(loops)}}
     bodies: list[Block] = []
     assert block.init is not None
-    for region in (block.body, block.init):
+    for region in (block.body, block.init) if loops else (block.body,):
         body = new_body(len(iters))
         mapping: dict[SSAValue, SSAValue] = {}
         for argument, hint in zip(body.args, names, strict=True):
