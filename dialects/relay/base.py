@@ -188,7 +188,12 @@ class RelayOp(IRDLOperation, ABC):
             result_types=[_UNKNOWN] * len(definition.results),
             properties={name: as_attribute(v) for name, v in properties.items() if v is not None},
         )
-        for result, inferred in zip(self.results, self.inferred(), strict=True):
+        try:
+            types = self.inferred()
+        except VerifyException:
+            self.drop_all_references()  # what nobody has does not use its operands
+            raise
+        for result, inferred in zip(self.results, types, strict=True):
             result._type = inferred  # pyright: ignore[reportPrivateUsage]
 
     PRECISION: ClassVar[Precision | None] = None

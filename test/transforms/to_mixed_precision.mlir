@@ -86,3 +86,15 @@ relay.func @a_join_of_short_and_long_is_long(%x: tensor<1x1x3xf32>, %w: tensor<1
   %3 = relay.concatenate %2 {axis = 1 : i64} : (tuple<tensor<1x1x3xf32>, tensor<1x1x3xf32>>) -> tensor<1x2x3xf32>
   relay.return %3 : tensor<1x2x3xf32>
 }
+
+// What was tried leaves nothing behind: scales are f32.
+
+// CHECK-LABEL: relay.func @scales_of_quantised_values_stay
+// CHECK-NOT: f16
+// CHECK: relay.return
+relay.func @scales_of_quantised_values_stay(%x: tensor<2x4xi8>) -> tensor<2x4xi8> {
+  %s = relay.constant dense<5.0e-01> : tensor<f32>
+  %z = relay.constant dense<3> : tensor<i32>
+  %0 = relay.qnn.abs %x, %s, %z, %s, %z : (tensor<2x4xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<2x4xi8>
+  relay.return %0 : tensor<2x4xi8>
+}

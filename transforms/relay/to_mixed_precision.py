@@ -147,11 +147,14 @@ class _Converter:
             told = name == "out_dtype" or isinstance(op, ZerosOp | OnesOp | FullOp)
             if told and gives_floats and isinstance(op.properties.get(name), StringAttr):
                 properties[name] = dtype_name(self.short)
+        new: RelayOp | None = None
         try:
             new = type(op)(*operands, **properties)
             new.verify_()
         except VerifyException as error:
             remarks.missed(NAME, op, f"it cannot be computed in {self.short}: {error}")
+            if new is not None:
+                new.erase()
             self.casts.clear()
             self.casts.update(known)
             self._drop_since(mark, op)
