@@ -166,6 +166,19 @@ def unblocked(text: str, letters: str, what: str) -> Layout:
     return layout
 
 
+def with_whole(text: str, letters: str) -> Layout:
+    """The layout `text`, in which each of the axes `letters` is one dimension; others may be in blocks.
+
+    Raises:
+        VerifyException: one is missing or split.
+    """
+    layout = parse_layout(text)
+    for letter in letters:
+        if letter not in layout.names or layout.block(letter) != 1:
+            raise VerifyException(f"layout {layout.text} has no whole axis {letter}")
+    return layout
+
+
 def transform_array(array: NDArray, src: Layout, dst: Layout, extents: Mapping[str, int] | None = None) -> NDArray:
     """`array` brought from layout `src` to `dst`, cropped or padded with zeros to `extents` on the way."""
     import numpy as np

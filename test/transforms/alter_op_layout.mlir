@@ -295,3 +295,13 @@ relay.func @any_number_of_images_other_steps_and_wide_floats_are_computed_as_the
   %3 = relay.nn.conv2d %z, %w : (tensor<2x32x20x20xf64>, tensor<32x32x3x3xf64>) -> tensor<2x32x18x18xf64>
   relay.return
 }
+
+// CHECK-LABEL: relay.func @upsampling_stays_in_blocks
+// CHECK: relay.nn.upsampling {{.*}}layout = "NCHW4c"
+// CHECK: relay.nn.contrib_conv2d_NCHWc
+relay.func @upsampling_stays_in_blocks(%x: tensor<1x8x3x2xf32>) -> tensor<1x8x6x4xf32> {
+  %w = relay.constant dense<0.5> : tensor<8x8x1x1xf32>
+  %0 = relay.nn.upsampling %x {scale_h = 2.0 : f64, scale_w = 2.0 : f64, method = "bilinear"} : (tensor<1x8x3x2xf32>) -> tensor<1x8x6x4xf32>
+  %1 = relay.nn.conv2d %0, %w : (tensor<1x8x6x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x4xf32>
+  relay.return %1 : tensor<1x8x6x4xf32>
+}

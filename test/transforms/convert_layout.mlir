@@ -124,3 +124,12 @@ relay.func @quantised_tensors(%x: tensor<1x4x4x3xi8>, %w: tensor<1x1x3x2xi8>, %y
   %3 = relay.qnn.tanh %2, %s, %z, %s, %z : (tensor<1x4x4x2xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<1x4x4x2xi8>
   relay.return %3 : tensor<1x4x4x2xi8>
 }
+
+// CHECK-LABEL: relay.func @a_tuple_that_nobody_uses_stays
+// CHECK: relay.nn.conv2d {{.*}}-> tensor<1x2x4x4xf32>
+// CHECK: relay.return
+relay.func @a_tuple_that_nobody_uses_stays(%x: tensor<1x4x4x3xf32>, %w: tensor<1x1x3x2xf32>) -> tensor<1x4x4x2xf32> {
+  %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x4x4x2xf32>
+  %1 = relay.tuple(%0, %0) : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tuple<tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>>
+  relay.return %0 : tensor<1x4x4x2xf32>
+}

@@ -98,3 +98,12 @@ relay.func @scales_of_quantised_values_stay(%x: tensor<2x4xi8>) -> tensor<2x4xi8
   %0 = relay.qnn.abs %x, %s, %z, %s, %z : (tensor<2x4xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<2x4xi8>
   relay.return %0 : tensor<2x4xi8>
 }
+
+// CHECK-LABEL: relay.func @a_join_of_short_values_is_short
+// CHECK: relay.concatenate {{.*}} -> tensor<1x2x3xf16>
+relay.func @a_join_of_short_values_is_short(%x: tensor<1x1x3xf32>, %w: tensor<1x1x1xf32>) -> tensor<1x2x3xf32> {
+  %0 = relay.nn.conv1d %x, %w : (tensor<1x1x3xf32>, tensor<1x1x1xf32>) -> tensor<1x1x3xf32>
+  %1 = relay.tuple(%0, %0) : (tensor<1x1x3xf32>, tensor<1x1x3xf32>) -> tuple<tensor<1x1x3xf32>, tensor<1x1x3xf32>>
+  %2 = relay.concatenate %1 {axis = 1 : i64} : (tuple<tensor<1x1x3xf32>, tensor<1x1x3xf32>>) -> tensor<1x2x3xf32>
+  relay.return %2 : tensor<1x2x3xf32>
+}

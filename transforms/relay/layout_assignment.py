@@ -68,7 +68,8 @@ def _uses(block: Block) -> dict[SSAValue, list[Operation]]:
 
 def joins_only(op: Operation) -> bool:
     """Whether `op` is a tuple that is only there to be concatenated."""
-    return isinstance(op, TupleOp) and all(isinstance(use.operation, ConcatenateOp) for use in op.result.uses)
+    uses = list(op.result.uses) if isinstance(op, TupleOp) else []
+    return bool(uses) and all(isinstance(use.operation, ConcatenateOp) for use in uses)
 
 
 def _producer(value: SSAValue) -> Operation | None:

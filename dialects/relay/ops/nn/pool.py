@@ -19,7 +19,7 @@ from .... import te
 from ....support.operations import irdl_op_definition
 from ...base import Fusion, FusionPattern, flag, int_list, ints, is_true, string, tensor
 from ...blocking import Wish
-from ...layout import Layout, parse_layout
+from ...layout import Layout, with_whole
 from ...nn_common import (
     ToldLayoutOp,
     Window,
@@ -60,12 +60,9 @@ class _Pool(ToldLayoutOp, ABC):
         Raises:
             VerifyException: the layout lacks a spatial axis, or splits one, or the result is to have another one.
         """
-        layout = parse_layout(self.layout.data)
+        layout = with_whole(self.layout.data, self.SPATIAL)
         if self.out_layout.data not in ("", layout.text):
             raise VerifyException(f"out_layout {self.out_layout.data} differs from layout {layout.text}")
-        for letter in self.SPATIAL:
-            if letter not in layout.names or layout.block(letter) != 1:
-                raise VerifyException(f"layout {layout.text} has no whole axis {letter}")
         return layout
 
     def reordered(self, order: Order) -> Reordered:

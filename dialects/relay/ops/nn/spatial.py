@@ -34,7 +34,7 @@ from ...base import (
     tensor,
 )
 from ...blocking import PLAIN, Blocks
-from ...layout import Layout, unblocked
+from ...layout import Layout, unblocked, with_whole
 from ...nn_common import ToldLayoutOp, narrow, pad_stage
 from ...reordering import Order, Reordered, reordered_pairs
 from ...resample import Sampling, one_of, resample
@@ -322,7 +322,7 @@ class UpsamplingOp(_Upsampling):
     align_corners = flag(False)
 
     def layout_and_scales(self) -> tuple[Layout, Sequence[float]]:
-        layout = unblocked(self.layout.data, "NCHW", "layout")
+        layout = with_whole(self.layout.data, self.SPATIAL)
         return layout, (self.scale_h.value.data, self.scale_w.value.data)
 
     def sampling(self) -> Sampling:
@@ -352,7 +352,7 @@ class Upsampling3dOp(_Upsampling):
     coordinate_transformation_mode = string("half_pixel")
 
     def layout_and_scales(self) -> tuple[Layout, Sequence[float]]:
-        layout = unblocked(self.layout.data, "NCDHW", "layout")
+        layout = with_whole(self.layout.data, self.SPATIAL)
         return layout, (self.scale_d.value.data, self.scale_h.value.data, self.scale_w.value.data)
 
     def sampling(self) -> Sampling:
