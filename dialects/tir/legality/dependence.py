@@ -8,13 +8,12 @@ compared with how far all else moves it. Where that says nothing, and the spaces
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import gcd
 
-from xdsl.dialects import scf
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
 from ..affine import Access, Linear, Range, evaluate_along, expr_range, linear, substitute, uses
@@ -28,7 +27,6 @@ from ..loops import ForOp, enclosing_loops, loop_of, loop_range
 from ..symbols import MAX_EXTENT, as_affine, depends_on_symbols, dimension
 from ..thread_axes import axis_of, is_shared
 from .bounds import buffer_name, never_runs
-from .data import depends_on_data
 from .decide import Space, Verdict
 from .finding import Finding
 
@@ -74,8 +72,7 @@ def check_independence(
                     continue
                 verdict = never_meet(loop, first, second, parts)
                 if verdict != Verdict.PROVED:
-                    found = _finding(loop, buffer, first, second, verdict == Verdict.REFUTED)
-                    yield replace(found, by_data=verdict == Verdict.UNKNOWN and _by_data(loop, first, second))
+                    yield _finding(loop, buffer, first, second, verdict == Verdict.REFUTED)
 
 
 def _finding(loop: ForOp, buffer: SSAValue, first: Touch, second: Touch, certain: bool) -> Finding:
@@ -113,26 +110,6 @@ def never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts | No
     if any(touch.access.op.parent_op() is not touch.block for touch in (first, second)):
         return Verdict.PROVED if verdict == Verdict.PROVED else Verdict.UNKNOWN  # under a branch, perhaps not made
     return verdict
-
-
-def _by_data(loop: ForOp, first: Touch, second: Touch) -> bool:
-    """Whether it is data that says if two accesses meet: which elements they touch, or whether they do where they could
-    meet."""
-    if first.access.map is None or second.access.map is None:
-        return True
-    if not any(_is_under_data(touch) for touch in (first, second)) or _is_symbolic(first) or _is_symbolic(second):
-        return False
-    return _search(loop, first, second) == Verdict.REFUTED
-
-
-def _is_under_data(touch: Touch) -> bool:
-    """Whether an access stands in a branch that depends on data."""
-    op: Operation | None = touch.access.op
-    while op is not None and op is not touch.block:
-        if isinstance(op, scf.IfOp) and depends_on_data(op.cond):
-            return True
-        op = op.parent_op()
-    return False
 
 
 def _is_symbolic(touch: Touch) -> bool:

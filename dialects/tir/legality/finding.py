@@ -19,8 +19,6 @@ class Finding:
     certain: bool = True
     buffer: SSAValue | None = None
     """The buffer that it is about, if it is about one."""
-    by_data: bool = False
-    """Whether data decides, so that it can be shown of no function with those operations."""
 
     def diagnostic(self) -> Diagnostic:
         """What the user is told."""
