@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import typing
 
-from . import relay_transform
+from . import relay_executors, relay_transform
 from .frontend import relay
 from .frontend.relay import analysis as _analysis
 
@@ -13,24 +13,36 @@ if typing.TYPE_CHECKING:
     from .frontend.relay import Any as Any
     from .frontend.relay import Expr as Expr
     from .frontend.relay import Function as Function
+    from .frontend.relay import FuncType as FuncType
     from .frontend.relay import If as If
     from .frontend.relay import IRModule as IRModule
     from .frontend.relay import Let as Let
     from .frontend.relay import TensorType as TensorType
     from .frontend.relay import Tuple as Tuple
     from .frontend.relay import TupleGetItem as TupleGetItem
+    from .frontend.relay import TupleType as TupleType
     from .frontend.relay import Var as Var
     from .frontend.relay import analysis as analysis
+    from .frontend.relay import bind as bind
+    from .frontend.relay import bind_params_by_name as bind_params_by_name
     from .frontend.relay import const as const
+    from .frontend.relay import dataflow_pattern as dataflow_pattern
     from .frontend.relay import free_vars as free_vars
+    from .frontend.relay import op as op
+    from .frontend.relay import scalar_type as scalar_type
     from .frontend.relay import testing as testing
+    from .frontend.relay import ty as ty
     from .frontend.relay import var as var
+    from .relay_executors import build as build
+    from .relay_executors import create_executor as create_executor
 
     def __getattr__(name: str) -> typing.Any: ...
 
 
 transform = relay_transform
-relay.__dict__["transform"] = transform
+relay.__dict__.update(transform=transform, build=relay_executors.build, create_executor=relay_executors.create_executor)
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.analysis"] = _analysis
+for _part in ("dataflow_pattern", "expr", "testing", "ty"):
+    sys.modules[f"{__name__}.{_part}"] = getattr(relay, _part)
 sys.modules[__name__] = relay

@@ -12,12 +12,18 @@ models. `weft.relay.transform` has the passes, and `gradient`; `weft.relay.analy
 
 from __future__ import annotations
 
+from . import dataflow_pattern as dataflow_pattern
+from . import expr as expr
 from . import testing as testing
+from . import ty as ty
+from .binding import bind as bind
+from .binding import bind_params_by_name as bind_params_by_name
+from .equality import assert_structural_equal as assert_structural_equal
+from .equality import structural_equal as structural_equal
 from .expr import AnyExtent as Any
 from .expr import Expr as Expr
 from .expr import Function as Function
 from .expr import If as If
-from .expr import IRModule as IRModule
 from .expr import Let as Let
 from .expr import Tuple as Tuple
 from .expr import TupleGetItem as TupleGetItem
@@ -26,14 +32,20 @@ from .expr import const as const
 from .expr import free_vars as free_vars
 from .expr import tensor_type as TensorType
 from .expr import var as var
+from .module import IRModule as IRModule
 from .namespace import OperatorNamespace, find, operator_names
 from .operators import Operator
+from .ty import FuncType as FuncType
+from .ty import TupleType as TupleType
+from .ty import scalar_type as scalar_type
 
 _NAMESPACES = {prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "vision", "annotation", "qnn", "dyn")}
+op = OperatorNamespace("")
 
 __all__ = [
-    "Any", "Expr", "Function", "If", "IRModule", "Let", "TensorType", "Tuple", "TupleGetItem", "Var", "const",
-    "free_vars", "testing", "var",
+    "Any", "Expr", "FuncType", "Function", "If", "IRModule", "Let", "TensorType", "Tuple", "TupleGetItem", "TupleType",
+    "Var", "assert_structural_equal", "bind", "bind_params_by_name", "const",
+    "dataflow_pattern", "expr", "free_vars", "op", "scalar_type", "structural_equal", "testing", "ty", "var",
 ]  # fmt: skip
 
 

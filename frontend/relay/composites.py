@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+import numpy as np
+
 from ...dialects.support.arguments import checked
 from .expr import Expr, Operand, Tuple, as_value, const
 from .operators import operator
@@ -91,6 +93,60 @@ def matrix_set_diag(data: Operand, diagonal: Operand, k: int | tuple[int, int] =
     return operator("matrix_set_diag")(data, diagonal, k1=low, k2=high, align=align)
 
 
+@checked
+def dropout(data: Operand, rate: float = 0.5) -> Expr:
+    """`data` with a part `rate` of its elements dropped when training, and as it is otherwise. `nn.dropout_raw` gives
+    the mask as well."""
+    return operator("nn.dropout")(data, rate)[0]
+
+
+@checked
+def strided_slice(
+    data: Operand,
+    begin: Sequence[int],
+    end: Sequence[int],
+    strides: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    slice_mode: str = "end",
+) -> Expr:
+    """The elements from `begin` up to, not including, `end`. Where these are of different lengths, and of no `axes`,
+    the shorter leaves the other dimensions as they are."""
+    first, last, steps = list(begin), list(end), list(strides or ())
+    if axes is None:
+        count = max(len(first), len(last), len(steps))
+        steps += [1] * (count - len(steps))
+        backwards = [step < 0 for step in steps]
+        first += [EDGE if back else 0 for back in backwards[len(first) :]]
+        if slice_mode == "size":
+            last += [-1] * (count - len(last))
+        last += [-EDGE if back else EDGE for back in backwards[len(last) :]]
+    return operator("strided_slice")(data, first, last, steps or None, axes, slice_mode)
+
+
+EDGE = 2**31 - 1
+"""An index behind the end of every axis."""
+
+
+@checked
+def strided_set(data: Operand, v: Operand, begin: Operand, end: Operand, strides: Operand | None = None) -> Expr:
+    """`data` with the elements from `begin` up to `end` replaced by those of `v`; where these have fewer numbers than
+    there are dimensions, all of the other dimensions."""
+    data, start, stop = Expr(as_value(data)), Expr(as_value(begin)), Expr(as_value(end))
+    steps = const([], start.dtype) if strides is None else Expr(as_value(strides))
+    rank = len(data.shape)
+    bounds = ((start, [0] * rank), (stop, [EDGE] * rank), (steps, [1] * rank))
+    return operator("strided_set")(data, v, *(_filled_up(value, missing) for value, missing in bounds))
+
+
+def _filled_up(value: Expr, missing: Sequence[int]) -> Expr:
+    """A vector with the last of `missing` behind it, as many as there are too few."""
+    (count,) = value.shape if len(value.shape) == 1 else (len(missing),)
+    if not 0 <= count < len(missing):
+        return value
+    rest = const(np.array(missing[count:], value.dtype))
+    return operator("concatenate")([value, rest], 0) if count else rest
+
+
 def _number(value: Operand, dtype: str) -> Expr:
     """A number as a constant of `dtype`; an expression as it is."""
     return value if isinstance(value, Expr) else const(value, dtype)  # pyright: ignore[reportArgumentType]
@@ -121,6 +177,10 @@ def global_avg_pool3d(data: Operand, layout: str = "NCDHW", out_layout: str = ""
 
 
 COMPOSITES = {
+    "nn.dropout": dropout,
+    "nn.dropout_raw": operator("nn.dropout"),
+    "strided_slice": strided_slice,
+    "strided_set": strided_set,
     "variance": variance,
     "std": std,
     "mean_variance": mean_variance,

@@ -17,10 +17,10 @@ from typing import TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType, i1
+from xdsl.dialects.builtin import FunctionType, TensorType, TupleType, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor
+from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor, Value, as_attribute
 from ...dialects.relay.control import IfOp
 from ...dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.interpreter import free_values
@@ -184,17 +184,17 @@ def tensor_type(shape: Sequence[int | AnyExtent] = (), dtype: str = "float32") -
 @checked
 def var(
     name_hint: str,
-    type_annotation: Attribute | None = None,
+    type_annotation: Attribute | str | None = None,
     shape: Sequence[int | AnyExtent] | None = None,
     dtype: str = "float32",
 ) -> Var:
-    """A variable of the type given, or of a tensor of `shape` and `dtype`.
+    """A variable of the type given, or of a tensor of `shape` and `dtype`; a type that is a dtype is that of a scalar.
 
     Raises:
         UsageError: both a type and a shape are given, or neither.
     """
     types = [
-        *([] if type_annotation is None else [type_annotation]),
+        *([] if type_annotation is None else [_annotated(type_annotation)]),
         *([] if shape is None else [tensor_type(shape, dtype)]),
     ]
     if len(types) != 1:
@@ -202,6 +202,10 @@ def var(
     value = Block(arg_types=types).args[0]
     value.name_hint = name_hint
     return Var(value)
+
+
+def _annotated(type: Attribute | str) -> Attribute:
+    return tensor_type((), type) if isinstance(type, str) else type
 
 
 @checked
@@ -315,7 +319,7 @@ def _copied(
 ) -> Block:
     """A block that computes `roots` and ends in `end` of them; `values` are known in it."""
     block = Block() if block is None else block
-    for op in _operations(roots):
+    for op in operations_of(roots):
         copy = op.clone(values)
         block.add_op(copy)
         values.update(zip(op.results, copy.results, strict=True))
@@ -332,13 +336,13 @@ def _needs(op: Operation) -> Sequence[SSAValue]:
 def free_vars(*bodies: Operand) -> list[Var]:
     """The variables that expressions are made of, in the order in which they are met, depth first."""
     found: dict[SSAValue, None] = {}
-    for op in _operations([as_value(body) for body in bodies]):
+    for op in operations_of([as_value(body) for body in bodies]):
         found.update({value: None for value in _needs(op) if isinstance(value, BlockArgument)})
     found.update({value: None for body in bodies if isinstance(value := as_value(body), BlockArgument)})
     return [Var(value) for value in found]
 
 
-def _operations(roots: Sequence[SSAValue]) -> list[Operation]:
+def operations_of(roots: Sequence[SSAValue]) -> list[Operation]:
     """The operations that `roots` are made of, each once and after those of its operands."""
     order: dict[Operation, None] = {}
     stack: list[tuple[Operation, bool]] = [
@@ -356,21 +360,42 @@ def _operations(roots: Sequence[SSAValue]) -> list[Operation]:
 
 
 @checked
-def Function(params: Sequence[Var], body: Operand, name: str = "main") -> FuncOp:
+def Function(
+    params: Sequence[Var],
+    body: Operand,
+    ret_type: Attribute | None = None,
+    type_params: Sequence[Attribute] | None = None,
+    attrs: Mapping[str, Value] | None = None,
+    *,
+    name: str = "main",
+) -> FuncOp:
     """A function of `params` that gives `body`; the expressions themselves can be used again. A tuple is given as it
     is.
 
+    Args:
+        params: its parameters.
+        body: what it gives.
+        ret_type: the type of `body`, to be checked.
+        type_params: has to be empty: a function is of one type.
+        attrs: attributes of the function, such as `{"Compiler": "ccompiler"}`.
+        name: its name in a module.
+
     Raises:
-        UsageError: the body has other variables than `params`, or one stands twice.
+        UsageError: the body has other variables than `params`, or one stands twice; or is not of type `ret_type`.
     """
     result = as_value(body)
+    if type_params:
+        raise UsageError("a function has no type parameters: its types are known when it is made")
+    if ret_type is not None and ret_type != result.type:
+        raise UsageError(f"the body is of type {result.type}, and 'ret_type' is {ret_type}")
     if len({param.value for param in params}) != len(params):
         raise UsageError("a parameter stands twice")
     missing = [each.name_hint for each in free_vars(result) if each.value not in {param.value for param in params}]
     if missing:
         raise UsageError(f"the body has variables that are no parameters: {', '.join(missing)}")
     types = FunctionType.from_lists([param.value.type for param in params], [result.type])
-    function = FuncOp(name, types)
+    attributes = {key: as_attribute(value) for key, value in (attrs or {}).items()}
+    function = FuncOp(name, types, attributes=attributes)
     block = function.body.block
     values: dict[SSAValue, SSAValue] = {}
     for argument, param in zip(block.args, params, strict=True):
@@ -378,20 +403,3 @@ def Function(params: Sequence[Var], body: Operand, name: str = "main") -> FuncOp
         values[param.value] = argument
     _copied([result], values, ReturnOp, block)
     return function
-
-
-class IRModule:
-    """Makes xDSL modules, which is what a module is here, under TVM's names."""
-
-    @staticmethod
-    def from_expr(expr: FuncOp | Operand, functions: Mapping[str, FuncOp] | None = None) -> ModuleOp:
-        """A module whose `@main` is a function, or gives an expression and takes its free variables; with further
-        functions by name."""
-        main = expr if isinstance(expr, FuncOp) else Function(free_vars(expr), expr)
-        ops = [main.clone()]
-        ops[0].properties["sym_name"] = type(main.sym_name)("main")
-        for name, function in (functions or {}).items():
-            copy = function.clone()
-            copy.properties["sym_name"] = type(main.sym_name)(name)
-            ops.append(copy)
-        return ModuleOp(cast("list[Operation]", ops))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import ModuleType
 from typing import Any
 
 from ...dialects.support.diagnostics import did_you_mean
 from .composites import COMPOSITES
 from .operators import Operator, operator, operator_classes
+from .told import is_told, told
 
 
 def operator_names() -> set[str]:
@@ -21,32 +23,35 @@ def find(name: str) -> Operator:
     Raises:
         AttributeError: there is none; the message names near ones.
     """
-    if name in COMPOSITES:
-        return COMPOSITES[name]
-    if name in operator_classes():
-        return operator(name)
+    if name in COMPOSITES or name in operator_classes():
+        return _builder(name)
     near = did_you_mean(name, operator_names())
     raise AttributeError(f"relay has no operator '{name}'" + (f"; {near}" if near else ""))
 
 
+@cache
+def _builder(name: str) -> Operator:
+    make = COMPOSITES[name] if name in COMPOSITES else operator(name)
+    return told(name, make) if is_told(name) else make
+
+
 class OperatorNamespace(ModuleType):
-    """`relay.nn`, `relay.image`, ...: the operators whose names begin so."""
+    """`relay.nn`, `relay.image`, ...: the operators whose names begin so; with no prefix, `relay.op`, all of them."""
 
     def __init__(self, prefix: str):
-        super().__init__(f"weft.relay.{prefix}", f"The operators `relay.{prefix}.*`.")
-        self._prefix = prefix
+        super().__init__(f"weft.relay.{prefix or 'op'}", f"The operators `relay.{prefix and prefix + '.'}*`.")
+        self._start = prefix and prefix + "."
 
     def __getattr__(self, name: str) -> Any:
         """The operator of that name, or the operators whose names begin so."""
         if name.startswith("__"):
             raise AttributeError(name)
-        if any(known.startswith(f"{self._prefix}.{name}.") for known in operator_names()):
-            return OperatorNamespace(f"{self._prefix}.{name}")
-        if (self._prefix, name) == ("qnn", "op"):  # `relay.qnn.op.quantize`, as in TVM
+        if any(known.startswith(f"{self._start}{name}.") for known in operator_names()):
+            return OperatorNamespace(self._start + name)
+        if (self._start, name) == ("qnn.", "op"):  # `relay.qnn.op.quantize`, as in TVM
             return self
-        return find(f"{self._prefix}.{name}")
+        return find(self._start + name)
 
     def __dir__(self) -> list[str]:
-        start = self._prefix + "."
-        below = (name.removeprefix(start) for name in operator_names() if name.startswith(start))
+        below = (name.removeprefix(self._start) for name in operator_names() if name.startswith(self._start))
         return sorted({name.partition(".")[0] for name in below})

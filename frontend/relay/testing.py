@@ -21,7 +21,8 @@ from xdsl.dialects.builtin import ModuleOp
 from ...dialects.relay.base import tensor
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.dtypes import numpy_dtype
-from .expr import Expr, Function, IRModule, Tuple, Var, const, free_vars, var
+from .expr import Expr, Function, Tuple, Var, const, free_vars, var
+from .module import IRModule
 from .namespace import OperatorNamespace, find
 
 NDArray: TypeAlias = npt.NDArray[np.generic]

@@ -219,7 +219,7 @@ def test_the_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_a_function_of_python_is_differentiated_with_those_that_it_calls() -> None:
     x = relay.var("x", shape=(3,), dtype="float64")
-    called = relay.Function([x], relay.exp(x), "helper")
+    called = relay.Function([x], relay.exp(x), name="helper")
     type = x.checked_type
     main = FuncOp("main", FunctionType.from_lists([type], [type]))
     call = CallOp("helper", main.body.block.args, [type])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp, TensorType, f32
+from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i32
 from xdsl.irdl import VarOperandDef
 
 import weft
@@ -264,3 +264,52 @@ def test_an_if_has_branches_of_one_type_and_a_truth_value():
         relay.If(c, x, x.astype("int32"))
     with pytest.raises(UsageError, match=r"the condition of an If is a tensor<i1>, not tensor<4xf32>"):
         relay.If(x, x, x)
+
+
+def test_dropout_gives_the_data_and_its_raw_form_the_mask_as_well() -> None:
+    x = relay.var("x", shape=(2, 3))
+    assert relay.nn.dropout(x, rate=0.2).shape == (2, 3)
+    assert len(relay.nn.dropout_raw(x, rate=0.2)) == 2
+
+
+def test_a_slice_with_too_few_bounds_leaves_the_other_dimensions() -> None:
+    x = relay.var("x", shape=(3, 4, 5))
+    assert relay.strided_slice(x, [1], [3, 4, 5]).shape == (2, 4, 5)
+    assert relay.strided_slice(x, [1, 1], [2]).shape == (1, 3, 5)
+    assert relay.strided_slice(x, [1, 1], [2], slice_mode="size").shape == (2, 3, 5)
+    row = np.arange(5, dtype=np.float32)
+    (backwards,) = run(relay.strided_slice(relay.var("r", shape=(5,)), [3], [], [-1]), row)
+    assert backwards.tolist() == [3, 2, 1, 0]
+
+
+def test_a_part_is_set_with_too_few_bounds_and_without_strides() -> None:
+    x, v = relay.var("x", shape=(3, 4)), relay.var("v", shape=(2, 4))
+    (changed,) = run(
+        relay.strided_set(x, v, relay.const([1]), relay.const([3])), np.zeros((3, 4), np.float32), random(2, 4)
+    )
+    np.testing.assert_array_equal(changed, np.concatenate([np.zeros((1, 4)), random(2, 4)]).astype(np.float32))
+
+
+def test_types_have_tvms_names() -> None:
+    assert relay.scalar_type("int32") == TensorType(i32, []) == relay.var("i", "int32").checked_type
+    pair = relay.TupleType([relay.TensorType((2,)), relay.scalar_type("bool")])
+    assert pair == relay.Tuple([relay.var("x", shape=(2,)), relay.var("c", "bool")]).checked_type
+    assert str(relay.FuncType([pair], relay.TensorType((2,)))) == f"({pair}) -> tensor<2xf32>"
+    assert relay.ty.is_dynamic(relay.TensorType((relay.Any(),))) and not relay.ty.is_dynamic(pair)
+
+
+def test_a_function_is_of_the_type_that_is_said_and_has_the_attributes_given() -> None:
+    x = relay.var("x", shape=(3,))
+    function = relay.Function([x], relay.exp(x), relay.TensorType((3,)), attrs={"Compiler": "mine"}, name="f")
+    assert function.sym_name.data == "f" and 'Compiler = "mine"' in str(function)
+    with pytest.raises(UsageError, match="the body is of type tensor<3xf32>, and 'ret_type' is tensor<f32>"):
+        relay.Function([x], x, relay.scalar_type("float32"))
+    with pytest.raises(UsageError, match="no type parameters"):
+        relay.Function([x], x, type_params=[x.checked_type])
+
+
+def test_all_operators_are_in_one_namespace_as_well() -> None:
+    assert relay.op.nn.relu is relay.nn.relu and relay.op.add is relay.add
+    assert {"add", "nn"} <= set(dir(relay.op))
+    with pytest.raises(AttributeError, match="relay has no operator 'ad'"):
+        _ = relay.op.ad

@@ -18,7 +18,7 @@ Not here, since SSA has no such expressions: patterns of `let` (a value is one) 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeGuard
+from typing import Protocol, TypeGuard
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
@@ -32,16 +32,23 @@ COMMUTATIVE = frozenset({"relay.add", "relay.multiply"})
 """Operations whose two operands may be exchanged for a match; TVM's matcher has the same two."""
 
 
+class HasValue(Protocol):
+    """What stands for a value, as expressions of Python do."""
+
+    @property
+    def value(self) -> SSAValue: ...
+
+
 class DFPattern(Pattern):
     """Base of patterns. A pattern is equal to itself only: where it stands twice, it means the same value."""
 
-    def match(self, value: SSAValue) -> Match | None:
-        """How `value` matches this pattern, or `None`."""
-        return find_match(self, value)
+    def match(self, value: SSAValue | HasValue) -> Match | None:
+        """How a value, or an expression of Python, matches this pattern, or `None`."""
+        return find_match(self, value if isinstance(value, SSAValue) else value.value)
 
-    def matches(self, value: SSAValue) -> bool:
+    def matches(self, value: SSAValue | HasValue) -> bool:
         """Whether `value` matches this pattern."""
-        return find_match(self, value) is not None
+        return self.match(value) is not None
 
     def __call__(self, *arguments: DFPattern) -> CallPattern:
         """An operation whose result matches this pattern, on operands that match `arguments`."""

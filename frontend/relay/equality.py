@@ -1,0 +1,56 @@
+"""Are two graphs the same but for names? TVM's `structural_equal`, for tests of passes.
+
+relay.assert_structural_equal(relay.transform.FastMath()(module), expected)
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from ...dialects.relay.core import FuncOp
+from ...dialects.support.arguments import checked
+from ...transforms.relay.analysis.equality import Numbering
+from .expr import Expr, Function, free_vars
+
+Graph: TypeAlias = "Expr | FuncOp | ModuleOp | Attribute"
+"""An expression, a function, a module, or a type."""
+
+
+@checked
+def structural_equal(lhs: Graph, rhs: Graph, map_free_vars: bool = False) -> bool:
+    """Whether two expressions, functions, modules or types are the same but for names.
+
+    It is the same whether something is computed once or twice, and in which order. What functions are called counts in
+    modules only. Free variables are the same where they are one variable, or, with `map_free_vars`, where they are of
+    one type and met at the same place.
+    """
+    numbering = Numbering(map_free_vars)
+    match lhs, rhs:
+        case (Expr(), Expr()):
+            return numbering.of_values([lhs.value]) == numbering.of_values([rhs.value])
+        case (FuncOp(), FuncOp()):
+            return numbering.of_function(lhs) == numbering.of_function(rhs)
+        case (ModuleOp(), ModuleOp()):
+            return numbering.of_module(lhs) == numbering.of_module(rhs)
+        case (Attribute(), Attribute()):
+            return lhs == rhs
+        case _:
+            return False
+
+
+@checked
+def assert_structural_equal(lhs: Graph, rhs: Graph, map_free_vars: bool = False) -> None:
+    """Raise an `AssertionError` that shows where two graphs differ, unless they are the same."""
+    if structural_equal(lhs, rhs, map_free_vars):
+        return
+    left, right = (_text(graph).splitlines() for graph in (lhs, rhs))
+    difference = "\n".join(difflib.unified_diff(left, right, "lhs", "rhs", lineterm="", n=3))
+    raise AssertionError(f"the graphs differ:\n{difference or 'in their free variables only'}")
+
+
+def _text(graph: Graph) -> str:
+    return str(Function(free_vars(graph), graph) if isinstance(graph, Expr) else graph)

@@ -1,0 +1,45 @@
+"""Types, under TVM's names: `weft.relay.ty`, and in `weft.relay` itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, FunctionType
+from xdsl.dialects.builtin import TupleType as _TupleType
+from xdsl.ir import Attribute
+
+from ...dialects.relay.base import Tensor
+from ...dialects.support.arguments import checked
+from .expr import AnyExtent as Any
+from .expr import tensor_type as TensorType
+
+__all__ = ["Any", "FuncType", "TensorType", "TupleType", "is_dynamic", "scalar_type"]
+
+
+@checked
+def scalar_type(dtype: str) -> Tensor:
+    """The type of a tensor without dimensions.
+
+    Raises:
+        UsageError: there is no such dtype.
+    """
+    return TensorType((), dtype)
+
+
+@checked
+def TupleType(fields: Sequence[Attribute]) -> _TupleType:
+    """The type of a tuple."""
+    return _TupleType(ArrayAttr(tuple(fields)))  # pyright: ignore[reportArgumentType]
+
+
+@checked
+def FuncType(arg_types: Sequence[Attribute], ret_type: Attribute) -> FunctionType:
+    """The type of a function."""
+    return FunctionType.from_lists(list(arg_types), [ret_type])
+
+
+def is_dynamic(type: Attribute) -> bool:
+    """Whether a tensor's type, or one in a tuple's, has an extent that is not known."""
+    from ...dialects.relay.base import flatten_types, is_static
+
+    return not all(map(is_static, flatten_types([type])))

@@ -1,0 +1,85 @@
+"""Are two graphs the same but for names?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weft import relay
+from weft.dialects.relay.core import FuncOp
+from weft.frontend.mlir import parse_mlir
+
+relay: Any = relay
+equal: Any = relay.structural_equal
+
+X, Y = relay.var("x", shape=(3,)), relay.var("y", shape=(3,))
+C = relay.var("c", "bool")
+
+
+def test_sharing_and_order_do_not_count_but_operands_do() -> None:
+    shared = relay.exp(X)
+    assert equal(shared + shared, relay.exp(X) + relay.exp(X))
+    assert equal(relay.Function([X, Y], X - Y), relay.Function([Y, X], Y - X))
+    assert not equal(relay.Function([X, Y], X - Y), relay.Function([X, Y], Y - X))
+
+
+def test_attributes_count_and_a_default_is_what_it_is() -> None:
+    m = relay.var("m", shape=(3, 3))
+    assert not equal(relay.nn.softmax(m), relay.nn.softmax(m, axis=0))
+    text = """
+    relay.func @f(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {
+      %0 = relay.nn.softmax %x : tensor<3x3xf32>
+      relay.return %0 : tensor<3x3xf32>
+    }"""
+    function = parse_mlir(text, "t").body.block.first_op
+    assert isinstance(function, FuncOp)
+    assert equal(function, relay.Function([m], relay.nn.softmax(m, axis=-1)))
+    assert not equal(relay.Function([X], X, attrs={"Compiler": "a"}), relay.Function([X], X, attrs={"Compiler": "b"}))
+
+
+def test_free_variables_are_one_or_are_mapped() -> None:
+    assert not equal(relay.exp(X), relay.exp(Y)) and equal(relay.exp(X), relay.exp(Y), map_free_vars=True)
+    assert equal(X - Y, Y - X, map_free_vars=True) and not equal(X - X, X - Y, map_free_vars=True)
+    assert not equal(relay.exp(X), relay.exp(relay.var("z", shape=(4,))), map_free_vars=True)
+
+
+def test_branches_are_compared() -> None:
+    assert equal(relay.If(C, X + Y, X * Y), relay.If(C, X + Y, X * Y))
+    assert not equal(relay.If(C, X + Y, X * Y), relay.If(C, X * Y, X + Y))
+    nested = relay.If(C, relay.If(C, X, Y), Y)
+    assert equal(nested + nested, relay.If(C, relay.If(C, X, Y), Y) + nested)
+
+
+EFFECTS = """
+relay.func @main(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {{
+  %r = relay.ref_create %x : (tensor<f32>) -> !relay.ref<tensor<f32>>
+  relay.ref_write %r, %{0} : !relay.ref<tensor<f32>>, tensor<f32>
+  relay.ref_write %r, %{1} : !relay.ref<tensor<f32>>, tensor<f32>
+  %v = relay.ref_read %r : (!relay.ref<tensor<f32>>) -> tensor<f32>
+  relay.return %v : tensor<f32>
+}}"""
+
+
+def test_the_order_of_effects_counts() -> None:
+    first, again, other = (parse_mlir(EFFECTS.format(*order), "t") for order in ("xy", "xy", "yx"))
+    assert equal(first, again) and not equal(first, other)
+
+
+def test_modules_are_compared_by_the_names_of_functions() -> None:
+    module = relay.IRModule.from_expr(X + Y)
+    assert equal(module, module.clone()) and not equal(
+        module, relay.IRModule.from_expr(X + Y, {"f": relay.Function([X], X)})
+    )
+
+
+def test_types_are_compared_and_unlike_things_are_unequal() -> None:
+    assert equal(relay.TensorType((3,)), X.checked_type)
+    assert equal(relay.TupleType([X.checked_type] * 2), relay.Tuple([X, Y]).checked_type)
+    assert not equal(X, X.checked_type)
+
+
+def test_the_difference_is_shown() -> None:
+    relay.assert_structural_equal(X + Y, X + Y)
+    with pytest.raises(AssertionError, match=r"(?s)-.*relay.add.*[+].*relay.subtract"):
+        relay.assert_structural_equal(X + Y, X - Y)

@@ -1,0 +1,113 @@
+"""Programs run in one line, and built as TVM's `relay.build` gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from weft import relay
+from weft.dialects.support.diagnostics import UsageError
+from weft.graph_executor import GraphModule
+
+relay: Any = relay
+
+ONES = np.ones((2, 3), np.float32)
+
+
+def softmax() -> Any:
+    x = relay.var("x", shape=(2, 3))
+    return relay.Function([x], relay.nn.softmax(x))
+
+
+@pytest.mark.parametrize("kind", ["debug", "graph", "vm", "aot"])
+def test_every_executor_gives_the_same(kind: str) -> None:
+    run = relay.create_executor(kind).evaluate(softmax())
+    for result in (run(ONES), run(x=ONES)):
+        np.testing.assert_allclose(result, ONES / 3, rtol=1e-6)
+
+
+def test_results_have_the_structure_of_the_functions_type() -> None:
+    x = relay.var("x", shape=(4,))
+    parts = relay.split(x, 2)
+    nested = relay.Tuple([relay.Tuple([parts[0]]), parts[1]])
+    (first,), second = relay.create_executor().evaluate(relay.Function([x], nested))(np.arange(4, dtype=np.float32))
+    assert first.tolist() == [0, 1] and second.tolist() == [2, 3]
+
+
+def test_parameters_of_one_name_are_told_apart_by_their_place() -> None:
+    a, b = relay.var("x", shape=(2,)), relay.var("x", shape=(3,))
+    run = relay.create_executor().evaluate(relay.Function([a, b], relay.concatenate([b, a], 0)))
+    assert run(np.zeros(2, np.float32), np.ones(3, np.float32)).tolist() == [1, 1, 1, 0, 0]
+
+
+def test_an_expression_is_evaluated_with_what_its_variables_are_bound_to() -> None:
+    x = relay.var("x", shape=(2, 3))
+    assert relay.create_executor().evaluate(relay.const(1) + relay.const(2)) == 3
+    assert (relay.create_executor().evaluate(x + relay.const(1.0), {x: ONES}) == 2).all()
+    with pytest.raises(UsageError, match="has variables that nothing is bound to: x"):
+        relay.create_executor().evaluate(x + relay.const(1.0))
+
+
+def test_without_an_expression_main_of_the_module_is_evaluated_with_its_parameters() -> None:
+    x, w = relay.var("x", shape=(2, 3)), relay.var("w", shape=(3,))
+    module = relay.IRModule.from_expr(relay.Function([x, w], x * w))
+    run = relay.create_executor("debug", module, params={"w": np.array([1, 2, 3], np.float32)}).evaluate()
+    assert run(ONES).tolist() == [[1, 2, 3], [1, 2, 3]]
+    with pytest.raises(UsageError, match="nothing to evaluate"):
+        relay.create_executor().evaluate()
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "message"),
+    [
+        ((), {}, "takes 1 arguments, but 0 are given"),
+        ((ONES, ONES), {}, "takes 1 arguments, but 2 are given"),
+        ((), {"y": ONES}, "there is no parameter 'y'; parameters: x"),
+        ((ONES,), {"x": ONES}, "the parameter 'x' is given twice"),
+    ],
+)
+def test_a_wrong_call_is_refused(args: Any, kwargs: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        relay.create_executor().evaluate(softmax())(*args, **kwargs)
+
+
+def test_the_interpreter_takes_what_the_types_say() -> None:
+    with pytest.raises(Exception, match="has shape"):
+        relay.create_executor().evaluate(softmax())(np.ones((2, 4), np.float32))
+
+
+def test_unknown_executors_and_devices_are_refused() -> None:
+    with pytest.raises(UsageError, match="there is no executor 'grph'"):
+        relay.create_executor("grph")
+    with pytest.raises(UsageError, match="takes no device"):
+        relay.create_executor("debug", device="cpu")
+
+
+def test_a_library_unpacks_and_gives_graphs_as_tvms_does() -> None:
+    x, w = relay.var("x", shape=(2, 3)), relay.var("w", shape=(4, 3))
+    module = relay.IRModule.from_expr(relay.Function([x, w], relay.nn.dense(x, w)))
+    graph_json, library, params = relay.build(module, params={"w": np.ones((4, 3), np.float32)})
+    first, second = library["default"](), library["default"]()
+    assert isinstance(first, GraphModule) and first is not second
+    first.set_input("x", ONES)
+    first.run()
+    assert (first.get_output(0) == 3).all()
+    assert np.all(GraphModule(graph_json, first.library, params)(ONES) == 3)
+    with pytest.raises(UsageError, match="is called 'default'"):
+        library["main"]
+
+
+def test_variables_are_bound_and_what_is_bound_in_stays_as_it_is() -> None:
+    x, y = relay.var("x", shape=(2,)), relay.var("y", shape=(2,))
+    z = x + y
+    assert relay.structural_equal(relay.bind(z, {y: x}), x + x)
+    assert relay.structural_equal(z, x + y)
+    assert relay.bind(x, {x: y}).value is y.value and relay.bind(z, {}) is z
+    with pytest.raises(UsageError, match="cannot be bound"):
+        relay.bind(z, {y: relay.var("w", shape=(3,))})
+    function = relay.Function([x, y], z, name="f")
+    bound = relay.bind_params_by_name(function, {"y": np.ones(2, np.float32)})
+    assert len(bound.body.block.args) == 1 and len(function.body.block.args) == 2
+    assert bound.sym_name.data == "f"

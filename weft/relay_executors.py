@@ -1,0 +1,264 @@
+"""Programs run in one line, and built as TVM's `relay.build` gives them.
+
+f = relay.create_executor("graph").evaluate(relay.Function([x], relay.nn.relu(x)))
+y = f(array)                                                 # also f(x=array)
+three = relay.create_executor().evaluate(relay.const(1) + relay.const(2))
+
+library = relay.build(module, "llvm", params=params)
+graph = weft.graph_executor.GraphModule(library["default"]())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.ir import Attribute
+
+from .dialects.relay.base import flatten_types
+from .dialects.relay.core import FuncOp
+from .dialects.relay.interpreter import evaluate_function
+from .dialects.support.arguments import checked, checked_methods
+from .dialects.support.diagnostics import UsageError, did_you_mean
+from .dialects.support.dtypes import dtype_name
+from .frontend.relay.binding import bind
+from .frontend.relay.expr import Expr, Function, Operand, Var, as_value, free_vars
+from .frontend.relay.module import IRModule
+
+if TYPE_CHECKING:
+    from .lowering.machine.target import Target
+    from .runtime.graph_executor import GraphModule
+
+NDArray: TypeAlias = npt.NDArray[np.generic]
+Result: TypeAlias = "NDArray | tuple[Result, ...]"
+"""An array; of an expression that is a tuple, the results of its fields."""
+Run: TypeAlias = Callable[[Sequence[NDArray]], Sequence[NDArray]]
+
+KINDS = ("debug", "graph", "vm", "aot")
+"""What runs a program: the interpreter, kernels node by node, and, as one, native code."""
+
+
+@checked_methods
+class Evaluator:
+    """What evaluates functions and expressions; `create_executor` makes one."""
+
+    def __init__(
+        self,
+        kind: str,
+        module: ModuleOp | None,
+        target: str | Target,
+        params: Mapping[str, npt.ArrayLike] | None,
+    ):
+        if kind not in KINDS:
+            hint = did_you_mean(kind, KINDS) or f"they are: {', '.join(KINDS)}"
+            raise UsageError(f"there is no executor '{kind}'", hint=hint)
+        self.kind, self.module, self.target, self.params = kind, module, target, params
+
+    def evaluate(
+        self, expr: FuncOp | Operand | None = None, binds: Mapping[Var, npt.ArrayLike] | None = None
+    ) -> Callable[..., Result] | Result:
+        """A function is given as a callable of arrays, in order or by name; an expression as its value.
+
+        Args:
+            expr: a `relay.func`, or an expression; `@main` of the executor's module, unless given.
+            binds: what variables of the expression are worth.
+
+        Raises:
+            UsageError: there is nothing to evaluate, or the expression has variables that nothing is bound to.
+        """
+        if expr is None:
+            if self.module is None:
+                raise UsageError("there is nothing to evaluate: give an expression, or the executor a module")
+            return self._callable(self.module)
+        if isinstance(expr, FuncOp):
+            if binds:
+                raise UsageError("a function binds its variables itself: give an expression, or the arrays by name")
+            return self._callable(self._with_others(expr))
+        bound = bind(Expr(as_value(expr)), dict(binds or {}))
+        if missing := [each.name_hint for each in free_vars(bound)]:
+            raise UsageError(
+                f"the expression has variables that nothing is bound to: {', '.join(missing)}",
+                hint="bind them, `binds={x: array}`, or evaluate a function of them",
+            )
+        return self._callable(self._with_others(Function([], bound)))()
+
+    def _with_others(self, function: FuncOp) -> ModuleOp:
+        """A module of the function as `@main` and the functions that it may call."""
+        others = [op for op in self.module.ops if isinstance(op, FuncOp)] if self.module is not None else []
+        named = {op.sym_name.data: op for op in others if op.sym_name.data != "main"}
+        return IRModule.from_expr(function, named)
+
+    def _callable(self, module: ModuleOp) -> Callable[..., Result]:
+        from .transforms.relay.bind_params import bind_params, input_names
+
+        if self.params:
+            module = module.clone()
+            bind_params(module, self.params)
+        main = _main(module)
+        run = self._interpreted(main) if self.kind == "debug" else self._compiled(module)
+        names, type = input_names(main), main.function_type.outputs.data[0]
+
+        def call(*args: object, **kwargs: object) -> Result:
+            leaves = [leaf for arg in _in_order(names, args, kwargs) for leaf in _leaves(arg)]
+            return _unflatten(type, iter(run(leaves)))
+
+        return call
+
+    @staticmethod
+    def _interpreted(main: FuncOp) -> Run:
+        from .lowering.abi import TensorSpec
+        from .runtime.tensors import Input
+
+        types = flatten_types(main.function_type.inputs.data)
+        takes = [
+            Input(TensorSpec(f"in{number}", dtype_name(type.element_type), type.get_shape()))
+            for number, type in enumerate(types)
+        ]
+
+        def run(arrays: Sequence[NDArray]) -> Sequence[NDArray]:
+            if len(arrays) != len(takes):
+                raise UsageError(f"the function takes {len(takes)} tensors, but {len(arrays)} are given")
+            return evaluate_function(main, [wanted.checked(array) for wanted, array in zip(takes, arrays, strict=True)])
+
+        return run
+
+    def _compiled(self, module: ModuleOp) -> Run:
+        from .compiler import compile as compile_model
+
+        program: Callable[..., NDArray | tuple[NDArray, ...]]
+        if self.kind == "graph":
+            program = compile_model(module, self.target, executor="graph")
+        else:
+            program = compile_model(module, self.target)
+
+        def run(arrays: Sequence[NDArray]) -> Sequence[NDArray]:
+            found = program(*arrays)
+            return found if isinstance(found, tuple) else [found]
+
+        return run
+
+
+@checked
+def create_executor(
+    kind: str = "debug",
+    mod: ModuleOp | None = None,
+    device: object = None,
+    target: str | Target = "llvm -mcpu=native",
+    params: Mapping[str, npt.ArrayLike] | None = None,
+) -> Evaluator:
+    """What evaluates functions and expressions: `create_executor("vm", module).evaluate()(x)`.
+
+    Args:
+        kind: `debug`, the interpreter; `graph`, kernels run node by node; `vm` and `aot`, which are one here, native
+            code for the whole.
+        mod: the module whose `@main` is evaluated, and whose functions are called.
+        device: has to be `None`: the target says what a program runs on.
+        target: as for `weft.compile`; the interpreter has none.
+        params: inputs of `@main` that become constants, by name.
+
+    Raises:
+        UsageError: there is no such executor, or a device is given.
+    """
+    if device is not None:
+        raise UsageError("an executor takes no device: the target says what a program runs on")
+    return Evaluator(kind, mod, target, params)
+
+
+class Library:
+    """What `relay.build` gives: kernels, the graph that calls them, and its constants.
+
+    It unpacks as `graph_json, library, params = relay.build(...)`.
+    """
+
+    def __init__(self, graph: GraphModule, params: Mapping[str, NDArray], name: str):
+        self._graph, self._params, self._name = graph, dict(params), name
+
+    def __getitem__(self, name: str) -> Callable[..., GraphModule]:
+        """`library["default"](device)` gives a graph to run; it has memory of its own."""
+        if name != self._name:
+            raise UsageError(f"the library is called '{self._name}', not '{name}'")
+        return self.create
+
+    def create(self, *devices: object) -> GraphModule:
+        """A graph to run, on memory of its own. Devices are those of the target, whatever is given."""
+        from .runtime.graph_executor import GraphModule
+
+        names = [spec.name for spec in self._graph.outputs]
+        return GraphModule(self._graph.graph, self._graph.library, self._params, self._graph.threads, names)
+
+    def get_graph_json(self) -> str:
+        """The graph as TVM writes it."""
+        return self._graph.graph_json
+
+    get_executor_config = get_graph_json
+
+    def get_params(self) -> dict[str, NDArray]:
+        """The constants of the graph, by name."""
+        return dict(self._params)
+
+    def __iter__(self) -> Iterator[object]:
+        return iter((self.get_graph_json(), self, self.get_params()))
+
+
+@checked
+def build(
+    mod: ModuleOp | FuncOp,
+    target: str | Target = "llvm -mcpu=native",
+    params: Mapping[str, npt.ArrayLike] | None = None,
+    mod_name: str = "default",
+) -> Library:
+    """Compile a module for the graph executor; `weft.compile` gives one native function.
+
+    Raises:
+        UsageError: there is no such parameter.
+        Diagnostic: it cannot be lowered, or is not valid.
+    """
+    from .compiler import compile as compile_model
+
+    graph = compile_model(mod, target, params=params, executor="graph")
+    return Library(graph, {name: np.asarray(value) for name, value in graph.params.items()}, mod_name)
+
+
+def _main(module: ModuleOp) -> FuncOp:
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    for op in functions:
+        if op.sym_name.data == "main" or len(functions) == 1:
+            return op
+    raise UsageError("the module has no function @main")
+
+
+def _in_order(names: Sequence[str], args: Sequence[object], kwargs: Mapping[str, object]) -> list[object]:
+    """The arguments of a call in the order of the parameters.
+
+    Raises:
+        UsageError: one is missing, unknown, or given twice.
+    """
+    given = dict(enumerate(args))
+    for name, value in kwargs.items():
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise UsageError(f"there is no parameter '{name}'; parameters: {', '.join(names)}", hint=hint)
+        place = names.index(name)
+        if place in given:
+            raise UsageError(f"the parameter '{name}' is given twice")
+        given[place] = value
+    if set(given) != set(range(len(names))):
+        raise UsageError(f"the function takes {len(names)} arguments, but {len(args) + len(kwargs)} are given")
+    return [given[place] for place in range(len(names))]
+
+
+def _leaves(value: object) -> Iterable[NDArray]:
+    if isinstance(value, tuple | list):
+        for field in cast("Sequence[object]", value):
+            yield from _leaves(field)
+    else:
+        yield np.asarray(value)
+
+
+def _unflatten(type: Attribute, arrays: Iterator[NDArray]) -> Result:
+    if isinstance(type, TupleType):
+        return tuple(_unflatten(field, arrays) for field in type.types)
+    return next(arrays)
