@@ -19,9 +19,11 @@ from .frontend.relay.gradients import gradient as gradient
 from .frontend.relay.gradients import gradients as gradients
 from .transforms.relay.annotate_target import AnnotateTargetPass
 from .transforms.relay.backends import PatternEntry, get_backend
+from .transforms.relay.dead_code_elimination import DeadCodeEliminationPass
 from .transforms.relay.merge_compiler_regions import MergeCompilerRegionsPass
 from .transforms.relay.merge_composite import MergeCompositePass
 from .transforms.relay.partition_graph import PartitionGraphPass
+from .transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
 
 
 def MergeComposite(pattern_table: Sequence[PatternEntry]) -> MergeCompositePass:
@@ -32,6 +34,16 @@ def MergeComposite(pattern_table: Sequence[PatternEntry]) -> MergeCompositePass:
 def AnnotateTarget(targets: str | Sequence[str], include_non_call_ops: bool = True) -> AnnotateTargetPass:
     """The pass that bounds what backends take, the most wanted first."""
     return AnnotateTargetPass(targets if isinstance(targets, str) else tuple(targets), include_non_call_ops)
+
+
+def DeadCodeElimination(inline_once: bool = False, ignore_impurity: bool = False) -> DeadCodeEliminationPass:
+    """The pass that drops what nobody uses. `inline_once` says nothing here, since a value has no binding."""
+    return DeadCodeEliminationPass(ignore_impurity)
+
+
+def RemoveUnusedFunctions(entry_functions: Sequence[str] | None = None) -> RemoveUnusedFunctionsPass:
+    """The pass that drops functions that no entry calls, themselves or by others; `@main` is one unless given."""
+    return RemoveUnusedFunctionsPass() if entry_functions is None else RemoveUnusedFunctionsPass(tuple(entry_functions))
 
 
 def partition_for(

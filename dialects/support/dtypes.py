@@ -110,7 +110,7 @@ def _scalar_type(name: str) -> Attribute:
             return Float16Type()
         case "bfloat16":
             return BFloat16Type()
-        case "bool":
+        case "bool" | "uint1":
             return IntegerType(1)
         case "int2" | "int4" | "int8" | "int16" | "int32" | "int64":
             return IntegerType(int(name[3:]))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
+from functools import wraps
 from typing import TypeAlias
 
 import numpy as np
 
 from ...dialects.support.arguments import checked
 from .expr import Expr, Operand, Tuple, as_value, const
-from .operators import operator
+from .operators import Operator, operator
 
 Axes: TypeAlias = "int | Sequence[int] | None"
 
@@ -147,6 +149,27 @@ def _filled_up(value: Expr, missing: Sequence[int]) -> Expr:
     return operator("concatenate")([value, rest], 0) if count else rest
 
 
+def _input_first(name: str) -> Operator:
+    """The builder of a transposed convolution whose layout names, in TVM, call the input channels of the weight `O`:
+    by default "OIW", where what stands first is as many as the data has."""
+    make = operator(name)
+    signature = inspect.signature(make)
+
+    @wraps(make)
+    def call(*args: object, **kwargs: object) -> Expr:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError:
+            return make(*args, **kwargs)  # it says what is wrong with the call
+        bound.apply_defaults()
+        layout = bound.arguments["kernel_layout"]
+        if isinstance(layout, str):
+            bound.arguments["kernel_layout"] = layout.translate(str.maketrans("OIoi", "IOio"))
+        return make(**bound.arguments)
+
+    return call
+
+
 def _number(value: Operand, dtype: str) -> Expr:
     """A number as a constant of `dtype`; an expression as it is."""
     return value if isinstance(value, Expr) else const(value, dtype)  # pyright: ignore[reportArgumentType]
@@ -190,6 +213,8 @@ COMPOSITES = {
     "one_hot": one_hot,
     "full": full,
     "matrix_set_diag": matrix_set_diag,
+    "nn.conv1d_transpose": _input_first("nn.conv1d_transpose"),
+    "nn.conv3d_transpose": _input_first("nn.conv3d_transpose"),
     "nn.global_max_pool1d": global_max_pool1d,
     "nn.global_avg_pool1d": global_avg_pool1d,
     "nn.global_max_pool3d": global_max_pool3d,

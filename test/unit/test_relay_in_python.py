@@ -313,3 +313,39 @@ def test_all_operators_are_in_one_namespace_as_well() -> None:
     assert {"add", "nn"} <= set(dir(relay.op))
     with pytest.raises(AttributeError, match="relay has no operator 'ad'"):
         _ = relay.op.ad
+
+
+@pytest.mark.parametrize(("rank", "layouts"), [(1, ("OIW", "IOW")), (3, ("OIDHW", "IODHW"))])
+def test_the_weight_of_a_transposed_convolution_has_its_inputs_where_tvm_says_o(rank: int, layouts: Any) -> None:
+    transpose: Any = getattr(relay.nn, f"conv{rank}d_transpose")
+    taps = (2,) * rank
+    x, w = relay.var("x", shape=(1, 3, *taps)), relay.var("w", shape=(3, 3, *taps))
+    data, weight = random(1, 3, *taps), random(3, 3, *taps)
+    (default,) = run(transpose(x, w), data, weight)
+    middle = default[(0, slice(None), *(1,) * rank)]  # what all elements of the data meet in
+    turned = weight[(slice(None), slice(None), *(slice(None, None, -1),) * rank)]
+    np.testing.assert_allclose(
+        middle, np.einsum("ik,iok->o", data[0].reshape(3, -1), turned.reshape(3, 3, -1)), rtol=1e-5
+    )
+    (said,) = run(transpose(x, w, kernel_layout=layouts[0]), data, weight)
+    np.testing.assert_array_equal(said, default)
+    (other,) = run(transpose(x, w, kernel_layout=layouts[1]), data, np.ascontiguousarray(weight.swapaxes(0, 1)))
+    np.testing.assert_array_equal(other, default)
+
+
+def test_one_number_is_the_size_of_a_kernel_along_all_axes() -> None:
+    x, w = relay.var("x", shape=(1, 3, 8, 8)), relay.var("w", shape=(4, 3, 3, 3))
+    assert relay.nn.conv2d(x, w, kernel_size=3, channels=4).shape == (1, 4, 6, 6)
+    with pytest.raises(UsageError, match="'kernel_size' is"):
+        relay.nn.conv2d(x, w, kernel_size=5)
+
+
+def test_tvms_other_name_of_truth_values_is_known() -> None:
+    assert relay.var("c", shape=(), dtype="uint1").dtype == "bool"
+
+
+def test_passes_take_tvms_arguments_in_tvms_order() -> None:
+    assert not relay.transform.DeadCodeElimination(True).ignore_impurity
+    assert relay.transform.DeadCodeElimination(True, True).ignore_impurity
+    assert relay.transform.RemoveUnusedFunctions(["f", "g"]).entry == ("f", "g")
+    assert relay.transform.RemoveUnusedFunctions().entry == ()

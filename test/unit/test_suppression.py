@@ -75,16 +75,19 @@ def test_the_rows_that_score_enough_stand_first():
 @pytest.mark.parametrize(
     "options, kept",
     [
-        ({}, [0, 2, 3]),
-        ({"force_suppress": True}, [0, 3]),
-        ({"id_index": -1}, [0, 3, 4]),
-        ({"top_k": 3}, [0, 2]),
-        ({"max_output_size": 1}, [0]),
-        ({"iou_threshold": 0.99}, [0, 1, 2, 3]),
-        ({"iou_threshold": 0.0}, [0, 1, 2, 3]),
+        ({}, {0: 0, 2: 2, 3: 3, 4: 4}),
+        ({"force_suppress": True}, {0: 0, 3: 3, 4: 4}),
+        ({"id_index": -1}, {0: 0, 3: 3, 4: 4}),
+        ({"top_k": 3}, {0: 0, 2: 2}),
+        ({"top_k": 0}, {0: 0, 2: 2, 3: 3, 4: 4}),
+        ({"max_output_size": 1}, {0: 0}),
+        ({"max_output_size": 0}, {}),
+        ({"iou_threshold": 0.99}, {0: 0, 1: 1, 2: 2, 3: 3, 4: 4}),
+        ({"iou_threshold": 0.0}, {3: 0, 1: 1, 0: 2, 4: 3, 2: 4}),
     ],
 )
-def test_rows_that_better_ones_cover_are_dropped(options: dict[str, Any], kept: list[int]):
+def test_rows_that_better_ones_cover_are_dropped(options: dict[str, Any], kept: dict[int, int]):
+    """`kept` says of each row that is kept which of the result it is."""
     order = np.array([3, 1, 0, 4, 2])  # the rows in another order than that of their scores
     data, places = ROWS[order][None], np.array([[10, 11, 12, 13, 14]], np.int32)
     x, n, i = var("x", data), relay.const(np.array([5], np.int32)), relay.const(places)
@@ -93,6 +96,7 @@ def test_rows_that_better_ones_cover_are_dropped(options: dict[str, Any], kept: 
         "iou_threshold": relay.const(np.float32(options.pop("iou_threshold", 0.5))),
         **options,
     }
+    ranks = list(kept.values())
     at = [int(np.flatnonzero(order == row)[0]) for row in kept]
     indices, count = run(relay.vision.non_max_suppression(x, n, i, **options), [x], [data])
     assert count.tolist() == [[len(kept)]]
@@ -101,5 +105,15 @@ def test_rows_that_better_ones_cover_are_dropped(options: dict[str, Any], kept: 
         made = relay.vision.non_max_suppression(x, n, i, **options, return_indices=False, invalid_to_bottom=bottom)
         wanted = np.full_like(data, -1)
         for number, place in enumerate(at):
-            wanted[0, number if bottom else place] = data[0, place]
+            wanted[0, number if bottom else ranks[number]] = data[0, place]
         np.testing.assert_array_equal(run(made, [x], [data])[0], wanted)
+
+
+def test_half_covered_is_covered_and_rows_without_a_score_stay():
+    """Overlaps are those of the elements' type; a row that does not score is no rival, and takes no place of one."""
+    data = np.array([[[0, 0.9, 0, 0, 2, 1], [0, 0.8, 0, 0, 1, 1], [0, -0.5, 0, 0, 2, 1]]], np.float32)
+    x, n, i = var("x", data), relay.const(np.array([3], np.int32)), relay.const(np.array([[0, 1, 2]], np.int32))
+    half = relay.const(np.float32(0.5))
+    made = relay.vision.non_max_suppression(x, n, i, relay.const(np.int32(2)), half, return_indices=False)
+    wanted = np.stack([data[0, 0], np.full(6, -1, np.float32), data[0, 2]])
+    np.testing.assert_array_equal(run(made, [x], [data])[0][0], wanted)

@@ -139,13 +139,17 @@ def corners(boxes: Floats, form: str) -> Floats:
 
 @irdl_op_definition
 class NonMaxSuppressionOp(RelayOp):
-    """Boxes in the order of their scores, without those of which a better one of the same class covers more than
-    `iou_threshold`.
+    """Boxes in the order of their scores, without those of which a better one of the same class covers `iou_threshold`
+    or more.
 
-    A row has its score at `score_index`, four coordinates from `coord_start` on, and its class at `id_index`, unless
-    that is -1. The first `valid_count` rows count, the `top_k` best of them, and `max_output_size` are kept at most.
-    The result is rows, -1 where none is kept, the kept ones first with `invalid_to_bottom`; with `return_indices` it is
-    the places of the kept ones, by `indices`, and how many they are.
+    A row has its score at `score_index`, four coordinates from `coord_start` on, and its class at `id_index`,
+    unless that is -1; with `force_suppress` all are of one class. The first `valid_count` rows count, the `top_k`
+    best of them, and `max_output_size` are kept at most; neither of the two is a bound below 1, or below 0. Rows
+    that do not score above 0 drop none and are not dropped, nor do rows of a class below 0 drop any; a threshold of
+    0 or less leaves all rows, as they stand.
+
+    The result is the rows by their scores, -1 in the place of those that are dropped, or behind the others with
+    `invalid_to_bottom`; with `return_indices` it is the places of the kept ones, by `indices`, and how many they are.
 
     ```mlir
     %n = relay.constant dense<4> : tensor<2xi32>
@@ -198,38 +202,44 @@ class NonMaxSuppressionOp(RelayOp):
         rows, places = np.full_like(data, -1), np.full(data.shape[:2], -1, np.int32)
         found = np.zeros((data.shape[0], 1), np.int32)
         for b, count in enumerate(counts.tolist()):
-            kept = self._kept(data[b, :count].astype(np.float64), most, threshold)
-            for number, at in enumerate(kept):
-                rows[b, number if is_true(self.invalid_to_bottom) else at] = data[b, at]
+            kept = self._kept(data[b, :count], most, threshold)
+            for number, (rank, at) in enumerate(kept):
+                rows[b, number if is_true(self.invalid_to_bottom) else rank] = data[b, at]
                 places[b, number] = indices[b, at]
             found[b] = len(kept)
         return [places, found] if is_true(self.return_indices) else rows
 
-    def _kept(self, rows: Floats, most: int, threshold: float) -> list[int]:
-        """The rows that are kept, best first."""
+    def _kept(self, rows: Floats, most: int, threshold: float) -> list[tuple[int, int]]:
+        """The rows that are kept, best first: the place of each by its score, and where it stands."""
         import numpy as np
 
+        if threshold <= 0:
+            return [(at, at) for at in range(len(rows))]
         scores, start, which = (
             rows[:, self.score_index.value.data],
             self.coord_start.value.data,
             self.id_index.value.data,
         )
         order = np.argsort(-scores, kind="stable")
-        if self.top_k.value.data >= 0:
+        if self.top_k.value.data > 0:
             order = order[: self.top_k.value.data]
         boxes = rows[:, start : start + 4]
-        kept: list[int] = []
-        for at in order.tolist():
-            if (0 <= most <= len(kept)) or scores[at] <= 0 or (which >= 0 and rows[at, which] < 0):
-                continue
-            rivals = [
-                other
-                for other in kept
-                if is_true(self.force_suppress) or which < 0 or rows[other, which] == rows[at, which]
-            ]
-            if threshold <= 0 or not (overlap(boxes[at], boxes[rivals]) > threshold).any():
-                kept.append(at)
+        kept: list[tuple[int, int]] = []
+        winners: list[int] = []
+        for rank, at in enumerate(order.tolist()):
+            if len(winners) == most:
+                break
+            if scores[at] > 0:
+                rivals = [other for other in winners if self._competes(rows[at], rows[other], which)]
+                if (overlap(boxes[at], boxes[rivals]) >= threshold).any():
+                    continue
+                winners.append(at)
+            kept.append((rank, at))
         return kept
+
+    def _competes(self, row: Floats, other: Floats, which: int) -> bool:
+        """Whether a better row `other` may drop a row."""
+        return which < 0 or bool(other[which] >= 0 and (is_true(self.force_suppress) or other[which] == row[which]))
 
 
 @irdl_op_definition

@@ -163,7 +163,8 @@ class ConvolutionBase(RelayOp, ABC):
         if data.element_type != weight.element_type and not self.out_dtype.data:
             raise VerifyException(f"data and weight have element types {data.element_type} and {weight.element_type}")
         taps = self.taps(weight.get_shape())
-        if self.kernel_size and ints(self.kernel_size) != taps and DYNAMIC not in taps:
+        said = per_axis(ints(self.kernel_size), len(taps), "kernel_size") if self.kernel_size else taps
+        if said != taps and DYNAMIC not in taps:
             raise VerifyException(f"'kernel_size' is {list(ints(self.kernel_size))}, but the weight has {list(taps)}")
 
     def check_channels(self, data: Sequence[int], weight: Sequence[int]) -> None:
