@@ -7,7 +7,7 @@ evaluated directly.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -202,7 +202,7 @@ class NonMaxSuppressionOp(RelayOp):
         rows, places = np.full_like(data, -1), np.full(data.shape[:2], -1, np.int32)
         found = np.zeros((data.shape[0], 1), np.int32)
         for b, count in enumerate(counts.tolist()):
-            kept = self._kept(data[b, :count], most, threshold)
+            kept = self._kept(cast("Floats", data[b, :count]), most, threshold)
             for number, (rank, at) in enumerate(kept):
                 rows[b, number if is_true(self.invalid_to_bottom) else rank] = data[b, at]
                 places[b, number] = indices[b, at]
