@@ -140,27 +140,52 @@ def _overlapped(computing: float, waiting: float) -> float:
 def combined(rows: Sequence[Sequence[int | float]], row: te.Expr, term: Callable[[int], te.Expr]) -> te.Expr:
     """The sum of `rows[row][k] * term(k)` over `k`, as one formula for each row, without the terms that are zero.
 
-    What is read once for all rows is so once the loop along `row` is unrolled.
+    What is read once for all rows is so once the loop along `row` is unrolled. Terms that all rows have with the same
+    factor, or with opposite ones, are added to and taken from one another once; rows that differ in signs alone are the
+    sum and the difference of two parts.
     """
     terms = {k: term(k) for k in range(len(rows[0])) if any(factors[k] for factors in rows)}
-    chosen: te.Expr | None = None
-    for number, factors in reversed(list(enumerate(rows))):
-        formula = _sum(factors, terms)
-        chosen = formula if chosen is None else te.select(row.equal(number), formula, chosen)
-    assert chosen is not None
+    columns = [[factors[k] for factors in rows] for k in terms]
+    each = dict(zip(terms, columns, strict=True))
+    for k, other in zip(list(terms), list(terms)[1:], strict=False):
+        if k in each and other in each and _differ_in_signs(each[k], each[other]):
+            first, second = each.pop(k), each.pop(other)
+            total, difference = terms[k] + terms[other], terms[k] - terms[other]
+            terms[k], terms[other] = total, difference
+            each[k] = [a if a == b else 0 for a, b in zip(first, second, strict=True)]
+            each[other] = [a if a == -b else 0 for a, b in zip(first, second, strict=True)]
+    formulas: list[te.Expr] = []
+    factors = [{k: each[k][number] for k in terms} for number in range(len(rows))]
+    while len(formulas) < len(rows):
+        mine, *rest = factors[len(formulas) :]
+        if rest and _differ_in_signs(list(mine.values()), list(rest[0].values())):
+            same = _sum({k: n for k, n in mine.items() if n == rest[0][k]}, terms)
+            opposite = _sum({k: n for k, n in mine.items() if n != rest[0][k]}, terms)
+            formulas += [same + opposite, same - opposite]
+        else:
+            formulas.append(_sum(mine, terms))
+    *others, chosen = formulas
+    for number, formula in reversed(list(enumerate(others))):
+        chosen = te.select(row.equal(number), formula, chosen)
     return chosen
 
 
-def _sum(factors: Sequence[int | float], terms: Mapping[int, te.Expr]) -> te.Expr:
+def _differ_in_signs(these: Sequence[float], those: Sequence[float]) -> bool:
+    """Whether two rows have the same factors but for their signs, some of which are equal and some are not."""
+    pairs = [(a, b) for a, b in zip(these, those, strict=True) if a or b]
+    return all(abs(a) == abs(b) for a, b in pairs) and len({a == b for a, b in pairs}) == 2
+
+
+def _sum(factors: Mapping[int, float], terms: Mapping[int, te.Expr]) -> te.Expr:
+    """The sum of terms, beginning with one that is added, if there is any."""
     total: te.Expr | None = None
-    for k, factor in sorted(enumerate(factors), key=lambda each: each[1] < 0):  # begin with what is added
+    for k, factor in sorted(factors.items(), key=lambda each: each[1] < 0):
         if not factor:
             continue
         value = terms[k] if abs(factor) == 1 else terms[k] * abs(factor)
         if total is None:
-            assert factor > 0, "each row has a positive factor"
-            total = value
+            total = value if factor > 0 else -value
         else:
             total = total + value if factor > 0 else total - value
-    assert total is not None
+    assert total is not None, "each row has a term"
     return total

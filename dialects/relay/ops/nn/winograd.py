@@ -166,8 +166,8 @@ class WinogradConv2dOp(Convolution):
         layout, kernel, out_layout = self.layouts()
         by, result = self.filtering(), tensor(self.result)
         sum_type = accumulator(result.element_type)
-        images, high, wide = self.tiles()
-        count, tile, points = images * high * wide, by.tile, by.points
+        places = images, high, wide = self.tiles()
+        tile, points = by.tile, by.points
         # Up to where the last tile reaches.
         positions, held = [layout.position(letter) for letter in self.SPATIAL], layout.extents(data.shape)
         before = dict(zip(positions, self.window(weight.shape).before, strict=True))
@@ -181,47 +181,50 @@ class WinogradConv2dOp(Convolution):
         lanes = [kernel.block("O")] if "o" in kernel.names else []
 
         def rows(*at: te.IterVar) -> te.Expr:
-            c, t, p, s, *i = at
+            c, n, y, x, p, s, *i = at
             channel = self.source_channel({}, c, i[0] if i else te.const(0, te.index), data, weight)
-            place = {"N": t // (high * wide), **channel, "W": t % wide * tile + s}
-            y = t // wide % high * tile
-            return combined(by.data, p, lambda r: te.cast(padded[layout.arrange({**place, "H": y + r})], sum_type))
+            place = {"N": n, **channel, "W": x * tile + s}
+            return combined(
+                by.data, p, lambda r: te.cast(padded[layout.arrange({**place, "H": y * tile + r})], sum_type)
+            )
 
-        half = te.compute((channels, count, points, points, *inner), rows, "winograd_rows")
+        half = te.compute((channels, *places, points, points, *inner), rows, "winograd_rows")
 
         def columns(*at: te.IterVar) -> te.Expr:
-            p, q, c, t, *i = at
-            return combined(by.data, q, lambda s: half[(c, t, p, s, *i)])
+            p, q, c, n, y, x, *i = at
+            return combined(by.data, q, lambda s: half[(c, n, y, x, p, s, *i)])
 
-        tiles = te.compute((points, points, channels, count, *inner), columns, "winograd_data")
+        tiles = te.compute((points, points, channels, *places, *inner), columns, "winograd_data")
         axes = [te.reduce_axis(channels, "ic_outer"), *(te.reduce_axis(n, "ic_inner") for n in inner)]
 
         def product(*at: te.IterVar) -> te.Expr:
-            p, q, o, t, *lane = at
+            point, o, t, *lane = at
+            p, q = point // points, point % points
             weights = {"H": p, "W": q, "O": o, "I": axes[0], "i": axes[-1], "o": lane[0] if lane else o}
             taken = te.cast(weight[kernel.arrange(weights)], sum_type)
-            return te.sum(tiles[(p, q, axes[0], t, *axes[1:])] * taken, axes)
+            number = (t // (high * wide), t // wide % high, t % wide)
+            return te.sum(tiles[(p, q, axes[0], *number, *axes[1:])] * taken, axes)
 
-        sums = te.compute((points, points, outputs, count, *lanes), product, "winograd_product")
+        sums = te.compute((points * points, outputs, images * high * wide, *lanes), product, "winograd_product")
 
         def result_rows(*at: te.IterVar) -> te.Expr:
-            o, t, y, q, *lane = at
-            return combined(by.result, y, lambda p: sums[(p, q, o, t, *lane)])
+            o, n, y, x, i, q, *lane = at
+            return combined(by.result, i, lambda p: sums[(q + p * points, o, (n * high + y) * wide + x, *lane)])
 
-        upper = te.compute((outputs, count, tile, points, *lanes), result_rows, "winograd_result_rows")
+        upper = te.compute((outputs, *places, tile, points, *lanes), result_rows, "winograd_result_rows")
 
         def result_columns(*at: te.IterVar) -> te.Expr:
-            o, t, y, x, *lane = at
-            return combined(by.result, x, lambda q: upper[(o, t, y, q, *lane)])
+            o, n, y, x, i, j, *lane = at
+            return combined(by.result, j, lambda q: upper[(o, n, y, x, i, q, *lane)])
 
-        done = te.compute((outputs, count, tile, tile, *lanes), result_columns, "winograd_result")
+        done = te.compute((outputs, *places, tile, tile, *lanes), result_columns, "winograd_result")
 
         def placed(*at: te.IterVar) -> te.Expr:
             out = dict(zip(out_layout.names, at, strict=True))
             y, x = out["H"], out["W"]
-            number = (out["N"] * high + y // tile) * wide + x // tile
             lane = [out["c"]] if lanes else []
-            return te.cast(done[(out["C"], number, y % tile, x % tile, *lane)], result.element_type)
+            place = (out["N"], y // tile, x // tile, y % tile, x % tile)
+            return te.cast(done[(out["C"], *place, *lane)], result.element_type)
 
         return te.compute(result.get_shape(), placed, "conv2d_winograd")
 
