@@ -113,6 +113,6 @@ def common_type(a: Attribute, b: Attribute) -> Attribute | None:
         if floats[0].bitwidth == floats[1].bitwidth:
             return None
         return max(floats, key=lambda each: each.bitwidth)
-    if isinstance(a, IntegerType) and isinstance(b, IntegerType) and a.signedness == b.signedness:
-        return max(a, b, key=lambda each: each.bitwidth)
+    if isa(a, IntegerType) and isa(b, IntegerType) and a.signedness == b.signedness:
+        return a if a.bitwidth > b.bitwidth else b
     return None
