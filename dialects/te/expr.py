@@ -375,9 +375,14 @@ def as_expr(value: ExprLike, type: Attribute) -> Expr:
     if not isinstance(value, Real):
         hint = "give an element, as in A[i, j]" if hasattr(value, "shape") else None
         raise ArgumentError(f"te: {value!r} is neither an expression nor a number", hint=hint)
-    if isinstance(value, float) and isinstance(type, IntegerType | IndexType) and type != i1:
-        type = type if isinstance(type, IntegerType) and value.is_integer() else f32
-    return const(value, type)
+    return const(value, f32 if isinstance(value, float) and _is_rounded(value, type) else type)
+
+
+def _is_rounded(value: float, type: Attribute) -> bool:
+    """Whether a type is of integers, and does not hold a float as it is."""
+    if isinstance(type, IndexType):
+        return True
+    return isinstance(type, IntegerType) and type != i1 and not value.is_integer()
 
 
 def reduce_identity(kind: ReduceKind, type: Attribute) -> Const:

@@ -179,7 +179,8 @@ def compute(
         if isinstance(value, int | float):
             return const(value)
         if not isinstance(value, Expr | TensorSlice):
-            raise UsageError(f"te: the body of '{name}' is a {type(value).__name__}, and not an expression")
+            kind = type(cast("object", value)).__name__
+            raise UsageError(f"te: the body of '{name}' is a {kind}, and not an expression")
         if isinstance(value, TensorSlice) or value.type != index:
             return cast("Expr", value)
         return convert(value, element_type("int32"))
