@@ -93,13 +93,11 @@ def compile_graph(
     Raises:
         Diagnostic: the module is not valid, something in it cannot be lowered, or a constant's data is missing.
     """
-    if target.kind == "c":
-        from .loops_to_c.compile import compile_c_graph
-
+    if (generate := target.generator) is not None:
         if not verified:
             verify(module)
         lower(module, target, "loops", start)
-        return compile_c_graph(module, target, codegen_level)
+        return generate(module, target, codegen_level)
     if not verified:
         with timed("Verifier"):
             verify(module)

@@ -53,10 +53,12 @@ class PhaseTexts(Mapping[str, str]):
         """The assembly of what was compiled: of each kernel, and last of the graph's own function.
 
         Raises:
-            UsageError: the target is `c`, whose assembly is the C compiler's.
+            UsageError: the target has a code generator of its own, as `c`, whose assembly is the C compiler's.
         """
         if self.target.kind == "c":
             raise UsageError("the assembly is the C compiler's", hint="exe.ir.c_source() is what it was given")
+        if self.target.generator is not None:
+            raise UsageError(f"code for '{self.target.kind}' is not made by LLVM, which has no assembly of it")
         parts = [
             f"# {name or 'the graph'}\n{compile_to_assembly(text, self.target.processor)}"
             for name, text in code_units(self.module("llvm"))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from . import instrument as instrument
     from . import relay as relay
     from . import strategies as strategies
+    from . import targets as targets
     from . import te as te
     from . import tir as tir
     from . import transform as transform

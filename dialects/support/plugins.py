@@ -7,6 +7,7 @@
 | `weft.backends`  | a `weft.Backend`: a compiler for parts of graphs                            |
 | `weft.functions` | a Python function that compiled code calls by the entry's name             |
 | `weft.strategies` | a list of `weft.strategies.Implementation`, and functions that lower       |
+| `weft.targets` | a list of `weft.targets.TargetKind`, and of mappings from tags to targets     |
 
 What cannot be loaded, be it a whole plug-in or one dialect or pass of it, is warned about, once, and done without: it
 must not stop a tool that may not even need it. An exception that comes out of foreign code later on is blamed on the
@@ -32,7 +33,8 @@ IMPORTERS = "weft.importers"
 BACKENDS = "weft.backends"
 FUNCTIONS = "weft.functions"
 STRATEGIES = "weft.strategies"
-GROUPS = (UNIVERSES, IMPORTERS, BACKENDS, FUNCTIONS, STRATEGIES)
+TARGETS = "weft.targets"
+GROUPS = (UNIVERSES, IMPORTERS, BACKENDS, FUNCTIONS, STRATEGIES, TARGETS)
 T = TypeVar("T")
 
 _authors: set[str] = set()
@@ -106,6 +108,11 @@ def backends() -> Iterator[tuple[str, object]]:
 def strategies() -> Iterator[tuple[str, object]]:
     """What the entry points for strategies name, each with its title."""
     return ((_title(entry), value) for entry, value in _loaded(STRATEGIES))
+
+
+def targets() -> Iterator[tuple[str, object]]:
+    """What the entry points for targets name, each with its title."""
+    return ((_title(entry), value) for entry, value in _loaded(TARGETS))
 
 
 def function(name: str) -> object:

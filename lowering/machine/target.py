@@ -1,33 +1,27 @@
-"""Targets: what code is made for, written as TVM writes it: `llvm -mcpu=native -mattr=-avx512f`."""
+"""Targets: what code is made for, written as TVM writes it: `llvm -mcpu=native -mattr=-avx512f`, JSON, or a tag."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
+from typing import TYPE_CHECKING, cast
 
 from ...dialects.support.arguments import checked, checked_methods
-from ...dialects.support.diagnostics import UsageError, did_you_mean
+from ...dialects.support.diagnostics import did_you_mean
 from ...dialects.support.vector_unit import VectorUnit
 from ..abi import Platform
 from .binding import LLVMError, Machine, host
 from .llvm_facts import USED, Facts, ask
+from .target_forms import Options, TargetError, read_object, read_text
+from .target_kinds import GPU_LIMITS as GPU_LIMITS
+from .target_kinds import TargetKind, kind_named, kinds
 
-KINDS = ("llvm", "c", "cuda")
-"""`c` is the same machines by way of C source, and the C compiler of the system; `cuda` is NVIDIA's GPUs, beside the
-processor that they belong to."""
-_OTHER_NAMES = {"nvptx": "cuda"}
-_OPTIONS = {"-mcpu": "cpu", "-mattr": "attributes", "-mtriple": "triple"}
-_GPU_OPTIONS = {"-arch": "cpu", "-mcpu": "cpu", "-mattr": "attributes", "-host": "host"}
+if TYPE_CHECKING:
+    from .target_kinds import Generator
+
 GPU_TRIPLE, GPU_ARCH = "nvptx64-nvidia-cuda", "sm_80"
-GPU_LIMITS = {"max_threads_per_block": 1024, "max_shared_memory_per_block": 49152, "thread_warp_size": 32}
-"""What a GPU has unless it is said otherwise: threads in a block, bytes that they share, threads that run together."""
-
-
-class TargetError(UsageError):
-    """A target text that cannot be read, or a processor that LLVM does not know."""
 
 
 @checked_methods
@@ -39,7 +33,8 @@ class Target:
     `attributes` are features to add or take away, `+avx2,-avx512f`, on
     top of those of the processor; `triple` is LLVM's, empty for this machine. Of a GPU, `cpu` is its architecture,
     `limits` are those that are not `GPU_LIMITS`, and `host` is what the rest of a program is for. `devices` are GPUs
-    that a program for a processor makes use of where its graph says so.
+    that a program for a processor makes use of where its graph says so; `options` is what else is told of it. A whole
+    text may stand for the kind, `Target("cuda -arch=sm_80", host=Target("llvm"))`.
     """
 
     kind: str = "llvm"
@@ -49,55 +44,70 @@ class Target:
     limits: tuple[tuple[str, int], ...] = ()
     host: Target | None = None
     devices: tuple[Target, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
     is_resolved: bool = field(default=False, compare=False, repr=False)
     """Whether `resolved` made it, so that nothing is left to ask LLVM; it stays so in another process."""
 
+    def __post_init__(self) -> None:
+        if self.kind in kinds() and (self.kind != "cuda" or self.triple):
+            return
+        made = Target.parse(self.kind)
+        made = made if self.host is None else with_host(made, self.host)
+        for name in ("kind", "cpu", "attributes", "triple", "limits", "host", "devices", "options"):
+            object.__setattr__(self, name, getattr(made, name))
+
     @staticmethod
     @checked
-    def parse(text: str | Target | Sequence[str | Target]) -> Target:
-        """Read `llvm -mcpu=native -mattr=+avx2`; a target is returned as it is. Of several, one is for a processor and
-        the others are its devices.
+    def parse(text: str | Target | Mapping[str, object] | Sequence[str | Target | Mapping[str, object]]) -> Target:
+        """Read `llvm -mcpu=native -mattr=+avx2`, the same as JSON or as a mapping, or a tag; a target is returned as it
+        is. Of several, one is for a processor and the others are its devices.
 
         Raises:
-            TargetError: unknown kind or option, or several that do not go together.
+            TargetError: unknown kind, tag or option, or several that do not go together.
         """
         if isinstance(text, Target):
             return text
-        if not isinstance(text, str):
+        if isinstance(text, Sequence) and not isinstance(text, str):
             return _together([Target.parse(each) for each in text])
-        try:
-            kind, *words = shlex.split(text) or [""]
-        except ValueError as error:
-            raise TargetError(f"the target '{text}' cannot be read: {str(error).lower()}") from None
-        kind = _OTHER_NAMES.get(kind, kind)
-        if kind not in KINDS:
-            hint = did_you_mean(kind, (*KINDS, *_OTHER_NAMES)) or "'llvm -mcpu=native' stands for code for this machine"
-            raise TargetError(f"unknown target kind '{kind}'; kinds are {', '.join(KINDS)}", hint=hint)
-        options = {**_GPU_OPTIONS, **{f"-{name}": name for name in GPU_LIMITS}} if kind == "cuda" else _OPTIONS
-        fields: dict[str, str] = {}
-        for word in words:
-            option, equals, value = word.partition("=")
-            if option not in options or not equals:
-                known = ", ".join(f"{name}=" for name in options)
-                raise TargetError(
-                    f"unknown target option '{word}'; options are {known}", hint=did_you_mean(option, options)
-                )
-            if not value:
-                raise TargetError(f"the target option '{option}' has no value")
-            fields[options[option]] = value
-        if kind == "cuda":
-            return _gpu(fields)
-        if "triple" in fields:
-            cpu, attributes = _BASELINES.get(fields["triple"].split("-")[0], ("generic", ""))
-            if fields.setdefault("cpu", cpu) == cpu:
-                fields.setdefault("attributes", attributes)
-        return Target(kind, fields.get("cpu", "native"), fields.get("attributes", ""), fields.get("triple", ""))
+        read = read_text(text) if isinstance(text, str) else text
+        if isinstance(read, Mapping):
+            if read.get("kind") == "composite":
+                return _together([Target.parse(each) for each in _composed(read)])
+            read = read_object(read)
+        return _made(*read)
+
+    def export(self) -> dict[str, object]:
+        """The target as JSON has it, which `parse` reads."""
+        if self.devices:
+            return {"kind": "composite", "devices": [each.export() for each in (self.processor, *self.devices)]}
+        told = {"arch" if self.is_gpu else "mcpu": self.cpu, "mtriple": "" if self.is_gpu else self.triple}
+        listed = {"mattr": self.attributes.split(",")} if self.attributes else {}
+        host = {} if self.host is None else {"host": self.host.export()}
+        given = {name: value for name, value in told.items() if value}
+        return {"kind": self.kind, **given, **listed, **dict(self.limits), **dict(self.options), **host}
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What it has in common with others: what `-keys=` says, else its device and its kind's."""
+        if (given := self.option("keys")) is not None:
+            return tuple(given.split(","))
+        return tuple(dict.fromkeys((*filter(None, [self.option("device")]), *kind_named(self.kind).keys)))
+
+    def option(self, name: str) -> str | None:
+        """What it says of itself by an option that is no field: `model`, `device`, one of its kind's own."""
+        return dict(self.options).get(name)
+
+    @property
+    def generator(self) -> Generator | None:
+        """What makes code for its kind in place of LLVM."""
+        return kind_named(self.kind).generator
 
     def __str__(self) -> str:
         values = {"-mcpu": self.cpu, "-mattr": self.attributes, "-mtriple": self.triple}
         if self.is_gpu:
             values = {"-arch": self.cpu, "-mattr": self.attributes, **{f"-{name}": str(n) for name, n in self.limits}}
             values["-host"] = f"'{self.host}'" if self.host is not None else ""
+        values |= {f"-{name}": value for name, value in self.options}
         text = " ".join([self.kind, *(f"{option}={value}" for option, value in values.items() if value)])
         return " and ".join([text, *map(str, self.devices)])
 
@@ -186,22 +196,49 @@ def describe_vectors(platform: Platform) -> VectorUnit:
             return VectorUnit()
 
 
-def _gpu(fields: dict[str, str]) -> Target:
-    """A GPU by its options.
+def _made(kind: TargetKind, given: Options) -> Target:
+    """A target of a kind by its options.
 
     Raises:
         TargetError: a limit is no number, or the host is a GPU too.
     """
+    options = {**kind.preset, **given}
+    fields: dict[str, str] = {}
+    rest: list[tuple[str, str]] = []
     limits: list[tuple[str, int]] = []
-    for name, usual in GPU_LIMITS.items():
-        text = fields.get(name, str(usual))
-        if not text.isdecimal() or not int(text):
-            raise TargetError(f"the target option '-{name}' is a positive number, not '{text}'")
-        if int(text) != usual:
-            limits.append((name, int(text)))
-    host = Target.parse(fields["host"]) if "host" in fields else None
-    _check_host(host)
-    return Target("cuda", fields.get("cpu", GPU_ARCH), fields.get("attributes", ""), GPU_TRIPLE, tuple(limits), host)
+    where = kind.options()
+    for name, value in options.items():
+        if name == "host":
+            continue
+        if name in GPU_LIMITS and kind.name == "cuda":
+            text = str(value)
+            if not text.isdecimal() or not int(text):
+                raise TargetError(f"the target option '-{name}' is a positive number, not '{text}'")
+            if int(text) != GPU_LIMITS[name]:
+                limits.append((name, int(text)))
+        elif where.get(name):
+            fields[where[name]] = str(value)
+        else:
+            rest.append((name, str(value)))
+    if kind.name == "cuda":
+        host = Target.parse(cast("str | Mapping[str, object]", options["host"])) if "host" in options else None
+        _check_host(host)
+        ordered = sorted(limits, key=lambda limit: list(GPU_LIMITS).index(limit[0]))
+        cpu, attributes = fields.get("cpu", GPU_ARCH), fields.get("attributes", "")
+        return Target("cuda", cpu, attributes, GPU_TRIPLE, tuple(ordered), host, options=tuple(sorted(rest)))
+    if "triple" in fields:
+        cpu, attributes = _BASELINES.get(fields["triple"].split("-")[0], ("generic", ""))
+        if fields.setdefault("cpu", cpu) == cpu:
+            fields.setdefault("attributes", attributes)
+    cpu, attributes, triple = fields.get("cpu", "native"), fields.get("attributes", ""), fields.get("triple", "")
+    return Target(kind.name, cpu, attributes, triple, options=tuple(sorted(rest)))
+
+
+def _composed(given: Mapping[str, object]) -> Sequence[str | Mapping[str, object]]:
+    devices = given.get("devices")
+    if set(given) != {"kind", "devices"} or not isinstance(devices, list | tuple) or not devices:
+        raise TargetError("a composite target says its devices, and nothing else", hint='"devices": ["llvm", "cuda"]')
+    return cast("Sequence[str | Mapping[str, object]]", devices)
 
 
 def _check_host(host: Target | None) -> None:

@@ -64,7 +64,7 @@ class Implementation:
         compute: takes the operation, and a tensor for each operand (tuples are opened).
         name: what remarks call it.
         priority: above 10 to come before the operator's own.
-        target: the kinds of targets that it is for, `llvm` or `("llvm", "c")`; all, unless given.
+        target: the kinds of targets that it is for, or their keys, `llvm` or `("llvm", "gpu")`; all, unless given.
         features: what the processor must have, as `avx512f`.
         when: whether it is for an operation, on a target.
         schedule: schedules the function that the operator is fused into.
@@ -82,7 +82,7 @@ class Implementation:
     def refusal(self, op: RelayOp, target: Target) -> str | None:
         """Why it is not for an operation on a target."""
         kinds = (self.target,) if isinstance(self.target, str) else self.target
-        if kinds is not None and target.kind not in kinds:
+        if kinds is not None and not {target.kind, *target.keys}.intersection(kinds):
             return f"it is for {' and '.join(kinds)}, and this is {target.kind}"
         if self.features and (missing := sorted(set(self.features) - set(target.platform().features))):
             return f"the processor has no {', '.join(missing)}"

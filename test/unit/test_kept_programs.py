@@ -148,9 +148,23 @@ def test_what_others_look_at_or_take_part_in_is_compiled(model: Path) -> None:
 
         name = "idle"
 
-    weft.register_backend(Idle())
-    weft.remove_backend("idle")
-    assert key(model) is None, "this process is not as others are"
+    def backend() -> None:
+        weft.register_backend(Idle())
+        weft.remove_backend("idle")
+
+    def tag() -> None:
+        weft.targets.add_tag("a/tag", {"kind": "llvm"})
+        weft.targets.remove_tag("a/tag")
+
+    def strategy() -> None:
+        weft.strategies.register("exp", name="idle")(lambda op, x: x)
+        weft.strategies.remove("exp", "idle")
+
+    for change in (backend, tag, strategy):
+        plugins._changes.clear()  # pyright: ignore[reportPrivateUsage]
+        assert key(model) is not None
+        change()
+        assert key(model) is None, "this process is not as others are"
 
 
 def test_a_plug_in_that_changes_makes_programs_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,0 +1,207 @@
+"""Kinds of targets and tags, which stand for targets by name: Weft's own, and those of users and packages.
+
+    weft.targets.add_kind(TargetKind("board", preset={"mtriple": "aarch64-linux-gnu", "mcpu": "cortex-a72"}))
+    weft.targets.add_tag("mine/board", {"kind": "board", "num-cores": 4})
+
+A kind is made code for by LLVM, unless it has a code generator of its own. The entry point `weft.targets` of an
+installed package names a list of kinds, and of mappings from tags to targets as JSON has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from ...dialects.support.arguments import checked, checked_methods
+from ...dialects.support.diagnostics import UsageError, did_you_mean
+from ...dialects.support.plugins import note_change, warn
+from ...dialects.support.plugins import targets as installed_targets
+
+if TYPE_CHECKING:
+    from ..abi import CompiledGraph
+
+    Generator: TypeAlias = Callable[..., CompiledGraph]
+
+PROCESSOR_OPTIONS = {"mcpu": "cpu", "mattr": "attributes", "mtriple": "triple"}
+"""What a processor is told by, with the fields of a `Target`."""
+
+GPU_OPTIONS = {"arch": "cpu", "mcpu": "cpu", "mattr": "attributes"}
+GPU_LIMITS = {"max_threads_per_block": 1024, "max_shared_memory_per_block": 49152, "thread_warp_size": 32}
+"""What a GPU has unless it is said otherwise: threads in a block, bytes that they share, threads that run together."""
+
+DESCRIPTIONS = ("keys", "device", "model", "num-cores")
+"""What any target may be told by besides, for those who choose by it: implementations of operators, schedules."""
+
+
+@checked_methods
+@dataclass(frozen=True)
+class TargetKind:
+    """A kind of target.
+
+    Args:
+        name: what a target's text begins with.
+        keys: what targets of this kind have in common with others, `cpu`, say.
+        preset: options that it has unless they are given: `{"mcpu": "cortex-a72"}`.
+        attributes: options of its own, which a code generator reads by `target.option`.
+        generate: makes the artefact of a module at the phase `loops`, for a target at a level; the function or where it
+            is, `package.module:name`. LLVM does, unless given.
+    """
+
+    name: str
+    keys: tuple[str, ...] = ("cpu",)
+    preset: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    attributes: tuple[str, ...] = ()
+    generate: Callable[..., object] | str | None = None
+
+    @property
+    def generator(self) -> Generator | None:
+        """The function that `generate` says."""
+        if not isinstance(self.generate, str):
+            return cast("Generator | None", self.generate)
+        module, _, name = self.generate.partition(":")
+        return cast("Generator", getattr(import_module(module), name))
+
+    def options(self) -> dict[str, str]:
+        """The options, each with the field of a `Target` that it is kept in, if it has one of its own."""
+        if self.name == "cuda":
+            own = {**GPU_OPTIONS, **{name: "" for name in GPU_LIMITS}, "host": "host"}
+        else:
+            own = PROCESSOR_OPTIONS
+        return {**own, **{name: "" for name in (*self.attributes, *DESCRIPTIONS)}}
+
+
+_LOWERING = __name__.removesuffix(".machine.target_kinds")
+OTHER_NAMES = {"nvptx": "cuda"}
+
+
+@dataclass
+class _Registry:
+    kinds: dict[str, TargetKind]
+    tags: dict[str, Mapping[str, object]]
+    asked: bool = False
+
+
+def _gpu(arch: str, **limits: int) -> Mapping[str, object]:
+    return {"kind": "cuda", "arch": arch, **limits}
+
+
+def _processor(triple: str, cpu: str, cores: int) -> Mapping[str, object]:
+    return {"kind": "llvm", "mtriple": triple, "mcpu": cpu, "num-cores": cores}
+
+
+_REGISTRY = _Registry(
+    {
+        "llvm": TargetKind("llvm"),
+        "c": TargetKind("c", generate=f"{_LOWERING}.loops_to_c.compile:compile_c_graph"),
+        "cuda": TargetKind("cuda", ("cuda", "gpu")),
+    },
+    {
+        "nvidia/geforce-gtx-1080": _gpu("sm_61"),
+        "nvidia/geforce-rtx-2080-ti": _gpu("sm_75"),
+        "nvidia/geforce-rtx-3070": _gpu("sm_86"),
+        "nvidia/geforce-rtx-3090": _gpu("sm_86"),
+        "nvidia/geforce-rtx-4090": _gpu("sm_89"),
+        "nvidia/tesla-v100": _gpu("sm_70"),
+        "nvidia/tesla-t4": _gpu("sm_75"),
+        "nvidia/nvidia-a100": _gpu("sm_80"),
+        "nvidia/nvidia-h100": _gpu("sm_90"),
+        "nvidia/jetson-agx-xavier": {**_gpu("sm_72"), "host": _processor("aarch64-linux-gnu", "carmel", 8)},
+        "raspberry-pi/4b-aarch64": _processor("aarch64-linux-gnu", "cortex-a72", 4),
+        "aws/cpu/c5.large": _processor("x86_64-unknown-linux-gnu", "skylake-avx512", 1),
+        "aws/cpu/c5.xlarge": _processor("x86_64-unknown-linux-gnu", "skylake-avx512", 2),
+    },
+)
+
+
+@checked
+def add_kind(kind: TargetKind) -> TargetKind:
+    """Make a kind of targets known.
+
+    Raises:
+        UsageError: there is one of that name.
+    """
+    note_change(getattr(kind.generate, "__module__", "") or "a kind of target")
+    return _add_kind(kind)
+
+
+def _add_kind(kind: TargetKind) -> TargetKind:
+    if kind.name in kinds() or kind.name in OTHER_NAMES:
+        raise UsageError(f"there is a kind of target '{kind.name}' already")
+    _REGISTRY.kinds[kind.name] = kind
+    return kind
+
+
+@checked
+def remove_kind(name: str) -> None:
+    """Forget a kind, if there is one of that name that is not Weft's."""
+    if name not in ("llvm", "c", "cuda"):
+        _REGISTRY.kinds.pop(name, None)
+
+
+@checked
+def add_tag(name: str, target: Mapping[str, object], override: bool = False) -> None:
+    """Let a name stand for a target.
+
+    Raises:
+        UsageError: it stands for one already, and `override` does not say that it is replaced.
+    """
+    note_change("a tag")
+    _add_tag(name, target, override)
+
+
+def _add_tag(name: str, target: Mapping[str, object], override: bool = False) -> None:
+    if name in tags() and not override:
+        raise UsageError(f"there is a tag '{name}' already", hint="override=True replaces it")
+    _REGISTRY.tags[name] = dict(target)
+
+
+@checked
+def remove_tag(name: str) -> None:
+    """Forget a tag, if there is one of that name."""
+    _REGISTRY.tags.pop(name, None)
+
+
+def tags() -> dict[str, Mapping[str, object]]:
+    """Every tag, with the target that it stands for."""
+    return dict(sorted(_known().tags.items()))
+
+
+def kinds() -> dict[str, TargetKind]:
+    """Every kind by its name."""
+    return dict(_known().kinds)
+
+
+def kind_named(name: str) -> TargetKind:
+    """
+    Raises:
+        UsageError: there is none.
+    """
+    known = kinds()
+    name = OTHER_NAMES.get(name, name)
+    if name not in known:
+        hint = did_you_mean(name, (*known, *OTHER_NAMES, *tags()))
+        hint = hint or "'llvm -mcpu=native' stands for code for this machine"
+        raise UsageError(f"unknown target kind '{name}'; kinds are {', '.join(known)}", hint=hint)
+    return known[name]
+
+
+def _known() -> _Registry:
+    """The registry, with what installed packages bring."""
+    if _REGISTRY.asked:
+        return _REGISTRY
+    _REGISTRY.asked = True
+    for title, value in installed_targets():
+        for each in cast("list[object]", value) if isinstance(value, list | tuple) else [value]:
+            try:
+                if isinstance(each, TargetKind):
+                    _add_kind(each)
+                elif isinstance(each, Mapping):
+                    for tag, target in cast("Mapping[str, Mapping[str, object]]", each).items():
+                        _add_tag(tag, target)
+                else:
+                    warn(title, f"{type(each).__name__} is no weft.targets.TargetKind, nor a mapping of tags")
+            except UsageError as error:
+                warn(title, error.message)
+    return _REGISTRY

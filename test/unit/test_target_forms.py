@@ -1,0 +1,84 @@
+"""Targets as text, JSON, tags, and several at once."""
+
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from weft import Target
+from weft.lowering.machine.target import TargetError
+
+SAME: list[tuple[str, Mapping[str, object]]] = [
+    ("llvm", {"kind": "llvm"}),
+    ("llvm -mcpu=skylake -mattr=+avx2,-avx512f", {"kind": "llvm", "mcpu": "skylake", "mattr": ["+avx2", "-avx512f"]}),
+    ("c -mtriple=x86_64-linux-gnu -model=board", {"kind": "c", "mtriple": "x86_64-linux-gnu", "model": "board"}),
+    ("llvm -keys=arm_cpu,cpu -num-cores=4", {"kind": "llvm", "keys": ["arm_cpu", "cpu"], "num-cores": 4}),
+    (
+        "cuda -arch=sm_86 -max_threads_per_block=512 -host='llvm -mcpu=skylake'",
+        {"kind": "cuda", "arch": "sm_86", "max_threads_per_block": 512, "host": {"kind": "llvm", "mcpu": "skylake"}},
+    ),
+    ("nvptx", {"kind": "nvptx"}),
+    ("nvidia/geforce-rtx-3070 -thread_warp_size=16", {"tag": "nvidia/geforce-rtx-3070", "thread_warp_size": 16}),
+    ("cuda -arch=sm_86", {"tag": "nvidia/geforce-rtx-3070"}),
+]
+
+
+@pytest.mark.parametrize(("text", "fields"), SAME)
+def test_a_target_is_the_same_in_every_form(text: str, fields: Mapping[str, object]) -> None:
+    target = Target.parse(text)
+    assert Target.parse(fields) == target == Target.parse(json.dumps(fields)) == Target(text)
+    assert Target.parse(str(target)) == target == Target.parse(json.dumps(target.export()))
+
+
+def test_several_targets_are_one_composite() -> None:
+    listed = Target.parse(["llvm -mcpu=skylake", "cuda -arch=sm_75"])
+    devices = [{"kind": "llvm", "mcpu": "skylake"}, "cuda -arch=sm_75"]
+    assert Target.parse({"kind": "composite", "devices": devices}) == listed == Target.parse(listed.export())
+    assert listed.processor == Target("llvm", "skylake") and listed.gpu == Target("cuda -arch=sm_75")
+    for devices in (["cuda", "cuda"], ["llvm", "llvm"], []):
+        with pytest.raises(TargetError, match=r"do not go together|says its devices"):
+            Target.parse({"kind": "composite", "devices": devices})
+    with pytest.raises(TargetError, match="composite target says its devices, and nothing else"):
+        Target.parse({"kind": "composite", "devices": ["llvm"], "mcpu": "x"})
+
+
+def test_the_host_of_a_gpu_is_given_once() -> None:
+    assert Target("cuda", host=Target("llvm -mcpu=skylake")) == Target("cuda -host='llvm -mcpu=skylake'")
+    xavier = Target("nvidia/jetson-agx-xavier")
+    assert xavier.host is not None and (xavier.host.cpu, xavier.host.triple) == ("carmel", "aarch64-linux-gnu")
+    with pytest.raises(TargetError, match="has a host, which is not 'llvm"):
+        Target("nvidia/jetson-agx-xavier", host=Target("llvm -mcpu=skylake"))
+    with pytest.raises(TargetError, match="the host of a GPU is a processor"):
+        Target.parse({"kind": "cuda", "host": "cuda"})
+
+
+def test_a_target_tells_of_itself() -> None:
+    target = Target("llvm -device=arm_cpu -model=board")
+    assert (target.keys, target.option("model"), target.option("tag")) == (("arm_cpu", "cpu"), "board", None)
+    assert Target("llvm -keys=a,b").keys == ("a", "b") and Target("cuda").keys == ("cuda", "gpu")
+    assert str(target) == "llvm -mcpu=native -device=arm_cpu -model=board"
+    assert target.resolved().cpu == Target("llvm").resolved().cpu
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("lvm", r"unknown target kind 'lvm'; kinds are llvm, c, cuda(.|\n)*did you mean 'llvm'"),
+        ("nvidia/geforce-rtx-307", r"there is no tag 'nvidia/geforce-rtx-307'(.|\n)*'nvidia/geforce-rtx-3070'"),
+        ("llvm -mcp=x", r"unknown target option '-mcp=x'(.|\n)*did you mean '-mcpu'"),
+        ("llvm -mcpu", "unknown target option '-mcpu'"),
+        ("llvm -mcpu=", "the target option '-mcpu' has no value"),
+        ("llvm -arch=sm_80", "unknown target option '-arch=sm_80'"),
+        ("cuda -thread_warp_size=many", "'-thread_warp_size' is a positive number, not 'many'"),
+        ("", "unknown target kind ''"),
+        ("{", r"is no JSON"),
+        ('llvm -mcpu="', "cannot be read: no closing quotation"),
+        ({"mcpu": "x"}, "a target says its kind"),
+        ({"kind": "llvm", "mcp": "x"}, r"unknown target option 'mcp'(.|\n)*did you mean 'mcpu'"),
+        ({"kind": "llvm", "mcpu": True}, "'mcpu' is a text, a number or a list, not True"),
+        ({"kind": "cuda", "host": {"kind": "lvm"}}, "unknown target kind 'lvm'"),
+    ],
+)
+def test_what_is_no_target_is_refused_with_what_is_near(given: str | Mapping[str, object], message: str) -> None:
+    with pytest.raises(TargetError, match=message):
+        Target.parse(given)

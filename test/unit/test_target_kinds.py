@@ -1,0 +1,114 @@
+"""Kinds of targets, and tags, that users and packages add."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft import Target, relay, strategies, targets, te
+from weft.dialects.support import diagnostics, plugins
+from weft.dialects.support.diagnostics import UsageError
+from weft.lowering.loops_to_c.compile import compile_c_graph
+from weft.lowering.machine import target_kinds
+from weft.lowering.machine.target import TargetError
+
+
+@pytest.fixture(autouse=True)
+def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    registry = target_kinds._REGISTRY  # pyright: ignore[reportPrivateUsage]
+    made = type(registry)(dict(registry.kinds), dict(registry.tags))
+    monkeypatch.setattr(target_kinds, "_REGISTRY", made)
+    yield
+
+
+def doubled() -> Any:
+    x = relay.var("x", shape=(3,))
+    return relay.IRModule.from_expr(relay.Function([x], relay.add(x, x)))
+
+
+def test_the_page_says_what_is_so() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "targets.md").read_text()
+    blocks = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "Target(" in block]
+    names: dict[str, Any] = {}
+    for block in blocks:
+        exec(compile(block, "docs/targets.md", "exec"), names)
+    assert len(blocks) == 2 and "lab/board" not in targets.tags()
+
+
+def test_a_kind_stands_for_options_and_is_compiled_by_llvm() -> None:
+    targets.add_kind(targets.TargetKind("board", ("board", "cpu"), {"mattr": "-avx512f"}, ("lanes",)))
+    target = Target("board -lanes=4")
+    assert (target.kind, target.attributes, target.option("lanes")) == ("board", "-avx512f", "4")
+    assert target.keys == ("board", "cpu") and Target.parse(str(target)) == target == Target.parse(target.export())
+    assert Target("board -mattr=+sse2").attributes == "+sse2"
+    exe = weft.compile(doubled(), target=target)
+    assert "avx512f" not in exe.target.features and np.asarray(exe(np.ones(3, np.float32))).tolist() == [2, 2, 2]
+    targets.remove_kind("board")
+    with pytest.raises(TargetError, match="unknown target kind 'board'"):
+        Target.parse("board")
+
+
+def test_a_kind_may_have_a_code_generator_of_its_own() -> None:
+    told: list[tuple[str, str | None, int]] = []
+    assert Target("c").generator is compile_c_graph
+
+    def generate(module: Any, target: Target, level: int) -> Any:
+        told.append((target.kind, target.option("lanes"), level))
+        assert any(op.name == "func.func" for op in module.walk())
+        return compile_c_graph(module, target, level)
+
+    targets.add_kind(targets.TargetKind("mine", attributes=("lanes",), generate=generate))
+    exe = weft.compile(doubled(), target="mine -lanes=8")
+    assert told == [("mine", "8", 3)] and np.asarray(exe(np.ones(3, np.float32))).tolist() == [2, 2, 2]
+    with pytest.raises(UsageError, match="code for 'mine' is not made by LLVM"):
+        _ = exe.asm
+
+
+def test_implementations_are_chosen_by_kind_or_key() -> None:
+    implementation = strategies.Implementation("exp", te.compute, "one", target=("board", "arm_cpu"))
+    said = {text: implementation.refusal(None, Target(text)) for text in ("llvm", "llvm -device=arm_cpu")}  # pyright: ignore[reportArgumentType]
+    assert said == {"llvm": "it is for board and arm_cpu, and this is llvm", "llvm -device=arm_cpu": None}
+
+
+def test_names_are_taken_once() -> None:
+    for name in ("llvm", "nvptx"):
+        with pytest.raises(UsageError, match=f"there is a kind of target '{name}' already"):
+            targets.add_kind(targets.TargetKind(name))
+    targets.add_tag("mine/board", {"kind": "llvm", "mcpu": "skylake"})
+    assert Target("mine/board").cpu == "skylake" and "mine/board" in targets.tags()
+    with pytest.raises(UsageError, match="there is a tag 'mine/board' already"):
+        targets.add_tag("mine/board", {"kind": "c"})
+    targets.add_tag("mine/board", {"kind": "c"}, override=True)
+    assert Target("mine/board").kind == "c"
+    targets.remove_tag("mine/board")
+    targets.remove_kind("llvm")
+    assert "mine/board" not in targets.tags() and "llvm" in targets.kinds()
+
+
+@pytest.mark.parametrize("name", sorted(targets.tags()))
+def test_every_tag_is_a_target_that_llvm_knows(name: str) -> None:
+    assert Target(name).resolved().triple
+
+
+def test_a_package_brings_kinds_and_tags(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "boards.py").write_text(
+        "from weft.targets import TargetKind\n"
+        "TAGS = {'a/board': {'kind': 'board', 'num-cores': 2}}\n"
+        "TARGETS = [TargetKind('board', preset={'mcpu': 'skylake'}), TAGS, 5]\n"
+    )
+    information = tmp_path / "boards-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Name: boards\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[weft.targets]\nmine = boards:TARGETS\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(plugins, "_broken", dict[str, str]())
+    warnings: list[str] = []
+    with diagnostics.handled_by(lambda diagnostic: warnings.append(diagnostic.message)):
+        target = Target("a/board")
+    assert (target.kind, target.cpu, target.option("num-cores")) == ("board", "skylake", "2")
+    assert len(warnings) == 1 and "int is no weft.targets.TargetKind" in warnings[0]
