@@ -157,7 +157,7 @@ def test_what_others_look_at_or_take_part_in_is_compiled(model: Path) -> None:
         weft.targets.remove_tag("a/tag")
 
     def strategy() -> None:
-        weft.strategies.register("exp", name="idle")(lambda op, x: x)
+        weft.strategies.register("exp", name="idle")(weft.te.compute)
         weft.strategies.remove("exp", "idle")
 
     for change in (backend, tag, strategy):
