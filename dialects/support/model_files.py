@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from hashlib import sha256
@@ -61,14 +62,19 @@ def _read_once(path: Path, read: Callable[[IO[bytes]], T]) -> T:
     """What a function reads out of a file; where it has read it already, and the file was left alone since, what it
     found then."""
     status = path.stat()
-    identity = (read, str(path.absolute()), status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns)
+    identity = (read, str(path.absolute()), status.st_ino, status.st_dev, status.st_size, *_times(status))
     if identity in _KNOWN_FILES:
         return cast("T", _KNOWN_FILES[identity])
     with open(path, "rb") as file:
         found = read(file)
-    if status.st_mtime < time.time() - _SETTLED and path.stat().st_mtime_ns == status.st_mtime_ns:
+    if max(status.st_mtime, status.st_ctime) < time.time() - _SETTLED and _times(path.stat()) == _times(status):
         _KNOWN_FILES[identity] = found
     return found
+
+
+def _times(status: os.stat_result) -> tuple[int, int]:
+    """When a file was written, as it says, and when it was touched at all: what copies files sets the one anew."""
+    return status.st_mtime_ns, status.st_ctime_ns
 
 
 _KNOWN_FILES: dict[tuple[object, ...], object] = {}

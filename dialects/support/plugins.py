@@ -152,7 +152,8 @@ def foreign_entries() -> list[Entry]:
 
 
 def note_change(module: str) -> None:
-    """What is compiled depends on something that `module` has made known to this process while it ran."""
+    """What is compiled depends on something that `module` has made known to this process while it ran, or, where it is
+    empty, on something that was taken away."""
     _changes.add(module)
 
 

@@ -150,6 +150,7 @@ def _add(implementation: Implementation) -> None:
 @checked
 def remove(operator: str, name: str) -> None:
     """Forget an implementation, if there is one of that name."""
+    note_change("")
     known = _REGISTRY.implementations.get(operator_name(operator), [])
     known[:] = [each for each in known if each.name != name]
 
@@ -173,6 +174,7 @@ def register_lowering(lower: L) -> L:
 @checked
 def remove_lowering(lower: Callable[..., object]) -> None:
     """Forget a lowering."""
+    note_change("")
     _REGISTRY.lowerings[:] = [each for each in _REGISTRY.lowerings if each is not lower]
 
 

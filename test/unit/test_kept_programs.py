@@ -12,7 +12,7 @@ import pytest
 
 import weft
 from weft import kept_programs, relay
-from weft.dialects.support import diagnostics, knobs, plugins
+from weft.dialects.support import diagnostics, knobs, model_files, plugins
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.file_cache import PROGRAM_SUFFIX, FileCache
 from weft.dialects.support.model_files import external_files
@@ -251,3 +251,22 @@ def test_data_beside_an_onnx_model_is_part_of_it(tmp_path: Path) -> None:
     assert external_files(path) == ("a.bin",), "where two pieces that are read meet"
     path.write_bytes(b"\x0a\x08location?")
     assert key(path) is None
+
+
+def test_a_file_that_was_written_over_is_read_again_whatever_its_time_says(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_files, "_SETTLED", -60.0)
+    os.utime(model, (10**9, 10**9))
+    before = key(model)
+    model.write_text(TEXT.replace("relay.add %x, %w", "relay.add %w, %w"))  # as many bytes
+    os.utime(model, (10**9, 10**9))
+    assert key(model) != before
+
+
+def test_records_that_a_context_names_and_what_is_taken_away_leave_a_program_without_a_name(model: Path) -> None:
+    with weft.PassContext(config={"attach-tuned-schedules.records": "records.jsonl"}):
+        assert key(model) is None
+    assert key(model) is not None
+    weft.strategies.remove("nn.softmax", "brought by a package")
+    assert key(model) is None

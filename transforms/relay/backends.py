@@ -130,6 +130,7 @@ def register_backend(backend: Backend, override: bool = False) -> Backend:
 @checked
 def remove_backend(name: str) -> None:
     """Forget a backend, if there is one of that name."""
+    note_change("")
     _REGISTRY.backends.pop(name, None)
 
 

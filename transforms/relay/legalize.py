@@ -53,6 +53,7 @@ def register_legalize(op_type: type[RelayOp], attr_name: str = DEFAULT) -> Calla
 
 def unregister_legalize(op_type: type[RelayOp], attr_name: str = DEFAULT) -> None:
     """Take the rule for a class away."""
+    note_change("")
     _rules.pop((attr_name, op_type), None)
 
 
