@@ -243,3 +243,26 @@ def test_an_operation_among_loops_is_not_dropped(around: str) -> None:
     func = parsed(f"tir.prim_func @f(%y: memref<8xf32>) {{ {statement} }}")
     with pytest.raises(Diagnostic, match="stands among loops"):
         lower_prim_func(func)
+
+
+def test_iterators_that_the_index_tells_are_enough_to_tell_iterations_apart() -> None:
+    """Not all of the tiles is in the buffer, so that the index alone is no sum of digits of the loops' variables."""
+    text = """
+tir.prim_func @f(%y: memref<?x10x10xf32>, %z: f32, %n: index) shapes(%y[%n, 10, 10]) {
+  tir.for %i = 0 to %n {
+    tir.for vectorized %k = 0 to 7 {
+      tir.for %l = 0 to 16 {
+        tir.block @b(%v: spatial %n, %w: spatial 100) = [%i, %k * STEP + %l] where [%k * -STEP + %l * -1 + 99] reads()
+            writes(%y[%v, %w floordiv 10, %w mod 10] : memref<?x10x10xf32>) {
+          %c = arith.constant 10 : index
+          %0 = arith.divui %w, %c : index
+          %1 = arith.remui %w, %c : index
+          memref.store %z, %y[%v, %0, %1] : memref<?x10x10xf32>
+        }
+      }
+    }
+  }
+}"""
+    parsed(text.replace("STEP", "16")).verify()
+    with pytest.raises(Diagnostic, match="iterations of %k"):
+        parsed(text.replace("STEP", "15")).verify()

@@ -102,8 +102,9 @@ def never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts | No
     parts = parts or _TouchParts(loop)
     if _separated(loop, parts.of(first), parts.of(second)):
         return Verdict.PROVED
-    if first.block is second.block and first.access.map == second.access.map and _is_one_to_one(loop, first):
-        return Verdict.PROVED
+    if first.block is second.block and first.access.map == second.access.map:
+        if _is_one_to_one(loop, first) or _differs_in_iterators(loop, first, parts):
+            return Verdict.PROVED
     if _is_symbolic(first) or _is_symbolic(second):
         return Verdict.UNKNOWN  # at places that are known only when the function is called
     verdict = _search(loop, first, second)
@@ -141,6 +142,28 @@ def _is_one_to_one(loop: ForOp, touch: Touch) -> bool:
     return bool(detect_iter_map(indices, domains, bijective=True))
 
 
+def _differs_in_iterators(loop: ForOp, touch: Touch, parts: _TouchParts) -> bool:
+    """Whether the index of an access tells the iterators of its block, and those tell the iterations of `loop`.
+
+    What they have for values where a predicate leaves some out, the loops need not have.
+    """
+    block, map = touch.block, touch.access.map
+    assert map is not None
+    used = sorted({number for index in map.results for number in index.used_dims()})
+    values: list[AffineExpr] = [dimension(number) for number in range(len(block.sizes))]
+    domains: dict[IntExpr, int | IntExpr | range | Interval] = {}
+    for number in used:
+        if (size := block.sizes[number]) == 1:
+            values[number] = AffineConstantExpr(0)
+        else:
+            domains[dim(number)] = Interval(const(0), from_affine(as_affine(size)))
+    known = [substitute(index, values) for index in map.results]
+    indices = [from_affine(index) for index in known if index.used_dims()]
+    return bool(indices and detect_iter_map(indices, domains, bijective=True)) and _separated(
+        loop, iterators := parts.of_iterators(block, used), iterators
+    )
+
+
 _Parts = tuple[dict[AffineExpr, int], dict[AffineExpr, int], int, int]
 """An index as what the loops outside add, what the loop's variable adds, and the least and greatest of the rest."""
 
@@ -159,21 +182,28 @@ class _TouchParts:
         """Of one access, which has a map; `None` for a dimension in which they cannot be told apart."""
         if (known := self._known.get(id(touch))) is not None:
             return known
+        map, bindings = touch.access.map, touch.block.bindings.data.results
+        assert map is not None
+        found = self._known[id(touch)] = self._of(touch.block, [substitute(index, bindings) for index in map.results])
+        return found
+
+    def of_iterators(self, block: BlockOp, numbers: Sequence[int]) -> tuple[_Parts | None, ...]:
+        """Of the values of some iterators of a block."""
+        return self._of(block, [block.bindings.data.results[number] for number in numbers])
+
+    def _of(self, block: BlockOp, exprs: Sequence[AffineExpr]) -> tuple[_Parts | None, ...]:
+        """Of expressions over the variables of the loops that a block is bound to."""
         end = len(self._numbers)
         dims: list[AffineExpr] = []
         ranges: dict[AffineExpr, Range] = {}
-        for var in touch.block.loop_vars:
+        for var in block.loop_vars:
             if (number := self._numbers.get(var)) is None:
                 number, end = end, end + 1
             dims.append(dimension(number))
             ranges[dims[-1]] = loop_range(var)
-        map = touch.access.map
-        assert map is not None
-        bound = [substitute(expr, dims) for expr in touch.block.bindings.data.results]
-        forms = [linear(substitute(index, bound), ranges) for index in map.results]
+        forms = [linear(substitute(expr, dims), ranges) for expr in exprs]
         variable = dimension(self._outer)
-        found = self._known[id(touch)] = tuple([_split(form, variable, self._outer, ranges) for form in forms])
-        return found
+        return tuple([_split(form, variable, self._outer, ranges) for form in forms])
 
 
 def _separated(loop: ForOp, a: Sequence[_Parts | None], b: Sequence[_Parts | None]) -> bool:
