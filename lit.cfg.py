@@ -24,6 +24,8 @@ config.test_exec_root = os.path.join(_root, "build", "lit")
 
 # One test runs on each processor: threads of NumPy's would wait for one another there.
 os.environ["OPENBLAS_NUM_THREADS"] = config.environment["OPENBLAS_NUM_THREADS"] = "1"
+# And processes to compile one or two kernels would cost more than they do.
+os.environ["WEFT_JOBS"] = config.environment["WEFT_JOBS"] = "1"
 
 # What several tests compile, the pool of threads in each program among it, is compiled once in a run.
 _kernels = os.path.join(config.test_exec_root, "kernels")

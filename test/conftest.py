@@ -7,6 +7,8 @@ import os
 
 # One test runs on each processor: threads of NumPy's would wait for one another there.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# And processes to compile one or two kernels would cost more than they do.
+os.environ.setdefault("WEFT_JOBS", "1")
 
 
 # Hardly anything that collecting tests makes is garbage.

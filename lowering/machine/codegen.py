@@ -74,7 +74,7 @@ class CodegenPool:
 
     Args:
         target: what code is made for.
-        jobs: worker processes; as many as there are processors, unless given.
+        jobs: worker processes; as many as `$WEFT_JOBS` says or there are processors, unless given.
         opt_level: LLVM's level, 0 to 3.
         cache: where compiled objects are kept; what `$WEFT_CACHE_DIR` says, unless given.
         memory: where they are kept in this process, if they are.

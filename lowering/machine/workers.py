@@ -18,6 +18,8 @@ from collections.abc import Generator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 
+from ...dialects.support import knobs
+from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.processors import available_processors
 
 _PR_SET_PDEATHSIG = 1
@@ -49,13 +51,23 @@ class Workers:
 
 
 def start_workers(jobs: int | None = None) -> Workers | None:
-    """Workers, as many as there are processors unless given; none where there is no use or no way.
+    """Workers, unless given as many as `$WEFT_JOBS` says or there are processors; none where there is no use or no way.
 
     A worker of Python's own pools may not have children.
+
+    Raises:
+        UsageError: the environment's number is negative.
     """
-    jobs = available_processors() if jobs is None else jobs
+    jobs = _jobs() if jobs is None else jobs
     forks = "fork" in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
     return Workers(jobs) if jobs > 1 and forks else None
+
+
+def _jobs() -> int:
+    jobs = knobs.JOBS.get()
+    if jobs < 0:
+        raise UsageError(f"${knobs.JOBS.variable} is negative")
+    return jobs or available_processors()
 
 
 @contextmanager

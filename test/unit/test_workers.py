@@ -11,11 +11,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import weft
+from weft.dialects.support import knobs
+from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.parser import parse_module
+from weft.dialects.support.processors import available_processors
+from weft.lowering.machine import codegen, workers
 from weft.lowering.machine.codegen import CodegenPool
 from weft.lowering.machine.target import Target
 from weft.lowering.machine.workers import start_workers
+from weft.transforms.infra.registry import new_ir_context
 
 ROOT = Path(__file__).parents[2]
 
@@ -139,3 +147,39 @@ def test_a_closed_pool_leaves_no_file_open() -> None:
 
 def test_one_job_needs_no_workers() -> None:
     assert start_workers(1) is None
+    with knobs.JOBS.set(1):
+        assert start_workers() is None
+
+
+HERE, compile_module = os.getpid(), codegen.compile_module
+
+
+def compiled_elsewhere(text: str, target: Target, opt_level: int) -> bytes:
+    assert os.getpid() != HERE
+    return compile_module(text, target, opt_level)
+
+
+def test_kernels_are_compiled_by_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text is compiled nowhere else: this process is not allowed to."""
+    text = """
+relay.func @main(%x: tensor<5x7xf32>) -> tensor<7xf32> {
+  %y = relay.exp %x : tensor<5x7xf32>
+  %z = relay.sum %y {axis = array<i64: 0>} : (tensor<5x7xf32>) -> tensor<7xf32>
+  relay.return %z : tensor<7xf32>
+}"""
+    x = np.linspace(-1, 1, 35, dtype=np.float32).reshape(5, 7)
+    monkeypatch.setattr(codegen, "compile_module", compiled_elsewhere)
+    with knobs.JOBS.set(2):
+        executable = weft.compile(parse_module(text, new_ir_context(), "sums.mlir"), threads=1)
+    np.testing.assert_allclose(np.asarray(executable(x), np.float32), np.exp(x).sum(axis=0), rtol=1e-5)
+
+
+def test_the_environment_says_how_many_workers_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int] = []
+    monkeypatch.setattr(workers, "Workers", started.append)
+    for jobs in (2, 3, 0):
+        with knobs.JOBS.set(jobs):
+            start_workers()
+    assert started == [2, 3, *(n for n in [available_processors()] if n > 1)]
+    with knobs.JOBS.set(-1), pytest.raises(UsageError, match="WEFT_JOBS is negative"):
+        start_workers()
