@@ -119,6 +119,8 @@ class Instruction(IRDLOperation):
     """Kinds of the results: several by name, or one with `*`."""
     SHOWN: ClassVar[tuple[str, ...]] = ()
     """The properties that are written behind the operands, without their names."""
+    CHANGES: ClassVar[bool] = True
+    """Whether it may change a function; questions and choices do not."""
 
     inputs = var_operand_def()
     outputs = var_result_def()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import opt_prop_def, prop_def
@@ -12,8 +14,14 @@ from xdsl.utils.exceptions import VerifyException
 from .core import I64, Instruction, attribute_of, instruction
 
 
+class Query(Instruction):
+    """An instruction that changes no function."""
+
+    CHANGES: ClassVar[bool] = False
+
+
 @instruction(gives="block", shown=("block", "function"))
-class GetBlockOp(Instruction):
+class GetBlockOp(Query):
     """The block of a name. `number` tells blocks of one name apart, in program order.
 
     ```mlir
@@ -42,7 +50,7 @@ class GetBlockOp(Instruction):
 
 
 @instruction("block", gives="loop*")
-class GetLoopsOp(Instruction):
+class GetLoopsOp(Query):
     """The loops around a block, outermost first.
 
     ```mlir
@@ -52,7 +60,7 @@ class GetLoopsOp(Instruction):
 
 
 @instruction("block|loop", gives="block*")
-class GetChildBlocksOp(Instruction):
+class GetChildBlocksOp(Query):
     """The blocks in a loop, in program order.
 
     ```mlir
@@ -62,7 +70,7 @@ class GetChildBlocksOp(Instruction):
 
 
 @instruction("block", gives="block*")
-class GetProducersOp(Instruction):
+class GetProducersOp(Query):
     """The blocks that write what a block reads.
 
     ```mlir
@@ -72,7 +80,7 @@ class GetProducersOp(Instruction):
 
 
 @instruction("block", gives="block*")
-class GetConsumersOp(Instruction):
+class GetConsumersOp(Query):
     """The blocks that read what a block writes.
 
     ```mlir
@@ -82,7 +90,7 @@ class GetConsumersOp(Instruction):
 
 
 @instruction("loop", gives="value*")
-class SamplePerfectTileOp(Instruction):
+class SamplePerfectTileOp(Query):
     """Factors whose product is the loop's extent, the last one at most `max_innermost`.
 
     ```mlir
@@ -103,7 +111,7 @@ class SamplePerfectTileOp(Instruction):
 
 
 @instruction(gives="value")
-class SampleCategoricalOp(Instruction):
+class SampleCategoricalOp(Query):
     """One of `candidates`, each as likely as `probs` says; the decision is its number.
 
     ```mlir
@@ -125,7 +133,7 @@ class SampleCategoricalOp(Instruction):
 
 
 @instruction("block", gives="loop")
-class SampleComputeLocationOp(Instruction):
+class SampleComputeLocationOp(Query):
     """A loop that a block may be computed in: number `decision` of those around its reader, or -2 for where it stands,
     or -1 for inlining it.
 
@@ -138,7 +146,7 @@ class SampleComputeLocationOp(Instruction):
 
 
 @instruction()
-class EnterPostprocOp(Instruction):
+class EnterPostprocOp(Query):
     """What follows is not the schedule's choice but repairs what it leaves; a replay may stop here.
 
     ```mlir

@@ -88,11 +88,13 @@ MODELS: dict[str, Callable[[], ModelProto]] = {
         layers=2, hidden=72, heads=3, tokens=17, batch=2, vocabulary=1000
     ),
     "a vision transformer of two layers": lambda: vision_transformer(layers=2, hidden=192, heads=3, pixels=112),
-    "SqueezeNet": lambda: light_model("squeezenet"),
 }
 LARGE: dict[str, Callable[[], ModelProto]] = {
     "MobileNet v2": lambda: mobilenet_v2(pixels=96, classes=100),
-    **{name: partial(light_model, name) for name in ("shufflenet", "densenet121", "inception_v1", "resnet50")},
+    **{
+        name: partial(light_model, name)
+        for name in ("squeezenet", "shufflenet", "densenet121", "inception_v1", "resnet50")
+    },
 }
 
 

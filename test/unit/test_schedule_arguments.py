@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from weft.dialects.schedule import Schedule as Dialect
+from weft.dialects.schedule.core import Instruction
 from weft.dialects.tir.core import PrimFuncOp
 from weft.tir import Schedule, ScheduleError, from_source
 
@@ -68,3 +70,21 @@ def test_whether_padding_can_be_decomposed_is_asked_without_a_change() -> None:
     before = str(made.mod)
     assert not made.can_decompose_padding("B", made.get_loops("B")[0])
     assert str(made.mod) == before
+
+
+def test_questions_and_choices_change_nothing() -> None:
+    """So nothing is verified after them."""
+    asked = schedule()
+    before = str(asked.mod)
+    block = asked.get_block("C")
+    loop = asked.get_loops(block)[0]
+    asked.get_child_blocks(loop)
+    asked.get_producers(block)
+    asked.get_consumers(block)
+    asked.sample_perfect_tile(loop, 2)
+    asked.sample_categorical([1, 2], [0.5, 0.5])
+    asked.sample_compute_location(block)
+    asked.enter_postproc()
+    assert str(asked.mod) == before
+    questions = {op for op in Dialect.operations if issubclass(op, Instruction) and not op.CHANGES}
+    assert {type(inst.op) for inst in asked.trace.insts} == questions

@@ -55,7 +55,7 @@ class Schedule:
     Args:
         mod: the module or the function; a copy of it is scheduled.
         seed: for decisions that are sampled; without one, each schedule draws others.
-        debug_mask: `"all"` verifies the module after each instruction.
+        debug_mask: `"all"` verifies the module after each instruction that may change it.
         error_render_level: what is said of an instruction that does not apply: `"detail"`, with the place and how to go
             on; `"fast"`, the sentence; `"none"`, nothing but that it does not.
     """
@@ -216,7 +216,7 @@ class Schedule:
             self.state.meanings[value] = meaning
             if value.name_hint is None:
                 _name(value, meaning)
-        if self._verifies:
+        if self._verifies and op.CHANGES:
             verify_midway(self.mod)
         return op.outputs
 
