@@ -189,18 +189,33 @@ class Library:
         names = [spec.name for spec in self._graph.outputs]
         return GraphModule(self._graph.graph, self._graph.library, self._params, self._graph.threads, names)
 
-    def get_graph_json(self) -> str:
+    @property
+    def graph_json(self) -> str:
         """The graph as TVM writes it."""
         return self._graph.graph_json
+
+    @property
+    def params(self) -> dict[str, NDArray]:
+        """The constants of the graph, by name."""
+        return dict(self._params)
+
+    @property
+    def lib(self) -> Library:
+        """The kernels: the library itself."""
+        return self
+
+    def get_graph_json(self) -> str:
+        """The graph as TVM writes it."""
+        return self.graph_json
 
     get_executor_config = get_graph_json
 
     def get_params(self) -> dict[str, NDArray]:
         """The constants of the graph, by name."""
-        return dict(self._params)
+        return self.params
 
     def __iter__(self) -> Iterator[object]:
-        return iter((self.get_graph_json(), self, self.get_params()))
+        return iter((self.graph_json, self, self.params))
 
 
 @checked

@@ -12,6 +12,8 @@ import numpy as np
 from ...dialects.support.arguments import checked
 from .expr import Expr, Operand, Tuple, as_value, const
 from .operators import Operator, operator
+from .rearranging import reverse_reshape, sliding_window, yolo_reorg
+from .simulated import simulated_dequantize, simulated_quantize
 
 Axes: TypeAlias = "int | Sequence[int] | None"
 
@@ -149,6 +151,12 @@ def _filled_up(value: Expr, missing: Sequence[int]) -> Expr:
     return operator("concatenate")([value, rest], 0) if count else rest
 
 
+@checked
+def checkpoint(data: Operand) -> Expr:
+    """`data` as it is. Gradients keep what they need: nothing is computed again for them."""
+    return Expr(as_value(data))
+
+
 def _input_first(name: str) -> Operator:
     """The builder of a transposed convolution whose layout names, in TVM, call the input channels of the weight `O`:
     by default "OIW", where what stands first is as many as the data has."""
@@ -213,6 +221,13 @@ COMPOSITES = {
     "one_hot": one_hot,
     "full": full,
     "matrix_set_diag": matrix_set_diag,
+    "annotation.checkpoint": checkpoint,
+    "annotation.on_device": operator("on_device"),
+    "reverse_reshape": reverse_reshape,
+    "sliding_window": sliding_window,
+    "vision.yolo_reorg": yolo_reorg,
+    "qnn.simulated_quantize": simulated_quantize,
+    "qnn.simulated_dequantize": simulated_dequantize,
     "nn.conv1d_transpose": _input_first("nn.conv1d_transpose"),
     "nn.conv3d_transpose": _input_first("nn.conv3d_transpose"),
     "nn.global_max_pool1d": global_max_pool1d,

@@ -175,7 +175,7 @@ def tensor_type(shape: Sequence[int | AnyExtent] = (), dtype: str = "float32") -
         element = scalar_type(dtype)
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"there is no element type '{dtype}'") from error
-    extents = [DYNAMIC if isinstance(n, AnyExtent) else n for n in shape]
+    extents = [DYNAMIC if isinstance(n, AnyExtent) else int(n) for n in shape]
     if any(n < 0 and n != DYNAMIC for n in extents):
         raise UsageError(f"a shape has no negative extents: {list(extents)}")
     return TensorType(element, extents)
@@ -191,7 +191,7 @@ def var(
     """A variable of the type given, or of a tensor of `shape` and `dtype`; a type that is a dtype is that of a scalar.
 
     Raises:
-        UsageError: both a type and a shape are given, or neither.
+        UsageError: both a type and a shape are given, or neither; or there cannot be such a name.
     """
     types = [
         *([] if type_annotation is None else [_annotated(type_annotation)]),
@@ -200,6 +200,11 @@ def var(
     if len(types) != 1:
         raise UsageError(f"the variable '{name_hint}' is given either a type or a shape")
     value = Block(arg_types=types).args[0]
+    if not SSAValue.is_valid_name(name_hint):
+        raise UsageError(
+            f"a variable cannot be called '{name_hint}'",
+            hint="a name is made of letters, digits and _ $ . - and does not begin with a digit",
+        )
     value.name_hint = name_hint
     return Var(value)
 

@@ -13,6 +13,7 @@ import pytest
 import weft
 from weft import relay
 from weft.dialects.relay.core import ConstantOp
+from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.relay.ops.qnn.arithmetic import QnnAddOp
 from weft.dialects.relay.ops.qnn.quantization import RequantizeOp
 from weft.dialects.relay.reference import evaluate_op
@@ -123,3 +124,17 @@ def array_of(value: Any) -> NDArray:
     array = owner.numpy()
     assert array is not None
     return array
+
+
+@pytest.mark.parametrize("compute", ["int64", "float32", "float64"])
+@pytest.mark.parametrize(("rounding", "halves"), [("UPWARD", [-1, 0, 1, 2]), ("TONEAREST", [-2, -1, 1, 2])])
+def test_requantized_halves_are_rounded_as_is_said(compute: str, rounding: str, halves: list[int]) -> None:
+    x = relay.var("x", shape=(4,), dtype="int32")
+    half, one, zero = relay.const(0.5), relay.const(1.0), relay.const(0)
+    made = relay.qnn.requantize(x, half, zero, one, zero, rounding=rounding, compute_dtype=compute)
+    data = np.array([-3, -1, 1, 3], np.int32)
+    (found,) = evaluate_function(relay.Function([x], made), [data])
+    assert found.tolist() == halves
+    many = relay.qnn.requantize(x, relay.const(1e9), zero, one, zero, compute_dtype=compute, out_dtype="int32")
+    (kept,) = evaluate_function(relay.Function([x], many), [data])
+    assert kept.tolist() == [-(2**31), -(10**9), 10**9, 2**31 - 1]

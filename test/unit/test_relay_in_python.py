@@ -349,3 +349,13 @@ def test_passes_take_tvms_arguments_in_tvms_order() -> None:
     assert relay.transform.DeadCodeElimination(True, True).ignore_impurity
     assert relay.transform.RemoveUnusedFunctions(["f", "g"]).entry == ("f", "g")
     assert relay.transform.RemoveUnusedFunctions().entry == ()
+
+
+def test_extents_may_be_numpys_integers() -> None:
+    assert relay.TensorType((np.int64(2), np.int32(3))) == TensorType(f32, [2, 3])
+
+
+@pytest.mark.parametrize("name", ["", "1x", "input:0"])
+def test_a_name_that_cannot_be_written_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="a variable cannot be called"):
+        relay.var(name, shape=(2,))

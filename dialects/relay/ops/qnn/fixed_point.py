@@ -29,7 +29,7 @@ from ..broadcast import (
     RightShiftOp,
     SubtractOp,
 )
-from ..elementwise import AbsOp, CastOp, ClipOp, RoundOp, SignOp
+from ..elementwise import AbsOp, CastOp, ClipOp, FloorOp, RoundOp, SignOp
 from ..reinterpret import ReinterpretOp
 from ..transform import ReshapeOp
 
@@ -139,6 +139,28 @@ def requantized(
     wide = times_ratio(emit, centred(emit, x, zero), scale, along(emit, wanted[0], x, axis), rounding)
     moved = emit(AddOp(wide, cast(emit, along(emit, wanted[1], x, axis), i64)))
     return clipped(emit, moved, element)
+
+
+def requantized_in_floats(
+    emit: Emit,
+    x: SSAValue,
+    given: tuple[SSAValue, SSAValue],
+    wanted: tuple[SSAValue, SSAValue],
+    element: Attribute,
+    axis: int,
+    rounding: Rounding,
+    wide: Attribute,
+) -> SSAValue:
+    """A number of one scale and zero point as one of others, by a product of floats of the type `wide`. What is rounded
+    has its zero point: halves go up, or away from zero (`TONEAREST`)."""
+    scale, zero = (along(emit, parameter, x, axis) for parameter in given)
+    ratio = emit(DivideOp(cast(emit, scale, f64), cast(emit, along(emit, wanted[0], x, axis), f64)))
+    product = emit(MultiplyOp(cast(emit, centred(emit, x, zero), wide), cast(emit, ratio, wide)))
+    moved = emit(AddOp(product, cast(emit, along(emit, wanted[1], x, axis), wide)))
+    size = emit(AbsOp(moved)) if rounding == "TONEAREST" else moved
+    rounded = emit(FloorOp(emit(AddOp(size, emit.constant(0.5, type=wide)))))
+    whole = emit(MultiplyOp(rounded, emit(SignOp(moved)))) if rounding == "TONEAREST" else rounded
+    return clipped(emit, cast(emit, whole, f64) if element == i32 else whole, element)
 
 
 def quantized(emit: Emit, x: SSAValue, scale: SSAValue, zero: SSAValue, element: Attribute, axis: int) -> SSAValue:

@@ -26,6 +26,7 @@ from .fixed_point import (
     extent_along,
     quantized,
     requantized,
+    requantized_in_floats,
 )
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32")
@@ -113,8 +114,8 @@ class DequantizeOp(QnnOp):
 
 @irdl_op_definition
 class RequantizeOp(QnnOp):
-    """Integers of one scale and zero point as those of others, by a product in fixed point. Halves go up, or away from
-    zero with the rounding "TONEAREST".
+    """Integers of one scale and zero point as those of others, by a product in fixed point, or of floats with a
+    `compute_dtype` of "float32" or "float64". Halves go up, or away from zero with the rounding "TONEAREST".
 
     `y = np.clip(np.floor((x - z) * (s / t) + 0.5) + z, -128, 127).astype("int8")`
 
@@ -146,7 +147,7 @@ class RequantizeOp(QnnOp):
 
     def check(self) -> None:
         one_of(self.rounding.data, ROUNDINGS, "rounding")
-        one_of(self.compute_dtype.data, ("None", "int64"), "compute_dtype")
+        one_of(self.compute_dtype.data, ("None", "int64", "float32", "float64"), "compute_dtype")
         one_of(self.out_dtype.data, INTEGERS, "out_dtype")
         check_quantized(self.data, "the data")
         extent = extent_along(self.data, self.axis.value.data)
@@ -155,15 +156,12 @@ class RequantizeOp(QnnOp):
 
     def canonical(self, emit: Emit) -> SSAValue:
         rounding = "UPWARD" if self.rounding.data == "None" else assume("Rounding", self.rounding.data)
-        return requantized(
-            emit,
-            self.data,
-            (self.input_scale, self.input_zero_point),
-            (self.output_scale, self.output_zero_point),
-            named_type(self.out_dtype.data),
-            self.axis.value.data,
-            rounding,
-        )
+        given, wanted = (self.input_scale, self.input_zero_point), (self.output_scale, self.output_zero_point)
+        element, axis = named_type(self.out_dtype.data), self.axis.value.data
+        if self.compute_dtype.data.startswith("float"):
+            wide = named_type(self.compute_dtype.data)
+            return requantized_in_floats(emit, self.data, given, wanted, element, axis, rounding, wide)
+        return requantized(emit, self.data, given, wanted, element, axis, rounding)
 
 
 OPS: list[type[Operation]] = [QuantizeOp, DequantizeOp, RequantizeOp]

@@ -1,0 +1,88 @@
+"""Operators of TVM that put elements at other places, made of those that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...dialects.support.arguments import checked
+from ...dialects.support.diagnostics import UsageError
+from .expr import Expr, Operand, as_value, const, tensor_type, var
+from .operators import operator
+
+
+def _known(data: Operand, what: str) -> Expr:
+    """An expression whose extents are all known.
+
+    Raises:
+        UsageError: one is not.
+    """
+    expr = Expr(as_value(data))
+    if -1 in expr.shape:
+        raise UsageError(f"relay.{what} needs extents that are known, and got {expr!r}")
+    return expr
+
+
+@checked
+def reverse_reshape(data: Operand, newshape: Sequence[int]) -> Expr:
+    """`data` in another shape, where 0 keeps an extent and -1 stands for what is left, both counted from the last
+    dimension: `(10, 5, 4)` by `(-1, 0)` is `(50, 4)`.
+
+    Raises:
+        UsageError: the number of elements differs, an extent is not known, or a number is below -1.
+    """
+    data = _known(data, "reverse_reshape")
+    if any(n < -1 for n in newshape):
+        raise UsageError(f"relay.reverse_reshape takes extents, 0 and -1, and got {list(newshape)}")
+    backwards = var("backwards", tensor_type(data.shape[::-1], data.dtype))
+    shape = operator("reshape")(backwards, list(newshape)[::-1]).shape
+    return operator("reshape")(data, shape[::-1])
+
+
+@checked
+def sliding_window(data: Operand, axis: int, window_shape: Sequence[int], strides: Sequence[int]) -> Expr:
+    """All windows over the dimensions from `axis` on: the dimensions before it, how many windows there are along each
+    of the others, and the window.
+
+    Raises:
+        UsageError: there are not as many sizes and strides as dimensions, or a window does not fit.
+    """
+    data = _known(data, "sliding_window")
+    rank = len(data.shape)
+    first = axis + rank if axis < 0 else axis
+    if not 0 <= first < rank or not len(window_shape) == len(strides) == rank - first:
+        raise UsageError(
+            f"relay.sliding_window over the dimensions from {axis} on of {data!r} needs a size and a stride for each,"
+            f" and got {list(window_shape)} and {list(strides)}"
+        )
+    for extent, size, stride in zip(data.shape[first:], window_shape, strides, strict=True):
+        if not 1 <= size <= extent or stride < 1:
+            raise UsageError(f"a window of {size} that moves by {stride} does not fit into an extent of {extent}")
+    result = data
+    for place in reversed(range(rank - first)):
+        starts = np.arange(0, data.shape[first + place] - window_shape[place] + 1, strides[place], dtype=np.int32)
+        indices = starts[:, None] + np.arange(window_shape[place], dtype=np.int32)
+        result = operator("take")(result, const(indices), first + place)
+    counts = range(first, 2 * rank - first, 2)
+    return operator("transpose")(result, [*range(first), *counts, *(d + 1 for d in counts)])
+
+
+@checked
+def yolo_reorg(data: Operand, stride: int) -> Expr:
+    """`[n, c, h, w]` as `[n, c * stride^2, h / stride, w / stride]`, in the order of Darknet's reorg layer: the data is
+    first read as `[n, c / stride^2, h * stride, w * stride]`.
+
+    Raises:
+        UsageError: an extent is not known or does not divide, or it has not four dimensions.
+    """
+    data = _known(data, "vision.yolo_reorg")
+    if len(data.shape) != 4 or stride < 1:
+        raise UsageError(f"relay.vision.yolo_reorg takes [n, c, h, w] and a stride, and got {data!r} and {stride}")
+    n, c, h, w = data.shape
+    if c % stride**2 or h % stride or w % stride:
+        raise UsageError(f"relay.vision.yolo_reorg: {data!r} does not divide by the stride {stride}")
+    spread = operator("reshape")(data, (n, c // stride**2, h * stride, w * stride))
+    return operator("reshape")(
+        operator("nn.space_to_depth")(spread, stride), (n, c * stride**2, h // stride, w // stride)
+    )

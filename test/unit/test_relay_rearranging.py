@@ -1,0 +1,78 @@
+"""Operators of TVM that put elements at other places, made of those that there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import sliding_window_view
+
+from weft import relay
+from weft.dialects.support.diagnostics import UsageError
+
+relay: Any = relay
+
+
+def run(made: Any, x: Any, array: Any) -> Any:
+    return relay.create_executor().evaluate(relay.Function([x], made))(array)
+
+
+def test_a_shape_is_read_from_its_end() -> None:
+    x = relay.var("x", shape=(10, 5, 4))
+    assert relay.reverse_reshape(x, (-1, 0)).shape == (50, 4)
+    assert relay.reverse_reshape(x, (0, -1)).shape == (5, 40)
+    assert relay.reverse_reshape(x, (2, -1, 0)).shape == (2, 25, 4)
+    with pytest.raises(UsageError, match="takes extents, 0 and -1"):
+        relay.reverse_reshape(x, (-2,))
+    with pytest.raises(UsageError, match="needs extents that are known"):
+        relay.reverse_reshape(relay.var("y", shape=(relay.Any(), 4)), (-1,))
+
+
+@pytest.mark.parametrize(
+    ("axis", "sizes", "strides"), [(1, (3, 4, 5), (1, 2, 3)), (-1, (2,), (4,)), (0, (1, 1, 2, 2), (1, 3, 1, 9))]
+)
+def test_windows_are_numpys(axis: int, sizes: Any, strides: Any) -> None:
+    x, data = relay.var("x", shape=(2, 3, 8, 9)), np.arange(2 * 3 * 8 * 9, dtype=np.float32).reshape(2, 3, 8, 9)
+    axes = tuple(range(axis % 4, 4))
+    step = tuple(slice(None, None, s) for s in strides)
+    wanted = sliding_window_view(data, sizes, axes)[(*(slice(None),) * (axis % 4), *step)]
+    np.testing.assert_array_equal(run(relay.sliding_window(x, axis, sizes, strides), x, data), wanted)
+
+
+@pytest.mark.parametrize(
+    ("axis", "sizes", "strides", "message"),
+    [
+        (1, (3,), (1,), "needs a size and a stride for each"),
+        (2, (9,), (1,), "does not fit"),
+        (2, (2,), (0,), "does not fit"),
+    ],
+)
+def test_windows_that_do_not_fit_are_refused(axis: int, sizes: Any, strides: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        relay.sliding_window(relay.var("x", shape=(2, 3, 8)), axis, sizes, strides)
+
+
+def test_reorg_is_darknets() -> None:
+    n, c, h, w, s = 2, 8, 4, 6, 2
+    x, data = relay.var("x", shape=(n, c, h, w)), np.arange(n * c * h * w, dtype=np.float32)
+    wanted: list[float] = []
+    for b in range(n):
+        for k in range(c):
+            offset, channel = divmod(k, c // s**2)
+            for j in range(h):
+                for i in range(w):
+                    row = j * s + offset // s + h * s * (channel + c // s**2 * b)
+                    wanted.append(float(data[i * s + offset % s + w * s * row]))
+    found = run(relay.vision.yolo_reorg(x, s), x, data.reshape(n, c, h, w))
+    assert found.shape == (n, c * s**2, h // s, w // s) and found.ravel().tolist() == wanted
+    with pytest.raises(UsageError, match="does not divide by the stride 3"):
+        relay.vision.yolo_reorg(x, 3)
+    with pytest.raises(UsageError, match="takes \\[n, c, h, w\\]"):
+        relay.vision.yolo_reorg(relay.var("y", shape=(4, 4)), 2)
+
+
+def test_a_checkpoint_is_its_data() -> None:
+    x = relay.var("x", shape=(3,))
+    assert relay.annotation.checkpoint(x).value is x.value
+    assert relay.annotation.on_device(x, "cpu").value.owner.name == "relay.on_device"
