@@ -88,8 +88,9 @@ class Layout:
             raise VerifyException(f"{what} has rank {len(shape)}, but layout {self.text} has {self.rank} dimensions")
         for axis, extent in zip(self.axes, shape, strict=True):
             if axis.factor and extent != axis.factor:
+                found = "an extent that is not known" if extent == DYNAMIC else f"extent {extent}"
                 raise VerifyException(
-                    f"{what} has extent {extent} where layout {self.text} has a block of {axis.factor}{axis.name}"
+                    f"{what} has {found} where layout {self.text} has a block of {axis.factor}{axis.name}"
                 )
 
     def extents(self, shape: Sequence[int]) -> dict[str, int]:

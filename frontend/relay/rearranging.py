@@ -26,15 +26,15 @@ def _known(data: Operand, what: str) -> Expr:
 
 @checked
 def reverse_reshape(data: Operand, newshape: Sequence[int]) -> Expr:
-    """`data` in another shape, where 0 keeps an extent and -1 stands for what is left, both counted from the last
-    dimension: `(10, 5, 4)` by `(-1, 0)` is `(50, 4)`.
+    """`data` in another shape, where 0 keeps an extent, -1 stands for what is left, -2 keeps all that are left, and -3 is
+    the product of two, all counted from the last dimension: `(10, 5, 4)` by `(-1, 0)` is `(50, 4)`.
 
     Raises:
-        UsageError: the number of elements differs, an extent is not known, or a number is below -1.
+        UsageError: the number of elements differs, an extent is not known, or a number is below -3.
     """
     data = _known(data, "reverse_reshape")
-    if any(n < -1 for n in newshape):
-        raise UsageError(f"relay.reverse_reshape takes extents, 0 and -1, and got {list(newshape)}")
+    if any(n < -3 for n in newshape):
+        raise UsageError(f"relay.reverse_reshape takes extents and 0 to -3, and got {list(newshape)}")
     backwards = var("backwards", tensor_type(data.shape[::-1], data.dtype))
     shape = operator("reshape")(backwards, list(newshape)[::-1]).shape
     return operator("reshape")(data, shape[::-1])

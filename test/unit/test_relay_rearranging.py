@@ -23,8 +23,9 @@ def test_a_shape_is_read_from_its_end() -> None:
     assert relay.reverse_reshape(x, (-1, 0)).shape == (50, 4)
     assert relay.reverse_reshape(x, (0, -1)).shape == (5, 40)
     assert relay.reverse_reshape(x, (2, -1, 0)).shape == (2, 25, 4)
-    with pytest.raises(UsageError, match="takes extents, 0 and -1"):
-        relay.reverse_reshape(x, (-2,))
+    assert relay.reverse_reshape(x, (0, -3)).shape == (10, 20) and relay.reverse_reshape(x, (-2, 0)).shape == (10, 5, 4)
+    with pytest.raises(UsageError, match="takes extents and 0 to -3"):
+        relay.reverse_reshape(x, (-4, 2, 5, 0, 0))
     with pytest.raises(UsageError, match="needs extents that are known"):
         relay.reverse_reshape(relay.var("y", shape=(relay.Any(), 4)), (-1,))
 

@@ -248,7 +248,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
     which a better one covers more than `iou_threshold`; ONNX's NonMaxSuppression.
 
     The result is rows (batch, class, box) and how many there are; the other rows are 0. In the format "tensorflow" it is
-    (class, box) for each batch, their scores, and how many each batch has.
+    (class, box) for each batch, class after class, their scores, and how many each batch has.
 
     ```mlir
     %m = relay.constant dense<2> : tensor<i64>
@@ -322,7 +322,6 @@ class AllClassNonMaxSuppressionOp(RelayOp):
         indices = np.zeros((batches, classes * count, 2), np.int64)
         chosen = np.zeros((batches, classes * count), scores.dtype)
         for b, found in enumerate(rows):
-            found.sort(key=lambda row, b=b: -float(scores[b][row]))
             if found:
                 indices[b, : len(found)] = found
                 chosen[b, : len(found)] = [scores[b][row] for row in found]
