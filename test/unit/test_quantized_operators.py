@@ -17,6 +17,7 @@ from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.relay.ops.qnn.arithmetic import QnnAddOp
 from weft.dialects.relay.ops.qnn.quantization import RequantizeOp
 from weft.dialects.relay.reference import evaluate_op
+from weft.transforms.relay.canonicalize_ops import CanonicalizeOpsPass
 
 NDArray = npt.NDArray[Any]
 
@@ -138,3 +139,14 @@ def test_requantized_halves_are_rounded_as_is_said(compute: str, rounding: str, 
     many = relay.qnn.requantize(x, relay.const(1e9), zero, one, zero, compute_dtype=compute, out_dtype="int32")
     (kept,) = evaluate_function(relay.Function([x], many), [data])
     assert kept.tolist() == [-(2**31), -(10**9), 10**9, 2**31 - 1]
+
+
+def test_numbers_of_one_scale_are_not_multiplied() -> None:
+    x = relay.var("x", shape=(4,), dtype="int32")
+    scale = relay.const(0.3)
+    for other in (scale, relay.const(0.3)):
+        made = relay.qnn.requantize(x, scale, relay.const(3), other, relay.const(-2))
+        written = str(CanonicalizeOpsPass()(relay.IRModule.from_expr(made)))
+        assert "relay.multiply" not in written and "right_shift" not in written
+        (found,) = evaluate_function(relay.Function([x], made), [np.array([-300, 3, 4, 200], np.int32)])
+        assert found.tolist() == [-128, -2, -1, 127]

@@ -19,6 +19,7 @@ from xdsl.utils.hints import isa
 from .... import te
 from ....support.dtypes import dtype_name
 from ...base import DYNAMIC, NonComputational, normalize_axis, shape_of, tensor
+from ...core import ConstantOp
 from ...decomposition import Emit, WrittenOut
 from ..broadcast import (
     AddOp,
@@ -89,6 +90,12 @@ def cast(emit: Emit, x: SSAValue, element: Attribute) -> SSAValue:
     return x if tensor(x).element_type == element else emit(CastOp(x, dtype=dtype_name(element)))
 
 
+def are_same(a: SSAValue, b: SSAValue) -> bool:
+    """Whether two values are one, or constants that are equal."""
+    first, second = a.owner, b.owner
+    return a is b or (isinstance(first, ConstantOp) and isinstance(second, ConstantOp) and first.value == second.value)
+
+
 def centred(emit: Emit, x: SSAValue, zero: SSAValue) -> SSAValue:
     """`x - zero` in 32 bits."""
     return emit(SubtractOp(cast(emit, x, i32), zero))
@@ -136,7 +143,11 @@ def requantized(
 ) -> SSAValue:
     """A number of one scale and zero point as one of others."""
     scale, zero = (along(emit, parameter, x, axis) for parameter in given)
-    wide = times_ratio(emit, centred(emit, x, zero), scale, along(emit, wanted[0], x, axis), rounding)
+    number = centred(emit, x, zero)
+    if are_same(given[0], wanted[0]):
+        wide = cast(emit, number, i64)
+    else:
+        wide = times_ratio(emit, number, scale, along(emit, wanted[0], x, axis), rounding)
     moved = emit(AddOp(wide, cast(emit, along(emit, wanted[1], x, axis), i64)))
     return clipped(emit, moved, element)
 
