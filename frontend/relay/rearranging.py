@@ -26,8 +26,8 @@ def _known(data: Operand, what: str) -> Expr:
 
 @checked
 def reverse_reshape(data: Operand, newshape: Sequence[int]) -> Expr:
-    """`data` in another shape, where 0 keeps an extent, -1 stands for what is left, -2 keeps all that are left, and -3 is
-    the product of two, all counted from the last dimension: `(10, 5, 4)` by `(-1, 0)` is `(50, 4)`.
+    """`data` in another shape, where 0 keeps an extent, -1 stands for what is left, -2 keeps all that are left, and -3
+    is the product of two, all counted from the last dimension: `(10, 5, 4)` by `(-1, 0)` is `(50, 4)`.
 
     Raises:
         UsageError: the number of elements differs, an extent is not known, or a number is below -3.
