@@ -156,6 +156,28 @@ tir.prim_func @f(%y: memref<40x1200xf32>, %z: f32) {
     assert not_proved(func) == []
 
 
+def test_pixels_that_are_counted_on_from_row_to_row_are_told_apart_by_their_number() -> None:
+    """Tiles of 9 of 13 * 1300 pixels leave a rest, so that no tile begins where a row does."""
+    func = parsed("""
+tir.prim_func @f(%y: memref<1300x13x40xf32>, %z: f32) {
+  tir.for parallel %i = 0 to 1878 {
+    tir.for %j = 0 to 9 {
+      tir.for %k = 0 to 40 {
+        tir.block @b(%v: spatial 16900, %w: spatial 40) = [%i * 9 + %j, %k] where [%i * -9 + %j * -1 + 16899]
+            reads() writes(%y[%v floordiv 13, %v mod 13, %w] : memref<1300x13x40xf32>) {
+          %c = arith.constant 13 : index
+          %row = arith.divui %v, %c : index
+          %place = arith.remui %v, %c : index
+          memref.store %z, %y[%row, %place, %w] : memref<1300x13x40xf32>
+        }
+      }
+    }
+  }
+}""")
+    func.verify()
+    assert not_proved(func) == []
+
+
 def test_what_is_not_proved_is_named() -> None:
     func = parsed("""
 tir.prim_func @f(%n: memref<4xindex>, %x: memref<8xf32>, %y: memref<4xf32>) {

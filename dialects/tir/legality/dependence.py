@@ -21,10 +21,10 @@ from ..analyzer import IntExpr, const, dim, from_affine
 from ..analyzer.answers import Range as Interval
 from ..analyzer.iter_map import detect_iter_map
 from ..blocks import BlockOp, IterKind, blocks_under
-from ..buffers import AllocBufferOp
+from ..buffers import AllocBufferOp, shape_of
 from ..calls import Handed
 from ..loops import ForOp, enclosing_loops, loop_of, loop_range
-from ..symbols import MAX_EXTENT, as_affine, depends_on_symbols, dimension
+from ..symbols import MAX_EXTENT, as_affine, depends_on_symbols, dimension, product
 from ..thread_axes import axis_of, is_shared
 from .bounds import buffer_name, never_runs
 from .decide import Space, Verdict
@@ -107,6 +107,9 @@ def never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts | No
             return Verdict.PROVED
     if _is_symbolic(first) or _is_symbolic(second):
         return Verdict.UNKNOWN  # at places that are known only when the function is called
+    if [each is None for each in parts.of(first)] == [each is None for each in parts.of(second)]:
+        if _separated(loop, parts.joined(first), parts.joined(second)):
+            return Verdict.PROVED
     verdict = _search(loop, first, second)
     if any(touch.access.op.parent_op() is not touch.block for touch in (first, second)):
         return Verdict.PROVED if verdict == Verdict.PROVED else Verdict.UNKNOWN  # under a branch, perhaps not made
@@ -168,6 +171,12 @@ _Parts = tuple[dict[AffineExpr, int], dict[AffineExpr, int], int, int]
 """An index as what the loops outside add, what the loop's variable adds, and the least and greatest of the rest."""
 
 
+def _bound(touch: Touch, indices: Sequence[AffineExpr]) -> list[AffineExpr]:
+    """Indices over the iterators of a block, over the variables of its loops."""
+    bindings = touch.block.bindings.data.results
+    return [substitute(index, bindings) for index in indices]
+
+
 class _TouchParts:
     """The parts of the index of an access in each dimension, for one loop: dimensions are first the loops outside, then
     the loop's variable, then the loops within, which each access has for itself."""
@@ -182,10 +191,25 @@ class _TouchParts:
         """Of one access, which has a map; `None` for a dimension in which they cannot be told apart."""
         if (known := self._known.get(id(touch))) is not None:
             return known
-        map, bindings = touch.access.map, touch.block.bindings.data.results
-        assert map is not None
-        found = self._known[id(touch)] = self._of(touch.block, [substitute(index, bindings) for index in map.results])
+        assert touch.access.map is not None
+        found = self._known[id(touch)] = self._of(touch.block, _bound(touch, touch.access.map.results))
         return found
+
+    def joined(self, touch: Touch) -> tuple[_Parts | None, ...]:
+        """Of the same access, where neighbouring dimensions in which it cannot be told apart are one: that of
+        `x[i floordiv 13, i mod 13]` is `i`."""
+        assert touch.access.map is not None
+        places: list[AffineExpr] = []
+        was_known = True
+        for size, index, known in zip(
+            shape_of(touch.access.buffer), touch.access.map.results, self.of(touch), strict=True
+        ):
+            if known is None and not was_known:
+                places[-1] = product(places[-1], as_affine(size)) + index
+            elif known is None:
+                places.append(index)
+            was_known = known is not None
+        return self._of(touch.block, _bound(touch, places))
 
     def of_iterators(self, block: BlockOp, numbers: Sequence[int]) -> tuple[_Parts | None, ...]:
         """Of the values of some iterators of a block."""
