@@ -46,6 +46,14 @@ def test_of_equal_tiles_the_one_that_streams_fewer_vectors_is_chosen() -> None:
     assert (tile.rows, tile.columns) == (12, 2)
 
 
+def test_rows_may_leave_a_rest_where_those_that_divide_keep_the_units_idle() -> None:
+    """39 pixels and 63 blocks: rows of 13 have no room for three columns, and 63 blocks are no pairs."""
+    tile = tile_of(blocked_conv(1, 1, 63, 1, 39, 1, 16))
+    assert (tile.rows, tile.columns) == (8, 3)  # five times 8, of which one is left, and not 13 x 1
+    tile = tile_of(blocked_conv(1, 1, 62, 1, 39, 1, 16))
+    assert (tile.rows, tile.columns) == (13, 2)
+
+
 def test_what_differs_in_the_last_bit_is_equal() -> None:
     """197 rows leave the same rest in tiles of 6 x 3 and of 11 x 2, whose merits 1.98989... differ in the last bit."""
     tile = tile_of(batch_matmul(12, 197, 768, 64))

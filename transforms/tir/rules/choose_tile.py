@@ -5,7 +5,7 @@ A tile's merit is what it computes for what it reads, from how the block's acces
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import gcd
@@ -19,6 +19,9 @@ from ..analysis.producers import written_buffer
 from ..analysis.strides import flat_accesses, iterator_ranges
 from .choosing import choose
 from .registers import VectorRegisters
+
+NEAR_PEAK = 1.8
+"""Multiply-adds per cycle from which on a product's tiles leave little to gain: two is the most."""
 
 MIN_STRIDED_MERIT = 0.4
 """Multiply-adds per cycle below which vectors whose elements lie apart are not worth putting together."""
@@ -84,26 +87,47 @@ def propose_tiles(block: BlockOp, registers: VectorRegisters) -> Tiles | None:
         return None
     extents = {i: block.likely_extents[i] for i in spatial[:-1]}
     extents[vector] = -(-extent // lanes)
-    candidates = [Tile(vector, lanes, None, 1, None, 1)]
-    for row in (None, *spatial[:-1]):
-        for rows in _sizes(extents[row]) if row is not None else [1]:
-            for column in (None, *spatial):
-                if column is not None and (column == row or extents[column] == 1):
-                    continue
-                if column is not None and row is not None and not reuse.vectors_serve(row, rows):
-                    continue
-                for columns in _divisors(extents[column]) if column is not None else [1]:
-                    if column == vector and extent % lanes and columns > 1 and extents[vector] < 4 * columns:
-                        continue  # a rest of some lanes would be a large part of the work
-                    # registers: the tile, one vector for each column, one for a broadcast
-                    if rows * columns + columns + 1 > registers.count - 1:
-                        continue
-                    if column is not None and not reuse.scalars_serve(column, columns):
-                        continue
-                    candidates.append(Tile(vector, lanes, row, rows, column, columns))
+    fits = _Fits(spatial, vector, lanes, extent, extents, reuse, registers)
+    candidates = [Tile(vector, lanes, None, 1, None, 1), *fits.tiles(_sizes)]
+    if reuse.is_product and max(_merit(tile, extents, reuse).work for tile in candidates) < NEAR_PEAK:
+        candidates += fits.tiles(_sizes_with_rest)
     if any(step not in (0, 1) for step in reuse.steps):
         candidates = [tile for tile in candidates if _merit(tile, extents, reuse).work >= MIN_STRIDED_MERIT]
     return Tiles(block, candidates, extents, reuse) if candidates else None
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """What tells which tiles of a block fit the registers."""
+
+    spatial: Sequence[int]
+    vector: int
+    lanes: int
+    extent: int
+    extents: Mapping[int, int]
+    reuse: Reuse
+    registers: VectorRegisters
+
+    def tiles(self, sizes: Callable[[int], Sequence[int]]) -> Iterator[Tile]:
+        """The tiles whose rows are of one of the `sizes` for their extent."""
+        vector, extents, reuse = self.vector, self.extents, self.reuse
+        for row in (None, *self.spatial[:-1]):
+            for rows in sizes(extents[row]) if row is not None else [1]:
+                for column in (None, *self.spatial):
+                    if column is not None and (column == row or extents[column] == 1):
+                        continue
+                    if column is not None and row is not None and not reuse.vectors_serve(row, rows):
+                        continue
+                    for columns in _divisors(extents[column]) if column is not None else [1]:
+                        if column == vector and self.extent % self.lanes and columns > 1:
+                            if extents[vector] < 4 * columns:
+                                continue  # a rest of some lanes would be a large part of the work
+                        # registers: the tile, one vector for each column, one for a broadcast
+                        if rows * columns + columns + 1 > self.registers.count - 1:
+                            continue
+                        if column is not None and not reuse.scalars_serve(column, columns):
+                            continue
+                        yield Tile(vector, self.lanes, row, rows, column, columns)
 
 
 class ReadKind(Enum):
@@ -152,6 +176,11 @@ class Reuse:
             return None
         dims = [replace.get(number, dim) for number, dim in enumerate(self._dims)]
         return linear(substitute(position, dims), {**self._ranges, **ranges})
+
+    @property
+    def is_product(self) -> bool:
+        """Whether vectors meet scalars, so that a tile's rows and columns both use what is read again."""
+        return {ReadKind.SCALAR, ReadKind.VECTOR} <= set(self._kinds)
 
     def moves(self, iterator: int, size: int) -> Moves:
         """For each read, by kind, whether it moves within `size` values of `iterator`."""
@@ -207,6 +236,12 @@ def _sizes(n: int) -> list[int]:
     """Tile sizes for an extent: its divisors, and, if they are few, sizes that leave a rest."""
     divisors = _divisors(n)
     return divisors if max(divisors) >= 6 or n <= 6 else [*divisors, *range(6, min(n, 15))]
+
+
+def _sizes_with_rest(n: int) -> list[int]:
+    """The sizes that `_sizes` leaves out, where some whole tiles fit beside the rest."""
+    known = _sizes(n)
+    return [size for size in range(6, 15) if size not in known and 4 * size <= n]
 
 
 class Merit(NamedTuple):
