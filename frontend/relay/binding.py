@@ -39,6 +39,7 @@ def bind(expr: Expr, binds: Mapping[Var, Operand]) -> Expr:
 def bind_params_by_name(func: FuncOp, params: Mapping[str, npt.ArrayLike]) -> FuncOp: ...
 @overload
 def bind_params_by_name(func: ModuleOp, params: Mapping[str, npt.ArrayLike]) -> ModuleOp: ...
+@checked
 def bind_params_by_name(func: FuncOp | ModuleOp, params: Mapping[str, npt.ArrayLike]) -> FuncOp | ModuleOp:
     """A function, or a module and its `@main`, with parameters made constants; what is given stays as it is.
 

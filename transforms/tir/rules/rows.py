@@ -75,10 +75,14 @@ def schedule_rows(blocks: list[BlockOp]) -> bool:
 
 
 def is_chain(blocks: list[BlockOp]) -> bool:
-    """Whether the last of `blocks` writes an output, the only one, and the others what later ones read."""
+    """Whether the last of `blocks` writes an output, the only one, and the others what later ones of them read."""
     if any(block.conditions for block in blocks) or isinstance(written_buffer(blocks[-1]).owner, AllocBufferOp):
         return False
-    return all(isinstance(written_buffer(b).owner, AllocBufferOp) and consumers(b) for b in blocks[:-1])
+    for block in blocks[:-1]:
+        readers = consumers(block)
+        if not isinstance(written_buffer(block).owner, AllocBufferOp) or not readers or not set(readers) <= set(blocks):
+            return False
+    return True
 
 
 def shared_rows(blocks: list[BlockOp], max_row_bytes: int = MAX_ROW_BYTES) -> int | None:
