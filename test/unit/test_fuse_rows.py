@@ -132,6 +132,40 @@ def test_a_layer_norm_is_one_kernel() -> None:
     assert len(kernels(text, "tvm")) == 4
 
 
+def layer_norm_of_halves(rows: int | str, columns: int, function: str = "") -> str:
+    """Statistics in f32, of which the scale and the shift are cast to; the scale goes through a function before."""
+    h, t = f"tensor<{rows}x{columns}xf16>", f"tensor<{rows}x{columns}xf32>"
+    m, g, v = f"tensor<{rows}x1xf32>", f"tensor<{columns}xf16>", f"tensor<{columns}xf32>"
+    cast = '{dtype = "float32"}'
+    of_scale = f"%7 = relay.{function} %6 : {v}" if function else ""
+    return f"""relay.func @main(%x: {h}, %g: {g}, %b: {g}) -> {h} {{
+      %0 = relay.cast %x {cast} : ({h}) -> {t}
+      %1 = relay.mean %0 {{axis = array<i64: 1>, keepdims = true}} : ({t}) -> {m}
+      %2 = relay.variance %0, %1 {{axis = array<i64: 1>, keepdims = true}} : ({t}, {m}) -> {m}
+      %3 = relay.subtract %0, %1 : ({t}, {m}) -> {t}
+      %4 = relay.rsqrt %2 : {m}
+      %5 = relay.multiply %3, %4 : ({t}, {m}) -> {t}
+      %6 = relay.cast %g {cast} : ({g}) -> {v}
+      {of_scale}
+      %8 = relay.multiply %5, {"%7" if function else "%6"} : ({t}, {v}) -> {t}
+      %9 = relay.cast %b {cast} : ({g}) -> {v}
+      %10 = relay.add %8, %9 : ({t}, {v}) -> {t}
+      %11 = relay.cast %10 {{dtype = "float16"}} : ({t}) -> {h}
+      relay.return %11 : {h}
+    }}"""
+
+
+def test_a_layer_norm_of_halves_is_one_kernel_with_statistics_in_single() -> None:
+    text = layer_norm_of_halves(32, 50)
+    assert kernels(text) == ["cast mean subtract variance rsqrt multiply cast multiply cast add cast"]
+    assert_same(text, *arrays(text), rtol=2e-3, atol=2e-3)
+    assert len(kernels(layer_norm_of_halves(32, 50, "negative"))) == 1
+
+
+def test_what_costs_something_is_not_computed_again_for_every_row() -> None:
+    assert len(kernels(layer_norm_of_halves(32, 50, "exp"))) > 1
+
+
 def test_attention_is_one_kernel_with_what_moves_its_rows() -> None:
     text = attention(2, 3, 20, 24, 16)
     assert len(kernels(text)) == 1

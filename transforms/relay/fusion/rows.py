@@ -6,19 +6,23 @@ what was a tensor in memory becomes a row that stays in the nearest cache: a lay
 scale) is one kernel, so is softmax with the scale and mask before it, and a product of matrices with the softmax of its
 rows and the next product.
 
-Nothing is computed twice. What a merge saves is the bytes that are not written and read again; it costs nothing but the
+Nothing is computed twice but what costs next to nothing (`FREE`), as the cast of a scale that every row is multiplied
+by. What a merge saves is the bytes that are not written and read again; it costs nothing but the
 loops' freedom: it is refused where there are too few rows to share out, or where a row is too large to stay near.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import prod
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
 from ....dialects.relay.base import DYNAMIC, Fusion, RelayOp, ReshapeLike, is_true, shape_of, tensor
 from ....dialects.relay.core import ConstantOp
+from ....dialects.relay.ops.broadcast import AddOp, MultiplyOp, SubtractOp
+from ....dialects.relay.ops.elementwise import CastOp, NegativeOp
 from ....dialects.relay.ops.nn.dense import BatchMatmulOp
 from ....dialects.relay.ops.transform import TransposeOp
 from ....dialects.support.dtypes import byte_width
@@ -30,6 +34,9 @@ MAX_ROW_BYTES = 64 * 1024
 
 MIN_ROWS = 16
 """Fewer rows are not enough for the threads, where there is something to do for them."""
+
+FREE = (CastOp, NegativeOp, AddOp, SubtractOp, MultiplyOp)
+"""Operators whose values may be computed again for every row that reads them."""
 
 SMALL = 4096
 """Elements of the largest value below which one thread does it all."""
@@ -130,11 +137,14 @@ class _Merging:
         for op, node in ops.items():
             if not isinstance(op, RelayOp) or self.flow.graph.patterns[node] > Fusion.OUT_ELEMWISE_FUSABLE:
                 return Refusal.ROWS, node
-            inner = {number for number, value in enumerate(op.operands) if value.owner in ops}
-            shared = [op.shared_rows(number) for number in (inner | {0} if self.reduces(node) else inner)]
-            if 0 in shared:
-                return Refusal.ROWS, node
-            depths += shared
+            for number, value in enumerate(op.operands):
+                reduced = number == 0 and self.reduces(node)
+                if value.owner not in ops and not reduced:
+                    continue
+                if shared := op.shared_rows(number):
+                    depths.append(shared)
+                elif reduced or not is_free(value.owner, ops):
+                    return Refusal.ROWS, node
         depth = min(depths)
         products = [op for op in ops if isinstance(op, BatchMatmulOp)]
         for product in products:
@@ -204,3 +214,15 @@ class _Merging:
 def _row_bytes(op: Operation, depth: int) -> int:
     """What a reduction gives its row; elementwise operators are mostly computed where they are needed."""
     return prod(shape_of(op.results[0])[depth:]) * byte_width(tensor(op.results[0]).element_type)
+
+
+def is_free(value: Operation | Block, inside: Collection[Operation]) -> bool:
+    """Whether the value of an operator costs nothing to compute wherever it is read: a few instructions on what comes
+    from outside of a group. A cast of the scale of a layer norm is, which has no rows."""
+    op = value
+    while isinstance(op, FREE):
+        made = [operand.owner for operand in op.operands if operand.owner in inside]
+        if len(made) != 1:
+            return not made
+        (op,) = made
+    return False
