@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from oracle_records import Graph, Json, Node, Record
 from oracle_relay import ID
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from weft.dialects.relay.base import Fusion
 from weft.dialects.relay.core import FuncOp, PrimitiveOp, ReturnOp, YieldOp
@@ -100,15 +100,20 @@ def recorded(result: Record) -> Fused:
 def fused_module(graph: Graph, module: ModuleOp) -> Fused:
     """What became of a built graph (`oracle_relay.build`) in `module`."""
     (func,) = (op for op in module.ops if isinstance(op, FuncOp))
+    return fused_block(graph, func.body.block)
+
+
+def fused_block(graph: Graph, block: Block) -> Fused:
+    """The same, for the body of a function, and what is nested in it."""
     kernels: list[Kernel] = []
     outer = list(graph.params)
-    for op in func.body.block.ops:
+    for op in _ops(block):
         if isinstance(op, PrimitiveOp):
             members = [_id(inner) for inner in op.body.block.ops if not isinstance(inner, YieldOp)]
             arguments = tuple(_producer(graph, value) for value in op.arguments)
             kernel = Kernel(tuple(sorted(members)), _root(op), arguments, op.computes, op.reshape_only is not None)
             kernels.append(kernel)
-        elif not isinstance(op, ReturnOp):
+        elif not isinstance(op, ReturnOp | YieldOp):
             outer.append(_id(op))
     kernels.sort(key=lambda kernel: kernel.root)
     places: dict[int, list[int]] = {}
@@ -118,6 +123,13 @@ def fused_module(graph: Graph, module: ModuleOp) -> Fused:
     removed = [node.id for node in graph.nodes if node.id not in places]
     copied = [(member, tuple(where)) for member, where in sorted(places.items()) if len(where) > 1]
     return Fused(tuple(kernels), tuple(sorted(outer)), tuple(removed), tuple(copied))
+
+
+def _ops(block: Block) -> Iterator[Operation]:
+    for op in block.ops:
+        yield op
+        for region in op.regions if not isinstance(op, PrimitiveOp) else ():
+            yield from _ops(region.block)
 
 
 def _id(op: Operation) -> int:

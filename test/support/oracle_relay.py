@@ -23,8 +23,8 @@ ID = "oracle.id"
 OPERATORS = {op.name.removeprefix("relay."): op for op in Relay.operations if issubclass(op, RelayOp)}
 
 LATER_STAGE = frozenset({"let", "if", "function", "call", "global_var", "ref_create", "ref_read", "ref_write"})
-"""Nodes that `relay` has no operation for yet: control flow, references, nested functions, and `let`, which keeps apart
-what it binds, where SSA keeps nothing apart."""
+"""Nodes that are no operators: control flow, references, nested functions, and `let`, which keeps apart what it binds,
+where SSA keeps nothing apart. `oracle_control` builds some of them."""
 
 # What records say beyond an operator's attributes, always the default, and what they leave out.
 _IGNORED = {("broadcast_to", "dtype"), ("sort", "dtype")}
@@ -32,7 +32,7 @@ _LEFT_OUT: dict[str, dict[str, int]] = {"cumsum": {"axis": 0}}
 
 
 def unsupported(graph: Graph) -> list[str]:
-    """The kinds of nodes of a graph that cannot be built."""
+    """The kinds of nodes of a graph that `build` does not build."""
     return sorted({node.op for node in graph.nodes if node.op in LATER_STAGE})
 
 
