@@ -81,9 +81,13 @@ DEBUG = Knob(
 )
 NO_COLOR = Knob("NO_COLOR", "", "when set to anything, reports on a terminal are not coloured (https://no-color.org)")
 CACHE_DIR = Knob(
-    "WEFT_CACHE_DIR", "", "directory in which compiled kernels are kept, found by content; nothing is kept where unset"
+    "WEFT_CACHE_DIR",
+    "",
+    "directory in which compiled kernels and programs are kept, found by content; nothing is kept where unset",
 )
-CACHE_LIMIT = Knob("WEFT_CACHE_LIMIT", 1024, "megabytes of compiled kernels that are kept on disk; the oldest go first")
+CACHE_LIMIT = Knob(
+    "WEFT_CACHE_LIMIT", 1024, "megabytes of kernels and programs that are kept on disk; the oldest go first"
+)
 JOBS = Knob("WEFT_JOBS", 0, "processes that generate code; as many as there are processors where unset or 0")
 CUDA_LIBRARY = Knob("WEFT_CUDA_LIBRARY", "libcuda.so.1", "the library of the CUDA driver")
 CC = Knob("CC", "cc", "the C compiler, of the target c and for linking exported libraries")
