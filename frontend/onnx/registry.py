@@ -118,7 +118,7 @@ CONVERTERS: dict[str, Versions] = {
 
 def register_converter(name: str, convert: Converter, since: int = 1) -> None:
     """Have the ONNX operator `name` (`"com.example.Rotary"`), from version `since` on, imported by `convert`."""
-    note_change(convert.__module__)
+    note_change("a converter")
     CONVERTERS[name] = {**CONVERTERS.get(name, {}), since: convert}
 
 

@@ -122,7 +122,7 @@ def add_kind(kind: TargetKind) -> TargetKind:
     Raises:
         UsageError: there is one of that name.
     """
-    note_change(getattr(kind.generate, "__module__", "") or "a kind of target")
+    note_change("a kind of target")
     return _add_kind(kind)
 
 

@@ -133,7 +133,7 @@ def add(implementation: Implementation) -> None:
     Raises:
         UsageError: there is no such operator, or it has another implementation of this name.
     """
-    note_change(getattr(implementation.compute, "__module__", "") or "unknown")
+    note_change("an implementation")
     _add(implementation)
 
 
@@ -166,7 +166,7 @@ def implementations(operator: str) -> list[Implementation]:
 def register_lowering(lower: L) -> L:
     """Let a function lower fused functions: it is given a `relay.func` and the target, and gives a `tir.prim_func` of
     the same inputs and outputs, or `None`. Those registered later are asked first."""
-    note_change(getattr(lower, "__module__", "") or "unknown")
+    note_change("a lowering")
     _REGISTRY.lowerings.append(lower)
     return lower
 

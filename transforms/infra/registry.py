@@ -110,8 +110,8 @@ def register_pass(pass_type: P | str, /) -> P | Callable[[P], P]:
             if not issubclass(cls, XdslPass):
                 raise TypeError(f"register_pass takes a pass, got {given!r}")
             note_author(cls.__module__)
-            note_change(cls.__module__)
             named = cls if cls.name == name else _renamed(cls, name)
+            note_change(cls.__module__ if named is cls else "a pass")
             _registered[name] = lambda: named
             _forget()
             return given
