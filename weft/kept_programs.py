@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _CONTEXTS = f"{__package__}.transforms.infra.context"
 _INTRINSICS = f"{__package__}.transforms.tir.intrinsics.tensor_intrin"
-_IRRELEVANT = {each.variable for each in (knobs.CACHE_DIR, knobs.CACHE_LIMIT, knobs.DEBUG, knobs.NO_COLOR)}
+_IRRELEVANT = {each.variable for each in (knobs.CACHE_DIR, knobs.CACHE_LIMIT, knobs.DEBUG, knobs.JOBS, knobs.NO_COLOR)}
 
 
 @dataclass
