@@ -53,6 +53,9 @@ GRAPH_SYMBOLS, POOLS = "weft.symbols", "weft.pools"
 """Attributes of the graph's own function: the names of the extents that are known when it is called, and for each pool
 of memory that depends on them a map to numbers whose product is its bytes."""
 
+SYMBOL_EXTENTS = "weft.extents"
+"""Attribute of the graph's own function: JSON with the symbols that follow from others, and what must hold."""
+
 DYNAMIC = -(2**63)
 """An extent that is not known, as xDSL has it (`DYNAMIC_INDEX`)."""
 
@@ -241,6 +244,9 @@ class CompiledGraph:
     images: tuple[bytes, ...] = ()
     """The objects linked to shared objects, for loading them without a linker: the program's, and the pool's; none
     where that was not done. They say nothing that the objects do not."""
+    extents: str = ""
+    """JSON: the symbols that follow from others (`defined`: pairs of a number and a size), and pairs of sizes of which
+    the first must not be above the second, with words for it (`at_most`)."""
 
 
 POOL = "weft_pool_1"

@@ -25,7 +25,19 @@ from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
 from ..transforms.infra.parts import Sink, settle, take_apart
 from ..transforms.infra.timing import timed
-from .abi import CONSTANTS_TABLE, ENTRY, GRAPH_SYMBOLS, INPUTS, POOL, POOLS, CompiledGraph, DeviceCode, Site, TensorSpec
+from .abi import (
+    CONSTANTS_TABLE,
+    ENTRY,
+    GRAPH_SYMBOLS,
+    INPUTS,
+    POOL,
+    POOLS,
+    SYMBOL_EXTENTS,
+    CompiledGraph,
+    DeviceCode,
+    Site,
+    TensorSpec,
+)
 from .affine_sizes import sizes_of
 from .check_sites import read_checks
 from .constant_data import constant_data
@@ -182,6 +194,7 @@ def compile_graph(
         table.steps,
         found.symbols,
         found.pools,
+        extents=found.extents,
     )
 
 
@@ -231,6 +244,7 @@ class _Facts:
     records_at: int
     symbols: tuple[str, ...]
     pools: tuple[tuple[Size, ...], ...]
+    extents: str
 
 
 def code_units(module: ModuleOp) -> list[tuple[str | None, str]]:
@@ -278,12 +292,14 @@ def _signature(module: ModuleOp) -> tuple[tuple[TensorSpec, ...], tuple[TensorSp
     return inputs, outputs, arena.value.data
 
 
-def _sizes(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, ...], tuple[tuple[Size, ...], ...]]:
-    """The names of the graph's symbols, and the bytes of the pools that depend on them."""
+def _sizes(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, ...], tuple[tuple[Size, ...], ...], str]:
+    """The names of the graph's symbols, the bytes of the pools that depend on them, and what is said of extents."""
     names, pools = attributes.get(GRAPH_SYMBOLS), attributes.get(POOLS)
     if not isa(names, ArrayAttr[StringAttr]) or not isa(pools, ArrayAttr[AffineMapAttr]):
-        return (), ()
-    return tuple(name.data for name in names), tuple(sizes_of(pool) for pool in pools)
+        return (), (), ""
+    said = attributes.get(SYMBOL_EXTENTS)
+    text = said.data if isinstance(said, StringAttr) else ""
+    return tuple(name.data for name in names), tuple(sizes_of(pool) for pool in pools), text
 
 
 def _constants(module: ModuleOp) -> tuple[NDArray, ...]:

@@ -1,17 +1,19 @@
 """Numbers that are known when a graph is called: as compiled code and the runtime agree on them.
 
 A size is an integer, a symbol `("n", 0)`, by its number, or what is made of sizes: `("+", a, b)`, `("*", a, b)`,
-`("//", a, b)` and `("%", a, b)`. Needs no compiler.
+`("//", a, b)` and `("%", a, b)`, `("min", a, b)` and `("max", a, b)`. Needs no compiler.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 Size: TypeAlias = "int | tuple[str, int] | tuple[str, Size, Size]"
 
-OPERATORS = ("+", "*", "//", "%")
+OPERATORS = ("+", "*", "//", "%", "min", "max")
 
 
 def evaluate(size: Size, symbols: Sequence[int]) -> int:
@@ -29,8 +31,12 @@ def evaluate(size: Size, symbols: Sequence[int]) -> int:
             return a * b
         case "//":
             return a // b
-        case _:
+        case "%":
             return a % b
+        case "min":
+            return min(a, b)
+        case _:
+            return max(a, b)
 
 
 def to_json(size: Size) -> object:
@@ -60,3 +66,41 @@ def from_json(value: object, symbols: int) -> Size:
             case _:
                 pass
     raise ValueError(f"{value} is no size over {symbols} symbols")
+
+
+@dataclass(frozen=True)
+class SymbolExtents:
+    """The symbols that follow from others, by number, in an order in which they can be evaluated, and pairs of sizes of
+    which the first must not be above the second, with words for it."""
+
+    defined: tuple[tuple[int, Size], ...] = ()
+    at_most: tuple[tuple[Size, Size, str], ...] = ()
+
+
+def read_extents(text: str, symbols: int) -> SymbolExtents:
+    """What is said of the extents of a graph of so many symbols.
+
+    Raises:
+        ValueError: it is nothing that can be.
+    """
+    if not text:
+        return SymbolExtents()
+    said = json.loads(text)
+    if not isinstance(said, dict):
+        raise ValueError(f"{text} says nothing of extents")
+    entries = cast("dict[str, object]", said)
+    defined: list[tuple[int, Size]] = []
+    for entry in cast("list[object]", entries.get("defined", [])):
+        match cast("list[object]", entry):
+            case [int(number), size] if 0 <= number < symbols:
+                defined.append((number, from_json(size, symbols)))
+            case _:
+                raise ValueError(f"{entry} is no symbol and its size")
+    at_most: list[tuple[Size, Size, str]] = []
+    for entry in cast("list[object]", entries.get("at_most", [])):
+        match cast("list[object]", entry):
+            case [a, b, str(words)]:
+                at_most.append((from_json(a, symbols), from_json(b, symbols), words))
+            case _:
+                raise ValueError(f"{entry} are no two sizes")
+    return SymbolExtents(tuple(defined), tuple(at_most))

@@ -45,7 +45,7 @@ from ..lowering.abi import (
     Step,
     TensorSpec,
 )
-from ..lowering.sizes import Size, from_json, to_json
+from ..lowering.sizes import Size, from_json, read_extents, to_json
 from .image import link_images
 from .memory import aligned_bytes
 
@@ -158,7 +158,8 @@ def _sizes(graph: CompiledGraph) -> dict[str, object]:
     """What is said of a graph that runs at several sizes; of others, nothing."""
     if not graph.symbols:
         return {}
-    return {"symbols": list(graph.symbols), "pools": [[to_json(size) for size in pool] for pool in graph.pools]}
+    pools = [[to_json(size) for size in pool] for pool in graph.pools]
+    return {"symbols": list(graph.symbols), "pools": pools, **({"extents": graph.extents} if graph.extents else {})}
 
 
 def load(path: str | os.PathLike[str]) -> CompiledGraph:
@@ -223,7 +224,9 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         ),
         tuple(_device_code(entry) for entry in fields.each("device_code")) if fields.has("device_code") else (),
         images,
+        fields.string("extents") if fields.has("extents") else "",
     )
+    read_extents(graph.extents, len(symbols))
     _check_steps(graph)
     return graph
 

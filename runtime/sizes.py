@@ -15,7 +15,7 @@ import numpy as np
 
 from ..dialects.support.element_types import item_bytes, numpy_dtype_of
 from ..lowering.abi import CompiledGraph, TensorSpec
-from ..lowering.sizes import evaluate
+from ..lowering.sizes import evaluate, read_extents
 from .memory import NotEnoughMemory, aligned_bytes
 from .tensors import InputError
 
@@ -87,7 +87,9 @@ class Sizes:
 
     def __init__(self, graph: CompiledGraph):
         self._graph = graph
-        self._places = [_place(graph, number) for number in range(len(graph.symbols))]
+        self._extents = read_extents(graph.extents, len(graph.symbols))
+        defined = {number for number, _ in self._extents.defined}
+        self._places = {n: _place(graph, n) for n in range(len(graph.symbols)) if n not in defined}
         self._known: dict[tuple[int, ...], Layout] = {}
 
     def symbols(self, arrays: Sequence[NDArray]) -> tuple[int, ...]:
@@ -96,15 +98,24 @@ class Sizes:
         Raises:
             InputError: an array has another extent than follows from the others.
         """
-        symbols = tuple([arrays[tensor].shape[axis] for tensor, axis in self._places])
+        found = [0] * len(self._graph.symbols)
+        for number, (tensor, axis) in self._places.items():
+            found[number] = arrays[tensor].shape[axis]
+        for number, size in self._extents.defined:
+            found[number] = max(0, evaluate(size, found))
+        symbols = tuple(found)
         for spec, array in zip(self._graph.inputs, arrays, strict=True):
             if spec.extents is None or array.shape == shape_of(spec, symbols):
                 continue
-            said = ", ".join(f"{name} = {size}" for name, size in zip(self._graph.symbols, symbols, strict=True))
+            said = ", ".join(f"{self._graph.symbols[number]} = {symbols[number]}" for number in self._places)
             raise InputError(
                 f"input '{spec.name}' has shape {list(array.shape)}, the graph takes "
                 f"{list(shape_of(spec, symbols))} where {said}"
             )
+        for least, most, words in self._extents.at_most:
+            if evaluate(least, symbols) > evaluate(most, symbols):
+                said = ", ".join(f"{self._graph.symbols[number]} = {symbols[number]}" for number in self._places)
+                raise InputError(f"the graph takes inputs for which {words}, not {said}")
         return symbols
 
     def layout(self, symbols: tuple[int, ...]) -> Layout:

@@ -46,6 +46,7 @@ from xdsl.utils.exceptions import VerifyException
 from .. import te
 from ..support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..support.dtypes import is_storage
+from ..te.assume import agree
 from .blocking import PLAIN, Blocks, Wish
 from .inference import inferred_once
 from .precision import Precision
@@ -252,6 +253,21 @@ class RelayOp(IRDLOperation, ABC):
         Called only when all shapes are static.
         """
         raise NotImplementedError(f"{self.name} has no compute")
+
+    def extents(self, given: Sequence[te.Tensor]) -> Sequence[Sequence[te.Dim]] | None:
+        """The extents of the results where `compute` need not say them; `None` where it does.
+
+        Raises:
+            TypeError: they are not known.
+        """
+        return None
+
+    STANDS_ALONE: ClassVar[bool] = False
+    """Whether fusion leaves it alone: it is no kernel."""
+
+    def told_extents(self) -> Sequence[SSAValue]:
+        """The operands whose elements say what extents the results have."""
+        return ()
 
     @classmethod
     def has_compute(cls) -> bool:
@@ -498,6 +514,8 @@ def broadcast_dims(a: int, b: int) -> int:
         return b
     if DYNAMIC in (a, b):
         return max(a, b)  # the other one is static and not 1: the dynamic one must be equal to it, or 1
+    if agree(a, b):
+        return a if isinstance(a, int) else b if isinstance(b, int) else a
     raise VerifyException(f"dimensions {a} and {b} do not broadcast")
 
 

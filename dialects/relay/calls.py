@@ -16,8 +16,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
+    operand_def,
     opt_prop_def,
     prop_def,
+    result_def,
     traits_def,
     var_operand_def,
     var_result_def,
@@ -147,3 +149,32 @@ class CallLoweredOp(IRDLOperation):
             static and sum(sizes) != prod(result.get_shape())
         ):
             raise VerifyException(f"({', '.join(map(str, given))}) one after the other are not {result}")
+
+
+@irdl_op_definition
+class ViewOp(IRDLOperation):
+    """The same memory under another shape with as many elements, where extents are known when the graph runs.
+
+    It stands in `@main` from the `tir` phase on, as `relay.call_lowered` does.
+
+    ```mlir
+    %y = relay.view %x : (tensor<?x?x8xf32>) -> tensor<?x8xf32>
+    ```
+    """
+
+    name = "relay.view"
+
+    source = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), NonComputational())
+
+    def __init__(self, source: SSAValue, type: Attribute):
+        super().__init__(operands=[source], result_types=[type])
+
+    def verify_(self) -> None:
+        given, seen = flatten_types([self.source.type])[0], flatten_types([self.result.type])[0]
+        static = is_static(given) and is_static(seen)
+        if given.element_type != seen.element_type or (static and prod(given.get_shape()) != prod(seen.get_shape())):
+            raise VerifyException(f"{given} and {seen} are not as many elements of one type")

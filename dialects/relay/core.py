@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from .calls import CallLoweredOp, CallOp
+from .calls import CallLoweredOp, CallOp, ViewOp
 from .functions import FuncOp, ReturnOp
 from .regions import PrimitiveOp, YieldOp
 from .values import ConstantOp, TupleGetOp, TupleOp
@@ -23,10 +23,12 @@ __all__ = [
     "ReturnOp",
     "TupleGetOp",
     "TupleOp",
+    "ViewOp",
     "YieldOp",
 ]
 
 OPS: list[type[Operation]] = [
     FuncOp, ReturnOp, CallOp, CallLoweredOp, ConstantOp, TupleOp, TupleGetOp, PrimitiveOp, YieldOp,
+    ViewOp,
 ]  # fmt: skip
 """The structural operations of the dialect."""

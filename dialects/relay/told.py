@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.ir import Attribute, SSAValue
 
-from .base import RelayOp
+from .. import te
+from ..support.dtypes import numpy_dtype
+from ..te.contents import contents
+from .base import RelayOp, tensor
 from .core import ConstantOp
 
 if TYPE_CHECKING:
@@ -38,6 +41,9 @@ class DynOp(RelayOp, ABC):
             VerifyException: the operands do not fit.
         """
 
+    def told_extents(self) -> Sequence[SSAValue]:
+        return self.told()
+
     def told(self) -> list[SSAValue]:
         """The operands of `TOLD`."""
         return [getattr(self, name) for name in self.TOLD]
@@ -52,6 +58,51 @@ class DynOp(RelayOp, ABC):
         types = op.result_types
         op.erase()
         return types
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor | Sequence[te.Tensor]:
+        names = [name for name, _ in self.get_irdl_definition().operands]
+        given = dict(zip(names, inputs, strict=True))
+        values = [self.contents_of(name, given.pop(name)) for name in self.TOLD]
+        data = [given[name] for name in names if name in given]
+        numbers = [[n for n in value if not isinstance(n, te.Expr)] for value in values]
+        if [len(each) for each in numbers] != [len(value) for value in values]:
+            return self.compute_symbolic(values, *data)
+        from .computing import compute_results
+
+        op = self.told_by(*(self._array(name, each) for name, each in zip(self.TOLD, numbers, strict=True)))
+        return compute_results(op, data)
+
+    def compute_symbolic(
+        self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor
+    ) -> te.Tensor | Sequence[te.Tensor]:
+        """The result where what is told is made of symbols: `told` are the elements of the operands of `TOLD`, and
+        `data` the other operands.
+
+        Raises:
+            TypeError: there is none.
+        """
+        raise TypeError("te: it takes numbers that are known when it is compiled")
+
+    def contents_of(self, name: str, tensor: te.Tensor) -> list[te.Dim | float]:
+        """What an operand of `TOLD` holds.
+
+        Raises:
+            TypeError: that is known only when it runs.
+        """
+        owner = getattr(self, name).owner
+        if isinstance(owner, ConstantOp) and (array := owner.numpy()) is not None:
+            return [value.item() for value in array.reshape(-1)]  # pyright: ignore[reportReturnType]
+        found = contents(tensor) or []
+        known = [value for value in found if value is not None]
+        if len(known) != len(found) or not all(isinstance(dim, int) for dim in tensor.dims):
+            raise TypeError(f"te: what '{name}' holds is known only when it runs")
+        return known
+
+    def _array(self, name: str, values: Sequence[te.Dim | float]) -> NDArray:
+        import numpy as np
+
+        type = tensor(getattr(self, name))
+        return np.array(values, numpy_dtype(type.element_type)).reshape(type.get_shape())
 
     def numpy(self, *inputs: NDArray) -> Sequence[NDArray]:
         from .reference import evaluate_op

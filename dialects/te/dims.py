@@ -522,3 +522,59 @@ def to_text(dim: Dim) -> str:
 _SIGNS = {
     BinaryKind.ADD: "+", BinaryKind.SUB: "-", BinaryKind.MUL: "*", BinaryKind.FLOORDIV: "//", BinaryKind.FLOORMOD: "%",
 }  # fmt: skip
+
+
+def as_signed(value: Dim | float) -> Dim | float:
+    """What index arithmetic has given, which may be below zero: an integer where it is one."""
+    return int(value.value) if isinstance(value, Const) else value
+
+
+def sign_of(dim: Dim) -> int | None:
+    """-1, 0 or 1 where it is surely below, at or above zero wherever the symbols are at least 1."""
+    if isinstance(dim, int):
+        return (dim > 0) - (dim < 0)
+    low, high = _bounds(_form(dim))
+    if low is not None and low > 0:
+        return 1
+    return -1 if high is not None and high < 0 else None
+
+
+def at_most(a: Dim, b: Dim) -> bool:
+    """Whether `a` is surely not above `b` wherever the symbols are at least 1."""
+    low, _ = _bounds(_minus(b, a))
+    return low is not None and low >= 0
+
+
+def extreme(kind: BinaryKind, a: Dim, b: Dim) -> Dim:
+    """The least or greatest of two extents; one of them where that is known."""
+    if at_most(a, b):
+        return a if kind == BinaryKind.MIN else b
+    if at_most(b, a):
+        return b if kind == BinaryKind.MIN else a
+    return simplified(_compound(kind, dim_expr(a), dim_expr(b)))
+
+
+def ceil_divided(dim: Dim, divisor: int) -> Dim:
+    """How many steps of `divisor` it takes to come to `dim`."""
+    return _written(_key(_quotient(_sum(_form(dim), ({}, divisor - 1)), divisor)))
+
+
+def substituted(dim: Dim, values: Mapping[Var, Dim]) -> Dim:
+    """`dim` with symbols replaced."""
+    match dim:
+        case Var():
+            return values.get(dim, dim)
+        case Compound(kind, lhs, rhs):
+            a, b = substituted(lhs, values), substituted(rhs, values)
+            return simplified(Compound(kind, dim_expr(a), dim_expr(b), index))
+        case _:
+            return dim
+
+
+def quotient(a: Dim, b: Dim) -> Dim:
+    """`a / b`, which comes out even, or is rounded down where `b` is a number.
+
+    Raises:
+        TypeError: whether it does is not known.
+    """
+    return simplified(dim_expr(_written(_key(_divided(_form(a), _form(b))))))

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, NameLoc, StringAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FileLineColLoc,
+    IntAttr,
+    LocationAttr,
+    NameLoc,
+    StringAttr,
+    TensorType,
+    TupleType,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...dialects.relay.base import RelayOp, Stateful, flatten_types, is_static
+from ...dialects import te
+from ...dialects.relay.base import DYNAMIC, RelayOp, Stateful, flatten_types, is_static, tensor
 from ...dialects.relay.core import ConstantOp, ReturnOp, TupleGetOp, TupleOp
+from ...dialects.relay.extents import Extents, Known, named_dim, results_of, unknown
 from ...dialects.relay.reference import evaluate_op
 from ...dialects.support.checks import CheckError
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.dtypes import numpy_dtype
+from ...dialects.te.assume import assuming
+from ...dialects.te.contents import Number
 from .tensors import check_fits, decode
 
 if TYPE_CHECKING:
@@ -51,6 +66,10 @@ class Emitter:
         self._file = FileLineColLoc(StringAttr(file), IntAttr(0), IntAttr(0))
         self._location: LocationAttr = self._file
         self._evaluated: dict[SSAValue, list[NDArray] | None] = {}
+        self.extents: Extents | None = None
+        """What is known of extents, where an input has some that are open."""
+        self.sources: dict[te.Var, tuple[SSAValue, int]] = {}
+        """The argument, and the axis of it, that a symbol is the extent of."""
 
     def location_of(self, name: str) -> LocationAttr:
         """The location of the model's node or value `name`."""
@@ -85,6 +104,8 @@ class Emitter:
             check_fits(type)
         op.location = self._location
         self.block.add_op(op)
+        if self.extents is not None:
+            self._learn(op, self.extents)
 
     def constant(self, array: NDArray, name: str) -> SSAValue:
         """A constant; `name` becomes part of a large one's key.
@@ -129,7 +150,84 @@ class Emitter:
             else:
                 self._evaluated[op.results[0]] = self._evaluate(op)
         arrays = self._evaluated[value]
-        return arrays[0] if arrays else None
+        return arrays[0] if arrays else self._known(value)
+
+    def _known(self, value: SSAValue) -> NDArray | None:
+        """A tensor that does not depend on what symbols are, though it is computed of them."""
+        import numpy as np
+
+        numbers = self.contents(value)
+        if numbers is None or any(number is None or isinstance(number, te.Expr) for number in numbers):
+            return None
+        type = tensor(value)
+        return np.array(numbers, numpy_dtype(type.element_type)).reshape(type.get_shape())
+
+    # Extents that are symbols
+
+    def begin_symbols(self, arguments: Sequence[tuple[SSAValue, Sequence[Sequence[str]]]]) -> None:
+        """Find out about extents from now on, for arguments whose `?` have names; what has none is a symbol of its
+        own."""
+        self.extents = Extents()
+        symbols: dict[str, te.Dim] = {}
+        given_names = {name for _, names in arguments for each in names for name in each}
+
+        def symbol(name: str) -> te.Dim:
+            return symbols.setdefault(name, te.var(name))
+
+        for value, names in arguments:
+            dims: list[list[te.Dim]] = []
+            found = unknown(flatten_types([value.type]), value.name_hint or "in")
+            for each, given in zip(found, names, strict=True):
+                named = zip(each.dims, given, strict=True)
+                dims.append([named_dim(name, given_names, symbol) if name else dim for dim, name in named])
+            self.extents.known[value] = [Known(tuple(each)) for each in dims]
+            for axis, dim in enumerate(dims[0] if isinstance(value.type, TensorType) else ()):
+                if isinstance(dim, te.Var):
+                    self.sources.setdefault(dim, (value, axis))
+
+    def _learn(self, op: Operation, extents: Extents) -> None:
+        """Note what follows for the results of an operation, and make their types as exact as that."""
+        missing = [operand for operand in op.operands if operand not in extents.known]
+        for operand in missing:
+            extents.known[operand] = unknown(flatten_types([operand.type]), operand.name_hint or "n")
+        types = [flatten_types([result.type]) for result in op.results]
+        flat = [type for each in types for type in each]
+        if not op.results:
+            return
+        if isinstance(op, RelayOp) and all(is_static(type) and prod(type.get_shape()) > MAX_CONTENTS for type in flat):
+            extents.note(op, [Known(tuple(type.get_shape())) for type in flat])
+            return
+        try:
+            extents.add(op)
+        except (Diagnostic, NotImplementedError):
+            extents.note(op, unknown(flat, op.name.rpartition(".")[2]))
+            return
+        for result in op.results:
+            result._type = _exact(result.type, iter(extents.of(result)))  # pyright: ignore[reportPrivateUsage]
+
+    def dims(self, value: SSAValue) -> tuple[te.Dim, ...]:
+        """The extents of a tensor, which may be symbols."""
+        if self.extents is None or value not in self.extents.known:
+            return unknown(flatten_types([value.type]), "n")[0].dims
+        return self.extents.of(value)[0].dims
+
+    def contents(self, value: SSAValue) -> Sequence[Number] | None:
+        """What a small tensor holds, as far as that is known."""
+        if self.extents is None or value not in self.extents.known or not isinstance(value.type, TensorType):
+            return None
+        return self.extents.of(value)[0].contents
+
+    def computes(self, op: RelayOp) -> bool:
+        """Whether an operation can be computed with the extents that its operands have; it is not inserted."""
+        if self.extents is None:
+            return True
+        try:
+            given = [tensor for operand in op.operands for tensor in self.extents.tensors(operand)]
+            with assuming():
+                results_of(op, given)
+        except Diagnostic:
+            return False
+        return True
 
     def _evaluate(self, op: Operation) -> list[NDArray] | None:
         """The result of an operation whose operands were evaluated; tuples are lists of tensors."""
@@ -163,6 +261,20 @@ class Emitter:
             if op.results and not any(r.first_use for r in op.results) and not op.has_trait(Stateful):
                 op.detach()
                 op.erase()
+
+
+MAX_CONTENTS = 64
+"""Of larger tensors the elements are not followed."""
+
+
+def _exact(type: Attribute, known: Iterator[Known]) -> Attribute:
+    """A type with the extents that are known."""
+    if isinstance(type, TupleType):
+        return TupleType(ArrayAttr([_exact(field, known) for field in type.types]))  # pyright: ignore[reportArgumentType]
+    if not isinstance(type, TensorType):
+        return type
+    dims = next(known).dims
+    return TensorType(tensor(type).element_type, [dim if isinstance(dim, int) else DYNAMIC for dim in dims])
 
 
 def _is_small(op: Operation) -> bool:

@@ -21,8 +21,9 @@ from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr,
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relay.base import flatten_types
+from ...dialects.relay.base import flatten_types, is_dynamic
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.extents import DIM_NAMES
 from ...dialects.support.diagnostics import Diagnostic, Note, Place, did_you_mean
 from ...dialects.support.plugins import broken
 from .control import WITH_GRAPHS, convert_graphs
@@ -48,7 +49,7 @@ from .schemas import (
 )
 from .scope import POISON, Poison, Scope
 from .sequences import ABSENT
-from .signature import Shapes, check_declared, input_types
+from .signature import Shapes, check_declared, input_types, names_of_dims
 from .soundness import check_sound
 
 if TYPE_CHECKING:
@@ -148,6 +149,9 @@ class _Importer:
             argument.location = self.emitter.location_of(value.name)
             argument.name_hint = identifier(value.name)
             scope.values[value.name] = argument
+        dim_names = [names_of_dims(value, types[value.name]) for value in inputs]
+        if any(map(is_dynamic, (types[value.name] for value in inputs))):
+            self.emitter.begin_symbols(list(zip(self.block.args, dim_names, strict=True)))
         self.convert_all(graph.node, scope)
         outputs = [self.lookup(value.name, scope, "the graph's output") for value in graph.output]
         if self.problems:
@@ -167,6 +171,9 @@ class _Importer:
                 ),
             },
         )
+        if self.emitter.extents is not None:
+            named = [ArrayAttr([StringAttr(name) for name in each]) for names in dim_names for each in names]
+            function.attributes[DIM_NAMES] = ArrayAttr(named)
         function.location = self.emitter.location_of(graph.name or "main")
         module = ModuleOp([function, *self.made])
         module.location = function.location

@@ -7,6 +7,7 @@ from itertools import combinations
 
 from xdsl.ir import SSAValue
 
+from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, broadcast_shapes, shape_of, tensor
 from ...dialects.support.dtypes import numpy_dtype
 from .elementwise import is_integer
@@ -51,6 +52,8 @@ def gemm(node: Node) -> SSAValue:
 
 def batched(node: Node, a: SSAValue, b: SSAValue, out_dtype: str = "") -> SSAValue:
     """`a @ b` where both have batch dimensions, which broadcast: one `nn.batch_matmul`."""
+    if DYNAMIC in (*shape_of(a), *shape_of(b)) and node.emitter.extents is not None:
+        return batched_symbols(node, a, b, out_dtype)
     batch = broadcast_shapes(shape_of(a)[:-2], shape_of(b)[:-2])
     rows, columns = shape_of(a)[-2], shape_of(b)[-1]
     if len(batch) == 1:  # nn.batch_matmul broadcasts one batch dimension itself
@@ -66,6 +69,25 @@ def batched(node: Node, a: SSAValue, b: SSAValue, out_dtype: str = "") -> SSAVal
             operand = node.emit("broadcast_to", operand, shape=[*batch, *matrix])
         flat.append(node.reshape(operand, [_product(batch), *matrix]))
     return node.reshape(_batch_matmul(node, flat[0], flat[1], out_dtype), [*batch, rows, columns])
+
+
+def batched_symbols(node: Node, a: SSAValue, b: SSAValue, out_dtype: str) -> SSAValue:
+    """`batched`, where extents are symbols."""
+    rank = max(rank_of(a), rank_of(b))
+    a, b = lift(node, a, rank), lift(node, b, rank)
+    if rank == 3:
+        return _batch_matmul(node, a, b, out_dtype)
+    ours, theirs = node.dims(a), node.dims(b)
+    batch = [n if m == 1 else m for m, n in zip(ours[:-2], theirs[:-2], strict=True)]
+    flat: list[SSAValue] = []
+    for operand, dims in ((a, ours), (b, theirs)):
+        if all(n == 1 for n in dims[:-2]):
+            flat.append(node.reshape_to(operand, [1, *dims[-2:]]))
+            continue
+        if any(n == 1 != m for m, n in zip(batch, dims[:-2], strict=True)):
+            operand = node.emit("dyn.broadcast_to", operand, node.shape_value([*batch, *dims[-2:]]))
+        flat.append(node.reshape_to(operand, [te.product(batch), *dims[-2:]]))
+    return node.reshape_to(_batch_matmul(node, flat[0], flat[1], out_dtype), [*batch, ours[-2], theirs[-1]])
 
 
 def _batch_matmul(node: Node, a: SSAValue, b: SSAValue, out_dtype: str) -> SSAValue:
@@ -90,8 +112,9 @@ def product(node: Node, a: SSAValue, b: SSAValue, out_dtype: str = "") -> SSAVal
     b = node.emit("expand_dims", b, axis=1, num_newaxis=1) if vectors[1] else b
     if rank_of(b) == 2:
         *leading, inner = shape_of(a)
-        y = dense(node, a if len(leading) == 1 else node.reshape(a, [_product(leading), inner]), b, out_dtype)
-        if len(leading) != 1:
+        flat = len(leading) == 1 or leading.count(DYNAMIC) > 1
+        y = dense(node, a if flat else node.reshape(a, [_product(leading), inner]), b, out_dtype)
+        if not flat:
             y = node.reshape(y, [*leading, shape_of(b)[1]])
     else:
         y = batched(node, a, b, out_dtype)

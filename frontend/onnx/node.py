@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ...dialects import te
 from ...dialects.relay import Relay
 from ...dialects.relay.base import DYNAMIC, RelayOp, Value, shape_of, tensor
 from ...dialects.support.advice import give_shapes
@@ -110,6 +111,28 @@ class Node:
                 f"where it follows from the shape of a model input, {give_shapes()}",
             )
         return array
+
+    def symbolic(self, index: int) -> list[te.Dim]:
+        """The integers of the input at `index`, which may be made of symbols.
+
+        Raises:
+            Unsupported: data decides them.
+        """
+        found = self.symbolic_or_none(index)
+        if found is None:
+            self.static(index)
+            raise Unsupported(f"input {index} ('{self.proto.input[index]}') is computed at run time", give_shapes())
+        return found
+
+    def symbolic_or_none(self, index: int) -> list[te.Dim] | None:
+        """`symbolic`; `None` where data decides them."""
+        value = self.input(index)
+        if (array := self.emitter.evaluate(value)) is not None:
+            return [int(v) for v in array.reshape(-1)]
+        numbers = self.emitter.contents(value)
+        if numbers is None or any(number is None or isinstance(number, float) for number in numbers):
+            return None
+        return [number for number in numbers if number is not None and not isinstance(number, float)]
 
     def static_scalar(self, index: int) -> float:
         """`static`, for a single number.
@@ -237,6 +260,64 @@ class Node:
             return value
         return self.emit("cast", value, dtype=dtype_name(element_type))
 
+    def dims(self, value: SSAValue) -> tuple[te.Dim, ...]:
+        """The extents of a tensor, which may be symbols."""
+        return self.emitter.dims(value)
+
+    def extent(self, dim: te.Dim) -> SSAValue:
+        """An extent as a scalar, computed from the shapes of the graph's arguments.
+
+        Raises:
+            Unsupported: it does not follow from those.
+        """
+        import numpy as np
+
+        match dim:
+            case int():
+                return self.constant(np.asarray(dim, np.int64))
+            case te.Const(value):
+                return self.constant(np.asarray(value, np.int64))
+            case te.Var():
+                if (found := self.emitter.sources.get(dim)) is None:
+                    raise Unsupported("an extent that data decides", give_shapes())
+                shape = self.emit("shape_of", found[0], dtype="int64")
+                return self.emit("take", shape, self.constant(np.asarray(found[1], np.int64)), axis=0, mode="clip")
+            case te.Binary(kind, lhs, rhs) if kind in _EXTENTS:
+                return self.emit(_EXTENTS[kind], self.extent(lhs), self.extent(rhs))
+            case _:
+                raise Unsupported("an extent that data decides", give_shapes())
+
+    def shape_value(self, dims: Sequence[te.Dim]) -> SSAValue:
+        """A shape as a vector."""
+        import numpy as np
+
+        if not dims or all(isinstance(dim, int) for dim in dims):
+            return self.constant(np.asarray(dims, np.int64))
+        return self.emit("stack", self.emitter.tuple([self.extent(dim) for dim in dims]), axis=0)
+
+    def reshape_to(self, value: SSAValue, wanted: Sequence[te.Dim], told: SSAValue | None = None) -> SSAValue:
+        """`value` under a shape of extents that may be symbols, of which one may be -1; `told` is this shape.
+
+        What only takes dimensions apart, or puts such together as fit, is an operator on elements; anything else is
+        the same memory seen otherwise.
+        """
+        dims = self.dims(value)
+        if len(wanted) == len(dims) and all(map(te.same, wanted, dims)):
+            return value
+        newshape: list[int] = []
+        for axis, dim in enumerate(wanted):
+            if isinstance(dim, int):
+                newshape.append(dim)
+            else:
+                newshape.append(0 if axis < len(dims) and te.same(dim, dims[axis]) else -1)
+        if newshape.count(-1) <= 1 and (0 not in wanted or 0 not in dims):
+            op = relay_operator("reshape")(value, newshape=newshape, allowzero=False)
+            if self.emitter.computes(op):
+                self.emitter.insert(op)
+                return op.results[0]
+            op.erase()
+        return self.emit("dyn.reshape", value, self.shape_value(wanted) if told is None else told)
+
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """`value` under another shape, in which one dimension may be -1; itself where it has that shape already.
 
@@ -272,6 +353,13 @@ class Node:
         if not -rank <= axis < rank:
             raise Malformed(f"axis {axis} is out of range for a tensor of rank {rank}")
         return axis % rank
+
+
+_EXTENTS = {
+    te.BinaryKind.ADD: "add", te.BinaryKind.SUB: "subtract", te.BinaryKind.MUL: "multiply",
+    te.BinaryKind.FLOORDIV: "floor_divide", te.BinaryKind.MIN: "minimum", te.BinaryKind.MAX: "maximum",
+}  # fmt: skip
+"""The operators on extents."""
 
 
 def _text(name: str, value: bytes) -> str:

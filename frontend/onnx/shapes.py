@@ -7,9 +7,11 @@ from math import isfinite
 
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import DYNAMIC, broadcast_shapes, shape_of, tensor
+from ...dialects import te
+from ...dialects.relay.base import DYNAMIC, broadcast_shapes, is_static, shape_of, tensor
+from ...dialects.relay.ops.slicing import ENDLESS
 from ...dialects.support.advice import give_shapes
-from ...dialects.support.dtypes import numpy_dtype
+from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
 from .tensors import check_memory, element_type
@@ -19,9 +21,13 @@ MAX_REPEATS = 1024
 
 
 def reshape(node: Node) -> SSAValue:
-    return node.emit(
-        "reshape", node.input(0), newshape=node.static_ints(1), allowzero=bool(node.integer("allowzero", 0))
-    )
+    x, allowzero = node.input(0), bool(node.integer("allowzero", 0))
+    if is_static(x.type) or node.emitter.extents is None:
+        return node.emit("reshape", x, newshape=node.static_ints(1), allowzero=allowzero)
+    wanted, dims = node.symbolic(1), node.dims(x)
+    if not allowzero:
+        wanted = [dims[axis] if n == 0 and axis < len(dims) else n for axis, n in enumerate(wanted)]
+    return node.reshape_to(x, wanted, node.input(1))
 
 
 def transpose(node: Node) -> SSAValue:
@@ -43,7 +49,9 @@ def split(node: Node) -> Sequence[SSAValue]:
     parts = len(node.proto.output) if sizes is None else len(sizes)
     if sizes is None:
         parts = max(node.integer("num_outputs", parts), 1)
-        length = node.static_shape(x)[axis]
+        length = shape_of(x)[axis]
+        if length == DYNAMIC:
+            node.static_shape(x)
         chunk = -(-length // parts)
         sizes = [min(chunk, length - i * chunk) for i in range(parts)]
         if min(sizes) < 0:
@@ -66,10 +74,32 @@ def slice_by_attributes(node: Node) -> SSAValue:
 
 
 def slice_by_inputs(node: Node) -> SSAValue:
+    bounds = node.symbolic(1), node.symbolic(2)
+    axes = node.static_ints(3) if node.optional(3) is not None else list(range(len(bounds[0])))
+    if any(isinstance(n, te.Expr) for each in bounds for n in each):
+        return slice_by_symbols(node, *bounds, axes)
     starts, ends = node.static_ints(1), node.static_ints(2)
-    axes = node.static_ints(3) if node.optional(3) is not None else list(range(len(starts)))
     steps = node.static_ints(4) if node.optional(4) is not None else [1] * len(starts)
     return slice_of(node, starts, ends, axes, steps)
+
+
+def slice_by_symbols(node: Node, starts: Sequence[te.Dim], ends: Sequence[te.Dim], axes: list[int]) -> SSAValue:
+    """A slice whose bounds are made of symbols: `relay.dyn.strided_slice`, which takes one for each dimension."""
+    import numpy as np
+
+    x = node.input(0)
+    steps = node.static_ints(4) if node.optional(4) is not None else [1] * len(starts)
+    if not len(starts) == len(ends) == len(axes) == len(steps):
+        raise Malformed(f"starts {starts}, ends {ends}, axes {axes} and steps {steps} differ in length")
+    rank = rank_of(x)
+    first: list[te.Dim] = [0] * rank
+    last: list[te.Dim] = [ENDLESS] * rank
+    step = [1] * rank
+    for axis, *bounds in zip(axes, starts, ends, steps, strict=True):
+        at = node.axis(axis, rank)
+        first[at], last[at], step[at] = bounds
+    strides = node.constant(np.asarray(step, np.int64))
+    return node.emit("dyn.strided_slice", x, node.shape_value(first), node.shape_value(last), strides)
 
 
 def slice_of(node: Node, starts: list[int], ends: list[int], axes: list[int], steps: list[int]) -> SSAValue:
@@ -129,12 +159,28 @@ def unsqueeze(node: Node) -> SSAValue:
 
 def expand(node: Node) -> SSAValue:
     """Broadcast both ways: the result may be larger than the shape that is asked for."""
-    x = node.input(0)
+    x, wanted = node.input(0), node.symbolic(1)
+    if any(isinstance(n, te.Expr) for n in (*wanted, *node.dims(x))):
+        return expand_to(node, x, wanted)
     shape = broadcast_shapes(shape_of(x), node.static_ints(1))
     return x if shape == shape_of(x) else node.emit("broadcast_to", x, shape=list(shape))
 
 
+def expand_to(node: Node, x: SSAValue, wanted: Sequence[te.Dim]) -> SSAValue:
+    """Broadcast both ways, where extents are symbols; what is 1 in one of the two shapes is what it is in the other."""
+    dims = node.dims(x)
+    rank = max(len(dims), len(wanted))
+    own, asked = [1] * (rank - len(dims)) + [*dims], [1] * (rank - len(wanted)) + [*wanted]
+    result = [n if m == 1 else m if n == 1 else n for m, n in zip(own, asked, strict=True)]
+    if len(own) == len(dims) and all(map(te.same, result, own)):
+        return x
+    return node.emit("dyn.broadcast_to", x, node.shape_value(result))
+
+
 def tile(node: Node) -> SSAValue:
+    repeats = node.symbolic(1)
+    if any(isinstance(n, te.Expr) for n in repeats):
+        return node.emit("dyn.tile", node.input(0), node.input(1))
     return node.emit("tile", node.input(0), reps=node.static_ints(1))
 
 
@@ -240,7 +286,10 @@ def shape(node: Node) -> SSAValue:
 def size(node: Node) -> SSAValue:
     import numpy as np
 
-    return node.constant(np.asarray(np.prod(node.static_shape(node.input(0)), dtype=np.int64)))
+    x = node.input(0)
+    if not is_static(x.type):
+        return node.emit("ndarray_size", x, dtype="int64")
+    return node.constant(np.asarray(np.prod(node.static_shape(x), dtype=np.int64)))
 
 
 def constant_of_shape(node: Node) -> SSAValue:
@@ -250,6 +299,9 @@ def constant_of_shape(node: Node) -> SSAValue:
     fill = np.zeros((), np.float32)
     if "value" in node.attributes:
         fill = node.emitter.decode(node.attributes["value"].t)
+    if any(isinstance(n, te.Expr) for n in node.symbolic(0)):
+        value = node.constant(fill.reshape(()))
+        return node.emit("dyn.full", value, node.input(0), dtype=dtype_name(tensor(value).element_type))
     shape = node.static_ints(0)
     if fill.size != 1 or min(shape, default=0) < 0:
         raise Malformed(f"{fill.size} values to fill shape {shape}")
@@ -259,6 +311,10 @@ def constant_of_shape(node: Node) -> SSAValue:
 def range_(node: Node) -> SSAValue:
     import numpy as np
 
+    known = [node.emitter.evaluate(node.input(i)) for i in range(3)]
+    if any(each is None for each in known) and node.emitter.extents is not None:
+        ends = [node.emit("reshape", node.input(i), newshape=[], allowzero=True) for i in range(3)]
+        return node.emit("arange", *ends, dtype=dtype_name(tensor(node.input(0)).element_type))
     start, limit, delta = (node.static_scalar(i) for i in range(3))
     if delta == 0 or not all(map(isfinite, (start, limit, delta))):
         raise Malformed(f"there are no numbers from {start} to {limit} in steps of {delta}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.relay.base import DYNAMIC, compatible, shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, compatible, flatten_types, shape_of, tensor
 from ...dialects.support.diagnostics import Diagnostic, Place, Severity, UsageError, did_you_mean, emit
 from .errors import Malformed, Unsupported
 from .sequences import input_type, is_open
@@ -118,6 +118,16 @@ def _bind(value: ValueInfoProto, given: list[int] | None, symbols: dict[str, int
                 Place(file),
             )
     return given
+
+
+def names_of_dims(value: ValueInfoProto, type: Attribute) -> list[list[str]]:
+    """For each tensor of an input the names of its dimensions; "" for those that have none, or are known."""
+    shapes = [shape_of(each) for each in flatten_types([type])]
+    names = [[""] * len(shape) for shape in shapes]
+    if value.type.WhichOneof("value") == "tensor_type" and value.type.tensor_type.HasField("shape"):
+        dims = value.type.tensor_type.shape.dim
+        names = [[d.dim_param if n == DYNAMIC else "" for d, n in zip(dims, shapes[0], strict=True)]]
+    return names
 
 
 def check_declared(value: ValueInfoProto, result: SSAValue, file: str) -> None:

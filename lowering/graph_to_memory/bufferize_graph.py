@@ -50,7 +50,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymE
 from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
-from ...dialects.mem.core import CPU, AllocOp, BufferType, CallOp, ConstantOp, CopyOp, ExtentOp, buffer_type
+from ...dialects.mem.core import CPU, AliasOp, AllocOp, BufferType, CallOp, ConstantOp, CopyOp, ExtentOp, buffer_type
 from ...dialects.mem.graph import GraphOp
 from ...dialects.relay import core as relay
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
@@ -67,6 +67,7 @@ from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
 from ...transforms.relay.outline_segments import CONTROL, SEGMENT
 from ..relay_to_tir.dynamic_calls import SHAPES, SYMBOLS, lowered_shapes, lowered_symbols
+from ..relay_to_tir.graph_symbols import EXTENTS
 from ..relay_to_tir.place_calls import (
     argument_devices,
     device_of,
@@ -178,6 +179,8 @@ class _Bufferization:
         if self.symbols:
             graph.symbol_names = ArrayAttr([StringAttr(name) for name in self.symbol_names])
             graph.shapes = ArrayAttr([self._shape(value) for value in (*graph.inputs, *graph.outputs)])
+            if (extents := self.function.attributes.get(EXTENTS)) is not None:
+                graph.attributes[EXTENTS] = extents
         graph.location = self.function.location
         return graph
 
@@ -265,6 +268,13 @@ class _Bufferization:
                 self.buffers[op.result] = self.buffers[op.tuple][start : start + widths[op.index.value.data]]
             case relay.CallLoweredOp():
                 self._lower_call(op, op.copies is not None)
+            case relay.ViewOp():
+                (shape,) = lowered_shapes(op) or ()
+                element = flatten_types([op.result.type])[0].element_type
+                view = AliasOp(self.buffers[op.source][0], self._type(element, shape))
+                self._add(view, op)
+                self.shapes[view.result] = shape
+                self.buffers[op.result] = [view.result]
             case relay.CallOp() if isinstance(kernel := self._kernel(op), relay.FuncOp):
                 self._lower_call(op, copied_arguments(kernel) > 0)
             case _:
@@ -287,7 +297,7 @@ class _Bufferization:
             else:
                 self.buffers[result] = [
                     self._alloc_shaped(type.element_type, next(shapes), op, result.name_hint)
-                    if symbols
+                    if lowered_shapes(op) is not None
                     else self._alloc(buffer_of(type, device), op, result.name_hint)
                     for type in types
                 ]

@@ -86,10 +86,11 @@ from ...dialects.tir.symbols import affine_map
 from ...transforms.infra import ModulePass
 from ...transforms.infra.walk import walk
 from ...transforms.relay.outline_segments import SEGMENT, is_control
-from ..abi import COUNTER_BYTES, GRAPH_SYMBOLS, POOLS, SEGMENT_MARK
+from ..abi import COUNTER_BYTES, GRAPH_SYMBOLS, POOLS, SEGMENT_MARK, SYMBOL_EXTENTS
 from ..check_sites import CHECKS, RECORDS, called
 from ..graph_to_memory.signature import memory_signature, numbered
 from ..hosted_steps import check_devices
+from ..relay_to_tir.graph_symbols import EXTENTS
 from ..relay_to_tir.te_to_tir import signless
 from ..threads.share_out import share_out
 from ..tir_to_loops.index_values import IndexBuilder
@@ -248,6 +249,8 @@ class _Materialization:
         self.values: dict[SSAValue, SSAValue] = dict(zip(symbols, self.block.args[len(types) :], strict=False))
         if symbols:
             lowered.attributes |= self._begin_dynamic(size)
+            if (extents := self.graph.attributes.get(EXTENTS)) is not None:
+                lowered.attributes[SYMBOL_EXTENTS] = extents
         for argument, given in zip(arguments, self.block.args, strict=False):
             self.views[argument, 0, given.type] = given
         for step in steps:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -17,9 +17,11 @@ def lower_call(
     callee: str | None = None,
     attributes: dict[str, Attribute] | None = None,
     constants: Sequence[SSAValue] = (),
+    dropped: Collection[int] = (),
 ) -> None:
     """Replace a call by one on tensors: tuples are taken apart before it and put together after it.
-    `copies`: the kernel does nothing but copy. `constants`: what it takes besides."""
+    `copies`: the kernel does nothing but copy. `constants`: what it takes besides; `dropped`: the
+    tensors, by number, that it does not take."""
     assert call.parent is not None
     block = call.parent
 
@@ -34,7 +36,8 @@ def lower_call(
         fields = [insert(TupleGetOp(value, i)).results[0] for i in range(len(value.type.types))]
         return [v for field in fields for v in opened(field)]
 
-    arguments = [*(v for argument in call.arguments for v in opened(argument)), *constants]
+    given = [v for argument in call.arguments for v in opened(argument)]
+    arguments = [*(v for number, v in enumerate(given) if number not in dropped), *constants]
     types = flatten_types([r.type for r in call.results])
     lowered = insert(CallLoweredOp(callee or call.callee.root_reference.data, arguments, types, copies=copies))
     lowered.attributes |= call.attributes

@@ -25,33 +25,48 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DenseArrayBase, ModuleOp, StringAttr, TupleType, i64
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    AnyFloat,
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    TupleType,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects import te
-from ...dialects.relay.base import DYNAMIC, Tensor, flatten_types, is_dynamic
-from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
+from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor, flatten_types, is_dynamic
+from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp, ViewOp
+from ...dialects.relay.extents import DIM_NAMES, Extents, Known, named_dim
+from ...dialects.relay.ops.dyn import DynReshapeOp
+from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
+from ...dialects.te.assume import assuming
 from ...dialects.tir.core import PrimFuncOp
-from ...dialects.tir.symbols import affine_map, as_affine
-from .te_to_tir import Symbols
+from .graph_symbols import EXTENTS, GraphSymbols
 
-DIM_NAMES, SYMBOLS, SHAPES = "dim_names", "symbols", "shapes"
-"""Attributes of a graph's function: given names of what is `?`, its symbols, and the extents of its arguments."""
+SYMBOLS, SHAPES = "symbols", "shapes"
+"""Attributes of a graph's function: its symbols, and the extents of its arguments."""
 
 Dims = tuple[te.Dim, ...]
-Lower = Callable[[FuncOp, Sequence[Dims]], tuple[PrimFuncOp, list[te.Tensor]]]
-"""Makes a kernel of a function for inputs of some extents; gives it, and its outputs."""
+Lower = Callable[[FuncOp, Sequence[Known], Sequence[te.Var]], tuple[PrimFuncOp, list[te.Tensor]]]
+"""Makes a kernel of a function for inputs of which something is known, and symbols; gives it, and its outputs."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel for inputs of some extents, and the extents of what it gives."""
+    """A kernel for inputs of some extents."""
 
     name: str
     symbols: tuple[te.Var, ...]
-    outputs: tuple[Dims, ...]
+    held: frozenset[int]
+    """The inputs that it does not take: it knows what they hold."""
 
 
 class DynamicCalls:
@@ -61,67 +76,107 @@ class DynamicCalls:
         self.module = module
         self.lower = lower
         self.functions = {f.sym_name.data: f for f in module.ops if isinstance(f, FuncOp) and f.is_primitive}
-        self.kernels: dict[tuple[str, tuple[Dims, ...]], Kernel] = {}
+        self.kernels: dict[tuple[str, tuple[Known, ...]], Kernel] = {}
         self.called: set[str] = set()
         """The functions that kernels have been made of."""
+        self.views: set[str] = set()
+        """Those that only see memory otherwise."""
 
     def lower_calls(self, graph: FuncOp, lower_call: Callable[[CallOp, Kernel, dict[str, Attribute]], None]) -> None:
         """Let `lower_call` replace each call in `graph` that takes or gives what is not static.
 
         Raises:
-            Diagnostic: an operator cannot be computed with extents that are symbols, or an extent is no sum of symbols
-                times numbers, and quotients of such.
+            Diagnostic: an operator cannot be computed with extents that are symbols, or data decides an extent.
         """
         if not any(map(is_dynamic, (*graph.function_type.inputs, *graph.function_type.outputs))):
             return
-        symbols, arguments = graph_symbols(graph)
-        numbers = Symbols({symbol: number for number, symbol in enumerate(symbols)})
-        dims: dict[SSAValue, list[Dims]] = {}
+        extents = self._extents(graph)
+        arguments = [each.dims for argument in graph.body.block.args for each in extents.of(argument)]
+        symbols = GraphSymbols(te.variables(dim for dims in arguments for dim in dims))
+        graph.attributes[SHAPES] = symbols.shapes(arguments)
+        calls: list[tuple[CallOp, Kernel | None, list[Known]]] = []
+        for call in [op for op in graph.body.block.ops if isinstance(op, CallOp)]:
+            inputs = [symbols.folded(each) for value in call.arguments for each in extents.of(value)]
+            view = (name := call.callee.root_reference.data) in self.functions and _is_view(self.functions[name])
+            outputs = [symbols.folded(each) for result in call.results for each in extents.of(result)]
+            calls.append((call, None if view else self._kernel(call, inputs), outputs))
+        asked = [(extents.resolved(a), extents.resolved(b)) for a, b in extents.at_most]
+        graph.attributes[EXTENTS] = symbols.described(asked)
+        for call, kernel, outputs in calls:
+            shapes = symbols.shapes([each.dims for each in outputs])
+            if kernel is None:
+                self.called.add(call.callee.root_reference.data)
+                _see(call, shapes)
+                continue
+            numbers = [symbols.numbers[symbol] for symbol in kernel.symbols]
+            found: dict[str, Attribute] = {SYMBOLS: DenseArrayBase.from_list(i64, numbers), SHAPES: shapes}
+            lower_call(call, kernel, found if kernel.symbols else {})
+        _drop_unused(graph)
+        graph.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol.name) for symbol in symbols.numbers])
+        graph.attributes.pop(DIM_NAMES, None)
+
+    def _extents(self, graph: FuncOp) -> Extents:
+        """What is known of all values of a graph."""
+        extents = Extents()
+        _, arguments = graph_symbols(graph)
         remaining = iter(arguments)
         for argument in graph.body.block.args:
-            dims[argument] = [next(remaining) for _ in flatten_types([argument.type])]
-        calls: list[tuple[CallOp, Kernel]] = []
+            extents.known[argument] = [Known(next(remaining)) for _ in flatten_types([argument.type])]
         for op in graph.body.block.ops:
             match op:
                 case CallOp():
-                    inputs = [each for value in op.arguments for each in dims[value]]
-                    kernel = self._kernel(op, inputs)
-                    calls.append((op, kernel))
-                    outputs = iter(kernel.outputs)
-                    for result in op.results:
-                        dims[result] = [next(outputs) for _ in flatten_types([result.type])]
-                case TupleOp():
-                    dims[op.result] = [each for field in op.fields for each in dims[field]]
-                case TupleGetOp():
-                    assert isinstance(op.tuple.type, TupleType)
-                    widths = [len(flatten_types([type])) for type in op.tuple.type.types]
-                    start = sum(widths[: op.index.value.data])
-                    dims[op.result] = dims[op.tuple][start : start + widths[op.index.value.data]]
-                case ConstantOp() | CallLoweredOp():
-                    for result in op.results:
-                        dims[result] = [tuple(type.get_shape()) for type in flatten_types([result.type])]
+                    self._enter(op, extents)
+                case CallLoweredOp():
+                    extents.note(op, [Known(tuple(t.get_shape())) for r in op.results for t in flatten_types([r.type])])
                 case _ if op is graph.return_op:
                     pass
+                case TupleOp() | TupleGetOp() | ConstantOp():
+                    extents.add(op)
                 case _:
                     raise Diagnostic.at(op, "cannot be compiled where extents are known only when the graph is called")
-        graph.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol.name) for symbol in symbols])
-        graph.attributes[SHAPES] = shapes_attribute(numbers, arguments)
-        graph.attributes.pop(DIM_NAMES, None)
-        for call, kernel in calls:
-            found: dict[str, Attribute] = {
-                SYMBOLS: DenseArrayBase.from_list(i64, [symbols.index(symbol) for symbol in kernel.symbols]),
-                SHAPES: shapes_attribute(numbers, kernel.outputs),
-            }
-            lower_call(call, kernel, found if kernel.symbols else {})
+        return extents
 
-    def _kernel(self, call: CallOp, inputs: Sequence[Dims]) -> Kernel:
+    def _enter(self, call: CallOp, extents: Extents) -> None:
+        """Find out about the results of a call."""
         name = call.callee.root_reference.data
         if (function := self.functions.get(name)) is None:
             raise Diagnostic.at(call, f"there is no function @{name} of operators")
+        given = iter([each for value in call.arguments for each in extents.of(value)])
+        inner = Extents(values=extents.values, at_most=extents.at_most)
+        for argument in function.body.block.args:
+            inner.known[argument] = [next(given) for _ in flatten_types([argument.type])]
+        for op in function.body.block.ops:
+            if op is not function.return_op:
+                try:
+                    inner.add(op)
+                except Diagnostic as error:
+                    if error.place is not None:
+                        raise
+                    raise type(error)(error.message, Place.of_location(call.location), hint=error.hint) from None
+        extents.values = inner.values
+        extents.note(call, [each for value in function.return_op.arguments for each in inner.of(value)])
+
+    def _kernel(self, call: CallOp, inputs: Sequence[Known]) -> Kernel:
+        """The kernel for a call."""
+        name = call.callee.root_reference.data
+        function = self.functions[name]
+        told = _told_inputs(function)
+        inputs = [each if number in told else Known(each.dims) for number, each in enumerate(inputs)]
         if (known := self.kernels.get((name, tuple(inputs)))) is not None:
             return known
+        for number in told:
+            held = inputs[number].contents
+            if held is None or None in held:
+                raise Diagnostic.at(
+                    call,
+                    "gives a tensor of an extent that data decides, of which no bound is known",
+                    hint=give_shapes(),
+                )
+        numbers = [dim for each in inputs for dim in (*each.dims, *(each.contents or ())) if isinstance(dim, te.Expr)]
+        symbols = tuple(te.variables(numbers))
         try:
-            prim_func, outputs = self.lower(function, inputs)
+            with assuming():  # what it asks for is noted already
+                prim_func, _ = self.lower(function, inputs, symbols)
         except Diagnostic as error:
             if error.place is not None:
                 raise
@@ -130,9 +185,8 @@ class DynamicCalls:
             prim_func.sym_name = StringAttr(self._free(name))
         self.called.add(name)
         self.module.body.block.insert_op_before(prim_func, function)
-        symbols = tuple(te.variables(dim for tensor in inputs for dim in tensor))
         assert len(symbols) == len(prim_func.symbols), "what follows has no symbols but those of what it follows from"
-        kernel = Kernel(prim_func.sym_name.data, symbols, tuple(output.dims for output in outputs))
+        kernel = Kernel(prim_func.sym_name.data, symbols, frozenset(told))
         self.kernels[name, tuple(inputs)] = kernel
         return kernel
 
@@ -144,6 +198,54 @@ class DynamicCalls:
         return f"{name}_{number}"
 
 
+def _is_view(function: FuncOp) -> bool:
+    """Whether a function only sees the memory of its first argument otherwise."""
+    ops = [op for op in function.body.block.ops if op is not function.return_op]
+    return len(ops) == 1 and isinstance(ops[0], DynReshapeOp)
+
+
+def _see(call: CallOp, shapes: Attribute) -> None:
+    """Put a `relay.view` in the place of a call that sees memory otherwise."""
+    assert call.parent is not None
+    view = ViewOp(call.arguments[0], call.results[0].type)
+    view.location = call.location
+    view.attributes[SHAPES] = shapes
+    call.parent.insert_op_before(view, call)
+    view.result.name_hint = call.results[0].name_hint
+    call.results[0].replace_all_uses_with(view.result)
+    call.detach()
+    call.erase()
+
+
+def _told_inputs(function: FuncOp) -> list[int]:
+    """The inputs, by number, that say what extents a function's results have. They are no parts of tuples."""
+    pending = [value for op in function.body.block.ops if isinstance(op, RelayOp) for value in op.told_extents()]
+    seen: set[SSAValue] = set()
+    while pending:
+        value = pending.pop()
+        if value not in seen:
+            seen.add(value)
+            if isinstance(owner := value.owner, Operation):
+                pending += owner.operands
+    told: list[int] = []
+    number = 0
+    for argument in function.body.block.args:
+        types = flatten_types([argument.type])
+        small = len(types) == 1 and isinstance(types[0].element_type, IntegerType | IndexType | AnyFloat)
+        if argument in seen and small and not isinstance(argument.type, TupleType) and len(types[0].get_shape()) <= 1:
+            told.append(number)
+        number += len(types)
+    return told
+
+
+def _drop_unused(graph: FuncOp) -> None:
+    """Drop calls whose results nobody needs any more: of what was only computed as an extent."""
+    for op in reversed(list(graph.body.block.ops)):
+        if op is not graph.return_op and op.results and not any(result.first_use for result in op.results):
+            op.detach()
+            op.erase()
+
+
 def graph_symbols(graph: FuncOp) -> tuple[list[te.Var], list[Dims]]:
     """The symbols of a graph, and the extents of its arguments, tuples opened.
 
@@ -153,19 +255,24 @@ def graph_symbols(graph: FuncOp) -> tuple[list[te.Var], list[Dims]]:
     types = flatten_types(graph.function_type.inputs.data)
     owners = [a.name_hint or f"in{n}" for n, a in enumerate(graph.body.block.args) for _ in flatten_types([a.type])]
     given = _given_names(graph, types)
+    names_given = {name for each in given for name in each}
     symbols: dict[str, te.Var] = {}
     taken: dict[str, te.Var] = {}
     shapes: list[Dims] = []
+
+    def symbol(name: str) -> te.Dim:
+        if name not in symbols:
+            plain = _plain(name, taken)
+            symbols[name] = taken[plain] = te.var(plain)
+        return symbols[name]
+
     for owner, type, names in zip(owners, types, given, strict=True):
         dims: list[te.Dim] = []
         for axis, (extent, name) in enumerate(zip(type.get_shape(), names, strict=True)):
             if extent != DYNAMIC:
                 dims.append(extent)
                 continue
-            key = name or f"{owner}.{axis}"
-            if key not in symbols:
-                symbols[key] = taken[plain] = te.var(plain := _plain(name or f"{owner}_d{axis}", taken))
-            dims.append(symbols[key])
+            dims.append(named_dim(name or f"{owner}_d{axis}", names_given, symbol))
         shapes.append(tuple(dims))
     return list(symbols.values()), shapes
 
@@ -193,11 +300,6 @@ def _plain(name: str, taken: dict[str, te.Var]) -> str:
     while candidate in taken:
         candidate, number = f"{plain}_{number}", number + 1
     return candidate
-
-
-def shapes_attribute(numbers: Symbols, shapes: Sequence[Dims]) -> ArrayAttr[Attribute]:
-    """Extents of tensors as maps from symbols."""
-    return ArrayAttr([AffineMapAttr(affine_map(0, [as_affine(numbers.extent(n)) for n in dims])) for dims in shapes])
 
 
 def lowered_symbols(op: Operation) -> Sequence[int]:

@@ -32,6 +32,7 @@ from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static
 from ...dialects.relay.computing import compute_results
 from ...dialects.relay.copying import copied_arguments
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
+from ...dialects.relay.extents import Known
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.tir.core import PrimFuncOp
@@ -106,7 +107,7 @@ class LowerTEPass(ModulePass):
         if (given := strategies.lowered_by_hand(function, target, self.name)) is not None:
             return [_named(given, function)]
         chosen = strategies.Chosen(target, self.name)
-        prim_func = lower_at(function, None, chosen.compute)[0]
+        prim_func = lower_at(function, None, compute=chosen.compute)[0]
         if (schedule := strategies.scheduled(prim_func, chosen)) is None:
             return [prim_func]
         sequence = schedule.trace.op.clone()
@@ -124,16 +125,21 @@ def lower_function(function: FuncOp) -> PrimFuncOp:
 
 
 def lower_at(
-    function: FuncOp, dims: Sequence[Sequence[te.Dim]] | None, compute: Compute = compute_results
+    function: FuncOp,
+    known: Sequence[Known] | None,
+    symbols: Sequence[te.Var] = (),
+    compute: Compute = compute_results,
 ) -> tuple[PrimFuncOp, list[te.Tensor]]:
-    """The same for inputs of extents `dims`, which may be symbols, and its outputs; operators by `compute`.
+    """The same for inputs of which something is `known`, as extents that may be symbols, and its outputs; operators by
+    `compute`. What is known whole is no argument of the kernel; `symbols` are its first.
 
     Raises:
         Diagnostic: an operator has no `compute`, or none for extents that are symbols.
     """
     locations: dict[te.Tensor, LocationAttr] = {}
-    inputs, outputs = compute_function(function, locations, dims, compute)
-    prim_func = create_prim_func(function.sym_name.data, inputs, outputs, locations)
+    inputs, outputs = compute_function(function, locations, known, compute)
+    inputs = [tensor for tensor in inputs if tensor.producer is None]
+    prim_func = create_prim_func(function.sym_name.data, inputs, outputs, locations, symbols)
     return _named(prim_func, function), outputs
 
 
@@ -148,30 +154,32 @@ def _named(prim_func: PrimFuncOp, function: FuncOp) -> PrimFuncOp:
 def compute_function(
     function: FuncOp,
     locations: dict[te.Tensor, LocationAttr] | None = None,
-    dims: Sequence[Sequence[te.Dim]] | None = None,
+    known: Sequence[Known] | None = None,
     compute: Compute = compute_results,
 ) -> tuple[list[te.Tensor], list[te.Tensor]]:
     """Placeholders for the function's inputs, and its outputs as tensor expressions of them; tuples are opened.
-    `locations` is filled with where each tensor comes from: the place of its operator. `dims` are the extents of the
-    inputs, where they may be symbols.
+    `locations` is filled with where each tensor comes from: the place of its operator. `known` is what is known of the
+    inputs, where extents may be symbols.
 
     Raises:
         Diagnostic: a shape is dynamic, or an operator has no `compute`.
     """
     tensors: dict[SSAValue, list[te.Tensor]] = {}
     inputs: list[te.Tensor] = []
-    given = None if dims is None else iter(dims)
+    given = None if known is None else iter(known)
     for argument in function.body.block.args:
         types = _static_tensors(argument.type, function) if given is None else flatten_types([argument.type])
         tensors[argument] = [
-            te.placeholder(type.get_shape() if given is None else next(given), type.element_type, name)
+            te.placeholder(type.get_shape(), type.element_type, name)
+            if given is None
+            else next(given).tensor(type, name)
             for type, name in zip(types, [argument.name_hint or "p"] * len(types), strict=True)
         ]
         inputs += tensors[argument]
     for op in function.body.block.ops:
         if op is function.return_op:
             break
-        computed = list(_compute(op, tensors, dims is not None, compute))
+        computed = list(_compute(op, tensors, known is not None, compute))
         tensors.update(zip(op.results, computed, strict=True))
         if locations is not None:
             _locate([t for each in computed for t in each], op.location, locations)
@@ -242,4 +250,4 @@ def _constant(op: ConstantOp) -> te.Tensor:
 
 
 def _lower_dynamic_call(call: CallOp, kernel: Kernel, attributes: dict[str, Attribute]) -> None:
-    lower_call(call, False, kernel.name, attributes)
+    lower_call(call, False, kernel.name, attributes, dropped=kernel.held)

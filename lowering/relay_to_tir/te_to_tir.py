@@ -115,6 +115,7 @@ def create_prim_func(
     inputs: Sequence[te.Tensor],
     outputs: Sequence[te.Tensor],
     locations: Mapping[te.Tensor, LocationAttr] | None = None,
+    symbols: Sequence[te.Var] = (),
 ) -> PrimFuncOp:
     """The function `name(inputs..., outputs...)` that computes `outputs`. `locations` says where what a tensor is
     computed by comes from.
@@ -122,21 +123,22 @@ def create_prim_func(
     An output that is an input, or that stands twice in the list, is copied. Nothing is done for a tensor without
     elements.
 
-    The symbols of their extents are `index` arguments after these, in order of first use.
+    The symbols of their extents are `index` arguments after these: first those that are given as `symbols`, then the
+    others in order of first use.
     """
     results: list[te.Tensor] = []
     for output in outputs:
         results.append(_identity(output) if output.producer is None or output in results else output)
     tensors = te.topological_order(results)
-    variables = _variables([*inputs, *results, *tensors])
+    variables = list(dict.fromkeys([*symbols, *_variables([*inputs, *results, *tensors])]))
     func = PrimFuncOp(name, [*(buffer_type(t) for t in [*inputs, *results]), *(te.index for _ in variables)])
     block = func.body.block
     arguments = dict(zip(variables, block.args[len(block.args) - len(variables) :], strict=True))
-    symbols = Symbols({variable: argument.index for variable, argument in arguments.items()})
+    numbers = Symbols({variable: argument.index for variable, argument in arguments.items()})
     if variables:
         for variable, argument in arguments.items():
             argument.name_hint = variable.name
-        func.set_shapes([*(symbols.shape(t) for t in [*inputs, *results]), *(None for _ in variables)])
+        func.set_shapes([*(numbers.shape(t) for t in [*inputs, *results]), *(None for _ in variables)])
     buffers: dict[te.Tensor, SSAValue] = {}
     for position, tensor in enumerate([*inputs, *results]):
         argument = block.args[position]
@@ -152,7 +154,7 @@ def create_prim_func(
                 raise ValueError(f"te: '{tensor.name}' is read but is not an input of @{name}")
             continue
         if tensor not in buffers:
-            alloc = AllocBufferOp.of(signless(tensor.element_type), symbols.shape(tensor))
+            alloc = AllocBufferOp.of(signless(tensor.element_type), numbers.shape(tensor))
             alloc.buffer.name_hint = tensor.name
             block.add_op(alloc)
             buffers[tensor] = alloc.buffer
@@ -160,15 +162,15 @@ def create_prim_func(
         if 0 not in tensor.dims and tensor is group[0]:
             for each in group[1:]:
                 if each not in buffers:
-                    alloc = AllocBufferOp.of(signless(each.element_type), symbols.shape(each))
+                    alloc = AllocBufferOp.of(signless(each.element_type), numbers.shape(each))
                     alloc.buffer.name_hint = each.name
                     block.add_op(alloc)
                     buffers[each] = alloc.buffer
             targets = [buffers[tensor]]
             if isinstance(fold := tensor.producer.body, te.Fold):
-                targets = _targets(fold, group, buffers, symbols, block)
+                targets = _targets(fold, group, buffers, numbers, block)
             name_of_block = _unique(tensor.name.removesuffix(".v0") if len(targets) > 1 else tensor.name, names)
-            nest = _nest(targets, tensor.producer, name_of_block, buffers, symbols, arguments)
+            nest = _nest(targets, tensor.producer, name_of_block, buffers, numbers, arguments)
             if locations is not None and (location := locations.get(tensor)) is not None:
                 _place(nest, location)
             block.add_op(nest)

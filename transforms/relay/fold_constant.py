@@ -32,10 +32,11 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from ...dialects.relay.base import NonComputational, Pointwise, RelayOp, is_static, shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, NonComputational, Pointwise, RelayOp, is_static, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.layout import LayoutTransformOp
 from ...dialects.relay.ops.creation import NdarraySizeOp, ShapeOfOp
+from ...dialects.relay.ops.dyn import DynReshapeOp
 from ...dialects.relay.told import DynOp
 from ...dialects.support.checks import CheckError
 from ...dialects.support.dtypes import numpy_dtype
@@ -75,6 +76,11 @@ def fold_constants(func: FuncOp, *, fold_qnn: bool = False) -> None:
     if folder.retyped:
         infer_function(func, {})
     report_changed(erased or folder.changed)
+
+
+def _mixes_symbols(op: DynOp) -> bool:
+    """Whether it sees memory under another shape where several extents are open: not as an operator on elements."""
+    return isinstance(op, DynReshapeOp) and shape_of(op.data).count(DYNAMIC) > 1
 
 
 @dataclass
@@ -145,7 +151,7 @@ class _Folder:
 
     def _told(self, op: DynOp) -> Operation:
         """The operator that is told by properties what this one is by operands, in its place if these are known."""
-        if not all(map(self._is_known, op.told())):
+        if not all(map(self._is_known, op.told())) or _mixes_symbols(op):
             return op
         values: list[NDArray] = []
         for value in map(self._value, op.told()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from math import ceil, prod
+from math import ceil
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType, TupleType
@@ -16,6 +16,9 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.dtypes import numpy_dtype
 from ...support.operations import irdl_op_definition
+from ...te.assume import at_most
+from ...te.contents import contents
+from ...te.dims import ceil_divided
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -24,6 +27,7 @@ from ..base import (
     flatten_types,
     int_list,
     ints,
+    is_static,
     shape_of,
     shape_text,
     string,
@@ -271,6 +275,9 @@ class ArangeOp(RelayOp):
             raise VerifyException("the step is zero")
         return max(0, ceil((stop - start) / step))
 
+    def told_extents(self) -> Sequence[SSAValue]:
+        return () if is_static(self.result.type) else self.operands
+
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         start, _, step = inputs
         element = named_type(self.dtype.data)
@@ -278,7 +285,24 @@ class ArangeOp(RelayOp):
         def body(i: te.IterVar) -> te.Expr:
             return te.cast(start[()] + te.cast(i, start.element_type) * step[()], element)
 
-        return te.compute(shape_of(self.result), body, "arange")
+        return te.compute(self._dims(inputs), body, "arange")
+
+    def _dims(self, inputs: Sequence[te.Tensor]) -> Sequence[te.Dim]:
+        """How many values there are, which may follow from extents.
+
+        Raises:
+            TypeError: data decides that.
+        """
+        if DYNAMIC not in (shape := shape_of(self.result)):
+            return shape
+        values = [(contents(each) or [None])[0] for each in inputs]
+        start, stop, step = (value if isinstance(value, te.Expr) or value is None else int(value) for value in values)
+        if start is None or stop is None or not isinstance(step, int) or step == 0:
+            raise TypeError("te: how many values there are is known only when it runs")
+        first, last = (start, stop) if step > 0 else (stop, start)
+        if not at_most(first, last):
+            raise TypeError("te: where the values end is known only when it runs")
+        return [ceil_divided(last - first, abs(step))]
 
     def numpy(self, *inputs: NDArray) -> NDArray:
         import numpy as np
@@ -294,6 +318,10 @@ class ArangeOp(RelayOp):
         steps = g.constant(list(range(g.output.shape[0])), element)
         grad = g.grad.cast(element)
         return [grad, None, grad * steps]
+
+
+def _number(extent: te.Dim, type: Attribute) -> te.Expr:
+    return te.const(extent, type) if isinstance(extent, int) else te.cast(extent, type)
 
 
 class _ShapeQuery(RelayOp, ABC):
@@ -333,7 +361,7 @@ class ShapeOfOp(_ShapeQuery):
         def body(i: te.IterVar) -> te.Expr:
             extent: te.Expr = te.const(0, element)
             for d, n in reversed(list(enumerate(x.shape))):
-                extent = te.select(i.equal(d), te.const(n, element), extent)
+                extent = te.select(i.equal(d), _number(n, element), extent)
             return extent
 
         return te.compute([x.rank], body, "shape_of")
@@ -359,7 +387,7 @@ class NdarraySizeOp(_ShapeQuery):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
-        size = te.const(prod(x.shape), named_type(self.dtype.data))
+        size = _number(te.product(x.dims), named_type(self.dtype.data))
         return te.compute((), lambda: size, "ndarray_size")
 
 

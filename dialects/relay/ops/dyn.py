@@ -7,7 +7,8 @@ of one; else it is evaluated directly.
 from __future__ import annotations
 
 from abc import ABC
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -15,13 +16,18 @@ from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ... import te
 from ...support.operations import irdl_op_definition
+from ...te.assume import agree
+from ...te.dims import as_dim, quotient, to_text
 from ..base import (
     DYNAMIC,
     Fusion,
     FusionPattern,
     RelayOp,
     ReshapeLike,
+    broadcast_read,
+    broadcast_shapes,
     flag,
     integer,
     normalize_axis,
@@ -30,6 +36,7 @@ from ..base import (
     string,
     tensor,
 )
+from ..indexing import reshaped
 from ..nn_common import result_element, tuple_type
 from ..told import DynOp
 from .creation import FullOp, OnesOp, ZerosOp
@@ -37,7 +44,7 @@ from .elementwise import named_type
 from .gather import OneHotOp
 from .image import Resize2dOp
 from .nn.spatial import PadOp, Upsampling3dOp, UpsamplingOp
-from .slicing import StridedSliceOp
+from .slicing import ENDLESS, Slice, StridedSliceOp, sliced
 from .sort import TopkOp
 from .tiling import BroadcastToOp, TileOp
 from .transform import ExpandDimsOp, ReshapeOp, SqueezeOp
@@ -49,6 +56,22 @@ if TYPE_CHECKING:
 def numbers(values: NDArray) -> list[int]:
     """The integers of a tensor."""
     return [int(value) for value in values.reshape(-1)]
+
+
+def integers(told: Sequence[te.Dim | float]) -> list[te.Dim]:
+    """What is told, which are no floats.
+
+    Raises:
+        TypeError: there is one.
+    """
+    if any(isinstance(n, float) for n in told):
+        raise TypeError("te: an extent is an integer")
+    return [n for n in told if not isinstance(n, float)]
+
+
+def extents(told: Sequence[te.Dim | float]) -> list[int]:
+    """What is told as extents, which compute like integers (`te.Tensor.shape`)."""
+    return cast("list[int]", [as_dim(n) for n in integers(told)])
 
 
 def count_of(value: SSAValue, what: str) -> int:
@@ -98,6 +121,31 @@ class DynReshapeOp(_OfData):
 
     def told_by(self, *values: NDArray) -> RelayOp:
         return ReshapeOp(self.data, newshape=numbers(values[0]))
+
+    STANDS_ALONE: ClassVar[bool] = True
+
+    def extents(self, given: Sequence[te.Tensor]) -> Sequence[Sequence[te.Dim]]:
+        return [self.new_dims(self.contents_of("newshape", given[1]), given[0].dims)]
+
+    def new_dims(self, wanted: Sequence[te.Dim | float], dims: Sequence[te.Dim]) -> list[te.Dim]:
+        """The extents of the result, for data of `dims`.
+
+        Raises:
+            TypeError: the shape has not as many elements, or it is not known whether it has.
+        """
+        shape = [dims[d] if n == 0 and d < len(dims) else n for d, n in enumerate(wanted) if not isinstance(n, float)]
+        if shape.count(-1) > 1:
+            raise TypeError("te: a shape has -1 twice")
+        have, want = te.product(dims), te.product(n for n in shape if n != -1)
+        if -1 in shape:
+            shape[shape.index(-1)] = quotient(have, want)
+        elif not agree(have, want):
+            raise TypeError(f"te: it is not known whether {to_text(have)} elements are {to_text(want)}")
+        return shape
+
+    def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
+        (x,) = data
+        return reshaped(x, cast("list[int]", self.new_dims(told[0], x.dims)), "reshape")
 
     def open_type(self) -> Attribute:
         return open_tensor(tensor(self.data).element_type, count_of(self.newshape, "the shape"))
@@ -189,6 +237,11 @@ class DynBroadcastToOp(_OfData):
     def told_by(self, *values: NDArray) -> RelayOp:
         return BroadcastToOp(self.data, shape=numbers(values[0]))
 
+    def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
+        (x,) = data
+        shape = broadcast_shapes(x.shape, extents(told[0]))
+        return te.compute(shape, lambda *i: broadcast_read(x, i), "broadcast_to")
+
     def open_type(self) -> Attribute:
         return open_tensor(tensor(self.data).element_type, count_of(self.shape, "the shape"))
 
@@ -214,6 +267,23 @@ class DynTileOp(_OfData):
 
     def told_by(self, *values: NDArray) -> RelayOp:
         return TileOp(self.data, reps=numbers(values[0]))
+
+    def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
+        (x,) = data
+        reps = extents(told[0])
+        rank = max(len(reps), x.rank)
+        reps, dims = [1] * (rank - len(reps)) + reps, [1] * (rank - x.rank) + list(x.shape)
+        if any(isinstance(r, te.Expr) and n != 1 for n, r in zip(dims, reps, strict=True)):
+            raise TypeError("te: a dimension of several elements is repeated a number of times that is not known")
+
+        def at(i: te.Expr, n: int, repeats: int) -> te.ExprLike:
+            return 0 if n == 1 else i if repeats == 1 else i % n
+
+        def body(*i: te.IterVar) -> te.Expr:
+            places = [at(*each) for each in zip(i, dims, reps, strict=True)]
+            return x[tuple(places[rank - x.rank :])]
+
+        return te.compute([n * r for n, r in zip(dims, reps, strict=True)], body, "tile")
 
     def open_type(self) -> Attribute:
         rank = max(len(shape_of(self.data)), count_of(self.reps, "the repeats"))
@@ -249,6 +319,18 @@ class DynStridedSliceOp(_OfData):
     def told_by(self, *values: NDArray) -> RelayOp:
         begin, end, strides = map(numbers, values)
         return StridedSliceOp(self.data, begin=begin, end=end, strides=strides, slice_mode=self.slice_mode)
+
+    def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
+        (x,) = data
+        cuts = [Slice(0, 1, n) for n in x.shape]
+        for axis, (begin, end, step) in enumerate(zip(*(integers(each) for each in told), strict=True)):
+            last = end
+            if self.slice_mode.data == "size":
+                last = ENDLESS if isinstance(end, int) and end < 0 else begin + end
+            if not isinstance(step, int):
+                raise TypeError("te: the step of a slice is known only when it runs")
+            cuts[axis] = Slice.between(cast("int", begin), cast("int", last), step, x.shape[axis])
+        return sliced(x, cuts, "strided_slice")
 
     def open_type(self) -> Attribute:
         counts = {count_of(value, name) for value, name in zip(self.told(), self.TOLD, strict=True)}
@@ -411,6 +493,16 @@ class _DynFill(DynOp, ABC):
         (shape,) = self.told()
         return open_tensor(named_type(self.dtype.data), count_of(shape, "the shape"))
 
+    VALUE: ClassVar[int] = 0
+
+    def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
+        element = named_type(self.dtype.data)
+
+        def body(*_: te.IterVar) -> te.Expr:
+            return te.cast(data[0][()], element) if data else te.const(self.VALUE, element)
+
+        return te.compute(extents(told[0]), body, "full")
+
 
 @irdl_op_definition
 class DynFullOp(_DynFill):
@@ -447,6 +539,7 @@ class DynOnesOp(_DynFill):
     """
 
     name = "relay.dyn.ones"
+    VALUE: ClassVar[int] = 1
 
     shape = operand_def(TensorType)
     result = result_def(TensorType)
@@ -504,6 +597,18 @@ class DynOneHotOp(DynOp):
     def told_by(self, *values: NDArray) -> RelayOp:
         (depth,) = numbers(values[0])
         return OneHotOp(self.indices, self.on_value, self.off_value, depth=depth, axis=self.axis, dtype=self.dtype)
+
+    def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
+        indices, on, off = data
+        (depth,) = extents(told[0])
+        axis = normalize_axis(self.axis.value.data, indices.rank + 1)
+        element = named_type(self.dtype.data)
+
+        def body(*i: te.IterVar) -> te.Expr:
+            hit = te.cast(indices[(*i[:axis], *i[axis + 1 :])], te.index).equal(i[axis])
+            return te.cast(te.select(hit, on[()], off[()]), element)
+
+        return te.compute([*indices.dims[:axis], depth, *indices.dims[axis:]], body, "one_hot")
 
     def open_type(self) -> Attribute:
         if shape_of(self.depth) not in ((), (1,)):

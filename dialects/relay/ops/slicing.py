@@ -16,6 +16,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ...te.assume import agree, at_most
+from ...te.dims import ceil_divided, extreme, sign_of
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -56,6 +58,8 @@ class Slice:
     @staticmethod
     def between(begin: int, end: int, step: int, extent: int) -> Slice:
         """Python's `begin:end:step` of an axis."""
+        if any(isinstance(n, te.Expr) for n in (begin, end, extent)):
+            return _between_symbols(begin, end, step, extent)
         indices = range(*slice(begin, end, step).indices(extent))
         return Slice(indices.start, step, len(indices))
 
@@ -69,6 +73,60 @@ class Slice:
             return slice(0, 0)
         stop = self.start + self.step * self.count
         return slice(self.start, None if stop < 0 else stop, self.step)
+
+
+ENDLESS = 1 << 31
+"""What lies as far as this is the end of any axis."""
+
+
+def _between_symbols(begin: te.Dim, end: te.Dim, step: int, extent: te.Dim) -> Slice:
+    """A slice where bounds or the extent are made of symbols. What it asks of them is noted: that bounds which are
+    computed lie inside of the axis, and stand in their order.
+
+    Raises:
+        TypeError: where a bound lies is not known, or a step goes backwards over a part of the axis.
+    """
+    if step < 0:
+        if (begin == -1 or _is_far(begin)) and isinstance(end, int) and end <= -ENDLESS:
+            return _slice(extent - 1, step, ceil_divided(extent, -step))
+        raise TypeError("te: a slice goes backwards over a part of an axis")
+    first, last = _from_front(begin, extent), extent if _is_far(end) else _from_front(end, extent)
+    for given in (begin, end):
+        if isinstance(given, te.Expr) and not at_most(_from_front(given, extent), extent):
+            raise TypeError("te: a slice may end beyond its axis")
+    if isinstance(end, int) and 0 <= end < ENDLESS:
+        last = extreme(te.BinaryKind.MIN, end, extent)
+    if isinstance(begin, int) and begin >= 0 and isinstance(end, int):
+        first = begin if begin == 0 else extreme(te.BinaryKind.MIN, begin, last)
+    elif not at_most(first, last):
+        raise TypeError("te: a slice may end before it begins")
+    return _slice(first, step, ceil_divided(last - first, step))
+
+
+def _slice(start: te.Dim, step: int, count: te.Dim) -> Slice:
+    return Slice(cast("int", start), step, cast("int", count))
+
+
+def _is_far(bound: te.Dim) -> bool:
+    return isinstance(bound, int) and bound >= ENDLESS - 1
+
+
+def _from_front(bound: te.Dim, extent: te.Dim) -> te.Dim:
+    """A bound counted from the front; a negative one counts from the end, and is asked not to lie before the axis.
+
+    Raises:
+        TypeError: whether it is negative is not known.
+    """
+    sign = sign_of(bound)
+    if sign is None and isinstance(bound, te.Expr) and sign_of(bound + 1) == 1:
+        sign = 0
+    if sign is None:
+        raise TypeError("te: whether a slice counts from the end is known only when it runs")
+    if sign >= 0:
+        return bound
+    if not at_most(-bound, extent):
+        raise TypeError("te: a slice may begin before its axis")
+    return extent + bound
 
 
 def sliced(x: te.Tensor, slices: Sequence[Slice], name: str) -> te.Tensor:
@@ -345,7 +403,7 @@ def merge_dims(a: int, b: int, what: str) -> int:
     Raises:
         VerifyException: they do not.
     """
-    if DYNAMIC not in (a, b) and a != b:
+    if DYNAMIC not in (a, b) and a != b and not agree(a, b):
         raise VerifyException(f"{what} has extents {a} and {b}")
     return b if a == DYNAMIC else a
 
@@ -389,7 +447,7 @@ class ConcatenateOp(_JoinOp):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         axis = normalize_axis(self.axis.value.data, inputs[0].rank)
-        parts = [x for x in inputs if x.shape[axis]] or list(inputs[:1])
+        parts = [x for x in inputs if x.dims[axis] != 0] or list(inputs[:1])
         starts = [0, *accumulate(x.shape[axis] for x in parts)]
         shape = (*parts[0].shape[:axis], starts[-1], *parts[0].shape[axis + 1 :])
 

@@ -120,6 +120,8 @@ def _node_pattern(op: Operation) -> Fusion:
         return Fusion.INJECTIVE if _holds_tensors(op.tuple.type) else Fusion.OPAQUE
     if is_inlined_constant(op):
         return Fusion.ELEMWISE
+    if isinstance(op, RelayOp) and op.STANDS_ALONE:
+        return Fusion.OPAQUE
     pattern = fusion_pattern(type(op))
     return pattern if pattern is not None and is_operator(op) else Fusion.OPAQUE
 

@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.dtypes import numpy_dtype
 from ....support.operations import irdl_op_definition
+from ....te.assume import agree
 from ...base import (
     DYNAMIC,
     Fusion,
@@ -99,7 +100,10 @@ class _Product(RelayOp, ABC):
         result = tensor(self.result_value())
         sum_type = accumulator(result.element_type)
         transpose_a, transpose_b = self.transposed()
-        k = te.reduce_axis(a.shape[-2 if transpose_a else -1], "k")
+        summed, given = a.shape[-2 if transpose_a else -1], b.shape[-1 if transpose_b else -2]
+        if not agree(summed, given):
+            raise VerifyException(f"operands have {summed} and {given} elements to sum over")
+        k = te.reduce_axis(summed, "k")
 
         def element(x: te.Tensor, batch: Sequence[te.Expr], row: te.Expr, column: te.Expr, transpose: bool) -> te.Expr:
             lead = [te.const(0, te.index) if n == 1 else i for n, i in zip(x.shape[:-2], batch, strict=True)]

@@ -1,0 +1,207 @@
+"""The extents of a graph's values where some are symbols, and what its small tensors of integers hold.
+
+What an operator gives follows from what its `compute` makes of extents that are symbols, and so does what a shape that
+is computed holds: `[n, m * 4, 64]`. That two extents have to be equal, for an addition to have a meaning, makes them
+one: a symbol is put in the place of the other. Needs no types but those of the arguments, which symbols are given to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects.builtin import AnyFloat, IntegerType, TupleType
+from xdsl.ir import Operation, SSAValue
+
+from .. import te
+from ..support.advice import give_shapes
+from ..support.diagnostics import Diagnostic
+from ..te.assume import Assumptions, assuming, solved
+from ..te.contents import MAX_ELEMENTS, Number, contents
+from ..te.dims import substituted, to_text
+from .base import DYNAMIC, RelayOp, Tensor, flatten_types
+from .computing import compute_results
+from .core import ConstantOp, TupleGetOp, TupleOp
+
+Dims = tuple[te.Dim, ...]
+
+DIM_NAMES = "dim_names"
+"""Attribute of a function: names of what is `?` in its arguments; what has one name is one extent."""
+
+
+def named_dim(name: str, names: Collection[str], symbol: Callable[[str], te.Dim]) -> te.Dim:
+    """What the name of an extent means: `symbol` gives one for a name, and what exporters call `past + 1` is that,
+    where the names of its parts are among `names`."""
+    parts = [part.strip() for part in name.split("+")]
+    if len(parts) == 1 or not all(part.isdecimal() or (part in names and part != name) for part in parts):
+        return symbol(name)
+    total: te.Dim = 0
+    for part in parts:
+        total = total + (int(part) if part.isdecimal() else symbol(part))
+    return total
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a tensor: its extents, and what it holds where it is small."""
+
+    dims: Dims
+    contents: tuple[Number, ...] | None = None
+
+    def tensor(self, type: Tensor, name: str = "p") -> te.Tensor:
+        """A tensor of which as much is known."""
+        given = te.placeholder(self.dims, type.element_type, name)
+        return given if self.contents is None else _holding(given, self.contents)
+
+
+def known_of(tensor: te.Tensor) -> Known:
+    """What is known of a tensor."""
+    scalar = isinstance(tensor.element_type, AnyFloat) and not tensor.dims
+    found = contents(tensor) if scalar or isinstance(tensor.element_type, IntegerType) else None
+    if found is None or all(number is None for number in found):
+        return Known(tensor.dims)
+    return Known(tensor.dims, tuple(found))
+
+
+def _holding(given: te.Tensor, numbers: Sequence[Number]) -> te.Tensor:
+    """A tensor like `given`, with elements that are known in their places."""
+    sizes = [dim for dim in given.dims if isinstance(dim, int)]
+
+    def literal(number: Number) -> te.Expr | None:
+        if isinstance(number, te.Expr):
+            return te.cast(number, given.element_type)
+        return None if number is None else te.const(number, given.element_type)
+
+    def body(*i: te.IterVar) -> te.Expr:
+        position: te.Expr = te.const(0, te.index)
+        for index, size in zip(i, sizes, strict=True):
+            position = position * size + index
+        chosen: te.Expr | None = None if numbers and None not in numbers else given[i] if i else given[()]
+        for place, number in enumerate(numbers):
+            if (value := literal(number)) is not None:
+                chosen = value if chosen is None else te.select(position.equal(place), value, chosen)
+        assert chosen is not None
+        return chosen
+
+    return te.compute(given.dims, body, given.name)
+
+
+@dataclass
+class Extents:
+    """What is known of the values of a graph, one operation after the other."""
+
+    known: dict[SSAValue, list[Known]] = field(default_factory=dict[SSAValue, list[Known]])
+    values: dict[te.Var, te.Dim] = field(default_factory=dict[te.Var, te.Dim])
+    """Symbols that are something else: what has to be equal is one."""
+    at_most: list[tuple[te.Dim, te.Dim]] = field(default_factory=list[tuple[te.Dim, te.Dim]])
+    """Pairs of which the first must not be above the second."""
+
+    def of(self, value: SSAValue) -> list[Known]:
+        """What is known of a value's tensors."""
+        known = self.known[value]
+        if self.values:
+            known = [self._resolved(each) for each in known]
+        return known
+
+    def resolved(self, dim: te.Dim) -> te.Dim:
+        """An extent, without the symbols that are something else."""
+        return substituted(dim, self.values) if self.values and isinstance(dim, te.Expr) else dim
+
+    def _resolved(self, known: Known) -> Known:
+        held = known.contents
+        if held is not None:
+            held = tuple(self.resolved(number) if isinstance(number, te.Expr) else number for number in held)
+        return Known(tuple(map(self.resolved, known.dims)), held)
+
+    def tensors(self, value: SSAValue) -> list[te.Tensor]:
+        """Tensors of which as much is known as of the value's."""
+        types = flatten_types([value.type])
+        return [known.tensor(type) for known, type in zip(self.of(value), types, strict=True)]
+
+    def add(self, op: Operation) -> None:
+        """Find out about the results of an operation whose operands are known.
+
+        Raises:
+            Diagnostic: they do not follow; then nothing is known of them.
+        """
+        match op:
+            case TupleOp():
+                self.known[op.result] = [each for value in op.fields for each in self.known[value]]
+            case TupleGetOp():
+                assert isinstance(op.tuple.type, TupleType)
+                widths = [len(flatten_types([type])) for type in op.tuple.type.types]
+                start = sum(widths[: op.index.value.data])
+                self.known[op.result] = self.known[op.tuple][start : start + widths[op.index.value.data]]
+            case ConstantOp():
+                self.known[op.result] = [_of_constant(op)]
+            case RelayOp():
+                given = [tensor for operand in op.operands for tensor in self.tensors(operand)]
+                self.note(op, self.asking(op, lambda: results_of(op, given)))
+            case _:
+                raise Diagnostic.at(op, "gives tensors of extents that do not follow from those that it takes")
+
+    def note(self, op: Operation, results: Sequence[Known]) -> None:
+        """Say what is known of all results of an operation."""
+        remaining = iter(results)
+        for result in op.results:
+            self.known[result] = [next(remaining) for _ in flatten_types([result.type])]
+
+    def asking(self, op: Operation, compute: Callable[[], list[Known]]) -> list[Known]:
+        """What `compute` gives; what it asks of extents is made so, or noted."""
+        with assuming() as asked:
+            results = compute()
+        self.take(asked, op)
+        return [self._resolved(each) for each in results]
+
+    def take(self, asked: Assumptions, op: Operation) -> None:
+        """Make extents equal that have to be, and note what else is asked.
+
+        Raises:
+            Diagnostic: they are not, whatever the symbols are.
+        """
+        for a, b in asked.equal:
+            a, b = self.resolved(a), self.resolved(b)
+            if te.same(a, b):
+                continue
+            if (found := solved(a, b)) is None:
+                raise Diagnostic.at(op, f"needs extents to be equal that differ: {to_text(a)} and {to_text(b)}")
+            symbol, value = found
+            self.values = {key: substituted(dim, {symbol: value}) for key, dim in self.values.items()}
+            self.values[symbol] = value
+        self.at_most += [pair for pair in asked.at_most if pair not in self.at_most]
+
+
+def _of_constant(op: ConstantOp) -> Known:
+    type = flatten_types([op.result.type])[0]
+    shape = tuple(type.get_shape())
+    small = prod(shape) <= MAX_ELEMENTS and isinstance(type.element_type, IntegerType | AnyFloat)
+    array = op.numpy() if small else None
+    if array is None or (isinstance(type.element_type, AnyFloat) and shape):
+        return Known(shape)
+    return Known(shape, tuple(value.item() for value in array.reshape(-1)))
+
+
+def results_of(op: RelayOp, given: Sequence[te.Tensor]) -> list[Known]:
+    """What is known of an operator's results, from its `compute`.
+
+    Raises:
+        Diagnostic: it cannot be computed so.
+    """
+    try:
+        dims = op.extents(given)
+    except TypeError as error:
+        if not str(error).startswith("te: "):
+            raise
+        raise Diagnostic.at(op, str(error).removeprefix("te: "), hint=give_shapes()) from error
+    if dims is not None:
+        return [Known(tuple(each)) for each in dims]
+    return [known_of(tensor) for tensor in compute_results(op, given)]
+
+
+def unknown(types: Sequence[Tensor], name: str) -> list[Known]:
+    """What is known of tensors of which there are only types: each `?` is a symbol of its own."""
+    return [
+        Known(tuple(te.var(f"{name}_{d}") if n == DYNAMIC else n for d, n in enumerate(type.get_shape())))
+        for type in types
+    ]

@@ -1,0 +1,89 @@
+"""The symbols of a graph: extents of its arguments, and what follows from those and is no affine expression of them.
+
+A kernel's extents are sums of symbols times numbers, and quotients of such by numbers. Any other number, `n * m` or the
+lesser of `n` and 8, is a symbol of its own: whoever calls the graph evaluates it, as its `extents` say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, StringAttr
+from xdsl.ir import Attribute
+
+from ...dialects import te
+from ...dialects.relay.extents import Dims, Known
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.te.dims import to_text
+from ...dialects.tir.symbols import affine_map, as_affine
+from ..sizes import Size, to_json
+from .te_to_tir import Symbols
+
+EXTENTS = "extents"
+"""Attribute of a graph's function: JSON with the symbols that are computed of others, by number (`defined`), and pairs
+of which the first must not be above the second, with what they are needed for (`at_most`)."""
+
+_KINDS = {
+    te.BinaryKind.ADD: "+", te.BinaryKind.MUL: "*", te.BinaryKind.FLOORDIV: "//", te.BinaryKind.FLOORMOD: "%",
+    te.BinaryKind.MIN: "min", te.BinaryKind.MAX: "max",
+}  # fmt: skip
+
+
+class GraphSymbols:
+    """The symbols of a graph by number; those of its arguments first."""
+
+    def __init__(self, given: Sequence[te.Var]):
+        self.numbers: dict[te.Var, int] = {symbol: number for number, symbol in enumerate(given)}
+        self.defined: dict[te.Expr, te.Var] = {}
+
+    def extent(self, dim: te.Dim) -> te.Dim:
+        """`dim`, or the symbol that it is."""
+        if isinstance(dim, int) or dim in self.numbers:
+            return dim
+        try:
+            Symbols(self.numbers).extent(dim)
+        except Diagnostic:
+            pass
+        else:
+            return dim
+        if dim not in self.defined:
+            symbol = te.var(f"n{len(self.numbers)}")
+            self.defined[dim] = symbol
+            self.numbers[symbol] = len(self.numbers)
+        return self.defined[dim]
+
+    def folded(self, known: Known) -> Known:
+        """What is known of a tensor, in extents that kernels have."""
+        held = known.contents
+        if held is not None:
+            held = tuple(self.extent(number) if isinstance(number, te.Expr) else number for number in held)
+        return Known(tuple(map(self.extent, known.dims)), held)
+
+    def shapes(self, shapes: Sequence[Dims]) -> ArrayAttr[Attribute]:
+        """Extents of tensors as maps from symbols."""
+        numbers = Symbols(self.numbers)
+        maps = [[as_affine(numbers.extent(self.extent(dim))) for dim in dims] for dims in shapes]
+        return ArrayAttr([AffineMapAttr(affine_map(0, exprs)) for exprs in maps])
+
+    def size(self, dim: te.Dim) -> Size:
+        """An extent as the runtime evaluates it."""
+        match dim:
+            case int():
+                return dim
+            case te.Const(value):
+                return int(value)
+            case te.Var() if dim in self.numbers:
+                return "n", self.numbers[dim]
+            case te.Binary(te.BinaryKind.SUB, lhs, rhs):
+                return "+", self.size(lhs), ("*", -1, self.size(rhs))
+            case te.Binary(kind, lhs, rhs) if kind in _KINDS:
+                return _KINDS[kind], self.size(lhs), self.size(rhs)
+            case _:
+                raise Diagnostic(f"the extent {to_text(dim)} does not follow from the inputs")
+
+    def described(self, at_most: Sequence[tuple[te.Dim, te.Dim]]) -> StringAttr:
+        """What `EXTENTS` says."""
+        defined = [[self.numbers[symbol], to_json(self.size(dim))] for dim, symbol in self.defined.items()]
+        asked = [[to_json(self.size(a)), to_json(self.size(b)), f"{to_text(a)} <= {to_text(b)}"] for a, b in at_most]
+        return StringAttr(json.dumps({"defined": defined, "at_most": asked}))
