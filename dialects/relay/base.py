@@ -515,7 +515,7 @@ def broadcast_dims(a: int, b: int) -> int:
     if DYNAMIC in (a, b):
         return max(a, b)  # the other one is static and not 1: the dynamic one must be equal to it, or 1
     if agree(a, b):
-        return a if isinstance(a, int) else b if isinstance(b, int) else a
+        return b if isinstance(cast("object", b), int) else a
     raise VerifyException(f"dimensions {a} and {b} do not broadcast")
 
 

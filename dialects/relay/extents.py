@@ -175,9 +175,9 @@ class Extents:
 def _of_constant(op: ConstantOp) -> Known:
     type = flatten_types([op.result.type])[0]
     shape = tuple(type.get_shape())
-    small = prod(shape) <= MAX_ELEMENTS and isinstance(type.element_type, IntegerType | AnyFloat)
-    array = op.numpy() if small else None
-    if array is None or (isinstance(type.element_type, AnyFloat) and shape):
+    real = isinstance(type.element_type, AnyFloat)
+    array = op.numpy() if prod(shape) <= MAX_ELEMENTS else None
+    if array is None or (real and shape):
         return Known(shape)
     return Known(shape, tuple(value.item() for value in array.reshape(-1)))
 

@@ -64,7 +64,7 @@ def at_most(a: Dim, b: Dim) -> bool:
 
 def solved(a: Dim, b: Dim) -> tuple[Var, Dim] | None:
     """A symbol, and what it is if `a` equals `b`; `None` where no symbol follows from the rest."""
-    for one, other in ((a, b), (b, a)):
+    for one, other in ((b, a), (a, b)):
         if isinstance(one, Var) and one not in variables([other]) and (isinstance(other, Expr) or other >= 0):
             return one, other
     if (difference := linear(simplified(_difference(a, b)))) is None:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType
 
-from .dims import Compound, Dim, Symbol, as_signed, extreme, sign_of
+from .dims import Compound, Dim, Symbol, as_signed, at_most, extreme, quotient, sign_of
 from .expr import (
     COMBINER,
     Binary,
@@ -139,7 +139,11 @@ def _cast(value: Number, type: object) -> Number:
 _COMPARISONS: dict[BinaryKind, Callable[[float, float], bool]] = {
     B.EQ: operator.eq, B.NE: operator.ne, B.LT: operator.lt, B.LE: operator.le, B.GT: operator.gt, B.GE: operator.ge,
 }  # fmt: skip
-_LOGIC: dict[BinaryKind, Callable[[bool, bool], bool]] = {B.AND: operator.and_, B.OR: operator.or_, B.XOR: operator.xor}
+_LOGIC: dict[BinaryKind, Callable[[bool, bool], bool]] = {
+    B.AND: lambda a, b: a and b,
+    B.OR: lambda a, b: a or b,
+    B.XOR: lambda a, b: a != b,
+}
 
 
 def _binary(kind: BinaryKind, a: Number, b: Number) -> Number:
@@ -182,14 +186,13 @@ def _arithmetic(kind: BinaryKind, a: Dim | float, b: Dim | float) -> Number:
             if isinstance(a, float) or isinstance(b, float):
                 return a / b
             return int(a / b) if abs(a) < 1 << 50 else None
-        case B.DIV | B.FLOORDIV:
-            if isinstance(a, Expr) and kind == B.DIV and (sign_of(a) or 0) < 0:
+        case B.DIV | B.FLOORDIV | B.FLOORMOD | B.TRUNCMOD if not isinstance(a, float) and not isinstance(b, float):
+            if kind in (B.DIV, B.TRUNCMOD) and not at_most(0, a):
                 return None
-            return as_signed(a // b)
-        case B.FLOORMOD | B.TRUNCMOD:
-            if kind == B.TRUNCMOD and (isinstance(a, float) or isinstance(b, float) or sign_of(a) is None):
-                return None
-            return as_signed(a % b)
+            if not (isinstance(a, Expr) or isinstance(b, Expr)):
+                return a // b if kind in (B.DIV, B.FLOORDIV) else a % b
+            whole = quotient(a, b)
+            return whole if kind in (B.DIV, B.FLOORDIV) else a - whole * b
         case B.MIN | B.MAX:
             if isinstance(a, float) or isinstance(b, float):
                 return (min if kind == B.MIN else max)(a, b)

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -274,7 +274,9 @@ def _exact(type: Attribute, known: Iterator[Known]) -> Attribute:
     if not isinstance(type, TensorType):
         return type
     dims = next(known).dims
-    return TensorType(tensor(type).element_type, [dim if isinstance(dim, int) else DYNAMIC for dim in dims])
+    return TensorType(
+        tensor(cast("Attribute", type)).element_type, [dim if isinstance(dim, int) else DYNAMIC for dim in dims]
+    )
 
 
 def _is_small(op: Operation) -> bool:

@@ -95,9 +95,9 @@ def slice_by_symbols(node: Node, starts: Sequence[te.Dim], ends: Sequence[te.Dim
     first: list[te.Dim] = [0] * rank
     last: list[te.Dim] = [ENDLESS] * rank
     step = [1] * rank
-    for axis, *bounds in zip(axes, starts, ends, steps, strict=True):
+    for axis, start, end, stride in zip(axes, starts, ends, steps, strict=True):
         at = node.axis(axis, rank)
-        first[at], last[at], step[at] = bounds
+        first[at], last[at], step[at] = start, end, stride
     strides = node.constant(np.asarray(step, np.int64))
     return node.emit("dyn.strided_slice", x, node.shape_value(first), node.shape_value(last), strides)
 

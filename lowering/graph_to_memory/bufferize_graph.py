@@ -269,7 +269,7 @@ class _Bufferization:
             case relay.CallLoweredOp():
                 self._lower_call(op, op.copies is not None)
             case relay.ViewOp():
-                (shape,) = lowered_shapes(op) or ()
+                shape = (lowered_shapes(op) or [])[0]
                 element = flatten_types([op.result.type])[0].element_type
                 view = AliasOp(self.buffers[op.source][0], self._type(element, shape))
                 self._add(view, op)

@@ -93,7 +93,6 @@ class DynamicCalls:
         extents = self._extents(graph)
         arguments = [each.dims for argument in graph.body.block.args for each in extents.of(argument)]
         symbols = GraphSymbols(te.variables(dim for dims in arguments for dim in dims))
-        graph.attributes[SHAPES] = symbols.shapes(arguments)
         calls: list[tuple[CallOp, Kernel | None, list[Known]]] = []
         for call in [op for op in graph.body.block.ops if isinstance(op, CallOp)]:
             inputs = [symbols.folded(each) for value in call.arguments for each in extents.of(value)]
@@ -101,7 +100,10 @@ class DynamicCalls:
             outputs = [symbols.folded(each) for result in call.results for each in extents.of(result)]
             calls.append((call, None if view else self._kernel(call, inputs), outputs))
         asked = [(extents.resolved(a), extents.resolved(b)) for a, b in extents.at_most]
-        graph.attributes[EXTENTS] = symbols.described(asked)
+        graph.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol.name) for symbol in symbols.numbers])
+        graph.attributes[SHAPES] = symbols.shapes(arguments)
+        if asked or symbols.defined:
+            graph.attributes[EXTENTS] = symbols.described(asked)
         for call, kernel, outputs in calls:
             shapes = symbols.shapes([each.dims for each in outputs])
             if kernel is None:
@@ -112,7 +114,6 @@ class DynamicCalls:
             found: dict[str, Attribute] = {SYMBOLS: DenseArrayBase.from_list(i64, numbers), SHAPES: shapes}
             lower_call(call, kernel, found if kernel.symbols else {})
         _drop_unused(graph)
-        graph.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol.name) for symbol in symbols.numbers])
         graph.attributes.pop(DIM_NAMES, None)
 
     def _extents(self, graph: FuncOp) -> Extents:
