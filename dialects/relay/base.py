@@ -254,7 +254,7 @@ class RelayOp(IRDLOperation, ABC):
         """
         raise NotImplementedError(f"{self.name} has no compute")
 
-    def extents(self, given: Sequence[te.Tensor]) -> Sequence[Sequence[te.Dim]] | None:
+    def dims_of_results(self, given: Sequence[te.Tensor]) -> Sequence[Sequence[te.Dim]] | None:
         """The extents of the results where `compute` need not say them; `None` where it does.
 
         Raises:

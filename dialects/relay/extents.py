@@ -189,7 +189,7 @@ def results_of(op: RelayOp, given: Sequence[te.Tensor]) -> list[Known]:
         Diagnostic: it cannot be computed so.
     """
     try:
-        dims = op.extents(given)
+        dims = op.dims_of_results(given)
     except TypeError as error:
         if not str(error).startswith("te: "):
             raise

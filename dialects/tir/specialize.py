@@ -27,7 +27,7 @@ from .affine import linear
 from .blocks import BlockOp, IterKind
 from .buffers import AllocBufferOp, memref_of, memref_type, shape_of
 from .loops import ForOp, enclosing_loops
-from .symbols import Extent, as_affine, is_symbol, symbols_in, with_sizes
+from .symbols import ASSUMED, Extent, as_affine, is_symbol, symbols_in, with_sizes
 
 _Func = TypeVar("_Func", bound=Operation)
 
@@ -57,6 +57,7 @@ def specialize(func: _Func, sizes: Mapping[int, int]) -> _Func:
         if isinstance(op, BlockOp) and op.init is not None and 0 in _steps(op):
             _reduce_nothing(op)
     copy.properties.pop("shapes", None)
+    copy.attributes.pop(ASSUMED, None)
     for buffer, shape in zip(buffers, shapes, strict=True):
         Rewriter.replace_value_with_new_type(buffer, memref_type(memref_of(buffer).element_type, shape))
     for symbol in reversed(symbols_of(copy)):

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -55,6 +55,21 @@ def arguments_around(op: Operation) -> Sequence[SSAValue]:
     while parent is not None and parent.name != "tir.prim_func":
         parent = parent.parent_op()
     return () if parent is None else parent.regions[0].block.args
+
+
+ASSUMED = "assumed"
+"""Attribute of a `tir.prim_func`: maps from its symbols to what is not negative, which whoever calls it sees to."""
+
+
+def assumed_around(op: Operation) -> Iterator[AffineExpr]:
+    """What is not negative in the function around `op`, or that it is."""
+    parent: Operation | None = op
+    while parent is not None and parent.name != "tir.prim_func":
+        parent = parent.parent_op()
+    assumed = None if parent is None else parent.attributes.get(ASSUMED)
+    for map in assumed if isinstance(assumed, ArrayAttr) else ():
+        if isinstance(map, AffineMapAttr):
+            yield from map.data.results
 
 
 def symbols_in(expr: AffineExpr) -> Iterator[int]:

@@ -49,7 +49,7 @@ from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.te.assume import assuming
 from ...dialects.tir.core import PrimFuncOp
-from .graph_symbols import EXTENTS, GraphSymbols
+from .graph_symbols import EXTENTS, GraphSymbols, note_assumed
 
 SYMBOLS, SHAPES = "symbols", "shapes"
 """Attributes of a graph's function: its symbols, and the extents of its arguments."""
@@ -176,7 +176,7 @@ class DynamicCalls:
         numbers = [dim for each in inputs for dim in (*each.dims, *(each.contents or ())) if isinstance(dim, te.Expr)]
         symbols = tuple(te.variables(numbers))
         try:
-            with assuming():  # what it asks for is noted already
+            with assuming() as asked:  # which is noted for the graph already
                 prim_func, _ = self.lower(function, inputs, symbols)
         except Diagnostic as error:
             if error.place is not None:
@@ -187,6 +187,7 @@ class DynamicCalls:
         self.called.add(name)
         self.module.body.block.insert_op_before(prim_func, function)
         assert len(symbols) == len(prim_func.symbols), "what follows has no symbols but those of what it follows from"
+        note_assumed(prim_func, symbols, asked)
         kernel = Kernel(prim_func.sym_name.data, symbols, frozenset(told))
         self.kernels[name, tuple(inputs)] = kernel
         return kernel

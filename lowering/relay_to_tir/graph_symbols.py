@@ -15,8 +15,10 @@ from xdsl.ir import Attribute
 from ...dialects import te
 from ...dialects.relay.extents import Dims, Known
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.te.assume import Assumptions
 from ...dialects.te.dims import to_text
-from ...dialects.tir.symbols import affine_map, as_affine
+from ...dialects.tir.core import PrimFuncOp
+from ...dialects.tir.symbols import ASSUMED, affine_map, as_affine
 from ..sizes import Size, to_json
 from .te_to_tir import Symbols
 
@@ -87,3 +89,17 @@ class GraphSymbols:
         defined = [[self.numbers[symbol], to_json(self.size(dim))] for dim, symbol in self.defined.items()]
         asked = [[to_json(self.size(a)), to_json(self.size(b)), f"{to_text(a)} <= {to_text(b)}"] for a, b in at_most]
         return StringAttr(json.dumps({"defined": defined, "at_most": asked}))
+
+
+def note_assumed(kernel: PrimFuncOp, symbols: Sequence[te.Var], asked: Assumptions) -> None:
+    """Say of a kernel with these symbols what is asked of them, where that is affine: it is checked with them."""
+    arguments = dict(zip(symbols, kernel.symbols, strict=True))
+    numbers = Symbols({symbol: argument.index for symbol, argument in arguments.items()})
+    assumed: list[AffineMapAttr] = []
+    for least, most in asked.at_most:
+        try:
+            assumed.append(AffineMapAttr(affine_map(0, [as_affine(numbers.extent(most - least))])))
+        except Diagnostic:
+            continue
+    if assumed:
+        kernel.attributes[ASSUMED] = ArrayAttr(assumed)

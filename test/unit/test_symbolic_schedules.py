@@ -27,6 +27,7 @@ from weft.dialects.tir.core import ForOp, PrimFuncOp, Scope, blocks_under, memre
 from weft.dialects.tir.interpreter import Interpreter
 from weft.kernel import Kernel, build_kernel
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
+from weft.transforms.tir.analysis.regions import required_region
 from weft.transforms.tir.schedule.cache_read import cache_read
 from weft.transforms.tir.schedule.errors import ScheduleError
 from weft.transforms.tir.schedule.reindex import reindex
@@ -197,3 +198,13 @@ def test_a_split_of_a_symbol_makes_a_loop_of_its_quotient_and_a_predicate() -> N
     text = str(func)
     assert "tir.for %i_1 = 0 to (%n + 3) floordiv 4 {" in text
     assert "= [%i_1 * 4 + %i_2, %j] where [%i_1 * -4 + %i_2 * -1 + %n + -1]" in text
+
+
+def test_a_part_that_nothing_bounds_is_the_whole_buffer() -> None:
+    x = te.placeholder((n, 17), f32, "x")
+    a = te.compute((n, 17), lambda i, j: te.exp(x[i, j]), "a")
+    func = create_prim_func("k", [x], [te.compute((n * 17,), lambda i: a[i // 17, i % 17], "b")])
+    (reader,) = [block for block in blocks_under(func) if block.block_name == "b"]
+    ((buffer,),) = [[access.buffer for access in reader.touches() if not access.is_write]]
+    (_, rows), (_, columns) = required_region(buffer, [reader], [])
+    assert rows == AffineExpr.symbol(2) and columns == 17

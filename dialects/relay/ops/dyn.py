@@ -124,7 +124,7 @@ class DynReshapeOp(_OfData):
 
     STANDS_ALONE: ClassVar[bool] = True
 
-    def extents(self, given: Sequence[te.Tensor]) -> Sequence[Sequence[te.Dim]]:
+    def dims_of_results(self, given: Sequence[te.Tensor]) -> Sequence[Sequence[te.Dim]]:
         return [self.new_dims(self.contents_of("newshape", given[1]), given[0].dims)]
 
     def new_dims(self, wanted: Sequence[te.Dim | float], dims: Sequence[te.Dim]) -> list[te.Dim]:

@@ -19,7 +19,7 @@ from ..buffers import shape_of
 from ..checks import CheckOp
 from ..loops import loop_of
 from ..specialize import specialize, symbols_of
-from ..symbols import Extent, as_affine, greatest, symbols_in
+from ..symbols import Extent, as_affine, assumed_around, greatest, symbols_in, with_sizes
 from .bounds import buffer_name, never_runs
 from .finding import Finding
 from .values import value_range
@@ -33,6 +33,8 @@ def refutations(func: Operation, findings: Callable[[Operation], Iterable[Findin
     symbols = symbols_of(func)
     for turn in range(len(SAMPLES)):
         sizes = {symbol.index: SAMPLES[(turn + number) % len(SAMPLES)] for number, symbol in enumerate(symbols)}
+        if any(with_sizes(expr, sizes).eval([], []) < 0 for expr in assumed_around(func)):
+            continue
         known = specialize(func, sizes)
         for finding in findings(known):
             if finding.certain:
@@ -49,7 +51,10 @@ def _facts(block: BlockOp) -> Analyzer:
         size = as_affine(loop.size)
         exprs.append(size)
         analyzer.assume(dim(number) >= loop.start, dim(number) < from_affine(size) + loop.start)
-    _assume_symbols(analyzer, exprs)
+    assumed = list(assumed_around(block))
+    _assume_symbols(analyzer, [*exprs, *assumed])
+    for expr in assumed:
+        analyzer.assume(from_affine(expr) >= 0)
     for condition in block.conditions:
         analyzer.assume(from_affine(condition) >= 0)
     return analyzer

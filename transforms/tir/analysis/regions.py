@@ -12,6 +12,9 @@ from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp, dimension_ranges
 from ....dialects.tir.symbols import MAX_EXTENT, Extent
 
+UNBOUNDED = MAX_EXTENT >> 16
+"""A part of so many elements is bounded by nothing but the greatest extent that there can be: `%n floordiv 17` is."""
+
 
 def required_region(
     buffer: SSAValue, readers: Sequence[BlockOp], outer_vars: Sequence[SSAValue]
@@ -40,7 +43,7 @@ def required_region(
             else:
                 found = None
                 break
-        if found is None or found[2] - found[1] + 1 >= (extent if isinstance(extent, int) else MAX_EXTENT):
+        if found is None or found[2] - found[1] + 1 >= (extent if isinstance(extent, int) else UNBOUNDED):
             region.append(whole)
         else:
             form, low, high = found

@@ -1,0 +1,79 @@
+"""What small tensors hold where extents are symbols, and what is asked of extents."""
+
+import pytest
+from xdsl.dialects.builtin import f32, i64
+
+from weft.dialects import te
+from weft.dialects.te.assume import agree, assuming, at_most, solved
+from weft.dialects.te.contents import contents
+from weft.dialects.te.dims import ceil_divided, extreme, quotient, sign_of, substituted, to_text
+
+n, m = te.var("n"), te.var("m")
+
+
+def held(*numbers: te.Dim) -> te.Tensor:
+    """A vector of numbers."""
+
+    def body(i: te.IterVar) -> te.Expr:
+        chosen: te.Expr = te.const(0, i64)
+        for place, number in enumerate(numbers):
+            chosen = te.select(i.equal(place), te.cast(te.dim_expr(number), i64), chosen)
+        return chosen
+
+    return te.compute((len(numbers),), body)
+
+
+def texts(tensor: te.Tensor) -> list[str | None]:
+    found = contents(tensor)
+    assert found is not None
+    return [None if one is None else to_text(one) if isinstance(one, te.Expr) else str(one) for one in found]
+
+
+def test_arithmetic_on_extents_gives_extents():
+    x = held(n, n * m, 64)
+    assert texts(te.compute((3,), lambda i: x[i] * te.const(4, i64) + te.const(1, i64))) == [
+        "((n * 4) + 1)", "(((m * n) * 4) + 1)", "257",
+    ]  # fmt: skip
+    assert texts(te.compute((), lambda: x[1] // x[0])) == ["m"]
+    assert texts(te.compute((), lambda: x[0] // x[1])) == [None]
+    axis = te.reduce_axis(3)
+    assert texts(te.compute((), lambda: te.prod(x[axis], axis))) == ["(((m * n) * n) * 64)"]
+
+
+def test_comparisons_that_have_one_answer_choose():
+    x = held(n, -1, 3)
+    one = te.const(1, i64)
+    chosen = te.compute((3,), lambda i: te.select(x[i].equal(te.const(-1, i64)), one, x[i]))
+    assert texts(chosen) == ["n", "1", "3"]
+    assert texts(te.compute((3,), lambda i: te.select(x[i] < te.const(7, i64), one, x[i]))) == [None, "1", "1"]
+
+
+def test_what_data_decides_is_not_known():
+    data = te.placeholder((2,), i64, "data")
+    assert texts(te.compute((2,), lambda i: data[i] + te.const(1, i64))) == [None, None]
+    assert contents(te.placeholder((n,), i64)) is None
+    assert contents(te.placeholder((65,), f32)) is None
+
+
+def test_extents_are_compared_divided_and_replaced():
+    assert sign_of(n * 2 + 1) == 1 and sign_of(n - m) is None and sign_of(-n) == -1
+    assert to_text(extreme(te.BinaryKind.MIN, n, n + 3)) == "n" and extreme(te.BinaryKind.MAX, 2, 5) == 5
+    assert to_text(ceil_divided(n * 2 + 1, 2)) == "(n + 1)"
+    assert to_text(quotient(n * m * 768, n)) == "(m * 768)"
+    assert to_text(substituted(n * m + 3, {m: n + 1})) == "(((n * n) + n) + 3)"
+
+
+def test_what_has_to_be_equal_is_noted_where_somebody_collects_it():
+    assert not agree(n, m)
+    with assuming() as asked:
+        assert agree(n, m) and agree(n + 1, m * 2 - m + 1) and not agree(3, 4)
+        assert at_most(n, 64) and at_most(n, n + 1) and not at_most(5, 4)
+    assert [(to_text(a), to_text(b)) for a, b in asked.equal] == [("n", "m"), ("(n + 1)", "(m + 1)")]
+    assert [(to_text(a), to_text(b)) for a, b in asked.at_most] == [("n", "64")]
+    assert solved(n, m) == (m, n) and solved(n * 2, m * 2) is None
+
+
+@pytest.mark.parametrize("total", [n + m, n * m])
+def test_a_symbol_follows_from_the_other_extent(total: te.Dim):
+    k = te.var("k")
+    assert solved(k, total) == (k, total) == solved(total, k)
