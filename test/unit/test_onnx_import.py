@@ -173,14 +173,24 @@ def test_shape_arithmetic_is_evaluated_on_import():
 
 
 def test_a_shape_that_depends_on_data_is_reported_with_a_way_out():
-    nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Reshape", ["x", "s"], ["y"])]
+    nodes = [helper.make_node("ArgMax", ["x"], ["s"], keepdims=0), helper.make_node("Reshape", ["x", "s"], ["y"])]
     model = model_of(graph_of(nodes, {"x": ["N", 4]}))
     with pytest.raises(Diagnostic, match="known at import") as error:
         from_onnx(model)
     assert "weft.compile(..., shapes={'x': (1, 3, 224, 224)})" in str(error.value)
     with on_a_command_line(), pytest.raises(Diagnostic, match="--shape x=1x3x224x224"):
         from_onnx(model)
-    assert names_of(from_onnx(model, {"x": [2, 4]})) == ["reshape"]
+
+
+def test_a_shape_that_depends_on_open_extents_is_followed():
+    nodes = [
+        helper.make_node("Shape", ["x"], ["s"]),
+        helper.make_node("Expand", ["one", "s"], ["ones"]),
+        helper.make_node("Add", ["x", "ones"], ["y"]),
+    ]
+    model = model_of(graph_of(nodes, {"x": ["N", 4]}, weights={"one": np.ones(1, np.float32)}))
+    assert "dyn.broadcast_to" in names_of(from_onnx(model))
+    assert names_of(from_onnx(model, {"x": [2, 4]})) == ["broadcast_to", "add"]
 
 
 def test_the_branch_of_an_if_with_a_known_condition_is_taken():

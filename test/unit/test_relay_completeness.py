@@ -26,13 +26,6 @@ WITHOUT_COMPUTE = {
     "relay.unique": "its results have as many elements as the data says",
     "relay.vision.all_class_non_max_suppression": "its steps depend on one another",
     "relay.vision.non_max_suppression": "its steps depend on one another",
-    **{
-        f"relay.dyn.{name}": "its shape is data: fold-constant replaces it where that is known"
-        for name in (
-            "broadcast_to", "expand_dims", "full", "image.resize2d", "nn.pad", "nn.upsampling", "nn.upsampling3d",
-            "one_hot", "ones", "reshape", "squeeze", "strided_slice", "tile", "topk", "zeros",
-        )
-    },
 }  # fmt: skip
 
 WITHOUT_FUSION_PATTERN = {
