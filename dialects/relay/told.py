@@ -41,6 +41,11 @@ class DynOp(RelayOp, ABC):
             VerifyException: the operands do not fit.
         """
 
+    @classmethod
+    def has_compute(cls) -> bool:
+        """Not by itself: what tells it has to be known, if only as made of extents."""
+        return False
+
     def told_extents(self) -> Sequence[SSAValue]:
         return self.told()
 

@@ -33,6 +33,7 @@ from ...dialects.relay.computing import compute_results
 from ...dialects.relay.copying import copied_arguments
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.extents import Known
+from ...dialects.relay.told import DynOp
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.tir.core import PrimFuncOp
@@ -210,7 +211,7 @@ def _compute(
             yield tensors[op.tuple][start : start + widths[op.index.value.data]]
         case ConstantOp():
             yield [_constant(op)]
-        case RelayOp() if op.has_compute():
+        case RelayOp() if op.has_compute() or isinstance(op, DynOp):
             for result in op.results if not symbolic else ():
                 _static_tensors(result.type, op)
             flat = compute(op, [t for operand in op.operands for t in tensors[operand]])

@@ -26,6 +26,13 @@ WITHOUT_COMPUTE = {
     "relay.unique": "its results have as many elements as the data says",
     "relay.vision.all_class_non_max_suppression": "its steps depend on one another",
     "relay.vision.non_max_suppression": "its steps depend on one another",
+    **{
+        f"relay.dyn.{name}": "what tells it its shape has to be known, if only as made of extents"
+        for name in (
+            "broadcast_to", "expand_dims", "full", "image.resize2d", "nn.pad", "nn.upsampling", "nn.upsampling3d",
+            "one_hot", "ones", "reshape", "squeeze", "strided_slice", "tile", "topk", "zeros",
+        )
+    },
 }  # fmt: skip
 
 WITHOUT_FUSION_PATTERN = {
