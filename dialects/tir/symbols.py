@@ -27,6 +27,7 @@ from xdsl.ir.affine import (
     AffineMap,
     AffineSymExpr,
 )
+from xdsl.utils.hints import isa
 
 from .analyzer import Analyzer, from_affine, sym
 
@@ -67,9 +68,8 @@ def assumed_around(op: Operation) -> Iterator[AffineExpr]:
     while parent is not None and parent.name != "tir.prim_func":
         parent = parent.parent_op()
     assumed = None if parent is None else parent.attributes.get(ASSUMED)
-    for map in assumed if isinstance(assumed, ArrayAttr) else ():
-        if isinstance(map, AffineMapAttr):
-            yield from map.data.results
+    if isa(assumed, ArrayAttr[AffineMapAttr]):
+        yield from (expr for map in assumed for expr in map.data.results)
 
 
 def symbols_in(expr: AffineExpr) -> Iterator[int]:

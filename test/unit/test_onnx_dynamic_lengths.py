@@ -28,7 +28,7 @@ class Graph:
         self.weights: list[Any] = []
         self.random = np.random.default_rng(0)
 
-    def __call__(self, op: str, *inputs: object, **attributes: object) -> str:
+    def __call__(self, op: str, *inputs: object, **attributes: Any) -> str:
         names = [x if isinstance(x, str) else self.constant(x) for x in inputs]
         self.nodes.append(helper.make_node(op, names, [f"v{len(self.nodes)}"], **attributes))
         return self.nodes[-1].output[0]

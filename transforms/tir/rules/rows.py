@@ -40,6 +40,8 @@ MAX_ROW_BYTES = 128 * 1024
 
 def schedule_rows(blocks: list[BlockOp]) -> bool:
     """Schedule all of `blocks`, the last of which writes the function's only output; says whether it could."""
+    if not blocks:
+        return False
     output = blocks[-1]
     if (len(blocks) < 2 and not output.is_reduction) or not is_chain(blocks):
         return False
