@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
 
 from .dialects.relay.base import flatten_types
 from .dialects.relay.core import FuncOp
@@ -121,7 +122,11 @@ class Evaluator:
         def run(arrays: Sequence[NDArray]) -> Sequence[NDArray]:
             if len(arrays) != len(takes):
                 raise UsageError(f"the function takes {len(takes)} tensors, but {len(arrays)} are given")
-            return evaluate_function(main, [wanted.checked(array) for wanted, array in zip(takes, arrays, strict=True)])
+            checked_arrays = [wanted.checked(array) for wanted, array in zip(takes, arrays, strict=True)]
+            try:
+                return evaluate_function(main, checked_arrays)
+            except VerifyException as error:  # of an operator on extents that are known now
+                raise UsageError(f"the arrays do not fit together: {error}") from None
 
         return run
 

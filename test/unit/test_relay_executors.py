@@ -78,6 +78,14 @@ def test_the_interpreter_takes_what_the_types_say() -> None:
         relay.create_executor().evaluate(softmax())(np.ones((2, 4), np.float32))
 
 
+def test_arrays_whose_open_extents_do_not_go_together_are_refused() -> None:
+    x, y = (relay.var(name, shape=(relay.Any(),)) for name in "xy")
+    run = relay.create_executor().evaluate(relay.Function([x, y], x + y))
+    assert run(np.ones(3, np.float32), np.ones(3, np.float32)).tolist() == [2, 2, 2]
+    with pytest.raises(UsageError, match="the arrays do not fit together"):
+        run(np.ones(3, np.float32), np.ones(2, np.float32))
+
+
 def test_unknown_executors_and_devices_are_refused() -> None:
     with pytest.raises(UsageError, match="there is no executor 'grph'"):
         relay.create_executor("grph")
