@@ -619,3 +619,44 @@ def f(A: T.Buffer[(64,), "int8"], B: T.Buffer[(64,), "int8"]):
     other = text.replace("A[vo * 4 + vi]", "A[vo * 4 + 3 - vi]")
     one, two, three = (from_source(each) for each in (text, whole, other))
     assert structural_equal(one, two) and not structural_equal(one, three)
+
+
+DEVICE = """
+@T.prim_func
+def f(A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"]):
+    C = T.alloc_buffer((16,), "float32")
+    for i in range(16):
+        with T.block("C"):
+            vi = T.axis.spatial(16, i)
+            C[vi] = A[vi] * T.float32(2)
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            T.reads(C[0:16])
+            T.writes(B[0:16])
+            T.evaluate(C.access_ptr("r", extent=16))
+            T.evaluate(T.tvm_load_matrix_sync(
+                B.data, 16, vi // 4,
+                T.tvm_access_ptr(T.type_annotation(dtype="float32"), C.data, vi * 4, 16, 1, dtype="handle"),
+                dtype="handle"
+            ))
+            B[vi] = C[vi]
+"""
+
+
+def test_calls_for_devices_are_kept_and_not_built_for_others() -> None:
+    func = from_source(DEVICE)
+    assert isinstance(func, PrimFuncOp)
+    again = from_source(func.script())
+    assert isinstance(again, PrimFuncOp)
+    assert_structural_equal(again, func)
+    for old, new in (
+        ("vi * 4, 16, 1", "vi * 4, 8, 1"),
+        ("extent=16", "offset=16"),
+        ("extent=16", "offset=1, extent=16"),
+    ):
+        assert not structural_equal(from_source(DEVICE.replace(old, new)), func)
+    with pytest.raises(ScheduleError, match="call"):
+        Schedule(func).compute_inline("C")
+    with pytest.raises(Diagnostic, match="tvm_access_ptr"):
+        Interpreter(func)([np.zeros(16, np.float32)])

@@ -22,6 +22,7 @@ from .calls import CALLED, call
 from .emitter import Emitter, Value
 from .expressions import Expressions
 from .loop_indices import Extents, IteratorIndices, LoopIndices
+from .outside import is_access, touch
 from .parts import without_parts
 from .scope import Buffer, Constant, Iterator, NotStatic, OuterIterator, Scope
 from .words import DTYPES, STEPS, element_type, usual_flags
@@ -244,6 +245,10 @@ class BlockParser:
                 self._statements(statement.body, at)
             case ast.Expr(value=ast.Call(func=func) as given) if self.scope.word(func) in CALLED:
                 at.term(given)
+            case ast.Expr(value=ast.Call(func=func, args=[ast.Call() as value])) if self.scope.word(
+                func
+            ) == "evaluate" and is_access(at, value):
+                touch(at, value)
             case ast.Expr(value=ast.Call(func=func, args=[value])) if self.scope.word(func) == "evaluate":
                 at.term(value)
             case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func, args=[ast.Name(id=name), value]))]) if (

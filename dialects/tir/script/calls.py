@@ -17,7 +17,7 @@ from ..dot import WIDTH, DotOp
 from . import words
 from .emitter import Value
 from .expressions import Expressions, Term
-from .outside import call_of
+from .outside import DEVICE_CALLS, call_of, device_call
 from .scope import NotStatic
 
 
@@ -242,6 +242,7 @@ CALLS: Mapping[str, Call] = {
         name: Call(("dtype", "name") if typed else ("name",), partial(call_of, kind, typed, pure), is_variadic=True)
         for name, (kind, typed, pure) in CALLED.items()
     },
+    **{name: Call((), partial(device_call, name), is_variadic=True) for name in DEVICE_CALLS},
     **{name: Call(("value",), partial(_literal, name)) for name in words.DTYPES},
     **{name: Call(("x",), partial(_unary, name)) for name in words.UNARY},
     **{name: Call(("x", "y"), partial(_binary, name)) for name in words.CALLS},

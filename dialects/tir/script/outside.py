@@ -39,7 +39,7 @@ def call_of(
     callee = _text(at, given[1 if is_typed else 0])
     arguments = list(given[2 if is_typed else 1 :])
     effects: list[Effect] = []
-    values = [_argument(kind, at, each, effects) for each in arguments]
+    values = [value for each in arguments for value in _arguments(kind, at, each, effects)]
     at.emitter.location = at.scope.source.location(node)
     op = CallOp(kind, callee, [value.ssa for value in values], effects, result, pure=pure)
     at.emitter.insert(op)
@@ -49,6 +49,39 @@ def call_of(
     if result is not None and not is_passed(result) and kind != Convention.INTRIN:
         raise error(node, f"a function gives int32, int64, float32 or float64, not {words.type_name(result)}")
     return Value(op.results[0])
+
+
+DEVICE_CALLS = (
+    "tvm_access_ptr", "tvm_fill_fragment", "tvm_load_matrix_sync", "tvm_store_matrix_sync", "tvm_mma_sync",
+    "tvm_bmma_sync",
+)  # fmt: skip
+"""Words that call what only some devices have: functions of C of these names, to a schedule, and to all that compiles
+where there are none."""
+
+
+def device_call(word: str, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    """A call of one of `DEVICE_CALLS`.
+
+    Raises:
+        Diagnostic: it takes no such arguments.
+    """
+    named = ast.Call(node.func, [ast.Constant(""), ast.Constant(word), *given], [])
+    made = ast.fix_missing_locations(ast.copy_location(named, node))
+    return call_of(Convention.EXTERN, True, False, at, made, made.args)
+
+
+def touch(at: Expressions, node: ast.Call) -> Term:
+    """`T.evaluate(A.access_ptr("r"))`, which says that something is done with a buffer, and not what."""
+    return device_call("tvm_access_ptr", at, node, [node])
+
+
+def is_access(at: Expressions, node: ast.expr) -> bool:
+    """Whether a node is the address of a buffer, with what is done there."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="access_ptr")):
+            return isinstance(at.scope.local.get(name), Buffer)
+        case _:
+            return False
 
 
 def _result(at: Expressions, node: ast.expr) -> Attribute | None:
@@ -69,6 +102,28 @@ def _text(at: Expressions, node: ast.expr) -> str:
     if not isinstance(found, str):
         raise at.scope.source.error(node, "a text that is known here is wanted")
     return found
+
+
+def _arguments(kind: Convention, at: Expressions, node: ast.expr, effects: list[Effect]) -> list[Value]:
+    """One argument as values: an address may be followed by an offset and an extent."""
+    match node:
+        case ast.Call(func=func, args=[_, place, offset, extent, mask]) if at.scope.word(func) == "tvm_access_ptr":
+            name = place.value if isinstance(place, ast.Attribute) and place.attr == "data" else place
+            whole = ast.Call(ast.Attribute(name, "access_ptr", ast.Load()), [mask], [])
+            rest = [offset, extent]
+        case ast.Call(func=ast.Attribute(attr="access_ptr") as func, args=[mask], keywords=keywords) if (
+            keywords and is_access(at, node)
+        ):
+            by_name = {keyword.arg: keyword.value for keyword in keywords}
+            if not by_name.keys() <= {"offset", "extent"}:
+                raise at.scope.source.error(node, "access_ptr takes the access, an offset and an extent")
+            whole = ast.Call(func, [mask], [])
+            rest = [by_name.get("offset", ast.copy_location(ast.Constant(0), node))]
+            rest += [by_name["extent"]] if "extent" in by_name else []
+        case _:
+            return [_argument(kind, at, node, effects)]
+    whole = ast.fix_missing_locations(ast.copy_location(whole, node))
+    return [_argument(kind, at, whole, effects), *(_argument(kind, at, each, effects) for each in rest)]
 
 
 def _argument(kind: Convention, at: Expressions, node: ast.expr, effects: list[Effect]) -> Value:
