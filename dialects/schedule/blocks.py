@@ -183,6 +183,12 @@ class TransformLayoutOp(BufferInstruction):
     """
 
     map = prop_def(AffineMapAttr)
+    separators = opt_prop_def(ArrayAttr)
+
+    def verify_parameters(self) -> None:
+        super().verify_parameters()
+        if self.separators is not None and not isa(self.separators, ArrayAttr[IntegerAttr]):
+            raise VerifyException("separators is a list of integers")
 
 
 @instruction("block")

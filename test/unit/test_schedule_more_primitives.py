@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import pytest
 from te_samples import batch_matmul, dense, layer_norm, softmax
 from tir_run import Stage, assert_computes, prim_func
 from xdsl.dialects.builtin import IndexType, f32
+from xdsl.ir.affine import AffineExpr
 
 from weft.dialects import te
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.tir.core import PrimFuncOp, blocks_under
+from weft.dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, blocks_under
+from weft.tir import IndexMap as TirIndexMap
 from weft.tir import Schedule, ScheduleError
 from weft.transforms.tir.scheduling.schedule import IndexMap
+
+SEPARATOR = TirIndexMap.AXIS_SEPARATOR
 
 
 def function(schedule: Schedule) -> PrimFuncOp:
@@ -383,6 +387,31 @@ def test_a_buffer_in_another_layout_holds_the_same() -> None:
     schedule = of(DENSE)
     schedule.transform_layout(schedule.get_block("dense"), ("write", 0), lambda i, j: (j // 4, i, j % 4))
     assert_computes(function(schedule), DENSE)
+
+
+def test_a_layout_takes_memory_apart_and_is_given_for_a_buffer_itself() -> None:
+    schedule = of(DENSE)
+    block = schedule.get_block("dense")
+    op = schedule.get(block)
+    assert isinstance(op, BlockOp)
+
+    def apart(*i: AffineExpr, j: AffineExpr) -> list[object]:
+        return [j // 4, SEPARATOR, *i, j % 4]
+
+    schedule.transform_layout(block, op.writes[0], cast("IndexMap", apart), pad_value=0)
+    alloc = op.writes[0].owner
+    assert isinstance(alloc, AllocBufferOp) and alloc.axis_separators == (1,)
+    schedule.set_axis_separator(block, ("write", 0), [])
+    assert_computes(function(schedule), DENSE, threads=[1])
+    again = of(DENSE)
+    schedule.trace.apply_to_schedule(again)
+    assert str(again.mod) == str(schedule.mod)
+    wrong: list[IndexMap] = [lambda i, j, k: [SEPARATOR, i, j, k], lambda i, j, k: [i, j, k, SEPARATOR]]
+    for map in wrong:
+        refused(lambda map=map: schedule.transform_layout(block, ("write", 0), map), schedule, "between two indices")
+    reader = schedule.get(schedule.get_block("relu"))
+    assert isinstance(reader, BlockOp)
+    refused(lambda: schedule.set_axis_separator(block, reader.writes[0], [1]), schedule, "touches no buffer")
 
 
 def test_layouts_that_lose_elements_are_refused() -> None:

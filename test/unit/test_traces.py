@@ -14,6 +14,7 @@ from weft.dialects.tir.core import BlockOp, ForOp
 from weft.tir import (
     BlockRV,
     ExprRV,
+    IndexMap,
     Instruction,
     InstructionKind,
     LoopRV,
@@ -56,7 +57,7 @@ def recorded() -> Schedule:
     schedule.compute_at(product, outer, preserve_unit_loops=True)
     schedule.annotate(inner, "note", {"words": ["a", 1, 0.5], "none": None})
     copy = schedule.cache_read(product, 0, "global")
-    schedule.transform_layout(copy, ("write", 0), lambda i, j: (i // 4, j, i % 4))
+    schedule.transform_layout(copy, ("write", 0), lambda i, j: (i // 4, j, IndexMap.AXIS_SEPARATOR, i % 4))
     schedule.enter_postproc()
     schedule.unroll(inner)
     return schedule

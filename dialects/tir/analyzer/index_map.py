@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, cast
 
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr, AffineMap
 
@@ -40,6 +40,13 @@ class AnyRankMapping(Protocol):
     def __call__(self, *indices: IntExpr) -> object: ...
 
 
+class AxisSeparator:
+    """Stands between two indices of a map: the memory has another dimension there."""
+
+    def __repr__(self) -> str:
+        return "IndexMap.AXIS_SEPARATOR"
+
+
 @checked_methods
 @dataclass(frozen=True, eq=False)
 class IndexMap:
@@ -47,6 +54,9 @@ class IndexMap:
 
     IndexMap.from_func(lambda i: [i // 4, i % 4]).map_indices([42])  # 10 and 2
     """
+
+    AXIS_SEPARATOR: ClassVar[AxisSeparator] = AxisSeparator()
+    """What a function for `Schedule.transform_layout` gives between indices that are apart in memory."""
 
     initial_indices: tuple[IntExpr, ...]
     final_indices: tuple[IntExpr, ...]

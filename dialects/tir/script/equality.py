@@ -16,7 +16,7 @@ from typing import TypeAlias
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ...support.arguments import checked
 from ..affine import Range, affine_of, over_dimensions, simplify, substitute
@@ -83,7 +83,12 @@ def _attributes(attributes: Mapping[str, Attribute]) -> Form:
 
 
 def _normal(expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> AffineExpr:
-    """The normal form of an index, with one division in place of two."""
+    """The normal form of an index, with one division in place of two, and 0 for what has no other value."""
+    if unit := [dim for dim, (low, high) in ranges.items() if low == high == 0]:
+        last = max((dim.position for dim in ranges if isinstance(dim, AffineDimExpr)), default=-1)
+        dims = [AffineExpr.dimension(number) for number in range(max(last, *expr.used_dims(), -1) + 1)]
+        zero = AffineExpr.constant(0)
+        expr = substitute(expr, [zero if dim in unit else dim for dim in dims])
     return simplify(_flat(simplify(expr, ranges)), ranges)
 
 
@@ -176,7 +181,8 @@ class _FunctionForm:
             bound = [substitute(expr, used) for expr in op.bindings.data.results]
             values = {used[n]: loop_range(v) for n, v in enumerate(variables)}
             pairs = zip(op.kinds, op.bindings.data.results, strict=True)
-            kinds = frozenset((kind, str(used[d])) for kind, expr in pairs for d in expr.used_dims())
+            moving = {n for n, dim in enumerate(used) if values[dim] != (0, 0)}
+            kinds = frozenset((kind, str(used[d])) for kind, expr in pairs for d in expr.used_dims() if d in moving)
             header = (kinds, frozenset(conditions))
         init = None if op.init is None else _BodyForm(self, op.init.block, values, bound).effects
         body = _BodyForm(self, op.body.block, values, bound).effects

@@ -58,7 +58,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.buffers import AXIS_SEPARATORS
 from ....dialects.tir.core import AllocBufferOp, memref_of
@@ -75,12 +75,20 @@ def check_set_axis_separator(buffer: SSAValue, separators: Sequence[int]) -> All
     """
     alloc = check_allocated(buffer, "memory", "cache_read or cache_write it")
     check_live(alloc)
-    rank = len(memref_of(buffer).get_shape())
+    check_separators(alloc, separators, len(memref_of(buffer).get_shape()))
+    return alloc
+
+
+def check_separators(op: Operation, separators: Sequence[int], rank: int) -> None:
+    """Whether `separators` stand between dimensions, of which there are `rank`; a message stands at `op`.
+
+    Raises:
+        ScheduleError: they do not ascend, or are no dimension's.
+    """
     if sorted(set(separators)) != list(separators) or any(not 0 < each < rank for each in separators):
         raise ScheduleError.at(
-            alloc, f"axis separators ascend, each from 1 to {rank - 1}, the dimension that it stands before"
+            op, f"axis separators ascend, each from 1 to {rank - 1}, the dimension that it stands before"
         )
-    return alloc
 
 
 def set_axis_separator(buffer: SSAValue, separators: Sequence[int]) -> None:

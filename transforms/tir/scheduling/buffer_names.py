@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
+from xdsl.ir import SSAValue
+
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.tir.core import BlockOp
 from ..schedule.errors import ScheduleError
 
+BufferName: TypeAlias = tuple[str, int] | str | SSAValue
+"""A buffer that a block reads or writes: by number, by name, or itself."""
 
-def buffer_of(block: BlockOp, buffer: tuple[str, int] | str) -> tuple[str, int]:
-    """`("read", n)` or `("write", n)`, of a buffer that may be given by its name.
+
+def buffer_of(block: BlockOp, buffer: BufferName) -> tuple[str, int]:
+    """`("read", n)` or `("write", n)`, of a buffer that may be given by its name, or as what it is.
 
     Raises:
         ScheduleError: the block touches none of the name.
     """
+    if isinstance(buffer, SSAValue):
+        for kind, buffers in (("read", block.reads), ("write", block.writes)):
+            if buffer in buffers:
+                return kind, list(buffers).index(buffer)
+        raise ScheduleError.at(block, f"block @{block.block_name} touches no buffer %{buffer.name_hint or 'of those'}")
     if not isinstance(buffer, str):
         return buffer
     named = [("read", number, value.name_hint) for number, value in enumerate(block.reads)]

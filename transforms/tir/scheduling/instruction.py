@@ -291,7 +291,7 @@ INSTRUCTION_KINDS: list[InstructionKind] = [
     _kind(blocks.SetScopeOp, "block", "buffer_index storage_scope"),
     _kind(blocks.SetAxisSeparatorOp, "block", f"{_BUFFER} axis_separators"),
     _kind(blocks.UnsafeSetDtypeOp, "block", "buffer_index dtype"),
-    _kind(blocks.TransformLayoutOp, "block", f"{_BUFFER} index_map"),
+    _kind(blocks.TransformLayoutOp, "block", f"{_BUFFER} index_map axis_separators?"),
     _kind(blocks.TransformBlockLayoutOp, "block", "index_map"),
     _kind(blocks.FuseItersOp, "block", "first"),
     _kind(blocks.FuseBufferDimsOp, "block", f"{_BUFFER} first"),

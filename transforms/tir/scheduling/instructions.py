@@ -36,7 +36,7 @@ from ..schedule.reindex import reindex, reindex_write
 from ..schedule.reverse_compute_at import reverse_compute_at
 from ..schedule.reverse_compute_inline import reverse_compute_inline
 from ..schedule.rfactor import rfactor
-from ..schedule.set_axis_separator import set_axis_separator
+from ..schedule.set_axis_separator import check_separators, set_axis_separator
 from ..schedule.storage_align import storage_align
 from ..schedule.tensorize import tensorize
 from ..schedule.transform_block_layout import transform_block_layout
@@ -337,7 +337,12 @@ def _reindex(state: State, op: blocks.ReindexOp) -> Sequence[Meaning]:
 
 def _transform_layout(state: State, op: blocks.TransformLayoutOp) -> Sequence[Meaning]:
     block = state.block(op.inputs[0])
-    transform_layout(_buffer(block, op.buffer.data, _int(op.index)), op.map.data)
+    buffer = _buffer(block, op.buffer.data, _int(op.index))
+    separators = [] if op.separators is None else _ints(op.separators)
+    check_separators(block, separators, len(op.map.data.results))
+    transform_layout(buffer, op.map.data)
+    if separators:
+        set_axis_separator(buffer, separators)
     return []
 
 

@@ -26,9 +26,9 @@ from ....dialects.tir.script.modules import IRModule
 from ..schedule.checks import LAST
 from ..schedule.decompose_padding import check_decompose_padding
 from ..schedule.errors import HandleError, ScheduleError
-from .buffer_names import buffer_of, index_of
+from .buffer_names import BufferName, buffer_of, index_of
 from .handles import BlockRV, ExprRV, LoopRV
-from .index_maps import IndexMap, affine_map_of, rank_of
+from .index_maps import IndexMap, affine_map_of, layout_of, rank_of
 from .instructions import APPLY
 from .rehearsal import REHEARSED, rehearse
 from .state import Location, Meaning, State, StmtSRef
@@ -360,7 +360,7 @@ class Schedule:
         index = self._index(block, "write", write_buffer_index)
         return self._block(blocks.CacheWriteOp.of(block.value, index=index, scope=storage_scope))
 
-    def reindex(self, block: BlockRV | str, buffer: tuple[str, int] | str) -> BlockRV:
+    def reindex(self, block: BlockRV | str, buffer: BufferName) -> BlockRV:
         """Copy `("read", n)`, or a buffer by name, into the layout of the block's iterators."""
         block = self._named(block)
         kind, index = self._buffer(block, buffer)
@@ -439,7 +439,7 @@ class Schedule:
         )
 
     def set_axis_separator(
-        self, block: BlockRV | str, buffer: tuple[str, int] | str, axis_separators: Sequence[int] | None
+        self, block: BlockRV | str, buffer: BufferName, axis_separators: Sequence[int] | None
     ) -> None:
         """Make dimensions of memory of the dimensions of `("read", n)` or `("write", n)` between some."""
         block = self._named(block)
@@ -448,16 +448,27 @@ class Schedule:
             blocks.SetAxisSeparatorOp.of(block.value, buffer=kind, index=index, separators=list(axis_separators or ()))
         )
 
-    def transform_layout(self, block: BlockRV | str, buffer: tuple[str, int] | str, index_map: IndexMap) -> None:
-        """Lay a buffer out anew."""
+    def transform_layout(
+        self,
+        block: BlockRV | str,
+        buffer: BufferName,
+        index_map: IndexMap,
+        pad_value: float | None = None,
+        assume_injective_transform: bool = False,
+        axis_separators: Sequence[int] | None = None,
+    ) -> None:
+        """Lay a buffer out anew. `IndexMap.AXIS_SEPARATOR` between two indices that a function gives begins another
+        dimension of memory, as the numbers of the second of them in `axis_separators` say too. A map that would leave
+        gaps is refused, with and without a `pad_value` for them; that one gives each element a place of its own is
+        proved, and not assumed."""
         block = self._named(block)
         kind, index = self._buffer(block, buffer)
         op = self.state.block(block.value)
         buffers = op.reads if kind == "read" else op.writes
         rank = rank_of(buffers[index]) if 0 <= index < len(buffers) else 0
-        self.apply(
-            blocks.TransformLayoutOp.of(block.value, buffer=kind, index=index, map=affine_map_of(index_map, rank))
-        )
+        map, separators = layout_of(index_map, rank)
+        given = separators or list(axis_separators or ()) or None
+        self.apply(blocks.TransformLayoutOp.of(block.value, buffer=kind, index=index, map=map, separators=given))
 
     def transform_block_layout(self, block: BlockRV | str, index_map: IndexMap) -> None:
         """Address a block by other iterators."""
@@ -469,7 +480,7 @@ class Schedule:
         """Make one iterator of two neighbours, and one loop of theirs."""
         self.apply(blocks.FuseItersOp.of(self._named(block).value, first=first))
 
-    def fuse_buffer_dims(self, block: BlockRV | str, buffer: tuple[str, int] | str, first: int) -> None:
+    def fuse_buffer_dims(self, block: BlockRV | str, buffer: BufferName, first: int) -> None:
         """Make one dimension of two neighbours of `("read", n)` or `("write", n)`, after `fuse_iters`."""
         block = self._named(block)
         kind, index = self._buffer(block, buffer)
@@ -501,7 +512,7 @@ class Schedule:
         """A block, which may be given by its name."""
         return self.get_block(block) if isinstance(block, str) else block
 
-    def _buffer(self, block: BlockRV, buffer: tuple[str, int] | str) -> tuple[str, int]:
+    def _buffer(self, block: BlockRV, buffer: BufferName) -> tuple[str, int]:
         return buffer_of(self.state.block(block.value), buffer)
 
     def _index(self, block: BlockRV, kind: str, index: int | str) -> int:
