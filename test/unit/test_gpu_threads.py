@@ -138,6 +138,48 @@ def test_each_thread_fills_all_of_what_its_block_shares() -> None:
     assert (np.asarray(result) == given * 2 + 1).all()
 
 
+VIRTUAL = """
+@T.prim_func
+def f(A: T.Buffer[(8, 4), "float32"], B: T.Buffer[(8, 4), "float32"]):
+    S = T.alloc_buffer((8, 4), "float32", scope="shared")
+    for vx in T.thread_binding(2, thread="vthread.x"):
+        for k in range(8):
+            for i in range(4):
+                with T.block("S"):
+                    vk, vi = T.axis.remap("SS", [k, i])
+                    S[vk, vi] = A[vk, vi] * T.float32(3)
+            for i in range(2):
+                with T.block("B"):
+                    vk = T.axis.spatial(8, k)
+                    vi = T.axis.spatial(4, vx * 2 + i)
+                    B[vk, vi] = S[vk, 3 - vi]
+"""
+"""Both virtual threads fill all rows, and read what the other one has filled too."""
+
+
+def test_threads_that_all_write_the_same_do_not_meet() -> None:
+    func = from_source(VIRTUAL)
+    assert isinstance(func, PrimFuncOp)
+    given = np.arange(32, dtype=np.float32).reshape(8, 4)
+    (result,) = Interpreter(func)([given], seed=1)
+    assert (np.asarray(result) == given[:, ::-1] * 3).all()
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("S[vk, vi] = A", "S[vk % 4, vi] = A"),  # a row is written twice, and another thread may be at the first
+        ("S[vk, vi] = A[vk, vi] * T.float32(3)", "S[vk, vi] = S[vk, vi] + A[vk, vi]"),
+        ('vk, vi = T.axis.remap("SS", [k, i])', "vk = T.axis.spatial(8, k); vi = T.axis.spatial(4, (i + vx) % 4)"),
+        ("B[vk, vi] = S[vk, 3 - vi]", "B[vk, vi] = S[vk, 3 - vi]\n                    A[vk, vi] = T.float32(0)"),
+    ],
+)  # fmt: skip
+def test_threads_that_write_what_differs_are_refused(old: str, new: str) -> None:
+    assert old in VIRTUAL
+    with pytest.raises(Diagnostic):
+        from_source(VIRTUAL.replace(old, new))
+
+
 def test_threads_do_not_share_out_what_is_their_own() -> None:
     schedule = Schedule(from_source(SHARED_COPY))
     thread = schedule.get_loops("B")[1]

@@ -23,7 +23,7 @@ from ..analyzer.iter_map import detect_iter_map
 from ..blocks import BlockOp, IterKind, blocks_under
 from ..buffers import AllocBufferOp, shape_of
 from ..calls import Handed
-from ..loops import ForOp, enclosing_loops, loop_of, loop_range
+from ..loops import ForKind, ForOp, enclosing_loops, loop_of, loop_range
 from ..symbols import MAX_EXTENT, as_affine, depends_on_symbols, dimension, product
 from ..thread_axes import axis_of, is_shared
 from .bounds import buffer_name, never_runs
@@ -69,6 +69,8 @@ def check_independence(
                 if not (first.access.is_write or second.access.is_write):
                     continue
                 if across_blocks_only and first.block is second.block:
+                    continue
+                if loop.for_kind == ForKind.THREAD_BINDING and _is_repeated(loop, first, second):
                     continue
                 verdict = never_meet(loop, first, second, parts)
                 if verdict != Verdict.PROVED:
@@ -124,14 +126,44 @@ def _is_symbolic(touch: Touch) -> bool:
     return depends_on_symbols(*exprs) or any(loop.is_symbolic for loop in enclosing_loops(block))
 
 
+def _is_repeated(loop: ForOp, first: Touch, second: Touch) -> bool:
+    """Whether all threads that run `loop` write the same, each element once, before they read it: it is of no account
+    whose write it is that they read."""
+    writer, other = (first, second) if first.access.is_write else (second, first)
+    block, inside = writer.block, blocks_under(loop)
+    if loop.var in block.loop_vars or block.is_reduction or writer.access.map is None:
+        return False
+    if other.block is not block and (other.access.is_write or inside.index(other.block) < inside.index(block)):
+        return False
+    if other.block is block and not other.access.is_write:
+        return False
+    if any(not set(block.reads).isdisjoint(each.writes) for each in inside):
+        return False
+    within = {each.var for each in enclosing_loops(block) if loop.is_ancestor(each) and each is not loop}
+    moving = {number for number, value in enumerate(block.loop_vars) if value in within}
+    exprs, used = _over_loops(writer)
+    return moving <= used and _leads_apart(block, exprs, used)
+
+
+def _over_loops(touch: Touch) -> tuple[list[AffineExpr], set[int]]:
+    """The index of an access over the loops of its block, and the numbers of those that it depends on."""
+    assert touch.access.map is not None
+    exprs = [substitute(index, touch.block.bindings.data.results) for index in touch.access.map.results]
+    return exprs, {number for expr in exprs for number in expr.used_dims()}
+
+
 def _is_one_to_one(loop: ForOp, touch: Touch) -> bool:
     """Whether the loops that the index of an access depends on, `loop` among them, never lead to an element twice."""
-    block, map = touch.block, touch.access.map
-    assert map is not None
-    exprs = [substitute(index, block.bindings.data.results) for index in map.results]
-    used = {number for expr in exprs for number in expr.used_dims()}
+    block = touch.block
+    exprs, used = _over_loops(touch)
     if not any(block.loop_vars[number] is loop.var for number in used):
         return False
+    return _leads_apart(block, exprs, used)
+
+
+def _leads_apart(block: BlockOp, exprs: Sequence[AffineExpr], used: set[int]) -> bool:
+    """Whether the loops of a block of numbers `used`, which are all that indices depend on, never lead to an element
+    twice."""
     values: list[AffineExpr] = [dimension(number) for number in range(len(block.loop_vars))]
     domains: dict[IntExpr, int | IntExpr | range | Interval] = {}
     for number in used:

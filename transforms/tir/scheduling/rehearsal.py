@@ -34,6 +34,10 @@ REHEARSED = (
 """The instructions that move a block or what it computes, or give its loops or its buffer to threads."""
 
 
+MOVES = (blocks.ComputeAtOp, blocks.ReverseComputeAtOp)
+"""Those that take a block into a nest, to which the threads' own buffers that it uses are on their way then."""
+
+
 def rehearse(state: State, op: Instruction) -> None:
     """Apply `op` to a copy of the function that it is about, and verify that.
 
@@ -52,7 +56,7 @@ def rehearse(state: State, op: Instruction) -> None:
         there.meanings[value] = cast("Meaning", twins[meaning]) if isinstance(meaning, Operation) else meaning
     torn = on_their_way(module.walk())
     APPLY[type(op)](there, op)
-    share(on_their_way(torn))
+    share(on_their_way(module.walk() if isinstance(op, MOVES) else torn))
     try:
         verify(module)
     except Diagnostics as found:
