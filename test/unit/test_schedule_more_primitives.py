@@ -389,6 +389,18 @@ def test_a_buffer_in_another_layout_holds_the_same() -> None:
     assert_computes(function(schedule), DENSE)
 
 
+def test_a_block_without_loops_gets_one_for_each_new_iterator() -> None:
+    x = te.placeholder((1,), f32, "x")
+    twice = te.compute((1,), lambda i: x[i] + x[i], "twice")
+    thrice = te.compute((1,), lambda i: twice[i] + x[i], "thrice")
+    stage: Stage = ([x], [thrice])
+    schedule = of(stage)
+    block = schedule.get_block("twice")
+    schedule.transform_block_layout(block, lambda i: (i, 0))
+    assert len(schedule.get_loops(block)) == 2
+    assert_computes(function(schedule), stage, threads=[1])
+
+
 def test_a_layout_takes_memory_apart_and_is_given_for_a_buffer_itself() -> None:
     schedule = of(DENSE)
     block = schedule.get_block("dense")

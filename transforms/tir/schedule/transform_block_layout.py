@@ -120,8 +120,9 @@ def transform_block_layout(block: BlockOp, map: AffineMap) -> None:
         top.parent.insert_op_before(loops[0], top)
         block.detach()
         loops[-1].body.block.add_op(block)
-        top.detach()
-        top.erase()
+        if top is not block:
+            top.detach()
+            top.erase()
     block.properties["iter_kinds"] = ArrayAttr([StringAttr(kind.value) for kind in new.kinds])
     block.properties["iter_extents"] = DenseArrayBase.from_list(i64, list(new.map.extents))
     block.set_bindings(bindings, [loop.var for loop in loops])
