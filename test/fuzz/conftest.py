@@ -16,7 +16,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 FEW = {
-    "graph": 48, "onnx_graph": 24, "text": 60, "pipeline": 120, "onnx": 60, "artefact": 60, "cache": 120,
+    "graph": 40, "onnx_graph": 20, "text": 60, "pipeline": 120, "onnx": 60, "artefact": 60, "cache": 120,
     "schedule": 8, "dump": 40,
 }  # fmt: skip
 """Cases of each kind in `make test`."""

@@ -213,7 +213,9 @@ WORKLOADS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.large] if name == "resnet" else []) for name in WORKLOADS]
+)
 def test_a_workload_compiles_to_what_its_operators_say(name: str) -> None:
     module, params = getattr(relay.testing, name).get_workload(**WORKLOADS[name])
     assert isinstance(module, ModuleOp)
