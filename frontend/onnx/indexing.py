@@ -124,7 +124,8 @@ def reverse_sequence(node: Node) -> SSAValue:
 
 
 def tensor_scatter(node: Node) -> SSAValue:
-    """A cache with rows written from an index of each batch on; a circular one goes on at its begin."""
+    """A cache with rows written from an index of each batch on; a circular one goes on at its begin, in another they
+    may not go beyond the end."""
     import numpy as np
 
     cache, update, starts = node.input(0, at_least=2), node.input(1), node.optional(2)
@@ -135,6 +136,12 @@ def tensor_scatter(node: Node) -> SSAValue:
         raise Malformed(f"rows of {list(written)} cannot be written into {list(shape)} along axis {axis}")
     rows = node.constant(np.arange(shape[axis]).reshape(1, -1))
     first = node.constant(np.zeros(shape[0], np.int64)) if starts is None else node.cast(starts, i64)
+    if (
+        starts is not None and not circular and written[axis]
+    ):  # the last row that is written has to be one of the cache's
+        span = node.scalar(written[axis] - 1, first)
+        every = node.constant(np.arange(shape[axis]))
+        first = node.emit("subtract", node.emit("take", every, node.emit("add", first, span), mode="error"), span)
     places = node.emit("subtract", rows, node.reshape(first, [shape[0], 1]))
     if circular:
         places = node.emit("floor_mod", places, node.scalar(shape[axis], places))

@@ -174,3 +174,19 @@ def test_nothing_has_no_extremum():
     """Neither has it in ONNX Runtime, which raises an error when it runs."""
     with pytest.raises(Diagnostic, match="dimension 1 is empty"):
         from_onnx(model("ArgMax", [normal(2, 0)], axis=1))
+
+
+def test_rows_beyond_the_end_of_a_cache_are_an_error():
+    cache, update = np.zeros((2, 4, 3), np.float32), np.ones((2, 2, 3), np.float32)
+    node = helper.make_node("TensorScatter", ["cache", "update", "at"], ["y"], axis=1)
+    inputs = [
+        helper.make_tensor_value_info(name, kind, shape)
+        for name, kind, shape in (("cache", 1, (2, 4, 3)), ("update", 1, (2, 2, 3)), ("at", 7, (2,)))
+    ]
+    graph = helper.make_graph([node], "g", inputs, [helper.make_tensor_value_info("y", 1, (2, 4, 3))])
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)])
+    executable = weft.compile(from_onnx(proto))
+    result = executable(cache, update, np.array([2, 0]))
+    assert result[0, 2:].all() and not result[0, :2].any() and result[1, :2].all() and not result[1, 2:].any()
+    with pytest.raises(weft.CheckError):
+        executable(cache, update, np.array([3, 0]))
