@@ -16,6 +16,7 @@ from te_samples import batch_matmul, blocked_conv, conv, dense, gather, layer_no
 from tir_run import Stage, prim_func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+import weft
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.core import PrimFuncOp
@@ -444,7 +445,11 @@ FUNCTIONS_REFUSED = {
     "def f():\n    C = T.alloc_buffer((4,), scope='attic')": 'unknown scope "attic"',
     "def f():\n    C = T.alloc_buffer((4,), strides=[2])": "a buffer is dense",
     "def f():\n    C[0] = 3": "'C' is no buffer",
-    "def f():\n    x = y": "has its name in a block",
+    "def f():\n    x = y": "'y' is not defined",
+    'def f(A: T.Buffer[(4,), "int32"]):\n    x = A[0]\n    for i in range(3): A[i] = x': "has its name in a block",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    if A[0] < 3:\n        for i in range(3): A[i] = 0': "compares loop variables",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    for i in range(2):\n        if i < 1:\n'
+    "            for j in range(4): A[j] = 0\n        else: pass": "an if around loops and blocks has no else",
     "def f():\n    return 3": "a function has no 'return 3'",
     "def f():\n    T.func_attr({'a': T.attribute('dense<')})": "this is no attribute",
     "def f(:": "this is no Python",
@@ -660,3 +665,43 @@ def test_calls_for_devices_are_kept_and_not_built_for_others() -> None:
         Schedule(func).compute_inline("C")
     with pytest.raises(Diagnostic, match="tvm_access_ptr"):
         Interpreter(func)([np.zeros(16, np.float32)])
+
+
+@T.prim_func
+def branching(A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"]):
+    for i in T.serial(16):
+        if i < 12:
+            B[i] = A[i]
+        else:
+            x = A[i] * T.float32(2)
+            B[i] = x
+    T.evaluate(0)
+    for i in T.serial(4):
+        if i < 2:
+            for j in T.serial(4):
+                B[i * 4 + j] = B[i * 4 + j] + T.float32(1)
+    while B[0] < T.float32(8):
+        B[0] = B[0] + T.float32(3)
+    with T.let(y, B[1] + T.float32(1)):
+        B[2] = y
+    assert B[3] > T.float32(0), "nothing was stored"
+    z: T.float32 = B[4]
+    B[5] = z * z
+
+
+def test_branches_loops_and_names_without_a_block_have_one_of_their_own() -> None:
+    a = np.linspace(1, 2, 16, dtype=np.float32)
+    expected = np.where(np.arange(16) < 12, a, a * 2).astype(np.float32)
+    expected[:8] += 1
+    while expected[0] < 8:
+        expected[0] += 3
+    expected[2] = expected[1] + 1
+    expected[5] = expected[4] * expected[4]
+    (got,) = Interpreter(branching)([a])
+    np.testing.assert_allclose(np.asarray(got, np.float32), expected, rtol=1e-6)
+    weft.build(branching)(a, out := np.zeros(16, np.float32))
+    np.testing.assert_allclose(out, expected, rtol=1e-6)
+    again = from_source(IRModule([branching.clone()]).script())
+    assert isinstance(again, IRModule)
+    (got,) = Interpreter(again["branching"])([a])
+    np.testing.assert_allclose(np.asarray(got, np.float32), expected, rtol=1e-6)

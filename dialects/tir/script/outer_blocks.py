@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ..affine import simplify, substitute
@@ -66,13 +66,13 @@ class OuterBlockParser(BlockParser):
                 read(each, outer.body.block)
             steps = [b for (kind, _), b in zip(self.iters, self.bindings, strict=True) if kind == IterKind.REDUCE]
             for block in blocks_under(outer):
-                self._restrict(block, [step * -1 for step in steps])
+                restrict(block, [step * -1 for step in steps], self.loops.variables)
         first = len(list(outer.body.block.ops))
         for each in statements:
             read(each, outer.body.block)
         for op in list(outer.body.block.ops)[first:]:
             for block in blocks_under(op):
-                self._restrict(block, self.conditions)
+                restrict(block, self.conditions, self.loops.variables)
         body.add_op(outer)
         outer.verify()
 
@@ -88,15 +88,22 @@ class OuterBlockParser(BlockParser):
                 self.scope.local[name.id] = known
         return made
 
-    def _restrict(self, block: BlockOp, conditions: list[AffineExpr]) -> None:
-        """Let a block in it run only where `conditions`, over the loops around, are at least 0."""
-        conditions = [each for each in conditions if each != AffineExpr.constant(0)]
-        if not conditions:
-            return
-        values = list(block.loop_vars)
-        values += [v for v in self.loops.variables if v not in values]
-        dims = [AffineExpr.dimension(values.index(v)) for v in self.loops.variables]
-        more = [simplify(substitute(each, dims)) for each in conditions]
-        known, bindings = list(block.conditions), block.bindings.data.results
-        block.set_bindings(bindings, values)
-        block.set_predicate([*known, *more])
+
+def restrict(block: BlockOp, conditions: Sequence[AffineExpr], variables: Sequence[SSAValue]) -> None:
+    """Let a block run only where `conditions`, over the loops' `variables`, are at least 0."""
+    conditions = [each for each in conditions if each != AffineExpr.constant(0)]
+    if not conditions:
+        return
+    values = list(block.loop_vars)
+    values += [v for v in variables if v not in values]
+    dims = [AffineExpr.dimension(values.index(v)) for v in variables]
+    more = [simplify(substitute(each, dims)) for each in conditions]
+    known, bindings = list(block.conditions), block.bindings.data.results
+    block.set_bindings(bindings, values)
+    block.set_predicate([*known, *more])
+
+
+def iterators_of(block: BlockOp, variables: Sequence[SSAValue]) -> frozenset[int]:
+    """The numbers of the iterators that are bound to what is computed of loops' `variables`."""
+    dims = {number for number, value in enumerate(block.loop_vars) if value in variables}
+    return frozenset(n for n, binding in enumerate(block.bindings.data.results) if dims & set(binding.used_dims()))

@@ -17,19 +17,21 @@ from xdsl.ir.affine import AffineConstantExpr
 from ...support.arguments import checked
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ..affine import simplify
+from ..blocks import blocks_under
 from ..buffers import AXIS_SEPARATORS, MEMORIES, AllocBufferOp, why_no_scope
 from ..functions import PrimFuncOp
 from ..legality.midway import verify_midway
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
 from ..symbols import Extent, as_affine, as_extent
+from .alone import are_alone, is_value
 from .arguments import Arguments, attributes_of
 from .attributes import attribute_of
 from .block_parser import BlockParser
 from .buffers import Described, annotated, constant_of, described, is_size
-from .loop_indices import Extents
+from .loop_indices import Extents, LoopIndices
 from .modules import IRModule
-from .outer_blocks import OuterBlockParser, is_outer
+from .outer_blocks import OuterBlockParser, is_outer, iterators_of, restrict
 from .scope import Buffer, Constant, Handle, NotStatic, Scope, Symbol, Words, harmless
 from .source import Source
 
@@ -216,6 +218,9 @@ class FunctionParser:
                 case ast.Expr(value=ast.Call(func=func) as call) if self.scope.word(func) == "launch_thread":
                     self._launch(call, None, statements[number + 1 :], body)
                     return
+                case ast.Assign() | ast.AnnAssign() if is_value(self.scope, statement):
+                    self._value(statements[number:], body)
+                    return
                 case _:
                     self._one(statement, body)
 
@@ -225,11 +230,15 @@ class FunctionParser:
                 pass
             case ast.For():
                 self._for(statement, body)
+            case ast.With() if are_alone(self.scope, [statement]):
+                self._alone([statement], body)
             case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func) as call, optional_vars=names)]):
                 self._with(statement, self.scope.word(func), call, names, body)
             case ast.Expr(value=ast.Call(func=func) as call) if self.scope.word(func) == "attr":
                 self._attribute(call)
-            case ast.Expr(value=ast.Call(func=func, args=[ast.Call() as call])) if self.scope.word(func) == "evaluate":
+            case ast.Expr(value=ast.Call(func=func, args=[ast.Call(func=inner) as call])) if (
+                self.scope.word(func) == "evaluate" and self.scope.word(inner) == "tvm_storage_sync"
+            ):
                 self._one(ast.copy_location(ast.Expr(call), statement), body)
             case ast.Expr(value=ast.Call(func=func) as call) if self.scope.word(func) == "tvm_storage_sync":
                 self._sync(call, body)
@@ -239,16 +248,12 @@ class FunctionParser:
                 self._assign(statement, name, value, body)
             case ast.Expr(value=ast.Call(func=func) as call) if self.scope.word(func) == "func_attr":
                 self.attributes |= Arguments(self.scope, call, "T.func_attr").dictionary("attrs")
-            case ast.If(test=test, body=then, orelse=otherwise):
-                try:
-                    chosen = self.scope.static(test)
-                except NotStatic:
-                    raise self._error(
-                        statement, "an if stands in a block", "let the block have the condition: T.where(...)"
-                    ) from None
-                self._statements(then if chosen else otherwise, body)
-            case ast.Assign(targets=[ast.Subscript()]) | ast.AugAssign(target=ast.Subscript()):
-                self._alone(statement, body)
+            case ast.If():
+                self._if(statement, body)
+            case ast.Expr(value=ast.Call(func=func, args=[ast.Constant()])) if self.scope.word(func) == "evaluate":
+                pass  # it has no effect
+            case _ if are_alone(self.scope, [statement]):
+                self._alone([statement], body)
             case _:
                 text = ast.unparse(statement).splitlines()[0]
                 raise self._error(statement, f"a function has no '{text}'", "it has loops, blocks and buffers")
@@ -398,10 +403,51 @@ class FunctionParser:
             return
         body.add_op(BlockParser(self.scope, statement, name).parse())
 
-    def _alone(self, statement: ast.stmt, body: Block) -> None:
+    def _alone(self, statements: Sequence[ast.stmt], body: Block) -> None:
         """What stands among loops without a block is one of its own, which names the loops themselves."""
-        made = ast.With([ast.withitem(ast.Constant(None))], [statement])
-        body.add_op(BlockParser(self.scope, ast.copy_location(made, statement), "statement").parse())
+        made = ast.With([ast.withitem(ast.Constant(None))], list(statements))
+        body.add_op(BlockParser(self.scope, ast.copy_location(made, statements[0]), "statement").parse())
+
+    def _value(self, statements: Sequence[ast.stmt], body: Block) -> None:
+        """A value's name, and the statements that see it."""
+        if not are_alone(self.scope, statements):
+            raise self._error(
+                statements[0],
+                "what is known only when the function runs has its name in a block",
+                "no loops, blocks or buffers may follow it otherwise",
+            )
+        self._alone(statements, body)
+
+    def _if(self, statement: ast.If, body: Block) -> None:
+        """A branch: taken when the text is read, within a block of its own, or the condition of the blocks in it."""
+        try:
+            chosen = self.scope.static(statement.test)
+        except NotStatic:
+            pass
+        else:
+            self._statements(statement.body if chosen else statement.orelse, body)
+            return
+        if are_alone(self.scope, [statement]):
+            self._alone([statement], body)
+            return
+        if statement.orelse:
+            raise self._error(
+                statement, "an if around loops and blocks has no else", "write a second if, of the opposite condition"
+            )
+        loops = LoopIndices(self.scope)
+        try:
+            conditions = loops.conditions(statement.test)
+        except Diagnostic as error:
+            raise self._error(
+                statement.test,
+                "an if around loops and blocks compares loop variables by <, <=, > and >=, joined by 'and'",
+            ) from error
+        first = len(list(body.ops))
+        self._statements(statement.body, body)
+        for op in list(body.ops)[first:]:
+            for block in blocks_under(op):
+                restrict(block, conditions, loops.variables)
+                block.partial_iters |= iterators_of(block, loops.variables)
 
     def _outer(self, statement: ast.With, name: str, body: Block) -> None:
         """A block of loops and blocks."""

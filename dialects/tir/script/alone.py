@@ -1,0 +1,70 @@
+"""Statements that stand among loops without a block: which of them can be a block of their own.
+
+    for i in range(16):
+        if i < 12:                                  with T.block("statement"):
+            A[i] = B[i]               is                if i < 12:
+        else:                                               A[i] = B[i]
+            x = B[i] * 2.0                              else:
+            A[i] = x                                        ...
+
+A value's name is seen by all that follows it, so that they are one block: they hold no loops.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from .calls import CALLED
+from .scope import NotStatic, Scope
+
+LAYOUT = frozenset(
+    (
+        "match_buffer", "alloc_buffer", "allocate_const", "allocate", "Buffer", "decl_buffer", "buffer_decl",
+        "env_thread", "var",
+    )
+)  # fmt: skip
+"""Calls whose results are buffers, threads and sizes, and no values."""
+
+
+def is_value(scope: Scope, statement: ast.stmt) -> bool:
+    """Whether it gives a value a name that is known only when the function runs: `x = A[i]`."""
+    match statement:
+        case (
+            ast.Assign(targets=[ast.Name()], value=value) | ast.AnnAssign(target=ast.Name(), value=ast.expr() as value)
+        ):
+            pass
+        case _:
+            return False
+    if isinstance(value, ast.Call) and scope.word(value.func) in LAYOUT:
+        return False
+    try:
+        scope.static(value)
+    except NotStatic:
+        return True
+    return False
+
+
+def are_alone(scope: Scope, statements: Sequence[ast.stmt]) -> bool:
+    """Whether one block can hold the statements: no loops but `while`, no blocks, no buffers."""
+    return all(_is_alone(scope, each) for each in statements)
+
+
+def _is_alone(scope: Scope, statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Subscript()]) | ast.AugAssign(target=ast.Subscript()) | ast.Assert() | ast.Pass():
+            return True
+        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
+            return not isinstance(value, ast.Call) or scope.word(value.func) not in LAYOUT
+        case ast.If(body=body, orelse=otherwise):
+            return are_alone(scope, body) and are_alone(scope, otherwise)
+        case ast.While(body=body):
+            return are_alone(scope, body)
+        case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func))], body=body):
+            return scope.word(func) in ("let", "Assert") and are_alone(scope, body)
+        case ast.Expr(value=ast.Call(func=func)):
+            return scope.word(func) in CALLED or scope.word(func) == "evaluate"
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case _:
+            return False
