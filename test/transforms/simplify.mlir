@@ -50,3 +50,99 @@ tir.prim_func @what_differs_from_iteration_to_iteration_is_asked(%x: memref<8xf3
     }
   }
 }
+
+// A branch says what holds in it, and the other side that it does not.
+// CHECK-LABEL: tir.prim_func @branches_say_what_holds_in_them
+// CHECK:           scf.if
+// CHECK-NEXT:        memref.store %a
+// CHECK-NEXT:      } else {
+// CHECK-NEXT:        memref.store %b
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+tir.prim_func @branches_say_what_holds_in_them(%x: memref<8x8xf32>, %a: f32, %b: f32) {
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 8 {
+      tir.block @b(%v: spatial 8, %w: spatial 8) = [%i, %j] reads() writes(%x[%v, %w] : memref<8x8xf32>) {
+        %c1 = arith.constant 1 : index
+        %next = arith.addi %w, %c1 : index
+        %follows = arith.cmpi eq, %v, %next : index
+        %above = arith.cmpi sgt, %v, %w : index
+        scf.if %follows {
+          scf.if %above {
+            memref.store %a, %x[%v, %w] : memref<8x8xf32>
+          } else {
+            memref.store %b, %x[%v, %w] : memref<8x8xf32>
+          }
+        } else {
+          %other = arith.cmpi ne, %v, %next : index
+          scf.if %other {
+            memref.store %b, %x[%v, %w] : memref<8x8xf32>
+          }
+        }
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @what_no_branch_decides_stays
+// CHECK:           scf.if
+// CHECK:             scf.if
+// CHECK:               memref.store %a
+tir.prim_func @what_no_branch_decides_stays(%x: memref<8x8xf32>, %a: f32) {
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 8 {
+      tir.block @b(%v: spatial 8, %w: spatial 8) = [%i, %j] reads() writes(%x[%v, %w] : memref<8x8xf32>) {
+        %above = arith.cmpi sge, %v, %w : index
+        %strictly = arith.cmpi sgt, %v, %w : index
+        scf.if %above {
+          scf.if %strictly {
+            memref.store %a, %x[%v, %w] : memref<8x8xf32>
+          }
+        }
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @one_side_of_and_follows_from_the_other
+// CHECK:           [[C:%.+]] = arith.constant 3 : index
+// CHECK-NEXT:      [[L:%.+]] = arith.cmpi slt, %v, [[C]] : index
+// CHECK-NEXT:      scf.if [[L]] {
+// CHECK-NEXT:        memref.store %a
+tir.prim_func @one_side_of_and_follows_from_the_other(%x: memref<8xf32>, %a: f32) {
+  tir.for %i = 0 to 8 {
+    tir.block @b(%v: spatial 8) = [%i] reads() writes(%x[%v] : memref<8xf32>) {
+      %c3 = arith.constant 3 : index
+      %c5 = arith.constant 5 : index
+      %less = arith.cmpi slt, %v, %c3 : index
+      %below = arith.cmpi slt, %v, %c5 : index
+      %both = arith.andi %below, %less : i1
+      scf.if %both {
+        memref.store %a, %x[%v] : memref<8xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @sides_that_exclude_each_other_never_hold
+// CHECK-NOT:     scf.if
+// CHECK:         }
+tir.prim_func @sides_that_exclude_each_other_never_hold(%x: memref<8xf32>, %a: f32, %b: f32) {
+  tir.for %i = 0 to 8 {
+    tir.block @b(%v: spatial 8) = [%i] reads() writes(%x[%v] : memref<8xf32>) {
+      %c3 = arith.constant 3 : index
+      %c5 = arith.constant 5 : index
+      %less = arith.cmpi slt, %v, %c3 : index
+      %above = arith.cmpi sgt, %v, %c5 : index
+      %never = arith.andi %above, %less : i1
+      %up = arith.cmpi sge, %v, %c3 : index
+      %always = arith.ori %up, %less : i1
+      scf.if %never {
+        memref.store %a, %x[%v] : memref<8xf32>
+      }
+      scf.if %always {
+        memref.store %b, %x[%v] : memref<8xf32>
+      }
+    }
+  }
+}

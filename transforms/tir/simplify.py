@@ -2,6 +2,8 @@
 
 * an iterator's binding and a block's predicate are in normal form, and conditions that always hold are gone;
 * a comparison of indices whose outcome the iterators' extents decide is that outcome;
+* a comparison of indices that follows from the conditions of the branches around it, or cannot hold there, is that
+  outcome; so is one that follows from the other side of an `and`, or of an `or` that does not hold;
 * a branch or choice whose condition is known is the side that is taken; `and`, `or`, `xor` with a literal are gone.
 
 Before -> after, where `%v` is an iterator of extent 8:
@@ -33,6 +35,7 @@ from ...dialects.tir.affine import Range, affine_of, expr_range, over_dimensions
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under, dimension_ranges
 from ...dialects.tir.symbols import as_affine, greatest
 from ..infra import PrimFuncPass, report_changed
+from .analysis.known_conditions import KnownConditions
 from .remove_no_op import clean_body
 
 
@@ -102,6 +105,7 @@ class _Body:
             self.dims[v]: (0, max(greatest(as_affine(extent)) - 1, 0))
             for v, extent in zip(region.block.args, block.sizes, strict=True)
         }
+        self.conditions = KnownConditions(region, self.dims, self.ranges)
 
     def simplify(self) -> None:
         """Decide what can be decided, each operation before those that use it."""
@@ -116,9 +120,9 @@ class _Body:
         match op:
             case arith.CmpiOp() if isinstance(op.lhs.type, IndexType):
                 if (known := self._decide(op)) is not None:
-                    constant = arith.ConstantOp(BoolAttr.from_bool(known))
-                    Rewriter.insert_op(constant, InsertPoint.before(op))
-                    op.result.replace_all_uses_with(constant.result)
+                    _replace(op, known)
+                else:
+                    self._by_branches(op)
             case arith.SelectOp() if (known := _truth(op.cond)) is not None:
                 op.result.replace_all_uses_with(op.lhs if known else op.rhs)
             case arith.AndIOp() | arith.OrIOp() | arith.XOrIOp() if op.lhs.type == i1:
@@ -137,6 +141,28 @@ class _Body:
         bounds = expr_range(simplify(lhs + rhs * -1, self.ranges), self.ranges)
         return None if bounds is None else decide(*bounds)
 
+    def _by_branches(self, op: arith.CmpiOp) -> None:
+        """Let the users of a comparison that stand in branches know what follows from their conditions."""
+        for use in list(op.result.uses):
+            facts = self.conditions.around(use.operation)
+            if facts and (known := self.conditions.decide(op.result, facts)) is not None:
+                constant = arith.ConstantOp(BoolAttr.from_bool(known))
+                Rewriter.insert_op(constant, InsertPoint.before(use.operation))
+                use.operation.operands[use.index] = constant.result
+
+    def _side(self, op: arith.AndIOp | arith.OrIOp) -> None:
+        """Leave out a side of `and` or `or` that follows from the other, or let them be what they surely are."""
+        conjunction = isinstance(op, arith.AndIOp)
+        for given, asked in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            facts = self.conditions.facts(given, conjunction)
+            known = self.conditions.decide(asked, facts) if facts else None
+            if known is conjunction:
+                op.result.replace_all_uses_with(given)
+                return
+            if known is not None:
+                _replace(op, known)
+                return
+
     def _logic(self, op: arith.AndIOp | arith.OrIOp | arith.XOrIOp) -> None:
         for literal, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             known = _truth(literal)
@@ -146,13 +172,20 @@ class _Body:
                 if not known:
                     op.result.replace_all_uses_with(other)
                 elif (value := _truth(other)) is not None:
-                    constant = arith.ConstantOp(BoolAttr.from_bool(not value))
-                    Rewriter.insert_op(constant, InsertPoint.before(op))
-                    op.result.replace_all_uses_with(constant.result)
+                    _replace(op, not value)
             else:
                 neutral = isinstance(op, arith.AndIOp)
                 op.result.replace_all_uses_with(other if known is neutral else literal)
             return
+        if not isinstance(op, arith.XOrIOp):
+            self._side(op)
+
+
+def _replace(op: Operation, truth: bool) -> None:
+    """Let a literal stand for the condition that `op` computes."""
+    constant = arith.ConstantOp(BoolAttr.from_bool(truth))
+    Rewriter.insert_op(constant, InsertPoint.before(op))
+    op.results[0].replace_all_uses_with(constant.result)
 
 
 def _truth(value: SSAValue) -> bool | None:
