@@ -23,9 +23,20 @@ if TYPE_CHECKING:
     from .dialects.tir.analyzer.index_map import IndexMap as IndexMap
     from .dialects.tir.interpreter import Interpreter as Interpreter
     from .dialects.tir.script.annotations import Buffer as Buffer
+    from .dialects.tir.script.annotations import bool as bool
+    from .dialects.tir.script.annotations import boolean as boolean
+    from .dialects.tir.script.annotations import float16 as float16
+    from .dialects.tir.script.annotations import float32 as float32
+    from .dialects.tir.script.annotations import float64 as float64
     from .dialects.tir.script.annotations import handle as handle
+    from .dialects.tir.script.annotations import int8 as int8
+    from .dialects.tir.script.annotations import int16 as int16
     from .dialects.tir.script.annotations import int32 as int32
     from .dialects.tir.script.annotations import int64 as int64
+    from .dialects.tir.script.annotations import uint8 as uint8
+    from .dialects.tir.script.annotations import uint16 as uint16
+    from .dialects.tir.script.annotations import uint32 as uint32
+    from .dialects.tir.script.annotations import uint64 as uint64
     from .dialects.tir.script.equality import assert_structural_equal as assert_structural_equal
     from .dialects.tir.script.equality import structural_equal as structural_equal
     from .dialects.tir.script.modules import IRModule as IRModule

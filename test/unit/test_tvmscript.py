@@ -408,6 +408,7 @@ REFUSED = {
     "B[vi] = A[vi] + 'x'": (6, 21, "a string is no scalar"),
     "T.reads(Q[vi])": (6, 21, "'Q' is no buffer"),
     "T.where(i)": (6, 21, "T.where takes comparisons"),
+    "B[vi] = T.let(3, A[vi], A[vi])": (6, 27, "T.let gives a value a name"),
     "del A": (6, 13, "a block's body has no 'del A'"),
     "vj = T.axis.scan(16, i)": (6, 18, "there is no T.axis.scan"),
     "vj = T.axis.spatial(16, i * i)": (6, 37, "an index multiplies by numbers"),
@@ -686,7 +687,7 @@ def branching(A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"]):
         B[2] = y
     assert B[3] > T.float32(0), "nothing was stored"
     z: T.float32 = B[4]
-    B[5] = z * z
+    B[5] = T.let(w, z * z, w + w)
 
 
 def test_branches_loops_and_names_without_a_block_have_one_of_their_own() -> None:
@@ -696,7 +697,7 @@ def test_branches_loops_and_names_without_a_block_have_one_of_their_own() -> Non
     while expected[0] < 8:
         expected[0] += 3
     expected[2] = expected[1] + 1
-    expected[5] = expected[4] * expected[4]
+    expected[5] = 2 * expected[4] * expected[4]
     (got,) = Interpreter(branching)([a])
     np.testing.assert_allclose(np.asarray(got, np.float32), expected, rtol=1e-6)
     weft.build(branching)(a, out := np.zeros(16, np.float32))
@@ -705,3 +706,7 @@ def test_branches_loops_and_names_without_a_block_have_one_of_their_own() -> Non
     assert isinstance(again, IRModule)
     (got,) = Interpreter(again["branching"])([a])
     np.testing.assert_allclose(np.asarray(got, np.float32), expected, rtol=1e-6)
+
+
+def test_a_dtype_is_a_number_where_python_computes() -> None:
+    assert (T.int8(3) + T.uint16(4), T.float32(0.5) * 2, T.bool(True)) == (7, 1.0, True)

@@ -30,3 +30,46 @@ class int32(int):
 
 class int64(int):
     """`T.int64`: the type of a parameter that is a size; where Python computes, `T.int64(8)` is the number."""
+
+
+class int8(int):
+    """`T.int8`: where Python computes, `T.int8(8)` is the number."""
+
+
+class int16(int):
+    """`T.int16`: where Python computes, `T.int16(8)` is the number."""
+
+
+class uint8(int):
+    """`T.uint8`: where Python computes, `T.uint8(8)` is the number."""
+
+
+class uint16(int):
+    """`T.uint16`: where Python computes, `T.uint16(8)` is the number."""
+
+
+class uint32(int):
+    """`T.uint32`: where Python computes, `T.uint32(8)` is the number."""
+
+
+class uint64(int):
+    """`T.uint64`: where Python computes, `T.uint64(8)` is the number."""
+
+
+class bool(int):
+    """`T.bool`: where Python computes, `T.bool(True)` is the number."""
+
+
+class float16(float):
+    """`T.float16`: where Python computes, `T.float16(0.5)` is the number."""
+
+
+class float32(float):
+    """`T.float32`: where Python computes, `T.float32(0.5)` is the number."""
+
+
+class float64(float):
+    """`T.float64`: where Python computes, `T.float64(0.5)` is the number."""
+
+
+boolean = bool

@@ -18,7 +18,7 @@ from . import words
 from .emitter import Value
 from .expressions import Expressions, Term
 from .outside import DEVICE_CALLS, call_of, device_call
-from .scope import NotStatic
+from .scope import Constant, NotStatic
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,19 @@ def _literal(name: str, at: Expressions, node: ast.Call, given: Sequence[ast.exp
     if not isinstance(term, Value) and not isinstance(type, AnyFloat):
         term = int(term)
     return at.as_value(term, given[0], type, unsigned)
+
+
+def _let(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    """`T.let(x, A[vi], x * x)`: the last, where the name is the value."""
+    name, value, body = given
+    if not isinstance(name, ast.Name):
+        raise at.scope.source.error(name, "T.let gives a value a name")
+    term = at.term(value)
+    outer, at.scope.local = at.scope.local, dict(at.scope.local)
+    at.scope.local[name.id] = term if isinstance(term, Value) else Constant(term)
+    result = at.term(body)
+    at.scope.local = outer
+    return result
 
 
 def _cast(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
@@ -251,6 +264,7 @@ CALLS: Mapping[str, Call] = {
     "And": Call(("x", "y"), partial(_logic, ast.And())),
     "Or": Call(("x", "y"), partial(_logic, ast.Or())),
     "Not": Call(("x",), _not),
+    **{name: Call(("var", "value", "body"), _let) for name in ("let", "Let")},
     "cast": Call(("value", "dtype"), _cast),
     "Cast": Call(("dtype", "value"), lambda at, node, given: _cast(at, node, given[::-1])),
     "reinterpret": Call(("dtype", "value"), _reinterpret),
