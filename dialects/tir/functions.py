@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, MemRefType, StringAttr, UnitAttr
@@ -17,7 +17,7 @@ from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Span
 
 from ..support.columns import Part, print_parts, to_text
-from ..support.diagnostics import Diagnostic
+from ..support.diagnostics import Diagnostic, UsageError
 from ..support.kernels import kernel_calls
 from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape
 from .legality.calls import check_call
@@ -86,6 +86,30 @@ class PrimFuncOp(IRDLOperation):
             attributes=attributes or {},
             regions=[Region(Block(arg_types=argument_types)) if body is None else body],
         )
+
+    def with_attr(self, attr_key_or_dict: str | Mapping[str, object], attr_value: object = None) -> PrimFuncOp:
+        """A copy of the function with attributes of these values; `global_symbol` is its name.
+
+        Raises:
+            UsageError: a value has no form as an attribute.
+        """
+        if isinstance(attr_key_or_dict, str):
+            attr_key_or_dict = {attr_key_or_dict: attr_value}
+        from .script.attributes import attribute_of
+
+        copy = self.clone()
+        for key, value in attr_key_or_dict.items():
+            try:
+                attribute = attribute_of(value)
+            except TypeError as error:
+                raise UsageError(f"the attribute '{key}' cannot be {value!r}: {error}") from error
+            if key != "global_symbol":
+                copy.attributes[key] = attribute
+            elif isinstance(attribute, StringAttr):
+                copy.sym_name = attribute
+            else:
+                raise UsageError(f"the name of a function is a text, not {value!r}")
+        return copy
 
     def verify_(self) -> None:
         if tuple(a.type for a in self.body.block.args) != self.function_type.inputs.data:

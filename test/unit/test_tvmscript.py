@@ -17,7 +17,7 @@ from tir_run import Stage, prim_func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 import weft
-from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
@@ -710,3 +710,12 @@ def test_branches_loops_and_names_without_a_block_have_one_of_their_own() -> Non
 
 def test_a_dtype_is_a_number_where_python_computes() -> None:
     assert (T.int8(3) + T.uint16(4), T.float32(0.5) * 2, T.bool(True)) == (7, 1.0, True)
+
+
+def test_a_function_takes_attributes_and_a_name() -> None:
+    named = branching.with_attr("global_symbol", "other").with_attr({"layers": [1, "a"], "fast": True})
+    assert (branching.sym_name.data, named.sym_name.data) == ("branching", "other") and not branching.attributes
+    assert "'layers': [1, 'a']" in named.script().replace('"', "'")
+    for key, value in (("global_symbol", 3), ("layers", object())):
+        with pytest.raises(UsageError, match=key if key == "layers" else "is a text, not 3"):
+            branching.with_attr(key, value)
