@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .dialects.te.dims import var as var
     from .dialects.te.expr import Expr as Expr
     from .dialects.te.expr import IterVar as IterVar
+    from .dialects.te.forms import Select as Select
     from .dialects.te.forms import all as all
     from .dialects.te.forms import any as any
     from .dialects.te.forms import comm_reducer as comm_reducer

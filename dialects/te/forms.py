@@ -235,6 +235,10 @@ def if_then_else(cond: ExprLike, t: ExprLike, f: ExprLike) -> Expr:
     return choose(_condition(cond), then, f)
 
 
+Select = if_then_else
+"""TVM's choice that computes both sides; here only the side that is chosen is read, as by `if_then_else`."""
+
+
 def _condition(value: ExprLike) -> Expr:
     if isinstance(value, bool):
         return literal(value, i1)

@@ -404,3 +404,15 @@ def test_a_module_is_made_of_functions_by_name() -> None:
     module = weft.tir.IRModule({"one": function, "two": function})
     assert module["one"].sym_name.data == "one" and module["two"].sym_name.data == "two"
     assert function.sym_name.data == "main" and function.parent is None
+
+
+def test_tir_has_the_functions_of_expressions() -> None:
+    x = te.placeholder((6,), name="x")
+    tir = weft.tir
+    y = te.compute(
+        (6,), lambda i: tir.Select(tir.all(i >= 1, x[i] > 0.0), tir.exp(x[i]), tir.const(2, "float32")), name="y"
+    )
+    got, a = computed(y, x)
+    expected = np.where((np.arange(6) >= 1) & (a > 0), np.exp(a), np.float32(2))
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+    assert tir.floormod is te.floormod and tir.Select is te.Select
