@@ -21,55 +21,6 @@ from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import transform as transform
-    from .dialects.te.forms import Select as Select
-    from .dialects.te.forms import all as all
-    from .dialects.te.forms import any as any
-    from .dialects.te.forms import comm_reducer as comm_reducer
-    from .dialects.te.forms import const as const
-    from .dialects.te.forms import if_then_else as if_then_else
-    from .dialects.te.forms import max_value as max_value
-    from .dialects.te.forms import min_value as min_value
-    from .dialects.te.functions import abs as abs
-    from .dialects.te.functions import acos as acos
-    from .dialects.te.functions import acosh as acosh
-    from .dialects.te.functions import asin as asin
-    from .dialects.te.functions import asinh as asinh
-    from .dialects.te.functions import atan as atan
-    from .dialects.te.functions import atanh as atanh
-    from .dialects.te.functions import ceil as ceil
-    from .dialects.te.functions import cos as cos
-    from .dialects.te.functions import cosh as cosh
-    from .dialects.te.functions import div as div
-    from .dialects.te.functions import erf as erf
-    from .dialects.te.functions import exp as exp
-    from .dialects.te.functions import floor as floor
-    from .dialects.te.functions import floordiv as floordiv
-    from .dialects.te.functions import floormod as floormod
-    from .dialects.te.functions import fmod as fmod
-    from .dialects.te.functions import indexdiv as indexdiv
-    from .dialects.te.functions import indexmod as indexmod
-    from .dialects.te.functions import isfinite as isfinite
-    from .dialects.te.functions import isinf as isinf
-    from .dialects.te.functions import isnan as isnan
-    from .dialects.te.functions import log as log
-    from .dialects.te.functions import log2 as log2
-    from .dialects.te.functions import log10 as log10
-    from .dialects.te.functions import max as max
-    from .dialects.te.functions import min as min
-    from .dialects.te.functions import nearbyint as nearbyint
-    from .dialects.te.functions import power as power
-    from .dialects.te.functions import round as round
-    from .dialects.te.functions import rsqrt as rsqrt
-    from .dialects.te.functions import sigmoid as sigmoid
-    from .dialects.te.functions import sin as sin
-    from .dialects.te.functions import sinh as sinh
-    from .dialects.te.functions import sqrt as sqrt
-    from .dialects.te.functions import sum as sum
-    from .dialects.te.functions import tan as tan
-    from .dialects.te.functions import tanh as tanh
-    from .dialects.te.functions import trunc as trunc
-    from .dialects.te.functions import truncdiv as truncdiv
-    from .dialects.te.functions import truncmod as truncmod
     from .dialects.tir.analyzer.index_map import IndexMap as IndexMap
     from .dialects.tir.interpreter import Interpreter as Interpreter
     from .dialects.tir.script.annotations import Buffer as Buffer
@@ -109,9 +60,23 @@ __tvmscript__ = True
 _find, _names, __all__ = lazy_names(__name__, __file__)
 
 
+_EXPRESSIONS = frozenset(
+    """
+    Select abs acos acosh all any asin asinh atan atanh ceil comm_reducer const cos cosh div erf exp floor floordiv
+    floormod fmod if_then_else indexdiv indexmod isfinite isinf isnan log log10 log2 max max_value min min_value
+    nearbyint power round rsqrt sigmoid sin sinh sqrt sum tan tanh trunc truncdiv truncmod
+    """.split()
+)
+"""The functions of `weft.te` that are here too; in a function's text they are words."""
+
+
 def __dir__() -> list[str]:
-    return _names()
+    return [*_names(), *_EXPRESSIONS]
 
 
 def __getattr__(name: str) -> object:
+    if name in _EXPRESSIONS:
+        from . import te
+
+        return getattr(te, name)
     return _find(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -408,7 +408,7 @@ def test_a_module_is_made_of_functions_by_name() -> None:
 
 def test_tir_has_the_functions_of_expressions() -> None:
     x = te.placeholder((6,), name="x")
-    tir = weft.tir
+    tir = cast("Any", weft.tir)
     y = te.compute(
         (6,), lambda i: tir.Select(tir.all(i >= 1, x[i] > 0.0), tir.exp(x[i]), tir.const(2, "float32")), name="y"
     )
