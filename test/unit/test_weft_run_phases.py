@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import io
 import os
 import signal
@@ -142,6 +143,7 @@ def test_a_check_that_fails_in_a_process_of_its_own_is_told_as_any_other(
 def test_a_program_that_dies_is_told_of() -> None:
     class Dying:
         def run(self, inputs: object, /) -> dict[str, np.ndarray[Any, Any]]:
+            faulthandler.disable()  # pytest's would print where
             os.kill(os.getpid(), signal.SIGSEGV)
             return {}
 
