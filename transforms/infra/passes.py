@@ -141,8 +141,11 @@ class Pass(xdsl_passes.ModulePass):
     @property
     def info(self) -> PassInfo:
         """Name, level, requirements."""
-        title = self.tvm_name or type(self).__name__.removesuffix("Pass")
-        return PassInfo(self.opt_level, self.name, self.required, spec_text(self), title)
+        if (known := vars(self).get("known_info")) is None:
+            title = self.tvm_name or type(self).__name__.removesuffix("Pass")
+            known = PassInfo(self.opt_level, self.name, self.required, spec_text(self), title)
+            vars(self)["known_info"] = known  # a pass does not change, and is asked again and again
+        return known
 
     def __call__(self, module: ModuleOp, *, force: bool = False, ir_context: Context | None = None) -> ModuleOp:
         """Run the pass on a copy of `module` by the rules of the current `PassContext`, and return the copy.

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
@@ -76,14 +77,15 @@ class Row(RewritePattern):
     def pattern_name(self) -> str:
         return self.identity
 
-    @property
+    @cached_property
     def op_types(self) -> tuple[type[Operation], ...]:
         """The operations that can be at the root."""
         root = self.pattern.op if isinstance(self.pattern, CallPattern) else self.pattern
         if isinstance(root, ClassPattern):
             return root.classes
         assert root.root_ops is not None, f"{self.identity}: anything could be at the root"
-        return tuple(op for op in Relay.operations if op.name in root.root_ops)
+        found = (Relay.find(name) for name in sorted(root.root_ops))
+        return tuple(op for op in found if op is not None)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         if not may_match(self.pattern, op) or (match := find_match(self.pattern, op.results[0])) is None:
