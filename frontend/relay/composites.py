@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from functools import wraps
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from .expr import Expr, Operand, Tuple, as_value, const
 from .operators import Operator, operator
 from .rearranging import reverse_reshape, sliding_window, yolo_reorg
 from .simulated import simulated_dequantize, simulated_quantize
+from .told import rebound
 
 Axes: TypeAlias = "int | Sequence[int] | None"
 
@@ -161,21 +161,15 @@ def _input_first(name: str) -> Operator:
     """The builder of a transposed convolution whose layout names, in TVM, call the input channels of the weight `O`:
     by default "OIW", where what stands first is as many as the data has."""
     make = operator(name)
-    signature = inspect.signature(make)
 
-    @wraps(make)
-    def call(*args: object, **kwargs: object) -> Expr:
-        try:
-            bound = signature.bind(*args, **kwargs)
-        except TypeError:
-            return make(*args, **kwargs)  # it says what is wrong with the call
+    def call(bound: inspect.BoundArguments) -> Expr:
         bound.apply_defaults()
         layout = bound.arguments["kernel_layout"]
         if isinstance(layout, str):
             bound.arguments["kernel_layout"] = layout.translate(str.maketrans("OIoi", "IOio"))
         return make(**bound.arguments)
 
-    return call
+    return rebound(make, call)
 
 
 def _number(value: Operand, dtype: str) -> Expr:

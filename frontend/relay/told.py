@@ -38,12 +38,7 @@ def told(name: str, make: Operator) -> Operator:
     operands, kept = [operand for operand, _ in dynamic.operands], dynamic.properties
     signature = inspect.signature(make)
 
-    @wraps(make)
-    def call(*args: object, **kwargs: object) -> Expr:
-        try:
-            bound = signature.bind(*args, **kwargs)
-        except TypeError:
-            return make(*args, **kwargs)  # it says what is wrong with the call
+    def call(bound: inspect.BoundArguments) -> Expr:
         numbers = {key: _number(value) for key, value in bound.arguments.items() if key in properties}
         if not any(map(_is_open, numbers.values())):
             return make(**{**bound.arguments, **numbers})
@@ -56,8 +51,23 @@ def told(name: str, make: Operator) -> Operator:
         arguments = {key: _operand(key, given, str(dtype) if key in elements else None) for key in operands}
         return operator(f"dyn.{name}")(**arguments, **{key: given[key] for key in kept if key in given})
 
-    call.__signature__ = signature  # pyright: ignore[reportAttributeAccessIssue]
-    return call
+    return rebound(make, call)
+
+
+def rebound(make: Operator, call: Callable[[inspect.BoundArguments], Expr]) -> Operator:
+    """What `call` makes of the arguments of `make`, under its name and with its signature."""
+    signature = inspect.signature(make)
+
+    @wraps(make)
+    def bind(*args: object, **kwargs: object) -> Expr:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError:
+            return make(*args, **kwargs)  # it says what is wrong with the call
+        return call(bound)
+
+    bind.__signature__ = signature  # pyright: ignore[reportAttributeAccessIssue]
+    return bind
 
 
 def _number(value: object) -> object:

@@ -18,7 +18,7 @@ from xdsl.ir.affine import (
 
 from weft.dialects.tir.affine import Range, evaluate_along, expr_range, linear, linear_range, simplify
 
-many = settings(max_examples=200, deadline=None, derandomize=True, database=None)
+many = settings(max_examples=400, deadline=None, derandomize=True, database=None)
 DIMS = [AffineExpr.dimension(i) for i in range(3)]
 KINDS = AffineBinaryOpKind
 
