@@ -18,6 +18,9 @@ _STARTED = time.time()
 
 _PACKAGES = ("weft.dialects", "weft.frontend", "weft.lowering", "weft.runtime", "weft.transforms", "weft.tuning")
 
+_FOUNDATIONS = ("xdsl", "llvmlite", "numpy", "ml_dtypes", "onnx")
+"""What they stand on. The last need not be there; it says what ONNX's functions are made of."""
+
 
 @cache
 def compiler_digest() -> str | None:
@@ -25,7 +28,7 @@ def compiler_digest() -> str | None:
     changed since this process has."""
     digest = sha256()
     try:
-        digest.update(f"{sys.version}\0{version('xdsl')}\0{version('llvmlite')}\0{version('numpy')}".encode())
+        digest.update("\0".join([sys.version, *map(_version, _FOUNDATIONS)]).encode())
         for name, path in _sources():
             if path.stat().st_mtime > _STARTED:
                 return None
@@ -42,8 +45,19 @@ def unchanged() -> bool:
     return compiler_digest.__wrapped__() == compiler_digest()
 
 
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        if package != _FOUNDATIONS[-1]:
+            raise
+        return ""
+
+
 def _sources() -> Iterator[tuple[str, Path]]:
     """The files by their place in their package: Weft's, and those of the packages of plug-ins."""
+    for path in sorted(Path(__file__).parents[1].glob("*.py")):
+        yield f"weft/{path.name}", path
     for package in _PACKAGES:
         yield from _package(package, package)
     for entry in sorted({f"{each.name} = {each.value}" for each in plugins.foreign_entries()}):

@@ -153,7 +153,7 @@ def test_a_compiler_is_told_by_its_modules_and_unknown_once_they_are_changed(
     source = tmp_path / "pass.py"
     source.write_text("one = 1")
     names = [name for name, _ in compiler_digest._sources()]  # pyright: ignore[reportPrivateUsage]
-    assert {"weft.transforms/tir/schedule_rules.py", "weft.dialects/tir/affine.py"} <= set(names)
+    assert {"weft.transforms/tir/schedule_rules.py", "weft.dialects/tir/affine.py", "weft/compilation.py"} <= set(names)
     monkeypatch.setattr(compiler_digest, "_sources", lambda: [("pass.py", source)])
     asked = compiler_digest.compiler_digest.__wrapped__
     assert asked() is None, "it was written after this process began"
@@ -161,7 +161,15 @@ def test_a_compiler_is_told_by_its_modules_and_unknown_once_they_are_changed(
     first = asked()
     source.write_text("one = 2")
     os.utime(source, (0, 0))
-    assert first is not None and asked() not in (None, first)
+    second = asked()
+    assert first is not None and second not in (None, first)
+    there = compiler_digest.version
+
+    def another(package: str) -> str:
+        return "0" if package == "onnx" else there(package)
+
+    monkeypatch.setattr(compiler_digest, "version", another)
+    assert asked() not in (None, first, second), "it stands on another version of onnx"
 
 
 def test_a_kept_kernel_that_is_damaged_or_of_another_form_is_lowered_anew(tmp_path: Path) -> None:
