@@ -29,33 +29,39 @@ def erf(x: Doubles) -> Doubles:
     return np.array([math.erf(element) for element in x])
 
 
-UNARY: dict[str, tuple[Callable[[Doubles], Doubles], float]] = {
-    "exp": (np.exp, IN_F32),
-    "log": (np.log, IN_F32),
-    "tanh": (np.tanh, IN_F32),
+def numpy_function(name: str) -> Callable[..., Doubles]:
+    """By name: what forms a function of NumPy's has would take the type checker seconds."""
+    function: Callable[..., Doubles] = getattr(np, name)
+    return function
+
+
+UNARY: dict[str, tuple[Callable[..., Doubles], float]] = {
+    "exp": (numpy_function("exp"), IN_F32),
+    "log": (numpy_function("log"), IN_F32),
+    "tanh": (numpy_function("tanh"), IN_F32),
     "erf": (erf, IN_F32),
-    "exp2": (np.exp2, IN_F64),
-    "expm1": (np.expm1, IN_F64),
-    "log1p": (np.log1p, IN_F64),
-    "log2": (np.log2, IN_F64),
-    "log10": (np.log10, IN_F64),
-    "sin": (np.sin, IN_F64),
-    "cos": (np.cos, IN_F64),
-    "tan": (np.tan, IN_F64),
-    "asin": (np.arcsin, IN_F64),
-    "acos": (np.arccos, IN_F64),
-    "atan": (np.arctan, IN_F64),
-    "sinh": (np.sinh, IN_F64),
-    "cosh": (np.cosh, IN_F64),
-    "asinh": (np.arcsinh, IN_F64),
-    "acosh": (np.arccosh, IN_F64),
-    "atanh": (np.arctanh, IN_F64),
-    "cbrt": (np.cbrt, IN_F64),
+    "exp2": (numpy_function("exp2"), IN_F64),
+    "expm1": (numpy_function("expm1"), IN_F64),
+    "log1p": (numpy_function("log1p"), IN_F64),
+    "log2": (numpy_function("log2"), IN_F64),
+    "log10": (numpy_function("log10"), IN_F64),
+    "sin": (numpy_function("sin"), IN_F64),
+    "cos": (numpy_function("cos"), IN_F64),
+    "tan": (numpy_function("tan"), IN_F64),
+    "asin": (numpy_function("arcsin"), IN_F64),
+    "acos": (numpy_function("arccos"), IN_F64),
+    "atan": (numpy_function("arctan"), IN_F64),
+    "sinh": (numpy_function("sinh"), IN_F64),
+    "cosh": (numpy_function("cosh"), IN_F64),
+    "asinh": (numpy_function("arcsinh"), IN_F64),
+    "acosh": (numpy_function("arccosh"), IN_F64),
+    "atanh": (numpy_function("arctanh"), IN_F64),
+    "cbrt": (numpy_function("cbrt"), IN_F64),
 }
 
-BINARY: dict[str, tuple[Callable[[Doubles, Doubles], Doubles], float]] = {
-    "powf": (np.power, IN_F64),
-    "atan2": (np.arctan2, IN_F64),
+BINARY: dict[str, tuple[Callable[..., Doubles], float]] = {
+    "powf": (numpy_function("power"), IN_F64),
+    "atan2": (numpy_function("arctan2"), IN_F64),
 }
 
 
