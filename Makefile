@@ -1,4 +1,4 @@
-# Two commands on a fresh machine: `make demo` and `make test`. Both make `.venv` and install Weft into it first.
+# Commands for a fresh machine: `make demo`, `make test`, `make check`. Each makes `.venv` and installs Weft into it first.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,12 +7,13 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 N ?= 10000
 FIRST ?= 1000000
 
-.PHONY: help demo test static lit dynamic large test-cross fuzz bless clean
+.PHONY: help demo test check lit large test-cross fuzz bless clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo            compile and run SqueezeNet, beside ONNX Runtime"
-	@echo "make test            every check: ruff, pyright, lit, pytest"
+	@echo "make test            every test: lit, then pytest"
+	@echo "make check           what is said of the code without running it: ruff, and pyright (strict)"
 	@echo "make large           the tests that take long, such as models of full size, which make test leaves out"
 	@echo "make test-cross      models on other processors, by emulators, which it installs (Debian's; as root)"
 	@echo "make fuzz N=1000     that many random graphs and mutated files of each kind; FIRST=0 is where they begin"
@@ -22,21 +23,17 @@ help:
 demo: $(VENV)/with-demo
 	@$(BIN)/python examples/demo.py
 
-# pyright uses one processor for a third of the time, so lit and then pytest run beside it. What pytest says comes last: how
-# many passed, and in how many seconds.
-test: $(VENV)/with-dev
-	@.ci/timed "ruff check" $(BIN)/ruff check --quiet
-	@.ci/timed "ruff format" $(BIN)/ruff format --check --quiet
-	@$(MAKE) --no-print-directory --jobs=2 static dynamic
-
-static: $(VENV)/with-dev
-	@.ci/timed "pyright" $(BIN)/pyright --pythonpath $(BIN)/python
+# What pytest says comes last: how many passed, and in how many seconds.
+test: lit
+	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) --dist worksteal
 
 lit: $(VENV)/with-dev
 	@.ci/timed "lit" $(BIN)/lit --quiet --workers $(JOBS) test
 
-dynamic: lit
-	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) --dist worksteal
+check: $(VENV)/with-dev
+	@.ci/timed "ruff check" $(BIN)/ruff check --quiet
+	@.ci/timed "ruff format" $(BIN)/ruff format --check --quiet
+	@.ci/timed "pyright" $(BIN)/pyright --pythonpath $(BIN)/python
 
 large: $(VENV)/with-dev
 	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) -m large
