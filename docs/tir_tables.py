@@ -235,7 +235,7 @@ PASSES = (
         "BindTarget AnnotateEntryFunc Filter",
         note="the driver: a kernel says which target it is for (`tir.target`), and goes through that target's passes",
     ),
-    upstream("VerifySSA VerifyMemory OOBChecker", note="the verifier, after every phase"),
+    upstream("VerifySSA VerifyMemory OOBChecker", note="the verifier, after every phase; `weft.tir.analysis` asks it"),
     upstream(
         "UnifiedStaticMemoryPlanner AssignPoolInfo ConvertPoolAllocationsToOffsets CreateAllocatesForIO",
         "plan-memory",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .transforms.infra.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from . import arith as arith
     from . import frontend as frontend
     from . import graph_executor as graph_executor
     from . import instrument as instrument

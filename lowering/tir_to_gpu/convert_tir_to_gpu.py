@@ -60,7 +60,7 @@ from ...dialects.tir.core import AllocBufferOp, PrimFuncOp, Scope, blocks_under,
 from ...dialects.tir.outer_blocks import dissolve
 from ...dialects.tir.thread_axes import SHARED, is_shared
 from ...transforms.infra import ModulePass
-from ...transforms.tir.analysis.launches import Launch, launch_of, shared_buffers, shared_shape
+from ...transforms.tir.analysis.launches import Launch, known_shape, launch_of, own_buffers
 from ..check_sites import CHECKS, Checked, checks_of, described
 from ..loops_to_llvm.gpu import BLOCK_SIZE, GPU_KERNEL
 from ..loops_to_llvm.types import SHARED_SPACE
@@ -180,7 +180,7 @@ class _Kernel:
         record = Checks(block.args[-1], numbers) if self.checks else None
         emitter = ThreadLoopEmitter(at, buffers, self.launch, record, VectorUnit())
         globals: list[Operation] = []
-        for number, alloc in enumerate(shared_buffers(self.nest)):
+        for number, alloc in enumerate(own_buffers(self.nest, SHARED)):
             made, buffers[alloc.buffer] = self._shared(alloc, number, at)
             globals.append(made)
         buffers.update(constants_of(self.nest, at))
@@ -190,7 +190,7 @@ class _Kernel:
         return [*globals, kernel]
 
     def _shared(self, alloc: AllocBufferOp, number: int, at: IndexBuilder) -> tuple[Operation, FlatBuffer]:
-        shared_shape(alloc)
+        known_shape(alloc)
         flat = flat_type(alloc.buffer)
         type = MemRefType(flat.element_type, [prod(flat.get_shape())], NoneAttr(), SPACE)
         name = f"{self.name}_shared_{number}"

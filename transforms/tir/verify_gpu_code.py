@@ -14,6 +14,7 @@ nothing. Counterpart of TVM's VerifyGPUCode and VerifyMemory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -27,25 +28,36 @@ from ...dialects.tir.core import AllocBufferOp, CallOp, PrimFuncOp, Scope, memre
 from ...dialects.tir.legality.scopes import nests_using
 from ...dialects.tir.thread_axes import SHARED, is_shared
 from ..infra import PrimFuncPass, report_changed
-from .analysis.launches import Launch, launch_of, shared_buffers, shared_shape, unbound
+from .analysis.launches import Launch, known_shape, launch_of, own_buffers, unbound
 
 MAX_GRID = (2**31 - 1, 65535, 65535)
-MAX_BLOCK = (1024, 1024, 64)
 SCOPES = (*Scope, *SHARED)
 
 
 @dataclass(frozen=True)
 class VerifyGPUCodePass(PrimFuncPass):
-    """Refuse what a GPU cannot launch. `max-threads-per-block` and `max-shared-memory-per-block` (bytes) are its
-    limits."""
+    """Refuse what a GPU cannot launch. Its limits: threads of a block, in all and along each axis, bytes that a block's
+    threads share, and bytes of the memory that a thread has for itself."""
 
     name = "verify-gpu-code"
     tvm_name = "VerifyGPUCode"
 
     max_threads_per_block: int = 1024
     max_shared_memory_per_block: int = 49152
+    max_local_memory_per_block: int = 524288
+    max_thread_x: int = 1024
+    max_thread_y: int = 1024
+    max_thread_z: int = 64
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
+        self.check(func)
+        report_changed(False)
+
+    def check(self, func: PrimFuncOp) -> None:
+        """
+        Raises:
+            Diagnostic: a GPU with these limits cannot run the function.
+        """
         for op in func.walk():
             if isinstance(op, AllocBufferOp):
                 _check_memory(op)
@@ -54,7 +66,6 @@ class VerifyGPUCodePass(PrimFuncPass):
         for nest in func.body.block.ops:
             if not isinstance(nest, AllocBufferOp):
                 self._check_nest(nest)
-        report_changed(False)
 
     def _check_nest(self, nest: Operation) -> None:
         launch = launch_of(nest)
@@ -62,25 +73,32 @@ class VerifyGPUCodePass(PrimFuncPass):
             what = f"block @{block.block_name} is run by the host, which cannot touch the memory of a GPU"
             raise Diagnostic.at(block, what, hint="bind loops around it to threads, or run gpu-schedule-rules")
         self._check_threads(nest, launch)
-        used = 0
-        for alloc in shared_buffers(nest):
-            used += prod(shared_shape(alloc)) * byte_width(memref_of(alloc.buffer).element_type)
-            if used > self.max_shared_memory_per_block:
-                what = (
-                    f"a block's threads share {used:,} bytes, and the target has {self.max_shared_memory_per_block:,}"
-                )
-                raise Diagnostic.at(alloc, what)
+        shared, local = "a block's threads share", "a thread has for itself"
+        _check_bytes(own_buffers(nest, SHARED), self.max_shared_memory_per_block, shared)
+        _check_bytes(own_buffers(nest, (Scope.LOCAL,)), self.max_local_memory_per_block, local)
+
+    @property
+    def _most_along(self) -> tuple[int, int, int]:
+        return self.max_thread_x, self.max_thread_y, self.max_thread_z
 
     def _check_threads(self, nest: Operation, launch: Launch) -> None:
         if launch.threads > self.max_threads_per_block:
             what = f"a block has {launch.threads} threads, and the target has at most {self.max_threads_per_block}"
             raise Diagnostic.at(nest, what, hint="split a loop that is bound to threads")
-        for way, extent, most in zip("xyz", launch.block, MAX_BLOCK, strict=True):
+        for way, extent, most in zip("xyz", launch.block, self._most_along, strict=True):
             if extent > most:
                 raise Diagnostic.at(nest, f"a block has {extent} threads along {way}, where {most} are the most")
         for way, extent, most in zip("xyz", launch.grid, MAX_GRID, strict=True):
             if extent > most:
                 raise Diagnostic.at(nest, f"a grid has {extent} blocks along {way}, where {most} are the most")
+
+
+def _check_bytes(allocs: Sequence[AllocBufferOp], most: int, what: str) -> None:
+    used = 0
+    for alloc in allocs:
+        used += prod(known_shape(alloc)) * byte_width(memref_of(alloc.buffer).element_type)
+        if used > most:
+            raise Diagnostic.at(alloc, f"{what} {used:,} bytes, and the target has {most:,}")
 
 
 def _check_memory(alloc: AllocBufferOp) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 
 from ....dialects.support.diagnostics import Diagnostic
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, blocks_under, enclosing_loops, memref_of
-from ....dialects.tir.thread_axes import AXES, BLOCK_AXES, GRID_AXES, axis_of, is_of_grid, is_shared
+from ....dialects.tir.thread_axes import AXES, BLOCK_AXES, GRID_AXES, axis_of, is_of_grid
 
 
 @dataclass(frozen=True)
@@ -86,24 +86,24 @@ def unbound(nest: Operation, launch: Launch) -> BlockOp | None:
     return None if launch.extents else next(iter(blocks_under(nest)), None)
 
 
-def shared_buffers(nest: Operation) -> list[AllocBufferOp]:
-    """The buffers of the threads of a block that a nest uses, each once."""
+def own_buffers(nest: Operation, scopes: Collection[str]) -> list[AllocBufferOp]:
+    """The buffers of these scopes that a nest uses, each once."""
     found: dict[AllocBufferOp, None] = {}
     for block in blocks_under(nest):
         for buffer in (*block.reads, *block.writes):
-            if is_shared(buffer):
-                assert isinstance(buffer.owner, AllocBufferOp)
+            if isinstance(buffer.owner, AllocBufferOp) and buffer.owner.scope.data in scopes:
                 found[buffer.owner] = None
     return list(found)
 
 
-def shared_shape(alloc: AllocBufferOp) -> tuple[int, ...]:
-    """The extents of a shared buffer.
+def known_shape(alloc: AllocBufferOp) -> tuple[int, ...]:
+    """The extents of a buffer of a launch's own.
 
     Raises:
         Diagnostic: they are known only when the function is called.
     """
     shape = memref_of(alloc.buffer).get_shape()
     if any(extent < 0 for extent in shape):
-        raise Diagnostic.at(alloc, "memory that threads share has an extent that is known only when it is called")
+        what = f"{alloc.scope.data} memory of a launch has an extent that is known only when it is called"
+        raise Diagnostic.at(alloc, what)
     return tuple(shape)

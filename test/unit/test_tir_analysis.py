@@ -1,0 +1,228 @@
+"""What `weft.tir.analysis` tells of functions."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import weft
+from weft import te, tir
+from weft.dialects.tir.core import BlockOp, ForOp, PrimFuncOp
+from weft.tir import analysis
+
+
+def of(text: str) -> PrimFuncOp:
+    func = tir.from_source(text)
+    assert isinstance(func, PrimFuncOp)
+    return func
+
+
+MATMUL = """
+@T.prim_func
+def matmul(A: T.Buffer[(64, 32), "float32"], B: T.Buffer[(32, 16), "float32"], C: T.Buffer[(64, 16), "float32"]):
+    for i, j, k in T.grid(64, 16, 32):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0.0
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+"""
+
+BRANCHES = """
+@T.prim_func
+def branches(a: T.Buffer[(16,), "float32"], b: T.Buffer[(16,), "float32"]):
+    for i in range(16):
+        if i % 2 == 0:
+            a[i] = b[i]
+        else:
+            if i % 3 == 0:
+                a[i] = b[i - 1] + b[i - 2] * T.exp(b[i])
+"""
+
+
+def softmax(size: int) -> PrimFuncOp:
+    x = te.placeholder((size, size), name="x")
+    j, k = te.reduce_axis((0, size)), te.reduce_axis((0, size))
+    most = te.compute((size,), lambda i: te.max(x[i, j], axis=j))
+    power = te.compute((size, size), lambda i, j: te.exp(x[i, j] - most[i]))
+    total = te.compute((size,), lambda i: te.sum(power[i, k], axis=k))
+    return te.create_prim_func([x, te.compute((size, size), lambda i, j: power[i, j] / total[i])])
+
+
+def test_operations_on_elements_are_counted_and_calls_and_indices_are_not() -> None:
+    assert analysis.estimate_tir_flops(of(MATMUL)) == 2 * 64 * 16 * 32
+    assert analysis.estimate_tir_flops(softmax(16)) == 4 * 16 * 16  # max, -, sum, /
+
+
+def test_of_branches_the_longer_counts_and_of_a_module_every_function() -> None:
+    assert analysis.estimate_tir_flops(of(BRANCHES)) == 2 * 16
+    assert analysis.estimate_tir_flops(ModuleOp([of(BRANCHES), of(MATMUL)])) == 2 * 16 + 2 * 64 * 16 * 32
+
+
+def test_what_is_not_known_is_not_guessed() -> None:
+    n = te.size_var("n")
+    x = te.placeholder((n,), name="x")
+    with pytest.raises(weft.Diagnostic, match="known only when the function is called"):
+        analysis.estimate_tir_flops(te.create_prim_func([x, te.compute((n,), lambda i: x[i] + 1.0)]))
+
+
+def test_the_anchor_is_the_block_that_reduces_most() -> None:
+    x = te.placeholder((32, 32), name="x")
+    i, j = te.reduce_axis((0, 32)), te.reduce_axis((0, 32))
+    product = te.compute((32, 32), lambda a, b: te.sum(x[a, i] * x[i, b], axis=i), name="product")
+    total = te.compute((32,), lambda a: te.sum(product[a, j], axis=j), name="total")
+    anchor = analysis.find_anchor_block(te.create_prim_func([x, total]))
+    assert anchor is not None and anchor.block_name == "product"
+    assert analysis.find_anchor_block(of(BRANCHES)) is None
+
+
+BUFFERS = """
+@T.prim_func
+def buffers(a: T.Buffer[(128,), "int8"], c: T.Buffer[(128,), "int8"]):
+    K = T.allocate_const([1, 2, 3], "int8", [3])
+    B = T.alloc_buffer([100], dtype="int8", scope="global.vtcm")
+    D = T.alloc_buffer([100], dtype="float32")
+    for i in T.serial(100):
+        with T.block("B"):
+            vi = T.axis.spatial(100, i)
+            B[vi] = a[vi] + K[1]
+    for i in T.serial(100):
+        with T.block("D"):
+            vi = T.axis.spatial(100, i)
+            D[vi] = T.cast(B[vi], "float32")
+    for i in T.serial(100):
+        with T.block("C"):
+            vi = T.axis.spatial(100, i)
+            c[vi] = T.cast(D[vi], "int8")
+"""
+
+
+def test_bytes_are_told_by_memory_and_rounded_up_as_is_asked() -> None:
+    func = of(BUFFERS)
+    assert analysis.calculate_allocated_bytes(func) == {"global.vtcm": 100, "global": 400}
+    assert analysis.calculate_workspace_bytes(func) == 500
+    assert analysis.calculate_workspace_bytes(func, 64) == 128 + 448
+    assert analysis.calculate_constant_bytes(func, 16) == 16
+    with pytest.raises(weft.Diagnostic, match="an alignment is positive, not 0"):
+        analysis.calculate_workspace_bytes(func, 0)
+
+
+def test_buffers_of_bodies_one_after_the_other_share_a_workspace() -> None:
+    own = """
+        for i in T.serial(4):
+            with T.block("outer_{0}"):
+                T.reads(a[0:4])
+                T.writes(c[0:4])
+                B = T.alloc_buffer([{1}], dtype="float32")
+                for j in T.serial(4):
+                    with T.block("in_{0}"):
+                        vj = T.axis.spatial(4, j)
+                        B[vj] = a[vj]
+                for j in T.serial(4):
+                    with T.block("out_{0}"):
+                        vj = T.axis.spatial(4, j)
+                        c[vj] = B[vj]
+    """
+    head = '@T.prim_func\ndef f(a: T.Buffer[(4,), "float32"], c: T.Buffer[(4,), "float32"]):\n'
+    func = of(
+        head + own.format("x", 8).replace("\n        ", "\n    ") + own.format("y", 16).replace("\n        ", "\n    ")
+    )
+    assert analysis.calculate_allocated_bytes(func) == {"global": 96}
+    assert analysis.calculate_workspace_bytes(func) == 64
+
+
+def test_a_buffer_belongs_to_the_innermost_scope_that_has_all_its_uses() -> None:
+    func = of(MATMUL)
+    a, b, c = func.body.block.args
+    scopes = analysis.detect_buffer_access_lca(func)
+    block = scopes[c]
+    assert isinstance(block, BlockOp) and scopes[a] is scopes[b] is block
+    scopes = analysis.detect_buffer_access_lca(of(BUFFERS))
+    names = {value.name_hint: type(scope) for value, scope in scopes.items()}
+    assert names == {"a": BlockOp, "c": BlockOp, "K": BlockOp, "B": PrimFuncOp, "D": PrimFuncOp}
+
+
+def launch(threads: int, shared: int = 32) -> PrimFuncOp:
+    return of(f"""
+@T.prim_func
+def launch(a: T.Buffer[({2 * threads},), "float32"], c: T.Buffer[({2 * threads},), "float32"]):
+    S = T.alloc_buffer([{shared}], dtype="float32", scope="shared")
+    for b in T.thread_binding(0, 2, thread="blockIdx.x"):
+        for t in T.thread_binding(0, {threads}, thread="threadIdx.x"):
+            with T.block("S"):
+                v = T.axis.spatial({2 * threads}, b * {threads} + t)
+                S[v % {threads}] = a[v]
+            with T.block("C"):
+                v = T.axis.spatial({2 * threads}, b * {threads} + t)
+                c[v] = S[v % {threads}]
+""")
+
+
+def test_global_memory_of_a_launch_belongs_outside_of_its_blocks() -> None:
+    func = launch(32)
+    scopes = {value.name_hint: scope for value, scope in analysis.detect_buffer_access_lca(func).items()}
+    outer = next(op for op in func.body.block.ops if isinstance(op, ForOp))
+    inner = next(op for op in outer.body.block.ops if isinstance(op, ForOp))
+    assert scopes == {"a": outer, "c": outer, "S": inner}
+
+
+@pytest.mark.parametrize(
+    ("limits", "valid"),
+    [
+        ({}, True),
+        ({"max_threads_per_block": 32, "max_shared_memory_per_block": 128}, True),
+        ({"max_threads_per_block": 31}, False),
+        ({"max_shared_memory_per_block": 127}, False),
+        ({"max_thread_x": 31}, False),
+        ({"max_thread_y": 1, "max_thread_z": 1}, True),
+        ({"max_thread_z": 0}, False),
+    ],
+)
+def test_a_launch_keeps_the_limits_that_are_given(limits: dict[str, int], valid: bool) -> None:
+    assert analysis.verify_gpu_code(launch(32), limits) is valid
+
+
+def test_memory_of_a_thread_has_a_limit_too() -> None:
+    func = of("""
+@T.prim_func
+def own(a: T.Buffer[(64,), "float32"], c: T.Buffer[(64,), "float32"]):
+    for t in T.thread_binding(0, 64, thread="threadIdx.x"):
+        L = T.alloc_buffer([8], dtype="float32", scope="local")
+        for i in T.serial(8):
+            with T.block("L"):
+                v, w = T.axis.remap("SS", [t, i])
+                L[w] = a[v]
+        with T.block("C"):
+            v = T.axis.spatial(64, t)
+            c[v] = L[0] + L[7]
+""")
+    assert analysis.verify_gpu_code(func, {"max_local_memory_per_block": 32})
+    assert not analysis.verify_gpu_code(func, {"max_local_memory_per_block": 31})
+
+
+def test_a_limit_that_there_is_not_is_refused() -> None:
+    with pytest.raises(weft.Diagnostic, match="there is no limit 'max_threads'") as raised:
+        analysis.verify_gpu_code(launch(32), {"max_threads": 3})
+    assert "did you mean 'max_thread_z'" in str(raised.value)
+
+
+def test_the_host_does_not_touch_memory_of_a_gpu() -> None:
+    func = of(MATMUL)
+    assert analysis.verify_memory(func)
+    assert not analysis.verify_memory(func.with_attr("tir.target", "cuda"))
+    assert analysis.verify_memory(launch(32).with_attr("tir.target", "cuda"))
+
+
+def test_a_function_is_well_formed_or_it_is_said_why_not() -> None:
+    func = of(MATMUL)
+    assert analysis.verify_well_formed(func)
+    next(op for op in func.walk() if isinstance(op, ForOp)).trip_count = 65
+    assert not analysis.verify_well_formed(func, assert_mode=False)
+    with pytest.raises(weft.Diagnostic, match="outside of its extent 64"):
+        analysis.verify_well_formed(func)
+
+
+def test_the_namespaces_are_found_from_weft() -> None:
+    assert {"arith", "tir", "te", "relay"} <= set(dir(weft))
+    assert set(dir(analysis)) == set(analysis.__all__) and "verify_memory" in dir(weft.tir.analysis)
+    assert weft.arith.Analyzer is not None

@@ -1,0 +1,142 @@
+"""What can be told of functions of `tir` without changing them, under TVM's names (`tvm.tir.analysis`):
+`weft.tir.analysis`.
+
+assert tir.analysis.estimate_tir_flops(matmul) == 2 * 128**3
+assert tir.analysis.verify_gpu_code(func, {"max_threads_per_block": 1024})
+
+Functions are `tir.prim_func` operations, buffers the values that stand for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ....dialects.support.arguments import checked
+from ....dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
+from ....dialects.tir.blocks import BlockOp
+from ....dialects.tir.functions import PrimFuncOp, is_for_gpu
+from ..verify_gpu_code import VerifyGPUCodePass
+from . import accesses, counting
+from .launches import launch_of, unbound
+
+_LIMITS = tuple(field.name for field in fields(VerifyGPUCodePass))
+_NONE = 2**31 - 1
+"""No limit."""
+
+
+@checked
+def estimate_tir_flops(stmt_or_mod: PrimFuncOp | ModuleOp) -> float:
+    """The arithmetic operations on elements of a function, or of all of a module.
+
+    Raises:
+        Diagnostic: the number of iterations of a loop is not known.
+    """
+    return float(counting.arithmetic_operations(stmt_or_mod))
+
+
+@checked
+def find_anchor_block(mod: PrimFuncOp | ModuleOp) -> BlockOp | None:
+    """The block that reduces whose nest has the most arithmetic operations, if one reduces.
+
+    Raises:
+        Diagnostic: the number of iterations of a loop is not known.
+    """
+    return counting.anchor_block(mod)
+
+
+@checked
+def calculate_allocated_bytes(func: PrimFuncOp) -> dict[str, int]:
+    """The bytes of the buffers that a function allocates, by the scope of their memory.
+
+    Raises:
+        Diagnostic: an extent is not known.
+    """
+    return counting.allocated_bytes(func)
+
+
+@checked
+def calculate_constant_bytes(func: PrimFuncOp, constant_byte_alignment: int = 1) -> int:
+    """The bytes of the constants that a function holds, each rounded up to a multiple of `constant_byte_alignment`.
+
+    Raises:
+        UsageError: the alignment is not positive.
+    """
+    return counting.constant_bytes(func, _positive(constant_byte_alignment))
+
+
+@checked
+def calculate_workspace_bytes(func: PrimFuncOp, workspace_byte_alignment: int = 1) -> int:
+    """The bytes that the buffers which a function allocates take at most at one time, each rounded up to a multiple of
+    `workspace_byte_alignment`.
+
+    Raises:
+        UsageError: the alignment is not positive.
+        Diagnostic: an extent is not known.
+    """
+    return counting.workspace_bytes(func, _positive(workspace_byte_alignment))
+
+
+def _positive(alignment: int) -> int:
+    if alignment < 1:
+        raise UsageError(f"an alignment is positive, not {alignment}")
+    return alignment
+
+
+@checked
+def detect_buffer_access_lca(func: PrimFuncOp) -> dict[SSAValue, Operation]:
+    """For each buffer that is used the innermost loop, block or function with all its uses. TVM has `None` for the
+    function."""
+    return accesses.innermost_common_scopes(func)
+
+
+@checked
+def verify_well_formed(func: PrimFuncOp, assert_mode: bool = True) -> bool:
+    """Whether a function is valid.
+
+    Raises:
+        Diagnostic: it is not, in `assert_mode`.
+    """
+    try:
+        func.verify()
+    except (Diagnostic, VerifyException) as error:
+        if assert_mode:
+            raise error if isinstance(error, Diagnostic) else Diagnostic.at(func, str(error)) from error
+        return False
+    return True
+
+
+@checked
+def verify_memory(func: PrimFuncOp) -> bool:
+    """Whether the host leaves memory of a GPU alone: of a function for a GPU all blocks are run by threads of a launch.
+    What is for the processor needs none."""
+    if not is_for_gpu(func):
+        return True
+    try:
+        return all(unbound(nest, launch_of(nest)) is None for nest in func.body.block.ops)
+    except Diagnostic:
+        return False
+
+
+@checked
+def verify_gpu_code(func: PrimFuncOp, constraints: Mapping[str, int]) -> bool:
+    """Whether a GPU with these limits can run a function: `max_threads_per_block`, `max_thread_x`, `max_thread_y`,
+    `max_thread_z`, `max_shared_memory_per_block` and `max_local_memory_per_block` in bytes. What is not given has no
+    limit.
+
+    Raises:
+        UsageError: there is no such limit.
+    """
+    for name in constraints:
+        if name not in _LIMITS:
+            hint = did_you_mean(name, _LIMITS) or f"they are: {', '.join(_LIMITS)}"
+            raise UsageError(f"there is no limit '{name}'", hint=hint)
+    try:
+        VerifyGPUCodePass(**{**dict.fromkeys(_LIMITS, _NONE), **constraints}).check(func)
+    except Diagnostic:
+        return False
+    return True
