@@ -5,11 +5,18 @@ from __future__ import annotations
 import gc
 import os
 
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
+
 # One test runs on each processor: threads of NumPy's would wait for one another there.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # And processes to compile one or two kernels would cost more than they do.
 os.environ.setdefault("WEFT_JOBS", "1")
 
+
+# Which values hypothesis tries is decided by the test alone. Else it takes literals from the source of all modules that
+# happen to be imported, so that a change anywhere changes the cases everywhere; and it reads all of them.
+setattr(providers, "_get_local_constants", Constants)  # noqa: B010
 
 # Hardly anything that collecting tests makes is garbage.
 gc.set_threshold(200_000, 20, 100)
