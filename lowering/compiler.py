@@ -1,8 +1,9 @@
 """The compiler driver: a Relay module in, object code and constants out.
 
 Compiling is running the pipeline of the phases (`phases`), by the rules of the current `PassContext` as any pass, with
-a sink behind it: kernels come out of it one at a time and are handed to the code generator as soon as they are ready,
-so that LLVM compiles one in another process while the next is being lowered here.
+a sink behind it: kernels come out of it one at a time and are handed to the code generator as soon as they are ready.
+Where there are several, other processes lower and compile them (`kernel_memo`); where somebody looks on, each is
+lowered here, and LLVM compiles it in another process while the next is being lowered.
 """
 
 from __future__ import annotations
@@ -134,16 +135,15 @@ def compile_graph(
         rare_garbage_collection(),
         CodegenPool(processor, jobs=jobs, opt_level=codegen_level, memory=IN_MEMORY) as pool,
     ):
-        pool.submit(POOL, pool_text(processor.resolved().triple))
 
         def memo(passes: str) -> KernelMemo | None:
-            if (made := kernel_memo(target, passes, reuse, pool)) is not None:
+            if (made := kernel_memo(target, passes, reuse, _unit_text, pool)) is not None:
                 memos.append(made)
             return made
 
-        def reuse(kernel: str, text: str) -> None:
+        def reuse(kernel: str, text: str, compiled: bytes | None = None) -> None:
             names.append(kernel)
-            pool.submit(kernel, text)
+            pool.submit(kernel, text, compiled)
 
         def submit(kernel: str | None, module: ModuleOp) -> None:
             if kernel is not None and is_device_code(module):
@@ -170,6 +170,7 @@ def compile_graph(
             required = PassContext.current().required_pass
             run(pipeline(target, start, required=required, observer=observe, sink=submit, memo=memo), module)
         with timed("code generation"):
+            pool.submit(POOL, pool_text(processor.resolved().triple))
             objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
     objects += _compiled_sources(sources, target, codegen_level)
     if counted is not None:

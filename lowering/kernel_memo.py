@@ -7,33 +7,60 @@ kernel (the declaration of its `func.func`), how it is linked (that of its `llvm
 the object code is found in turn (`machine/kernel_cache.py`). So what a compilation submits is the same, byte for byte,
 whether it was lowered or found. On disk a kernel is known by the compiler that lowered it as well (`kept_kernels`).
 
-Nothing is kept or found where somebody looks on (instruments, remarks), where passes from elsewhere take part, where
-kernels' passes read or write files, or where a kernel makes checks, which tell of their places in the model. TVM's
-counterpart is its `TECompiler`, whose cache is for one compilation, and keyed by function and target.
+Kernels that are not known are lowered, and compiled, by worker processes where there are several kernels and several
+processors. A worker is forked when all kernels stand ready, so it has them already, and does with one just what would
+be done here; what it sends is what is kept of a kernel, and the object code. What it cannot do, because there is an
+error or something to be told, is done once more here, where whoever is to hear of it does.
+
+Nothing is kept or found, and all is lowered here, where somebody looks on (instruments, remarks), where passes from
+elsewhere take part, where kernels' passes read or write files, or where kernels check their accesses, and tell of their
+places in the model. TVM's counterpart is its `TECompiler`, whose cache is for one compilation, and keyed by function
+and target.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pickle
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Protocol
 
 from xdsl.dialects import func, llvm
+from xdsl.dialects.builtin import ModuleOp
 
+from ..dialects.support.diagnostics import Diagnostic, handled_by
 from ..dialects.support.fingerprint import fingerprint
 from ..transforms.infra import remarks
 from ..transforms.infra.config import BOUNDS_CHECKS, FILES, RECORDS_THREADS, TUNING_RECORDS
 from ..transforms.infra.context import PassContext
-from ..transforms.infra.parts import Part, is_declaration, is_private, symbol_name
+from ..transforms.infra.parts import Part, declared, is_declaration, is_private, symbol_name
 from ..transforms.infra.registry import outside_passes
 from .check_sites import CHECKS
 from .lowered_kernel import LOWERED, LoweredKernel
 from .machine.kernel_cache import LOWERED_SUFFIX
 from .machine.target import Target
+from .machine.workers import Task
+
+FEWEST = 2
+"""So many kernels are worth other processes."""
 
 
-class Shelf(Protocol):
-    """Where something is kept beyond the end of the process."""
+class Works(Protocol):
+    """What compiles kernels, perhaps in other processes, and keeps things beyond the end of this one."""
+
+    def start(self, tasks: Mapping[str, Task] | None = None) -> bool:
+        """Have other processes, forked now, begin with tasks; whether there are any."""
+        ...
+
+    def done(self, name: str) -> bytes | None:
+        """What came of a task."""
+        ...
+
+    def compiled_now(self, text: str) -> bytes | None:
+        """The object code of a kernel, made in this process, unless it is kept."""
+        ...
 
     @property
     def is_there(self) -> bool:
@@ -49,36 +76,100 @@ class Shelf(Protocol):
         ...
 
 
+class Submit(Protocol):
+    """Takes a kernel that did not have to be lowered here."""
+
+    def __call__(self, kernel: str, text: str, compiled: bytes | None = None) -> None: ...
+
+
 class KernelMemo:
-    """What one compilation finds in `LOWERED` and on disk, and leaves there: see `infra.apart.Memo`.
+    """What one compilation finds in `LOWERED`, on disk and with worker processes, and leaves there: see
+    `infra.apart.Memo`.
 
     Args:
         rules: all that the lowering of a kernel depends on beside its function.
         submit: takes the name and the LLVM IR of a kernel that was found.
-        shelf: where kernels are kept for other processes, if they are.
+        write: the LLVM IR of a kernel's module in the llvm dialect.
+        works: who else lowers kernels, and where they are kept for other processes.
     """
 
-    def __init__(self, rules: str, submit: Callable[[str, str], None], shelf: Shelf | None = None):
+    def __init__(self, rules: str, submit: Submit, write: Callable[[ModuleOp], str], works: Works | None = None):
         self.rules = rules
         self._submit = submit
-        self._shelf = shelf
+        self._write = write
+        self._works = works
         self._keys: dict[str, str] = {}
+        self._known: dict[str, LoweredKernel] = {}
+        self._elsewhere: set[str] = set()
         self._pending: dict[str, tuple[str, func.FuncOp, llvm.FuncOp, tuple[tuple[str, str], ...]]] = {}
         self.found = 0
         """How many kernels did not have to be lowered."""
 
+    def begin(self, parts: Sequence[Part], through: Callable[[Part], None]) -> None:
+        """Look which kernels are known, and have the others lowered elsewhere, if that is possible."""
+        tasks: dict[str, Task] = {}
+        for part in parts:
+            key = self._keys[part.name] = sha256(f"{self.rules}\0{fingerprint(part.module)}".encode()).hexdigest()
+            if (kernel := LOWERED.get(key) or self._from_shelf(key)) is not None:
+                self._known[part.name] = kernel
+            else:
+                tasks[part.name] = partial(self._lower, part, through)
+        if self._works is not None and len(tasks) >= FEWEST:
+            from . import kept_kernels as kept_kernels  # once, not by each worker
+
+            if self._works.start(tasks):
+                self._elsewhere.update(tasks)
+
     def find(self, part: Part, taken: dict[str, str]) -> tuple[func.FuncOp, llvm.FuncOp] | None:
-        """The declarations of a kernel that was lowered before, and is submitted. `taken` are the names and texts of
-        private symbols of the kernels before it, which are told apart by their names in the module as a whole."""
-        key = sha256(f"{self.rules}\0{fingerprint(part.module)}".encode()).hexdigest()
-        kernel = LOWERED.get(key) or self._from_shelf(key)
+        """The declarations of a kernel that was lowered before, or elsewhere, and is submitted. `taken` are the names
+        and texts of private symbols of the kernels before it, which are told apart by their names in the module as a
+        whole."""
+        kernel, compiled = self._known.pop(part.name, None), None
+        known = kernel is not None
+        if part.name in self._elsewhere:
+            kernel, compiled = self._done(part)
         if kernel is None or any(taken.get(name, text) != text for name, text in kernel.private):
-            self._keys[part.name] = key
             return None
         taken.update(kernel.private)
-        self.found += 1
-        self._submit(part.name, kernel.text)
+        self.found += known
+        key = self._keys.pop(part.name)
+        self._submit(part.name, kernel.text, compiled)
+        if not known and CHECKS not in kernel.declaration.attributes:
+            LOWERED.put(key, kernel)
+            self._to_shelf(key, kernel)
         return kernel.declaration.clone(), kernel.linked.clone()
+
+    def _done(self, part: Part) -> tuple[LoweredKernel | None, bytes | None]:
+        """What another process has made of a kernel."""
+        from .kept_kernels import decoded
+
+        assert self._works is not None
+        if (data := self._works.done(part.name)) is None:
+            return None, None
+        written, compiled = pickle.loads(data)
+        if (kernel := decoded(written)) is not None:
+            kernel.declaration.location = kernel.linked.location = part.placeholder.location
+        return kernel, compiled
+
+    def _lower(self, part: Part, through: Callable[[Part], None]) -> bytes | None:
+        """Lower and compile a kernel, for another process; nothing where that one has to do it."""
+        from .kept_kernels import encoded
+
+        told: list[Diagnostic] = []
+        try:
+            with handled_by(told.append), warnings.catch_warnings(record=True) as warned:
+                through(part)
+                if not isinstance(part.function, llvm.FuncOp) or not isinstance(part.placeholder, func.FuncOp):
+                    return None
+                linked, private = declared(part.function), _private(part)
+                assert isinstance(linked, llvm.FuncOp) and self._works is not None
+                text = self._write(part.module)
+                data = encoded(LoweredKernel(part.placeholder, linked, text, private))
+                if told or warned or data is None:
+                    return None
+                return pickle.dumps((data, self._works.compiled_now(text)))
+        except Exception:  # it is raised again by the process that does it over
+            return None
 
     def lowered(self, part: Part, linked: llvm.FuncOp, renamed: bool) -> None:
         """Note the declarations of a kernel that has been lowered; `written` follows. `renamed`: a private symbol was
@@ -86,10 +177,7 @@ class KernelMemo:
         key, declaration = self._keys.pop(part.name, None), part.placeholder
         if key is None or renamed or not isinstance(declaration, func.FuncOp) or CHECKS in declaration.attributes:
             return
-        private = [op for op in part.module.ops if is_private(op) and not is_declaration(op)]
-        names = ((symbol_name(op) or "", op) for op in private)
-        texts = tuple((name, "" if name.startswith(f"{part.name}.") else str(op)) for name, op in names)
-        self._pending[part.name] = (key, declaration.clone(), linked.clone(), texts)
+        self._pending[part.name] = (key, declaration.clone(), linked.clone(), _private(part))
 
     def written(self, name: str, text: str) -> None:
         """Keep a kernel, whose LLVM IR is known by now."""
@@ -99,23 +187,30 @@ class KernelMemo:
             self._to_shelf(key, kernel)
 
     def _from_shelf(self, key: str) -> LoweredKernel | None:
-        if self._shelf is None or not self._shelf.is_there:
+        if self._works is None or not self._works.is_there:
             return None
         from .kept_kernels import compiler_digest, decoded
 
-        if (compiler := compiler_digest()) is None or (data := self._shelf.kept(_place(key, compiler))) is None:
+        if (compiler := compiler_digest()) is None or (data := self._works.kept(_place(key, compiler))) is None:
             return None
         if (kernel := decoded(data)) is not None:
             LOWERED.put(key, kernel)
         return kernel
 
     def _to_shelf(self, key: str, kernel: LoweredKernel) -> None:
-        if self._shelf is None or not self._shelf.is_there:
+        if self._works is None or not self._works.is_there:
             return
         from .kept_kernels import compiler_digest, encoded
 
         if (compiler := compiler_digest()) is not None and (data := encoded(kernel)) is not None:
-            self._shelf.keep(_place(key, compiler), data)
+            self._works.keep(_place(key, compiler), data)
+
+
+def _private(part: Part) -> tuple[tuple[str, str], ...]:
+    """The private symbols of a kernel, each with its text, but for those that are its own by their names."""
+    private = [op for op in part.module.ops if is_private(op) and not is_declaration(op)]
+    names = ((symbol_name(op) or "", op) for op in private)
+    return tuple((name, "" if name.startswith(f"{part.name}.") else str(op)) for name, op in names)
 
 
 def _place(key: str, compiler: str) -> str:
@@ -124,7 +219,7 @@ def _place(key: str, compiler: str) -> str:
 
 
 def kernel_memo(
-    target: Target, passes: str, submit: Callable[[str, str], None], shelf: Shelf | None = None
+    target: Target, passes: str, submit: Submit, write: Callable[[ModuleOp], str], works: Works | None = None
 ) -> KernelMemo | None:
     """The memo of a compilation by the current `PassContext`; none where every kernel is to be lowered.
 
@@ -150,4 +245,4 @@ def kernel_memo(
         config,
         TensorIntrin.replaced(),
     )
-    return KernelMemo(repr(rules), submit, shelf)
+    return KernelMemo(repr(rules), submit, write, works)

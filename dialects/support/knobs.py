@@ -88,6 +88,6 @@ CACHE_DIR = Knob(
 CACHE_LIMIT = Knob(
     "WEFT_CACHE_LIMIT", 1024, "megabytes of kernels and programs that are kept on disk; the oldest go first"
 )
-JOBS = Knob("WEFT_JOBS", 0, "processes that generate code; as many as there are processors where unset or 0")
+JOBS = Knob("WEFT_JOBS", 0, "processes that lower and compile kernels; as many as there are processors where unset")
 CUDA_LIBRARY = Knob("WEFT_CUDA_LIBRARY", "libcuda.so.1", "the library of the CUDA driver")
 CC = Knob("CC", "cc", "the C compiler, of the target c and for linking exported libraries")

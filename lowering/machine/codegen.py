@@ -4,15 +4,18 @@ The text names no target: the target brings triple, data layout, processor and f
 with loop and SLP vectorisation. llvmlite makes one call at a time in a process, so many modules are compiled in
 workers:
 
-    with CodegenPool(target, jobs=2) as pool:       # workers are forked here, while the process is still small
+    with CodegenPool(target, jobs=2) as pool:
         pool.submit("k0", text)                     # compiled while the next text is being made
         objects = pool.result("k0")
+
+Workers are forked when there is the first module to compile; or before, with tasks that they are to do by name, which
+may be to make a module as well as its code.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
@@ -25,7 +28,7 @@ from ..llvm_ir.module import emit_llvm_ir
 from .binding import LLVMError
 from .kernel_cache import CacheCounts, KernelCache, MemoryCache
 from .target import Target
-from .workers import start_workers
+from .workers import Task, Workers, start_workers
 
 
 class CodegenError(Diagnostic):
@@ -99,13 +102,40 @@ class CodegenPool:
         self._texts: dict[str, str] = {}
         self._objects: dict[str, bytes] = {}
         self._running: dict[str, Future[bytes]] = {}
-        self._workers = start_workers(jobs)
+        self._tasks: dict[str, Future[bytes | None]] = {}
+        self._jobs = jobs
+        self._started = False
+        self._workers: Workers | None = None
 
-    def submit(self, key: str, text: str) -> None:
-        """Have a module compiled, the text of LLVM IR.
+    def start(self, tasks: Mapping[str, Task] | None = None) -> bool:
+        """Fork the workers, which begin with `tasks`; whether there are any. Nothing happens where they were forked
+        before, or there is no use for them."""
+        if self._started:
+            return False
+        self._started = True
+        self._workers = start_workers(self._jobs, tasks)
+        if self._workers is not None:
+            self._tasks = {name: self._workers.run(name) for name in tasks or ()}
+        return self._workers is not None
+
+    def done(self, name: str) -> bytes | None:
+        """What came of a task of the workers, waited for.
+
+        Raises:
+            KeyError: they were not given such a task.
+            CodegenError: the process that did it died.
+        """
+        try:
+            return self._tasks.pop(name).result()
+        except BrokenProcessPool:
+            raise _died(name) from None
+
+    def submit(self, key: str, text: str, compiled: bytes | None = None) -> None:
+        """Have a module compiled, the text of LLVM IR; or take what it was `compiled` to.
 
         Raises:
             ValueError: another module has this key.
+            CodegenError: the workers died.
         """
         content = KernelCache.key(text, self._target, self._opt_level)
         if self._contents.setdefault(key, content) != content:
@@ -116,9 +146,26 @@ class CodegenPool:
             self._objects[content] = cached
             return
         self.counts.compiled += 1
+        if compiled is not None:
+            self._keep(content, compiled)
+            return
         self._texts[content] = text
+        self.start()
         if self._workers is not None:
-            self._running[content] = self._workers.pool.submit(compile_module, text, self._target, self._opt_level)
+            try:
+                self._running[content] = self._workers.pool.submit(compile_module, text, self._target, self._opt_level)
+            except BrokenProcessPool:
+                raise _died(key) from None
+
+    def compiled_now(self, text: str) -> bytes | None:
+        """A module compiled in this process, which is a worker; none where it is kept.
+
+        Raises:
+            CodegenError: LLVM does not accept the module.
+        """
+        if self._kept(KernelCache.key(text, self._target, self._opt_level)) is not None:
+            return None
+        return compile_module(text, self._target, self._opt_level)
 
     @property
     def is_there(self) -> bool:
@@ -156,13 +203,16 @@ class CodegenPool:
         """
         content = self._contents[key]
         if content not in self._objects:
-            self._objects[content] = self._compiled(key, content)
-            if self._cache is not None:
-                self._cache.put(content, self._objects[content])
-                self._stored = True
-            if self._memory is not None:
-                self._memory.put(content, self._objects[content])
+            self._keep(content, self._compiled(key, content))
         return self._objects[content]
+
+    def _keep(self, content: str, compiled: bytes) -> None:
+        self._objects[content] = compiled
+        if self._cache is not None:
+            self._cache.put(content, compiled)
+            self._stored = True
+        if self._memory is not None:
+            self._memory.put(content, compiled)
 
     def _compiled(self, key: str, content: str) -> bytes:
         running = self._running.get(content)
@@ -171,13 +221,15 @@ class CodegenPool:
         try:
             return running.result()
         except BrokenProcessPool:
-            raise CodegenError(f"the process that compiled '{key}' died: LLVM crashed, or memory ran out") from None
+            raise _died(key) from None
 
-    def close(self) -> None:
-        """Stop the workers; modules whose result nobody asked for are dropped."""
+    def close(self, *, at_once: bool = False) -> None:
+        """Stop the workers, `at_once` or when they have done what they are at; modules whose result nobody asked for
+        are dropped."""
         if self._workers is not None:
-            self._workers.close()
+            self._workers.close(at_once=at_once)
             self._workers = None
+        self._tasks.clear()
         if self._stored and self._cache is not None:
             self._cache.trim()
             self._stored = False
@@ -188,7 +240,11 @@ class CodegenPool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.close(at_once=error is not None)
+
+
+def _died(key: str) -> CodegenError:
+    return CodegenError(f"the process that compiled '{key}' died: LLVM crashed, or memory ran out")
 
 
 def compile_many(texts: Sequence[str], target: Target, jobs: int | None = None, opt_level: int = 3) -> Iterator[bytes]:

@@ -206,7 +206,7 @@ def known(text: str = GRAPH) -> int:
 def rules(target: str = "llvm -mcpu=native", passes: str = "schedule-rules", **context: Any) -> str | None:
     """What the lowering of a kernel depends on beside its function."""
     with weft.PassContext(**context):
-        memo = kernel_memo(Target.parse(target), passes, lambda name, text: None)
+        memo = kernel_memo(Target.parse(target), passes, lambda kernel, text, compiled=None: None, str)
     return None if memo is None else memo.rules
 
 

@@ -21,11 +21,13 @@ from weft.dialects.support.parser import parse_module
 from weft.dialects.support.processors import available_processors
 from weft.lowering.machine import codegen, workers
 from weft.lowering.machine.codegen import CodegenPool
+from weft.lowering.machine.kernel_cache import KernelCache, MemoryCache
 from weft.lowering.machine.target import Target
 from weft.lowering.machine.workers import start_workers
 from weft.transforms.infra.registry import new_ir_context
 
 ROOT = Path(__file__).parents[2]
+EMPTY = "define void @f() {\n  ret void\n}\n"
 
 PARENT = """
 import os, signal, sys, time, threading
@@ -136,13 +138,24 @@ def test_a_closed_pool_leaves_no_file_open() -> None:
     def count() -> int:
         return len(os.listdir("/proc/self/fd"))
 
-    with CodegenPool(Target(), 2):
-        pass
+    with CodegenPool(Target(), 2) as pool:
+        assert pool.start()
     before = count()
     for _ in range(3):
-        with CodegenPool(Target(), 2):
-            pass
+        with CodegenPool(Target(), 2) as pool:
+            assert pool.start() and not pool.start()
     assert count() == before
+
+
+def test_a_pool_with_nothing_to_compile_has_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(jobs: int | None, tasks: object) -> None:
+        pytest.fail("workers were started")
+
+    monkeypatch.setattr(codegen, "start_workers", fail)
+    with CodegenPool(Target(), 2, memory=(memory := MemoryCache(1000))) as pool:
+        memory.put(KernelCache.key(EMPTY, Target().resolved(), 3), b"kept")
+        pool.submit("k", EMPTY)
+        assert pool.result("k") == b"kept"
 
 
 def test_one_job_needs_no_workers() -> None:
@@ -176,7 +189,11 @@ relay.func @main(%x: tensor<5x7xf32>) -> tensor<7xf32> {
 
 def test_the_environment_says_how_many_workers_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[int] = []
-    monkeypatch.setattr(workers, "Workers", started.append)
+
+    def note(jobs: int, tasks: object) -> None:
+        started.append(jobs)
+
+    monkeypatch.setattr(workers, "Workers", note)
     for jobs in (2, 3, 0):
         with knobs.JOBS.set(jobs):
             start_workers()

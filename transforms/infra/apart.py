@@ -14,7 +14,10 @@ around it, so that any pass can work on it; and the rest, which has to know what
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from xdsl.context import Context
@@ -28,6 +31,10 @@ from .sequential import Sequential
 
 class Memo(Protocol):
     """Remembers parts that have gone through `each` before, where there is a sink, which needs no module of them."""
+
+    def begin(self, parts: Sequence[Part], through: Callable[[Part], None]) -> None:
+        """Told of all parts before the first is begun, and of what has one go `through`: another process may do so."""
+        ...
 
     def find(self, part: Part, taken: dict[str, str]) -> tuple[func.FuncOp, llvm.FuncOp] | None:
         """What stands for a part in the rest, before and after that becomes the llvm dialect's, if it is known."""
@@ -67,16 +74,12 @@ class Apart(Sequential):
         ready: list[Part] = []
         taken: dict[str, str] = {}
         declarations: dict[str, llvm.FuncOp] = {}
-        for part in take_apart(op):
+        for part in self._parts(ctx, op):
             if self.memo is not None and (known := self.memo.find(part, taken)) is not None:
                 part.replace_placeholder(known[0])
                 declarations[part.name] = known[1]
                 continue
-            with working_on_part(part.module):
-                for step in self.each.passes:
-                    run(step, part.module, ctx)
-                    if isinstance(part.function, func.FuncOp):
-                        part.declare()
+            self._through(ctx, part)
             renamed = rename_what_is_taken(part, taken)
             if isinstance(function := part.function, llvm.FuncOp):
                 declaration = declared(function)
@@ -96,6 +99,24 @@ class Apart(Sequential):
             self.sink(None, op)
         if (current := active_run()) is not None:
             current.changed = True
+
+    def _parts(self, ctx: Context, op: ModuleOp) -> Iterator[Part]:
+        """The parts of a module, which are not kept once they have been given."""
+        if self.memo is None:
+            yield from take_apart(op)
+            return
+        parts = deque(take_apart(op))
+        self.memo.begin(tuple(parts), partial(self._through, ctx))
+        while parts:
+            yield parts.popleft()
+
+    def _through(self, ctx: Context, part: Part) -> None:
+        """Have a part go through `each`."""
+        with working_on_part(part.module):
+            for step in self.each.passes:
+                run(step, part.module, ctx)
+                if isinstance(part.function, func.FuncOp):
+                    part.declare()
 
 
 def _declare_as_they_are(rest: ModuleOp, declarations: dict[str, llvm.FuncOp]) -> None:
