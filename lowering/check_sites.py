@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FusedLoc, IntegerAttr, LocationAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from ..dialects.support.diagnostics import Diagnostic, Place
+from ..dialects.support.hints import isa
 from ..dialects.tir.calling import FAILED
 from ..dialects.tir.calls import Convention
 from ..dialects.tir.core import AssertOp, CallOp, CheckOp

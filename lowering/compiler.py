@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ..dialects.rt.sources import SourceOp
 from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.hints import isa
 from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run

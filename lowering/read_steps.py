@@ -24,12 +24,12 @@ from xdsl.dialects.builtin import (
     NameLoc,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
 
 from ..dialects.rt.checks import RecordOp, RecordType
 from ..dialects.rt.core import SLOT_BYTES, ShareOp, SlotsOp, SlotsType
 from ..dialects.support.checks import RECORD_BYTES
 from ..dialects.support.dtypes import byte_width
+from ..dialects.support.hints import isa
 from .abi import BUFFER, COUNTER_BYTES, INPUTS, SEGMENT_MARK, Argument, Parameter, Step
 from .graph_to_memory.signature import read_signature
 

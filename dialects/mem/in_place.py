@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ..support.diagnostics import Diagnostic
+from ..support.hints import isa
 from .core import CallOp, CopyOp, buffer_type, byte_size, root_of, start_in_root
 
 IN_PLACE = "weft.in_place"

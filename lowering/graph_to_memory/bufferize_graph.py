@@ -48,7 +48,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymExpr
 from xdsl.rewriter import Rewriter
-from xdsl.utils.hints import isa
 
 from ...dialects.mem.core import CPU, AliasOp, AllocOp, BufferType, CallOp, ConstantOp, CopyOp, ExtentOp, buffer_type
 from ...dialects.mem.graph import GraphOp
@@ -58,6 +57,7 @@ from ...dialects.relay.copying import copied_arguments
 from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.hints import isa
 from ...dialects.support.shaped import is_memref
 from ...dialects.tir.affine import linear
 from ...dialects.tir.buffers import memref_type

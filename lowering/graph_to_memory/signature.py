@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DictionaryAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.mem.core import buffer_type
 from ...dialects.mem.graph import GraphOp
@@ -14,6 +13,7 @@ from ...dialects.relay.base import Tensor, flatten_types
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
 from ...dialects.support.dtypes import dtype_name
+from ...dialects.support.hints import isa
 from ..abi import INPUTS, OUTPUTS, TensorSpec
 from ..affine_sizes import sizes_of
 

@@ -22,10 +22,10 @@ from xdsl.dialects.builtin import (
     UnitAttr,
 )
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from ...dialects.extensions import llvm as llvmx
 from ...dialects.rt.sources import SourceOp
+from ...dialects.support.hints import isa
 from ..loops_to_llvm.types import LoweringError
 from . import memory, ops
 from .function import FunctionEmitter, ModuleContext, refuse_unknown

@@ -11,11 +11,11 @@ from math import prod
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.rt.core import SLOT_BYTES, SlotsOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import numpy_dtype
+from ...dialects.support.hints import isa
 from ...dialects.support.shaped import is_memref, is_tensor
 from ..abi import COUNTER_BYTES, GRAPH_SYMBOLS, INPUTS, OUTPUTS
 

@@ -38,7 +38,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor, flatten_types, is_dynamic
@@ -47,6 +46,7 @@ from ...dialects.relay.extents import DIM_NAMES, Extents, Known, named_dim
 from ...dialects.relay.ops.dyn import DynReshapeOp
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
+from ...dialects.support.hints import isa
 from ...dialects.te.assume import assuming
 from ...dialects.tir.core import PrimFuncOp
 from .graph_symbols import EXTENTS, GraphSymbols, note_assumed

@@ -28,12 +28,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
-from xdsl.utils.hints import isa
 
 from ...dialects import te
 from ...dialects.extensions.arith import RemFOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import is_small_float
+from ...dialects.support.hints import isa
 from ...dialects.te.bounds import bounds
 from ...dialects.te.dims import to_text
 from ...dialects.te.expr import BinaryKind as B

@@ -59,7 +59,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.utils.hints import isa
 
 from ...dialects.mem.in_place import IN_PLACE
 from ...dialects.rt.checks import RecordType
@@ -67,6 +66,7 @@ from ...dialects.rt.constants import ConstantOp
 from ...dialects.rt.core import SlotsType
 from ...dialects.support.dense import array_of, dense_of
 from ...dialects.support.diagnostics import Diagnostic, did_you_mean
+from ...dialects.support.hints import isa
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ...dialects.tir.buffers import shape_of

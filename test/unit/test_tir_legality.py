@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import product
+from itertools import combinations, product
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +16,7 @@ from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.affine import Range
 from weft.dialects.tir.core import OPS, ForKind, ForOp, PrimFuncOp
 from weft.dialects.tir.legality.decide import Space, Verdict, within
-from weft.dialects.tir.legality.dependence import check_independence
+from weft.dialects.tir.legality.dependence import _are_digits, check_independence  # pyright: ignore[reportPrivateUsage]
 from weft.dialects.tir.legality.function import not_proved
 from weft.dialects.tir.legality.loops import check_kind
 from weft.lowering.tir_to_loops.convert_tir_to_loops import lower_prim_func
@@ -154,6 +154,35 @@ tir.prim_func @f(%y: memref<40x1200xf32>, %z: f32) {
 }""")
     func.verify()
     assert not_proved(func) == []
+
+
+@pytest.mark.parametrize(
+    "row, place", [("%i mod 90000 floordiv 300", "%i mod 90000 mod 300"), ("%i floordiv 300 mod 300", "%i mod 300")]
+)
+def test_digits_of_a_fused_loop_tell_its_iterations_apart_however_many_they_are(row: str, place: str) -> None:
+    func = parsed(f"""
+tir.prim_func @f(%y: memref<4x300x300xf32>, %z: f32) {{
+  tir.for parallel %i = 0 to 360000 {{
+    tir.block @b(%u: spatial 4, %v: spatial 300, %w: spatial 300) = [%i floordiv 90000, {row}, {place}]
+        reads() writes(%y[%u, %v, %w] : memref<4x300x300xf32>) {{
+      memref.store %z, %y[%u, %v, %w] : memref<4x300x300xf32>
+    }}
+  }}
+}}""")
+    func.verify()
+    assert not_proved(func) == []
+
+
+def test_what_are_digits_tells_every_number() -> None:
+    i = AffineExpr.dimension(0)
+    atoms = [i // 2, i % 2, i // 4, i % 4, i // 2 % 2, i % 4 // 2, i % 4 % 2, i // 3, i % 3, i // 8, i // 4 % 2, i % 5]
+    are = [
+        chosen for number in (1, 2, 3, 4) for chosen in combinations(atoms, number) if _are_digits(frozenset(chosen))
+    ]
+    for chosen in are:
+        assert len({tuple(atom.eval([value], []) for atom in chosen) for value in range(64)}) == 64, chosen
+    assert (i // 4, i % 4 // 2, i % 4 % 2) in are and (i % 2, i // 2 % 2, i // 4) not in are
+    assert (i % 2, i // 4, i // 2 % 2) in are and (i // 4, i % 4) in are and (i // 2, i % 4) not in are
 
 
 def test_pixels_that_are_counted_on_from_row_to_row_are_told_apart_by_their_number() -> None:

@@ -7,11 +7,12 @@ compared with how far all else moves it. Where that says nothing, and the spaces
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import gcd
+from typing import TypeGuard
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
@@ -351,18 +352,38 @@ def _tell_apart(keys: tuple[_Terms, ...], start: int, count: int) -> bool:
 
 
 def _are_digits(atoms: frozenset[AffineExpr]) -> bool:
-    """Whether `atoms` are digits of dimension 0 in some system: `i mod 4`, `i floordiv 4 mod 8`, `i floordiv 32`."""
-    digit, stride = dimension(0), 1
-    while digit not in atoms:
-        bases = [a.rhs for a in atoms if isinstance(a, AffineBinaryOpExpr) and a.lhs == digit and a.kind == _MOD]
-        if not bases or not isinstance(bases[0], AffineConstantExpr) or bases[0].value < 2:
-            return False
-        stride *= bases[0].value
-        digit = dimension(0) // stride
-    return True
+    """Whether `atoms` are digits of dimension 0 in some system: `i mod 4`, `i floordiv 4 mod 8`, `i floordiv 32`; or
+    `i floordiv 32`, `i mod 32 floordiv 4`, `i mod 32 mod 4`."""
+    bases: dict[AffineExpr, set[int]] = {}
+    for atom in atoms:
+        while isinstance(atom, AffineBinaryOpExpr) and atom.kind in (_MOD, _FLOOR) and _is_base(atom.rhs):
+            bases.setdefault(atom.lhs, set()).add(atom.rhs.value)
+            atom = atom.lhs
+    return _is_told(dimension(0), atoms, bases)
 
 
-_MOD = AffineBinaryOpKind.Mod
+def _is_told(value: AffineExpr, atoms: frozenset[AffineExpr], bases: Mapping[AffineExpr, Collection[int]]) -> bool:
+    """Whether the values of `atoms` tell that of `value`, which may be divided by `bases`."""
+    if value in atoms:
+        return True
+    for base in bases.get(value, ()):
+        if _is_told(value % base, atoms, bases) and _is_told(_divided(value, base), atoms, bases):
+            return True
+    return False
+
+
+def _divided(value: AffineExpr, base: int) -> AffineExpr:
+    """`value floordiv base`, in one division where `value` is one."""
+    if isinstance(value, AffineBinaryOpExpr) and value.kind == _FLOOR and _is_base(value.rhs):
+        return value.lhs // (value.rhs.value * base)
+    return value // base
+
+
+def _is_base(expr: AffineExpr) -> TypeGuard[AffineConstantExpr]:
+    return isinstance(expr, AffineConstantExpr) and expr.value > 1
+
+
+_MOD, _FLOOR = AffineBinaryOpKind.Mod, AffineBinaryOpKind.FloorDiv
 
 
 def _search(loop: ForOp, first: Touch, second: Touch) -> Verdict:
