@@ -14,6 +14,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("WEFT_JOBS", "1")
 
 
+# What is tested is compiled, whatever this user has compiled before.
+os.environ["WEFT_CACHE_DIR"] = ""
+
 # Which values hypothesis tries is decided by the test alone. Else it takes literals from the source of all modules that
 # happen to be imported, so that a change anywhere changes the cases everywhere; and it reads all of them.
 setattr(providers, "_get_local_constants", Constants)  # noqa: B010

@@ -17,7 +17,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser = ArgumentParser(
         prog="weft-cache",
         description="Show the compiled kernels and programs in $WEFT_CACHE_DIR, by how long ago they were used.",
-        epilog="example: WEFT_CACHE_DIR=~/.cache/weft weft-cache --clear",
+        epilog="example: weft-cache --clear",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--clear", action="store_true", help="remove them all")
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     cache = FileCache.from_environment()
     if cache is None:
-        print(f"no kernels are kept on disk: ${knobs.CACHE_DIR.variable} is not set")
+        print(f"no kernels are kept on disk, as ${knobs.CACHE_DIR.variable} says or for want of a home directory")
         return 0
     limit = cache.limit
     if arguments.clear:

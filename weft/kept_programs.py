@@ -46,7 +46,10 @@ if TYPE_CHECKING:
 
 _CONTEXTS = f"{__package__}.transforms.infra.context"
 _INTRINSICS = f"{__package__}.transforms.tir.intrinsics.tensor_intrin"
-_IRRELEVANT = {each.variable for each in (knobs.CACHE_DIR, knobs.CACHE_LIMIT, knobs.DEBUG, knobs.JOBS, knobs.NO_COLOR)}
+_IRRELEVANT = {
+    each.variable
+    for each in (knobs.CACHE_DIR, knobs.CACHE_LIMIT, knobs.XDG_CACHE_HOME, knobs.DEBUG, knobs.JOBS, knobs.NO_COLOR)
+}
 
 
 @dataclass
@@ -331,8 +334,6 @@ def _to_disk(key: str, graph: CompiledGraph) -> None:
     """Keep a program, unless it would drive out most of what is there."""
     if (cache := FileCache.from_environment()) is None or _bytes(graph) > cache.limit // 2:
         return
-    path = cache.path(key + PROGRAM_SUFFIX)
     with suppress(OSError, Diagnostic):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        artefact.save(graph, path)
+        artefact.save(graph, cache.room(key + PROGRAM_SUFFIX))
     cache.trim()

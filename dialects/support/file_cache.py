@@ -73,7 +73,8 @@ class FileCache:
 
     @classmethod
     def from_environment(cls) -> Self | None:
-        """The cache in `$WEFT_CACHE_DIR`; none where that is not set.
+        """The cache in `$WEFT_CACHE_DIR`; none where that is set to nothing, or where it is not set and this user has
+        no directory of that kind.
 
         Raises:
             UsageError: it begins with the home directory of a user whom there is not; or the limit is negative.
@@ -81,11 +82,17 @@ class FileCache:
         directory = knobs.CACHE_DIR.get()
         if not directory:
             return None
+        is_default = directory == knobs.CACHE_DIR.default
         try:
-            cache = cls(Path(directory).expanduser() / "kernels")
+            place = Path(directory.replace("$XDG_CACHE_HOME", knobs.XDG_CACHE_HOME.get()) if is_default else directory)
+            cache = cls(place.expanduser() / "kernels")
         except RuntimeError as error:
+            if is_default:
+                return None
             variable = knobs.CACHE_DIR.variable
             raise UsageError(f"${variable} is '{directory}', which is no directory: {error}".rstrip(".")) from None
+        if is_default and not _is_own(cache.directory):
+            return None
         _ = cache.limit  # which is refused here rather than when kernels have been compiled
         return cache
 
@@ -119,11 +126,25 @@ class FileCache:
         """Where a file is kept that knows by itself whether it is whole."""
         return self._path(key)
 
+    def room(self, key: str) -> Path:
+        """The same, to write it.
+
+        Raises:
+            OSError: the directory cannot be written.
+        """
+        self._make_folder(self._path(key))
+        return self._path(key)
+
+    def _make_folder(self, path: Path) -> None:
+        """The folder of a file; others may not look into the directory, which holds code that is run."""
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(exist_ok=True)
+
     def put(self, key: str, object_file: bytes) -> None:
         """Store an object; without a word where the directory cannot be written."""
         path = self._path(key)
         with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            self._make_folder(path)
             with replacing(path, mode=0o600) as file:
                 file.write(hashlib.sha256(object_file).digest() + object_file)
 
@@ -179,6 +200,15 @@ class FileCache:
 
     def _path(self, key: str) -> Path:
         return self.directory / key[:2] / key[2:]
+
+
+def _is_own(place: Path) -> bool:
+    """Whether the directory, or that which it would stand in, is this user's: root with the home of somebody else
+    leaves nothing there, and runs nothing from there."""
+    for each in (place, *place.parents):
+        with suppress(OSError):
+            return each.stat().st_uid == os.geteuid()
+    return False
 
 
 def _is_counted(path: Path) -> bool:

@@ -31,11 +31,13 @@ class Setting:
 
 
 class Knob(Setting, Generic[T]):
-    """One setting: an environment variable, the type of its default, what it means."""
+    """One setting: an environment variable, the type of its default, what it means; what it is where the variable is
+    set to nothing, if that is not the default."""
 
-    def __init__(self, variable: str, default: T, doc: str):
+    def __init__(self, variable: str, default: T, doc: str, empty: T | None = None):
         super().__init__(variable, default, doc)
         self.default: T = default
+        self._empty: T = default if empty is None else empty
         self._override: ContextVar[T] = ContextVar(variable)
         KNOBS[variable] = self
 
@@ -48,8 +50,10 @@ class Knob(Setting, Generic[T]):
         try:
             return self._override.get()
         except LookupError:
-            text = os.environ.get(self.variable, "")
-        return self._read(text) if text else self.default
+            text = os.environ.get(self.variable)
+        if text is None:
+            return self.default
+        return self._read(text) if text else self._empty
 
     def _read(self, text: str) -> T:
         kind = type(self.default)
@@ -82,9 +86,11 @@ DEBUG = Knob(
 NO_COLOR = Knob("NO_COLOR", "", "when set to anything, reports on a terminal are not coloured (https://no-color.org)")
 CACHE_DIR = Knob(
     "WEFT_CACHE_DIR",
-    "",
-    "directory in which compiled kernels and programs are kept, found by content; nothing is kept where unset",
+    "$XDG_CACHE_HOME/weft",
+    "directory in which compiled kernels and programs are kept, found by content; set to nothing, none are",
+    empty="",
 )
+XDG_CACHE_HOME = Knob("XDG_CACHE_HOME", "~/.cache", "where programs of this user keep what they can make again")
 CACHE_LIMIT = Knob(
     "WEFT_CACHE_LIMIT", 1024, "megabytes of kernels and programs that are kept on disk; the oldest go first"
 )

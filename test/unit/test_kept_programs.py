@@ -41,7 +41,7 @@ def model(tmp_path: Path) -> Path:
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nor changes that other tests have made to this process."""
     monkeypatch.setattr(plugins, "_changes", set[str]())
-    monkeypatch.delenv("WEFT_CACHE_DIR", raising=False)
+    monkeypatch.setenv("WEFT_CACHE_DIR", "")
     kept_programs.forget()
     yield
     kept_programs.forget()

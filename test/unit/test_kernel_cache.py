@@ -62,7 +62,7 @@ def nothing_in_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nor passes from outside, which other tests registered in this process: with these, every kernel is lowered."""
     forget()
     with monkeypatch.context() as patch:
-        patch.delenv("WEFT_CACHE_DIR", raising=False)  # which other tests set for all of a process
+        patch.setenv("WEFT_CACHE_DIR", "")  # which other tests set for all of a process
         for name in registry.outside_passes():
             patch.delitem(registry._registered, name, raising=False)  # pyright: ignore[reportPrivateUsage]
         registry._forget()  # pyright: ignore[reportPrivateUsage]
@@ -398,7 +398,10 @@ def test_a_child_finds_what_its_parent_kept() -> None:
 def test_the_tool_shows_and_clears(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with knobs.CACHE_DIR.set(""):
         assert main([]) == 0
-    assert capsys.readouterr().out == "no kernels are kept on disk: $WEFT_CACHE_DIR is not set\n"
+    assert (
+        capsys.readouterr().out
+        == "no kernels are kept on disk, as $WEFT_CACHE_DIR says or for want of a home directory\n"
+    )
     cache = KernelCache(tmp_path / "kernels")
     stored(cache, 60, 7200, 900_000)
     with knobs.CACHE_DIR.set(str(tmp_path)), knobs.CACHE_LIMIT.set(5):

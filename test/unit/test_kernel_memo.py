@@ -49,7 +49,7 @@ Act = Callable[[Context, ModuleOp], None]
 @pytest.fixture(autouse=True)
 def nothing_in_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nor passes from outside, which other tests registered in this process: with these, every kernel is lowered."""
-    monkeypatch.delenv("WEFT_CACHE_DIR", raising=False)
+    monkeypatch.setenv("WEFT_CACHE_DIR", "")
     for name in registry.outside_passes():
         monkeypatch.delitem(registry._registered, name, raising=False)  # pyright: ignore[reportPrivateUsage]
     registry._forget()  # pyright: ignore[reportPrivateUsage]

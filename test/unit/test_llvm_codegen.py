@@ -192,6 +192,39 @@ def test_a_store_that_fails_leaves_no_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["ab", "cd"]
 
 
+def test_without_a_word_objects_are_kept_where_the_user_keeps_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("WEFT_CACHE_DIR")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    cache = KernelCache.from_environment()
+    assert cache is not None and cache.directory == tmp_path / ".cache" / "weft" / "kernels"
+    cache.put("abcd", b"object")
+    assert cache.get("abcd") == b"object" and cache.directory.stat().st_mode & 0o777 == 0o700
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
+    cache = KernelCache.from_environment()
+    assert cache is not None and cache.directory == tmp_path / "elsewhere" / "weft" / "kernels"
+    monkeypatch.setenv("WEFT_CACHE_DIR", "")
+    assert KernelCache.from_environment() is None
+
+
+def test_nothing_is_kept_in_the_home_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WEFT_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    assert KernelCache.from_environment() is None
+    monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path))  # whoever says so, has it so
+    assert KernelCache.from_environment() is not None
+
+
+def test_who_has_no_home_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WEFT_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", "~no-such-user/cache")
+    assert KernelCache.from_environment() is None
+
+
 def test_a_home_that_is_not_there_is_refused() -> None:
     with knobs.CACHE_DIR.set("~no-such-user/cache"), pytest.raises(UsageError, match=r"\$WEFT_CACHE_DIR is '~no-such"):
         KernelCache.from_environment()
