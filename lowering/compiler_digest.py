@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -30,9 +31,10 @@ def compiler_digest() -> str | None:
     try:
         digest.update("\0".join([sys.version, *map(_version, _FOUNDATIONS)]).encode())
         for name, path in _sources():
-            if path.stat().st_mtime > _STARTED:
+            if os.stat(path).st_mtime > _STARTED:
                 return None
-            text = path.read_bytes()
+            with open(path, "rb", buffering=0) as file:
+                text = file.read()
             digest.update(f"\0{name}\0{len(text)}\0".encode())
             digest.update(text)
     except (OSError, PackageNotFoundError):
@@ -54,23 +56,28 @@ def _version(package: str) -> str:
         return ""
 
 
-def _sources() -> Iterator[tuple[str, Path]]:
+def _sources() -> Iterator[tuple[str, str]]:
     """The files by their place in their package: Weft's, and those of the packages of plug-ins."""
     for path in sorted(Path(__file__).parents[1].glob("*.py")):
-        yield f"weft/{path.name}", path
+        yield f"weft/{path.name}", str(path)
     for package in _PACKAGES:
         yield from _package(package, package)
     for entry in sorted({f"{each.name} = {each.value}" for each in plugins.foreign_entries()}):
         yield from _package(entry, entry.partition(" = ")[2].partition(":")[0].strip().partition(".")[0])
 
 
-def _files(name: str, root: Path) -> Iterator[tuple[str, Path]]:
-    for path in sorted(root.rglob("*")):
-        if path.suffix != ".pyc" and path.is_file():
-            yield f"{name}/{path.relative_to(root).as_posix()}", path
+def _files(name: str, root: str) -> Iterator[tuple[str, str]]:
+    """The files in a folder and in those within it; there are many, and they are looked for in each process."""
+    with os.scandir(root) as entries:
+        inner = sorted((entry.name, entry) for entry in entries)
+    for own, entry in inner:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files(f"{name}/{own}", entry.path)
+        elif not own.endswith(".pyc") and entry.is_file():
+            yield f"{name}/{own}", entry.path
 
 
-def _package(title: str, name: str) -> Iterator[tuple[str, Path]]:
+def _package(title: str, name: str) -> Iterator[tuple[str, str]]:
     """The files of a package, under a title.
 
     Raises:
@@ -83,6 +90,6 @@ def _package(title: str, name: str) -> Iterator[tuple[str, Path]]:
     if spec is None or (not spec.submodule_search_locations and spec.origin is None):
         raise FileNotFoundError(name)
     for root in spec.submodule_search_locations or ():
-        yield from _files(title, Path(root))
+        yield from _files(title, root)
     if not spec.submodule_search_locations and spec.origin is not None:
-        yield title, Path(spec.origin)
+        yield title, spec.origin

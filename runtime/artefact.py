@@ -26,6 +26,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ..dialects.support.diagnostics import Diagnostic, Place, did_you_mean
+from ..dialects.support.digests import Digest
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
 from ..dialects.support.files import replacing
 from ..lowering.abi import (
@@ -183,7 +184,7 @@ def load(path: str | os.PathLike[str]) -> CompiledGraph:
 
 
 def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
-    text = _member(archive, file, MANIFEST)
+    text = _member(archive, file, MANIFEST)[0]
     fields = _Fields(_parsed(bytes(text)), "")
     made = fields.integer("format")
     if made != FORMAT:
@@ -196,12 +197,12 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
             f"made for another version of the runtime (ABI {abi}, this one has {ABI_VERSION})",
             hint="compile the model again",
         )
-    _check(text, bytes(_member(archive, file, DIGEST)).decode(), "the manifest")
+    _check(sha256(text).hexdigest(), bytes(_member(archive, file, DIGEST)[0]).decode(), "the manifest")
     platform = fields.inner("platform")
     objects = _checked_members(archive, file, fields.strings("objects"), *_OBJECT)
     images = _checked_members(archive, file, fields.strings("images") if fields.has("images") else (), *_IMAGE)
-    blob = _member(archive, file, CONSTANTS)
-    _check(blob, fields.string("constants_digest"), "a constant")
+    blob, digest = _member(archive, file, CONSTANTS)
+    _check(digest, fields.string("constants_digest"), "a constant")
     symbols = tuple(fields.strings("symbols")) if fields.has("symbols") else ()
     graph = CompiledGraph(
         objects,
@@ -236,9 +237,9 @@ def _checked_members(
 ) -> tuple[bytes, ...]:
     found: list[bytes] = []
     for number, expected in enumerate(digests):
-        data = bytes(_member(archive, file, f"{what}s/{number}{suffix}"))
-        _check(data, expected, f"{what} {number}")
-        found.append(data)
+        data, digest = _member(archive, file, f"{what}s/{number}{suffix}")
+        _check(digest, expected, f"{what} {number}")
+        found.append(bytes(data))
     return tuple(found)
 
 
@@ -274,8 +275,9 @@ def _check_steps(graph: CompiledGraph) -> None:
             raise ArtefactError(f"'{code.function}' launches kernels on what it is not given")
 
 
-def _member(archive: zipfile.ZipFile, file: IO[bytes], name: str) -> memoryview:
-    """The bytes of a member, in aligned memory; they are read at once, since they are not compressed."""
+def _member(archive: zipfile.ZipFile, file: IO[bytes], name: str) -> tuple[memoryview, str]:
+    """The bytes of a member, in aligned memory, and their digest; they are read as they are, since they are not
+    compressed."""
     info = archive.getinfo(name)
     if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
         raise ArtefactError(f"'{name}' is compressed or encrypted, which Weft does not write")
@@ -287,13 +289,20 @@ def _member(archive: zipfile.ZipFile, file: IO[bytes], name: str) -> memoryview:
         raise ArtefactError(f"'{name}' is not where the archive says")
     file.seek(header[1] + header[2], os.SEEK_CUR)
     memory = aligned_bytes(info.file_size).data
-    if cast("int", file.readinto(memory)) != info.file_size:  # type: ignore[attr-defined]
-        raise ArtefactError(f"'{name}' is cut off")
-    return memory
+    with Digest() as digest:
+        for start in range(0, info.file_size, _PIECE):
+            piece = memory[start : start + _PIECE]
+            if cast("int", file.readinto(piece)) != len(piece):  # type: ignore[attr-defined]
+                raise ArtefactError(f"'{name}' is cut off")
+            digest.update(piece)
+    return memory, digest.hexdigest()
 
 
-def _check(data: bytes | memoryview, expected: str, what: str) -> None:
-    if sha256(data).hexdigest() != expected:
+_PIECE = 1 << 22
+
+
+def _check(digest: str, expected: str, what: str) -> None:
+    if digest != expected:
         raise ArtefactError(f"{what} was changed since it was written: the digest is another")
 
 

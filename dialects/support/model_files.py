@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from typing import IO, TypeVar, cast
+
+from .digests import Digest
 
 T = TypeVar("T")
 _EXTERNAL = b"\x0a\x08location"
@@ -36,25 +37,26 @@ def digest_of(path: Path) -> str:
 
 def _facts(file: IO[bytes]) -> tuple[str, tuple[str, ...] | None]:
     """The digest of a file, and the external files that it names if it is an ONNX model."""
-    digest, names, before = sha256(), set[str](), b""
+    names, before = set[str](), b""
     readable = True
-    while piece := file.read(1 << 20):
-        digest.update(piece)
-        piece = before + piece
-        at = piece.find(_EXTERNAL)
-        while at >= 0:
-            end = at + len(_EXTERNAL)
-            held = piece[end : end + 130]
-            if len(held) < 130:
-                here = file.tell()
-                held += file.read(130 - len(held))
-                file.seek(here)
-            if len(held) < 2 or held[0] != 0x12 or held[1] > 0x7F:
-                readable = False
-            else:
-                names.add(held[2 : 2 + held[1]].decode(errors="replace"))
-            at = piece.find(_EXTERNAL, end)
-        before = piece[len(piece) - len(_EXTERNAL) + 1 :]
+    with Digest() as digest:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+            piece = before + piece
+            at = piece.find(_EXTERNAL)
+            while at >= 0:
+                end = at + len(_EXTERNAL)
+                held = piece[end : end + 130]
+                if len(held) < 130:
+                    here = file.tell()
+                    held += file.read(130 - len(held))
+                    file.seek(here)
+                if len(held) < 2 or held[0] != 0x12 or held[1] > 0x7F:
+                    readable = False
+                else:
+                    names.add(held[2 : 2 + held[1]].decode(errors="replace"))
+                at = piece.find(_EXTERNAL, end)
+            before = piece[len(piece) - len(_EXTERNAL) + 1 :]
     return digest.hexdigest(), tuple(sorted(names)) if readable else None
 
 

@@ -85,7 +85,7 @@ assert numpy.allclose(exe(numpy.ones(2, numpy.float32)), numpy.e)
     runtime = {name for name in weft_itself if name.startswith("weft.runtime")}
     beside = {
         "weft.dialects", "weft.dialects.support", "weft.dialects.support.alignment", "weft.dialects.support.arguments",
-        "weft.dialects.support.checks", "weft.dialects.support.diagnostics",
+        "weft.dialects.support.checks", "weft.dialects.support.diagnostics", "weft.dialects.support.digests",
         "weft.dialects.support.element_types", "weft.dialects.support.files", "weft.dialects.support.processors",
         "weft.loading", "weft.lowering",
         "weft.lowering.abi", "weft.lowering.sizes", "weft.transforms",
