@@ -141,11 +141,17 @@ def compile_graph(
                 memos.append(made)
             return made
 
+        def begin() -> None:  # not before the first kernel is there: workers are forked then
+            if not names:
+                pool.submit(POOL, pool_text(processor.resolved().triple))
+
         def reuse(kernel: str, text: str, compiled: bytes | None = None) -> None:
+            begin()
             names.append(kernel)
             pool.submit(kernel, text, compiled)
 
         def submit(kernel: str | None, module: ModuleOp) -> None:
+            begin()
             if kernel is not None and is_device_code(module):
                 graphics.append(device_code(kernel, module, target.gpu or Target.parse("cuda"), codegen_level))
                 return
@@ -170,7 +176,6 @@ def compile_graph(
             required = PassContext.current().required_pass
             run(pipeline(target, start, required=required, observer=observe, sink=submit, memo=memo), module)
         with timed("code generation"):
-            pool.submit(POOL, pool_text(processor.resolved().triple))
             objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
     objects += _compiled_sources(sources, target, codegen_level)
     if counted is not None:
