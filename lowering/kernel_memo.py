@@ -38,7 +38,7 @@ from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Part, declared, is_declaration, is_private, symbol_name
 from ..transforms.infra.registry import outside_passes
 from .check_sites import CHECKS
-from .lowered_kernel import LOWERED, LoweredKernel
+from .lowered_kernel import LOWERED, LoweredKernel, received, sent
 from .machine.kernel_cache import LOWERED_SUFFIX
 from .machine.target import Target
 from .machine.workers import Task
@@ -115,8 +115,8 @@ class KernelMemo:
             else:
                 tasks[part.name] = partial(self._lower, part, through)
         if self._works is not None and len(tasks) >= FEWEST:
-            from . import kept_kernels as kept_kernels  # once, not by each worker
-
+            if self._works.is_there:
+                from . import kept_kernels as kept_kernels  # once, not by each worker
             if self._works.start(tasks):
                 self._elsewhere.update(tasks)
 
@@ -124,10 +124,10 @@ class KernelMemo:
         """The declarations of a kernel that was lowered before, or elsewhere, and is submitted. `taken` are the names
         and texts of private symbols of the kernels before it, which are told apart by their names in the module as a
         whole."""
-        kernel, compiled = self._known.pop(part.name, None), None
+        kernel, compiled, kept = self._known.pop(part.name, None), None, None
         known = kernel is not None
         if part.name in self._elsewhere:
-            kernel, compiled = self._done(part)
+            kernel, compiled, kept = self._done(part)
         if kernel is None or any(taken.get(name, text) != text for name, text in kernel.private):
             return None
         taken.update(kernel.private)
@@ -136,25 +136,19 @@ class KernelMemo:
         self._submit(part.name, kernel.text, compiled)
         if not known and CHECKS not in kernel.declaration.attributes:
             LOWERED.put(key, kernel)
-            self._to_shelf(key, kernel)
+            self._to_shelf(key, kept)
         return kernel.declaration.clone(), kernel.linked.clone()
 
-    def _done(self, part: Part) -> tuple[LoweredKernel | None, bytes | None]:
-        """What another process has made of a kernel."""
-        from .kept_kernels import decoded
-
+    def _done(self, part: Part) -> tuple[LoweredKernel | None, bytes | None, bytes | None]:
+        """What another process has made of a kernel: the kernel, its object code, and what is kept of it on disk."""
         assert self._works is not None
         if (data := self._works.done(part.name)) is None:
-            return None, None
-        written, compiled = pickle.loads(data)
-        if (kernel := decoded(written)) is not None:
-            kernel.declaration.location = kernel.linked.location = part.placeholder.location
-        return kernel, compiled
+            return None, None, None
+        kernel, compiled, kept = pickle.loads(data)
+        return received(kernel, part.function.location), compiled, kept
 
     def _lower(self, part: Part, through: Callable[[Part], None]) -> bytes | None:
         """Lower and compile a kernel, for another process; nothing where that one has to do it."""
-        from .kept_kernels import encoded
-
         told: list[Diagnostic] = []
         try:
             with handled_by(told.append), warnings.catch_warnings(record=True) as warned:
@@ -163,11 +157,10 @@ class KernelMemo:
                     return None
                 linked, private = declared(part.function), _private(part)
                 assert isinstance(linked, llvm.FuncOp) and self._works is not None
-                text = self._write(part.module)
-                data = encoded(LoweredKernel(part.placeholder, linked, text, private))
-                if told or warned or data is None:
+                kernel = LoweredKernel(part.placeholder, linked, self._write(part.module), private)
+                if told or warned:
                     return None
-                return pickle.dumps((data, self._works.compiled_now(text)))
+                return pickle.dumps((sent(kernel), self._works.compiled_now(kernel.text), self._for_shelf(kernel)))
         except Exception:  # it is raised again by the process that does it over
             return None
 
@@ -184,7 +177,7 @@ class KernelMemo:
         if (known := self._pending.pop(name, None)) is not None:
             key, declaration, linked, private = known
             LOWERED.put(key, kernel := LoweredKernel(declaration, linked, text, private))
-            self._to_shelf(key, kernel)
+            self._to_shelf(key, self._for_shelf(kernel))
 
     def _from_shelf(self, key: str) -> LoweredKernel | None:
         if self._works is None or not self._works.is_there:
@@ -197,12 +190,20 @@ class KernelMemo:
             LOWERED.put(key, kernel)
         return kernel
 
-    def _to_shelf(self, key: str, kernel: LoweredKernel) -> None:
+    def _for_shelf(self, kernel: LoweredKernel) -> bytes | None:
+        """What is kept of a kernel on disk, if anything is."""
         if self._works is None or not self._works.is_there:
-            return
-        from .kept_kernels import compiler_digest, encoded
+            return None
+        from .kept_kernels import encoded
 
-        if (compiler := compiler_digest()) is not None and (data := encoded(kernel)) is not None:
+        return encoded(kernel)
+
+    def _to_shelf(self, key: str, data: bytes | None) -> None:
+        if self._works is None or data is None:
+            return
+        from .kept_kernels import compiler_digest
+
+        if (compiler := compiler_digest()) is not None:
             self._works.keep(_place(key, compiler), data)
 
 

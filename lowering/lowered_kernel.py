@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
+from typing import cast
 
 from xdsl.dialects import func, llvm
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Region
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,28 @@ class LoweredKernel:
     linked: llvm.FuncOp
     text: str
     private: tuple[tuple[str, str], ...]
+
+
+def sent(kernel: LoweredKernel) -> bytes:
+    """A kernel for the process that has asked this one to lower it.
+
+    Raises:
+        Exception: something in a declaration cannot be sent.
+    """
+    ops = [(op.properties, op.attributes) for op in (kernel.declaration, kernel.linked)]
+    return pickle.dumps((*ops, kernel.text, kernel.private))
+
+
+def received(data: bytes, location: LocationAttr) -> LoweredKernel:
+    """The kernel that was sent, whose function stands at `location`."""
+    declaration, linked, text, private = pickle.loads(data)
+    ops = (
+        kind.create(properties=properties, attributes=attributes, regions=[Region()])
+        for kind, (properties, attributes) in zip((func.FuncOp, llvm.FuncOp), (declaration, linked), strict=True)
+    )
+    made = LoweredKernel(cast("func.FuncOp", next(ops)), cast("llvm.FuncOp", next(ops)), text, private)
+    made.declaration.location = made.linked.location = location
+    return made
 
 
 class LoweredKernels:

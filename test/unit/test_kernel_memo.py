@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from weft.lowering.abi import CompiledGraph
 from weft.lowering.compiler import compile_graph
 from weft.lowering.lowered_kernel import LOWERED
 from weft.lowering.machine.codegen import CodegenError, CodegenPool
-from weft.lowering.machine.kernel_cache import IN_MEMORY
+from weft.lowering.machine.kernel_cache import IN_MEMORY, CacheCounts
 from weft.lowering.machine.target import Target
 from weft.lowering.tir_to_loops.convert_tir_to_loops import ConvertTirToLoopsPass
 from weft.runtime.artefact import digest
@@ -41,6 +42,14 @@ relay.func @main(%x: tensor<5x7xf32>, %y: tensor<3xi64>) -> (tensor<5x7xf32>, te
   relay.return %1, %2 : tensor<5x7xf32>, tensor<3x7xf32>
 }
 """
+SOFTMAXES = """
+relay.func @main(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
+  %0 = relay.nn.softmax %x : tensor<5x7xf32>
+  %1 = relay.nn.softmax %0 {axis = 0 : i64} : tensor<5x7xf32>
+  relay.return %1 : tensor<5x7xf32>
+}
+"""
+"""Two of its kernels."""
 X = np.linspace(-1, 1, 35, dtype=np.float32).reshape(5, 7)
 
 Act = Callable[[Context, ModuleOp], None]
@@ -133,6 +142,19 @@ def test_what_workers_have_lowered_is_known_afterwards(each_kernel: Watched) -> 
     with pytest.raises(AssertionError, match="a kernel is lowered here"):
         weft.compile(module, threads=1)
     assert here == [HERE]
+
+
+def test_what_workers_have_lowered_is_kept_on_disk(
+    each_kernel: Watched, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path))
+    each_kernel.do(elsewhere)
+    one = compiled(2)
+    forget()
+    counts: list[CacheCounts] = []
+    other = compile_graph(parse(SOFTMAXES), HOST, jobs=1, counted=counts.append)
+    assert counts[0].known == 2 and counts[0].disk >= 2
+    assert set(other.objects) & set(one.objects) >= set(one.objects[:2])
 
 
 def test_who_looks_on_has_all_lowered_here(each_kernel: Watched) -> None:
