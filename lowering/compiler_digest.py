@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..dialects.support import plugins
+from ..dialects.support.entry_points import Entry, installed
 
 _STARTED = time.time()
 """When this process had read its modules, or nearly."""
@@ -30,6 +31,8 @@ def compiler_digest() -> str | None:
     digest = sha256()
     try:
         digest.update("\0".join([sys.version, *map(_version, _FOUNDATIONS)]).encode())
+        if plugins.foreign_entries():  # which may stand on anything
+            digest.update("\0".join(installed()).encode())
         for name, path in _sources():
             if os.stat(path).st_mtime > _STARTED:
                 return None
@@ -62,8 +65,18 @@ def _sources() -> Iterator[tuple[str, str]]:
         yield f"weft/{path.name}", str(path)
     for package in _PACKAGES:
         yield from _package(package, package)
-    for entry in sorted({f"{each.name} = {each.value}" for each in plugins.foreign_entries()}):
-        yield from _package(entry, entry.partition(" = ")[2].partition(":")[0].strip().partition(".")[0])
+    entries = {f"{each.name} = {each.value}": each for each in plugins.foreign_entries()}
+    for title, entry in sorted(entries.items()):
+        package = entry.module.partition(".")[0]
+        yield from _package(title, package)
+        yield from _beside(title, package, entry)
+
+
+def _beside(title: str, package: str, entry: Entry) -> Iterator[tuple[str, Path]]:
+    """What else has come with the package of an entry point."""
+    for file in sorted(getattr(entry.dist, "files", None) or ()):
+        if file.suffix == ".py" and file.parts[0] not in (package, f"{package}.py", ".."):
+            yield f"{title}/{file}", Path(str(file.locate()))
 
 
 def _files(name: str, root: str) -> Iterator[tuple[str, str]]:

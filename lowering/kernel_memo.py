@@ -244,6 +244,6 @@ def kernel_memo(
         context.required_pass,
         context.disabled_pass,
         config,
-        TensorIntrin.replaced(),
+        TensorIntrin.foreign(),
     )
     return KernelMemo(repr(rules), submit, write, works)

@@ -8,8 +8,8 @@ others the last ones.
 
 Only models in files are known so. Nothing is kept or found where somebody looks on (instruments, remarks), where
 passes read or write files of their own, where a process has registered something of its own that has part in
-compilations (a pass, a backend, a strategy, an importer, ...), and nothing is kept of a compilation that has warned of
-something, so that it warns again.
+compilations (a pass, a backend, a strategy, an importer, an intrinsic, ...). Nothing is kept of a compilation that has
+warned of something, so that it warns again, nor where a plug-in could not be loaded, or a file was written to by then.
 """
 
 from __future__ import annotations
@@ -105,10 +105,19 @@ class Request:
 
         if self._key is None or self._warned or plugins.changed_by_hand() or not unchanged():
             return graph
+        if plugins.broken() is not None or not self._is_as_it_was():
+            return graph
         graph = replace(graph, images=link_images(graph.objects))
         _to_memory(self._key, graph)
         _to_disk(self._key, graph)
         return graph
+
+    def _is_as_it_was(self) -> bool:
+        """Whether nobody has written to the files, or the arrays, since the program's name was made of them."""
+        try:
+            return self._read_inputs() == self._inputs
+        except (Unknown, OSError):
+            return False
 
     def _known_as(self) -> str:
         """
@@ -170,7 +179,7 @@ class Request:
         if _INTRINSICS in sys.modules:
             from .transforms.tir.intrinsics.tensor_intrin import TensorIntrin
 
-            if TensorIntrin.replaced():
+            if TensorIntrin.foreign():
                 raise Unknown
         context = PassContext.current()
         if context.instruments or remarks.listening() or context.has_own_ir_context:
@@ -200,7 +209,7 @@ class Request:
             from .transforms.infra.config import RECORDS_THREADS, TUNING_RECORDS
             from .transforms.infra.context import PassContext
 
-            if self._read_inputs() != self._inputs:
+            if not self._is_as_it_was():
                 raise Diagnostic(
                     "the model has changed since it was compiled, so that there is no text of this program",
                     Place(os.fspath(self._path())),

@@ -54,6 +54,12 @@ def entry_points(group: str) -> Sequence[Entry]:
     return tuple(metadata.entry_points(group=group))
 
 
+def installed() -> list[str]:
+    """The packages that are installed, each with its version, as the folders of their descriptions are called."""
+    folders = dict.fromkeys(path or "." for path in sys.path)
+    return sorted({os.path.basename(os.path.dirname(file)) for path in folders for file in _files(path)})
+
+
 def _is_plain() -> bool:
     """Whether packages are only where `importlib` looks for folders, and nobody else finds some."""
     others = (f for f in sys.meta_path if hasattr(f, "find_distributions"))

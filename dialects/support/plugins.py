@@ -16,7 +16,9 @@ package that the code is from, and not on Weft.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from functools import cache
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, TypeVar
@@ -39,6 +41,8 @@ T = TypeVar("T")
 
 _authors: set[str] = set()
 _changes: set[str] = set()
+_is_loading: ContextVar[bool] = ContextVar("_is_loading", default=False)
+"""Whether an entry point, or what it names, is being loaded."""
 _broken: dict[str, str] = {}
 
 
@@ -127,11 +131,14 @@ def loaded(what: str, factory: Callable[[], T]) -> T | None:
     """What the factory of a plug-in gives; `None`, with a warning the first time, where it raises."""
     if what in _broken:
         return None
+    before = _is_loading.set(True)
     try:
         return factory()
     except Exception as error:  # it is foreign code: it may raise anything
         warn(what, f"{type(error).__name__}: {error}")
         return None
+    finally:
+        _is_loading.reset(before)
 
 
 def broken() -> str | None:
@@ -153,14 +160,26 @@ def foreign_entries() -> list[Entry]:
 
 def note_change(module: str) -> None:
     """What is compiled depends on something that `module` has made known to this process while it ran, or, where it is
-    empty, on something that was taken away."""
-    _changes.add(module)
+    empty, on something that was taken away. What every process makes known is no change: what a module of Weft, or one
+    that an entry point names, does as it is imported, and what happens as an entry point is loaded."""
+    if not _is_loading.get() and not _is_imported_by_all(module):
+        _changes.add(module)
 
 
 def changed_by_hand() -> bool:
-    """Whether compilations of this process depend on what neither Weft nor an installed package has made known."""
-    installed = {*OURS, *(_top(entry.module) for entry in foreign_entries())}
-    return any(_top(module) not in installed for module in _changes)
+    """Whether compilations of this process depend on what neither Weft nor an installed package makes known in every
+    process."""
+    return bool(_changes)
+
+
+def _is_imported_by_all(module: str) -> bool:
+    """Whether a module is being imported right now that all processes import when they have need of it."""
+    spec = getattr(sys.modules.get(module), "__spec__", None)
+    if not getattr(spec, "_initializing", False):
+        return False
+    if _top(module) in OURS:
+        return True
+    return any(f"{entry.module}.".startswith(f"{module}.") for entry in foreign_entries())
 
 
 def _loaded(group: str, ours: bool = True) -> Iterator[tuple[Entry, object]]:

@@ -136,6 +136,7 @@ def _add_kind(kind: TargetKind) -> TargetKind:
 @checked
 def remove_kind(name: str) -> None:
     """Forget a kind, if there is one of that name that is not Weft's."""
+    note_change("")
     if name not in ("llvm", "c", "cuda"):
         _REGISTRY.kinds.pop(name, None)
 
@@ -160,6 +161,7 @@ def _add_tag(name: str, target: Mapping[str, object], override: bool = False) ->
 @checked
 def remove_tag(name: str) -> None:
     """Forget a tag, if there is one of that name."""
+    note_change("")
     _REGISTRY.tags.pop(name, None)
 
 

@@ -1,5 +1,6 @@
 """Whole programs that are known are not compiled again, and are what they would be if they were."""
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft import kept_programs, relay
+from weft import compilation, kept_programs, relay
 from weft.dialects.support import diagnostics, knobs, model_files, plugins
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.file_cache import PROGRAM_SUFFIX, FileCache
@@ -20,6 +21,8 @@ from weft.kept_programs import Request
 from weft.lowering import compiler_digest
 from weft.runtime import artefact
 from weft.transforms.infra import remarks
+from weft.transforms.relay import backends
+from weft.transforms.tir.intrinsics.tensor_intrin import TensorIntrin
 
 TEXT = """
 relay.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
@@ -160,7 +163,15 @@ def test_what_others_look_at_or_take_part_in_is_compiled(model: Path) -> None:
         weft.strategies.register("exp", name="idle")(weft.te.compute)
         weft.strategies.remove("exp", "idle")
 
-    for change in (backend, tag, strategy):
+    def backend_of_a_package() -> None:
+        of_weft = type("OfWeft", (weft.Backend,), {"name": "of-weft", "__module__": "weft.relay"})
+        weft.register_backend(of_weft())
+        backends._REGISTRY.backends.pop("of-weft")  # pyright: ignore[reportPrivateUsage]
+
+    def no_kind() -> None:
+        weft.targets.remove_kind("board")
+
+    for change in (backend, tag, strategy, backend_of_a_package, no_kind):
         plugins._changes.clear()  # pyright: ignore[reportPrivateUsage]
         assert key(model) is not None
         change()
@@ -184,11 +195,74 @@ def test_a_plug_in_that_changes_makes_programs_others(monkeypatch: pytest.Monkey
     first = asked()
     package.write_text("one = 2")
     os.utime(package, (0, 0))
-    assert None not in (without, first) and len({without, first, asked()}) == 3
-    plugins.note_change("brings.code")
-    assert not plugins.changed_by_hand(), "the package is in the digest"
+    second = asked()
+    (information / "RECORD").write_text("brings/code.py,,\nbeside.py,,\n")
+    (tmp_path / "beside.py").write_text("three = 3")
+    os.utime(tmp_path / "beside.py", (0, 0))
+    third = asked()
+    (tmp_path / "stands_on-2.0.dist-info").mkdir()
+    assert None not in (without, first) and len({without, first, second, third, asked()}) == 5
     shutil.rmtree(package.parent)
     assert asked() is None, "nobody knows what it is"
+
+
+def test_what_every_process_makes_known_is_no_change_and_what_one_does_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = tmp_path / "bringing"
+    package.mkdir()
+    note = "from weft.dialects.support.plugins import note_change\nnote_change(__name__)\n"
+    for module in ("__init__", "named", "loaded", "other"):
+        (package / f"{module}.py").write_text(note)
+    information = tmp_path / "bringing-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Name: bringing\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[weft.functions]\none = bringing.named:note_change\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    importlib.import_module("bringing.named")
+    plugins.loaded("one", lambda: importlib.import_module("bringing.loaded"))
+    assert not plugins.changed_by_hand()
+    importlib.import_module("bringing.other")
+    assert plugins.changed_by_hand(), "others may not have imported it"
+    for module in ("bringing.named", "weft.relay"):
+        plugins._changes.clear()  # pyright: ignore[reportPrivateUsage]
+        plugins.note_change(module)
+        assert plugins.changed_by_hand(), "somebody calls, as the module has been imported already"
+    for module in [name for name in sys.modules if name.partition(".")[0] == "bringing"]:
+        del sys.modules[module]
+
+
+def test_a_model_that_is_written_to_while_it_is_compiled_is_not_kept(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(given: Path, shapes: object) -> object:
+        model.write_text(TEXT.replace("add", "multiply"))
+        return load(given)
+
+    load = compilation.load_module
+    with monkeypatch.context() as patch:
+        patch.setattr(compilation, "load_module", slowly)
+        assert (np.asarray(weft.compile(model)(X, X)) == X * X).all()
+    model.write_text(TEXT)
+    assert (np.asarray(weft.compile(model)(X, X)) == 2 * X).all()
+
+
+def test_nothing_is_kept_of_a_process_with_a_plug_in_that_is_broken(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugins, "_broken", {"a plug-in": "it wants what is not installed yet"})
+    weft.compile(model)
+    assert whole(weft.compile(model)) == ""
+
+
+def test_a_process_with_an_intrinsic_of_its_own_compiles_by_itself(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = TensorIntrin.get("dot_u8s8")
+    assert found is not None and key(model) is not None
+    monkeypatch.setattr(TensorIntrin, "_known", dict(TensorIntrin._known))  # pyright: ignore[reportPrivateUsage]
+    TensorIntrin.register("mine", found.desc, found.impl)
+    assert key(model) is None
 
 
 def test_a_program_whose_model_has_changed_shows_no_text(model: Path) -> None:

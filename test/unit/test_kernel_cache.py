@@ -197,6 +197,19 @@ def test_an_intrinsic_in_place_of_one_of_wefts_makes_kernels_others(monkeypatch:
     assert rules() not in (None, before)
 
 
+def test_an_intrinsic_that_schedules_name_makes_kernels_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = rules()
+    (one, other) = (TensorIntrin.get(name) for name in ("dot_u8s8", "dot_s8s8"))
+    assert one is not None and other is not None and rules() == before, "to read one changes nothing"
+    monkeypatch.setattr(TensorIntrin, "_known", dict(TensorIntrin._known))  # pyright: ignore[reportPrivateUsage]
+    TensorIntrin.register("mine", one.desc, one.desc)
+    first = rules()
+    TensorIntrin.register("mine", one.desc, one.impl, override=True)
+    second = rules()
+    TensorIntrin.register("mine", other.desc, other.desc, override=True)
+    assert len({before, first, second, rules()}) == 4
+
+
 def known(text: str = GRAPH) -> int:
     exe = weft.compile(parse_mlir(text, "graph.mlir"))
     assert exe.kernel_counts is not None

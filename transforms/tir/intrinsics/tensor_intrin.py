@@ -67,9 +67,14 @@ class TensorIntrin:
         return made
 
     @classmethod
-    def replaced(cls) -> list[tuple[str, str]]:
-        """What stands in place of Weft's own, which its schedule rules use: names and what tells them apart."""
-        return [(name, fingerprint(cls._known[name].impl)) for name in sorted(cls._replaced)]
+    def foreign(cls) -> list[tuple[str, str, str]]:
+        """Those that are not Weft's own, which schedules name, or which stand in place of its own, which its schedule
+        rules use: names and what tells them apart."""
+        with cls._lock:
+            known = [
+                each for name, each in sorted(cls._known.items()) if name not in _BUILT_IN or name in cls._replaced
+            ]
+        return [(each.name, fingerprint(each.desc), fingerprint(each.impl)) for each in known]
 
     @classmethod
     def get(cls, name: str, allow_missing: bool = False) -> TensorIntrin | None:
