@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import prod
 from typing import TypeAlias, cast
 
 from ..dialects.support.diagnostics import Diagnostic, did_you_mean
@@ -198,6 +199,15 @@ def _node(value: Json, number: int) -> Node:
     return Node(name, kernel, inputs, num_outputs, bool(flatten), attributes)
 
 
+MOST_AXES, MOST_BYTES = 64, 1 << 62
+"""Limits of NumPy's arrays, also of those without elements."""
+
+
+def is_possible(shape: Sequence[int]) -> bool:
+    """Whether an array can have this shape."""
+    return len(shape) <= MOST_AXES and 16 * prod(extent for extent in shape if extent) < MOST_BYTES
+
+
 def _check(graph: GraphJson, arg_nodes: Sequence[int], row_ptr: Sequence[int]) -> None:
     """What must hold between the parts."""
     if tuple(row_ptr) != graph.row_ptr:
@@ -230,6 +240,54 @@ def _check(graph: GraphJson, arg_nodes: Sequence[int], row_ptr: Sequence[int]) -
             raise GraphJsonError(f"'{dtype}' is no dtype", hint=did_you_mean(dtype, MLIR_NAMES))
     if any(extent < 0 for shape in graph.shapes for extent in shape) or any(s < 0 for s in graph.storage_ids):
         raise GraphJsonError("an extent or a storage is a negative number")
+    for shape in graph.shapes:
+        if not is_possible(shape):
+            raise GraphJsonError(f"no tensor has the shape {list(shape)}")
+    _check_storages(graph)
+
+
+def _check_storages(graph: GraphJson) -> None:
+    """What a node reads is there still, in every run: inputs have storages of their own, and no other node writes what
+    is wanted later."""
+    starts, held, same = graph.row_ptr, dict[int, int](), list(range(graph.row_ptr[-1]))
+    for number in graph.arg_nodes:
+        storage = graph.storage_ids[starts[number]]
+        if 0 in graph.shapes[starts[number]]:
+            continue
+        if storage in held:
+            raise GraphJsonError(f"two inputs lie in storage {storage}; one is '{graph.nodes[number].name}'")
+        held[storage] = starts[number]
+    inputs = frozenset(held)
+
+    def check(ref: Ref, who: str) -> None:
+        entry = graph.entry(ref)
+        if 0 not in graph.shapes[entry] and held.get(graph.storage_ids[entry]) != same[entry]:
+            raise GraphJsonError(
+                f"{who} is [{ref.node}, {ref.index}], and another node has written to storage "
+                f"{graph.storage_ids[entry]}, where that lies"
+            )
+
+    for number, node in enumerate(graph.nodes):
+        if node.kernel is None:
+            continue
+        for ref in node.inputs:
+            check(ref, f"what nodes[{number}] reads")
+        read = {graph.storage_ids[graph.entry(ref)]: same[graph.entry(ref)] for ref in node.inputs}
+        for entry in range(starts[number], starts[number + 1]):
+            storage = graph.storage_ids[entry]
+            if 0 in graph.shapes[entry]:
+                continue
+            if node.kernel == NOP and storage in read:
+                same[entry] = read[storage]
+                continue
+            if storage in inputs or (storage in read and node.kernel != COPY):
+                whose = "an input's" if storage in inputs else "what it reads"
+                raise GraphJsonError(f"nodes[{number}] ('{node.name}') writes to storage {storage}, which is {whose}")
+            if held.get(storage, -1) >= starts[number]:
+                raise GraphJsonError(f"nodes[{number}] ('{node.name}') has two outputs in storage {storage}")
+            held[storage] = entry
+    for ref in graph.heads:
+        check(ref, "a head")
 
 
 def _attribute(attributes: Mapping[str, Json], name: str) -> list[Json]:
@@ -269,7 +327,7 @@ def _text(value: Json, where: str) -> str:
 
 
 def _number(text: str, where: str) -> int:
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > 18:
         raise GraphJsonError(f"{where} is '{text}', which is no number")
     return int(text)
 

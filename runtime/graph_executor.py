@@ -78,11 +78,12 @@ class GraphModule:
         self.params: dict[str, NDArray] = {}
         heads = [self.graph.entry(ref) for ref in self.graph.heads]
         names = output_names or (["out"] if len(heads) == 1 else [f"out{number}" for number in range(len(heads))])
+        if len(names) != len(heads) or len(set(names)) != len(names):
+            raise UsageError(f"{len(heads)} outputs have a name each, and not {', '.join(names) or 'none'}")
         self.outputs = tuple(self._spec(name, entry) for name, entry in zip(names, heads, strict=True))
         self._heads = heads
         for name, value in (params or {}).items():
-            self.set_input(name, value)
-            self.params[name] = np.asarray(value)
+            self._set_param(name, value)
 
     def _spec(self, name: str, entry: int) -> TensorSpec:
         return TensorSpec(name, self.graph.dtypes[entry], self.graph.shapes[entry])
@@ -121,8 +122,14 @@ class GraphModule:
             name = key if isinstance(key, str) else self._name_of(key)
             entry = self._entry_of(name)
             np.copyto(self._entries[entry], Input(self._spec(name, entry)).checked(value))
+            if name in self.params:
+                self.params[name] = self.get_input(name)
         for name, array in params.items():
             self.set_input(name, array)
+
+    def _set_param(self, name: str, value: npt.ArrayLike) -> None:
+        self.set_input(name, value)
+        self.params[name] = self.get_input(name)
 
     def _name_of(self, number: int) -> str:
         names = list(self._inputs)
@@ -145,8 +152,7 @@ class GraphModule:
         """
         for name, array in load_param_dict(data).items():
             if name in self._inputs:
-                self.set_input(name, array)
-                self.params[name] = array
+                self._set_param(name, array)
 
     def save_params(self) -> bytes:
         """The parameters in TVM's format."""

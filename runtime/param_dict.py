@@ -18,6 +18,7 @@ import numpy as np
 from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.element_types import numpy_dtype_of
+from ..lowering.graph_json import is_possible
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -50,7 +51,10 @@ def save_param_dict(params: Mapping[str, npt.ArrayLike]) -> bytes:
     """
     parts = [struct.pack("<QQQ", LIST_MAGIC, 0, len(params))]
     for name in params:
-        encoded = name.encode()
+        try:
+            encoded = name.encode()
+        except UnicodeEncodeError:
+            raise ParamError(f"a name is no text: {name!r}") from None
         parts += [struct.pack("<Q", len(encoded)), encoded]
     parts.append(struct.pack("<Q", len(params)))
     for name, value in params.items():
@@ -130,6 +134,6 @@ class _Reader:
         shape = self.numbers(f"{rank}q")
         (size,) = self.numbers("q")
         numpy_type = numpy_dtype_of(dtype)
-        if min(shape, default=0) < 0 or size != prod(shape) * numpy_type.itemsize:
+        if min(shape, default=0) < 0 or size != prod(shape) * numpy_type.itemsize or not is_possible(shape):
             raise ParamError(f"'{name}' is {list(shape)} of {dtype}, and {size} bytes")
         return np.frombuffer(self.take(size), numpy_type.newbyteorder("<")).astype(numpy_type).reshape(shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from weft.graph_executor import (
     load_param_dict,
     save_param_dict,
 )
+from weft.runtime.param_dict import ARRAY_MAGIC, LIST_MAGIC
 from weft.runtime.tensors import InputError
 
 INPUTS = Path(__file__).parents[1] / "Inputs" / "graph_executor"
@@ -204,6 +206,15 @@ def edited(change: Callable[[dict[str, Any]], object]) -> str:
     return json.dumps(graph)
 
 
+def _stored_in(graph: Any, entry: int, storage: int) -> None:
+    graph["attrs"]["storage_id"][1][entry] = storage
+
+
+def _call_elsewhere(graph: Any, kernel: str) -> None:
+    graph["nodes"][4]["attrs"].update(func_name=kernel)
+    _stored_in(graph, 4, 7)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -230,6 +241,13 @@ def edited(change: Callable[[dict[str, Any]], object]) -> str:
         (edited(lambda g: g["attrs"]["shape"].__setitem__(0, "list_int")), 'not a pair of "list_shape"'),
         (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(0, -1)), "negative number"),
         (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(0, 0.5)), "no list of integers"),
+        (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(1, 0)), "two inputs lie in storage 0"),
+        (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(3, 0)), "writes to storage 0, which is an input's"),
+        (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(5, 3)), "which is what it reads"),
+        (edited(lambda g: (_stored_in(g, 5, 3), g["nodes"][5].update(inputs=[[0, 0, 0]]))), "has written to storage 3"),
+        (edited(lambda g: g["attrs"]["shape"][1].__setitem__(0, [1] * 65)), "no tensor has the shape"),
+        (edited(lambda g: g["attrs"]["shape"][1].__setitem__(0, [0, 1 << 62])), "no tensor has the shape"),
+        (edited(lambda g: g["nodes"][3]["attrs"].update(num_outputs="1" * 5000)), "which is no number"),
     ],
 )
 def test_what_is_no_graph_is_refused(text: str, message: str) -> None:
@@ -250,7 +268,7 @@ def test_what_stands_behind_metadata_is_passed_over() -> None:
         (edited(lambda g: g["attrs"].update(storage_scope=["list_str", ["texture"] * 6])), "in the scope 'texture'"),
         (edited(lambda g: g["attrs"]["shape"][1].__setitem__(0, [2, 5])), "has 40 bytes"),
         (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(4, 7)), "its output is not where its input is"),
-        (edited(lambda g: g["nodes"][4]["attrs"].update(func_name="fused_nn_dense_add_nn_relu")), "has 24 bytes"),
+        (edited(lambda g: _call_elsewhere(g, "fused_nn_dense_add_nn_relu")), "has 24 bytes"),
     ],
 )
 def test_a_graph_that_does_not_fit_the_library_is_refused(exe: weft.Executable, text: str, message: str) -> None:
@@ -321,10 +339,32 @@ def test_parameters_that_are_damaged_are_refused(at: int, value: int, message: s
 
 
 def test_what_the_format_of_parameters_has_not_is_refused() -> None:
+    with pytest.raises(ParamError, match="a name is no text"):
+        save_param_dict({"\ud800": np.zeros(2)})
+    for shape, size in (((1,) * 65, 4), ((0, 1 << 62), 0)):
+        head = struct.pack("<QQQQ1sQ", LIST_MAGIC, 0, 1, 1, b"a", 1)
+        head += struct.pack("<QQiiiBBH", ARRAY_MAGIC, 0, 1, 0, len(shape), 2, 32, 1)
+        with pytest.raises(ParamError, match="'a' is "):
+            load_param_dict(head + struct.pack(f"<{len(shape)}qq", *shape, size) + bytes(size))
     with pytest.raises(ParamError, match="complex128"):
         save_param_dict({"z": np.zeros(2, complex)})
     with pytest.raises(ParamError, match="behind the last array"):
         load_param_dict(PARAMS + b"\0")
+
+
+def test_parameters_are_what_the_graph_computes_with(exe: weft.Executable) -> None:
+    weight = WEIGHT.copy()
+    module = create(JSON, exe, {"p0": weight, "p1": BIAS})
+    weight[:] = 0
+    assert module.save_params() == PARAMS, "the module has copied it"
+    module.set_input("p0", 2 * WEIGHT)
+    assert np.array_equal(load_param_dict(module.save_params())["p0"], 2 * WEIGHT)
+
+
+def test_every_output_has_a_name_of_its_own(exe: weft.Executable) -> None:
+    for names in (["a"], ["a", "a"], ["a", "b", "c"]):
+        with pytest.raises(UsageError, match="2 outputs have a name each, and not a"):
+            GraphModule(JSON, exe, output_names=names)
 
 
 def test_an_executor_that_is_not_there_is_named() -> None:
