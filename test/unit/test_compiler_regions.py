@@ -185,6 +185,59 @@ def test_regions_merge_as_far_as_no_value_comes_back(take: Take) -> None:
     np.testing.assert_array_equal(evaluate_function(main_of(parts), arrays)[0], expected[0])
 
 
+def test_regions_do_not_merge_around_one_that_has_become_larger(take: Take) -> None:
+    take("A", "tanh", "add")
+    take("B", "abs")
+    take("C", "cos", "maximum")
+    module = graph(
+        """
+  %a = relay.tanh %x : tensor<4xf32>
+  %d = relay.abs %a : tensor<4xf32>
+  %e = relay.cos %x : tensor<4xf32>
+  %r = relay.add %a, %e : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %q = relay.maximum %d, %e : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %d, %r, %q : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>""",
+        result="(tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)",
+    )
+    wanted = evaluate_function(main_of(module), [floats(-1, 0, 1, 2)])
+    parts = relay.transform.partition_for(module, "A", "B", "C")
+    assert len(list(parts.ops)) == 1 + 4, "%a and %r are one, by which %d needs %e"
+    assert np.array_equal(evaluate_function(main_of(parts), [floats(-1, 0, 1, 2)]), wanted)
+
+
+def test_regions_do_not_merge_around_what_is_in_none(take: Take) -> None:
+    take("A", "tanh", "add")
+    module = graph("""
+  %a = relay.tanh %x : tensor<4xf32>
+  %t = relay.tuple(%a, %x) : (tensor<4xf32>, tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
+  %b = relay.tuple_get %t[0] : tuple<tensor<4xf32>, tensor<4xf32>> -> tensor<4xf32>
+  %c = relay.add %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %c : tensor<4xf32>""")
+    annotated = relay.transform.AnnotateTarget("A", include_non_call_ops=False)(module)
+    parts = PartitionGraphPass()(MergeCompilerRegionsPass()(annotated))
+    assert len(list(parts.ops)) == 1 + 2
+    (result,) = evaluate_function(main_of(parts), [floats(0, 1, 2, 3)])
+    np.testing.assert_allclose(result, 2 * np.tanh(floats(0, 1, 2, 3)), rtol=1e-6)
+
+
+def test_composites_are_called_in_the_order_of_their_operands(take: Take) -> None:
+    take("A", "negative", "add", patterns=[("A.tanh", is_op("tanh")(wildcard()))])
+    take("B", patterns=[("B.abs", is_op("abs")(wildcard()))])
+    module = graph(
+        """
+  %a = relay.negative %x : tensor<4xf32>
+  %b = relay.abs %a : tensor<4xf32>
+  %c = relay.abs %x : tensor<4xf32>
+  %d = relay.add %a, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %b, %d : tensor<4xf32>, tensor<4xf32>""",
+        result="(tensor<4xf32>, tensor<4xf32>)",
+    )
+    merged = relay.transform.MergeComposite([("B.abs", is_op("abs")(wildcard()))])(module)
+    parts = PartitionGraphPass()(MergeCompilerRegionsPass()(relay.transform.AnnotateTarget("A")(merged)))
+    b, d = evaluate_function(main_of(parts), [floats(-1, 0, 1, 2)])
+    assert b.tolist() == [1, 0, 1, 2] and d.tolist() == [2, 0, 0, 0]
+
+
 def test_what_stands_between_the_outputs_of_a_region_is_moved_behind_it(take: Take) -> None:
     take("T", "exp", "tanh")
     module = graph("""

@@ -9,6 +9,8 @@ Two regions become one only where no value goes out of it and comes back in: a r
 compilers that it depends on, and by all that these depend on.
 
 Counterpart of TVM's `MergeCompilerRegions`, with its order: parents first, each with the first of its inputs first.
+Looked at besides is what those regions depend on that were merged with others since, and what operations in no region
+pass on.
 """
 
 from __future__ import annotations
@@ -87,7 +89,7 @@ def _merge_parents(
         if parent.target != region.target:
             own.add(parent)
             continue
-        if parent in own:
+        if parent in own or regions.would_wait_for_itself(parent, region):
             message = f"stays apart from a region of '{region.target}' that it uses: another compiler is between"
             remarks.missed("merge-compiler-regions", region.inputs[0], message)
             continue

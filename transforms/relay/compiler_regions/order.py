@@ -8,7 +8,7 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...infra.walk import walk
-from ..purity import is_pure
+from ..purity import impure_functions, is_pure
 
 
 def inner_blocks(op: Operation) -> list[Block]:
@@ -54,9 +54,11 @@ def sorted_by_definitions(block: Block) -> Sequence[Operation] | None:
     far as may be, in the order in which they stand. `None` where they wait for one another."""
     before: dict[Operation, set[Operation]] = {}
     effect: Operation | None = None
+    root = block.get_toplevel_object()
+    impure = impure_functions(root if isinstance(root, Operation) else None)
     for op in block.ops:
         before[op] = set(makers(op, block))
-        if op.regions or not is_pure(op):
+        if _has_effect(op, impure):
             if effect is not None:
                 before[op].add(effect)
             effect = op
@@ -83,6 +85,12 @@ def sorted_by_definitions(block: Block) -> Sequence[Operation] | None:
                 open_ops.discard(op)
                 stack.pop()
     return list(order)
+
+
+def _has_effect(op: Operation, impure: frozenset[str]) -> bool:
+    """Whether it matters when an operation runs; what has regions does what stands in them."""
+    inner = [op] if not op.regions else [each for each in walk(op) if each is not op]
+    return any(not each.has_trait(IsTerminator) and not is_pure(each, impure) for each in inner if not each.regions)
 
 
 def _in_text_order(ops: Iterable[Operation], block: Block) -> Iterator[Operation]:

@@ -17,7 +17,7 @@ from ....dialects.relay.core import ConstantOp, FuncOp
 from ....dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
 from ....dialects.support.diagnostics import Diagnostic
 from ...infra.walk import erase, walk
-from .order import blocks_of, expression_order
+from .order import blocks_of, expression_order, makers
 
 DEFAULT = "default"
 """The compiler of what no other one takes: Weft."""
@@ -69,6 +69,32 @@ class CompilerRegions:
         """The regions that the inputs of one come from."""
         found = (self.of(defining(begin.data)) for begin in region.inputs)
         return list(dict.fromkeys(parent for parent in found if parent is not None and parent is not region))
+
+    def would_wait_for_itself(self, source: CompilerRegion, into: CompilerRegion) -> bool:
+        """Whether a value of `source` comes into `into` by way of something else, so that they cannot be one."""
+        if source.block is not into.block:
+            return True
+        both = (source, into)
+        if all(self.of(use.operation) in both for end in source.outputs for use in end.result.uses):
+            return False
+        seen: set[CompilerRegion | Operation] = {source, into}
+        stack = [each for each in self._makers(into) if each is not source]
+        while stack:
+            if (each := stack.pop()) in seen:
+                continue
+            seen.add(each)
+            makers = self._makers(each)
+            if source in makers:
+                return True
+            stack += makers
+        return False
+
+    def _makers(self, what: CompilerRegion | Operation) -> list[CompilerRegion | Operation]:
+        """The regions, and the operations in none, of which a region, or an operation in none, uses something."""
+        ops = what.inputs if isinstance(what, CompilerRegion) else [what]
+        block = what.block if isinstance(what, CompilerRegion) else what.parent
+        made = [maker for op in ops if block is not None for maker in makers(op, block)]
+        return [self.of(maker) or maker for maker in made]
 
     def merge(self, source: CompilerRegion, into: CompilerRegion) -> None:
         """Make one region of two. What went from the first to the second no longer leaves or enters."""
