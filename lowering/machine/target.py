@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
+from shlex import quote
 from typing import TYPE_CHECKING, cast
 
 from ...dialects.support.arguments import checked, checked_methods
@@ -107,7 +108,7 @@ class Target:
         if self.is_gpu:
             values = {"-arch": self.cpu, "-mattr": self.attributes, **{f"-{name}": str(n) for name, n in self.limits}}
             values["-host"] = f"'{self.host}'" if self.host is not None else ""
-        values |= {f"-{name}": value for name, value in self.options}
+        values |= {f"-{name}": quote(value) for name, value in self.options}
         text = " ".join([self.kind, *(f"{option}={value}" for option, value in values.items() if value)])
         return " and ".join([text, *map(str, self.devices)])
 

@@ -26,13 +26,14 @@ def read_text(text: str) -> tuple[TargetKind, Options] | Mapping[str, object]:
     if text.lstrip().startswith("{"):
         try:
             return cast("Mapping[str, object]", json.loads(text))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise TargetError(f"the target '{text}' is no JSON: {error}") from None
     try:
         name, *words = shlex.split(text) or [""]
     except ValueError as error:
         raise TargetError(f"the target '{text}' cannot be read: {str(error).lower()}") from None
     kind, options = _started(name)
+    given: set[str] = set()
     for word in words:
         option, equals, value = word.partition("=")
         known = [f"-{each}" for each in kind.options()]
@@ -41,6 +42,10 @@ def read_text(text: str) -> tuple[TargetKind, Options] | Mapping[str, object]:
             raise TargetError(f"unknown target option '{word}'; options are {listed}", hint=did_you_mean(option, known))
         if not value:
             raise TargetError(f"the target option '{option}' has no value")
+        if option in given:
+            hint = "write -mattr=+avx2,+fma" if option == "-mattr" else None
+            raise TargetError(f"the target option '{option}' stands twice", hint=hint)
+        given.add(option)
         options[option[1:]] = value
     return kind, options
 

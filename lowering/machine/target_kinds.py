@@ -9,6 +9,7 @@ installed package names a list of kinds, and of mappings from tags to targets as
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -57,11 +58,20 @@ class TargetKind:
 
     @property
     def generator(self) -> Generator | None:
-        """The function that `generate` says."""
+        """The function that `generate` says.
+
+        Raises:
+            UsageError: it is not there.
+        """
         if not isinstance(self.generate, str):
             return cast("Generator | None", self.generate)
         module, _, name = self.generate.partition(":")
-        return cast("Generator", getattr(import_module(module), name))
+        try:
+            return cast("Generator", getattr(import_module(module), name))
+        except (ImportError, AttributeError, ValueError) as error:
+            raise UsageError(
+                f"the target kind '{self.name}' has no code generator '{self.generate}': {error}"
+            ) from None
 
     def options(self) -> dict[str, str]:
         """The options, each with the field of a `Target` that it is kept in, if it has one of its own."""
@@ -120,7 +130,7 @@ def add_kind(kind: TargetKind) -> TargetKind:
     """Make a kind of targets known.
 
     Raises:
-        UsageError: there is one of that name.
+        UsageError: there is one of that name, or it is no name.
     """
     note_change("a kind of target")
     return _add_kind(kind)
@@ -129,6 +139,8 @@ def add_kind(kind: TargetKind) -> TargetKind:
 def _add_kind(kind: TargetKind) -> TargetKind:
     if kind.name in kinds() or kind.name in OTHER_NAMES:
         raise UsageError(f"there is a kind of target '{kind.name}' already")
+    if not re.fullmatch(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*", kind.name) or kind.name == "composite":
+        raise UsageError(f"a kind of target cannot be called '{kind.name}'", hint="take a word of letters and digits")
     _REGISTRY.kinds[kind.name] = kind
     return kind
 
@@ -146,13 +158,15 @@ def add_tag(name: str, target: Mapping[str, object], override: bool = False) -> 
     """Let a name stand for a target.
 
     Raises:
-        UsageError: it stands for one already, and `override` does not say that it is replaced.
+        UsageError: it stands for one already, and `override` does not say that it is replaced; or it has no slash.
     """
     note_change("a tag")
     _add_tag(name, target, override)
 
 
 def _add_tag(name: str, target: Mapping[str, object], override: bool = False) -> None:
+    if "/" not in name:
+        raise UsageError(f"a tag cannot be called '{name}'", hint="a tag is told from a kind by a slash: 'lab/board'")
     if name in tags() and not override:
         raise UsageError(f"there is a tag '{name}' already", hint="override=True replaces it")
     _REGISTRY.tags[name] = dict(target)

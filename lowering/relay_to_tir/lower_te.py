@@ -140,6 +140,9 @@ def lower_at(
     locations: dict[te.Tensor, LocationAttr] = {}
     inputs, outputs = compute_function(function, locations, known, compute)
     inputs = [tensor for tensor in inputs if tensor.producer is None]
+    for tensor in te.topological_order(outputs) if compute is not compute_results else ():
+        if tensor.producer is None and tensor not in inputs:
+            raise Diagnostic.at(function, f"what computes it reads '{tensor.name}', which is none of its inputs")
     prim_func = create_prim_func(function.sym_name.data, inputs, outputs, locations, symbols)
     return _named(prim_func, function), outputs
 

@@ -27,7 +27,7 @@ from ...dialects.relay import Relay
 from ...dialects.relay.base import RelayOp, flatten_types
 from ...dialects.relay.computing import compute_results
 from ...dialects.relay.core import FuncOp
-from ...dialects.support.arguments import checked
+from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ...dialects.support.plugins import note_change, warn
 from ...dialects.support.plugins import strategies as installed_strategies
@@ -55,6 +55,7 @@ USUAL_PRIORITY = 15
 """Of what is registered without a word about it."""
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Implementation:
     """A way to compute an operator: `compute(op, *inputs)` gives tensors of its results' shapes and types.
@@ -71,13 +72,13 @@ class Implementation:
     """
 
     operator: str
-    compute: Compute
+    compute: Callable[..., object]
     name: str
     priority: int = USUAL_PRIORITY
     target: str | tuple[str, ...] | None = None
     features: tuple[str, ...] = ()
-    when: Predicate | None = None
-    schedule: Scheduler | None = None
+    when: Callable[..., bool] | None = None
+    schedule: Callable[..., object] | None = None
 
     def refusal(self, op: RelayOp, target: Target) -> str | None:
         """Why it is not for an operation on a target."""
@@ -244,7 +245,7 @@ class Chosen:
                 self.schedules.append((each, op))
             remarks.passed(self.pass_name, op, f"'{each.name}' of priority {each.priority} computes it")
             try:
-                return compute_results(op, inputs, partial(each.compute, op))
+                return compute_results(op, inputs, partial(cast("Compute", each.compute), op))
             except NotImplementedError as error:
                 raise Diagnostic.at(op, f"'{each.name}' cannot compute it: {error}") from error
         return compute_results(op, inputs)

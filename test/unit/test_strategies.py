@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 import weft
 from weft import relay, strategies, te
 from weft.dialects.support import diagnostics, plugins
+from weft.dialects.support.arguments import ArgumentError
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.mlir import parse_mlir
 from weft.lowering.relay_to_tir import strategies as registry
@@ -132,6 +133,17 @@ def test_mistakes_are_told() -> None:
     strategies.register("exp", name="other", priority=99)(lambda op, x: te.compute((2,), lambda i: x[i], "less"))
     with pytest.raises(Diagnostic, match=r"its compute has shape \[2\] .* but it declares tensor<4xf32>"):
         lowered()
+
+
+def test_an_implementation_is_held_to_its_types_and_its_inputs() -> None:
+    wrong: dict[str, Any] = {"priority": float("nan"), "target": 3, "features": 1, "when": True, "schedule": "rows"}
+    for name, value in wrong.items():
+        with pytest.raises(ArgumentError, match=f"'{name}' of Implementation is"):
+            strategies.Implementation("exp", times(2), "mine", **{name: value})
+    other = te.placeholder((4,), "float32", "other")
+    strategies.register("exp", name="foreign")(lambda op, x: te.compute(x.shape, lambda i: other[i], "y"))
+    with pytest.raises(Diagnostic, match="reads 'other', which is none of its inputs"):
+        run(LowerTEPass(), parse_mlir(GRAPH, "graph.mlir"))
 
 
 def test_a_package_brings_implementations_and_lowerings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ def test_a_target_tells_of_itself() -> None:
         ("llvm -mcp=x", r"unknown target option '-mcp=x'(.|\n)*did you mean '-mcpu'"),
         ("llvm -mcpu", "unknown target option '-mcpu'"),
         ("llvm -mcpu=", "the target option '-mcpu' has no value"),
+        ("llvm -mattr=+avx2 -mattr=+fma", r"'-mattr' stands twice(.|\n)*write -mattr=\+avx2,\+fma"),
+        ('{"a": ' + "[" * 100_000, "is no JSON"),
         ("llvm -arch=sm_80", "unknown target option '-arch=sm_80'"),
         ("cuda -thread_warp_size=many", "'-thread_warp_size' is a positive number, not 'many'"),
         ("", "unknown target kind ''"),

@@ -71,8 +71,28 @@ def test_a_kind_may_have_a_code_generator_of_its_own() -> None:
 
 def test_implementations_are_chosen_by_kind_or_key() -> None:
     implementation = strategies.Implementation("exp", te.compute, "one", target=("board", "arm_cpu"))
-    said = {text: implementation.refusal(None, Target(text)) for text in ("llvm", "llvm -device=arm_cpu")}  # pyright: ignore[reportArgumentType]
+    op: Any = next(op for op in doubled().walk() if op.name == "relay.add")
+    said = {text: implementation.refusal(op, Target(text)) for text in ("llvm", "llvm -device=arm_cpu")}
     assert said == {"llvm": "it is for board and arm_cpu, and this is llvm", "llvm -device=arm_cpu": None}
+
+
+def test_names_can_be_read_where_they_stand_in_a_target() -> None:
+    for name in ("", "a b", "a/b", "-x", "{", "composite"):
+        with pytest.raises(UsageError, match="cannot be called"):
+            targets.add_kind(targets.TargetKind(name))
+    for name in ("llvm", "board", ""):
+        with pytest.raises(UsageError, match="a tag cannot be called"):
+            targets.add_tag(name, {"kind": "c"})
+    targets.add_kind(targets.TargetKind("board", attributes=("lanes",)))
+    spaced = Target("board -lanes='1 2' -model=\"it's\"")
+    assert spaced.option("lanes") == "1 2" and Target.parse(str(spaced)) == spaced
+
+
+def test_a_code_generator_that_is_not_there_is_told_of() -> None:
+    for generate in ("no_such_module:f", "weft.te:no_such_function", ":"):
+        kind = targets.TargetKind("board", generate=generate)
+        with pytest.raises(UsageError, match="the target kind 'board' has no code generator"):
+            _ = kind.generator
 
 
 def test_names_are_taken_once() -> None:
