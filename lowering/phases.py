@@ -231,6 +231,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.fold_explicit_padding import FoldExplicitPaddingPass
     from ..transforms.relay.fold_scale_axis import FoldScaleAxisPass
     from ..transforms.relay.inline import InlinePass
+    from ..transforms.relay.interleave_transposed_conv import InterleaveTransposedConvPass
     from ..transforms.relay.lambda_lift import LambdaLiftPass
     from ..transforms.relay.outline_compiler_functions_with_existing_global_symbols import (
         OutlineCompilerFunctionsWithExistingGlobalSymbolsPass as OutlineCompilerFunctionsPass,
@@ -254,6 +255,7 @@ def graph(target: Target) -> list[ModulePass]:
         FoldExplicitPaddingPass(),
         CanonicalizeCastPass(),
         CanonicalizeOpsPass(),
+        *([] if target.is_gpu else [InterleaveTransposedConvPass()]),
         FoldConstantPass(),
         *([] if target.is_gpu else [AlterOpLayoutPass(vector_bytes=target.vector_bytes(), dot=_dot(target))]),
         SinkReshapePass(),

@@ -305,3 +305,38 @@ relay.func @upsampling_stays_in_blocks(%x: tensor<1x8x3x2xf32>) -> tensor<1x8x6x
   %1 = relay.nn.conv2d %0, %w : (tensor<1x8x6x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x4xf32>
   relay.return %1 : tensor<1x8x6x4xf32>
 }
+
+// A vector of channels goes to one pixel; the cut is along rows and columns.
+// CHECK-LABEL: relay.func @pixels_made_of_channels_and_cut_stay_in_blocks
+// CHECK: relay.add {{.*}} -> tensor<2x8x3x2x4xf32>
+// CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 2, 2, 2, 3, 2, 4>}
+// CHECK-NEXT: relay.transpose {{.*}}{axes = array<i64: 0, 3, 4, 1, 5, 2, 6>}
+// CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 2, 6, 4, 4>}
+// CHECK-NEXT: relay.strided_slice {{.*}}{begin = array<i64: 0, 1, -1>, end = array<i64: 2, 6, -4>, strides = array<i64: 1, 2, -1>, axes = array<i64: 0, 2, 3>} {{.*}} -> tensor<2x2x3x3x4xf32>
+// CHECK-NEXT: relay.constant
+// CHECK-NEXT: relay.nn.contrib_conv2d_NCHWc
+relay.func @pixels_made_of_channels_and_cut_stay_in_blocks(%x: tensor<2x8x3x2xf32>, %b: tensor<32x1x1xf32>) -> tensor<2x8x3x3xf32> {
+  %v = relay.constant dense<0.5> : tensor<32x8x1x1xf32>
+  %w = relay.constant dense<0.25> : tensor<8x8x1x1xf32>
+  %0 = relay.nn.conv2d %x, %v : (tensor<2x8x3x2xf32>, tensor<32x8x1x1xf32>) -> tensor<2x32x3x2xf32>
+  %1 = relay.add %0, %b : (tensor<2x32x3x2xf32>, tensor<32x1x1xf32>) -> tensor<2x32x3x2xf32>
+  %2 = relay.nn.depth_to_space %1 {block_size = 2 : i64} : (tensor<2x32x3x2xf32>) -> tensor<2x8x6x4xf32>
+  %3 = relay.strided_slice %2 {begin = array<i64: 0, 0, 1, -1>, end = array<i64: 2, 8, 6, -4>, strides = array<i64: 1, 1, 2, -1>} : (tensor<2x8x6x4xf32>) -> tensor<2x8x3x3xf32>
+  %4 = relay.nn.conv2d %3, %w : (tensor<2x8x3x3xf32>, tensor<8x8x1x1xf32>) -> tensor<2x8x3x3xf32>
+  relay.return %4 : tensor<2x8x3x3xf32>
+}
+
+// Not so channels of one pixel that are spread over blocks, and a cut through the channels or along the batch.
+// CHECK-LABEL: relay.func @channels_of_one_pixel_in_several_blocks_are_plain
+// CHECK: relay.nn.depth_to_space {{.*}} -> tensor<2x6x6x4xf32>
+// CHECK: relay.nn.depth_to_space {{.*}}mode = "CRD"
+// CHECK: relay.strided_slice {{.*}}(tensor<2x24x3x2xf32>) -> tensor<1x8x3x2xf32>
+relay.func @channels_of_one_pixel_in_several_blocks_are_plain(%x: tensor<2x8x3x2xf32>, %b: tensor<24x1x1xf32>) -> (tensor<2x6x6x4xf32>, tensor<2x6x6x4xf32>, tensor<1x8x3x2xf32>) {
+  %v = relay.constant dense<0.5> : tensor<24x8x1x1xf32>
+  %0 = relay.nn.conv2d %x, %v : (tensor<2x8x3x2xf32>, tensor<24x8x1x1xf32>) -> tensor<2x24x3x2xf32>
+  %1 = relay.add %0, %b : (tensor<2x24x3x2xf32>, tensor<24x1x1xf32>) -> tensor<2x24x3x2xf32>
+  %2 = relay.nn.depth_to_space %1 {block_size = 2 : i64} : (tensor<2x24x3x2xf32>) -> tensor<2x6x6x4xf32>
+  %3 = relay.nn.depth_to_space %1 {block_size = 2 : i64, mode = "CRD"} : (tensor<2x24x3x2xf32>) -> tensor<2x6x6x4xf32>
+  %4 = relay.strided_slice %1 {begin = array<i64: 1, 3>, end = array<i64: 2, 11>} : (tensor<2x24x3x2xf32>) -> tensor<1x8x3x2xf32>
+  relay.return %2, %3, %4 : tensor<2x6x6x4xf32>, tensor<2x6x6x4xf32>, tensor<1x8x3x2xf32>
+}

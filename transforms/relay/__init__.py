@@ -28,6 +28,7 @@ PASSES: dict[str, str] = {
     "infer-type": "infer_type:InferTypePass",
     "inline-compiler-functions-bound-to": ("inline_compiler_functions_bound_to:InlineCompilerFunctionsBoundToPass"),
     "inline": "inline:InlinePass",
+    "interleave-transposed-conv": "interleave_transposed_conv:InterleaveTransposedConvPass",
     "label-ops": "label_ops:LabelOpsPass",
     "lambda-lift": "lambda_lift:LambdaLiftPass",
     "mark-compiler-functions-as-extern": "mark_compiler_functions_as_extern:MarkCompilerFunctionsAsExternPass",

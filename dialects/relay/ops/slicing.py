@@ -209,6 +209,20 @@ class StridedSliceOp(InjectiveOp):
         (x,) = inputs
         return sliced(x, self.slices(x.shape), "strided_slice")
 
+    def channel_block(self, blocks: Blocks) -> int:
+        """Where all channels are taken."""
+        shape = shape_of(self.data)
+        if len(shape) != 4 or shape[1] == DYNAMIC or self.slices(shape)[1] != Slice(0, 1, shape[1]):
+            return PLAIN
+        return blocks.channel_block(shape[1])
+
+    def to_blocks(self, blocks: Blocks, block: int) -> None:
+        kept = {axis: bounds for axis, bounds in self.bounds(4).items() if axis != 1}
+        begin, end, strides = ([bounds[place] for bounds in kept.values()] for place in range(3))
+        properties = {"begin": begin, "end": end, "strides": strides, "axes": list(kept)}
+        data = blocks.get(self.data, block, self)
+        blocks.replace(self, StridedSliceOp(data, **properties, slice_mode=self.slice_mode), block)
+
     def numpy(self, *inputs: NDArray) -> NDArray:
         return inputs[0][tuple(s.numpy() for s in self.slices(inputs[0].shape))]
 

@@ -38,6 +38,7 @@ from ...layout import Layout, unblocked, with_whole
 from ...nn_common import ToldLayoutOp, narrow, pad_stage
 from ...reordering import Order, Reordered, reordered_pairs
 from ...resample import Sampling, one_of, resample
+from ..transform import ReshapeOp, TransposeOp
 
 if TYPE_CHECKING:
     from ...base import NDArray
@@ -477,6 +478,24 @@ class DepthToSpaceOp(_BlockExchange):
             return x[layout.arrange({"N": out["N"], "C": deep, "H": h // block, "W": w // block})]
 
         return te.compute(shape, body, "depth_to_space")
+
+    def channel_block(self, blocks: Blocks) -> int:
+        """Where a block of the data holds a block of the result: channels of one of the places that it goes to."""
+        deep, channels = shape_of(self.data)[1], shape_of(self.result)[1]
+        block = blocks.whole_block(channels)
+        agreed = block == blocks.channel_block(channels) == blocks.channel_block(deep)
+        known = DYNAMIC not in shape_of(self.data) and self.layout.data == "NCHW" and self.mode.data == "DCR"
+        return block if agreed and known else PLAIN
+
+    def to_blocks(self, blocks: Blocks, block: int) -> None:
+        """The vectors of one place and the other brought together, as a transposition."""
+        size, (batch, channels, height, width) = self.block_size.value.data, shape_of(self.result)
+        outer, rows, columns = channels // block, height // size, width // size
+        apart = blocks.reshape(
+            blocks.get(self.data, block, self), (batch, size, size, outer, rows, columns, block), self
+        )
+        joined = blocks.insert(TransposeOp(apart, axes=[0, 3, 4, 1, 5, 2, 6]), self)
+        blocks.replace(self, ReshapeOp(joined, newshape=(batch, outer, height, width, block)), block)
 
 
 @irdl_op_definition
