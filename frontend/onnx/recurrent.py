@@ -237,8 +237,7 @@ class _Recurrent(ABC):
         if node.output_used(0):
             if not self.steps:
                 raise Unsupported("a sequence without steps")
-            turned = [self.stack([outputs[step] for outputs, _ in runs], 0) for step in range(self.steps)]
-            everything = self.stack(turned, 0)  # [steps, directions, batch, width]
+            everything = self.joined([self.sequence(outputs) for outputs, _ in runs], 1)
             if self.batch_first:
                 everything = node.emit("transpose", everything, axes=[2, 0, 1, 3])
         last: list[SSAValue | None] = []
@@ -246,6 +245,17 @@ class _Recurrent(ABC):
             used = node.output_used(1 + state)
             last.append(self.stack([states[state] for _, states in runs], int(self.batch_first)) if used else None)
         return [everything, *last]
+
+    def sequence(self, outputs: Sequence[SSAValue]) -> SSAValue:
+        """The outputs of one direction, `[batch, width]` each, as `[steps, 1, batch, width]`.
+
+        Put together along the batch, so that each step writes its output to where it stands in the whole."""
+        return self.node.reshape(self.joined(outputs, 0), [self.steps, 1, self.batch, self.width])
+
+    def joined(self, values: Sequence[SSAValue], axis: int) -> SSAValue:
+        if len(values) == 1:
+            return values[0]
+        return self.node.emit("concatenate", self.node.emitter.tuple(values), axis=axis)
 
     def stack(self, values: Sequence[SSAValue], axis: int) -> SSAValue:
         return self.node.emit("stack", self.node.emitter.tuple(values), axis=axis)

@@ -12,6 +12,7 @@ from onnx import helper
 
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.onnx.importer import from_onnx
 from weft.testing.onnx_graphs import run_onnx_runtime
 from weft.testing.operators import assert_close
 
@@ -102,3 +103,10 @@ def test_weights_for_other_directions_or_another_width_are_refused() -> None:
     node.attribute[0].i = WIDTH + 1
     with pytest.raises(Diagnostic, match=f"hidden_size is {WIDTH + 1}, but the weights are for {WIDTH}"):
         weft.compile(model)
+
+
+def test_steps_of_both_directions_are_put_together_each_where_it_stands_in_the_whole() -> None:
+    model, _ = recurrent("GRU", direction="bidirectional")
+    text = str(from_onnx(model))
+    assert text.count("relay.concatenate") == 3  # of each direction's steps, and of the directions
+    assert text.count("relay.stack") == 1  # of the last states

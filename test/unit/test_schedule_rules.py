@@ -25,9 +25,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, bf16, f32, f64, i8, i32
 
 from weft.dialects import te
-from weft.dialects.tir.core import ForKind, ForOp, PrimFuncOp
+from weft.dialects.tir.core import AllocBufferOp, ForKind, ForOp, PrimFuncOp, blocks_under, enclosing_loops
 from weft.transforms.infra import PassContext
 from weft.transforms.tir.loop_partition import LoopPartitionPass
+from weft.transforms.tir.rules import padded_bands
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import ScheduleRulesPass, schedule_by_rules
 
@@ -88,6 +89,35 @@ def test_a_blocked_convolution_of_any_size_is_right(
     channels: int, out: int, height: int, width: int, kernel: int, block: int, stride: int
 ) -> None:
     check(blocked_conv(1, channels, out, height, width, kernel, block, stride))
+
+
+@pytest.mark.parametrize(
+    ("channels", "rows", "stride", "limit", "bands"),
+    [
+        (3, 1, 1, 1 << 17, 3),  # of all rows of a block of channels
+        (6, 2, 2, 1 << 17, 3),  # of all rows of two
+        (2, 12, 1, 8 * 16 * 8 * 4, 4),  # of six rows, for which eight are read
+        (2, 4, 2, 3 * 16 * 8 * 4, 8),  # of one row, for which three are read, one of them by the next too
+        (2, 4, 1, 3 * 16 * 8 * 4, 0),  # of one row, for which three are read, two of them by others
+    ],
+)
+def test_data_is_padded_band_by_band_where_windows_hardly_overlap(
+    channels: int, rows: int, stride: int, limit: int, bands: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(padded_bands, "MAX_BAND_BYTES", limit)
+    monkeypatch.setattr(padded_bands, "MIN_BANDS", 3)
+    stage = depthwise(channels, rows * stride, 14, 3, 8, stride, pad=1)
+    func = scheduled(stage, VectorRegisters(bytes=32))
+    pad = next(block for block in blocks_under(func) if block.block_name == "pad")
+    outer, *_, lanes = enclosing_loops(pad)
+    buffer = pad.writes[0].owner
+    assert isinstance(buffer, AllocBufferOp)
+    assert (buffer.scope.data == "local") == bool(bands)
+    if bands:
+        assert outer.likely_trips == bands
+        assert lanes.for_kind == ForKind.VECTORIZED
+        assert any(block.block_name == "relu" for block in blocks_under(outer))
+    assert_computes(func, stage)
 
 
 @few

@@ -15,6 +15,8 @@ SIMD Architectures" (2018). Counterpart of TVM's MultiLevelTiling with one regis
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from xdsl.dialects import memref
 from xdsl.ir.affine import AffineExpr
 
@@ -45,6 +47,7 @@ from ..scheduling.recorded import (
 from .choose_tile import Tile, propose_tiles
 from .choosing import is_chosen
 from .loop_orders import order_sums, order_tiles, unroll_steps, vectors_of
+from .padded_bands import fill_in, propose_bands
 from .registers import VectorRegisters
 from .spatial import fuse_known, split_loops
 
@@ -192,15 +195,25 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
             ragged += part
     columns = [loop for loop in (*column_outer, *vector_outer) if loop not in ragged]
     outer = order_tiles(block, columns, outer, [loop for loop in row_outer if loop not in ragged])
-    reorder(*outer, *ragged, *inner)
-    top = fuse_known(outer) if outer else None
-    parallel = top
+    number_of = {loop: number for number, loop in loops.items()}
+    kept = list(takewhile(lambda loop: loop in number_of, outer))
+    bands = None if ragged else propose_bands(block, [number_of[loop] for loop in kept])
+    if bands is not None:
+        if bands.size > 1:
+            outer[bands.number : bands.number + 1] = split(outer[bands.number], [bands.size])
+        reorder(*outer, *inner)
+        parallel, within = fuse_known(outer[: bands.number + 1]), outer[bands.number + 1 :]
+        top = fuse_known(within) if within else parallel
+    else:
+        reorder(*outer, *ragged, *inner)
+        parallel = top = fuse_known(outer) if outer else None
     if ragged:
         parallel = top if top is not None and top.likely_trips >= 4 else ragged[0]
         top = ragged[-1]
     if top is None:
         top = enclosing_loops(epilogue)[0]
         top = parallel = add_unit_loop(top)
+    shared = parallel
     if parallel is not None and (work < MIN_PARALLEL_WORK or parallel.likely_trips <= 1):
         parallel = None
     if parallel is not None:
@@ -208,6 +221,8 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     buffer = written_buffer(block)
     compute_at(block, top)
     set_scope(buffer, Scope.LOCAL)
+    if bands is not None and shared is not None:
+        fill_in(bands, shared)
     # Kinds last: what is moved into loops that run at the same time has to be tried on a copy.
     if parallel is not None:
         set_kind(parallel, ForKind.PARALLEL)

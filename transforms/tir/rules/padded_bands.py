@@ -1,0 +1,118 @@
+"""Pad data band by band, in the loops of the reduction whose windows slide over it.
+
+A convolution reads data around which there are zeros, from a buffer that a block of its own fills. All of it goes to
+memory and comes back from there, which costs a depthwise convolution as much as its sums. Where tiles that follow each
+other read parts of it that hardly overlap, a part is filled just before, stays in a near cache, and is forgotten:
+
+```mlir
+tir.for parallel %channels_band {
+  pad: for rows and columns of one band of these channels
+  tir.for %row_column { conv_init, conv, relu: a tile in registers }
+}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import scf
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from ....dialects.support.dtypes import byte_width
+from ....dialects.tir.affine import linear
+from ....dialects.tir.buffers import shape_of
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, Scope, enclosing_loops, memref_of
+from ..analysis.producers import consumers, defining_block, written_buffer
+from ..analysis.strides import iterator_ranges, strides
+from ..scheduling.recorded import compute_at, set_kind, set_scope
+from .choosing import is_chosen
+from .spatial import MAX_VECTOR
+
+MAX_BAND_BYTES = 128 * 1024
+"""Of a band: so much stays in the second cache beside what else passes by."""
+
+MAX_AGAIN = 1.5
+"""So often may an element be filled in, on average: bands overlap by the reach of their windows."""
+
+MIN_BANDS = 16
+"""So many bands divide among a few threads."""
+
+
+@dataclass(frozen=True)
+class Bands:
+    """What is filled band by band: the block that does; `size` iterations of the loop of this number make a band."""
+
+    padding: BlockOp
+    number: int
+    size: int
+
+
+def propose_bands(block: BlockOp, iterators: Sequence[int]) -> Bands | None:
+    """The bands for the loops around the tiles of `block`, given by the spatial iterators that they go along, outermost
+    first; the largest that are small enough. `None` where there is nothing to fill, or bands overlap too much."""
+    for buffer in block.reads:
+        padding = _padding(block, buffer)
+        if padding is not None and is_chosen("padded-bands", padding):
+            return _divide(block, padding, iterators)
+    return None
+
+
+def _padding(block: BlockOp, buffer: SSAValue) -> BlockOp | None:
+    """The block that puts data and what is around it into `buffer`, for `block` alone."""
+    padding = defining_block(buffer)
+    if not isinstance(buffer.owner, AllocBufferOp) or padding is None or consumers(padding) != [block]:
+        return None
+    guarded = any(isinstance(op, scf.IfOp) for op in padding.body.walk())
+    waiting = all(loop.for_kind == ForKind.SERIAL for loop in enclosing_loops(padding))
+    known = all(isinstance(n, int) for n in (*shape_of(buffer), *block.sizes))
+    return padding if guarded and waiting and known and not (padding.is_reduction or padding.conditions) else None
+
+
+def _divide(block: BlockOp, padding: BlockOp, iterators: Sequence[int]) -> Bands | None:
+    buffer = written_buffer(padding)
+    maps = [access.map for access in block.touches() if access.buffer is buffer]
+    if len(maps) != 1 or maps[0] is None:
+        return None
+    extents = dict(enumerate(block.likely_extents))
+    whole = prod(n for n in shape_of(buffer) if isinstance(n, int))
+    width = byte_width(memref_of(buffer).element_type)
+    for number, iterator in enumerate(iterators):
+        extent = block.likely_extents[iterator]
+        bands = prod(block.likely_extents[outer] for outer in iterators[:number])
+        for size in (n for n in range(extent - 1, 0, -1) if extent % n == 0):
+            part = _part(block, maps[0], extents | dict.fromkeys(iterators[:number], 1) | {iterator: size})
+            if part is None:
+                return None
+            count = bands * (extent // size)
+            if part * width <= MAX_BAND_BYTES and count >= MIN_BANDS:
+                return Bands(padding, number, size) if count * part <= MAX_AGAIN * whole else None
+    return None
+
+
+def _part(block: BlockOp, map: AffineMap, extents: dict[int, int]) -> int | None:
+    """How many elements are read while each iterator takes so many values."""
+    ranges, read = iterator_ranges(block), 1
+    for index in map.results:
+        reach = 1
+        for atom, factor in linear(index, ranges).terms.items():
+            iterator = next((i for i in extents if atom == AffineExpr.dimension(i)), None)
+            if iterator is None:
+                return None
+            reach += abs(factor) * (extents[iterator] - 1)
+        read *= reach
+    return read
+
+
+def fill_in(bands: Bands, loop: ForOp) -> None:
+    """Let the bands be filled in `loop`, of which each iteration computes one."""
+    buffer = written_buffer(bands.padding)
+    loops = compute_at(bands.padding, loop)
+    set_scope(buffer, Scope.LOCAL)
+    if loops and (size := loops[-1].size) in (4, 8, 16, 32, MAX_VECTOR):
+        lane = AffineExpr.dimension(len(bands.padding.iters) - 1)
+        if bands.padding.sizes[-1] == size and all(a.along(lane) in (0, 1) for a in strides(bands.padding)):
+            set_kind(loops[-1], ForKind.VECTORIZED)
