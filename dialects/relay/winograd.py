@@ -113,11 +113,18 @@ class Convolution3x3:
         """Cycles in which the weights come from memory."""
         return extent * extent * self.inputs * self.outputs * 4 / FAR
 
-    def best(self, largest: int) -> Filtering | None:
-        """The filtering, of tiles up to `largest`, that takes the least; `None` where none saves a twentieth."""
-        costs = {tile: self.winograd(by) for tile, by in FILTERINGS.items() if tile <= largest}
+    @property
+    def bytes(self) -> int:
+        """Of the data and the result."""
+        return self.images * self.height * self.width * (self.inputs + self.outputs) * 4
+
+    def best(self, largest: int, direct: float | None = None, moved: int = 0) -> Filtering | None:
+        """The filtering, of tiles up to `largest`, that takes the least; `None` where none saves a twentieth of
+        `direct`, without it of what all taps take. So many bytes are `moved` besides."""
+        costs = {tile: self.winograd(by) + moved / FAR for tile, by in FILTERINGS.items() if tile <= largest}
         tile = min(costs, key=costs.__getitem__, default=0)
-        return FILTERINGS[tile] if tile and costs[tile] < WORTHWHILE * self.direct() else None
+        limit = WORTHWHILE * (self.direct() if direct is None else direct)
+        return FILTERINGS[tile] if tile and costs[tile] < limit else None
 
 
 PER_CYCLE = 2.0

@@ -291,7 +291,7 @@ relay.func @any_number_of_images_other_steps_and_wide_floats_are_computed_as_the
   %w = relay.constant dense<0.25> : tensor<32x32x3x3xf64>
   %0 = relay.nn.conv2d %x, %v : (tensor<?x32x20x20xf32>, tensor<32x32x3x3xf32>) -> tensor<?x32x18x18xf32>
   %1 = relay.nn.conv2d %y, %v {strides = array<i64: 2, 2>} : (tensor<2x32x20x20xf32>, tensor<32x32x3x3xf32>) -> tensor<2x32x9x9xf32>
-  %2 = relay.nn.conv2d %y, %v {dilation = array<i64: 2, 2>} : (tensor<2x32x20x20xf32>, tensor<32x32x3x3xf32>) -> tensor<2x32x16x16xf32>
+  %2 = relay.nn.conv2d %y, %v {dilation = array<i64: 2, 2>, padding = array<i64: 1, 1>} : (tensor<2x32x20x20xf32>, tensor<32x32x3x3xf32>) -> tensor<2x32x18x18xf32>
   %3 = relay.nn.conv2d %z, %w : (tensor<2x32x20x20xf64>, tensor<32x32x3x3xf64>) -> tensor<2x32x18x18xf64>
   relay.return
 }
@@ -339,4 +339,23 @@ relay.func @channels_of_one_pixel_in_several_blocks_are_plain(%x: tensor<2x8x3x2
   %3 = relay.nn.depth_to_space %1 {block_size = 2 : i64, mode = "CRD"} : (tensor<2x24x3x2xf32>) -> tensor<2x6x6x4xf32>
   %4 = relay.strided_slice %1 {begin = array<i64: 1, 3>, end = array<i64: 2, 11>} : (tensor<2x24x3x2xf32>) -> tensor<1x8x3x2xf32>
   relay.return %2, %3, %4 : tensor<2x6x6x4xf32>, tensor<2x6x6x4xf32>, tensor<1x8x3x2xf32>
+}
+
+// Two and three images along the axes, the last of which have no 20th row and 21st column of their own.
+// CHECK-LABEL: relay.func @taps_that_lie_apart_are_neighbours_in_more_images
+// CHECK: relay.nn.pad {{.*}}pad_width = array<i64: 0, 0, 0, 0, 0, 1, 0, 1, 0, 0>{{.*}} -> tensor<2x8x20x21x4xf32>
+// CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 8, 10, 2, 7, 3, 4>}
+// CHECK-NEXT: relay.transpose {{.*}}{axes = array<i64: 0, 3, 5, 1, 2, 4, 6>}
+// CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 12, 8, 10, 7, 4>}
+// CHECK-NEXT: relay.nn.contrib_conv2d_winograd_without_weight_transform {{.*}}padding = array<i64: 1, 0, 1, 1>{{.*}} -> tensor<12x8x10x6x4xf32>
+// CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 2, 3, 8, 10, 6, 4>}
+// CHECK-NEXT: relay.transpose {{.*}}{axes = array<i64: 0, 3, 4, 1, 5, 2, 6>}
+// CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 8, 20, 18, 4>}
+// CHECK-NEXT: relay.strided_slice {{.*}}{begin = array<i64: 0, 0>, end = array<i64: 19, 17>, axes = array<i64: 2, 3>}
+// DIRECT-LABEL: relay.func @taps_that_lie_apart_are_neighbours_in_more_images
+// DIRECT: relay.nn.contrib_conv2d_NCHWc {{.*}}dilation = array<i64: 2, 3>
+relay.func @taps_that_lie_apart_are_neighbours_in_more_images(%x: tensor<2x32x19x20xf32>) -> tensor<2x32x19x17xf32> {
+  %v = relay.constant dense<0.25> : tensor<32x32x3x3xf32>
+  %0 = relay.nn.conv2d %x, %v {dilation = array<i64: 2, 3>, padding = array<i64: 2, 0, 2, 3>} : (tensor<2x32x19x20xf32>, tensor<32x32x3x3xf32>) -> tensor<2x32x19x17xf32>
+  relay.return %0 : tensor<2x32x19x17xf32>
 }

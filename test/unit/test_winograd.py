@@ -57,9 +57,10 @@ def test_no_tile_is_larger_than_is_allowed() -> None:
     assert cost.best(2) is FILTERINGS[2] and cost.best(0) is None
 
 
-CASES = [  # images, channels in and out, height, width, padding, tile
-    (1, 16, 32, 13, 3, (0, 0), 2),
-    (2, 24, 20, 5, 7, (1, 0, 2, 1), 4),  # blocks that are not full on either side
+CASES = [  # images, channels in and out, height, width, padding, dilation, tile
+    (1, 16, 32, 13, 3, (0, 0), 1, 2),
+    (2, 24, 20, 5, 7, (1, 0, 2, 1), 1, 4),  # blocks that are not full on either side
+    (2, 16, 16, 5, 8, (3, 0, 2, 3), 3, 2),  # nine images of each, some of which have a row or a column less
 ]
 
 
@@ -68,13 +69,14 @@ def graph() -> str:
     lines.append(", ".join(f"%x{i}: tensor<{n}x{c}x{h}x{w}xf32>" for i, (n, c, _, h, w, *_) in enumerate(CASES)))
     outs: list[str] = []
     body: list[str] = []
-    for i, (n, c, o, h, w, pad, _) in enumerate(CASES):
+    for i, (n, c, o, h, w, pad, apart, _) in enumerate(CASES):
         top, left, bottom, right = (*pad, *pad)[:4]
-        out = f"tensor<{n}x{o}x{h + top + bottom - 2}x{w + left + right - 2}xf32>"
+        out = f"tensor<{n}x{o}x{h + top + bottom - 2 * apart}x{w + left + right - 2 * apart}xf32>"
         outs.append(out)
         pads = ", ".join(map(str, pad))
+        steps = f"dilation = array<i64: {apart}, {apart}>"
         body.append(
-            f"%y{i} = relay.nn.conv2d %x{i}, %w{i} {{padding = array<i64: {pads}>}} : "
+            f"%y{i} = relay.nn.conv2d %x{i}, %w{i} {{padding = array<i64: {pads}>, {steps}}} : "
             f"(tensor<{n}x{c}x{h}x{w}xf32>, tensor<{o}x{c}x3x3xf32>) -> {out}\n"
             f"%b{i} = relay.constant dense<0.5> : tensor<{o}x1x1xf32>\n"
             f"%s{i} = relay.add %y{i}, %b{i} : ({out}, tensor<{o}x1x1xf32>) -> {out}\n"
@@ -92,7 +94,7 @@ def graph() -> str:
 def test_compiled_tiles_are_the_convolution_up_to_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
     tiles = [tile for *_, tile in CASES]
 
-    def insist(self: Convolution3x3, largest: int) -> Filtering | None:
+    def insist(self: Convolution3x3, largest: int, direct: float, moved: int) -> Filtering | None:
         return FILTERINGS[tiles.pop(0)]
 
     monkeypatch.setattr(Convolution3x3, "best", insist)
@@ -101,8 +103,9 @@ def test_compiled_tiles_are_the_convolution_up_to_rounding(monkeypatch: pytest.M
     params = {f"w{i}": weight for i, weight in enumerate(weights)}
     exe = weft.compile(parse_module(graph(), new_ir_context()), threads=2, params=params)
     assert not tiles
-    for x, w, got, (*_, padding, tile) in zip(data, weights, exe(*data), CASES, strict=True):
-        wanted = np.maximum(run_operator(Conv2dOp, [x.astype(float), w.astype(float)], padding=padding) + 0.5, 0)
+    for x, w, got, (*_, padding, apart, tile) in zip(data, weights, exe(*data), CASES, strict=True):
+        operands = [x.astype(float), w.astype(float)]
+        wanted = np.maximum(run_operator(Conv2dOp, operands, padding=padding, dilation=[apart, apart]) + 0.5, 0)
         assert np.abs(got - wanted).max() <= 2e-6 * np.abs(wanted).max() * (1 if tile == 2 else 8)
 
 

@@ -13,12 +13,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ...base import DYNAMIC, RelayOp, int_list, shape_of, string, tensor
+from ...base import DYNAMIC, RelayOp, as_attribute, int_list, shape_of, string, tensor
 from ...blocking import PLAIN, Blocks, Wish, layout_text
 from ...core import ConstantOp
 from ...layout import Layout, LayoutTransformOp, parse_layout
 from ...winograd import TAPS, Convolution3x3, Filtering
 from .convolution_base import Convolution
+from .taps_apart import TapsApart
 from .winograd import WinogradConv2dOp, WinogradWeightTransformOp
 
 
@@ -97,8 +98,9 @@ class Conv2dOp(Convolution):
             in_block = blocks.block_of(self.data) or blocks.whole_block(channels) or 1  # plain data: blocks of one
             new_type, kernel = Conv2dNCHWcOp, f"OIHW{gcd(channels, in_block)}i{block}o"
         kept = {name: value for name, value in self.properties.items() if not name.endswith("_layout")}
-        weight = self.weight
-        if not self.is_depthwise() and (by := self.minimal_filtering(blocks, block)) is not None:
+        weight, apart = self.weight, None
+        if not self.is_depthwise() and (found := self.minimal_filtering(blocks, block)) is not None:
+            by, apart = found
             weight = blocks.insert(WinogradWeightTransformOp(weight, tile_size=by.tile), self)
             new_type, kernel = WinogradConv2dOp, kernel.replace("OIHW", "HWOI")
             kept["tile_size"] = IntegerAttr(by.tile, i64)
@@ -107,22 +109,36 @@ class Conv2dOp(Convolution):
         packed.name_hint = self.weight.name_hint
         layouts = {"data_layout": layout_text(in_block), "kernel_layout": kernel, "out_layout": layout_text(block)}
         blocks.passed(self, f"{layout_text(in_block)} -> {layout_text(block)}")
-        blocks.replace(self, new_type(blocks.get(self.data, in_block, self), packed, **kept, **layouts), block)
+        data = blocks.get(self.data, in_block, self)
+        if apart is None or apart.images == 1:
+            blocks.replace(self, new_type(data, packed, **kept, **layouts), block)
+            return
+        kept["padding"], kept["dilation"] = as_attribute(apart.padding), as_attribute([1, 1])
+        each = blocks.insert(new_type(apart.divide(blocks, data, self), packed, **kept, **layouts), self)
+        blocks.replace(self, apart.interleave(blocks, each, self), block)
 
-    def minimal_filtering(self, blocks: Blocks, block: int) -> Filtering | None:
-        """The filtering by which this convolution, its channels in blocks, takes clearly less; `None` if none does."""
+    def minimal_filtering(self, blocks: Blocks, block: int) -> tuple[Filtering, TapsApart] | None:
+        """The filtering by which this convolution, its channels in blocks, takes clearly less, and how it becomes one
+        of neighbouring taps; `None` if none does."""
         data, out = tensor(self.data), shape_of(self.result)
         window = self.window(shape_of(self.weight))
-        steps = {*window.strides, *window.dilation, self.group_count()}
+        steps = {*window.strides, self.group_count()}
         plain = data.element_type == f32 == tensor(self.result).element_type
-        if not blocks.winograd or not plain or window.kernel != (TAPS, TAPS) or steps != {1} or DYNAMIC in out:
+        known = DYNAMIC not in (*data.get_shape(), *out)
+        if not blocks.winograd or not plain or window.kernel != (TAPS, TAPS) or steps != {1} or not known:
             return None
-        channels = data.get_shape()[1]
+        images, channels, *extents = data.get_shape()
         if 2 * (blocks.block_of(self.data) or blocks.whole_block(channels)) < blocks.lanes:
             return None  # transformed in vectors of channels, most of which would stay empty
-        images, outputs, height, width = out
-        cost = Convolution3x3(images, height, width, channels, -(-outputs // block) * block, block)
-        return cost.best(blocks.winograd)
+        if (apart := TapsApart.of(window, extents, out[2:])) is None:
+            return None
+        outputs = -(-out[1] // block) * block
+        places = [axis.made for axis in apart.axes]
+        each = Convolution3x3(images * apart.images, *places, channels, outputs, block)
+        whole = Convolution3x3(images, *out[2:], channels, outputs, block)
+        moved = 2 * each.bytes if apart.images > 1 else 0
+        by = each.best(blocks.winograd, whole.direct(), moved)
+        return None if by is None else (by, apart)
 
 
 @irdl_op_definition
