@@ -2,7 +2,8 @@
 
     python bench/make_models.py OUT_DIR [NAME ...]      # all of them without a name
 
-Convolutional networks come from the `onnx` package, transformers and MobileNet v2 are built; nothing is downloaded.
+Some networks come from the `onnx` package, all others are built (`weft/testing/models.py`, `networks.py`);
+nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -11,20 +12,23 @@ import sys
 from pathlib import Path
 
 from weft.testing.models import make_model, model_names
+from weft.testing.networks import NETWORKS
 
 
 def main() -> int:
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         return 2
-    directory, names = Path(sys.argv[1]), sys.argv[2:] or model_names()
-    if unknown := [name for name in names if name not in model_names()]:
-        print(f"unknown: {', '.join(unknown)}; models: {', '.join(model_names())}", file=sys.stderr)
+    known = [*model_names(), *NETWORKS]
+    directory, names = Path(sys.argv[1]), sys.argv[2:] or known
+    if unknown := [name for name in names if name not in known]:
+        print(f"unknown: {', '.join(unknown)}; models: {', '.join(known)}", file=sys.stderr)
         return 2
     directory.mkdir(parents=True, exist_ok=True)
     for name in names:
         path = directory / f"{name}.onnx"
-        path.write_bytes(make_model(name).SerializeToString())
+        model = NETWORKS[name]() if name in NETWORKS else make_model(name)
+        path.write_bytes(model.SerializeToString())
         print(f"{path}  {path.stat().st_size >> 20} MiB")
     return 0
 

@@ -151,7 +151,7 @@ def phase_passes(phase: str, target: Target) -> list[ModulePass]:
         case "loops":
             return loops(target)
         case "llvm":
-            return llvm()
+            return llvm(None if target.is_gpu else target.vector_bytes())
         case _:
             raise ValueError(f"there is no phase '{phase}'; phases: {', '.join(PHASES)}")
 
@@ -390,12 +390,13 @@ def graph_loops() -> list[ModulePass]:
     ]
 
 
-def llvm() -> list[ModulePass]:
-    """Complete conversion to the llvm dialect."""
+def llvm(vector_bytes: int | None = None) -> list[ModulePass]:
+    """Complete conversion to the llvm dialect, for vectors of so many bytes."""
     from .loops_to_llvm.convert_loops_to_llvm import ConvertLoopsToLLVMPass
     from .math.expand_math import ExpandMathPass
 
-    return [ExpandMathPass(), ConvertLoopsToLLVMPass()]
+    convert = ConvertLoopsToLLVMPass() if vector_bytes is None else ConvertLoopsToLLVMPass(vector_bytes=vector_bytes)
+    return [ExpandMathPass(), convert]
 
 
 def control() -> list[ModulePass]:

@@ -206,7 +206,7 @@ def _passed_through(op: llvm.FuncOp, word: Attribute) -> str:
         return word.data
     if isa(word, ArrayAttr[StringAttr]) and len(word) == 2:
         key, value = (escaped_bytes(part.data.encode()) for part in word)
-        return f'"{key}"="{value}"'
+        return f"{key}={value}" if key in _NUMBERED and value.isdecimal() else f'"{key}"="{value}"'
     raise LoweringError(op, f"the attribute {word} is neither a word nor a pair of a word and its value")
 
 
@@ -222,6 +222,8 @@ _FUNCTION_WORDS = {
     "minsize": "minsize",
     "optsize": "optsize",
 }
+_NUMBERED = frozenset(("alignstack",))
+"""LLVM's own attributes with a number, of those that are passed through; others are strings to it."""
 _FUNCTION_STRINGS = {"target_cpu": "target-cpu", "tune_cpu": "tune-cpu"}
 _KNOWN = frozenset(
     (

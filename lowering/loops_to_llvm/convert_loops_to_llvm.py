@@ -105,6 +105,10 @@ RULES = Rules(
     llvm_vector.RULES,
 )
 
+STACK_ALIGNMENT = 16
+"""Bytes that the stack is aligned by anyhow. Where vectors are wider it has to be said: registers that are spilled to
+it would lie across two lines of the cache, of which LLVM sees only once it is too late to align the stack."""
+
 ALIGN = "weft.align"
 ARENA_BYTES = "weft.arena_bytes"
 """Attribute of a graph's function: the bytes of memory that it works in."""
@@ -128,6 +132,9 @@ class ConvertLoopsToLLVMPass(ModulePass):
 
     features: str = ""
     """The processor's features, as in `+avx2,-avx512f`."""
+
+    vector_bytes: int = STACK_ALIGNMENT
+    """The width of its vectors, by which functions align the stack."""
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
@@ -177,6 +184,9 @@ class ConvertLoopsToLLVMPass(ModulePass):
             properties["target_cpu"] = StringAttr(self.cpu) if self.cpu else None
             features = [StringAttr(feature) for feature in self.features.split(",") if feature]
             properties["target_features"] = llvm.TargetFeaturesAttr(ArrayAttr(features)) if features else None
+            if self.vector_bytes > STACK_ALIGNMENT and not is_kernel(source):
+                words = [StringAttr("alignstack"), StringAttr(str(self.vector_bytes))]
+                properties["passthrough"] = ArrayAttr([ArrayAttr(words)])
         try:
             inputs = [value_type(input) for input in type.inputs]
         except LoweringError as error:

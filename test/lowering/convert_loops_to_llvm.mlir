@@ -1,6 +1,9 @@
 // RUN: weft-opt %s -p convert-loops-to-llvm --split-input-file | filecheck %s
+// RUN: weft-opt %s -p 'convert-loops-to-llvm{vector-bytes=32}' --split-input-file | filecheck %s --check-prefix=WIDE
 
 // A dense memref is stepped through by one getelementptr; its constant indices stand in it.
+// WIDE-LABEL: llvm.func @an_access_is_one_address_and_one_load
+// WIDE: attributes {no_unwind, passthrough = {{.*}}"alignstack", "32"
 // CHECK-LABEL: llvm.func @an_access_is_one_address_and_one_load
 // CHECK-SAME: (%m: !llvm.ptr {llvm.noalias}, %i: i64, %j: i64) -> f32 attributes {no_unwind}
 // CHECK-NEXT: %0 = llvm.getelementptr inbounds %m[%i, %j, 3] : (!llvm.ptr, i64, i64) -> !llvm.ptr, !llvm.array<8 x !llvm.array<16 x f32>>

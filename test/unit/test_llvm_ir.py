@@ -275,6 +275,13 @@ def test_linkage_visibility_and_convention_are_written() -> None:
     assert "define weak hidden fastcc i32 @f(i32 %a0) unnamed_addr" in text
 
 
+def test_a_pair_that_is_passed_through_is_a_string_but_for_llvms_own_numbers() -> None:
+    text = text_of(
+        'llvm.func @f() attributes {passthrough = [["alignstack", "64"], ["note", "64"]]} {\n  llvm.return\n}'
+    )
+    assert 'attributes #0 = { alignstack=64 "note"="64" }' in text
+
+
 def test_what_is_known_of_a_result_is_written() -> None:
     text = text_of("llvm.func @f() -> (!llvm.ptr {llvm.noundef, llvm.align = 16 : i64})")
     assert "declare noundef align 16 ptr @f()" in text
