@@ -329,17 +329,30 @@ tir.prim_func @init_runs_at_the_first_step(%x: memref<4x8xf32>, %y: memref<4xf32
 
 // CHECK-LABEL: func.func private @init_does_not_run_at_a_later_step.nest_0(%x: memref<32xf32>, %y: memref<4xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
-// CHECK-NEXT:    %c7 = arith.constant 7 : index
 // CHECK-NEXT:    %c8 = arith.constant 8 : index
+// CHECK-NEXT:    %c7 = arith.constant 7 : index
 // CHECK-NEXT:    %c4 = arith.constant 4 : index
 // CHECK-NEXT:    %c0 = arith.constant 0 : index
 // CHECK-NEXT:    scf.for %i = %c0 to %c4 step %c1 {
-// CHECK-NEXT:      %0 = memref.load %y[%i] : memref<4xf32>
-// CHECK-NEXT:      %1 = arith.muli %i, %c8 : index
-// CHECK-NEXT:      %2 = arith.addi %1, %c7 : index
-// CHECK-NEXT:      %3 = memref.load %x[%2] : memref<32xf32>
-// CHECK-NEXT:      %4 = arith.addf %0, %3 : f32
-// CHECK-NEXT:      memref.store %4, %y[%i] : memref<4xf32>
+// CHECK-NEXT:      scf.for %k = %c0 to %c7 step %c1 {
+// CHECK-NEXT:        %0 = arith.cmpi eq, %k, %c0 : index
+// CHECK-NEXT:        scf.if %0 {
+// CHECK-NEXT:          %1 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:          memref.store %1, %y[%i] : memref<4xf32>
+// CHECK-NEXT:        }
+// CHECK-NEXT:        %2 = memref.load %y[%i] : memref<4xf32>
+// CHECK-NEXT:        %3 = arith.muli %i, %c8 : index
+// CHECK-NEXT:        %4 = arith.addi %3, %k : index
+// CHECK-NEXT:        %5 = memref.load %x[%4] : memref<32xf32>
+// CHECK-NEXT:        %6 = arith.addf %2, %5 : f32
+// CHECK-NEXT:        memref.store %6, %y[%i] : memref<4xf32>
+// CHECK-NEXT:      }
+// CHECK-NEXT:      %7 = memref.load %y[%i] : memref<4xf32>
+// CHECK-NEXT:      %8 = arith.muli %i, %c8 : index
+// CHECK-NEXT:      %9 = arith.addi %8, %c7 : index
+// CHECK-NEXT:      %10 = memref.load %x[%9] : memref<32xf32>
+// CHECK-NEXT:      %11 = arith.addf %7, %10 : f32
+// CHECK-NEXT:      memref.store %11, %y[%i] : memref<4xf32>
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
@@ -351,7 +364,19 @@ tir.prim_func @init_runs_at_the_first_step(%x: memref<4x8xf32>, %y: memref<4xf32
 // CHECK-NEXT:  }
 tir.prim_func @init_does_not_run_at_a_later_step(%x: memref<4x8xf32>, %y: memref<4xf32>) {
   tir.for %i = 0 to 4 {
-    tir.block @sum(%vi: spatial 4, %vk: partial reduce 8) = [%i, 7]
+    tir.for %k = 0 to 7 {
+      tir.block @sum(%vi: spatial 4, %vk: reduce 8) = [%i, %k]
+          reads(%x[%vi, %vk] : memref<4x8xf32>) writes(%y[%vi] : memref<4xf32>) {
+        %0 = memref.load %y[%vi] : memref<4xf32>
+        %1 = memref.load %x[%vi, %vk] : memref<4x8xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %y[%vi] : memref<4xf32>
+      } init(%wi, %wk) {
+        %3 = arith.constant 0.0 : f32
+        memref.store %3, %y[%wi] : memref<4xf32>
+      }
+    }
+    tir.block @sum(%vi: spatial 4, %vk: reduce 8) = [%i, 7]
         reads(%x[%vi, %vk] : memref<4x8xf32>) writes(%y[%vi] : memref<4xf32>) {
       %0 = memref.load %y[%vi] : memref<4xf32>
       %1 = memref.load %x[%vi, %vk] : memref<4x8xf32>

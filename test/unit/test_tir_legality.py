@@ -317,3 +317,42 @@ tir.prim_func @f(%y: memref<?x10x10xf32>, %z: f32, %n: index) shapes(%y[%n, 10, 
     parsed(text.replace("STEP", "16")).verify()
     with pytest.raises(Diagnostic, match="iterations of %k"):
         parsed(text.replace("STEP", "15")).verify()
+
+
+PART = """
+    tir.for %k = {low} to {high} {{
+      tir.block @sum(%vi: spatial 4, %vk: {kind} {extent}) = [%i, %k]
+          reads(%x[%vi, %vk] : memref<4x9000xf32>) writes(%y[%vi] : memref<4xf32>) {{
+        %0 = memref.load %y[%vi] : memref<4xf32>
+        %1 = memref.load %x[%vi, %vk] : memref<4x9000xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %y[%vi] : memref<4xf32>
+      }} init(%wi, %wk) {{
+        %3 = arith.constant 0.0 : f32
+        memref.store %3, %y[%wi] : memref<4xf32>
+      }}
+    }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "extent", "parts", "right"),
+    [
+        ("reduce", 64, [(0, 32), (32, 64)], True),
+        ("reduce", 64, [(32, 64), (0, 32)], False),
+        ("reduce", 64, [(8, 32), (32, 64), (0, 8)], False),
+        ("partial reduce", 64, [(0, 32)], True),
+        ("partial reduce", 64, [(32, 64)], False),
+        ("partial reduce", 9000, [(1, 9000)], False),
+    ],
+)
+def test_a_reduction_is_begun_by_a_part_that_stands_before_the_others(
+    kind: str, extent: int, parts: list[tuple[int, int]], right: bool
+) -> None:
+    body = "".join(PART.format(low=low, high=high, kind=kind, extent=extent) for low, high in parts)
+    text = f"tir.prim_func @f(%x: memref<4x9000xf32>, %y: memref<4xf32>) {{\n  tir.for %i = 0 to 4 {{{body}  }}\n}}"
+    if right:
+        parsed(text).verify()
+        return
+    with pytest.raises(Diagnostic, match="does not begin its reduction with the first step, where init runs"):
+        parsed(text).verify()

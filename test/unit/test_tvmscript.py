@@ -719,3 +719,83 @@ def test_a_function_takes_attributes_and_a_name() -> None:
     for key, value in (("global_symbol", 3), ("layers", object())):
         with pytest.raises(UsageError, match=key if key == "layers" else "is a text, not 3"):
             branching.with_attr(key, value)
+
+
+def from_three(iterator: str, loop: str = "range(3, 8)") -> str:
+    """A sum over a reduction whose domain begins at 3."""
+    return f"""
+@T.prim_func
+def f(A: T.Buffer[(4, 8), "float32"], C: T.Buffer[(4,), "float32"]):
+    for i in range(4):
+        for k in {loop}:
+            with T.block("c"):
+                vi = T.axis.spatial(4, i)
+                {iterator}
+                with T.init():
+                    C[vi] = T.float32(0)
+                C[vi] = C[vi] + A[vi, vk]
+"""
+
+
+@pytest.mark.parametrize(
+    ("iterator", "loop", "primitive"),
+    [
+        ("vk = T.axis.remap('R', [k])", "range(3, 8)", "decompose"),
+        ("vk = T.axis.reduce((3, 8), k)", "range(3, 8)", "decompose"),
+        ("vk = T.axis.reduce((3, 8), k + 3)", "range(5)", "split"),
+        ("vk = T.axis.reduce((3, 8), k + 3)", "range(5)", "rfactor"),
+    ],
+)
+def test_a_reduction_is_begun_at_the_first_value_of_its_domain(iterator: str, loop: str, primitive: str) -> None:
+    func = from_source(from_three(iterator, loop))
+    assert isinstance(func, PrimFuncOp)
+    a = np.random.default_rng(0).standard_normal((4, 8)).astype(np.float32)
+    expected = a[:, 3:].sum(1)
+    np.testing.assert_allclose(Interpreter(func)([a])[0].astype(np.float32), expected, rtol=1e-5)
+    schedule = Schedule(func)
+    block = schedule.get_block("c")
+    outer, inner = schedule.get_loops(block)
+    if primitive == "decompose":
+        schedule.decompose_reduction(block, outer)
+    else:
+        _, lane = schedule.split(inner, [None, 2 if primitive == "split" else 5])
+        if primitive == "rfactor":
+            schedule.rfactor(lane, 0)
+    scheduled = schedule.mod.body.block.first_op
+    assert isinstance(scheduled, PrimFuncOp)
+    np.testing.assert_allclose(Interpreter(scheduled)([a])[0].astype(np.float32), expected, rtol=1e-5)
+
+
+def test_a_reduction_whose_first_value_does_not_come_first_is_refused() -> None:
+    with pytest.raises(Diagnostic, match="does not begin its reduction with the first step"):
+        from_source(from_three("vk = T.axis.reduce((3, 8), 10 - k)"))
+    with pytest.raises(Diagnostic, match="does not begin its reduction with the first step"):
+        from_source(from_three("vk = T.axis.reduce(8, k, partial=True)"))
+
+
+def test_what_an_outer_block_begins_with_is_done_at_the_first_value_of_its_domain_where_the_block_runs() -> None:
+    func = from_source("""
+@T.prim_func
+def f(A: T.Buffer[(4, 8), "float32"], C: T.Buffer[(4,), "float32"]):
+    for i in range(4):
+        with T.block("fill"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = T.float32(-1)
+    for io, k in T.grid(2, 5):
+        with T.block("outer"):
+            vo = T.axis.spatial(2, io)
+            vk = T.axis.reduce((3, 8), k + 3)
+            T.where(io < 1)
+            with T.init():
+                for j in range(2):
+                    with T.block("init"):
+                        vj = T.axis.spatial(2, j)
+                        C[vo * 2 + vj] = T.float32(0)
+            for j in range(2):
+                with T.block("add"):
+                    vj = T.axis.spatial(2, j)
+                    C[vo * 2 + vj] = C[vo * 2 + vj] + A[vo * 2 + vj, vk]
+""")
+    assert isinstance(func, PrimFuncOp)
+    a = np.ones((4, 8), np.float32)
+    assert Interpreter(func)([a])[0].tolist() == [5, 5, -1, -1]

@@ -13,14 +13,15 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ..affine import Range, linear, substitute
+from ..affine import Range, expr_range, linear, substitute
 from ..analyzer import Analyzer, from_affine, sym
-from ..blocks import BlockOp, IterKind, accessing_blocks, blocks_under
+from ..blocks import BlockOp, IterKind, blocks_under
 from ..loops import ForOp, enclosing_loops, loop_range
 from ..symbols import as_affine, depends_on_symbols, symbols_in
+from .bounds import never_runs
 from .decide import MAX_POINTS
 from .finding import Finding
 
@@ -64,12 +65,12 @@ def check_steps(block: BlockOp, order: Sequence[ForOp] | None = None) -> Iterato
     if mistake is None:
         yield Finding(block, f"{name} is not shown to take each step once, the first first", certain=False)
         return
-    what, steps = mistake
+    what, place, steps = mistake
     taken = ", ".join(
         f"{block.iter_name(number)} = {value}"
         for number, value in zip((n for n, k in enumerate(block.kinds) if k == IterKind.REDUCE), steps, strict=False)
     )
-    if what == "late" and not _goes_on(block):
+    if what == "late" and not _goes_on(block, place):
         yield Finding(
             block,
             f"{name} does not begin its reduction with the first step, where init runs: {taken} comes before it and "
@@ -84,16 +85,34 @@ def check_steps(block: BlockOp, order: Sequence[ForOp] | None = None) -> Iterato
         )
 
 
-def _goes_on(block: BlockOp) -> bool:
-    """Whether a block takes steps of a reduction that it does not begin: it says so of an iterator (`partial`), or it
-    is one of the parts, equal in name and domain, that cover the domain together."""
-    if any(block.kinds[number] == IterKind.REDUCE for number in block.partial_iters):
-        return True
-    return any(
-        other is not block and other.block_name == block.block_name and other.sizes == block.sizes
-        for buffer in block.writes
-        for other in accessing_blocks(buffer)
-    )
+def _goes_on(block: BlockOp, place: tuple[int, ...]) -> bool:
+    """Whether another block has begun a reduction before, for the element at `place`: one of the parts, equal in name
+    and domain, that cover the domain together, which stands before `block` and reaches the first step there."""
+    for part in _parts(block):
+        if part is block:
+            return False
+        if never_runs(part):
+            continue
+        nest = _nest(part, enclosing_loops(part))
+        wanted = [*zip(nest.spatial, place, strict=True), *((step, 0) for step in nest.steps)]
+        ranges = {AffineExpr.dimension(d): span for d, span in enumerate(nest.ranges)}
+        if all((span := expr_range(e, ranges)) is None or span[0] <= value <= span[1] for e, value in wanted):
+            return True
+    return False
+
+
+def _parts(block: BlockOp) -> list[BlockOp]:
+    """The blocks of the name and domain of `block` that write what it does, as it does, in the order in which they
+    stand."""
+    top: Operation = block
+    while (parent := top.parent_op()) is not None and top.name != "tir.prim_func":
+        top = parent
+    written = set(block.writes)
+    return [
+        other
+        for other in blocks_under(top)
+        if other.block_name == block.block_name and other.sizes == block.sizes and not written.isdisjoint(other.writes)
+    ]
 
 
 def _nest(block: BlockOp, loops: Sequence[ForOp]) -> _Nest:
@@ -165,10 +184,15 @@ def _may_begin_false(nest: _Nest, condition: AffineExpr) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _first_mistake(nest: _Nest) -> tuple[str, tuple[int, ...]] | None:
-    """The first step that comes too early (`late` is the first then) or `twice`, `""` for none; `None` where there are
-    too many to look at, or nobody knows how many."""
+def _first_mistake(nest: _Nest) -> tuple[str, tuple[int, ...], tuple[int, ...]] | None:
+    """The first step that comes too early (`late` is the first then) or `twice`, and for which element; `""` for none;
+    `None` where there are too many to look at, or nobody knows how many."""
     moving = nest.moving()
+    first = [low for low, _ in nest.ranges]
+    if nest.has_init and not depends_on_symbols(*nest.spatial, *nest.steps, *nest.conditions):
+        step = tuple(expr.eval(first, []) for expr in nest.steps)
+        if any(step) and all(condition.eval(first, []) >= 0 for condition in nest.conditions):
+            return "late", tuple(expr.eval(first, []) for expr in nest.spatial), step
     if (
         nest.trips
         or depends_on_symbols(*nest.spatial, *nest.steps, *nest.conditions)
@@ -187,8 +211,8 @@ def _first_mistake(nest: _Nest) -> tuple[str, tuple[int, ...]] | None:
             continue
         before = taken.setdefault(place, set())
         if nest.has_init and not before:
-            return "late", step
+            return "late", place, step
         if step in before:
-            return "twice", step
+            return "twice", place, step
         before.add(step)
-    return "", ()
+    return "", (), ()

@@ -45,6 +45,8 @@ class BlockParser:
         self.iters: list[tuple[IterKind, Extent]] = []
         self.names: list[str] = []
         self.bindings: list[AffineExpr] = []
+        self.starts: list[int] = []
+        """What each iterator's 0 is in the text."""
         self.partial: list[int] = []
         self.conditions: list[AffineExpr] = []
         self.attributes: dict[str, Attribute] = {}
@@ -131,21 +133,24 @@ class BlockParser:
                 return False
         return True
 
-    def _add(self, name: str, kind: IterKind, extent: Extent, binding: AffineExpr) -> None:
-        self.scope.local[name] = Iterator(len(self.iters))
+    def _add(self, name: str, kind: IterKind, low: int, end: Extent, binding: AffineExpr) -> None:
+        """An iterator from `low` to below `end`. Those of blocks begin at 0: one of a reduction, whose first value
+        says where it begins, is counted from `low`; of others the values below `low` are not taken."""
+        start = low if kind == IterKind.REDUCE else 0
+        if low != start:
+            self.partial.append(len(self.iters))
+        self.scope.local[name] = Iterator(len(self.iters), start)
         self.names.append(name)
-        self.iters.append((kind, extent))
-        self.bindings.append(binding)
+        self.starts.append(start)
+        self.iters.append((kind, as_extent(simplify(as_affine(end) + AffineConstantExpr(-start)))))
+        self.bindings.append(simplify(binding + AffineConstantExpr(-start)))
 
     def _imply(self, name: str, around: OuterIterator | ForOp) -> None:
         """An iterator of what stands around the block: one of an outer block, or a loop, whose order then stays."""
         if isinstance(around, OuterIterator):
-            self._add(name, around.kind, around.extent, self.loops.of(around))
+            self._add(name, around.kind, around.start, around.extent, self.loops.of(around))
             return
-        if around.start != 0:
-            self.partial.append(len(self.iters))
-        end = as_extent(simplify(as_affine(around.size) + AffineConstantExpr(around.start)))
-        self._add(name, IterKind.OPAQUE, end, self.loops.dimension(around))
+        self._add(name, IterKind.OPAQUE, around.start, _end(around), self.loops.dimension(around))
 
     def _axis(self, target: ast.Name, word: str, given: ast.Call) -> None:
         """`vi = T.axis.spatial(128, i * 4 + j)`."""
@@ -163,9 +168,9 @@ class BlockParser:
         low, high = (
             (0, extents.extent(ends[0])) if len(ends) == 1 else (extents.extent(ends[0]), extents.extent(ends[1]))
         )
-        if low != 0:
-            self.partial.append(len(self.iters))
-        self._add(target.id, KINDS[word], high, self.loops.expr(value))
+        if not isinstance(low, int):
+            raise self._error(ends[0], "the first value of an iterator is a number that is known here")
+        self._add(target.id, KINDS[word], low, high, self.loops.expr(value))
 
     def _remap(self, target: ast.expr, given: ast.Call) -> None:
         """`vi, vk = T.axis.remap("SR", [i, k])`."""
@@ -182,17 +187,14 @@ class BlockParser:
             if letter not in KINDS or not isinstance(name, ast.Name):
                 raise self._error(letters_node, f"'{letter}' is no kind of iterator", "S, R and O are")
             if isinstance(loop_node, ast.Constant) and loop_node.value == 0:
-                self._add(name.id, KINDS[letter], 1, AffineConstantExpr(0))
+                self._add(name.id, KINDS[letter], 0, 1, AffineConstantExpr(0))
                 continue
             if isinstance(loop, OuterIterator):
-                self._add(name.id, KINDS[letter], loop.extent, self.loops.of(loop))
+                self._add(name.id, KINDS[letter], loop.start, loop.extent, self.loops.of(loop))
                 continue
             if not isinstance(loop, ForOp):
                 raise self._error(loop_node, "T.axis.remap takes loop variables", "T.axis.spatial takes expressions")
-            if loop.start != 0:
-                self.partial.append(len(self.iters))
-            end = as_extent(simplify(as_affine(loop.size) + AffineConstantExpr(loop.start)))
-            self._add(name.id, KINDS[letter], end, self.loops.dimension(loop))
+            self._add(name.id, KINDS[letter], loop.start, _end(loop), self.loops.dimension(loop))
 
     # body and init
 
@@ -397,6 +399,11 @@ class BlockParser:
         if len(map) != len(buffer.type.get_shape()):
             raise self._error(node, f"{len(map)} indices for a buffer of {len(buffer.type.get_shape())} dimensions")
         return buffer, AffineMapAttr(affine_map(len(self.iters), map))
+
+
+def _end(loop: ForOp) -> Extent:
+    """Where the values of a loop's variable end."""
+    return as_extent(simplify(as_affine(loop.size) + AffineConstantExpr(loop.start)))
 
 
 def _is_same(map: Attribute, other: Attribute) -> bool:

@@ -173,8 +173,10 @@ class Expressions:
         match self.scope.local.get(node.id):
             case Value() as value:
                 return value
-            case Iterator(number):
+            case Iterator(number, 0):
                 return Value(self.iters[number])
+            case Iterator(number, start):
+                return self.binary(node, ast.Add(), Value(self.iters[number]), start)
             case Symbol(_, ssa) if ssa is not None:
                 return Value(ssa)
             case Constant(value) if isinstance(value, int | float | str):

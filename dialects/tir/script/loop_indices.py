@@ -143,7 +143,7 @@ class IteratorIndices(LoopIndices):
     """Reads affine expressions over a block's iterators, as T.reads and T.writes have them."""
 
     def known(self, found: Local | None) -> AffineExpr | None:
-        return AffineExpr.dimension(found.number) if isinstance(found, Iterator) else symbol(found)
+        return AffineExpr.dimension(found.number) + found.start if isinstance(found, Iterator) else symbol(found)
 
 
 class Extents(LoopIndices):

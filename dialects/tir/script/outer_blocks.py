@@ -26,6 +26,7 @@ from ..affine import simplify, substitute
 from ..blocks import BlockOp, IterKind, blocks_under
 from ..loops import ForOp
 from ..outer_blocks import OuterBlockOp
+from ..symbols import as_affine, as_extent
 from .block_parser import BlockParser
 from .parts import without_parts
 from .scope import OuterIterator, Scope
@@ -56,8 +57,9 @@ class OuterBlockParser(BlockParser):
         variables = tuple(self.loops.variables)
         outer = OuterBlockOp(self.name, attributes=self.attributes)
         outer.location = self.scope.source.location(self.node)
-        for name, (kind, extent), expr in zip(self.names, self.iters, self.bindings, strict=True):
-            self.scope.local[name] = OuterIterator(kind, extent, expr, variables)
+        for name, (kind, extent), expr, start in zip(self.names, self.iters, self.bindings, self.starts, strict=True):
+            end = as_extent(simplify(as_affine(extent) + start))
+            self.scope.local[name] = OuterIterator(kind, end, simplify(expr + start), variables, start)
         whole = [*statements, *([] if self.init is None else [self.init])]
         statements = without_parts(self.scope, whole, self.loops.expr, self._fixed)
         if self.init is not None:
@@ -66,7 +68,7 @@ class OuterBlockParser(BlockParser):
                 read(each, outer.body.block)
             steps = [b for (kind, _), b in zip(self.iters, self.bindings, strict=True) if kind == IterKind.REDUCE]
             for block in blocks_under(outer):
-                restrict(block, [step * -1 for step in steps], self.loops.variables)
+                restrict(block, [*(step * -1 for step in steps), *self.conditions], self.loops.variables)
         first = len(list(outer.body.block.ops))
         for each in statements:
             read(each, outer.body.block)

@@ -63,6 +63,8 @@ class Iterator:
     """An iterator of the block that is being read, by number."""
 
     number: int
+    start: int = 0
+    """Its first value in the text: iterators of blocks begin at 0."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,10 @@ class OuterIterator:
 
     kind: IterKind
     extent: Extent
+    """Where its values end, which begin at `start`."""
     expr: AffineExpr
     variables: tuple[SSAValue, ...]
+    start: int = 0
 
 
 @dataclass(frozen=True)
