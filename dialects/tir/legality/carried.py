@@ -2,7 +2,9 @@
 
 Which thread runs an iteration, and what that thread has run before, is not known. So whatever an iteration reads of a
 `local` buffer, it has written itself. Mostly that is seen at once: a reduction begins with `init`, and a block before
-writes just the elements that are read. Where it is not, iterations are followed step by step.
+writes just the elements that are read. Where it is not, the elements are looked for among those that are written
+(`covering`), or iterations are followed step by step. What is not shown is refused (`loops`), unless the loop says that
+its iterations are independent.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from ..buffers import AllocBufferOp
 from ..calls import Handed
 from ..loops import ForKind, ForOp, enclosing_loops, loop_range
 from .bounds import buffer_name, never_runs
+from .covering import Place, covers
 from .decide import MAX_POINTS
 from .finding import Finding
 
@@ -69,7 +72,9 @@ def is_fresh(loop: ForOp, buffer: SSAValue) -> bool:
 def _check_buffer(loop: ForOp, kind: ForKind, buffer: SSAValue, blocks: Sequence[BlockOp]) -> Iterator[Finding]:
     steps = [step for block in blocks if not never_runs(block) for step in _steps(block, buffer)]
     doubtful = [
-        step for n, step in enumerate(steps) if not step.access.is_write and not _is_written_before(step, steps[:n])
+        step
+        for n, step in enumerate(steps)
+        if not step.access.is_write and not _is_written_before(step, steps[:n]) and not _is_covered(step, steps[:n])
     ]
     if not doubtful:
         return
@@ -120,6 +125,16 @@ def _is_written_before(read: _Step, before: Sequence[_Step]) -> bool:
             if elements is not None and elements == _elements(read, write):
                 return True
     return False
+
+
+def _is_covered(read: _Step, before: Sequence[_Step]) -> bool:
+    """Whether one of the writes of blocks before a read is shown to reach all that it reads, whatever the sizes are."""
+    place = Place(read.block, read.access.buffer, read.index)
+    return any(
+        covers(Place(write.block, write.access.buffer, write.index), place)
+        for write in before
+        if write.access.is_write and write.is_sure and not write.in_init and write.block is not read.block
+    )
 
 
 _Elements = tuple[tuple[int, tuple[tuple[str, int], ...], tuple[tuple[int, int, int], ...]], ...]

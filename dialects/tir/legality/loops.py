@@ -40,7 +40,8 @@ def check_kind(loop: ForOp, kind: ForKind) -> Iterator[Finding]:
             yield _refused(kind, finding)
         else:
             yield finding
-    yield from check_carried(loop, kind)
+    for finding in check_carried(loop, kind):
+        yield finding if finding.certain or loop.is_independent else _refused(kind, finding)
 
 
 def check_uses(loop: ForOp) -> Iterator[Finding]:

@@ -1,0 +1,143 @@
+"""Does what a block writes cover what a later block reads, in the same iteration of the loops around both?
+
+The element that is read is looked for among those that are written: in each dimension, what the loops around both add
+is taken off its index, and the loops of the writer alone are the digits of what is left,
+
+    write  %b[%i * 16 + %u * 4 + %v]      with 0 <= %u < 4, 0 <= %v < 4
+    read   %b[%i * 16 + %j]               so %u = %j floordiv 4, %v = %j mod 4
+
+if what is left lies between 0 and below 16, and the writer's predicate holds there. All of that is asked of the
+analyzer, which knows the reader's loops and its predicate, so that extents may be symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ..affine import Range, linear, substitute
+from ..analyzer import Analyzer, IntExpr, const, dim, from_affine, sym
+from ..analyzer import substitute as replaced
+from ..blocks import BlockOp
+from ..buffers import shape_of
+from ..loops import ForOp, enclosing_loops, loop_range
+from ..symbols import as_affine, assumed_around, dimension, symbols_in
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a block touches a buffer: the index over the variables that the block is bound to; `None` for anywhere."""
+
+    block: BlockOp
+    buffer: SSAValue
+    index: tuple[AffineExpr, ...] | None
+
+
+def covers(write: Place, read: Place) -> bool:
+    """Whether it is shown that `write`, made wherever its block runs, has reached every element that `read` touches.
+
+    The block of `write` stands before that of `read`.
+    """
+    if write.index is None:
+        return False
+    around = enclosing_loops(read.block)
+    own = [loop for loop in enclosing_loops(write.block) if loop not in around]
+    numbers: dict[SSAValue, int] = {loop.var: number for number, loop in enumerate((*around, *own))}
+    reader = [dimension(numbers[v]) for v in read.block.loop_vars]
+    writer = [dimension(numbers[v]) for v in write.block.loop_vars]
+    known = [substitute(c, reader) for c in read.block.conditions]
+    analyzer = _facts(around, known, read.block)
+    if read.index is None:
+        wanted = [dim(len(numbers) + d) for d in range(len(write.index))]
+        for each, extent in zip(wanted, shape_of(read.buffer), strict=True):
+            size = as_affine(extent)
+            _assume_symbols(analyzer, [size])
+            analyzer.assume(each >= 0, each < from_affine(size))
+    else:
+        wanted = [from_affine(substitute(e, reader)) for e in read.index]
+    digits = _Digits(analyzer, {numbers[loop.var]: loop for loop in own})
+    ranges = {dimension(numbers[loop.var]): loop_range(loop.var) for loop in (*around, *own)}
+    written = [substitute(e, writer) for e in write.index]
+    if not all(digits.solve(e, each, ranges) for e, each in zip(written, wanted, strict=True)):
+        return False
+    values = digits.values()
+    conditions = [replaced(from_affine(substitute(c, writer)), values) for c in write.block.conditions]
+    return all(
+        analyzer.can_prove(condition >= 0) or any(analyzer.can_prove(condition >= from_affine(c)) for c in known)
+        for condition in conditions
+    )
+
+
+def _facts(loops: Sequence[ForOp], conditions: Sequence[AffineExpr], block: BlockOp) -> Analyzer:
+    """What is known where `block` runs, in `loops`."""
+    analyzer = Analyzer()
+    sizes = [as_affine(loop.size) for loop in loops]
+    assumed = [*assumed_around(block), *conditions]
+    _assume_symbols(analyzer, [*sizes, *assumed])
+    for number, (loop, size) in enumerate(zip(loops, sizes, strict=True)):
+        analyzer.assume(dim(number) >= loop.start, dim(number) < from_affine(size) + loop.start)
+    analyzer.assume(*(from_affine(expr) >= 0 for expr in assumed))
+    return analyzer
+
+
+def _assume_symbols(analyzer: Analyzer, exprs: Iterable[AffineExpr]) -> None:
+    for number in {symbol for expr in exprs for symbol in symbols_in(expr)}:
+        analyzer.assume(sym(number) >= 0)
+
+
+class _Digits:
+    """The values of the loops of the writer alone, of which each may be a digit of one index."""
+
+    def __init__(self, analyzer: Analyzer, loops: Mapping[int, ForOp]):
+        self.analyzer = analyzer
+        self.loops = loops
+        self.known: dict[int, IntExpr] = {}
+
+    def solve(self, written: AffineExpr, wanted: IntExpr, ranges: Mapping[AffineExpr, Range]) -> bool:
+        """Find the digits for which `written` is `wanted`; whether it is shown that there always are such."""
+        form = linear(written, ranges)
+        left = wanted - form.constant
+        digits: list[tuple[int, int]] = []
+        for atom, factor in form.terms.items():
+            used = atom.used_dims() & self.loops.keys()
+            if not used:
+                left = left - from_affine(atom) * factor
+                continue
+            (number, *more) = used
+            if more or atom != dimension(number) or number in self.known or factor < 0:
+                return False  # no digit
+            loop = self.loops[number]
+            left = left - factor * loop.start
+            self.known[number] = const(loop.start)
+            if loop.size != 1:
+                digits.append((factor, number))
+        left = self.analyzer.simplify(left)
+        if not digits:
+            return self.analyzer.can_prove_equal(left, 0)
+        digits.sort(key=lambda digit: (digit[0], self.loops[digit[1]].is_symbolic))
+        stride = digits[0][0]
+        if stride != 1 and not self.analyzer.can_prove((left % stride).equal(0)):
+            return False
+        for place, (factor, number) in enumerate(digits):
+            loop = self.loops[number]
+            is_last = place == len(digits) - 1
+            if factor != stride or (loop.is_symbolic and not is_last):
+                return False
+            value = left // factor
+            size = from_affine(as_affine(loop.size))
+            if is_last:
+                _assume_symbols(self.analyzer, [as_affine(loop.size)])
+                if not (self.analyzer.can_prove(value >= 0) and self.analyzer.can_prove(value < size)):
+                    return False
+            else:
+                value = value % loop.trip_count
+                stride *= loop.trip_count
+            self.known[number] = value + loop.start
+        return True
+
+    def values(self) -> dict[IntExpr, IntExpr]:
+        """What the variables of the loops are; those that no index depends on have their first value."""
+        return {dim(number): self.known.get(number, const(loop.start)) for number, loop in self.loops.items()}

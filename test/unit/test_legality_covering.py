@@ -1,0 +1,154 @@
+"""What an iteration reads of a thread's own buffer, it has written: that is shown, or the loop is refused."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import pytest
+from xdsl.ir import SSAValue
+
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.parser import parse_module
+from weft.dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
+from weft.dialects.tir.legality.covering import Place, covers
+from weft.dialects.tir.loops import enclosing_loops
+from weft.transforms.infra.registry import new_ir_context
+
+FUNCTION = """
+tir.prim_func @f(%x: memref<64xf32>, %i: memref<64xi32>, %y: memref<64x64xf32>) {{
+  %b = tir.alloc_buffer "local" : memref<64xf32>
+  tir.for {kind} %o = 0 to 4 {annotations} {{
+    tir.for %u = 0 to {u} {{
+      tir.for %v = 0 to {v} {{
+        tir.block @write(%w: partial spatial 64, %t: partial spatial 64) = [{written}, 0]{where}
+            reads(%x[%w] : memref<64xf32>) writes(%b[%w] : memref<64xf32>) {{
+          %0 = memref.load %x[%w] : memref<64xf32>
+          memref.store %0, %b[%w] : memref<64xf32>
+        }}
+      }}
+    }}
+    tir.for %p = 0 to {p} {{
+      tir.for %q = 0 to {q} {{
+        tir.block @read(%a: partial spatial 64, %r: partial spatial 64, %n: partial spatial 64) =
+            [%o, {read}, %p * 8 + %q]{when}
+            reads(%b[%r] : memref<64xf32>) writes(%y[%a, %n] : memref<64x64xf32>) {{
+          %0 = memref.load %b[%r] : memref<64xf32>
+          memref.store %0, %y[%a, %n] : memref<64x64xf32>
+        }}
+      }}
+    }}
+  }}
+}}
+"""
+
+
+def function(kind: str, written: str, read: str, sizes: tuple[int, int, int, int], **more: str) -> PrimFuncOp:
+    u, v, p, q = sizes
+    given = {"where": "", "when": "", "annotations": "", **more}
+    text = FUNCTION.format(kind=kind, written=written, read=read, u=u, v=v, p=p, q=q, **given)
+    func = parse_module(text, new_ir_context()).body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    return func
+
+
+def places(func: PrimFuncOp) -> list[Place]:
+    """What is written of the private buffer, and what is read."""
+    found: list[Place] = []
+    for block in blocks_under(func):
+        bound = block.bindings.data.results
+        found.append(Place(block, block.writes[0], (bound[0 if block.block_name == "write" else 1],)))
+    return found
+
+
+def elements(block: BlockOp, place: Place, iteration: int) -> set[int]:
+    """The elements that are touched in an iteration of the loop around both blocks."""
+    assert place.index is not None
+    outermost, *loops = enclosing_loops(block)
+    found: set[int] = set()
+    for point in product(*(range(loop.start, loop.start + loop.trip_count) for loop in loops)):
+        at: dict[SSAValue, int] = {loop.var: value for loop, value in zip(loops, point, strict=True)}
+        at[outermost.var] = iteration
+        values = [at[v] for v in block.loop_vars]
+        if all(c.eval(values, []) >= 0 for c in block.conditions):
+            found.add(place.index[0].eval(values, []))
+    return found
+
+
+def terms(random: Random, common: int, first: str, second: str, count: int) -> str:
+    """An index over the common loop and two of a block's own, the second of which has `count` iterations."""
+    step = random.choice([1, 1, 1, 2])
+    other = random.choice([count, count, count, 1, 3]) * step
+    return f"%o * {common} + {first} * {other} + {second} * {step} + {random.choice([0, 0, 0, 1])}"
+
+
+def test_what_is_said_to_be_covered_is() -> None:
+    random = Random(0)
+    said = 0
+    for _ in range(24):
+        u, v, p, q = (random.choice([1, 2, 3, 4]) for _ in range(4))
+        u, common = u + random.choice([0, 0, 4]), random.choice([0, 1, 8])
+        limits = [random.choice(["", f" where [%u * -{random.choice([1, 4])} - %v + {random.randint(3, 9)}]"])]
+        limits += [random.choice(["", f" where [%p * -{random.choice([1, 4])} - %q + {random.randint(0, 9)}]"])]
+        written, read = terms(random, common, "%u", "%v", v), terms(random, common, "%p", "%q", q)
+        func = function("serial", written, read, (u, v, p, q), where=limits[0], when=limits[1])
+        write, wanted = places(func)
+        if covers(write, wanted):
+            said += 1
+            for iteration in range(4):
+                assert elements(wanted.block, wanted, iteration) <= elements(write.block, write, iteration), str(func)
+    assert said >= 4
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "sizes", "where", "when"),
+    [
+        ("%u * 4 + %v", "%p * 8 + %q", (4, 4, 2, 8), "", ""),
+        ("%o * 16 + %u * 4 + %v", "%o * 16 + %p * 8 + %q", (4, 4, 2, 8), "", ""),
+        ("%u * 4 + %v", "%p * 8 + %q + 1", (4, 4, 1, 8), "", ""),
+        ("%u * 4 + %v", "%p * 8 + %q", (4, 4, 2, 8), " where [%u * -4 - %v + 10]", " where [%p * -8 - %q + 10]"),
+        ("%u", "%p * 4 + %q", (63, 1, 4, 4), " where [62 - %u]", " where [%p * -4 - %q + 12]"),
+    ],
+)
+def test_elements_that_other_loops_write_are_found(
+    written: str, read: str, sizes: tuple[int, int, int, int], where: str, when: str
+) -> None:
+    func = function("parallel", written, read, sizes, where=where, when=when)
+    write, wanted = places(func)
+    assert covers(write, wanted)
+    func.verify()
+
+
+GATHERED = """
+tir.prim_func @f(%x: memref<8xf32>, %i: memref<4x8xindex>, %y: memref<4x8xf32>) {
+  %b = tir.alloc_buffer "local" : memref<8xf32>
+  tir.for parallel %o = 0 to 4 {
+    tir.for %u = 0 to EXTENT {
+      tir.block @write(%w: partial spatial 8) = [%u] reads(%x[%w] : memref<8xf32>) writes(%b[%w] : memref<8xf32>) {
+        %0 = memref.load %x[%w] : memref<8xf32>
+        memref.store %0, %b[%w] : memref<8xf32>
+      }
+    }
+    tir.for %p = 0 to 8 {
+      tir.block @read(%a: spatial 4, %r: spatial 8) = [%o, %p]
+          reads(%i[%a, %r] : memref<4x8xindex>, %b : memref<8xf32>) writes(%y[%a, %r] : memref<4x8xf32>) {
+        %0 = memref.load %i[%a, %r] : memref<4x8xindex>
+        %1 = memref.load %b[%0] : memref<8xf32>
+        memref.store %1, %y[%a, %r] : memref<4x8xf32>
+      }
+    }
+  }
+}
+"""
+
+
+def test_what_is_read_at_a_place_that_data_says_is_written_where_all_is() -> None:
+    parse_module(GATHERED.replace("EXTENT", "8"), new_ir_context()).verify()
+
+
+def test_what_an_iteration_is_not_shown_to_write_is_refused_unless_the_loop_says_that_it_is_independent() -> None:
+    text = GATHERED.replace("EXTENT", "7")
+    with pytest.raises(Diagnostic, match="parallel loop: it is not shown that each iteration of %o writes"):
+        parse_module(text, new_ir_context()).verify()
+    annotated = text.replace("%o = 0 to 4", "%o = 0 to 4 annotations {independent}")
+    parse_module(annotated, new_ir_context()).verify()
