@@ -5,6 +5,8 @@ PASSES: dict[str, str] = {
     "convert-tir-to-loops": "tir_to_loops.convert_tir_to_loops:ConvertTirToLoopsPass",
     "convert-tir-to-gpu": "tir_to_gpu.convert_tir_to_gpu:ConvertTirToGPUPass",
     "prefetch-streams": "tir_to_loops.prefetch_streams:PrefetchStreamsPass",
+    "verify-loop-accesses": "verify_loop_accesses:VerifyLoopAccessesPass",
+    "insert-loop-checks": "insert_loop_checks:InsertLoopChecksPass",
     "bufferize-graph": "graph_to_memory.bufferize_graph:BufferizeGraphPass",
     "materialize-memory": "memory_to_loops.materialize_memory:MaterializeMemoryPass",
     "convert-control-to-llvm": "control_to_llvm.convert_control_to_llvm:ConvertControlToLLVMPass",

@@ -52,7 +52,7 @@ from .loops_to_llvm.symbols import CONSTANT_TYPES, CONSTANT_VALUES
 from .machine.codegen import CodegenPool
 from .machine.kernel_cache import IN_MEMORY, CacheCounts
 from .machine.target import Target
-from .phases import Observer, pipeline
+from .phases import Observer, late_checks, pipeline
 from .read_steps import StepTable, read_steps
 from .sizes import Size
 from .threads.pool import pool_text
@@ -171,6 +171,7 @@ def compile_graph(
                 each.written(kernel or MAIN, text)
 
         if start == "llvm":
+            late_checks(start)
             _submit_parts(module, submit)
         else:
             required = PassContext.current().required_pass

@@ -104,6 +104,8 @@ def pipeline(
         ValueError: there is no phase of a name.
         UsageError: a pass from elsewhere says that it joins where there is nothing.
     """
+    from .verify_loop_accesses import VerifyLoopAccessesPass
+
     names = [name for name in _between(start, end) if name not in ("import", "object")]
     each = {name: phase_passes(name, target) for name in PHASES}
     rest = {name: rest_passes(name) for name in PHASES}
@@ -115,8 +117,9 @@ def pipeline(
     steps: list[ModulePass] = [Phase(name, each[name], observer) for name in names if name in WHOLE]
     if start == "tir" and names:
         steps += tuned(target)
-    if names and names[0] in ("loops", "llvm") and PassContext.current().get_config(BOUNDS_CHECKS, False):
-        steps += late_checks(start)
+    if start == "loops":
+        steps.append(VerifyLoopAccessesPass())
+    steps += late_checks(start)
     if apart := [name for name in names if name not in WHOLE]:
         parts = Sequential([Phase(name, each[name], observer, is_part=True) for name in apart], name="each")
         left = Sequential([Phase(name, rest[name], observer) for name in apart if name in REST], name="rest")
@@ -325,19 +328,28 @@ def gpu_passes(phase: str, gpu: Target) -> list[ModulePass]:
 
 
 def late_checks(start: str) -> list[ModulePass]:
-    """What checks accesses in a module that is scheduled already.
+    """What checks accesses in a module that is scheduled already, if that is wanted.
 
     Raises:
-        UsageError: its accesses are no longer those of blocks and buffers, whose bounds are known.
+        UsageError: its accesses are no longer those of buffers, whose bounds are known.
     """
     from ..transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
+    from .insert_loop_checks import InsertLoopChecksPass
 
-    if start != "schedule":
-        raise UsageError(
-            f"the accesses of a module at the phase '{start}' cannot be checked any more",
-            hint="checks are put in at the phase 'schedule': compile what stands there",
-        )
-    return [InsertBoundsChecksPass()]
+    if not PassContext.current().get_config(BOUNDS_CHECKS, False):
+        return []
+    match start:
+        case "schedule":
+            return [InsertBoundsChecksPass()]
+        case "loops":
+            return [InsertLoopChecksPass()]
+        case "llvm" | "object":
+            raise UsageError(
+                f"the accesses of a module at the phase '{start}' cannot be checked any more",
+                hint="checks are put in at the phases 'schedule' and 'loops': compile what stands there",
+            )
+        case _:
+            return []
 
 
 def schedule(target: Target) -> list[ModulePass]:

@@ -306,5 +306,8 @@ def test_what_is_scheduled_is_checked_and_what_is_lowered_says_that_it_is_not(
     np.testing.assert_array_equal(executable(X, GOOD), X[GOOD])
     with pytest.raises(weft.CheckError, match="index 9 lies outside of dimension 0 of %x, whose extent is 8"):
         executable(X, with_one(GOOD, 40, 9))
-    assert weft_run([str(loops), "--bounds-checks", "--quiet"]) == 2
-    assert "at the phase 'loops' cannot be checked any more" in capsys.readouterr().err
+    lowered = tmp_path / "lowered.mlir"
+    options = ["--compile-from=loops", "--compile-to=llvm", "--bounds-checks"]
+    assert weft_opt([str(loops), *options, "-o", str(lowered)]) == 0
+    assert weft_run([str(lowered), "--bounds-checks", "--quiet"]) == 2
+    assert "at the phase 'llvm' cannot be checked any more" in capsys.readouterr().err
