@@ -124,7 +124,12 @@ class _Judge:
                             yield from self.block(inner, around if isinstance(op, ShareOp) else around.unsure())
 
     def _bound(self, value: SSAValue, around: _Around) -> AffineExpr | None:
-        return bound if (bound := self.bounds.get(value)) is not None else around.affine(value)
+        if (bound := self.bounds.get(value)) is not None:
+            return bound
+        if isinstance(op := value.owner, arith.AddiOp) and not self.bounds.keys().isdisjoint(op.operands):
+            lhs, rhs = self._bound(op.lhs, around), self._bound(op.rhs, around)
+            return None if lhs is None or rhs is None else lhs + rhs
+        return around.affine(value)
 
     def _in_loop(self, loop: scf.ForOp, around: _Around) -> _Around:
         lower, upper = self._bound(loop.lb, around), self._bound(loop.ub, around)

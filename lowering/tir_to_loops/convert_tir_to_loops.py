@@ -43,7 +43,7 @@ from functools import partial
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects import func
+from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -283,11 +283,16 @@ def _lower_nest(
     buffers.update(constants_of(nest, at))
     buffers.update(plan_buffers(private_buffers(nest), at))
     if isinstance(nest, ForOp) and parallel:
-        emitter.loop(nest, block.args[-2], block.args[-1])
+        emitter.loop(nest, _from_start(nest, block.args[-2], at), _from_start(nest, block.args[-1], at))
     else:
         emitter.statement(nest)
     at.insert(func.ReturnOp())
     return function
+
+
+def _from_start(loop: ForOp, iteration: SSAValue, at: IndexBuilder) -> SSAValue:
+    """The value of a loop's variable in an iteration, which shares count from 0."""
+    return at.emit(arith.AddiOp(iteration, at.constant(loop.start))) if loop.start else iteration
 
 
 def constants_of(nest: Operation, at: IndexBuilder) -> dict[SSAValue, FlatBuffer]:

@@ -61,6 +61,24 @@ tir.prim_func @threads_share_a_parallel_loop(%y: memref<100xf32>) {
   }
 }
 
+// CHECK-LABEL: func.func private @shares_are_counted_from_where_the_loop_starts.nest_0(
+// CHECK:         %[[FIRST:.*]] = arith.addi %first, %c2 : index
+// CHECK-NEXT:    %[[LAST:.*]] = arith.addi %last, %c2 : index
+// CHECK-NEXT:    scf.for %i = %[[FIRST]] to %[[LAST]] step %c1 {
+// CHECK-NEXT:      %[[PLACE:.*]] = arith.addi %i, %cm2 : index
+// CHECK-NEXT:      %{{.*}} = memref.load %x[%[[PLACE]]] : memref<8xf32>
+// CHECK-LABEL: func.func @shares_are_counted_from_where_the_loop_starts(
+// CHECK:         %[[COUNT:.*]] = arith.constant 8 : index
+// CHECK-NEXT:    rt.share %slots[0] for %first to %last of %[[COUNT]] threads %num_threads {
+tir.prim_func @shares_are_counted_from_where_the_loop_starts(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for parallel %i = 2 to 10 {
+    tir.block @copy(%v: spatial 8) = [%i - 2] reads(%x[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
 // CHECK-LABEL: func.func private @a_vectorized_loop_becomes_vectors.nest_0(%x: memref<64xf32> {weft.may_alias}, %s: memref<4xf32>, %y: memref<64xf32> {weft.may_alias}) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c16 = arith.constant 16 : index
