@@ -246,6 +246,7 @@ PASSES = (
     upstream("PointerValueTypeRewrite", "convert-loops-to-llvm", note="pointers have no element type"),
     upstream("LowerTVMBuiltin LegalizePackedCalls", LOOPS, "convert-loops-to-llvm", note="of `tir.call packed`"),
     upstream("ApplyLayoutTransforms", "apply-schedule", note="`transform_layout` is a primitive"),
+    upstream("InjectRollingBuffer", "apply-schedule", note="`rolling_buffer` is a primitive"),
     out("InjectPrefetch", "processors prefetch regular accesses themselves"),
     out(
         "InjectDoubleBuffer InjectSoftwarePipeline ManifestSharedMemoryLocalStage LowerAsyncDMA InjectPTXAsyncCopy",
@@ -268,7 +269,6 @@ PASSES = (
         "HoistAllocates CopyComputeReordering MergeConstants RemoveConstDictAttribute",
         "of accelerators that Weft makes no code for",
     ),
-    out("InjectRollingBuffer", "rolling buffers are not built"),
     out("LowerCustomDatatypes", "element types are MLIR's; extensions add dialects"),
     out("RemoveAssume RemoveStoreUndef RemoveWeightLayoutRewriteBlock", "there is nothing of the kind to remove"),
 )

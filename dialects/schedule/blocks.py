@@ -244,6 +244,19 @@ class StorageAlignOp(Instruction):
 
 
 @instruction("block")
+class RollingBufferOp(Instruction):
+    """A buffer that a block writes keeps what the next iteration of a loop around needs too, and is no larger than what
+    one iteration needs: it is written round and round.
+
+    ```mlir
+    schedule.rolling_buffer %b {index = 0}
+    ```
+    """
+
+    index = prop_def(I64)
+
+
+@instruction("block")
 class SetAxisSeparatorOp(BufferInstruction):
     """The dimensions of a buffer between those of some numbers become dimensions of memory.
 
@@ -326,7 +339,7 @@ class TensorizeOp(Instruction):
 
 OPS: list[type[Instruction]] = [
     ComputeAtOp, ReverseComputeAtOp, ComputeInlineOp, ReverseComputeInlineOp, DecomposeReductionOp, RfactorOp,
-    DecomposePaddingOp, PadEinsumOp, SetAxisSeparatorOp, StorageAlignOp,
+    DecomposePaddingOp, PadEinsumOp, SetAxisSeparatorOp, StorageAlignOp, RollingBufferOp,
     CacheReadOp, CacheWriteOp, ReindexOp, SetScopeOp, TransformLayoutOp, TransformBlockLayoutOp, FuseItersOp,
     FuseBufferDimsOp,
     UnsafeSetDtypeOp, AnnotateOp, UnannotateOp, BlockizeOp, TensorizeOp,

@@ -111,6 +111,8 @@ class Stage:
         self.threads: dict[te.IterVar, str] = {}
         self.pragmas: list[tuple[te.IterVar, str, object]] = []
         self.alignments: list[tuple[int, int, int]] = []
+        self.rolls = False
+        """Whether what one tile of the stage has in common with the next is kept."""
 
     @property
     def op(self) -> StageOp:
@@ -124,7 +126,7 @@ class Stage:
     @property
     def is_started(self) -> bool:
         """Whether something was asked of the loops."""
-        return bool(self.actions or self.kinds or self.threads or self.pragmas or self.alignments)
+        return bool(self.actions or self.kinds or self.threads or self.pragmas or self.alignments or self.rolls)
 
     def __repr__(self) -> str:
         return f"stage({self.tensor.name}, {[axis.name for axis in self.leaf_iter_vars]})"
@@ -290,6 +292,16 @@ class Stage:
         self._check_movable("storage_align")
         self.alignments.append((self.op.axis.index(axis), factor, offset))
 
+    def rolling_buffer(self) -> None:
+        """Keep what the next iteration of the loop that the stage is computed in needs too, in a buffer that is written
+        round and round.
+
+        Raises:
+            ScheduleError: the stage is an output or an input.
+        """
+        self._check_movable("rolling_buffer")
+        self.rolls = True
+
     def _check_movable(self, what: str) -> None:
         if self.compute is None:
             raise ScheduleError(f"te: '{self.tensor.name}' is an input: there is nothing to {what}")
@@ -318,7 +330,6 @@ class Stage:
     tensorize: Callable[..., NoReturn]
     set_store_predicate: Callable[..., NoReturn]
     double_buffer: Callable[..., NoReturn]
-    rolling_buffer: Callable[..., NoReturn]
     env_threads: Callable[..., NoReturn]
     transform_layout: Callable[..., NoReturn]
 
@@ -337,7 +348,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "tensorize": ("te stages are lowered as loops", "vectorize an inner loop: it becomes the processor's instructions"),
     "set_store_predicate": ("every element of a tensor is stored once", "te.if_then_else chooses what is stored"),
     "double_buffer": ("a copy runs before what reads it", "cache_read with compute_at in an outer loop"),
-    "rolling_buffer": ("a part that is computed in a loop is kept for one iteration", "compute_at an outer loop"),
     "env_threads": ("it is of te.scan, which Weft does not do", "bind the loops of a stage"),
     "transform_layout": ("a te tensor is laid out as its shape says", "weft.tir.Schedule has transform_layout"),
 }

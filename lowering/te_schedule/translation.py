@@ -97,6 +97,9 @@ class _Translation:
         for stage in reversed(stages):
             self._place(stage)
         for stage in stages:
+            if stage.rolls:
+                self.sch.rolling_buffer(self.blocks[stage], 0)
+        for stage in stages:
             self._set_scope(stage)
         for stage in stages:
             self._finish_loops(stage)
@@ -172,7 +175,7 @@ class _Translation:
             if not stage.is_output:
                 self.sch.set_scope(self.blocks[stage], 0, stage.scope)
             return
-        if self._target(stage) is None or self._is_shared(stage) or not self._is_small(stage):
+        if stage.rolls or self._target(stage) is None or self._is_shared(stage) or not self._is_small(stage):
             return
         self.sch.set_scope(self.blocks[stage], 0, "local")
 

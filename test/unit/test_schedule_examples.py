@@ -62,6 +62,7 @@ EXAMPLES: dict[str, Callable[[Schedule], object]] = {
     "cache_read": lambda s: s.cache_read(block(s, "copy"), 0, "global"),
     "decompose_padding": lambda s: s.decompose_padding(block(s, "pad"), loops(s, "pad")[0]),
     "pad_einsum": lambda s: s.pad_einsum(block(s, "squares"), [0, 1]),
+    "rolling_buffer": lambda s: s.rolling_buffer(block(s, "twice"), 0),
     "storage_align": lambda s: s.storage_align(block(s, "first"), 0, 0, 4, 1),
     "set_axis_separator": lambda s: s.set_axis_separator(block(s, "first"), ("write", 0), [1]),
     "reindex": lambda s: s.reindex(block(s, "copy"), ("read", 0)),

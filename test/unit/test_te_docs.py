@@ -29,6 +29,7 @@ PRIMITIVES = {
     "cache_write": "before what else is asked of the stage",
     "rfactor": "",
     "storage_align": "of a stage that is not an output",
+    "rolling_buffer": "of a stage that is computed in a loop of its readers",
     "normalize": "loops start at 0",
 }
 """What there is of TVM's primitives, and what is to be said of each."""

@@ -67,6 +67,8 @@ class BlockParser:
             statements, self.init = statements[:-1], cast("ast.With", statements[-1])
         for name, outer in implied_iterators(self.scope, self.node, [*statements, self.init or last]).items():
             self._imply(name, outer)
+        if self.init is not None and all(kind != IterKind.REDUCE for kind, _ in self.iters):
+            statements, self.init = [*self.init.body, *statements], None  # each step is the first
         body = self._body(statements, None)
         init = None if self.init is None else self._body(self.init.body, self.init)
         op = BlockOp(

@@ -11,7 +11,8 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...support.diagnostics import Diagnostic
 from ..affine import simplify, substitute
-from ..loops import ForOp, loop_of
+from ..disjunctions import any_of
+from ..loops import ForOp, dimension_ranges, loop_of
 from ..symbols import Extent, as_extent, product
 from . import words
 from .scope import Iterator, Local, NotStatic, OuterIterator, Scope, Symbol
@@ -115,12 +116,29 @@ class LoopIndices:
                 return [each for value in values for each in self.conditions(value)]
             case ast.Call(func=func, args=[left, right]) if self._word(func) == "And":
                 return [*self.conditions(left), *self.conditions(right)]
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return [self._any_of(node, values)]
+            case ast.Call(func=func, args=[left, right]) if self._word(func) == "Or":
+                return [self._any_of(node, [left, right])]
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 sides = [self.expr(each) for each in (left, *comparators)]
                 found = (self._at_least_0(node, op, *pair) for op, pair in zip(ops, _pairs(sides), strict=True))
                 return [simplify(each) for each in found]
             case _:
-                raise self._error(node, "T.where takes comparisons (<, <=, >, >=) of loop indices, joined by 'and'")
+                raise self._error(
+                    node, "T.where takes comparisons (<, <=, >, >=) of loop indices, joined by 'and' and 'or'"
+                )
+
+    def _any_of(self, node: ast.expr, nodes: Sequence[ast.expr]) -> AffineExpr:
+        """An expression that is at least 0 where one of some comparisons holds."""
+        given = [self.conditions(each) for each in nodes]
+        for each, found in zip(nodes, given, strict=True):
+            if len(found) != 1:
+                raise self._error(each, "'or' stands between comparisons, not between several joined by 'and'")
+        either = any_of([found[0] for found in given], dimension_ranges(self.variables))
+        if either is None:
+            raise self._error(node, "'or' stands between comparisons of loops that are known to end")
+        return either
 
     def _at_least_0(self, node: ast.expr, op: ast.cmpop, a: AffineExpr, b: AffineExpr) -> AffineExpr:
         match op:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
+from ....dialects.tir.affine import linear
 from ....dialects.tir.alignment import BUFFER_DIM_ALIGN, alignments
 from ....dialects.tir.core import (
     AddressOfOp,
@@ -25,7 +26,7 @@ from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.dependence import check_independence
 from ....dialects.tir.legality.scopes import is_torn, nests_using
 from ....dialects.tir.legality.steps import check_steps
-from ....dialects.tir.symbols import Extent
+from ....dialects.tir.symbols import Extent, as_affine
 from ..analysis.producers import (
     allocation_of,
     blocks_between,
@@ -253,6 +254,16 @@ def check_kinds(loops: Sequence[ForOp], kind: ForKind) -> None:
             raise ScheduleError.at(
                 loop, f"is {loop.for_kind.value}, not {kind.value}", hint="choose the kinds of loops last"
             )
+
+
+def bounds_iterators_only(block: BlockOp) -> bool:
+    """Whether the predicate of `block` says no more than that its iterators stay within their extents."""
+    bounds = [
+        linear(expr)
+        for binding, extent in zip(block.bindings.data.results, block.sizes, strict=True)
+        for expr in (binding, as_affine(extent) - 1 + binding * -1)
+    ]
+    return all(linear(condition) in bounds for condition in block.conditions)
 
 
 LAST = -1

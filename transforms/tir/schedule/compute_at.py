@@ -10,7 +10,7 @@ from math import prod
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import Range, expr_range, linear, substitute
+from ....dialects.tir.affine import Range, expr_range, substitute
 from ....dialects.tir.core import (
     BlockOp,
     ForOp,
@@ -29,6 +29,7 @@ from ..analysis.regions import required_region
 from .checks import (
     FIRST,
     LAST,
+    bounds_iterators_only,
     check_inputs_stay,
     check_live,
     check_not_torn,
@@ -130,12 +131,7 @@ def check_compute_at(block: BlockOp, loop: ForOp, index: int = LAST) -> None:
     following = _following(block, loop, index)
     check_inputs_stay(block, following)
     _check_inputs_are_there(block, following)
-    bounds = [
-        linear(expr)
-        for binding, extent in zip(block.bindings.data.results, block.sizes, strict=True)
-        for expr in (binding, as_affine(extent) - 1 + binding * -1)
-    ]
-    if any(linear(condition) not in bounds for condition in block.conditions):
+    if not bounds_iterators_only(block):
         raise ScheduleError.at(block, f"{name} has a predicate that would be lost")
     _check_concurrent(block, loop, index)
 

@@ -36,6 +36,7 @@ from ..schedule.reindex import reindex, reindex_write
 from ..schedule.reverse_compute_at import reverse_compute_at
 from ..schedule.reverse_compute_inline import reverse_compute_inline
 from ..schedule.rfactor import rfactor
+from ..schedule.rolling_buffer import rolling_buffer
 from ..schedule.set_axis_separator import check_separators, set_axis_separator
 from ..schedule.storage_align import storage_align
 from ..schedule.tensorize import tensorize
@@ -286,6 +287,11 @@ def _storage_align(state: State, op: blocks.StorageAlignOp) -> Sequence[Meaning]
     return []
 
 
+def _rolling_buffer(state: State, op: blocks.RollingBufferOp) -> Sequence[Meaning]:
+    rolling_buffer(state.block(op.inputs[0]), _int(op.index))
+    return []
+
+
 def _buffer(block: BlockOp, kind: str, index: int) -> SSAValue:
     buffers = block.reads if kind == "read" else block.writes
     if not 0 <= index < len(buffers):
@@ -449,6 +455,7 @@ APPLY: dict[type[Instruction], Apply] = {
     blocks.PadEinsumOp: _pad_einsum,
     blocks.SetAxisSeparatorOp: _set_axis_separator,
     blocks.StorageAlignOp: _storage_align,
+    blocks.RollingBufferOp: _rolling_buffer,
     blocks.CacheReadOp: _cache_read,
     blocks.CacheWriteOp: _cache_write,
     blocks.SetScopeOp: _set_scope,

@@ -438,6 +438,10 @@ class Schedule:
             )
         )
 
+    def rolling_buffer(self, block: BlockRV | str, write_buffer_index: int) -> None:
+        """Let a buffer that a block writes keep what the next tile needs too, in no more room than a tile takes."""
+        self.apply(blocks.RollingBufferOp.of(self._named(block).value, index=write_buffer_index))
+
     def set_axis_separator(
         self, block: BlockRV | str, buffer: BufferName, axis_separators: Sequence[int] | None
     ) -> None:
