@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, BoolAttr, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, BoolAttr, FloatAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
@@ -175,7 +175,8 @@ class SetScopeOp(Instruction):
 
 @instruction("block")
 class TransformLayoutOp(BufferInstruction):
-    """A buffer is laid out anew: the element at some indices stands where the map leads.
+    """A buffer is laid out anew: the element at some indices stands where the map leads. Where it leaves gaps, a
+    number, or what a map from the new indices gives, stands there.
 
     ```mlir
     schedule.transform_layout %b {buffer = "write", index = 0, map = affine_map<(i, j) -> (j, i)>}
@@ -184,11 +185,14 @@ class TransformLayoutOp(BufferInstruction):
 
     map = prop_def(AffineMapAttr)
     separators = opt_prop_def(ArrayAttr)
+    pad_value = opt_prop_def()
 
     def verify_parameters(self) -> None:
         super().verify_parameters()
         if self.separators is not None and not isa(self.separators, ArrayAttr[IntegerAttr]):
             raise VerifyException("separators is a list of integers")
+        if not isinstance(self.pad_value, IntegerAttr | FloatAttr | AffineMapAttr | None):
+            raise VerifyException("pad_value is a number, or a map from the new indices to one")
 
 
 @instruction("block")

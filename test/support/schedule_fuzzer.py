@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from weft.dialects.tir.core import BlockOp, PrimFuncOp, memref_of
+from weft.dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, memref_of
 from weft.tir import BlockRV, LoopRV, Schedule, ScheduleError
 
 
@@ -69,6 +69,8 @@ def _layout(f: Fuzzer) -> None:
     kind = f.random.choice(["read", "write"])
     buffers = op.reads if kind == "read" else op.writes
     index = f.random.randrange(max(1, len(buffers)))
+    if buffers and not isinstance(buffers[index].owner, AllocBufferOp):
+        return  # what the caller gives and takes stays as it is
     rank = len(memref_of(buffers[index]).get_shape()) if buffers else 0
     order = f.random.sample(range(rank), rank)
 

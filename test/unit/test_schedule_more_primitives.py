@@ -8,7 +8,7 @@ from typing import TypeAlias, cast
 
 import pytest
 from te_samples import batch_matmul, dense, layer_norm, softmax
-from tir_run import Stage, assert_computes, prim_func
+from tir_run import Stage, assert_computes, module_of, prim_func
 from xdsl.dialects.builtin import IndexType, f32
 from xdsl.ir.affine import AffineExpr
 
@@ -438,10 +438,10 @@ def test_layouts_that_lose_elements_are_refused() -> None:
     ]
     for map, reason in layouts:
         refused(lambda map=map: schedule.transform_layout(block, ("write", 0), map), schedule, reason)
+    called = Schedule(module_of(prim_func(DENSE), DENSE))
+    block = called.get_block("dense", "k")
     refused(
-        lambda: schedule.transform_layout(block, ("read", 0), lambda i, j: (j, i)),
-        schedule,
-        "its callers know its layout",
+        lambda: called.transform_layout(block, ("read", 0), lambda i, j: (j, i)), called, "its callers know its layout"
     )
 
 

@@ -12,9 +12,11 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from ...support.arguments import ArgumentError, checked_methods
 from .analyzer import Analyzer
 from .answers import Range
+from .build import all_of, any_of
 from .convert import dim, substitute, to_affine
 from .iter_forms import detect_iter_map, inverse_affine_iter_map
-from .nodes import FALSE, ExprLike, IntExpr, as_expr
+from .nodes import FALSE, Const, ExprLike, IntExpr, as_expr
+from .padding import Gap, widened
 from .variables import var
 
 if TYPE_CHECKING:
@@ -120,6 +122,26 @@ class IndexMap:
         back = inverse_affine_iter_map(found.indices, outputs)
         return IndexMap(tuple(outputs), tuple(back.get(v, FALSE) for v in self.initial_indices))
 
+    def non_surjective_inverse(self, shape: Sequence[ExprLike]) -> tuple[IndexMap, IntExpr]:
+        """The way back where the elements of a buffer of `shape` leave gaps in what they become, and the condition of
+        the indices to which none comes.
+
+        Raises:
+            ArgumentError: an extent is not known, or two elements come to one place.
+        """
+        known = [Analyzer().simplify(as_expr(extent)) for extent in self._ranked(shape)]
+        extents = {v: n.value for v, n in zip(self.initial_indices, known, strict=True) if isinstance(n, Const)}
+        if len(extents) != len(known):
+            raise ArgumentError("the gaps of an index map are known where the extents are")
+        found = widened(self.final_indices, extents)
+        if isinstance(found, str):
+            raise ArgumentError(f"the index map has no inverse there: {found}")
+        outputs = [var(f"i{number}") for number in range(len(self.final_indices))]
+        back = inverse_affine_iter_map(found.indices, outputs)
+        before = zip(self.initial_indices, found.left, strict=True)
+        inverse = IndexMap(tuple(outputs), tuple(back.get(v, FALSE) - shift for v, shift in before))
+        return inverse, Analyzer().simplify(any_of(*(_in_gap(gap, outputs) for gap in found.gaps)))
+
     def is_equivalent_to(self, other: IndexMap) -> bool:
         """Whether both take every element to the same place."""
         if len(self.initial_indices) != len(other.initial_indices):
@@ -162,6 +184,12 @@ class IndexMap:
         if len(given) != len(self.initial_indices):
             raise ArgumentError(f"the map is of {len(self.initial_indices)} indices, and not of {len(given)}")
         return given
+
+
+def _in_gap(gap: Gap, outputs: Sequence[IntExpr]) -> IntExpr:
+    inner = sum((outputs[number] * scale for number, scale in gap.lower), as_expr(0))
+    place = inner < gap.inner.stop if gap.is_first else inner >= gap.inner.start
+    return place if gap.highest is None else all_of(outputs[gap.highest[0]].equal(gap.highest[1]), place)
 
 
 def _is_affine(expr: AffineExpr) -> bool:

@@ -32,6 +32,21 @@ def never_runs(block: BlockOp) -> bool:
     return any(loop.size == 0 for loop in enclosing_loops(block))
 
 
+def restricted_iterators(block: BlockOp) -> frozenset[int]:
+    """The iterators, by number, that conditions on a loop keep from taking all the values that the loops give."""
+    if not block.conditions or block.is_symbolic or any(loop.is_symbolic for loop in enclosing_loops(block)):
+        return frozenset()
+    whole = Space(space_of(block).ranges)
+    part = space_of(block).tightened()
+    found: set[int] = set()
+    for number, (binding, extent) in enumerate(zip(block.bindings.data.results, block.extents, strict=True)):
+        all_of_it, rest = (expr_range(binding, space.by_dimension) for space in (whole, part))
+        if all_of_it is not None and rest is not None and all_of_it[0] <= 0 and all_of_it[1] >= extent - 1:
+            if rest[0] > 0 or rest[1] < extent - 1:
+                found.add(number)
+    return frozenset(found)
+
+
 def unproved_iterators(block: BlockOp) -> list[int]:
     """The iterators, by number, that are not shown to stay within their extents."""
     if never_runs(block):

@@ -15,6 +15,7 @@ from ...support.diagnostics import Diagnostic
 from ..affine import simplify
 from ..asserts import AssertOp
 from ..blocks import BlockOp, IterKind
+from ..legality.bounds import restricted_iterators
 from ..loops import ForOp
 from ..symbols import Extent, affine_map, as_affine, as_extent, greatest
 from .arguments import Arguments
@@ -83,6 +84,7 @@ class BlockParser:
         )
         op.set_predicate(self.conditions)
         op.partial_iters = frozenset(self.partial)
+        op.partial_iters |= restricted_iterators(op)
         op.location = self.scope.source.location(self.node)
         self._declare(op)
         self._settle(op)

@@ -122,11 +122,15 @@ class LoopIndices:
                 return [self._any_of(node, [left, right])]
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 sides = [self.expr(each) for each in (left, *comparators)]
-                found = (self._at_least_0(node, op, *pair) for op, pair in zip(ops, _pairs(sides), strict=True))
-                return [simplify(each) for each in found]
+                found = [
+                    each for op, pair in zip(ops, pairwise(sides), strict=True) for each in self._compared(op, *pair)
+                ]
+                if None in found:
+                    raise self._error(node, "T.where compares with <, <=, ==, > and >=")
+                return [simplify(each) for each in found if each is not None]
             case _:
                 raise self._error(
-                    node, "T.where takes comparisons (<, <=, >, >=) of loop indices, joined by 'and' and 'or'"
+                    node, "T.where takes comparisons (<, <=, ==, >, >=) of loop indices, joined by 'and' and 'or'"
                 )
 
     def _any_of(self, node: ast.expr, nodes: Sequence[ast.expr]) -> AffineExpr:
@@ -140,18 +144,21 @@ class LoopIndices:
             raise self._error(node, "'or' stands between comparisons of loops that are known to end")
         return either
 
-    def _at_least_0(self, node: ast.expr, op: ast.cmpop, a: AffineExpr, b: AffineExpr) -> AffineExpr:
+    def _compared(self, op: ast.cmpop, a: AffineExpr, b: AffineExpr) -> list[AffineExpr | None]:
+        """Expressions that are at least 0 where a comparison holds."""
         match op:
             case ast.Lt():
-                return b + a * -1 + AffineConstantExpr(-1)
+                return [b + a * -1 + AffineConstantExpr(-1)]
             case ast.LtE():
-                return b + a * -1
+                return [b + a * -1]
             case ast.Gt():
-                return a + b * -1 + AffineConstantExpr(-1)
+                return [a + b * -1 + AffineConstantExpr(-1)]
             case ast.GtE():
-                return a + b * -1
+                return [a + b * -1]
+            case ast.Eq():
+                return [a + b * -1, b + a * -1]
             case _:
-                raise self._error(node, "T.where compares with <, <=, > and >=")
+                return [None]
 
     def _error(self, node: ast.AST, message: str, hint: str | None = None) -> Diagnostic:
         return self.scope.source.error(node, message, hint)
@@ -182,7 +189,3 @@ class Extents(LoopIndices):
 def symbol(found: Local | None) -> AffineExpr | None:
     """The expression that means a symbol."""
     return AffineExpr.symbol(found.position) if isinstance(found, Symbol) else None
-
-
-def _pairs(sides: Sequence[AffineExpr]) -> list[tuple[AffineExpr, AffineExpr]]:
-    return list(pairwise(sides))

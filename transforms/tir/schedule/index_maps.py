@@ -14,9 +14,11 @@ from xdsl.ir.affine import (
     AffineMap,
 )
 
+from ....dialects.tir.affine import simplify, substitute
 from ....dialects.tir.analyzer import Const, IntExpr, dim, from_affine
 from ....dialects.tir.analyzer.answers import Range
 from ....dialects.tir.analyzer.iter_map import IterMark, detect_iter_map
+from ....dialects.tir.analyzer.padding import Gap, widened
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,33 @@ class Bijection:
     """The box that it leads to."""
     backward: tuple[AffineExpr, ...]
     """Each old index over the new ones as dimensions."""
+
+
+@dataclass(frozen=True)
+class Padded:
+    """A map that leaves gaps, as one between larger boxes that leaves none."""
+
+    map: Bijection
+    """Of indices that are `left` more than the old ones."""
+    left: tuple[int, ...]
+    gaps: tuple[Gap, ...]
+
+
+def padded(map: AffineMap, extents: Sequence[int]) -> Padded | str:
+    """`map` over the box `extents`, as far as that has to become larger for the map to leave no gaps; or why there is
+    no such box."""
+    if map.num_dims != len(extents) or map.num_symbols:
+        return f"takes {map.num_dims} indices, not {len(extents)}"
+    iters: dict[IntExpr, int] = {dim(number): extent for number, extent in enumerate(extents)}
+    found = widened([from_affine(expr) for expr in map.results], iters)
+    if isinstance(found, str):
+        return f"does not give each index a place of its own: {found}"
+    shifted: list[AffineExpr] = [
+        AffineDimExpr(number) + AffineConstantExpr(-shift) for number, shift in enumerate(found.left)
+    ]
+    whole = AffineMap(map.num_dims, 0, tuple(simplify(substitute(expr, shifted)) for expr in map.results))
+    larger = bijection(whole, found.extents)
+    return larger if isinstance(larger, str) else Padded(larger, found.left, found.gaps)
 
 
 def bijection(map: AffineMap, extents: Sequence[int]) -> Bijection | str:

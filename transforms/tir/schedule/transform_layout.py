@@ -48,54 +48,88 @@ tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
 }
 ```
 
-The map must give each element a place of its own, without gaps. Does not: change the layout of a function's arguments,
-which its callers know, nor pad.
+The map gives each element a place of its own. Where it leaves gaps, `pad_value` says what stands there, as a number or
+as a map from the new indices: the block that writes the buffer, if there is one that does nothing but write it all in
+order, writes that too, else blocks after those that write it. What is in the gaps of an input is the callers' business.
+An argument can be laid out anew where nothing in the module calls the function.
 """
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import FunctionType, MemRefType
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
+from ....dialects.support.kernels import kernel_calls
 from ....dialects.tir.buffers import shape_of
-from ....dialects.tir.core import accessing_blocks, memref_of
+from ....dialects.tir.core import BlockOp, accessing_blocks, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
-from .checks import check_allocated, check_known, check_live, check_plain_memory
+from ..analysis.producers import allocation_of, function_of
+from .checks import check_allocated, check_known, check_live, check_not_passed, check_plain_memory
 from .copies import drop_unused_indices, move_access
 from .errors import ScheduleError
-from .index_maps import Bijection, bijection
+from .index_maps import Bijection, Padded, bijection, padded
+from .layout_gaps import check_gaps, check_pad_value, fill_gaps
 
 
-def check_transform_layout(buffer: SSAValue, map: AffineMap) -> Bijection:
+def check_transform_layout(buffer: SSAValue, map: AffineMap, pad_value: Attribute | None = None) -> Bijection | Padded:
     """Whether `buffer` can be laid out as `map` says; gives the map both ways.
 
     Raises:
-        ScheduleError: it is an argument of the function, something was said of its memory, an extent is a symbol, or
-            the map does not give each element a place of its own.
+        ScheduleError: it is an argument of a function that the module calls, something was said of its memory, an
+            extent is a symbol, or the map does not give each element a place of its own; or it leaves gaps, and
+            `pad_value` is not given, or none of the elements' type, or cannot be written there.
     """
     blocks = accessing_blocks(buffer)
-    alloc = check_allocated(buffer, "layout", "cache_read or cache_write it, and lay out the copy")
-    check_live(alloc, *blocks)
+    place = _owner(buffer, blocks)
+    check_live(*blocks)
     check_plain_memory(buffer)
-    shape = check_known(alloc, shape_of(buffer), buffer_name(buffer))
+    shape = check_known(place, shape_of(buffer), buffer_name(buffer))
     found = bijection(map, shape)
-    if isinstance(found, str):
-        raise ScheduleError.at(alloc, f"the index map {map} {found}")
-    return found
+    if not isinstance(found, str):
+        return found
+    wider = padded(map, shape)
+    if isinstance(wider, str):
+        raise ScheduleError.at(place, f"the index map {map} {found}")
+    if pad_value is None:
+        raise ScheduleError.at(place, f"the index map {map} {found}", hint="a pad_value says what stands in the gaps")
+    check_pad_value(place, pad_value, memref_of(buffer).element_type, len(map.results))
+    check_gaps(buffer, wider)
+    return wider
 
 
-def transform_layout(buffer: SSAValue, map: AffineMap) -> None:
-    """Let the element at some indices of `buffer` stand at those that `map` gives. Counterpart of TVM's
-    `transform_layout`.
+def _owner(buffer: SSAValue, blocks: list[BlockOp]) -> Operation:
+    """The operation that allocates `buffer`, or the function that it is an argument of."""
+    if allocation_of(buffer) is None and blocks:
+        func = function_of(blocks[0])
+        module = func.parent_op()
+        if module is None or not kernel_calls(module).get(func.sym_name.data):
+            check_not_passed(buffer)
+            return func
+    return check_allocated(buffer, "layout", "cache_read or cache_write it, and lay out the copy")
+
+
+def transform_layout(buffer: SSAValue, map: AffineMap, pad_value: Attribute | None = None) -> None:
+    """Let the element at some indices of `buffer` stand at those that `map` gives, and `pad_value` where none does.
+    Counterpart of TVM's `transform_layout`.
 
     Raises:
         ScheduleError: as `check_transform_layout` says.
     """
-    found = check_transform_layout(buffer, map)
-    type = MemRefType[Attribute](memref_of(buffer).element_type, list(found.extents))
+    found = check_transform_layout(buffer, map, pad_value)
+    whole = found.map if isinstance(found, Padded) else found
+    type = MemRefType[Attribute](memref_of(buffer).element_type, list(whole.extents))
     buffer._type = type  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
-    for block in accessing_blocks(buffer):
+    blocks = accessing_blocks(buffer)
+    if isinstance(buffer, BlockArgument):
+        func = function_of(blocks[0])
+        func.function_type = FunctionType.from_lists([a.type for a in func.body.block.args], [])
+    done: list[BlockOp] = []
+    if isinstance(found, Padded) and pad_value is not None:
+        done = fill_gaps(buffer, found, pad_value)
+    for block in blocks:
+        if block in done:
+            continue
         for access in block.accesses():
             if access.buffer is buffer:
                 move_access(access.op, map.results, list(access.op.indices))

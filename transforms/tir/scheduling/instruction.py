@@ -292,7 +292,7 @@ INSTRUCTION_KINDS: list[InstructionKind] = [
     _kind(blocks.RollingBufferOp, "block", "buffer_index"),
     _kind(blocks.SetAxisSeparatorOp, "block", f"{_BUFFER} axis_separators"),
     _kind(blocks.UnsafeSetDtypeOp, "block", "buffer_index dtype"),
-    _kind(blocks.TransformLayoutOp, "block", f"{_BUFFER} index_map axis_separators?"),
+    _kind(blocks.TransformLayoutOp, "block", f"{_BUFFER} index_map axis_separators? pad_value?"),
     _kind(blocks.TransformBlockLayoutOp, "block", "index_map"),
     _kind(blocks.FuseItersOp, "block", "first"),
     _kind(blocks.FuseBufferDimsOp, "block", f"{_BUFFER} first"),

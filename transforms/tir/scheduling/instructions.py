@@ -346,7 +346,7 @@ def _transform_layout(state: State, op: blocks.TransformLayoutOp) -> Sequence[Me
     buffer = _buffer(block, op.buffer.data, _int(op.index))
     separators = [] if op.separators is None else _ints(op.separators)
     check_separators(block, separators, len(op.map.data.results))
-    transform_layout(buffer, op.map.data)
+    transform_layout(buffer, op.map.data, op.pad_value)
     if separators:
         set_axis_separator(buffer, separators)
     return []

@@ -457,14 +457,14 @@ class Schedule:
         block: BlockRV | str,
         buffer: BufferName,
         index_map: IndexMap,
-        pad_value: float | None = None,
+        pad_value: float | IndexMap | None = None,
         assume_injective_transform: bool = False,
         axis_separators: Sequence[int] | None = None,
     ) -> None:
         """Lay a buffer out anew. `IndexMap.AXIS_SEPARATOR` between two indices that a function gives begins another
-        dimension of memory, as the numbers of the second of them in `axis_separators` say too. A map that would leave
-        gaps is refused, with and without a `pad_value` for them; that one gives each element a place of its own is
-        proved, and not assumed."""
+        dimension of memory, as the numbers of the second of them in `axis_separators` say too. Where the map leaves
+        gaps, `pad_value` is in them: a number, or a function of the new indices. That the map gives each element a
+        place of its own is proved, and not assumed."""
         block = self._named(block)
         kind, index = self._buffer(block, buffer)
         op = self.state.block(block.value)
@@ -472,7 +472,14 @@ class Schedule:
         rank = rank_of(buffers[index]) if 0 <= index < len(buffers) else 0
         map, separators = layout_of(index_map, rank)
         given = separators or list(axis_separators or ()) or None
-        self.apply(blocks.TransformLayoutOp.of(block.value, buffer=kind, index=index, map=map, separators=given))
+        value = pad_value
+        if value is not None and not isinstance(value, int | float):
+            value = affine_map_of(value, len(map.results))
+        self.apply(
+            blocks.TransformLayoutOp.of(
+                block.value, buffer=kind, index=index, map=map, separators=given, pad_value=value
+            )
+        )
 
     def transform_block_layout(self, block: BlockRV | str, index_map: IndexMap) -> None:
         """Address a block by other iterators."""
