@@ -95,7 +95,10 @@ def blocked(i: AffineExpr) -> object:
     return [(i + 1) // 4, (i + 1) % 4]
 
 
-@pytest.mark.parametrize("pad", [7, lambda i, j: i * 10 + j])
+PADS: list[float | ScheduleMap] = [7, lambda i, j: i * 10 + j]
+
+
+@pytest.mark.parametrize("pad", PADS)
 def test_a_writer_of_all_elements_writes_the_gaps_too(pad: float | ScheduleMap) -> None:
     schedule = of(COPIES)
     schedule.transform_layout("first", "b", blocked, pad_value=pad)
