@@ -68,6 +68,7 @@ EXPRESSIONS = (
     upstream("BufferLoad", "memref.load"),
     upstream("ProducerLoad", "memref.load", note="reads of tensors (`te`) become it"),
     out("Load", "TVM's own old form of BufferLoad"),
+    upstream("Ramp Broadcast Shuffle", "memref.load", "memref.store", note="a vector in the text is its lanes"),
     upstream("Let", "arith.constant", note="an SSA value is a name; `T.let` and assignments give one"),
     built("Call", "tir.call", note="of functions; TVM's builtins are operations, below"),
     built(
@@ -90,7 +91,9 @@ STATEMENTS = (
     upstream("ProducerStore", "memref.store"),
     built("Allocate", "tir.alloc_buffer"),
     built("AllocateConst", "tir.alloc_buffer", note="one with a value"),
-    out("DeclBuffer", "a second name for memory: an element of it is written as one of the first"),
+    upstream(
+        "DeclBuffer", "memref.load", "memref.store", note="an element of a second name for memory is one of the first"
+    ),
     upstream("SeqStmt", "builtin.module", note="a block of operations"),
     upstream("IfThenElse", "scf.if", note="in a block; around blocks it is their predicate, `where`"),
     built("Evaluate", "tir.call", note="a call whose result is not used; other values have no effect"),
@@ -115,7 +118,11 @@ DATA = (
     built("scope", "tir.alloc_buffer", note="an open set of names; a target refuses those that it has not"),
     built("axis_separators", "tir.alloc_buffer", note="an attribute; a processor's memory has one dimension"),
     built("buffer_dim_align", "tir.block", note="an attribute: rows that lie apart (`storage_align`)"),
-    out("strides elem_offset offset_factor", "a buffer that is passed is dense; `storage_align` spaces one's own"),
+    upstream(
+        "strides elem_offset offset_factor",
+        "memref.load",
+        note="of names for memory that is there (`T.decl_buffer`); a buffer that is passed is dense",
+    ),
     upstream("IndexMap", "builtin.module", note="`affine_map`"),
     upstream("Layout BijectiveLayout", "builtin.module", note="strings of relay, and `affine_map` in schedules"),
 )

@@ -115,6 +115,8 @@ class Function:
 
     @staticmethod
     def _place(argument: Argument, wanted: Input, given: object) -> npt.NDArray[np.generic]:
+        if isinstance(given, bool | int | float) and wanted.shape == () and not argument.is_output:
+            given = _scalar(given, wanted)
         array = wanted.checked(given)
         if argument.is_output and (array is not given or not array.flags.writeable):
             raise InputError(
@@ -125,6 +127,21 @@ class Function:
 
     def __repr__(self) -> str:
         return f"weft.Function({self.name}: {', '.join(argument.name for argument in self.arguments)})"
+
+
+def _scalar(number: float, wanted: Input) -> npt.NDArray[np.generic]:
+    """A Python number as an array without dimensions.
+
+    Raises:
+        InputError: it would be another number.
+    """
+    exact = wanted.dtype.kind == "f" or wanted.dtype.name == "bfloat16" or isinstance(number, bool | int)
+    try:
+        if not exact or (wanted.dtype.kind == "b" and not isinstance(number, bool)):
+            raise OverflowError
+        return np.array(number, wanted.dtype)
+    except OverflowError:
+        raise InputError(f"input '{wanted.name}' is of type {wanted.dtype.name}, and {number!r} is none") from None
 
 
 @dataclass(frozen=True)

@@ -432,7 +432,6 @@ def test_what_has_no_meaning_is_refused_at_its_place(line: str) -> None:
 FUNCTIONS_REFUSED = {
     "def f(A): pass": "'A' has no type",
     "def f(A: int): pass": "a parameter is a buffer, not int",
-    "def f(n: T.float32): pass": "a function takes buffers and sizes only, no scalars",
     'def f(n: T.int32, A: T.Buffer[(4,), "int8"]): pass': "buffers come first among the parameters",
     "def f(a: T.handle):\n    A = T.match_buffer(a, (m,))": "'m' is not defined",
     'def f(A: T.Buffer[(4,), "int8"]):\n    for i in range(A): pass': "'A' is neither a size known",
@@ -444,7 +443,24 @@ FUNCTIONS_REFUSED = {
     "def f():\n    for i in T.grid(3, 4): pass": "T.grid has 2 extents for 1 loop variables",
     "def f():\n    for i in T.thread_binding(3): pass": "T.thread_binding names a thread",
     "def f():\n    C = T.alloc_buffer((4,), scope='attic')": 'unknown scope "attic"',
-    "def f():\n    C = T.alloc_buffer((4,), strides=[2])": "a buffer is dense",
+    "def f():\n    C = T.alloc_buffer((4,), strides=[2, 1])": "2 strides for 1 dimensions",
+    "def f():\n    C = T.alloc_buffer((4,), strides=[-2])": "strides are numbers of elements",
+    "def f():\n    C = T.alloc_buffer((4,), elem_offset=-2)": "an offset is a number of elements",
+    "def f():\n    C = T.Buffer((4,))": "gives memory a shape: data=A.data",
+    "def f():\n    C = T.decl_buffer((4,), data=3)": "this is the memory of no buffer",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    C = T.Buffer((2, 3), "int8", data=A.data)': "reaches number 5",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    C = T.Buffer((2, 2), "int16", data=A.data)': "elements of i8, not i16",
+    "def f():\n    C = T.allocate([4], 'int8', 'global', False)": "memory is allocated always",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    C = T.Buffer((2, 2), "int8", data=A.data)\n    C[0] = T.int8(1)': (
+        "1 indices for a buffer of 2 dimensions"
+    ),
+    'def f(A: T.Buffer[(4,), "int8"]):\n    A[T.ramp(0, 1, 4)] = T.int8(1)': "1 lanes are stored to 4",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    A[T.ramp(0, 1, 4)] = A[T.ramp(0, 1, 2)]': "2 lanes are stored to 4",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    A[T.ramp(0, 1, 4)] = A[T.ramp(0, 1, 4)] + T.broadcast(1, 2)': (
+        "a vector of 2 lanes meets one of 4"
+    ),
+    'def f(A: T.Buffer[(4,), "int8"]):\n    A[T.ramp(0, 1, A[0])] = A[T.ramp(0, 1, 2)]': "this must be known",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    A[0] = T.shuffle([A[1]], [1])': "1 lanes are stored to 1",
     "def f():\n    C[0] = 3": "'C' is no buffer",
     "def f():\n    x = y": "'y' is not defined",
     'def f(A: T.Buffer[(4,), "int32"]):\n    x = A[0]\n    for i in range(3): A[i] = x': "has its name in a block",
@@ -799,3 +815,85 @@ def f(A: T.Buffer[(4, 8), "float32"], C: T.Buffer[(4,), "float32"]):
     assert isinstance(func, PrimFuncOp)
     a = np.ones((4, 8), np.float32)
     assert Interpreter(func)([a])[0].tolist() == [5, 5, -1, -1]
+
+
+VIEWS = """@T.prim_func
+def f(A: T.Buffer[(16, 16), "float32"], B: T.Buffer[(16, 16), "float32"]):
+    A_flat = T.decl_buffer(data=A.data, shape=(256,), dtype="float32")
+    B_flat = T.Buffer((256,), "float32", data=B.data)
+    same = T.Buffer((256,), "float32", data=B_flat.data)
+    P = T.allocate([256], "float32", "global")
+    C = T.decl_buffer((64, 4), "float32", data=P)
+    own = T.alloc_buffer((3, 2), "float32", strides=[5, 2])
+    with T.allocate([4], "float32") as Q:
+        with T.decl_buffer([2, 2], "float32", data=Q) as q:
+            for i in range(4):
+                q[i // 2, i % 2] = 2.0
+    for i, j in T.grid(64, 4):
+        C[i, j] = A_flat[i * 4 + j] * T.float32(2)
+    D = T.decl_buffer((16,), "float32", data=P, strides=[16], elem_offset=3)
+    for i in range(256):
+        with T.block("b"):
+            v = T.axis.spatial(256, i)
+            T.writes(B_flat[v])
+            same[v] = C[v // 4, v % 4]
+    for i in range(16):
+        B[i, 0] = D[i]
+    for i, j in T.grid(3, 2):
+        own[i, j] = 7.0
+    B[0, 15] = own[2, 1]
+"""
+
+
+def test_memory_has_other_names_and_shapes() -> None:
+    func = from_source(VIEWS)
+    assert isinstance(func, PrimFuncOp)
+    assert "own = T.alloc_buffer((13,)" in func.script()
+    a = np.random.default_rng(0).standard_normal((16, 16), np.float32)
+    b, wanted = np.zeros((16, 16), np.float32), 2 * a
+    wanted[:, 0], wanted[0, 15] = wanted.ravel()[3::16], 7
+    weft.build(func)(a, b)
+    np.testing.assert_array_equal(b, wanted)
+    assert_structural_equal(from_source(func.script()), func)
+
+
+LANES = """@T.prim_func
+def f(A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"], C: T.Buffer[(4,), "int32"]):
+    for i in range(4):
+        B[T.ramp(i * 4, 1, 4)] = A[T.ramp(i * 4 + 3, -1, 4)] * T.broadcast(A[i], 4) + T.broadcast(T.float32(1), 4)
+    with T.block("b"):
+        x = T.cast(A[T.ramp(0, 2, 8)], "int32x8")
+        C[T.Ramp(0, 1, 4)] = T.shuffle([x, T.Broadcast(7, 2)], [3, 8, 0, 1]) + T.int32x4(2)
+    B[T.ramp(0, 1, 4)] = B[T.ramp(3, -1, 4)]
+"""
+
+
+def test_a_vector_is_its_lanes_each_computed_before_one_is_stored() -> None:
+    func = from_source(LANES)
+    a = np.random.default_rng(0).random(16, np.float32) * 9
+    b, c = np.zeros(16, np.float32), np.zeros(4, np.int32)
+    weft.build(func)(a, b, c)
+    wanted = (a.reshape(4, 4)[:, ::-1] * a[:4, None] + 1).ravel()
+    wanted[:4] = wanted[3::-1].copy()
+    np.testing.assert_allclose(b, wanted, rtol=1e-6)
+    lanes = a[::2].astype(np.int32)
+    assert c.tolist() == [lanes[3] + 2, 9, lanes[0] + 2, lanes[1] + 2]
+
+
+def test_a_scalar_parameter_is_a_buffer_of_one_element_and_is_called_with_a_number() -> None:
+    func = from_source("""@T.prim_func
+def f(A: T.Buffer[(4,), "float32"], x: T.float32, b: T.bool, B: T.Buffer[(4,), "float32"]):
+    for i in range(4):
+        if b:
+            B[i] = A[i] * x
+""")
+    assert isinstance(func, PrimFuncOp)
+    assert 'x: T.Buffer[(), "float32"]' in func.script()
+    run, a, b = weft.build(func), np.ones(4, np.float32), np.zeros(4, np.float32)
+    run(a, 2.5, True, b)
+    assert b.tolist() == [2.5] * 4
+    run(a, np.float32(3), np.bool_(False), b)
+    assert b.tolist() == [2.5] * 4
+    for wrong in ((a, 2.5, 1, b), (a, "2", True, b)):
+        with pytest.raises(weft.Diagnostic, match=r"is none|dtype"):
+            run(*wrong)

@@ -22,6 +22,7 @@ from .arguments import Arguments
 from .calls import CALLED, call
 from .emitter import Emitter, Value
 from .expressions import Expressions
+from .lanes import Vector, lane_name, lane_of, lanes_of
 from .loop_indices import Extents, IteratorIndices, LoopIndices
 from .outside import is_access, touch
 from .parts import without_parts
@@ -275,6 +276,11 @@ class BlockParser:
 
     def _let(self, name: str, value: ast.expr, annotation: ast.expr | None, at: Expressions) -> None:
         """A name for a value."""
+        if (lanes := lanes_of(self.scope, value)) is not None:
+            for lane in range(lanes):
+                self._let(lane_name(name, lane), lane_of(self.scope, value, lane), None, at)
+            self.scope.local[name] = Constant(Vector(lanes))
+            return
         term = at.term(value)
         if annotation is not None:
             word = self.scope.word(annotation)
@@ -295,10 +301,22 @@ class BlockParser:
         buffer = self.scope.local.get(target.value.id) if isinstance(target.value, ast.Name) else None
         if not isinstance(buffer, Buffer):
             raise self._error(target, f"'{ast.unparse(target.value)}' is no buffer")
-        indices = at.indices(buffer, target)
-        stored = at.value(value, buffer.type.element_type, buffer.unsigned)
+        lanes = lanes_of(self.scope, target)
+        if lanes != (given := lanes_of(self.scope, value)):
+            raise self._error(
+                value, f"{given or 1} lanes are stored to {lanes or 1}", "T.broadcast(x, 4) is x in four lanes"
+            )
+        pairs: list[tuple[ast.expr, ast.expr]] = [(target, value)]
+        if lanes is not None:
+            pairs = [(lane_of(self.scope, target, n), lane_of(self.scope, value, n)) for n in range(lanes)]
+        found: list[tuple[list[SSAValue], Value]] = []
+        for place, each in pairs:
+            assert isinstance(place, ast.Subscript)
+            indices = at.indices(buffer, place)
+            found.append((indices, at.value(each, buffer.type.element_type, buffer.unsigned)))
         at.emitter.location = self.scope.source.location(target)
-        at.emitter.store(stored.ssa, buffer.ssa, indices)
+        for indices, stored in found:
+            at.emitter.store(stored.ssa, buffer.ssa, indices)
 
     def _if(self, statement: ast.If, at: Expressions) -> None:
         try:

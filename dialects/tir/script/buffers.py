@@ -118,8 +118,8 @@ def annotated(scope: Scope, node: ast.expr) -> Described | None:
         case ast.Call(func=base) if scope.word(base) == "handle":
             return None
         case _ if scope.word(node) in words.DTYPES:
-            hint = "sizes are T.int32 or T.int64; pass others in a buffer of one element"
-            raise scope.source.error(node, "a function takes buffers and sizes only, no scalars", hint)
+            word = words.ALIASES.get(scope.word(node) or "", scope.word(node) or "")
+            return Described(words.element_type(word), (), word.startswith("uint"))
         case _:
             hint = 'such as T.Buffer[(16, 16), "float32"], or T.handle and T.match_buffer'
             raise scope.source.error(node, f"a parameter is a buffer, not {ast.unparse(node)}", hint)

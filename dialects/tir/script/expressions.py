@@ -183,6 +183,8 @@ class Expressions:
                 return value
             case None if node.id not in self.scope.python:
                 raise self.scope.unknown(node)
+            case Buffer(ssa, unsigned, True):
+                return Value(self.emitter.load(ssa, []), unsigned)
             case Buffer():
                 raise self._error(node, f"'{node.id}' is a buffer", f"read an element: {node.id}[...]")
             case None | Constant():

@@ -34,6 +34,8 @@ from .modules import IRModule
 from .outer_blocks import OuterBlockParser, is_outer, iterators_of, restrict
 from .scope import Buffer, Constant, Handle, NotStatic, Scope, Symbol, Words, harmless
 from .source import Source
+from .views import allocation, declaration, memory_of, own_memory, view_of, without_view
+from .words import DTYPES
 
 LOOPS = {
     "serial": ForKind.SERIAL, "parallel": ForKind.PARALLEL, "vectorized": ForKind.VECTORIZED,
@@ -146,7 +148,8 @@ class FunctionParser:
             argument = body.insert_arg(found.type, len(body.args))
             argument.name_hint = parameter.arg
             shapes.append(found.shape)
-            buffer = Buffer(argument, found.unsigned)
+            is_scalar = parameter.annotation is not None and self.scope.word(parameter.annotation) in DTYPES
+            buffer = Buffer(argument, found.unsigned, is_scalar)
             is_handle = parameter.arg in matched
             self.scope.local[parameter.arg] = Handle(parameter.arg) if is_handle else buffer
             if is_handle:
@@ -218,11 +221,34 @@ class FunctionParser:
                 case ast.Expr(value=ast.Call(func=func) as call) if self.scope.word(func) == "launch_thread":
                     self._launch(call, None, statements[number + 1 :], body)
                     return
+                case ast.Assign() | ast.With() if (found := declaration(self.scope, statement)) is not None:
+                    self._declare(*found, statements[number + 1 :], body)
+                    return
                 case ast.Assign() | ast.AnnAssign() if is_value(self.scope, statement):
                     self._value(statements[number:], body)
                     return
                 case _:
                     self._one(statement, body)
+
+    def _declare(
+        self, name: str, call: ast.Call, inner: Sequence[ast.stmt] | None, rest: Sequence[ast.stmt], body: Block
+    ) -> None:
+        """`V = T.decl_buffer(...)`, a buffer in memory that is there or of its own, and the statements that follow."""
+        memory = memory_of(self.scope, call)
+        if memory is None:
+            self._alloc(name, own_memory(self.scope, call), body)
+            own = self.scope.local[name]
+            assert isinstance(own, Buffer)
+            memory = name, own
+        view = view_of(self.scope, name, call, *memory)
+        if view is None:
+            self.scope.local[name] = memory[1]
+        elif inner is None:
+            rest = without_view(self.scope, view, rest)
+        else:
+            inner = without_view(self.scope, view, inner)
+        self._statements(inner or (), body)
+        self._statements(rest, body)
 
     def _one(self, statement: ast.stmt, body: Block) -> None:
         match statement:
@@ -278,7 +304,7 @@ class FunctionParser:
                 raise self._error(value, "T.match_buffer says what a parameter is", "its first argument is a T.handle")
             buffer.ssa.name_hint = name
             self.scope.local[name] = buffer
-        elif isinstance(value, ast.Call) and word == "alloc_buffer":
+        elif isinstance(value, ast.Call) and word in ("alloc_buffer", "allocate"):
             self._alloc(name, value, body)
         elif isinstance(value, ast.Call) and word == "allocate_const":
             self._constant(name, value, body)
@@ -300,6 +326,8 @@ class FunctionParser:
                 ) from None
 
     def _alloc(self, name: str, call: ast.Call, body: Block) -> None:
+        if self.scope.word(call.func) == "allocate":  # T.allocate(extents, dtype, scope), without a condition
+            call = allocation(self.scope, call)
         found = described(self.scope, call, "T.alloc_buffer", (), scopes=True)
         scopes = [keyword.value for keyword in call.keywords if keyword.arg == "scope"]
         scope = Arguments(self.scope, call, "T.alloc_buffer").literal(scopes[0]) if scopes else "global"
@@ -379,6 +407,10 @@ class FunctionParser:
     def _with(self, statement: ast.With, word: str | None, call: ast.Call, names: ast.expr | None, body: Block) -> None:
         if word == "launch_thread":
             self._launch(call, names, statement.body, body)
+            return
+        if word == "allocate" and isinstance(names, ast.Name):
+            self._alloc(names.id, call, body)
+            self._statements(statement.body, body)
             return
         if word == "attr":
             self._attribute(call)

@@ -44,6 +44,8 @@ class Buffer:
 
     ssa: SSAValue
     unsigned: bool = False
+    is_scalar: bool = False
+    """Whether its name means its only element."""
 
     @property
     def type(self) -> MemRefType[Attribute]:
