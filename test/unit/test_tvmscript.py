@@ -459,8 +459,10 @@ FUNCTIONS_REFUSED = {
     'def f(A: T.Buffer[(4,), "int8"]):\n    A[T.ramp(0, 1, 4)] = A[T.ramp(0, 1, 4)] + T.broadcast(1, 2)': (
         "a vector of 2 lanes meets one of 4"
     ),
+    'def f(A: T.Buffer[(4,), "int8"]):\n    A[0:4] = T.shuffle([A[1], A[2]], [1, 2, 0, 0])': "have not so many lanes",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    A[0:] = T.broadcast(T.int8(1), 4)': "a first element and an end",
     'def f(A: T.Buffer[(4,), "int8"]):\n    A[T.ramp(0, 1, A[0])] = A[T.ramp(0, 1, 2)]': "this must be known",
-    'def f(A: T.Buffer[(4,), "int8"]):\n    A[0] = T.shuffle([A[1]], [1])': "1 lanes are stored to 1",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    A[0] = T.shuffle([A[1], A[2]], [1, 0])': "2 lanes are stored to 1",
     "def f():\n    C[0] = 3": "'C' is no buffer",
     "def f():\n    x = y": "'y' is not defined",
     'def f(A: T.Buffer[(4,), "int32"]):\n    x = A[0]\n    for i in range(3): A[i] = x': "has its name in a block",
@@ -864,7 +866,10 @@ def f(A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"], C: T.Buffer[
     with T.block("b"):
         x = T.cast(A[T.ramp(0, 2, 8)], "int32x8")
         C[T.Ramp(0, 1, 4)] = T.shuffle([x, T.Broadcast(7, 2)], [3, 8, 0, 1]) + T.int32x4(2)
-    B[T.ramp(0, 1, 4)] = B[T.ramp(3, -1, 4)]
+    B[0:4] = B[T.ramp(3, -1, 4)]
+    for i in T.parallel(2):
+        B[i * 4 + 4 : i * 4 + 8] = B[i * 4 + 4 : i * 4 + 8] + T.broadcast(T.float32(1), 4)
+        B[i + 14 : i + 15] = T.float32(0)
 """
 
 
@@ -875,6 +880,8 @@ def test_a_vector_is_its_lanes_each_computed_before_one_is_stored() -> None:
     weft.build(func)(a, b, c)
     wanted = (a.reshape(4, 4)[:, ::-1] * a[:4, None] + 1).ravel()
     wanted[:4] = wanted[3::-1].copy()
+    wanted[4:12] += 1
+    wanted[14:] = 0
     np.testing.assert_allclose(b, wanted, rtol=1e-6)
     lanes = a[::2].astype(np.int32)
     assert c.tolist() == [lanes[3] + 2, 9, lanes[0] + 2, lanes[1] + 2]

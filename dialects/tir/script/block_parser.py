@@ -151,11 +151,13 @@ class BlockParser:
         self.bindings.append(simplify(binding + AffineConstantExpr(-start)))
 
     def _imply(self, name: str, around: OuterIterator | ForOp) -> None:
-        """An iterator of what stands around the block: one of an outer block, or a loop, whose order then stays."""
+        """An iterator of what stands around the block: one of an outer block, or a loop, whose order then stays, unless
+        its iterations are said to run at once."""
         if isinstance(around, OuterIterator):
             self._add(name, around.kind, around.start, around.extent, self.loops.of(around))
             return
-        self._add(name, IterKind.OPAQUE, around.start, _end(around), self.loops.dimension(around))
+        kind = IterKind.SPATIAL if around.for_kind.is_concurrent else IterKind.OPAQUE
+        self._add(name, kind, around.start, _end(around), self.loops.dimension(around))
 
     def _axis(self, target: ast.Name, word: str, given: ast.Call) -> None:
         """`vi = T.axis.spatial(128, i * 4 + j)`."""
@@ -302,13 +304,13 @@ class BlockParser:
         if not isinstance(buffer, Buffer):
             raise self._error(target, f"'{ast.unparse(target.value)}' is no buffer")
         lanes = lanes_of(self.scope, target)
-        if lanes != (given := lanes_of(self.scope, value)):
+        if (lanes or 1) != ((given := lanes_of(self.scope, value)) or 1):
             raise self._error(
                 value, f"{given or 1} lanes are stored to {lanes or 1}", "T.broadcast(x, 4) is x in four lanes"
             )
         pairs: list[tuple[ast.expr, ast.expr]] = [(target, value)]
-        if lanes is not None:
-            pairs = [(lane_of(self.scope, target, n), lane_of(self.scope, value, n)) for n in range(lanes)]
+        if (count := lanes or given) is not None:
+            pairs = [(lane_of(self.scope, target, n), lane_of(self.scope, value, n)) for n in range(count)]
         found: list[tuple[list[SSAValue], Value]] = []
         for place, each in pairs:
             assert isinstance(place, ast.Subscript)

@@ -117,8 +117,8 @@ def annotated(scope: Scope, node: ast.expr) -> Described | None:
             return None
         case ast.Call(func=base) if scope.word(base) == "handle":
             return None
-        case _ if scope.word(node) in words.DTYPES:
-            word = words.ALIASES.get(scope.word(node) or "", scope.word(node) or "")
+        case _ if (word := scope.word(node)) is not None and words.ALIASES.get(word, word) in words.DTYPES:
+            word = words.ALIASES.get(word, word)
             return Described(words.element_type(word), (), word.startswith("uint"))
         case _:
             hint = 'such as T.Buffer[(16, 16), "float32"], or T.handle and T.match_buffer'

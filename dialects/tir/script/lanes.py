@@ -2,8 +2,8 @@
 
 A block computes scalars, and machine code gets its vectors from loops of kind `vectorized` and from what stands side by
 side in a block. So a vector is its lanes: a statement on vectors is one for each lane, in order, in which `T.ramp(b, s,
-n)` is `b + s * lane`, `T.broadcast(x, n)` is `x`, and `T.shuffle(vectors, lanes)` is one lane of the vectors, which
-stand one behind the other. Every lane is computed before the first is stored.
+n)` and the slice `b : b + s * n : s` are `b + s * lane`, `T.broadcast(x, n)` is `x`, and `T.shuffle(vectors, lanes)` is
+one lane of the vectors, which stand one behind the other. Every lane is computed before the first is stored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ import re
 from copy import deepcopy
 from dataclasses import dataclass
 
+from xdsl.ir.affine import AffineConstantExpr
+
+from ..affine import simplify
 from .arguments import Arguments, literal
+from .loop_indices import IteratorIndices
 from .scope import Constant, Scope
 
 MAX_LANES = 1024
@@ -41,6 +45,8 @@ def lanes_of(scope: Scope, node: ast.AST) -> int | None:
     """
     if isinstance(node, ast.Call | ast.Name) and (made := _made(scope, node)) is not None:
         return made
+    if isinstance(node, ast.Slice):
+        return _length(scope, node)
     found: int | None = None
     for inner in ast.iter_child_nodes(node):
         lanes = lanes_of(scope, inner)
@@ -48,6 +54,21 @@ def lanes_of(scope: Scope, node: ast.AST) -> int | None:
             raise scope.source.error(inner, f"a vector of {lanes} lanes meets one of {found}")
         found = found if lanes is None else lanes
     return found
+
+
+def _length(scope: Scope, node: ast.Slice) -> int:
+    """The lanes of `A[i * 4 : i * 4 + 4]`."""
+    if node.lower is None or node.upper is None:
+        raise scope.source.error(node, "a vector has a first element and an end", "A[0:16]")
+    indices = IteratorIndices(scope)
+    found = simplify(indices.expr(node.upper) + indices.expr(node.lower) * -1)
+    step = 1 if node.step is None else literal(scope, node.step)
+    if not isinstance(found, AffineConstantExpr) or not isinstance(step, int) or step < 1:
+        raise scope.source.error(node, "a vector has a number of elements that is known here")
+    count = -(-found.value // step)
+    if not 1 <= count <= MAX_LANES:
+        raise scope.source.error(node, f"a vector has 1 to {MAX_LANES} lanes, not {count}")
+    return count
 
 
 def _word(scope: Scope, node: ast.Call) -> str:
@@ -103,6 +124,12 @@ class _Lane(ast.NodeTransformer):
             func = _at(ast.Attribute(node.func.value, scalar, ast.Load()), node.func)
             node = ast.copy_location(ast.Call(func, node.args, node.keywords), node)
         return self.generic_visit(node)
+
+    def visit_Slice(self, node: ast.Slice) -> ast.AST:
+        assert node.lower is not None
+        step = ast.Constant(1) if node.step is None else node.step
+        place = ast.BinOp(self.visit(node.lower), ast.Add(), ast.BinOp(step, ast.Mult(), ast.Constant(self.lane)))
+        return _at(place, node.lower)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         scalar = _scalar(node.value) if isinstance(node.value, str) else None

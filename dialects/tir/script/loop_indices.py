@@ -112,6 +112,8 @@ class LoopIndices:
             Diagnostic: it is no conjunction of inequalities of affine expressions.
         """
         match node:
+            case ast.Constant(value=True):
+                return []
             case ast.BoolOp(op=ast.And(), values=values):
                 return [each for value in values for each in self.conditions(value)]
             case ast.Call(func=func, args=[left, right]) if self._word(func) == "And":

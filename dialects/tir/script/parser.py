@@ -24,7 +24,7 @@ from ..legality.midway import verify_midway
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
 from ..symbols import Extent, as_affine, as_extent
-from .alone import are_alone, is_value
+from .alone import LAYOUT, are_alone, is_value
 from .arguments import Arguments, attributes_of
 from .attributes import attribute_of
 from .block_parser import BlockParser
@@ -35,7 +35,7 @@ from .outer_blocks import OuterBlockParser, is_outer, iterators_of, restrict
 from .scope import Buffer, Constant, Handle, NotStatic, Scope, Symbol, Words, harmless
 from .source import Source
 from .views import allocation, declaration, memory_of, own_memory, view_of, without_view
-from .words import DTYPES
+from .words import ALIASES, DTYPES
 
 LOOPS = {
     "serial": ForKind.SERIAL, "parallel": ForKind.PARALLEL, "vectorized": ForKind.VECTORIZED,
@@ -148,7 +148,8 @@ class FunctionParser:
             argument = body.insert_arg(found.type, len(body.args))
             argument.name_hint = parameter.arg
             shapes.append(found.shape)
-            is_scalar = parameter.annotation is not None and self.scope.word(parameter.annotation) in DTYPES
+            word = None if parameter.annotation is None else self.scope.word(parameter.annotation)
+            is_scalar = word is not None and ALIASES.get(word, word) in DTYPES
             buffer = Buffer(argument, found.unsigned, is_scalar)
             is_handle = parameter.arg in matched
             self.scope.local[parameter.arg] = Handle(parameter.arg) if is_handle else buffer
@@ -497,7 +498,14 @@ class FunctionParser:
             and (self.scope.word(inner.value.func) or "").startswith("axis.")
             for inner in statement.body
         )
-        return not has_axes and any(isinstance(inner, ast.For | ast.With) for inner in statement.body)
+        return not has_axes and any(
+            isinstance(inner, ast.For | ast.With)
+            or (isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call) and self._makes_buffer(inner.value))
+            for inner in statement.body
+        )
+
+    def _makes_buffer(self, call: ast.Call) -> bool:
+        return self.scope.word(call.func) in LAYOUT
 
     def _root(self, statement: ast.With, body: Block) -> None:
         """The root block says nothing of its own: what it reads and writes is the function's."""
@@ -569,7 +577,9 @@ class FunctionParser:
         try:
             value = self.scope.static(node)
         except NotStatic:
-            raise self._error(node, "the bounds of a loop are numbers that are known here") from None
+            value = Extents(self.scope).extent(node)
+            if not isinstance(value, int):
+                raise self._error(node, "the bounds of a loop are numbers that are known here") from None
         if not isinstance(value, int) or isinstance(value, bool):
             raise self._error(node, f"the bounds of a loop are whole numbers, not {value!r}")
         return value

@@ -77,6 +77,7 @@ CALLS: Mapping[str, tuple[OpType | None, OpType | None, OpType | None]] = {
 """`T.name(x, y)`: of floats, of signed and of unsigned integers."""
 
 ALIASES: Mapping[str, str] = {
+    "boolean": "bool",
     "fabs": "abs", "power": "pow", "nearbyint": "round", "indexdiv": "floordiv", "indexmod": "floormod",
 }  # fmt: skip
 """Other names of the same calls."""
