@@ -108,20 +108,27 @@ class Argument:
 
     `kind` says what: the `input`, `output` or `constant` of number `at`; so many bytes of the `arena`, from byte `at`
     on; the counters that the kernel's threads share their work by (`slots`) or the `record` of its checks, which stand
-    in the arena as well; the number of `threads`. Of several devices, `device` is the number of that whose arena, or
-    whose copy of a constant, is meant; inputs and outputs are the caller's, on the first.
+    in the arena as well; the number of `threads`; an `extent`, which is the number `at`. Of several devices, `device`
+    is the number of that whose arena, or whose copy of a constant, is meant; inputs and outputs are the caller's, on
+    the first.
     """
 
     kind: str
     at: int = 0
     bytes: int = 0
     device: int = 0
+    sizes: tuple[Size, Size] | None = None
+    """Of a graph with symbols, where they depend on those: `at` and `bytes`, which are 0 then."""
 
 
-ARGUMENTS = ("input", "output", "constant", "arena", "slots", "record", "threads")
+ARGUMENTS = ("input", "output", "constant", "arena", "slots", "record", "threads", "extent")
 """The kinds of arguments."""
-BUFFER = "buffer"
-"""The kind of a kernel's parameter that may be any memory; the others are `slots`, `record` and `threads`."""
+NUMBERS = ("threads", "extent")
+"""The kinds of arguments and parameters that are no memory."""
+BUFFER, OPEN_BUFFER = "buffer", "open_buffer"
+"""The kinds of a kernel's parameter that may be any memory: of so many bytes, or of as many as extents say."""
+PARAMETERS = (BUFFER, OPEN_BUFFER, "slots", "record", *NUMBERS)
+"""The kinds of a kernel's parameters."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +177,8 @@ class DeviceCode:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a kernel takes: a `buffer`, or `slots`, of so many bytes, a `record`, or the number of `threads`."""
+    """What a kernel takes: a `buffer`, or `slots`, of so many bytes, an `open_buffer`, a `record`, the number of
+    `threads`, or an `extent`."""
 
     kind: str
     bytes: int = 0

@@ -2,7 +2,8 @@
 
 The function is the `func.func` that `materialize-memory` makes; what is in it is known here, operation by operation. A
 function in which anything else stands, as one that was written by hand may be, has no steps; nor has a program that
-branches and calls, whose steps are not known before it runs.
+branches and calls, whose steps are not known before it runs. Where extents are known when the graph is called, places
+and sizes are read as expressions of the graph's symbols.
 """
 
 from __future__ import annotations
@@ -23,15 +24,27 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     NameLoc,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects.rt.checks import RecordOp, RecordType
 from ..dialects.rt.core import SLOT_BYTES, ShareOp, SlotsOp, SlotsType
 from ..dialects.support.checks import RECORD_BYTES
 from ..dialects.support.dtypes import byte_width
 from ..dialects.support.hints import isa
-from .abi import BUFFER, COUNTER_BYTES, INPUTS, SEGMENT_MARK, Argument, Parameter, Step
+from .abi import (
+    BUFFER,
+    COUNTER_BYTES,
+    GRAPH_SYMBOLS,
+    INPUTS,
+    OPEN_BUFFER,
+    SEGMENT_MARK,
+    Argument,
+    Parameter,
+    Step,
+    TensorSpec,
+)
 from .graph_to_memory.signature import read_signature
+from .sizes import Size, product
 
 
 @dataclass(frozen=True)
@@ -64,25 +77,23 @@ class _Unknown(Exception):
 
 
 def parameters_of(function: func.FuncOp) -> tuple[Parameter, ...] | None:
-    """What a kernel takes; nothing where it is no kernel, or one that takes extents."""
-    if any(
-        isa(type, MemRefType[Attribute]) and DYNAMIC_INDEX in type.get_shape() for type in function.function_type.inputs
-    ):
-        return None
+    """What a kernel takes; nothing where it is no kernel. Indices are extents, but for the last, that of threads."""
     found: list[Parameter] = []
-    for type in function.function_type.inputs:
+    types = function.function_type.inputs.data
+    for number, type in enumerate(types):
         match type:
             case MemRefType() if isa(type, MemRefType[Attribute]):
-                found.append(Parameter(BUFFER, _bytes(type)))
+                is_open = DYNAMIC_INDEX in type.get_shape()
+                found.append(Parameter(OPEN_BUFFER) if is_open else Parameter(BUFFER, _bytes(type)))
             case RecordType():
                 found.append(Parameter("record", RECORD_BYTES))
             case SlotsType():
                 found.append(Parameter("slots", type.count.data * SLOT_BYTES))
             case IndexType():
-                found.append(Parameter("threads"))
+                found.append(Parameter("threads" if number == len(types) - 1 else "extent"))
             case _:
                 return None
-    return tuple(found) if found.count(Parameter("threads")) < 2 else None
+    return tuple(found)
 
 
 def _bytes(type: MemRefType[Attribute]) -> int:
@@ -95,14 +106,24 @@ class _Reading:
     def __init__(self, module: ModuleOp, main: func.FuncOp):
         inputs, outputs = read_signature(main.attributes)
         arguments = main.body.block.args
-        if not isinstance(main.body.block.last_op, func.ReturnOp) or len(arguments) != len(inputs) + len(outputs) + 2:
+        named = main.attributes.get(GRAPH_SYMBOLS)
+        symbols = len(named) if isa(named, ArrayAttr[Attribute]) else 0
+        tensors = [*inputs, *outputs]
+        if not isinstance(main.body.block.last_op, func.ReturnOp) or len(arguments) != len(tensors) + symbols + 2:
             raise _Unknown
         self.main = main
+        self.numbers: dict[SSAValue, Size] = {
+            value: ("n", number) for number, value in enumerate(arguments[len(tensors) : -2])
+        }
         self.known: dict[SSAValue, Argument] = {}
-        for number, value in enumerate(arguments[:-2]):
+        for number, (spec, value) in enumerate(zip(tensors, arguments, strict=False)):
             is_input = number < len(inputs)
             at = number if is_input else number - len(inputs)
-            self.known[value] = Argument("input" if is_input else "output", at, self._size(value))
+            kind = "input" if is_input else "output"
+            if self._is_open(value):
+                self.known[value] = Argument(kind, sizes=(at, _open_bytes(spec, value)))
+            else:
+                self.known[value] = Argument(kind, at, self._size(value))
         self.arena = arguments[-2]
         self.known[arguments[-1]] = Argument("threads")
         self.constants = {
@@ -113,6 +134,10 @@ class _Reading:
         }
 
     @staticmethod
+    def _is_open(value: SSAValue) -> bool:
+        return isa(value.type, MemRefType[Attribute]) and DYNAMIC_INDEX in value.type.get_shape()
+
+    @staticmethod
     def _size(value: SSAValue) -> int:
         if not isa(value.type, MemRefType[Attribute]):
             raise _Unknown
@@ -121,10 +146,14 @@ class _Reading:
     def steps(self) -> Iterator[Step]:
         for op in self.main.body.block.ops:
             match op:
-                case arith.ConstantOp() | func.ReturnOp():
+                case arith.ConstantOp(value=IntegerAttr() as value):
+                    self.numbers[op.result] = value.value.data
+                case func.ReturnOp():
                     pass
-                case memref.ViewOp() if op.source is self.arena and not op.sizes:
-                    self.known[op.result] = Argument("arena", _constant(op.byte_shift), self._size(op.result))
+                case _ if (size := self._computed(op)) is not None:
+                    self.numbers[op.results[0]] = size
+                case memref.ViewOp() if op.source is self.arena:
+                    self.known[op.result] = self._view(op)
                 case memref.GetGlobalOp() if (number := self.constants.get(op.name_.root_reference.data)) is not None:
                     self.known[op.memref] = Argument("constant", number, self._size(op.memref))
                 case SlotsOp() if op.memory is self.arena:
@@ -133,7 +162,7 @@ class _Reading:
                 case RecordOp() if op.memory is self.arena:
                     self.known[op.result] = Argument("record", op.offset.value.data, RECORD_BYTES)
                 case func.CallOp() if not op.results:
-                    arguments = tuple(self._known(value) for value in op.arguments)
+                    arguments = tuple(map(self._argument, op.arguments))
                     yield Step(op.callee.root_reference.data, layers_of(op.location), arguments)
                 case ShareOp() if op.extent is None:
                     yield from self._copies(op)
@@ -147,17 +176,55 @@ class _Reading:
                 raise _Unknown
             yield Step("", layers_of(op.location), (self._known(op.source), self._known(op.destination)))
 
+    def _view(self, op: memref.ViewOp) -> Argument:
+        """A part of the arena."""
+        start = self._number(op.byte_shift)
+        if not op.sizes and isinstance(start, int):
+            return Argument("arena", start, self._size(op.result))
+        element = op.result.type.element_type
+        elements = self._number(op.sizes[0]) if op.sizes else prod(op.result.type.get_shape())
+        return Argument("arena", sizes=(start, product((elements, byte_width(element)))))
+
+    def _computed(self, op: Operation) -> Size | None:
+        """The size that an operation computes, if it is one that computes sizes."""
+        match op:
+            case arith.AddiOp():
+                return "+", self._number(op.lhs), self._number(op.rhs)
+            case arith.SubiOp():
+                return "+", self._number(op.lhs), ("*", -1, self._number(op.rhs))
+            case arith.MuliOp():
+                return "*", self._number(op.lhs), self._number(op.rhs)
+            case arith.DivUIOp() | arith.FloorDivSIOp():
+                return "//", self._number(op.lhs), self._number(op.rhs)
+            case arith.RemUIOp():
+                return "%", self._number(op.lhs), self._number(op.rhs)
+            case arith.MaxSIOp():
+                return "max", self._number(op.lhs), self._number(op.rhs)
+            case _:
+                return None
+
+    def _number(self, value: SSAValue) -> Size:
+        if (size := self.numbers.get(value)) is None:
+            raise _Unknown
+        return size
+
+    def _argument(self, value: SSAValue) -> Argument:
+        """What a kernel is given."""
+        if (size := self.numbers.get(value)) is not None:
+            return Argument("extent", sizes=(size, 0))
+        return self._known(value)
+
     def _known(self, value: SSAValue) -> Argument:
         if (argument := self.known.get(value)) is None:
             raise _Unknown
         return argument
 
 
-def _constant(value: SSAValue) -> int:
-    owner = value.owner
-    if not isinstance(owner, arith.ConstantOp) or not isinstance(owner.value, IntegerAttr):
+def _open_bytes(spec: TensorSpec, value: SSAValue) -> Size:
+    """The bytes of a tensor with open extents."""
+    if spec.extents is None or not isa(value.type, MemRefType[Attribute]):
         raise _Unknown
-    return owner.value.value.data
+    return product([*(("max", 0, size) for size in spec.extents), byte_width(value.type.element_type)])
 
 
 def layers_of(location: LocationAttr) -> tuple[str, ...]:

@@ -39,6 +39,14 @@ def evaluate(size: Size, symbols: Sequence[int]) -> int:
             return max(a, b)
 
 
+def product(sizes: Sequence[Size]) -> Size:
+    """The product of sizes; 1 of none."""
+    found: Size = 1
+    for size in sizes:
+        found = found * size if isinstance(found, int) and isinstance(size, int) else ("*", found, size)
+    return found
+
+
 def to_json(size: Size) -> object:
     """A size as JSON has it."""
     if isinstance(size, int):

@@ -33,8 +33,8 @@ from ..lowering.abi import (
     ABI_VERSION,
     ALIGNMENT,
     ARGUMENTS,
-    BUFFER,
     DYNAMIC,
+    PARAMETERS,
     Argument,
     CompiledGraph,
     DeviceCode,
@@ -49,6 +49,7 @@ from ..lowering.abi import (
 from ..lowering.sizes import Size, from_json, read_extents, to_json
 from .image import link_images
 from .memory import aligned_bytes
+from .step_checks import misfit
 
 if TYPE_CHECKING:
     from ..lowering.abi import NDArray
@@ -140,7 +141,7 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         "records_at": graph.records_at,
         "counter_bytes": graph.counter_bytes,
         "parameters": [[asdict(parameter) for parameter in taken] for taken in graph.parameters],
-        "steps": [asdict(step) for step in graph.steps],
+        "steps": [_described_step(step) for step in graph.steps],
         **_sizes(graph),
         "devices": [asdict(device) for device in graph.devices],
         **({"images": [sha256(data).hexdigest() for data in graph.images]} if graph.images else {}),
@@ -153,6 +154,20 @@ def _described(spec: TensorSpec) -> dict[str, object]:
     if spec.extents is None:
         return {"name": spec.name, "dtype": spec.dtype, "shape": list(spec.shape)}
     return {"name": spec.name, "dtype": spec.dtype, "extents": [to_json(size) for size in spec.extents]}
+
+
+def _described_step(step: Step) -> dict[str, object]:
+    described: dict[str, object] = asdict(step)
+    described["arguments"] = [_described_argument(argument) for argument in step.arguments]
+    return described
+
+
+def _described_argument(argument: Argument) -> dict[str, object]:
+    described: dict[str, object] = asdict(argument)
+    del described["sizes"]
+    if argument.sizes is not None:
+        described["sizes"] = [to_json(size) for size in argument.sizes]
+    return described
 
 
 def _sizes(graph: CompiledGraph) -> dict[str, object]:
@@ -216,7 +231,7 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         fields.size("records_at"),
         fields.size("counter_bytes"),
         tuple(tuple(_parameter(entry) for entry in taken) for taken in fields.groups("parameters")),
-        tuple(_step(entry) for entry in fields.each("steps")),
+        tuple(_step(entry, len(symbols)) for entry in fields.each("steps")),
         symbols,
         tuple(fields.sizes_in("pools", len(symbols))) if symbols else (),
         tuple(
@@ -228,7 +243,8 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         fields.string("extents") if fields.has("extents") else "",
     )
     read_extents(graph.extents, len(symbols))
-    _check_steps(graph)
+    if (reason := misfit(graph)) is not None:
+        raise ArtefactError(reason)
     return graph
 
 
@@ -241,38 +257,6 @@ def _checked_members(
         _check(digest, expected, f"{what} {number}")
         found.append(bytes(data))
     return tuple(found)
-
-
-def _check_steps(graph: CompiledGraph) -> None:
-    """Steps stay within what there is: they are run as they stand."""
-    if not graph.steps:
-        return
-    arenas = [each.arena_bytes for each in graph.devices] or [graph.arena_bytes]
-    sizes = {
-        "input": [spec.bytes for spec in graph.inputs],
-        "output": [spec.bytes for spec in graph.outputs],
-        "constant": [array.nbytes for array in graph.constants],
-    }
-    taken = dict(zip(graph.kernels, graph.parameters, strict=False))
-    for number, step in enumerate(graph.steps):
-        if not step.arguments:
-            raise ArtefactError(f"step {number} uses nothing")
-        wanted = taken.get(step.kernel, ()) if step.kernel else [Parameter(BUFFER, step.arguments[-1].bytes)] * 2
-        fits = len(wanted) == len(step.arguments) and step.device < len(arenas)
-        for argument, parameter in zip(step.arguments, wanted, strict=False):
-            held = sizes.get(argument.kind)
-            kind = BUFFER if argument.kind in ("arena", *sizes) else argument.kind
-            fits = fits and argument.device < len(arenas) and parameter == Parameter(kind, argument.bytes)
-            if held is not None:
-                fits = fits and argument.at < len(held) and argument.bytes <= held[argument.at]
-            elif argument.kind != "threads":
-                fits = fits and argument.at + argument.bytes <= arenas[argument.device]
-        if not fits:
-            raise ArtefactError(f"step {number} uses what is not there")
-    for code in graph.device_code:
-        buffers = len(taken.get(code.function, ()))
-        if any(number >= buffers for launch in code.launches for number in launch.arguments):
-            raise ArtefactError(f"'{code.function}' launches kernels on what it is not given")
 
 
 def _member(archive: zipfile.ZipFile, file: IO[bytes], name: str) -> tuple[memoryview, str]:
@@ -331,17 +315,24 @@ def _site(entry: _Fields) -> Site:
 
 
 def _parameter(entry: _Fields) -> Parameter:
-    return Parameter(entry.one_of("kind", (BUFFER, "slots", "record", "threads")), entry.size("bytes"))
+    return Parameter(entry.one_of("kind", PARAMETERS), entry.size("bytes"))
 
 
-def _step(entry: _Fields) -> Step:
-    arguments = tuple(
-        Argument(
-            argument.one_of("kind", ARGUMENTS), argument.size("at"), argument.size("bytes"), argument.size("device")
-        )
-        for argument in entry.each("arguments")
-    )
+def _step(entry: _Fields, symbols: int) -> Step:
+    arguments = tuple(_argument(argument, symbols) for argument in entry.each("arguments"))
     return Step(entry.string("kernel"), tuple(entry.strings("layers")), arguments, entry.size("device"))
+
+
+def _argument(entry: _Fields, symbols: int) -> Argument:
+    at, bytes, device = entry.size("at"), entry.size("bytes"), entry.size("device")
+    sizes = None
+    if entry.has("sizes"):
+        match entry.sizes("sizes", symbols):
+            case (place, length):
+                sizes = place, length
+            case _:
+                raise ArtefactError("an argument of a step has no place and length")
+    return Argument(entry.one_of("kind", ARGUMENTS), at, bytes, device, sizes)
 
 
 def _device_code(entry: _Fields) -> DeviceCode:

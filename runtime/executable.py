@@ -280,7 +280,11 @@ class Executable:
             raise UsageError(f"{repeat} repetitions: at least one is needed")
         bound = self.bind(arrays or self.example_inputs())
         inputs, outputs = ([address(array) for array in held] for held in (bound.inputs, bound.outputs))
-        return self.program.profile(inputs, outputs, self._threads, repeat)
+        if self._sizes is None:
+            return self.program.profile(inputs, outputs, self._threads, repeat)
+        program = self.program
+        assert isinstance(program, Program)  # graphs on several devices have no symbols
+        return program.profile(inputs, outputs, self._threads, repeat, self._sizes.graph_for(bound.inputs))
 
     def example_inputs(self) -> list[NDArray]:
         """Arrays that fit the inputs, the same each time: floats from 0 to 1; zeros, which are indices of anything."""

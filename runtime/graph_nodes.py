@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, CheckError
 from ..dialects.support.diagnostics import Diagnostic, did_you_mean
 from ..dialects.support.element_types import item_bytes, numpy_dtype_of
-from ..lowering.abi import ALIGNMENT, BUFFER, CompiledGraph, Parameter
+from ..lowering.abi import ALIGNMENT, BUFFER, OPEN_BUFFER, CompiledGraph, Parameter
 from ..lowering.graph_json import COPY, CPU_TYPE, LAYERS, NOP, GraphJson, Node, entries_of
 from .kernels import Kernels
 from .memory import address, aligned_bytes
@@ -204,8 +204,14 @@ def _kernel(node: Node, number: int, known: Mapping[str, Sequence[Parameter]]) -
     if wanted in (NOP, COPY):
         return ""
     for name in (wanted, re.sub(r"^tvmgen_[A-Za-z0-9]+_", "", wanted)):
-        if known.get(name):
-            return name
+        if not (taken := known.get(name)):
+            continue
+        if any(parameter.kind in ("extent", OPEN_BUFFER) for parameter in taken):
+            raise Diagnostic(
+                f"node {number} ('{node.name}') calls {wanted}, which takes extents: a graph in JSON has none",
+                hint="compile the model for one size: weft.compile(..., shapes={...})",
+            )
+        return name
     hint = did_you_mean(wanted, known) or f"there are {', '.join(known) or 'none'}"
     raise Diagnostic(f"node {number} ('{node.name}') calls {wanted}, which is not in the library", hint=hint)
 

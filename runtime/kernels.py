@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 
-from ..lowering.abi import RUN, Parameter
+from ..lowering.abi import NUMBERS, RUN, Parameter
 from .jit import LoadedObjects
 from .linker import Linker
 from .threads import pool_address
@@ -36,13 +36,13 @@ class Kernels:
         self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(pool_address(RUN))
 
     def call(self, name: str, table: int, threads: int) -> None:
-        """Call a kernel. `table` is the address of its arguments: addresses and the number of threads, 8 bytes each."""
+        """Call a kernel. `table` is the address of its arguments: addresses and numbers, 8 bytes each."""
         self._run(self._thunks[name], table, threads)
 
 
 def _thunk(number: int, parameters: Sequence[Parameter]) -> str:
     """LLVM IR of the function that calls kernel `number`."""
-    types = ["i64" if parameter.kind == "threads" else "ptr" for parameter in parameters]
+    types = ["i64" if parameter.kind in NUMBERS else "ptr" for parameter in parameters]
     lines = [
         f"declare void @weft_kernel_{number}({', '.join(types)})",
         f"define void @weft_thunk_{number}(ptr %table) {{",

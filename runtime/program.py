@@ -80,17 +80,29 @@ class Program:
                 return number + 1
         return 0
 
-    def profile(self, inputs: Sequence[int], outputs: Sequence[int], threads: int, repeat: int) -> Profile:
-        """Time every step of the graph on arrays by address, in each of `repeat` runs.
+    def profile(
+        self,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        threads: int,
+        repeat: int,
+        sized: CompiledGraph | None = None,
+    ) -> Profile:
+        """Time every step of the graph on arrays by address, in each of `repeat` runs. `sized` is what the graph is at
+        the sizes of the arrays, where it has symbols.
 
         Raises:
             CheckError: an index lies outside of an axis, where that is an error.
             Diagnostic: it is not known which steps the graph takes.
         """
         from .devices import device_by_name
+        from .step_checks import misfit
         from .stepping import Stepper
 
-        context = self.new_context()
+        graph = sized or self.graph
+        if sized is not None and (reason := misfit(sized)) is not None:
+            raise Diagnostic(reason)
+        context = self.new_context(graph.arena_bytes)
 
         def begin() -> None:
             ctypes.memset(context.address, 0, self.graph.counter_bytes)
@@ -99,7 +111,7 @@ class Program:
             if status := self.status(context):
                 raise self.failure(status, context)
 
-        stepper = Stepper(self.graph, self.code, [device_by_name("cpu")], [[address(a) for a in self.constants]])
+        stepper = Stepper(graph, self.code, [device_by_name("cpu")], [[address(a) for a in self.constants]])
         return stepper.profile(stepper.bind(inputs, outputs, [context.address], threads), begin, end, repeat)
 
     def failure(self, status: int, context: Context) -> CheckError:

@@ -7,6 +7,7 @@ is kept for the next call of the same sizes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from struct import Struct
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..dialects.support.element_types import item_bytes, numpy_dtype_of
-from ..lowering.abi import CompiledGraph, TensorSpec
+from ..lowering.abi import Argument, CompiledGraph, TensorSpec
 from ..lowering.sizes import evaluate, read_extents
 from .memory import NotEnoughMemory, aligned_bytes
 from .tensors import InputError
@@ -82,6 +83,32 @@ def shape_of(spec: TensorSpec, symbols: Sequence[int]) -> tuple[int, ...]:
     return tuple(max(0, evaluate(size, symbols)) for size in spec.extents)
 
 
+def graph_at(graph: CompiledGraph, symbols: Sequence[int], layout: Layout) -> CompiledGraph:
+    """What a graph with symbols is where they, by number, are `symbols`: a graph without any."""
+
+    def at(argument: Argument) -> Argument:
+        if argument.sizes is None:
+            return argument
+        place, bytes = (evaluate(size, symbols) for size in argument.sizes)
+        return Argument(argument.kind, place, bytes, argument.device)
+
+    inputs, outputs = (
+        tuple(TensorSpec(spec.name, spec.dtype, shape_of(spec, symbols)) for spec in specs)
+        for specs in (graph.inputs, graph.outputs)
+    )
+    steps = tuple(replace(step, arguments=tuple(map(at, step.arguments))) for step in graph.steps)
+    return replace(
+        graph,
+        inputs=inputs,
+        outputs=outputs,
+        steps=steps,
+        arena_bytes=layout.arena_bytes,
+        symbols=(),
+        pools=(),
+        extents="",
+    )
+
+
 class Sizes:
     """The sizes that a graph is called at."""
 
@@ -117,6 +144,16 @@ class Sizes:
                 said = ", ".join(f"{self._graph.symbols[number]} = {symbols[number]}" for number in self._places)
                 raise InputError(f"the graph takes inputs for which {words}, not {said}")
         return symbols
+
+    def graph_for(self, arrays: Sequence[NDArray]) -> CompiledGraph:
+        """What the graph is in a call with `arrays`.
+
+        Raises:
+            InputError: an array has another extent than follows from the others.
+            NotEnoughMemory: something is larger than any memory.
+        """
+        symbols = self.symbols(arrays)
+        return graph_at(self._graph, symbols, self.layout(symbols))
 
     def layout(self, symbols: tuple[int, ...]) -> Layout:
         """What follows from the symbols.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..dialects.support.diagnostics import Diagnostic
-from ..lowering.abi import Argument, CompiledGraph, Step
+from ..lowering.abi import NUMBERS, Argument, CompiledGraph, Step
 from .devices import Device, Event, copy
 from .jit import LoadedObjects
 from .kernels import Kernels
@@ -74,6 +74,8 @@ class Stepper:
                     return self._constants[argument.device][argument.at]
                 case "threads":
                     return threads
+                case "extent":
+                    return argument.at
                 case _:
                     return arenas[argument.device] + argument.at
 
@@ -131,7 +133,7 @@ def _buffers(step: Step, values: Sequence[int]) -> list[tuple[int, int]]:
     return [
         (place, argument.bytes)
         for place, argument in zip(values, step.arguments, strict=True)
-        if argument.kind != "threads"
+        if argument.kind not in NUMBERS
     ]
 
 

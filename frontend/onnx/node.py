@@ -304,12 +304,7 @@ class Node:
         dims = self.dims(value)
         if len(wanted) == len(dims) and all(map(te.same, wanted, dims)):
             return value
-        newshape: list[int] = []
-        for axis, dim in enumerate(wanted):
-            if isinstance(dim, int):
-                newshape.append(dim)
-            else:
-                newshape.append(0 if axis < len(dims) and te.same(dim, dims[axis]) else -1)
+        newshape = _grouped(wanted, dims) or _places(wanted, dims)
         if newshape.count(-1) <= 1 and (0 not in wanted or 0 not in dims):
             op = relay_operator("reshape")(value, newshape=newshape, allowzero=False)
             if self.emitter.computes(op):
@@ -378,3 +373,33 @@ def _default(name: str, default: T | None) -> T:
 def rank_of(value: SSAValue) -> int:
     """The rank of a tensor value."""
     return len(shape_of(value))
+
+
+def _places(wanted: Sequence[te.Dim], dims: Sequence[te.Dim]) -> list[int]:
+    """A shape as `reshape` is told it: extents, 0 for that of the data in the same place, -1 for others."""
+    return [
+        dim if isinstance(dim, int) else 0 if axis < len(dims) and te.same(dim, dims[axis]) else -1
+        for axis, dim in enumerate(wanted)
+    ]
+
+
+def _grouped(wanted: Sequence[te.Dim], dims: Sequence[te.Dim]) -> list[int] | None:
+    """A shape as `reshape` is told it, which takes the data's extents one after the other: 0 for one that stays, -3 for
+    the product of two, -4 for one that becomes two, of which one is a number. Nothing, if it is none such."""
+    told: list[int] = []
+    old, new = list(dims), list(wanted)
+    while old and new:
+        first = new.pop(0)
+        if te.same(first, old[0]):
+            told.append(0)
+            del old[:1]
+        elif len(old) > 1 and te.same(first, te.product(old[:2])):
+            told.append(-3)
+            del old[:2]
+        elif new and te.same(te.product([first, new[0]]), old[0]) and isinstance(first, int) != isinstance(new[0], int):
+            second = new.pop(0)
+            told += [-4, *(each if isinstance(each, int) else -1 for each in (first, second))]
+            del old[:1]
+        else:
+            return None
+    return None if old or new else told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,16 @@ import pytest
 from onnx import TensorProto, helper
 
 import weft
-from weft import PassContext
+from weft import PassContext, relay
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.mlir import parse_mlir
 from weft.lowering.abi import Argument
 from weft.runtime.benchmark import BenchmarkResult, benchmark
 from weft.runtime.memory import address
 from weft.runtime.profiling import Profile, StepTimes
+from weft.runtime.program import Program
+from weft.runtime.sizes import Layout, Sizes, graph_at
+from weft.runtime.step_checks import misfit
 
 GRAPH = """
 relay.func @main(%x: tensor<64x48xf32>) -> (tensor<64x16xf32>, tensor<64x48xf32>) {
@@ -109,6 +113,38 @@ relay.func @main(%rows: tensor<4x2xf32>, %which: tensor<3xi64>) -> tensor<3x2xf3
     with pytest.raises(weft.CheckError) as error:
         exe.profile(np.zeros((4, 2), np.float32), np.array([0, 9, 1]), repeat=1)
     assert error.value.index == 9 and error.value.place is not None
+
+
+def test_a_graph_of_open_extents_is_timed_at_the_sizes_of_its_arrays(tmp_path: Path) -> None:
+    x = relay.var("x", shape=(relay.Any(), 16))
+    weight = relay.const(np.full((8, 16), 0.5, np.float32))
+    exe = weft.compile(relay.Function([x], relay.nn.softmax(relay.nn.dense(x, weight))), threads=2)
+    exe.save(tmp_path / "graph.weft")
+    loaded = weft.load(tmp_path / "graph.weft")
+    assert loaded.graph.steps == exe.graph.steps and len(exe.graph.steps) == 2
+    for rows, each in ((3, exe), (100, exe), (5, loaded), (0, loaded)):
+        x = np.random.default_rng(rows).random((rows, 16), np.float32)
+        bound = each.bind([x])
+        bound.outputs[0][...] = np.nan
+        places = [[address(array) for array in arrays] for arrays in (bound.inputs, bound.outputs)]
+        assert isinstance(each.program, Program)
+        profile = each.program.profile(places[0], places[1], 2, 1, Sizes(each.graph).graph_for([x]))
+        assert np.array_equal(bound.outputs[0], each(x)), "the steps compute what the entry computes"
+        assert profile.steps[1].bytes == 2 * rows * 8 * 4
+        assert [step.kernel for step in each.profile(x, repeat=1).steps] == list(each.graph.kernels)
+    with pytest.raises(weft.Diagnostic, match="takes several shapes: say one"):
+        exe.profile()
+
+
+def test_steps_of_open_extents_stay_within_what_there_is() -> None:
+    graph = weft.compile(relay.Function([x := relay.var("x", shape=(relay.Any(), 16))], relay.exp(x))).graph
+    symbols = Sizes(graph).symbols([np.zeros((3, 16), np.float32)])
+    sized = graph_at(graph, symbols, Layout(graph, symbols))
+    assert misfit(graph) is None and misfit(sized) is None
+    first = sized.steps[0]
+    for wrong in (replace(first.arguments[0], bytes=200), replace(first.arguments[0], at=1)):
+        steps = (replace(first, arguments=(wrong, *first.arguments[1:])),)
+        assert misfit(replace(sized, steps=steps)) == "step 0 uses what is not there"
 
 
 def test_a_graph_of_the_last_phase_has_no_steps(exe: weft.Executable) -> None:

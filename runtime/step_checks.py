@@ -1,0 +1,56 @@
+"""Whether the steps of a graph stay within what there is: they are run as they stand."""
+
+from __future__ import annotations
+
+from ..lowering.abi import BUFFER, NUMBERS, OPEN_BUFFER, CompiledGraph, Parameter, Step
+
+
+def misfit(graph: CompiledGraph) -> str | None:
+    """What is wrong with the steps of a graph, if anything is. Of what depends on the graph's symbols nothing is known
+    here: that is judged when they are (`sizes.graph_at`)."""
+    if graph.steps and (reason := _wrong_step(graph)) is not None:
+        return reason
+    taken = dict(zip(graph.kernels, graph.parameters, strict=False))
+    for code in graph.device_code:
+        buffers = len(taken.get(code.function, ()))
+        if any(number >= buffers for launch in code.launches for number in launch.arguments):
+            return f"'{code.function}' launches kernels on what it is not given"
+    return None
+
+
+def _wrong_step(graph: CompiledGraph) -> str | None:
+    arenas = [each.arena_bytes for each in graph.devices] or [graph.arena_bytes]
+    sizes = {
+        "input": [spec.bytes for spec in graph.inputs],
+        "output": [spec.bytes for spec in graph.outputs],
+        "constant": [array.nbytes for array in graph.constants],
+    }
+    taken = dict(zip(graph.kernels, graph.parameters, strict=False))
+    for number, step in enumerate(graph.steps):
+        if not step.arguments:
+            return f"step {number} uses nothing"
+        wanted = taken.get(step.kernel, ()) if step.kernel else _copied(step)
+        fits = len(wanted) == len(step.arguments) and step.device < len(arenas)
+        for argument, parameter in zip(step.arguments, wanted, strict=False):
+            held = sizes.get(argument.kind)
+            kind = BUFFER if argument.kind in ("arena", *sizes) else argument.kind
+            fits = fits and argument.device < len(arenas)
+            is_open = kind == BUFFER and parameter.kind == OPEN_BUFFER
+            if argument.sizes is not None:
+                fits = fits and bool(graph.symbols) and (is_open or kind == parameter.kind == "extent")
+                continue
+            fits = fits and (is_open or parameter == Parameter(kind, argument.bytes))
+            fits = fits and min(argument.at, argument.bytes) >= 0
+            if held is not None:
+                fits = fits and argument.at < len(held) and argument.bytes <= held[argument.at]
+            elif argument.kind not in NUMBERS:
+                fits = fits and argument.at + argument.bytes <= arenas[argument.device]
+        if not fits:
+            return f"step {number} uses what is not there"
+    return None
+
+
+def _copied(step: Step) -> list[Parameter]:
+    """What a copy takes."""
+    last = step.arguments[-1]
+    return [Parameter(BUFFER, last.bytes) if last.sizes is None else Parameter(OPEN_BUFFER)] * 2
