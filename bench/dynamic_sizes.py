@@ -92,8 +92,8 @@ def main() -> None:
             flush=True,
         )
         if given.kernels:
-            for name, executable in pair.items():
-                print(name, executable.profile(*inputs, repeat=3), sep="\n", flush=True)
+            for kind, executable in pair.items():
+                print(kind, executable.profile(*inputs, repeat=3), sep="\n", flush=True)
 
 
 if __name__ == "__main__":

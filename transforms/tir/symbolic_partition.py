@@ -16,11 +16,22 @@ tir.for unrolled %i = 0 to %n - %n floordiv 6 * 6 {
 
 The main part is that of a known extent; the rest, of at most one iteration, runs the same block over fewer rows. Where
 the analyzer does not show that the rest is so short, or that a loop ends no later than it did, the loop stays as it is.
+
+Where the rows are `unrolled`, as those of a register tile, the rest is taken in tiles of known heights, each half of
+the one before: of 5 rows 3 and, twice, 1. So what a tile sums up stays in registers, whatever the extent is.
+
+```mlir
+tir.for %p = 0 to %n mod 6 floordiv 3 {
+  tir.for unrolled %i = 0 to 3 {
+    tir.block @b(%v: spatial %n) = [%n floordiv 6 * 6 + %p * 3 + %i] ...
+tir.for %p = 0 to %n mod 3 {
+  tir.for unrolled %i = 0 to 1 { ...
+```
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -30,6 +41,7 @@ from ...dialects.tir.analyzer import Analyzer, from_affine, sym, to_affine
 from ...dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
+    ForKind,
     ForOp,
     accessing_blocks,
     blocks_under,
@@ -37,7 +49,7 @@ from ...dialects.tir.core import (
     enclosing_loops,
     loop_of,
 )
-from ...dialects.tir.symbols import as_affine, as_extent, symbols_in
+from ...dialects.tir.symbols import as_affine, as_extent, dimension, symbols_in
 from .analysis.producers import function_of
 from .schedule.loops import drop_proved_conditions
 from .schedule.rebind import ValueExpr, assign, rebind
@@ -80,8 +92,82 @@ def partition_symbolic(loop: ForOp) -> None:
         rebind(block, {rest.var: ValueExpr(cut, ())})
     inner_loops = [op for op in rest.body.walk() if isinstance(op, ForOp)]
     rest.size = 1
+    if _halve(rest, inner_loops):
+        return
     for inner in inner_loops:
         shorten_symbolic(inner)
+
+
+def _halve(rest: ForOp, inner_loops: Sequence[ForOp]) -> bool:
+    """Put tiles of known heights in the place of `rest`, whose rows, some of `inner_loops`, are unrolled and end where
+    a symbol says; says whether it could."""
+    numbers = [number for number, loop in enumerate(inner_loops) if loop.for_kind == ForKind.UNROLLED and _end(loop)]
+    rows = [inner_loops[number] for number in numbers]
+    ends = {(_end(loop), loop.size) for loop in rows}
+    if len(ends) != 1 or any(
+        len([b for b in enclosing_loops(block) if b in rows]) != 1 for block in blocks_under(rest)
+    ):
+        return False
+    ((left, height),) = ends
+    assert left is not None
+    if not isinstance(height, int) or not _within(left, height):
+        return False
+    parent, last, done = rest.parent, rest, AffineExpr.constant(0)
+    assert parent is not None
+    while (height := height // 2) > 0:
+        part = clone_with_buffers(rest)
+        parent.insert_op_after(part, last)
+        last = part
+        copies = [op for op in part.body.walk() if isinstance(op, ForOp)]
+        for number in numbers:
+            _take_rows(part, copies[number], done + dimension(0) * height + dimension(1))
+            copies[number].size = height
+        part.size = as_extent(_simple(left // height))
+        done, left = _simple(done + left // height * height), _simple(left % height)
+    rest.detach()
+    rest.erase()
+    return True
+
+
+def _end(loop: ForOp) -> AffineExpr | None:
+    """Where all blocks beneath `loop` stop, if a symbol says it, and it does not end there already."""
+    if loop.is_symbolic or loop.start != 0:
+        return None
+    ends = {_simple(end) for block in blocks_under(loop) for end in (_sole_end(block, loop),) if end is not None}
+    if len(ends) != 1 or any(_sole_end(block, loop) is None for block in blocks_under(loop)):
+        return None
+    (end,) = ends
+    return end if any(True for _ in symbols_in(end)) else None
+
+
+def _sole_end(block: BlockOp, loop: ForOp) -> AffineExpr | None:
+    """Where `block` stops along `loop`, if one predicate says it, and no other speaks of the loop."""
+    var = loop.var
+    if var not in block.loop_vars:
+        return None
+    position = list(block.loop_vars).index(var)
+    mine = [condition for condition in block.conditions if position in condition.used_dims()]
+    split = linear_in(block, mine[0], var) if len(mine) == 1 else None
+    if split is None or split[0] >= 0 or split[1].to_expr().used_dims():
+        return None
+    return split[1].to_expr() // -split[0] + 1
+
+
+def _within(left: AffineExpr, height: int) -> bool:
+    """Whether `left` rows are fewer than a tile has, for all sizes."""
+    analyzer = _analyzer(left)
+    value = from_affine(left)
+    return analyzer.can_prove(value >= 0) and analyzer.can_prove(value < height)
+
+
+def _take_rows(part: ForOp, rows: ForOp, row: AffineExpr) -> None:
+    """Let the blocks beneath `rows` be at `row`, over the variables of `part` and `rows`: all of these are there."""
+    for block in blocks_under(rows):
+        position = list(block.loop_vars).index(rows.var)
+        kept = [condition for condition in block.conditions if position not in condition.used_dims()]
+        assign(block, block.bindings.data.results, kept, list(block.loop_vars))
+        rebind(block, {rows.var: ValueExpr(row, (part.var, rows.var))})
+        drop_proved_conditions(block)
 
 
 def _cuts(block: BlockOp, loop: ForOp) -> list[AffineExpr]:

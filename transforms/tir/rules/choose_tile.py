@@ -5,7 +5,7 @@ A tile's merit is what it computes for what it reads, from how the block's acces
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import gcd
@@ -25,6 +25,10 @@ NEAR_PEAK = 1.8
 
 MIN_STRIDED_MERIT = 0.4
 """Multiply-adds per cycle below which vectors whose elements lie apart are not worth putting together."""
+
+
+MAX_OPEN_ROWS = 8
+"""Rows of a tile along an extent that is a symbol: what is left over is taken in tiles of 4, 2 and 1."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,8 @@ def propose_tiles(block: BlockOp, registers: VectorRegisters) -> Tiles | None:
         return None
     extents = {i: block.likely_extents[i] for i in spatial[:-1]}
     extents[vector] = -(-extent // lanes)
-    fits = _Fits(spatial, vector, lanes, extent, extents, reuse, registers)
+    is_open = [i for i in spatial if not isinstance(block.sizes[i], int)]
+    fits = _Fits(spatial, vector, lanes, extent, extents, reuse, registers, is_open)
     candidates = [Tile(vector, lanes, None, 1, None, 1), *fits.tiles(_sizes)]
     if reuse.is_product and max(_merit(tile, extents, reuse).work for tile in candidates) < NEAR_PEAK:
         candidates += fits.tiles(_sizes_with_rest)
@@ -107,18 +112,24 @@ class _Fits:
     extents: Mapping[int, int]
     reuse: Reuse
     registers: VectorRegisters
+    open: Collection[int]
+    """The iterators whose extents are symbols: a tile leaves a rest of them that is not known."""
 
     def tiles(self, sizes: Callable[[int], Sequence[int]]) -> Iterator[Tile]:
         """The tiles whose rows are of one of the `sizes` for their extent."""
         vector, extents, reuse = self.vector, self.extents, self.reuse
         for row in (None, *self.spatial[:-1]):
             for rows in sizes(extents[row]) if row is not None else [1]:
+                if row in self.open and rows > MAX_OPEN_ROWS:
+                    continue
                 for column in (None, *self.spatial):
                     if column is not None and (column == row or extents[column] == 1):
                         continue
                     if column is not None and row is not None and not reuse.vectors_serve(row, rows):
                         continue
-                    for columns in _divisors(extents[column]) if column is not None else [1]:
+                    for columns in (
+                        _divisors(extents[column]) if column is not None and column not in self.open else [1]
+                    ):
                         if column == vector and self.extent % self.lanes and columns > 1:
                             if extents[vector] < 4 * columns:
                                 continue  # a rest of some lanes would be a large part of the work

@@ -168,13 +168,14 @@ class _MatrixProduct(_Product, ABC):
             obstacle, hint = "its weight is not a constant", "bind the parameters"
         elif transpose_data or not isinstance(tensor(self.data).element_type, AnyFloat):
             obstacle = "its data is transposed, or not of floats"
-        elif DYNAMIC in shape[1:] or (len(shape) > 2 and DYNAMIC in shape) or 4 * columns < lanes:
-            obstacle = f"{columns} columns do not fill vectors of {lanes}, or its shape is dynamic"
+        elif DYNAMIC in (shape[-1], columns) or 4 * columns < lanes:
+            obstacle = f"{columns} columns do not fill vectors of {lanes}, or their number is dynamic"
         if obstacle is not None:
             blocks.missed(self, obstacle, hint)
             return False
         data = blocks.get(self.data, PLAIN, self)
-        if len(shape) > 2:
+        as_rows = len(shape) > 2 and DYNAMIC not in shape  # a product of extents that are open is none of a kernel's
+        if as_rows:
             data = blocks.insert(ReshapeOp(data, newshape=[-1, shape[-1]]), self)
         layout = f"NK{lanes}n"
         source = "NK" if transpose_weight else "KN"
@@ -182,7 +183,7 @@ class _MatrixProduct(_Product, ABC):
         packed.name_hint = self.weight.name_hint
         product = DensePackOp(data, packed, units=columns, weight_layout=layout, out_dtype=self.out_dtype)
         result = blocks.insert(product, self)
-        if len(shape) > 2:
+        if as_rows:
             result = blocks.insert(ReshapeOp(result, newshape=shape_of(self.result)), self)
         blocks.replace_plain(self, result)
         return True

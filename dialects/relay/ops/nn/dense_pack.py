@@ -30,7 +30,7 @@ class DensePackOp(RelayOp):
     The weight is `[N / x, K, x]` in layout `NK[x]n`; `units` is the true N, where the last block is not full. In
     `NK[x]n[z]k` it is `[N / x, K / z, x, z]`, so that `z` steps of each column stand side by side.
 
-    `y[m, n] = sum_k data[m, k] * weight[n // x, k, n % x]`
+    `y[.., m, n] = sum_k data[.., m, k] * weight[n // x, k, n % x]`
 
     ```mlir
     %y = relay.nn.contrib_dense_pack %x, %w {weight_layout = "NK4n", units = 6 : i64}
@@ -64,18 +64,18 @@ class DensePackOp(RelayOp):
         data, weight = tensor(self.data), tensor(self.weight)
         layout, shape = self.layout(), data.get_shape()
         layout.check(weight.get_shape(), "the weight")
-        if len(shape) != 2:
-            raise VerifyException(f"expected data of rank 2, got {list(shape)}")
+        if len(shape) < 2:
+            raise VerifyException(f"expected data of rank 2 or more, got {list(shape)}")
         blocks, k, block, *inner = weight.get_shape()
         k = DYNAMIC if DYNAMIC in (k, *inner) else k * prod(inner)
-        if DYNAMIC not in (shape[1], k) and shape[1] != k:
-            raise VerifyException(f"the data {list(shape)} has {shape[1]} elements to sum over, the weight has {k}")
+        if DYNAMIC not in (shape[-1], k) and shape[-1] != k:
+            raise VerifyException(f"the data {list(shape)} has {shape[-1]} elements to sum over, the weight has {k}")
         units = optional_int(self.units)
         if units is None:
             units = DYNAMIC if blocks == DYNAMIC else blocks * block
         elif blocks not in (DYNAMIC, -(-units // block)):
             raise VerifyException(f"'units' is {units}, but the weight has {blocks} blocks of {block}")
-        return [TensorType(result_element(data.element_type, self.out_dtype.data), [shape[0], units])]
+        return [TensorType(result_element(data.element_type, self.out_dtype.data), [*shape[:-1], units])]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         data, weight = inputs
@@ -85,12 +85,13 @@ class DensePackOp(RelayOp):
         k = te.reduce_axis(depth, "k")
         steps = [k, *(te.reduce_axis(each, "kk") for each in inner)]
 
-        def body(i: te.IterVar, j: te.IterVar) -> te.Expr:
+        def body(*i: te.IterVar) -> te.Expr:
+            *row, j = i
             at = k * inner[0] + steps[1] if inner else k
             weights = weight[(j // block, k, j % block, *steps[1:])]
-            return te.sum(te.cast(data[i, at], sum_type) * te.cast(weights, sum_type), steps)
+            return te.sum(te.cast(data[(*row, at)], sum_type) * te.cast(weights, sum_type), steps)
 
-        product = te.compute((data.shape[0], result.get_shape()[1]), body, "dense_pack")
+        product = te.compute((*data.shape[:-1], result.get_shape()[-1]), body, "dense_pack")
         return narrow(product, result.element_type)
 
     def numpy(self, *inputs: NDArray) -> NDArray | None:
@@ -101,5 +102,5 @@ class DensePackOp(RelayOp):
         if result.element_type == i1:
             return None  # NumPy takes the disjunction for a sum
         plain = transform_array(widened(weight, result.element_type), self.layout(), parse_layout("KN"))
-        product = np.matmul(widened(data, result.element_type), plain[:, : result.get_shape()[1]])
+        product = np.matmul(widened(data, result.element_type), plain[:, : result.get_shape()[-1]])
         return product.astype(numpy_dtype(result.element_type), copy=False)
