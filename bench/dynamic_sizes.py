@@ -82,7 +82,7 @@ def main() -> None:
         else:
             inputs = [random.standard_normal((size, 3, 224, 224)).astype(np.float32)]
         pair = {"dynamic": open_size, "static": compiled(str(size), {name: inputs[0].shape})}
-        first, second = (np.asarray(executable(*inputs)) for executable in pair.values())
+        first, second = (np.asarray(executable(*inputs), np.float32) for executable in pair.values())
         error = float(np.max(np.abs(first - second)) / np.max(np.abs(second)))
         times = least(pair, inputs, given.rounds)
         ratio = times["dynamic"] / times["static"]

@@ -408,6 +408,7 @@ _STATEMENTS: dict[type[Operation], Callable[..., None]] = {
     vector.MaskedLoadOp: FunctionText.masked_load,
     vector.MaskedStoreOp: FunctionText.masked_store,
     vector.BroadcastOp: FunctionText.broadcast,
+    vector.CreateMaskOp: FunctionText.create_mask,
     vector.InsertOp: FunctionText.insert,
     scf.ForOp: FunctionText.loop,
     scf.IfOp: FunctionText.condition,

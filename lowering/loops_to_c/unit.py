@@ -143,5 +143,5 @@ class Unit:
 _PURE = (
     memref.LoadOp, memref.AllocaOp, memref.GetGlobalOp, memref.ViewOp, memref.SubviewOp, ConstantOp, vector.LoadOp,
     vector.MaskedLoadOp,
-    vector.BroadcastOp, vector.InsertOp, SlotsOp, RecordOp,
+    vector.BroadcastOp, vector.CreateMaskOp, vector.InsertOp, SlotsOp, RecordOp,
 )  # fmt: skip

@@ -192,6 +192,13 @@ class VectorText:
         value = kept(self.atom(source), of)
         self.define(result, f"{{{', '.join([value] * count)}}}")
 
+    def create_mask(self, op: vector.CreateMaskOp) -> None:
+        """Lane numbers below the given count."""
+        if op.mask_vector in self.live:
+            count = self.atom(op.mask_dim_sizes[0])
+            tests = [f"{count} > {lane}" for lane in range(lanes(op.mask_vector.type))]
+            self.define(op.mask_vector, f"{{{', '.join(tests)}}}")
+
     def insert(self, op: vector.InsertOp) -> None:
         self._put(op, op.source, op.dest, op.static_position.get_values(), op.dynamic_position)
 

@@ -94,6 +94,8 @@ class AccessEmitter:
         return self.at.emit(vector.BroadcastOp(value, vector_of(value.type, width)))
 
     def _mask(self, lanes: Lanes) -> SSAValue:
+        if lanes.mask is not None:
+            return lanes.mask
         bits = [int(lane < lanes.extent) for lane in range(lanes.width)]
         return self.at.emit(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(VectorType(i1, [lanes.width]), bits)))
 

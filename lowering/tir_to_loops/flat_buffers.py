@@ -27,7 +27,7 @@ from ...dialects.tir.core import (
 from ...dialects.tir.symbols import Extent, as_affine, as_extent, product
 from ...transforms.tir.analysis.regions import required_region
 from .index_values import IndexBuilder
-from .lanes import next_power_of_two
+from .lanes import next_power_of_two, open_trips
 
 
 def flatten_type(type: MemRefType[Attribute]) -> MemRefType[Attribute]:
@@ -163,4 +163,4 @@ def _has_masked_lanes(block: BlockOp) -> bool:
     if not loops or loops[-1].for_kind != ForKind.VECTORIZED:
         return False
     trips = loops[-1].size
-    return isinstance(trips, int) and next_power_of_two(trips) != trips
+    return open_trips(loops[-1]) is not None if not isinstance(trips, int) else next_power_of_two(trips) != trips

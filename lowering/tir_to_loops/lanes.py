@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
+
+from ...dialects.tir.core import ForOp
+from ...dialects.tir.symbols import as_affine, greatest
 
 
 def next_power_of_two(n: int) -> int:
@@ -14,10 +18,13 @@ def next_power_of_two(n: int) -> int:
 
 @dataclass(frozen=True)
 class Lanes:
-    """A loop that runs as vector lanes: its dimension and its number of iterations."""
+    """A loop that runs as vector lanes: its dimension and its number of iterations. Where that is known only when the
+    function is called, `extent` is the largest it can be, and `mask` says which lanes there are."""
 
     dim: AffineExpr
     extent: int
+    is_open: bool = False
+    mask: SSAValue | None = None
 
     @property
     def width(self) -> int:
@@ -26,4 +33,16 @@ class Lanes:
 
     @property
     def is_masked(self) -> bool:
-        return self.width != self.extent
+        return self.is_open or self.width != self.extent
+
+
+MAX_OPEN_LANES = 64
+"""The most lanes of a vector whose number is known only when the function is called."""
+
+
+def open_trips(loop: ForOp) -> int | None:
+    """The most iterations that a loop can have whose number depends on symbols, if it can run as one vector."""
+    if not loop.is_symbolic:
+        return None
+    most = greatest(as_affine(loop.size))
+    return most if 1 <= most <= MAX_OPEN_LANES else None

@@ -11,9 +11,10 @@ Every statement is lowered or refused, and a loop that cannot run as its kind sa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects import arith, scf, vector
+from xdsl.dialects.builtin import IndexType, VectorType, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
@@ -28,7 +29,7 @@ from .accesses import AccessEmitter
 from .block_bodies import BodyEmitter, Checks
 from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
-from .lanes import Lanes
+from .lanes import Lanes, open_trips
 from .vectorization import why_not_vector
 
 index = IndexType()
@@ -111,13 +112,14 @@ class LoopEmitter:
 
     def _vectorized(self, loop: ForOp) -> bool:
         """Emit a loop's blocks as vector operations; say so and do nothing where one of them cannot be."""
-        if loop.is_symbolic:
+        most = open_trips(loop)
+        if loop.is_symbolic and most is None:
             why = "the loop is not vectorized: its number of iterations is known only when the function is called"
             missed(PASS, loop, why, "split it by the number of lanes, and vectorize the inner loop")
             return False
-        if loop.trip_count <= 1:
+        if most is None and loop.trip_count <= 1:
             return False
-        lanes = Lanes(self.at.dim(loop.var), loop.trip_count)
+        lanes = Lanes(self.at.dim(loop.var), loop.trip_count if most is None else most, is_open=most is not None)
         blocks = [op for op in loop.body.block.ops if isinstance(op, BlockOp)]
         if len(blocks) != len(list(loop.body.block.ops)):
             missed(PASS, loop, "the loop is not vectorized: it holds more than blocks", "vectorize the innermost loop")
@@ -134,6 +136,10 @@ class LoopEmitter:
                     "vectorize a loop along which every access is contiguous or stands still",
                 )
                 return False
+        if lanes.is_open:
+            type = VectorType(i1, [lanes.width])
+            mask = self.at.emit(vector.CreateMaskOp.build(operands=[[self.at.extent(loop.size)]], result_types=[type]))
+            lanes = replace(lanes, mask=mask)
         for block in blocks:
             self._block(block, lanes)
         return True

@@ -64,6 +64,8 @@ def _varies(
                     return "it does not write neighbouring elements"
             elif stride is None:
                 return "it reads elements whose distance differs"
+            elif lanes.is_open and stride not in (0, 1):
+                return "it reads elements that lie apart, of a number that is known only when it is called"
             elif stride:
                 varying.add(op.res)
         elif isinstance(op, scf.IfOp):

@@ -11,7 +11,11 @@ matrix product that has other than two dimensions.
 One walk in the order of the block. A reshape moves on as long as its users are such operators; their other operands
 must be as large as the result, at least along all dimensions that the reshape changes (they are reshaped too, to no
 cost), or vary only along last dimensions that it keeps. It also moves behind reductions and softmax along such
-dimensions, so that rows are counted in one way from product to product. Only static shapes. TVM has no such pass.
+dimensions, so that rows are counted in one way from product to product.
+
+Where extents are open, a reshape moves that only joins two dimensions or takes one apart, and keeps the others
+(`newshape` of 0, -3 and -4); what it meets varies along last dimensions that it keeps. One that undoes another, which
+it now stands behind, goes with it. TVM has no such pass.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from math import prod
 from typing import ClassVar
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.relay.base import (
@@ -31,7 +36,9 @@ from ...dialects.relay.base import (
     ReshapeLike,
     Value,
     fusion_pattern,
+    ints,
     is_static,
+    is_true,
     normalize_axis,
     shape_of,
 )
@@ -62,7 +69,13 @@ def sink_reshapes(block: Block) -> bool:
     """What reshapes have made of such, and what it was."""
     changed = False
     for op in list(block.ops):
-        if not isinstance(op, RelayOp) or not all(map(is_static, op.result_types)):
+        if not isinstance(op, RelayOp) or not all(isinstance(type, TensorType) for type in op.result_types):
+            continue
+        if op.operands and op.operands[0] in reshaped and undoes(op, op.operands[0]):
+            op.results[0].replace_all_uses_with(reshaped[op.operands[0]])
+            op.detach()
+            op.erase()
+            changed = True
             continue
         if isinstance(op, ReduceOp | SoftmaxOp) and op.data in reshaped:
             if (view := _sink_rows(op, reshaped)) is not None:
@@ -72,11 +85,11 @@ def sink_reshapes(block: Block) -> bool:
         elif fusion_pattern(type(op)) == Fusion.OUT_ELEMWISE_FUSABLE:
             fusable.update(op.results)
         elif op.has_trait(ReshapeLike):
-            if op.operands[0] in fusable:
+            if op.operands[0] in fusable and (is_static(op.result_types[0]) or grouping(op) is not None):
                 reshaped[op.results[0]] = op.operands[0]
         elif op.has_trait(Pointwise):
             whole = shape_of(op.results[0])
-            source = next((reshaped[o] for o in op.operands if o in reshaped and shape_of(o) == whole), None)
+            source = next((o for o in op.operands if o in reshaped and shape_of(o) == whole), None)
             if source is None:
                 if not fusable.isdisjoint(op.operands):
                     fusable.update(op.results)
@@ -89,7 +102,13 @@ def sink_reshapes(block: Block) -> bool:
 
 def _sink(op: RelayOp, source: SSAValue, reshaped: dict[SSAValue, SSAValue]) -> ReshapeOp | None:
     """Compute `op` in the shape of `source`, and reshape its result; `None` where an operand does not fit."""
-    inner, outer = shape_of(source), shape_of(op.results[0])
+    inner, outer = shape_of(reshaped[source]), shape_of(op.results[0])
+    if not is_static(op.results[0].type):
+        kept = _kept(source.owner)
+        if any(operand is not source and len(shape_of(operand)) > kept for operand in op.operands):
+            return None
+        shapes = [inner if operand is source else shape_of(operand) for operand in op.operands]
+        return _replace(op, op.properties, shapes, reshaped, source)
     shapes: list[Sequence[int]] = []
     for operand in op.operands:
         original = reshaped.get(operand)
@@ -98,7 +117,7 @@ def _sink(op: RelayOp, source: SSAValue, reshaped: dict[SSAValue, SSAValue]) -> 
         if fitting is None:
             return None
         shapes.append(fitting)
-    return _replace(op, op.properties, shapes, reshaped)
+    return _replace(op, op.properties, shapes, reshaped, source)
 
 
 def _sink_rows(op: ReduceOp | SoftmaxOp, reshaped: dict[SSAValue, SSAValue]) -> ReshapeOp | None:
@@ -113,15 +132,24 @@ def _sink_rows(op: ReduceOp | SoftmaxOp, reshaped: dict[SSAValue, SSAValue]) -> 
         changed = {"axis": [axis + more for axis in axes], "exclude": False}
     if not axes or axes[0] + more < 0 or inner[axes[0] + more :] != outer[axes[0] :]:
         return None
+    if not is_static(op.data.type):
+        # Of a reduction another rank follows, and other reshapes: softmax is what stands between products.
+        if not isinstance(op, SoftmaxOp) or axes[0] < len(outer) - _kept(op.data.owner):
+            return None
     means = Reduction(len(inner), tuple(axis + more for axis in axes), keepdims=True).shape(inner)
     shapes = [inner, *(means for _ in op.operands[1:])]
-    return _replace(op, {**op.properties, **changed}, shapes, reshaped)
+    return _replace(op, {**op.properties, **changed}, shapes, reshaped, op.data)
 
 
 def _replace(
-    op: RelayOp, properties: Mapping[str, Value], shapes: Sequence[Sequence[int]], reshaped: dict[SSAValue, SSAValue]
+    op: RelayOp,
+    properties: Mapping[str, Value],
+    shapes: Sequence[Sequence[int]],
+    reshaped: dict[SSAValue, SSAValue],
+    source: SSAValue,
 ) -> ReshapeOp:
-    """Put `op` with operands of other `shapes`, and a reshape of its result, in the place of `op`."""
+    """Put `op` with operands of other `shapes`, and a reshape of its result, in the place of `op`; where extents are
+    open, that which has made `source`."""
     block, outer = op.parent, shape_of(op.results[0])
     assert block is not None
     added: list[Operation] = []
@@ -133,7 +161,11 @@ def _replace(
             original = added[-1].results[0]
         operands.append(original)
     new = type(op)(*operands, **properties)
-    view = ReshapeOp(new.results[0], newshape=outer, allowzero=True)
+    told = source.owner
+    if is_static(op.results[0].type) or not isinstance(told, ReshapeOp):
+        view = ReshapeOp(new.results[0], newshape=outer, allowzero=True)
+    else:
+        view = ReshapeOp(new.results[0], newshape=ints(told.newshape))
     new.results[0].name_hint = view.result.name_hint = op.results[0].name_hint
     for created in (*added, new, view):
         created.location = op.location
@@ -142,6 +174,43 @@ def _replace(
     op.detach()
     op.erase()
     return view
+
+
+def grouping(op: Operation) -> list[str] | None:
+    """What a reshape does to the dimensions of its data one after the other, where it keeps them, joins two or splits
+    one; nothing where it does anything else."""
+    if not isinstance(op, ReshapeOp) or is_true(op.allowzero):
+        return None
+    told, found = list(ints(op.newshape)), list[str]()
+    while told:
+        match told.pop(0):
+            case 0:
+                found.append("keep")
+            case -3:
+                found.append("join")
+            case -4:
+                found.append("split")
+                del told[:2]
+            case _:
+                return None
+    return found
+
+
+def _kept(op: Operation | Block) -> int:
+    """How many last dimensions a reshape keeps that only keeps, joins and splits."""
+    found = grouping(op) if isinstance(op, Operation) else None
+    return 0 if found is None else next((n for n, what in enumerate(reversed(found)) if what != "keep"), len(found))
+
+
+def undoes(op: Operation, view: SSAValue) -> bool:
+    """Whether a reshape of `view`, which another has made, gives what that one was given."""
+    made = view.owner
+    first = grouping(made) if isinstance(made, ReshapeOp) else None
+    second = grouping(op)
+    if not isinstance(made, ReshapeOp) or first is None or second is None or op.results[0].type != made.data.type:
+        return False
+    opposite = {"keep": "keep", "join": "split", "split": "join"}
+    return second == [opposite[what] for what in first]
 
 
 def _fitting(shape: Sequence[int], inner: Sequence[int], outer: Sequence[int]) -> Sequence[int] | None:

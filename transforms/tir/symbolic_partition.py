@@ -101,56 +101,76 @@ def partition_symbolic(loop: ForOp) -> None:
 def _halve(rest: ForOp, inner_loops: Sequence[ForOp]) -> bool:
     """Put tiles of known heights in the place of `rest`, whose rows, some of `inner_loops`, are unrolled and end where
     a symbol says; says whether it could."""
-    numbers = [number for number, loop in enumerate(inner_loops) if loop.for_kind == ForKind.UNROLLED and _end(loop)]
-    rows = [inner_loops[number] for number in numbers]
-    ends = {(_end(loop), loop.size) for loop in rows}
-    if len(ends) != 1 or any(
-        len([b for b in enclosing_loops(block) if b in rows]) != 1 for block in blocks_under(rest)
+    ends = {number: end for number, loop in enumerate(inner_loops) if (end := _end(loop)) is not None}
+    rows = [inner_loops[number] for number in ends]
+    shapes = {(end, inner_loops[number].size) for number, end in ends.items()}
+    if len(shapes) != 1 or any(
+        len([loop for loop in enclosing_loops(block) if loop in rows]) != 1 for block in blocks_under(rest)
     ):
         return False
-    ((left, height),) = ends
-    assert left is not None
-    if not isinstance(height, int) or not _within(left, height):
+    (((left, step), height),) = shapes
+    if not isinstance(height, int) or not _within(left, height * step):
         return False
     parent, last, done = rest.parent, rest, AffineExpr.constant(0)
     assert parent is not None
+
+    def part(height: int, count: AffineExpr, lanes: AffineExpr | None = None) -> None:
+        nonlocal last
+        copy = clone_with_buffers(rest)
+        parent.insert_op_after(copy, last)
+        last = copy
+        loops = [op for op in copy.body.walk() if isinstance(op, ForOp)]
+        for number in ends:
+            if lanes is not None:
+                for loop in {_lanes_of(block) for block in blocks_under(loops[number])}:
+                    loop.size = as_extent(lanes)
+            _take_rows(copy, loops[number], done + dimension(0) * height + dimension(1))
+            loops[number].size = height
+        copy.size = as_extent(count)
+
     while (height := height // 2) > 0:
-        part = clone_with_buffers(rest)
-        parent.insert_op_after(part, last)
-        last = part
-        copies = [op for op in part.body.walk() if isinstance(op, ForOp)]
-        for number in numbers:
-            _take_rows(part, copies[number], done + dimension(0) * height + dimension(1))
-            copies[number].size = height
-        part.size = as_extent(_simple(left // height))
-        done, left = _simple(done + left // height * height), _simple(left % height)
+        count = _simple(left // (height * step))
+        part(height, count)
+        done, left = _simple(done + count * height), _simple(left % (height * step))
+    if step > 1:
+        part(1, _simple((left + (step - 1)) // step), left)
     rest.detach()
     rest.erase()
     return True
 
 
-def _end(loop: ForOp) -> AffineExpr | None:
-    """Where all blocks beneath `loop` stop, if a symbol says it, and it does not end there already."""
-    if loop.is_symbolic or loop.start != 0:
+def _end(loop: ForOp) -> tuple[AffineExpr, int] | None:
+    """Where all blocks beneath the unrolled `loop` stop, if a symbol says it, in elements of which each iteration takes
+    so many: one, or all lanes of a vector."""
+    if loop.for_kind != ForKind.UNROLLED or loop.is_symbolic or loop.start != 0:
         return None
-    ends = {_simple(end) for block in blocks_under(loop) for end in (_sole_end(block, loop),) if end is not None}
-    if len(ends) != 1 or any(_sole_end(block, loop) is None for block in blocks_under(loop)):
-        return None
-    (end,) = ends
-    return end if any(True for _ in symbols_in(end)) else None
+    ends = {_sole_end(block, loop) for block in blocks_under(loop)}
+    return ends.pop() if len(ends) == 1 else None
 
 
-def _sole_end(block: BlockOp, loop: ForOp) -> AffineExpr | None:
+def _sole_end(block: BlockOp, loop: ForOp) -> tuple[AffineExpr, int] | None:
     """Where `block` stops along `loop`, if one predicate says it, and no other speaks of the loop."""
-    var = loop.var
-    if var not in block.loop_vars:
+    if loop.var not in block.loop_vars:
         return None
-    position = list(block.loop_vars).index(var)
+    position = list(block.loop_vars).index(loop.var)
     mine = [condition for condition in block.conditions if position in condition.used_dims()]
-    split = linear_in(block, mine[0], var) if len(mine) == 1 else None
-    if split is None or split[0] >= 0 or split[1].to_expr().used_dims():
+    split = linear_in(block, mine[0], loop.var) if len(mine) == 1 else None
+    if split is None or split[0] >= 0:
         return None
-    return split[1].to_expr() // -split[0] + 1
+    step, form = -split[0], split[1]
+    if step > 1:
+        lanes = _lanes_of(block)
+        within = linear_in(block, mine[0], lanes.var)
+        if within is None or within[0] != -1 or lanes.size != step or lanes.for_kind != ForKind.VECTORIZED:
+            return None
+        form = form.without(dimension(list(block.loop_vars).index(lanes.var)))
+    end = form.to_expr() + 1
+    return None if end.used_dims() or not any(True for _ in symbols_in(end)) else (_simple(end), step)
+
+
+def _lanes_of(block: BlockOp) -> ForOp:
+    """The innermost loop of a block."""
+    return enclosing_loops(block)[-1]
 
 
 def _within(left: AffineExpr, height: int) -> bool:

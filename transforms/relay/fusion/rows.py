@@ -13,7 +13,7 @@ loops' freedom: it is refused where there are too few rows to share out, or wher
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import TensorType
@@ -34,6 +34,9 @@ MAX_ROW_BYTES = 64 * 1024
 
 MIN_ROWS = 16
 """Fewer rows are not enough for the threads, where there is something to do for them."""
+
+MANY = 1 << 20
+"""What an open extent is taken for: many rows to share out, and as a part of a row too much to stay near."""
 
 FREE = (CastOp, NegativeOp, AddOp, SubtractOp, MultiplyOp)
 """Operators whose values may be computed again for every row that reads them."""
@@ -153,8 +156,8 @@ class _Merging:
             if sum(map(self.reduces, members)) < 2:
                 return Refusal.WAY, ops[product]
         kept = [op for op, node in ops.items() if node != root]
-        rows = prod(shape_of(self.flow.ops[root].results[0])[:depth])
-        sizes = [prod(shape_of(value)) for op in ops for value in (*op.operands[:1], *op.results)]
+        rows = _elements(shape_of(self.flow.ops[root].results[0])[:depth])
+        sizes = [_elements(shape_of(value)) for op in ops for value in (*op.operands[:1], *op.results)]
         if rows < MIN_ROWS and max(sizes) > SMALL:
             return Refusal.FEW_ROWS, root
         if sum(_row_bytes(op, depth) for op in kept) > MAX_ROW_BYTES:
@@ -213,7 +216,12 @@ class _Merging:
 
 def _row_bytes(op: Operation, depth: int) -> int:
     """What a reduction gives its row; elementwise operators are mostly computed where they are needed."""
-    return prod(shape_of(op.results[0])[depth:]) * byte_width(tensor(op.results[0]).element_type)
+    return _elements(shape_of(op.results[0])[depth:]) * byte_width(tensor(op.results[0]).element_type)
+
+
+def _elements(shape: Sequence[int]) -> int:
+    """The elements of a shape; an extent that is open may be any, so that there are many."""
+    return prod(MANY if extent == DYNAMIC else extent for extent in shape)
 
 
 def is_free(value: Operation | Block, inside: Collection[Operation]) -> bool:

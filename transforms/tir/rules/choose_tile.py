@@ -31,6 +31,13 @@ MAX_OPEN_ROWS = 8
 """Rows of a tile along an extent that is a symbol: what is left over is taken in tiles of 4, 2 and 1."""
 
 
+OPEN_EXTENT = 840
+"""What such an extent is taken for: no number of rows leaves a rest that would speak for another."""
+
+OPEN_COLUMNS = (1, 2)
+"""Vectors of a tile along an extent that is a symbol: what is left over is taken in one vector, and in some lanes."""
+
+
 @dataclass(frozen=True)
 class Tile:
     """A register tile: `lanes` values of iterator `vector` in a register, `rows` values of iterator `row`, `columns` of
@@ -89,9 +96,9 @@ def propose_tiles(block: BlockOp, registers: VectorRegisters) -> Tiles | None:
     reuse = Reuse(block, vector, lanes)
     if None in reuse.steps or not any(reuse.steps):
         return None
-    extents = {i: block.likely_extents[i] for i in spatial[:-1]}
-    extents[vector] = -(-extent // lanes)
     is_open = [i for i in spatial if not isinstance(block.sizes[i], int)]
+    extents = {i: OPEN_EXTENT if i in is_open else block.likely_extents[i] for i in spatial[:-1]}
+    extents[vector] = -(-extent // lanes)
     fits = _Fits(spatial, vector, lanes, extent, extents, reuse, registers, is_open)
     candidates = [Tile(vector, lanes, None, 1, None, 1), *fits.tiles(_sizes)]
     if reuse.is_product and max(_merit(tile, extents, reuse).work for tile in candidates) < NEAR_PEAK:
@@ -127,9 +134,7 @@ class _Fits:
                         continue
                     if column is not None and row is not None and not reuse.vectors_serve(row, rows):
                         continue
-                    for columns in (
-                        _divisors(extents[column]) if column is not None and column not in self.open else [1]
-                    ):
+                    for columns in self.columns(column):
                         if column == vector and self.extent % self.lanes and columns > 1:
                             if extents[vector] < 4 * columns:
                                 continue  # a rest of some lanes would be a large part of the work
@@ -139,6 +144,12 @@ class _Fits:
                         if column is not None and not reuse.scalars_serve(column, columns):
                             continue
                         yield Tile(vector, self.lanes, row, rows, column, columns)
+
+    def columns(self, column: int | None) -> Sequence[int]:
+        """The sizes of a tile along its columns."""
+        if column in self.open:
+            return OPEN_COLUMNS if column == self.vector else [1]
+        return [1] if column is None else _divisors(self.extents[column])
 
 
 class ReadKind(Enum):

@@ -157,6 +157,7 @@ class _MatrixProduct(_Product, ABC):
     def pack(self, blocks: Blocks) -> bool:
         """`contrib_dense_pack`, columns in blocks of a vector, the last one filled up with zeros."""
         shape, columns, lanes = shape_of(self.data), shape_of(self.result)[-1], blocks.lanes
+        summed = shape[len(shape) - 1]
         if blocks.dot is not None:
             from .byte_products import are_bytes  # which needs much that text which is only read does not
 
@@ -168,7 +169,7 @@ class _MatrixProduct(_Product, ABC):
             obstacle, hint = "its weight is not a constant", "bind the parameters"
         elif transpose_data or not isinstance(tensor(self.data).element_type, AnyFloat):
             obstacle = "its data is transposed, or not of floats"
-        elif DYNAMIC in (shape[-1], columns) or 4 * columns < lanes:
+        elif DYNAMIC in (summed, columns) or 4 * columns < lanes:
             obstacle = f"{columns} columns do not fill vectors of {lanes}, or their number is dynamic"
         if obstacle is not None:
             blocks.missed(self, obstacle, hint)
@@ -176,7 +177,7 @@ class _MatrixProduct(_Product, ABC):
         data = blocks.get(self.data, PLAIN, self)
         as_rows = len(shape) > 2 and DYNAMIC not in shape  # a product of extents that are open is none of a kernel's
         if as_rows:
-            data = blocks.insert(ReshapeOp(data, newshape=[-1, shape[-1]]), self)
+            data = blocks.insert(ReshapeOp(data, newshape=[-1, summed]), self)
         layout = f"NK{lanes}n"
         source = "NK" if transpose_weight else "KN"
         packed = blocks.insert(LayoutTransformOp(self.weight, src_layout=source, dst_layout=layout), self)
