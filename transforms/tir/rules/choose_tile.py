@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from math import gcd
+from math import gcd, lcm
 from typing import NamedTuple, TypeAlias
 
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir.affine import Linear, Range, linear, substitute
 from ....dialects.tir.core import BlockOp, IterKind, memref_of
+from ....dialects.tir.symbols import Extent, as_affine
 from ..analysis.producers import written_buffer
 from ..analysis.strides import flat_accesses, iterator_ranges
 from .choosing import choose
@@ -33,6 +34,9 @@ MAX_OPEN_ROWS = 8
 
 OPEN_EXTENT = 840
 """What such an extent is taken for: no number of rows leaves a rest that would speak for another."""
+
+ENOUGH = 1.0
+"""Multiply-adds per cycle of tiles without open rows from which on none with such is worth its rests."""
 
 OPEN_COLUMNS = (1, 2)
 """Vectors of a tile along an extent that is a symbol: what is left over is taken in one vector, and in some lanes."""
@@ -97,12 +101,16 @@ def propose_tiles(block: BlockOp, registers: VectorRegisters) -> Tiles | None:
     if None in reuse.steps or not any(reuse.steps):
         return None
     is_open = [i for i in spatial if not isinstance(block.sizes[i], int)]
-    extents = {i: OPEN_EXTENT if i in is_open else block.likely_extents[i] for i in spatial[:-1]}
+    factors = {i: known_factor(block.sizes[i]) for i in is_open}
+    extents = {i: lcm(OPEN_EXTENT, factors[i]) if i in is_open else block.likely_extents[i] for i in spatial[:-1]}
     extents[vector] = -(-extent // lanes)
-    fits = _Fits(spatial, vector, lanes, extent, extents, reuse, registers, is_open)
+    fits = _Fits(spatial, vector, lanes, extent, extents, reuse, registers, is_open, factors)
     candidates = [Tile(vector, lanes, None, 1, None, 1), *fits.tiles(_sizes)]
     if reuse.is_product and max(_merit(tile, extents, reuse).work for tile in candidates) < NEAR_PEAK:
         candidates += fits.tiles(_sizes_with_rest)
+    known = [tile for tile in candidates if tile.row not in is_open]
+    if is_open and max(_merit(tile, extents, reuse).work for tile in known) >= ENOUGH:
+        candidates = known
     if any(step not in (0, 1) for step in reuse.steps):
         candidates = [tile for tile in candidates if _merit(tile, extents, reuse).work >= MIN_STRIDED_MERIT]
     return Tiles(block, candidates, extents, reuse) if candidates else None
@@ -121,13 +129,15 @@ class _Fits:
     registers: VectorRegisters
     open: Collection[int]
     """The iterators whose extents are symbols: a tile leaves a rest of them that is not known."""
+    factors: Mapping[int, int]
+    """What divides the extents of such, whatever the symbols are."""
 
     def tiles(self, sizes: Callable[[int], Sequence[int]]) -> Iterator[Tile]:
         """The tiles whose rows are of one of the `sizes` for their extent."""
         vector, extents, reuse = self.vector, self.extents, self.reuse
         for row in (None, *self.spatial[:-1]):
             for rows in sizes(extents[row]) if row is not None else [1]:
-                if row in self.open and rows > MAX_OPEN_ROWS:
+                if row in self.open and rows > MAX_OPEN_ROWS and self.factors[row] % rows:
                     continue
                 for column in (None, *self.spatial):
                     if column is not None and (column == row or extents[column] == 1):
@@ -239,6 +249,12 @@ class Reuse:
     def scalars_serve(self, iterator: int, size: int) -> bool:
         """Whether one broadcast read serves all `size` values of `iterator`."""
         return not any(self.moves(iterator, size)[ReadKind.SCALAR])
+
+
+def known_factor(extent: Extent) -> int:
+    """The largest number that divides an extent whatever its symbols are."""
+    form = linear(as_affine(extent))
+    return gcd(form.constant, *form.terms.values())
 
 
 def choose_lanes(extent: int, full: int) -> int:

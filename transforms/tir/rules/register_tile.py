@@ -51,6 +51,9 @@ from .padded_bands import fill_in, propose_bands
 from .registers import VectorRegisters
 from .spatial import fuse_known, split_loops
 
+MIN_SHARES = 4
+"""Tiles along a loop from which on it is the one whose iterations threads share."""
+
 MIN_PARALLEL_WORK = 16384
 """Multiply-adds below which one thread does it all."""
 
@@ -198,26 +201,33 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     number_of = {loop: number for number, loop in loops.items()}
     kept = list(takewhile(lambda loop: loop in number_of, outer))
     bands = None if ragged else propose_bands(block, [number_of[loop] for loop in kept])
+    tiles: list[ForOp] = []
     if bands is not None:
         if bands.size > 1:
             outer[bands.number : bands.number + 1] = split(outer[bands.number], [bands.size])
         reorder(*outer, *inner)
         parallel, within = fuse_known(outer[: bands.number + 1]), outer[bands.number + 1 :]
-        top = fuse_known(within) if within else parallel
+        tiles = [parallel, *([fuse_known(within)] if within else [])]
     else:
         reorder(*outer, *ragged, *inner)
-        parallel = top = fuse_known(outer) if outer else None
-    if ragged:
-        parallel = top if top is not None and top.likely_trips >= 4 else ragged[0]
-        top = ragged[-1]
-    if top is None:
-        top = enclosing_loops(epilogue)[0]
-        top = parallel = add_unit_loop(top)
+        if outer:
+            innermost = fuse_known(outer)
+            tiles = [*enclosing_loops(innermost), innermost]
+        # Work is shared by the outermost loop that is long enough, as its order is that of the weights.
+        parallel = next((loop for loop in tiles if loop.likely_trips >= MIN_SHARES), None)
+        if parallel is None and (tiles or ragged):
+            parallel = ragged[0] if ragged else tiles[-1]
+        tiles += ragged
+        if not tiles:
+            tiles = [add_unit_loop(enclosing_loops(epilogue)[0])]
+            parallel = tiles[0]
     shared = parallel
     if parallel is not None and (work < MIN_PARALLEL_WORK or parallel.likely_trips <= 1):
         parallel = None
     if parallel is not None:
         _bring_outside(parallel)
+        tiles = [parallel, *(loop for loop in tiles if loop is not parallel)]
+    top = tiles[-1]
     buffer = written_buffer(block)
     compute_at(block, top)
     set_scope(buffer, Scope.LOCAL)
