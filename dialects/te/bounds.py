@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .expr import Binary, BinaryKind, Check, Const, Expr, IterVar, Select, Var, index
+from .expr import Binary, BinaryKind, Check, Const, Dim, Expr, IterVar, Select, Var, index
 
 MAX_EXTENT = 1 << 48
 """No extent is larger: memory has no more elements."""
@@ -96,3 +96,20 @@ def _bounds_whatever(kind: BinaryKind, lhs: Expr, rhs: tuple[int, int]) -> tuple
             return rhs[0], max(high[1], rhs[1])
         case _:
             return None
+
+
+def greatest(expr: Expr) -> Dim | None:
+    """What an index expression is not above, as an expression of symbols, where its axes are not empty; `None` where
+    nothing is known."""
+    match expr:
+        case IterVar(_, dim, _, start):
+            return dim + (start - 1)
+        case Binary(BinaryKind.ADD, lhs, rhs):
+            a, b = greatest(lhs), greatest(rhs)
+            return None if a is None or b is None else a + b
+        case Binary(BinaryKind.MUL, factor, Const(int(times))) | Binary(BinaryKind.MUL, Const(int(times)), factor):
+            most = greatest(factor) if times >= 0 else None
+            return None if most is None else most * times
+        case _:
+            known = bounds(expr)
+            return None if known is None or known[1] >= MAX_EXTENT else known[1]

@@ -34,8 +34,8 @@ from ...dialects.extensions.arith import RemFOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import is_small_float
 from ...dialects.support.hints import isa
-from ...dialects.te.bounds import bounds
-from ...dialects.te.dims import to_text
+from ...dialects.te.bounds import bounds, greatest
+from ...dialects.te.dims import at_most, to_text
 from ...dialects.te.expr import BinaryKind as B
 from ...dialects.te.expr import UnaryKind as U
 from ...dialects.tir.affine import linear
@@ -584,7 +584,12 @@ def _is_inside(position: te.Expr, size: te.Dim) -> bool:
     if isinstance(position, te.IterVar) and position.start == 0 and te.same(position.dim, size):
         return True
     range = bounds(position)
-    return range is not None and range[0] >= 0 and isinstance(size, int) and range[1] < size
+    if range is None or range[0] < 0:
+        return False
+    if isinstance(size, int):
+        return range[1] < size
+    most = greatest(position)
+    return most is not None and at_most(most + 1, size)
 
 
 def is_speculatable(expr: te.Expr) -> bool:

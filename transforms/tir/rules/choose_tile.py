@@ -137,7 +137,7 @@ class _Fits:
         vector, extents, reuse = self.vector, self.extents, self.reuse
         for row in (None, *self.spatial[:-1]):
             for rows in sizes(extents[row]) if row is not None else [1]:
-                if row in self.open and rows > MAX_OPEN_ROWS and self.factors[row] % rows:
+                if row is not None and row in self.open and rows > MAX_OPEN_ROWS and self.factors[row] % rows:
                     continue
                 for column in (None, *self.spatial):
                     if column is not None and (column == row or extents[column] == 1):

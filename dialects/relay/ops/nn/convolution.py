@@ -22,6 +22,9 @@ from .convolution_base import Convolution
 from .taps_apart import TapsApart
 from .winograd import WinogradConv2dOp, WinogradWeightTransformOp
 
+TYPICAL_IMAGES = 4
+"""What an open number of images is taken for where an algorithm is chosen."""
+
 
 @irdl_op_definition
 class Conv1dOp(Convolution):
@@ -124,14 +127,15 @@ class Conv2dOp(Convolution):
         window = self.window(shape_of(self.weight))
         steps = {*window.strides, self.group_count()}
         plain = data.element_type == f32 == tensor(self.result).element_type
-        known = DYNAMIC not in (*data.get_shape(), *out)
+        known = DYNAMIC not in (*data.get_shape()[1:], *out[1:])
         if not blocks.winograd or not plain or window.kernel != (TAPS, TAPS) or steps != {1} or not known:
             return None
         images, channels, *extents = data.get_shape()
         if 2 * (blocks.block_of(self.data) or blocks.whole_block(channels)) < blocks.lanes:
             return None  # transformed in vectors of channels, most of which would stay empty
-        if (apart := TapsApart.of(window, extents, out[2:])) is None:
+        if (apart := TapsApart.of(window, extents, out[2:])) is None or (apart.images > 1 and images == DYNAMIC):
             return None
+        images = TYPICAL_IMAGES if images == DYNAMIC else images
         outputs = -(-out[1] // block) * block
         places = [axis.made for axis in apart.axes]
         each = Convolution3x3(images * apart.images, *places, channels, outputs, block)

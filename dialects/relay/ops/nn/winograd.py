@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, integer, is_static, shape_of, string, tensor
+from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, integer, shape_of, string, tensor
 from ...layout import Layout, parse_layout
 from ...nn_common import accumulator, narrow, pad_stage
 from ...winograd import FILTERINGS, TAPS, Filtering, combined
@@ -135,7 +135,7 @@ class WinogradConv2dOp(Convolution):
         return (TAPS, TAPS)
 
     def infer(self) -> Sequence[Attribute]:
-        kernel = self.layouts()[1]
+        data, kernel, _ = self.layouts()
         points, shape = self.filtering().points, shape_of(self.weight)
         kernel.check(shape, "the weight")
         if any(shape[kernel.position(letter)] not in (points, DYNAMIC) for letter in self.SPATIAL):
@@ -145,8 +145,9 @@ class WinogradConv2dOp(Convolution):
         window = self.window(shape)
         if {*window.strides, *window.dilation, self.group_count()} != {1}:
             raise VerifyException("strides, dilation and groups must be 1")
-        if not is_static(self.data.type) or not is_static(self.weight.type):
-            raise VerifyException("the shapes of its operands must be static")
+        held = data.extents(shape_of(self.data))
+        if DYNAMIC in (held["C"], held["H"], held["W"], *shape):
+            raise VerifyException("the shapes of its operands must be static, but for the number of images")
         if not isinstance(tensor(self.data).element_type, AnyFloat):
             raise VerifyException(f"its elements are {tensor(self.data).element_type}, not floats")
         return super().infer()
@@ -166,7 +167,9 @@ class WinogradConv2dOp(Convolution):
         layout, kernel, out_layout = self.layouts()
         by, result = self.filtering(), tensor(self.result)
         sum_type = accumulator(result.element_type)
-        places = images, high, wide = self.tiles()
+        _, high, wide = self.tiles()
+        images = data.shape[layout.position("N")]
+        places = images, high, wide
         tile, points = by.tile, by.points
         # Up to where the last tile reaches.
         positions, held = [layout.position(letter) for letter in self.SPATIAL], layout.extents(data.shape)
@@ -226,7 +229,9 @@ class WinogradConv2dOp(Convolution):
             place = (out["N"], y // tile, x // tile, y % tile, x % tile)
             return te.cast(done[(out["C"], *place, *lane)], result.element_type)
 
-        return te.compute(result.get_shape(), placed, "conv2d_winograd")
+        shape = list(result.get_shape())
+        shape[out_layout.position("N")] = images
+        return te.compute(shape, placed, "conv2d_winograd")
 
     def numpy(self, *inputs: NDArray) -> NDArray | None:
         return None  # the taps are not known any more
