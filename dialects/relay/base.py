@@ -121,10 +121,11 @@ def fusion_pattern(op_type: type[Operation]) -> Fusion | None:
 
 
 def common_rows(a: SSAValue, b: SSAValue) -> int:
-    """The number of leading dimensions that two tensors have in common, all of known extents."""
+    """The number of leading dimensions that an operator's operand and its result have in common: open extents too, as
+    what stands in one place of both has to agree."""
     number = 0
     for n, m in zip(shape_of(a), shape_of(b), strict=False):
-        if n != m or n == DYNAMIC:
+        if n != m:
             break
         number += 1
     return number

@@ -67,6 +67,32 @@ relay.func @a_dynamic_shape_stays(%x: tensor<?x5xf32>, %w: tensor<4x5xf32>) -> t
   relay.return %2 : tensor<1x?x4xf32>
 }
 
+// CHECK-LABEL: relay.func @open_dimensions_that_are_taken_apart_and_joined_again_are_left_as_they_are
+// CHECK-NEXT:    relay.nn.batch_matmul %x, %x
+// CHECK-NEXT:    relay.divide %{{.*}}, %s : (tensor<?x?x?xf32>, tensor<f32>)
+// CHECK-NEXT:    relay.nn.softmax %{{.*}} {axis = 2 : i64} : tensor<?x?x?xf32>
+// CHECK-NEXT:    relay.nn.batch_matmul
+// CHECK-NEXT:    relay.return
+relay.func @open_dimensions_that_are_taken_apart_and_joined_again_are_left_as_they_are(%x: tensor<?x?x8xf32>, %s: tensor<f32>) -> tensor<?x?x8xf32> {
+  %0 = relay.nn.batch_matmul %x, %x : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x?xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: -4, -1, 3, 0, 0>} : (tensor<?x?x?xf32>) -> tensor<?x3x?x?xf32>
+  %2 = relay.divide %1, %s : (tensor<?x3x?x?xf32>, tensor<f32>) -> tensor<?x3x?x?xf32>
+  %3 = relay.nn.softmax %2 {axis = -1 : i64} : tensor<?x3x?x?xf32>
+  %4 = relay.reshape %3 {newshape = array<i64: -3, 0, 0>} : (tensor<?x3x?x?xf32>) -> tensor<?x?x?xf32>
+  %5 = relay.nn.batch_matmul %4, %x {transpose_b = false} : (tensor<?x?x?xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  relay.return %5 : tensor<?x?x8xf32>
+}
+
+// CHECK-LABEL: relay.func @an_open_dimension_that_changes_keeps_the_reshape
+// CHECK:         relay.reshape
+// CHECK-NEXT:    relay.add %{{.*}}, %b
+relay.func @an_open_dimension_that_changes_keeps_the_reshape(%x: tensor<?x?x8xf32>, %b: tensor<3x1x1xf32>) -> tensor<?x3x?x?xf32> {
+  %0 = relay.nn.batch_matmul %x, %x : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x?xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: -4, -1, 3, 0, 0>} : (tensor<?x?x?xf32>) -> tensor<?x3x?x?xf32>
+  %2 = relay.add %1, %b : (tensor<?x3x?x?xf32>, tensor<3x1x1xf32>) -> tensor<?x3x?x?xf32>
+  relay.return %2 : tensor<?x3x?x?xf32>
+}
+
 // CHECK-LABEL: relay.func @it_moves_behind_a_softmax_of_its_rows
 // CHECK-NEXT:    %0 = relay.nn.batch_matmul %x, %x
 // CHECK-NEXT:    %1 = relay.nn.softmax %0 {axis = 2 : i64} : tensor<6x4x4xf32>

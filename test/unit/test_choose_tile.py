@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import pytest
 from te_samples import batch_matmul, blocked_conv, depthwise, pool
 from tir_run import Stage, assert_computes, prim_func
@@ -10,10 +12,10 @@ from xdsl.ir.affine import AffineExpr
 
 from weft.dialects import te
 from weft.dialects.tir.affine import linear, substitute
-from weft.dialects.tir.core import BlockOp, ForKind, ForOp
+from weft.dialects.tir.core import BlockOp, ForKind, ForOp, enclosing_loops
 from weft.transforms.tir.analysis.producers import written_buffer
 from weft.transforms.tir.analysis.strides import flat_accesses
-from weft.transforms.tir.rules.choose_tile import ReadKind, Reuse, Tile, find_tile
+from weft.transforms.tir.rules.choose_tile import ReadKind, Reuse, Tile, find_tile, known_factor
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import schedule_by_rules
 
@@ -40,6 +42,12 @@ def local_sums(channels: int, height: int, width: int, size: int = 5) -> Stage:
     return [x], [te.compute(x.shape, lambda c, h, w: te.sum(term(c, h, w), (k,)), "sums")]
 
 
+def dense_of(rows: te.Dim) -> Stage:
+    """A product with weights in blocks of a vector."""
+    x, w, k = te.placeholder((rows, 64), f32, "x"), te.placeholder((48, 64, 16), f32, "w"), te.reduce_axis(64, "k")
+    return [x, w], [te.compute((rows, 768), lambda i, j: te.sum(x[i, k] * w[j // 16, k, j % 16], k), "y")]
+
+
 def test_of_equal_tiles_the_one_that_streams_fewer_vectors_is_chosen() -> None:
     """12 x 2 does as much work for what it reads as 6 x 4, whose four streams of weights come from afar."""
     tile = tile_of(blocked_conv(1, 4, 8, 14, 14, 3, 16))
@@ -52,6 +60,25 @@ def test_rows_may_leave_a_rest_where_those_that_divide_keep_the_units_idle() -> 
     assert (tile.rows, tile.columns) == (8, 3)  # five times 8, of which one is left, and not 13 x 1
     tile = tile_of(blocked_conv(1, 1, 62, 1, 39, 1, 16))
     assert (tile.rows, tile.columns) == (13, 2)
+
+
+def test_tiles_of_open_rows_halve_down_to_one_and_known_factors_leave_no_rest() -> None:
+    n = te.var("n")
+    tile = tile_of(dense_of(n))
+    assert (tile.rows, tile.columns) == (8, 3)
+    tile = tile_of(dense_of(n * 196))
+    assert (tile.rows, tile.columns) == (14, 2)
+    assert [known_factor(extent) for extent in (AffineExpr.symbol(0) * 12 + 8, 10)] == [4, 10]
+
+
+def test_sums_of_open_images_are_those_of_one_tile_and_columns_are_shared() -> None:
+    """Images can be fused with what stands inside of them alone: then the loop over columns stays outside."""
+    func = prim_func(blocked_conv(te.var("n"), 4, 8, 14, 14, 1, 16))
+    schedule_by_rules(func, VectorRegisters())
+    chains = [enclosing_loops(op) for op in func.walk() if isinstance(op, BlockOp) and op.is_reduction]
+    assert chains and all(chain[0].for_kind == ForKind.PARALLEL and chain[0].size == 4 for chain in chains)
+    for chain in chains:
+        assert prod(loop.trip_count for loop in chain if loop.for_kind == ForKind.UNROLLED) == 28
 
 
 def test_what_differs_in_the_last_bit_is_equal() -> None:

@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.vector import CreateMaskOp
 
 import weft
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.lowering.compiler import compile_graph
+from weft.lowering.compiler import compile_graph, lower
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 from weft.runtime.memory import NotEnoughMemory
@@ -226,6 +227,27 @@ def test_random_sizes_of_two_extents_agree() -> None:
             for one, other in zip(got, evaluate_function(static, [x]), strict=True):
                 np.testing.assert_allclose(one, as_floats(other), rtol=1e-4, atol=1e-5, err_msg=f"{n}, {m}")
         assert got[1].shape == (m, n, 6)
+
+
+def products(n: Any, m: Any) -> FuncOp:
+    """Products whose columns are open, softmax of open rows, and what is computed element by element."""
+    x, y = relay.var("x", shape=(n, m)), relay.var("y", shape=(8, m))
+    scores = relay.nn.batch_matmul(relay.expand_dims(y, 0), relay.expand_dims(x, 0))
+    rows = relay.nn.batch_matmul(relay.nn.softmax(scores), relay.expand_dims(x, 0), transpose_b=False)
+    return relay.Function([x, y], relay.Tuple([relay.exp(relay.negative(x)), relay.nn.softmax(x), scores, rows]))
+
+
+def test_vectors_of_an_open_number_of_lanes_are_masked() -> None:
+    module, target = ModuleOp([products(relay.Any(), relay.Any())]), Target.parse("llvm -mcpu=native")
+    lowered = module.clone()
+    lower(lowered, target, "loops")
+    assert any(isinstance(op, CreateMaskOp) for op in lowered.walk())
+    executable = Executable(compile_graph(module, target, codegen_level=1), threads=1)
+    random = np.random.default_rng(0)
+    for n, m in ((1, 1), (3, 16), (8, 17), (17, 5), (33, 40), (35, 70), (0, 4)):
+        x, y = _floats(random, [n, m]), _floats(random, [8, m])
+        for got, want in zip(results(executable, x, y), evaluate_function(products(n, m), [x, y]), strict=True):
+            np.testing.assert_allclose(got, as_floats(want), rtol=1e-4, atol=1e-5, err_msg=f"{n}, {m}")
 
 
 def test_every_phase_shows_the_symbols() -> None:

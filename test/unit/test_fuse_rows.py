@@ -40,7 +40,7 @@ def remarks_of(text: str) -> list[str]:
     return [remark.message for remark in found if remark.pass_name == "fuse-ops"]
 
 
-def softmax_of_scaled(rows: int, columns: int, element: str = "f32") -> str:
+def softmax_of_scaled(rows: int, columns: int | str, element: str = "f32") -> str:
     t = f"tensor<{rows}x{columns}x{element}>"
     return f"""relay.func @main(%x: {t}, %m: {t}) -> {t} {{
       %c = relay.constant dense<0.5> : tensor<{element}>
@@ -52,7 +52,7 @@ def softmax_of_scaled(rows: int, columns: int, element: str = "f32") -> str:
     }}"""
 
 
-def layer_norm(rows: int, columns: int) -> str:
+def layer_norm(rows: int | str, columns: int) -> str:
     t, m, v = f"tensor<{rows}x{columns}xf32>", f"tensor<{rows}x1xf32>", f"tensor<{columns}xf32>"
     return f"""relay.func @main(%x: {t}, %r: {t}, %g: {v}, %b: {v}) -> {t} {{
       %0 = relay.add %x, %r : ({t}, {t}) -> {t}
@@ -164,6 +164,12 @@ def test_a_layer_norm_of_halves_is_one_kernel_with_statistics_in_single() -> Non
 
 def test_what_costs_something_is_not_computed_again_for_every_row() -> None:
     assert len(kernels(layer_norm_of_halves(32, 50, "exp"))) > 1
+
+
+def test_rows_of_open_number_are_fused_and_open_rows_are_not() -> None:
+    assert len(kernels(layer_norm("?", 50))) == 1
+    text = softmax_of_scaled(32, "?")
+    assert kernels(text) == ["constant multiply add", "nn.softmax tanh"]
 
 
 def test_attention_is_one_kernel_with_what_moves_its_rows() -> None:

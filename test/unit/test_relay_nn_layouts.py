@@ -184,6 +184,12 @@ def test_a_dense_layer_with_a_packed_weight_equals_the_plain_one(units: int):
     )
 
 
+def test_a_packed_weight_multiplies_every_matrix_of_a_batch():
+    x, w = random_floats(2, 3, 5), random_floats(6, 5)
+    packed = relayout(w, "NK", "NK4n")
+    assert_close(run_operator(DensePackOp, [x, packed], weight_layout="NK4n", units=6), run_operator(DenseOp, [x, w]))
+
+
 POOLS: dict[str, tuple[type[RelayOp], dict[str, Value]]] = {
     "maximum": (MaxPool2dOp, {"pool_size": [3, 3], "strides": [2, 2], "padding": [1, 1]}),
     "average": (AvgPool2dOp, {"pool_size": [3, 2], "padding": [1, 1, 0, 1], "dilation": [2, 1]}),

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 
 import weft
+from weft import relay
 from weft.dialects.relay.ops.nn.convolution import Conv2dOp
 from weft.dialects.relay.ops.nn.winograd import WinogradConv2dOp, WinogradWeightTransformOp
 from weft.dialects.relay.winograd import FILTERINGS, Convolution3x3, Filtering
@@ -107,6 +108,22 @@ def test_compiled_tiles_are_the_convolution_up_to_rounding(monkeypatch: pytest.M
         operands = [x.astype(float), w.astype(float)]
         wanted = np.maximum(run_operator(Conv2dOp, operands, padding=padding, dilation=[apart, apart]) + 0.5, 0)
         assert np.abs(got - wanted).max() <= 2e-6 * np.abs(wanted).max() * (1 if tile == 2 else 8)
+
+
+def test_one_compilation_is_for_any_number_of_images(monkeypatch: pytest.MonkeyPatch) -> None:
+    def insist(self: Convolution3x3, largest: int) -> Filtering | None:
+        return FILTERINGS[4]
+
+    monkeypatch.setattr(Convolution3x3, "best", insist)
+    weight = RNG.standard_normal((16, 16, 3, 3), np.float32)
+    x = relay.var("x", shape=(relay.Any(), 16, 16, 16))
+    exe = weft.compile(relay.Function([x], relay.nn.conv2d(x, relay.const(weight), padding=(1, 1))), threads=2)
+    assert "winograd" in exe.ir["fuse"]
+    for images in (1, 3, 0):
+        data = RNG.standard_normal((images, 16, 16, 16), np.float32)
+        wanted = run_operator(Conv2dOp, [data.astype(float), weight.astype(float)], padding=[1, 1])
+        got = np.asarray(exe(data), np.float32)
+        assert got.shape == wanted.shape and np.allclose(got, wanted, atol=1e-4)
 
 
 def test_transformations_are_unrolled_in_registers() -> None:

@@ -81,7 +81,7 @@ class TapsApart:
         if self.images == 1:
             return data
         rows, columns = self.axes
-        batch, channels, height, width, block = shape_of(data)
+        batch, channels, *_, block = shape_of(data)
         more = [axis.held * axis.dilation - axis.data for axis in self.axes]
         if any(more):
             zero = blocks.insert(_zero(data), at)
