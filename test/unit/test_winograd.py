@@ -123,7 +123,9 @@ def test_one_compilation_is_for_any_number_of_images(monkeypatch: pytest.MonkeyP
         data = RNG.standard_normal((images, 16, 16, 16), np.float32)
         wanted = run_operator(Conv2dOp, [data.astype(float), weight.astype(float)], padding=[1, 1])
         got = np.asarray(exe(data), np.float32)
-        assert got.shape == wanted.shape and np.allclose(got, wanted, atol=1e-4)
+        assert got.shape == wanted.shape and np.abs(got - wanted).max(initial=0) <= 16e-6 * np.abs(wanted).max(
+            initial=0
+        )
 
 
 def test_transformations_are_unrolled_in_registers() -> None:
