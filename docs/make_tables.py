@@ -1,7 +1,8 @@
 """Write the tables of docs/ that follow from the code: `python docs/make_tables.py`.
 
 `docs/onnx.md` says which ONNX operators are imported, and how; `docs/operators.md` lists the operators of relay;
-`docs/tir.md` says where what TVM's TIR has is, after its text, `tir.in.md`.
+`docs/numbers.md` says how exactly they are computed, after its text, `numbers.in.md`; `docs/tir.md` says where what
+TVM's TIR has is, after its text, `tir.in.md`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import onnx
+from xdsl.dialects.builtin import bf16, f16, f32, f64
+from xdsl.ir import Attribute
 
 from weft.dialects.relay import Relay
+from weft.dialects.relay.accuracy import Accuracy
 from weft.dialects.relay.base import Fusion, NonComputational, Pointwise, RelayOp, fusion_pattern
 from weft.frontend.onnx.control import WITH_GRAPHS
 from weft.frontend.onnx.registry import CONVERTERS, FIRST_OPSET, LAST_OPSET
+from weft.testing.tolerance import USUAL, epsilon_of
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
@@ -91,9 +96,45 @@ def facets(op: type[RelayOp]) -> str:
     return ", ".join(what for what, there in found.items() if there) or "-"
 
 
+def accuracy(op: type[RelayOp]) -> str:
+    found = op.accuracy()
+    return "-" if found is None else found.name.lower()
+
+
+ELEMENTS = {"f64": f64, "f32": f32, "f16": f16, "bf16": bf16}
+
+
+def numbers_page() -> str:
+    """After its text: what each accuracy comes to, by element type, and which operators have it."""
+
+    def ulps(each: Accuracy) -> str:
+        return f"{each.ulps()}" if each is not Accuracy.SUMMED else f"{each.ulps(0) - 2} + 2 * sqrt(n)"
+
+    def error(each: Accuracy, element: Attribute) -> str:
+        return f"{each.error(epsilon_of(element), 64):.1g}" if each.ulps() else "0"
+
+    def named(each: Accuracy) -> str:
+        return ", ".join(f"`{op.name.removeprefix('relay.')}`" for op in OPERATORS if op.accuracy() is each)
+
+    kinds = [
+        row(each.name.lower(), each.value, ulps(each), *(error(each, element) for element in ELEMENTS.values()))
+        for each in Accuracy
+    ]
+    lists = [row(each.name.lower(), named(each)) for each in Accuracy]
+    usual = [row(name, f"{number:.1g}") for name, number in USUAL.items()]
+    parts = [
+        (DOCS / "numbers.in.md").read_text().rstrip(),
+        table(("accuracy", "why", "ulps", *ELEMENTS), iter(kinds)),
+        table(("accuracy", "operators"), iter(lists)),
+        "Where no graph is at hand, of a saved program or of loops, the element type decides:",
+        table(("results of", "part of the largest element"), iter(usual)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
 def operators_page() -> str:
     named = sorted(OPERATORS, key=lambda op: op.name)
-    rows = (row(f"`{op.name}`", pattern(op), facets(op), ", ".join(op.ONNX) or "-") for op in named)
+    rows = (row(f"`{op.name}`", pattern(op), facets(op), accuracy(op), ", ".join(op.ONNX) or "-") for op in named)
     return f"""# Operators of relay
 
 Made by `python docs/make_tables.py`; a test holds it to the code. What an operator does, its class says: its docstring
@@ -102,9 +143,10 @@ has a formula and an example that the tests run.
 There are {len(named)}. The fusion pattern is TVM's. The facets: `compute` is the meaning as tensor expressions, from
 which machine code comes; `NumPy` a direct evaluation beside it; with a `gradient` it can be
 [differentiated](gradients.md); `layout` is a rule for channels in blocks or packed weights, which `pointwise` operators
-have for free. One without `compute` is replaced by others, or runs as control flow.
+have for free. One without `compute` is replaced by others, or runs as control flow. The accuracy says by how much two
+computations may differ: [numbers.md](numbers.md).
 
-{table(("operator", "fusion pattern", "facets", "ONNX, one to one"), rows)}
+{table(("operator", "fusion pattern", "facets", "accuracy", "ONNX, one to one"), rows)}
 """
 
 
@@ -124,7 +166,7 @@ def tir_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-PAGES = {"onnx.md": onnx_page, "operators.md": operators_page, "tir.md": tir_page}
+PAGES = {"numbers.md": numbers_page, "onnx.md": onnx_page, "operators.md": operators_page, "tir.md": tir_page}
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ from weft.lowering.abi import TensorSpec
 from weft.lowering.machine.target import Target
 from weft.lowering.module_phase import entry_names, phase_of, select_entry, signature_of
 from weft.runtime.executable import Executable
+from weft.testing.tolerance import Tolerance, tolerances_of
 from weft.tools.isolation import OPEN_PHASES, Executor, Isolated
 from weft.tools.output import STDIN_NAME, read_text
 from weft.tools.peers import PEERS, open_peer
@@ -40,6 +41,8 @@ ARTEFACT_SUFFIX = ".weft"
 STDIN = "-"
 INTERPRETED = ("import", "graph", "fuse", "tir", "schedule")
 """The phases whose modules the interpreter runs."""
+GRAPHS = ("import", "graph", "fuse")
+"""Those whose modules are of operators."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,13 @@ class Program:
     def open_inputs(self) -> list[str]:
         """The names of the inputs that have a dynamic dimension."""
         return [spec.name for spec in self.inputs if DYNAMIC in spec.shape]
+
+    def tolerances(self) -> dict[str, Tolerance]:
+        """By how much each output may differ, where the program is a graph whose operators say it."""
+        if self.module is None or phase_of(self.module) not in GRAPHS:
+            return {}
+        function = next(op for op in self.module.ops if isinstance(op, FuncOp) and op.sym_name.data == self.function)
+        return {spec.name: found for spec, found in zip(self.outputs, tolerances_of(function), strict=True)}
 
     def compiled(self, settings: Settings) -> Executable:
         """The program as machine code."""

@@ -79,8 +79,8 @@ def argument_parser() -> argparse.ArgumentParser:
     check = parser.add_argument_group("checks: exit status 1 where outputs differ")
     check.add_argument("--expect", metavar="OUT.npz", help="compare with recorded outputs")
     check.add_argument("--compare", metavar="NAMES", help="compare with: aot, interpreter, onnxruntime, openvino")
-    check.add_argument("--atol", type=float, metavar="X", help="absolute tolerance; by default, the dtype decides")
-    check.add_argument("--rtol", type=float, metavar="X", help="relative tolerance; by default, the dtype decides")
+    check.add_argument("--atol", type=float, metavar="X", help="absolute tolerance; by default, the operators decide")
+    check.add_argument("--rtol", type=float, metavar="X", help="relative tolerance; by default, the operators decide")
     return parser
 
 
@@ -150,7 +150,7 @@ def _run_one(
     arguments: argparse.Namespace,
 ) -> None:
     """Run a program and do with its outputs what is asked for."""
-    from weft.tools.run_comparison import Tolerance, compare
+    from weft.tools.run_comparison import Allowance, compare
     from weft.tools.run_program import REFERENCES
     from weft.tools.run_values import report_arrays, restored, write_npz
 
@@ -170,14 +170,14 @@ def _run_one(
         write_npz(arguments.outputs, outputs)
     elif not arguments.quiet:
         print(report_arrays(program.outputs, outputs))
-    tolerance = Tolerance(arguments.atol, arguments.rtol)
+    limits, tolerances = Allowance(arguments.atol, arguments.rtol), program.tolerances()
     if expected is not None:
         specs = {spec.name: spec for spec in program.outputs}
         wanted = {name: restored(specs[name], x) if name in specs else x for name, x in expected.items()}
-        difference = compare(outputs, wanted, arguments.expect, tolerance)
+        difference = compare(outputs, wanted, arguments.expect, limits, tolerances)
         print(f"equal to {arguments.expect}: greatest difference {difference:.3g}")
     for name, other in others.items():
-        difference = compare(outputs, other.run(inputs), name, tolerance)
+        difference = compare(outputs, other.run(inputs), name, limits, tolerances)
         print(f"equal to {name}: greatest difference {difference:.3g}")
 
 

@@ -47,6 +47,7 @@ from .. import te
 from ..support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..support.dtypes import is_storage
 from ..te.assume import agree
+from .accuracy import Accuracy
 from .blocking import PLAIN, Blocks, Wish
 from .inference import inferred_once
 from .precision import Precision
@@ -206,6 +207,29 @@ class RelayOp(IRDLOperation, ABC):
         """Its class for `to-mixed-precision`; `None` if nothing is said of it."""
         single = any(cls.has_trait(trait) for trait in (Pointwise, Moves, ReshapeLike))
         return cls.PRECISION or (Precision.FOLLOW if single else None)
+
+    ACCURACY: ClassVar[Accuracy | None] = None
+    """How exactly it is computed, where that does not follow from its traits."""
+
+    @classmethod
+    def accuracy(cls) -> Accuracy | None:
+        """How exactly it is computed; `None` if nothing is said of it."""
+        if cls.ACCURACY is not None:
+            return cls.ACCURACY
+        if cls.has_trait(Pointwise):
+            return Accuracy.ROUNDED
+        if cls.has_trait(Moves) or cls.has_trait(ReshapeLike):
+            return Accuracy.EXACT
+        pattern = fusion_pattern(cls)
+        return None if pattern is None else _ACCURACY.get(pattern)
+
+    def terms(self) -> int:
+        """How many elements are added up for one of a result, about; extents that are not known count as `LONG`."""
+        read, made = (_largest([value.type for value in values]) for values in (self.operands, self.results))
+        try:
+            return max(self.macs(), read) // made
+        except Diagnostic:
+            return max(read // made, LONG)
 
     def infer(self) -> Sequence[Attribute]:
         """The type relation: one result type for each result, from the operands' types and the properties.
@@ -401,7 +425,23 @@ def missing_facets(op_type: type[RelayOp]) -> list[str]:
     return [what for what, there in facets.items() if not there]
 
 
+def _largest(types: Sequence[Attribute]) -> int:
+    """The elements of the largest of some tensors, 1 at least."""
+    tensors = [cast(Tensor, type) for type in leaf_types(types) if isinstance(type, TensorType)]
+    return max([1, *(prod(LONG if n == DYNAMIC else n for n in type.get_shape()) for type in tensors)])
+
+
 _UNKNOWN = TensorType(i1, [])
+
+LONG = 512
+"""An extent, where none is known and one is needed for an estimate."""
+
+_ACCURACY = {
+    Fusion.INJECTIVE: Accuracy.EXACT,
+    Fusion.COMM_REDUCE: Accuracy.SUMMED,
+    Fusion.OUT_ELEMWISE_FUSABLE: Accuracy.SUMMED,
+}
+"""How exactly an operator is computed that says nothing of it, by its fusion pattern."""
 
 MAX_ELEMENTS = 1 << 56
 """Of a tensor: its size in bytes, and what is computed with it, fits an index of 64 bits."""

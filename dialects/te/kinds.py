@@ -92,6 +92,12 @@ class UnaryKind(StrEnum):
 
 PREDICATES = frozenset({UnaryKind.ISNAN, UnaryKind.ISINF, UnaryKind.ISFINITE})
 
+EXACT_FUNCTIONS = PREDICATES | {
+    UnaryKind.NEG, UnaryKind.NOT, UnaryKind.ABS, UnaryKind.SIGN,
+    UnaryKind.FLOOR, UnaryKind.CEIL, UnaryKind.ROUND, UnaryKind.TRUNC,
+}  # fmt: skip
+"""Functions whose values are numbers of the type, so that nothing is rounded."""
+
 ReduceKind: TypeAlias = Literal["sum", "prod", "max", "min", "and", "or"]
 
 

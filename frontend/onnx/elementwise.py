@@ -135,11 +135,19 @@ def clip_by_inputs(node: Node) -> SSAValue:
 
 
 def elu_like(node: Node, x: SSAValue, alpha: float) -> SSAValue:
-    """`x` where it is positive, `alpha * (exp(x) - 1)` elsewhere."""
-    bent = node.emit("subtract", node.emit("exp", x), node.scalar(1.0, x))
-    if alpha != 1.0:
-        bent = node.emit("multiply", node.scalar(alpha, x), bent)
-    return node.emit("where", node.emit("greater", x, node.scalar(0.0, x)), x, bent)
+    """`alpha * (exp(x) - 1)` where `x` is negative, `x` elsewhere: so zeros keep their signs."""
+    return below_zero(node, x, scaled_fall(node, x, alpha))
+
+
+def scaled_fall(node: Node, x: SSAValue, alpha: float) -> SSAValue:
+    """`alpha * (exp(x) - 1)`."""
+    fall = node.emit("subtract", node.emit("exp", x), node.scalar(1.0, x))
+    return fall if alpha == 1.0 else node.emit("multiply", node.scalar(alpha, x), fall)
+
+
+def below_zero(node: Node, x: SSAValue, bent: SSAValue) -> SSAValue:
+    """`bent` where `x` is negative, `x` elsewhere, NaN among them."""
+    return node.emit("where", node.emit("less", x, node.scalar(0.0, x)), bent, x)
 
 
 def elu(node: Node) -> SSAValue:
@@ -154,10 +162,9 @@ def selu(node: Node) -> SSAValue:
 
 
 def celu(node: Node) -> SSAValue:
-    """`alpha * elu(x / alpha)`."""
+    """`alpha * elu(x / alpha)`, where a quotient that is too large for its type leaves `x` what it is."""
     x, alpha = node.input(0), node.real("alpha", 1.0)
-    bent = elu_like(node, node.emit("divide", x, node.scalar(alpha, x)), 1.0)
-    return node.emit("multiply", node.scalar(alpha, x), bent)
+    return below_zero(node, x, scaled_fall(node, node.emit("divide", x, node.scalar(alpha, x)), alpha))
 
 
 def prelu(node: Node) -> SSAValue:
@@ -167,8 +174,7 @@ def prelu(node: Node) -> SSAValue:
     channels = shape_of(x)[1] if rank > 1 else None
     if rank > 1 and (1,) * (rank - len(shape)) + shape == (1, channels) + (1,) * (rank - 2):
         return node.emit("nn.prelu", x, node.reshape(slope, [shape_of(x)[1]]), axis=1)
-    bent = node.emit("multiply", x, slope)
-    return node.emit("where", node.emit("less", x, node.scalar(0.0, x)), bent, x)
+    return below_zero(node, x, node.emit("multiply", x, slope))
 
 
 def thresholded_relu(node: Node) -> SSAValue:
@@ -209,9 +215,15 @@ def swish(node: Node) -> SSAValue:
 
 
 def softplus_of(node: Node, x: SSAValue) -> SSAValue:
-    """`log(1 + exp(x))`, as `max(x, 0) + log(1 + exp(-|x|))` which does not overflow."""
+    """`log(1 + exp(x))`, as `max(x, 0) + log(1 + e)` with `e = exp(-|x|)`, which does not overflow.
+
+    What rounding `1 + e` loses, which is all of a small `e`, is added to the logarithm by its slope there.
+    """
+    one = node.scalar(1.0, x)
     decayed = node.emit("exp", node.emit("negative", node.emit("abs", x)))
-    tail = node.emit("log", node.emit("add", node.scalar(1.0, x), decayed))
+    total = node.emit("add", one, decayed)
+    lost = node.emit("subtract", decayed, node.emit("subtract", total, one))
+    tail = node.emit("add", node.emit("log", total), node.emit("divide", lost, total))
     return node.emit("add", node.emit("nn.relu", x), tail)
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
-from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, TensorType, TupleType, f32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -259,6 +259,11 @@ class Node:
         if tensor(value).element_type == element_type:
             return value
         return self.emit("cast", value, dtype=dtype_name(element_type))
+
+    def widened(self, value: SSAValue) -> SSAValue:
+        """`value` as f32 where its elements are floats of 16 bits, whose squares and sums soon are infinite."""
+        element = tensor(value).element_type
+        return self.cast(value, f32) if isinstance(element, Float16Type | BFloat16Type) else value
 
     def dims(self, value: SSAValue) -> tuple[te.Dim, ...]:
         """The extents of a tensor, which may be symbols."""

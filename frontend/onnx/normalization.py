@@ -127,7 +127,8 @@ def group_norm(node: Node) -> SSAValue:
 
 def lp_norm(node: Node) -> SSAValue:
     """`x` divided by its length along an axis; where all is zero, the result is too."""
-    x = node.input(0)
+    given = node.input(0)
+    x = node.widened(given)
     axes = [node.axis(node.integer("axis", -1), rank_of(x))]
     match node.integer("p", 2):
         case 1:
@@ -137,26 +138,30 @@ def lp_norm(node: Node) -> SSAValue:
         case p:
             raise Malformed(f"p is {p}, but must be 1 or 2")
     none = node.emit("equal", length, node.scalar(0.0, x))
-    return node.emit("divide", x, node.emit("where", none, node.scalar(1.0, x), length))
+    quotient = node.emit("divide", x, node.emit("where", none, node.scalar(1.0, x), length))
+    return node.cast(quotient, tensor(given).element_type)
 
 
 def rms_norm(node: Node) -> SSAValue:
     """`x / sqrt(mean(x^2) + epsilon) * scale` over the dimensions from `axis` on."""
-    x, scale = node.input(0), node.input(1)
+    given, scale = node.input(0), node.input(1)
+    x = node.widened(given)
     axes = list(range(node.axis(node.integer("axis", -1), rank_of(x)), rank_of(x)))
     squares = node.emit("mean", node.emit("multiply", x, x), axis=axes, keepdims=True)
     inverse = node.emit("rsqrt", node.emit("add", squares, node.scalar(node.real("epsilon", 1e-5), x)))
-    return node.emit("multiply", node.emit("multiply", x, inverse), scale)
+    normal = node.cast(node.emit("multiply", x, inverse), tensor(given).element_type)
+    return node.emit("multiply", normal, scale)
 
 
 def mean_variance_norm(node: Node) -> SSAValue:
     """`(x - mean) / (sqrt(variance) + 1e-9)` over `axes`."""
-    x = node.input(0)
+    given = node.input(0)
+    x = node.widened(given)
     axes = sorted(node.axis(a, rank_of(x)) for a in node.integers("axes", [0, 2, 3]))
     centered = node.emit("subtract", x, node.emit("mean", x, axis=axes, keepdims=True))
     variance = node.emit("mean", node.emit("multiply", centered, centered), axis=axes, keepdims=True)
     deviation = node.emit("add", node.emit("sqrt", variance), node.scalar(1e-9, x))
-    return node.emit("divide", centered, deviation)
+    return node.cast(node.emit("divide", centered, deviation), tensor(given).element_type)
 
 
 CONVERTERS: dict[str, Versions] = {

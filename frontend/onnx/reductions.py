@@ -28,15 +28,19 @@ def l1(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
 
 
 def sum_of_squares(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
-    return node.emit("sum", node.emit("multiply", x, x), axis=axes, keepdims=keepdims)
+    wide = node.widened(x)
+    total = node.emit("sum", node.emit("multiply", wide, wide), axis=axes, keepdims=keepdims)
+    return node.cast(total, tensor(x).element_type)
 
 
 def l2(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
-    return node.emit("sqrt", sum_of_squares(node, x, axes, keepdims))
+    root = node.emit("sqrt", sum_of_squares(node, node.widened(x), axes, keepdims))
+    return node.cast(root, tensor(x).element_type)
 
 
 def log_sum(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
-    return node.emit("log", node.emit("sum", x, axis=axes, keepdims=keepdims))
+    total = node.emit("sum", node.widened(x), axis=axes, keepdims=keepdims)
+    return node.cast(node.emit("log", total), tensor(x).element_type)
 
 
 def log_sum_exp(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:

@@ -7,7 +7,7 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import DYNAMIC, shape_of
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.support.advice import give_shapes
 from .errors import Malformed, Unsupported
 from .folding import places_of_maxima
@@ -216,7 +216,8 @@ def lp_pool(node: Node) -> SSAValue:
 
     In ceil mode the last windows reach beyond the padding, which averages do not count: as padding they do.
     """
-    x = node.input(0)
+    given = node.input(0)
+    x = node.widened(given)
     p = power_of(node)
     found = auto_padded(node, x, window(node, x, node.integers("kernel_shape")))
     if node.integer("ceil_mode", 0):
@@ -233,7 +234,7 @@ def lp_pool(node: Node) -> SSAValue:
         count_include_pad=True,
     )
     total = node.emit("multiply", average, node.scalar(float(prod(found.size)), x))
-    return node.emit("power", total, node.scalar(1.0 / p, x))
+    return node.cast(node.emit("power", total, node.scalar(1.0 / p, x)), tensor(given).element_type)
 
 
 def global_pool(pool: str, reduction: str) -> Converter:

@@ -434,7 +434,8 @@ class BodyEmitter:
                 return self.insert(arith.NegfOp(x))
             case U.SIGN:
                 zero = self.constant(0.0, x.type)
-                below = self.insert(arith.SelectOp(self._compare(x, "olt", zero), self.constant(-1.0, x.type), x))
+                unsigned = self.insert(arith.AddfOp(x, zero))  # a zero's sign goes, a NaN stays
+                below = self.insert(arith.SelectOp(self._compare(x, "olt", zero), self.constant(-1.0, x.type), unsigned))
                 return self.insert(arith.SelectOp(self._compare(x, "ogt", zero), self.constant(1.0, x.type), below))
             case U.SIGMOID:
                 one = self.constant(1.0, x.type)

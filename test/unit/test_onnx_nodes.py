@@ -32,6 +32,7 @@ from weft.frontend.onnx import from_onnx  # noqa: E402
 from weft.lowering.compiler import compile_graph  # noqa: E402
 from weft.lowering.machine.target import Target  # noqa: E402
 from weft.runtime.executable import Executable  # noqa: E402
+from weft.testing.tolerance import Tolerance, tolerances_of  # noqa: E402
 
 if TYPE_CHECKING:
     from onnx import ValueInfoProto
@@ -202,6 +203,13 @@ def reason(error: Diagnostic) -> str:
 
 EXPECTED = declined()
 TARGET = Target.parse("llvm -mcpu=native")
+WRITTEN_SHORT = {
+    "test_averagepool_2d_ceil_last_window_starts_on_pad",
+    "test_gridsample_bicubic",
+    "test_roialign_aligned_false",
+    "test_roialign_aligned_true",
+}
+"""Cases whose results are written with four digits or five."""
 
 
 @dataclass
@@ -213,6 +221,11 @@ class Graph:
     module: ModuleOp
     inputs: list[NDArray]
     outputs: list[NDArray]
+
+    def __post_init__(self) -> None:
+        self.tolerances = tolerances_of(self.function)
+        if self.case.name in WRITTEN_SHORT:
+            self.tolerances = [Tolerance(1e-4, mixed=True) for _ in self.tolerances]
 
     @property
     def function(self) -> FuncOp:
@@ -327,22 +340,16 @@ def run_machine_code(graphs: Sequence[Graph]) -> Iterator[list[NDArray]]:
 
 
 def differs(found: Sequence[NDArray], graph: Graph) -> str:
-    """How results differ from those that ONNX wants, as exactly as it wants them; nothing where they do not."""
+    """How results differ from those that ONNX wants, by more than their operators may; nothing where they do not."""
     if len(found) != len(graph.outputs):
         return f"{len(found)} results, not {len(graph.outputs)}"
-    for got, wanted in zip(found, graph.outputs, strict=True):
+    for got, wanted, tolerance in zip(found, graph.outputs, graph.tolerances, strict=True):
         if (got.dtype, got.shape) != (wanted.dtype, wanted.shape):
             return f"{got.dtype}{list(got.shape)}, not {wanted.dtype}{list(wanted.shape)}"
-        half = wanted.dtype.itemsize == 2
-        try:
-            np.testing.assert_allclose(
-                got.astype(np.float64),
-                wanted.astype(np.float64),
-                rtol=1e-2 if half else graph.case.rtol,
-                atol=1e-2 if half else max(graph.case.atol, 1e-6),
-            )
-        except AssertionError as error:
-            return str(error)
+        excess = tolerance.excess(got, wanted)
+        if excess.any():
+            place = tuple(np.argwhere(excess)[0])
+            return f"{got[place]} instead of {wanted[place]} at {place}, {tolerance}"
     return ""
 
 

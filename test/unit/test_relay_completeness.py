@@ -231,3 +231,7 @@ def test_an_onnx_operator_that_a_class_names_is_one_to_one_with_it(name: str):
 def test_names_are_unique():
     names = [op.name for op in Relay.operations]
     assert len(set(names)) == len(names)
+
+
+def test_every_operator_says_how_exactly_it_is_computed() -> None:
+    assert [name for name, op in OPERATORS.items() if op.accuracy() is None] == []

@@ -16,7 +16,7 @@ from weft.lowering.abi import TensorSpec
 from weft.tools.bench_limits import Limits
 from weft.tools.bench_report import KernelResult, Result, columns, table
 from weft.tools.bench_timing import Timing, interleaved
-from weft.tools.run_comparison import Tolerance, compare
+from weft.tools.run_comparison import Allowance, compare
 from weft.tools.run_values import complete, random_array, read_input, read_npz, write_npz
 from weft.tools.weft_bench import main as weft_bench
 from weft.tools.weft_run import main as weft_run
@@ -130,8 +130,8 @@ def test_a_file_of_another_kind_holds_no_inputs(text: str, tmp_path: Path) -> No
 
 
 def test_equal_values_are_equal_whatever_they_are() -> None:
-    assert compare(f(1, np.nan, np.inf, -0.0), f(1, np.nan, np.inf, 0.0), "it", Tolerance(0, 0)) == 0
-    assert compare(f(1 + 1e-5), f(1), "it", Tolerance()) == pytest.approx(1e-5, rel=0.1)
+    assert compare(f(1, np.nan, np.inf, -0.0), f(1, np.nan, np.inf, 0.0), "it", Allowance(0, 0)) == 0
+    assert compare(f(1 + 1e-5), f(1), "it") == pytest.approx(1e-5, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_equal_values_are_equal_whatever_they_are() -> None:
 )
 def test_a_difference_is_reported(got: dict[str, NDArray], wanted: dict[str, NDArray], message: str) -> None:
     with pytest.raises(Diagnostic, match=message):
-        compare(got, wanted, "it", Tolerance())
+        compare(got, wanted, "it")
 
 
 def test_outputs_are_printed_written_and_compared(

@@ -8,32 +8,30 @@ operand of every operator off by a few units in the last place, and a result may
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
+from ..dialects.relay.accuracy import SINGLE, Accuracy
 from ..dialects.relay.base import RelayOp, tensor
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ..dialects.relay.ops.elementwise import CastLikeOp, CastOp
 from ..dialects.relay.reference import evaluate_op
 from ..dialects.support.dtypes import numpy_dtype
+from .tolerance import difference, float_info, is_float, wide
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 Offsets: TypeAlias = "Callable[[tuple[int, ...]], npt.NDArray[np.float64]]"
 """For a shape, how far each element is off, from -1 to 1."""
 
-ULPS = 8
+ULPS = Accuracy.FUNCTION.ulps()
 """Units in the last place by which operands are off."""
 TRIALS = 4
 MARGIN = 8
 """How much more than the evaluations differ results may."""
-
-
-SINGLE = float(np.finfo(np.float32).eps)
-"""Operators on images and regions compute places in float32, whatever the elements are."""
 
 
 class Undetermined(Exception):
@@ -71,7 +69,7 @@ def evaluate_perturbed(function: FuncOp, inputs: Sequence[NDArray], offsets: Off
                     _check_range(flat[0], op.result)
                 if op.name.startswith("relay.image."):
                     _check_interpolated(flat[0])
-                least = SINGLE if op.name.startswith(("relay.image.", "relay.vision.")) else 0.0
+                least = SINGLE if op.accuracy() is Accuracy.PLACED else 0.0
                 operands = [a if e else _perturbed(a, offsets, least) for a, e in zip(flat, exact, strict=True)]
                 results = evaluate_op(op, operands)
             case _:
@@ -113,24 +111,10 @@ def _perturbed(array: NDArray, offsets: Offsets | None, least: float) -> NDArray
     """`array` off by a few units in the last place, or of `least` where the operator computes no more exactly."""
     if offsets is None or not is_float(array):
         return array
-    epsilon = max(float(_finfo(array).eps), least) * ULPS
+    epsilon = max(float(float_info(array.dtype).eps), least) * ULPS
     with np.errstate(all="ignore"):
         wide = array.astype(np.float64)
         return (wide * (1 + epsilon * offsets(array.shape))).astype(array.dtype)
-
-
-def is_float(array: NDArray) -> bool:
-    """Whether the elements are floats, those of `ml_dtypes` among them."""
-    return array.dtype.kind == "f" or array.dtype.name == "bfloat16"
-
-
-def _finfo(array: NDArray) -> Any:
-    if array.dtype.name == "bfloat16":
-        import ml_dtypes
-
-        return ml_dtypes.finfo(array.dtype)  # pyright: ignore[reportUnknownVariableType]
-    limits: Any = np.finfo(array.dtype.name)
-    return limits
 
 
 class Expectation:
@@ -154,7 +138,7 @@ class Expectation:
         for number, (got, want) in enumerate(zip(found, self.results, strict=True)):
             if got.shape != want.shape or got.dtype != want.dtype:
                 return f"result {number} is {got.dtype}{list(got.shape)} instead of {want.dtype}{list(want.shape)}"
-            wrong = distance(got, want) > self._allowed(number, want)
+            wrong = difference(got, want) > self._allowed(number, want)
             if wrong.any():
                 place = tuple(int(i) for i in np.argwhere(wrong)[0])
                 return f"result {number} at {list(place)}: {got[place]} instead of {want[place]} ({wrong.sum()} wrong)"
@@ -162,23 +146,9 @@ class Expectation:
 
     def _allowed(self, number: int, want: NDArray) -> npt.NDArray[np.longdouble]:
         """By how much the elements of a result may differ; infinite where the evaluations disagree on its kind."""
-        spread = np.max([distance(trial, want) for trial in self._trials[number]], axis=0)
+        spread = np.max([difference(trial, want) for trial in self._trials[number]], axis=0)
         if not is_float(want):
             return spread * MARGIN
-        info = _finfo(want)
-        size = np.where(np.isfinite(_wide(want)), np.abs(_wide(want)), 0)
+        info = float_info(want.dtype)
+        size = np.where(np.isfinite(wide(want)), np.abs(wide(want)), 0)
         return spread * MARGIN + float(info.eps) * ULPS * np.maximum(size, float(info.tiny))
-
-
-def distance(a: NDArray, b: NDArray) -> npt.NDArray[np.longdouble]:
-    """The difference of each two elements: 0 of equal ones and of two NaNs, infinite where just one is finite."""
-    x, y = _wide(a), _wide(b)
-    with np.errstate(all="ignore"):
-        both_finite = np.isfinite(x) & np.isfinite(y)
-        same = (x == y) | (np.isnan(x) & np.isnan(y))
-        return np.where(same, 0, np.where(both_finite, np.abs(x - y), np.inf))
-
-
-def _wide(array: NDArray) -> npt.NDArray[np.longdouble]:
-    """The elements as the widest floats there are, which hold integers of 64 bits exactly."""
-    return array.astype(np.float64 if array.dtype.name == "bfloat16" else np.longdouble).astype(np.longdouble)

@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import (
     Fusion,
     FusionPattern,
@@ -93,6 +94,8 @@ class BinaryFunction(BroadcastOp, ABC):
 class _Comparison(BinaryFunction, ABC):
     """A truth value for each pair of elements."""
 
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
+
     def infer(self) -> Sequence[Attribute]:
         lhs, rhs = self.checked_types()
         return [TensorType(i1, broadcast_shapes(lhs.get_shape(), rhs.get_shape()))]
@@ -101,6 +104,8 @@ class _Comparison(BinaryFunction, ABC):
 class _Logical(BinaryFunction, ABC):
     """A function of truth values."""
 
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
+
     def checked_types(self) -> tuple[Tensor, Tensor]:
         lhs, rhs = super().checked_types()
         return truth_values(lhs), rhs
@@ -108,6 +113,8 @@ class _Logical(BinaryFunction, ABC):
 
 class _Bitwise(BinaryFunction, ABC):
     """A function of the bits of integers."""
+
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     def checked_types(self) -> tuple[Tensor, Tensor]:
         lhs, rhs = super().checked_types()
@@ -236,6 +243,7 @@ class PowerOp(BinaryFunction, formula="np.power(x, y)"):
     """`x` to the power of `y`."""
 
     name = "relay.power"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.FUNCTION
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.POW
     gradient = slopes(lambda x, y, z: (y * x.op(PowerOp, y - 1), (z * x.op(LogOp)).where(x > 0)))
@@ -246,6 +254,7 @@ class MaximumOp(BinaryFunction, formula="np.maximum(x, y)"):
     """The larger one; NaN where one is NaN."""
 
     name = "relay.maximum"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.MAX
     gradient = slopes(lambda x, y, z: (z.ones().where(x >= y), z.ones().where(x < y)))
 
@@ -255,6 +264,7 @@ class MinimumOp(BinaryFunction, formula="np.minimum(x, y)"):
     """The smaller one; NaN where one is NaN."""
 
     name = "relay.minimum"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.MIN
     gradient = slopes(lambda x, y, z: (z.ones().where(x <= y), z.ones().where(x > y)))
 
@@ -477,6 +487,7 @@ class LeftShiftOp(BroadcastOp):
     """
 
     name = "relay.left_shift"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     def combine(self, x: te.Expr, y: te.Expr) -> te.Expr:
         if isinstance(x.type, AnyFloat):
@@ -498,6 +509,7 @@ class WhereOp(RelayOp):
     """
 
     name = "relay.where"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
     ONNX: ClassVar[tuple[str, ...]] = ("Where",)
 

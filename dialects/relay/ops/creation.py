@@ -19,6 +19,7 @@ from ...support.operations import irdl_op_definition
 from ...te.assume import at_most
 from ...te.contents import contents
 from ...te.dims import ceil_divided
+from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -76,6 +77,7 @@ class ZerosOp(_FillOp):
     """
 
     name = "relay.zeros"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     VALUE: ClassVar[int] = 0
 
     def gradient(self, g: Gradient) -> Terms:
@@ -94,6 +96,7 @@ class OnesOp(_FillOp):
     """
 
     name = "relay.ones"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     VALUE: ClassVar[int] = 1
 
     def gradient(self, g: Gradient) -> Terms:
@@ -122,6 +125,7 @@ class ZerosLikeOp(_FillLikeOp):
     """
 
     name = "relay.zeros_like"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     VALUE: ClassVar[int] = 0
 
     def gradient(self, g: Gradient) -> Terms:
@@ -140,6 +144,7 @@ class OnesLikeOp(_FillLikeOp):
     """
 
     name = "relay.ones_like"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     VALUE: ClassVar[int] = 1
 
     def gradient(self, g: Gradient) -> Terms:
@@ -158,6 +163,7 @@ class FullOp(RelayOp):
     """
 
     name = "relay.full"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     fill_value = operand_def(TensorType)
     result = result_def(TensorType)
@@ -195,6 +201,7 @@ class FullLikeOp(RelayOp):
     """
 
     name = "relay.full_like"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     data = operand_def(TensorType)
     fill_value = operand_def(TensorType)
@@ -244,6 +251,7 @@ class ArangeOp(RelayOp):
     """
 
     name = "relay.arange"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.ROUNDED
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     start = operand_def(TensorType)
@@ -347,6 +355,7 @@ class ShapeOfOp(_ShapeQuery):
     """
 
     name = "relay.shape_of"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))

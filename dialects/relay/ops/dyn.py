@@ -20,6 +20,7 @@ from ... import te
 from ...support.operations import irdl_op_definition
 from ...te.assume import agree
 from ...te.dims import as_dim, quotient, to_text
+from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -226,6 +227,7 @@ class DynBroadcastToOp(_OfData):
     """
 
     name = "relay.dyn.broadcast_to"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     TOLD: ClassVar[tuple[str, ...]] = ("shape",)
 
     data = operand_def(TensorType)
@@ -397,6 +399,7 @@ class DynUpsamplingOp(_DynUpsampling):
     """
 
     name = "relay.dyn.nn.upsampling"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
     TOLD: ClassVar[tuple[str, ...]] = ("scale_h", "scale_w")
 
     data = operand_def(TensorType)
@@ -425,6 +428,7 @@ class DynUpsampling3dOp(_DynUpsampling):
     """
 
     name = "relay.dyn.nn.upsampling3d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
     TOLD: ClassVar[tuple[str, ...]] = ("scale_d", "scale_h", "scale_w")
 
     data = operand_def(TensorType)
@@ -454,6 +458,7 @@ class DynResize2dOp(_OfData):
     """  # noqa: E501
 
     name = "relay.dyn.image.resize2d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
     TOLD: ClassVar[tuple[str, ...]] = ("size", "roi")
 
     data = operand_def(TensorType)
@@ -517,6 +522,7 @@ class DynFullOp(_DynFill):
     """
 
     name = "relay.dyn.full"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     fill_value = operand_def(TensorType)
     shape = operand_def(TensorType)
@@ -539,6 +545,7 @@ class DynOnesOp(_DynFill):
     """
 
     name = "relay.dyn.ones"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     VALUE: ClassVar[int] = 1
 
     shape = operand_def(TensorType)
@@ -561,6 +568,7 @@ class DynZerosOp(_DynFill):
     """
 
     name = "relay.dyn.zeros"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     shape = operand_def(TensorType)
     result = result_def(TensorType)
@@ -581,6 +589,7 @@ class DynOneHotOp(DynOp):
     """  # noqa: E501
 
     name = "relay.dyn.one_hot"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     TOLD: ClassVar[tuple[str, ...]] = ("depth",)
 
     indices = operand_def(TensorType)
@@ -629,6 +638,7 @@ class DynTopkOp(DynOp):
     """  # noqa: E501
 
     name = "relay.dyn.topk"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     TOLD: ClassVar[tuple[str, ...]] = ("k",)
 
     data = operand_def(TensorType)

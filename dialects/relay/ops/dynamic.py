@@ -15,6 +15,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, shape_of, tensor
 from ..nn_common import tuple_type
 from ..precision import Precision
@@ -35,6 +36,7 @@ class ArgwhereOp(RelayOp):
     """
 
     name = "relay.argwhere"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     condition = operand_def(TensorType)
@@ -65,6 +67,7 @@ class UniqueOp(RelayOp):
     """  # noqa: E501
 
     name = "relay.unique"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     data = operand_def(TensorType)
     result = result_def()

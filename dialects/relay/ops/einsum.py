@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType, TupleType, i1
 from xdsl.ir import Attribute, Operation
@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import Fusion, FusionPattern, RelayOp, broadcast_dims, flatten_types, string
 from ..nn_common import accumulator, narrow, widened
 
@@ -87,6 +88,7 @@ class EinsumOp(RelayOp):
     """  # noqa: E501
 
     name = "relay.einsum"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
 
     data = operand_def(TupleType)
     result = result_def(TensorType)

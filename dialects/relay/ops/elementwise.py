@@ -17,6 +17,8 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.dtypes import scalar_type
 from ...support.operations import irdl_op_definition
+from ...te.kinds import EXACT_FUNCTIONS
+from ..accuracy import Accuracy
 from ..base import (
     Fusion,
     FusionPattern,
@@ -87,6 +89,10 @@ class UnaryFunction(ElementwiseOp, ABC):
         super().__init_subclass__()
         if formula is not None:
             describe(cls, f"y = {formula}", f"%y = {cls.name} %x : tensor<2x4xf32>")
+
+    @classmethod
+    def accuracy(cls) -> Accuracy | None:
+        return cls.ACCURACY or (Accuracy.EXACT if cls.KIND in EXACT_FUNCTIONS else Accuracy.FUNCTION)
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
@@ -251,6 +257,8 @@ class BitwiseNotOp(_IntegerFunction):
 class _Test(RelayOp, ABC):
     """A truth value for each element."""
 
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
+
     KIND: ClassVar[te.UnaryKind]
 
     data = operand_def(TensorType)
@@ -325,6 +333,7 @@ class CopyOp(ElementwiseOp, DropsIdentity):
     """
 
     name = "relay.copy"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     traits = traits_def(Moves())
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
@@ -346,6 +355,7 @@ class ClipOp(ElementwiseOp):
     """
 
     name = "relay.clip"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     a_min = real()
     a_max = real()
@@ -416,6 +426,7 @@ class CastOp(_Conversion):
     """
 
     name = "relay.cast"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.ROUNDED
     traits = traits_def(Pointwise())
 
     dtype = string()
@@ -439,6 +450,7 @@ class CastLikeOp(_Conversion):
     """
 
     name = "relay.cast_like"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.ROUNDED
 
     data = operand_def(TensorType)
     like = operand_def(TensorType)

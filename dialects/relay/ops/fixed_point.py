@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, Operation
@@ -10,6 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import integer, tensor
 from .elementwise import ElementwiseOp
 
@@ -26,6 +28,7 @@ class FixedPointMultiplyOp(ElementwiseOp):
     """
 
     name = "relay.fixed_point_multiply"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     multiplier = integer()
     shift = integer()

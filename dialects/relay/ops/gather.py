@@ -19,6 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.dtypes import dtype_name
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -301,6 +302,7 @@ class OneHotOp(RelayOp):
     """  # noqa: E501
 
     name = "relay.one_hot"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     indices = operand_def(TensorType)
     on_value = operand_def(TensorType)

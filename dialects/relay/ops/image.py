@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -121,6 +122,7 @@ class Resize1dOp(_Resize):
     """
 
     name = "relay.image.resize1d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
     SPATIAL: ClassVar[str] = "W"
     layout = string("NCW")
 
@@ -137,6 +139,7 @@ class Resize2dOp(_Resize):
     """
 
     name = "relay.image.resize2d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
 
 
 @irdl_op_definition
@@ -151,6 +154,7 @@ class Resize3dOp(_Resize):
     """
 
     name = "relay.image.resize3d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
     SPATIAL: ClassVar[str] = "DHW"
     layout = string("NCDHW")
 
@@ -203,6 +207,7 @@ class CropAndResizeOp(RelayOp):
     """
 
     name = "relay.image.crop_and_resize"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
 
     data = operand_def(TensorType)
     boxes = operand_def(TensorType)
@@ -275,6 +280,7 @@ class AffineGridOp(RelayOp):
     """
 
     name = "relay.image.affine_grid"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
 
     data = operand_def(TensorType)
     result = result_def(TensorType)
@@ -325,6 +331,7 @@ class GridSampleOp(RelayOp):
     """
 
     name = "relay.image.grid_sample"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
 
     data = operand_def(TensorType)
     grid = operand_def(TensorType)

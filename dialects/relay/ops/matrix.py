@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, compatible, flag, integer, is_true, string, tensor
 from .creation import scalar
 
@@ -34,6 +35,7 @@ class TriluOp(RelayOp):
     """
 
     name = "relay.trilu"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     data = operand_def(TensorType)
     k = operand_def(TensorType)

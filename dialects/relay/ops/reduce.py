@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import (
     Fusion,
     FusionPattern,
@@ -257,6 +258,7 @@ class MaxOp(SimpleReduceOp):
     """
 
     name = "relay.max"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
     KIND: ClassVar[te.ReduceKind] = "max"
 
@@ -276,6 +278,7 @@ class MinOp(SimpleReduceOp):
     """
 
     name = "relay.min"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
     KIND: ClassVar[te.ReduceKind] = "min"
 
@@ -295,6 +298,7 @@ class AllOp(_TruthReduceOp):
     """
 
     name = "relay.all"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     KIND: ClassVar[te.ReduceKind] = "and"
 
 
@@ -310,6 +314,7 @@ class AnyOp(_TruthReduceOp):
     """
 
     name = "relay.any"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     KIND: ClassVar[te.ReduceKind] = "or"
 
 
@@ -446,6 +451,7 @@ class ArgmaxOp(_ArgReduceOp):
     """
 
     name = "relay.argmax"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
     KIND: ClassVar[te.ReduceKind] = "max"
 
@@ -462,6 +468,7 @@ class ArgminOp(_ArgReduceOp):
     """
 
     name = "relay.argmin"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
     KIND: ClassVar[te.ReduceKind] = "min"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType
 from xdsl.ir import Attribute, Operation
@@ -12,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import Fusion, FusionPattern, Pointwise, RelayOp, string, tensor
 from .elementwise import named_type
 
@@ -28,6 +30,7 @@ class ReinterpretOp(RelayOp):
     """
 
     name = "relay.reinterpret"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     data = operand_def(TensorType)
     result = result_def(TensorType)

@@ -15,7 +15,20 @@ from xdsl.traits import Pure
 from ... import te
 from ...support.dtypes import numpy_dtype
 from ...support.operations import irdl_op_definition
-from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, normalize_axis, opt_integer, string, tensor
+from ..accuracy import Accuracy
+from ..base import (
+    DYNAMIC,
+    LONG,
+    Fusion,
+    FusionPattern,
+    RelayOp,
+    flag,
+    is_true,
+    normalize_axis,
+    opt_integer,
+    string,
+    tensor,
+)
 from ..indexing import reshaped
 from ..nn_common import accumulator, narrow, widened
 from ..precision import Precision
@@ -55,6 +68,11 @@ class _ScanOp(RelayOp, ABC):
     def element(self, data: Attribute) -> Attribute:
         """The result's element type."""
         return named_type(self.dtype.data) if self.dtype.data else data
+
+    def terms(self) -> int:
+        shape = tensor(self.data).get_shape()
+        along = shape if self.axis is None else [shape[normalize_axis(self.axis.value.data, len(shape))]]
+        return prod(LONG if n == DYNAMIC else n for n in along)
 
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)
@@ -110,6 +128,7 @@ class CumsumOp(_ScanOp):
     """
 
     name = "relay.cumsum"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.ReduceKind] = "sum"
 
@@ -132,6 +151,7 @@ class CumprodOp(_ScanOp):
     """
 
     name = "relay.cumprod"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.ReduceKind] = "prod"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import StringAttr, TensorType, i32
 from xdsl.ir import Attribute, Operation
@@ -19,6 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -276,6 +277,7 @@ class ScatterOp(_ScatterAlongAxis):
     """  # noqa: E501
 
     name = "relay.scatter"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     def how(self) -> str:
         return "update"
@@ -291,6 +293,7 @@ class ScatterAddOp(_ScatterAlongAxis):
     """  # noqa: E501
 
     name = "relay.scatter_add"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
 
     def how(self) -> str:
         return "add"
@@ -309,6 +312,7 @@ class ScatterElementsOp(_ScatterAlongAxis):
     """  # noqa: E501
 
     name = "relay.scatter_elements"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
 
     reduction = string("update")
 
@@ -328,6 +332,7 @@ class ScatterNdOp(_ScatterOp):
     """  # noqa: E501
 
     name = "relay.scatter_nd"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
 
     mode = string("update")
 

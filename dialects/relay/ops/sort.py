@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, TupleType, i32
 from xdsl.ir import Attribute, Operation
@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.dtypes import numpy_dtype
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, integer, is_true, normalize_axis, string, tensor
 from ..nn_common import tuple_type
 from ..reordering import Order, Reordered, all_in, reordered_axis
@@ -108,6 +109,7 @@ class ArgsortOp(_OrderOp):
     """
 
     name = "relay.argsort"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     dtype = string("int32")
 
@@ -146,6 +148,7 @@ class SortOp(_OrderOp):
     """
 
     name = "relay.sort"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)
@@ -183,6 +186,7 @@ class TopkOp(_OrderOp):
     """  # noqa: E501
 
     name = "relay.topk"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     k = integer(1)
     ret_type = string("both")
@@ -264,6 +268,7 @@ class SearchsortedOp(RelayOp):
     """  # noqa: E501
 
     name = "relay.searchsorted"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     sorted_sequence = operand_def(TensorType)
     values = operand_def(TensorType)

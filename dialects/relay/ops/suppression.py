@@ -7,7 +7,7 @@ evaluated directly.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, Tensor, flag, integer, is_true, shape_of, string, tensor
 from ..nn_common import tuple_type
 from ..resample import one_of
@@ -67,6 +68,7 @@ class GetValidCountsOp(RelayOp):
     """
 
     name = "relay.vision.get_valid_counts"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     data = operand_def(TensorType)
     score_threshold = operand_def(TensorType)
@@ -162,6 +164,7 @@ class NonMaxSuppressionOp(RelayOp):
     """
 
     name = "relay.vision.non_max_suppression"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     data = operand_def(TensorType)
     valid_count = operand_def(TensorType)
@@ -259,6 +262,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
     """  # noqa: E501
 
     name = "relay.vision.all_class_non_max_suppression"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     boxes = operand_def(TensorType)
     scores = operand_def(TensorType)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -54,6 +55,7 @@ class RepeatOp(InjectiveOp):
     """
 
     name = "relay.repeat"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     repeats = integer()
     axis = opt_integer()
@@ -98,6 +100,7 @@ class TileOp(InjectiveOp):
     """
 
     name = "relay.tile"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     reps = int_list()
 
@@ -163,6 +166,7 @@ class BroadcastToOp(_BroadcastToShape):
     """
 
     name = "relay.broadcast_to"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     shape = int_list()
 
@@ -194,6 +198,7 @@ class BroadcastToLikeOp(_BroadcastToShape):
     """
 
     name = "relay.broadcast_to_like"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     data = operand_def(TensorType)
     like = operand_def(TensorType)

@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..precision import Precision
 from ..slopes import slope
 from .elementwise import FloatFunction
@@ -59,6 +60,7 @@ class SqrtOp(FloatFunction, formula="np.sqrt(x)"):
 
     name = "relay.sqrt"
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SQRT
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.ROUNDED
     ONNX: ClassVar[tuple[str, ...]] = ("Sqrt",)
     gradient = slope(lambda x, y: 0.5 / y)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, f32
 from xdsl.ir import Attribute, Operation
@@ -13,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ..accuracy import Accuracy
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, int_list, integer, ints, is_true, real, string, tensor
 from ..nn_common import narrow
 from ..resample import one_of
@@ -70,6 +72,7 @@ class RoiAlignOp(_RegionPool):
     """  # noqa: E501
 
     name = "relay.vision.roi_align"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
 
     sample_ratio = integer(-1)
     mode = string("avg")
@@ -150,6 +153,7 @@ class RoiPoolOp(_RegionPool):
     """
 
     name = "relay.vision.roi_pool"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, rois = inputs

@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
+from ...accuracy import Accuracy
 from ...base import (
     Fusion,
     FusionPattern,
@@ -67,6 +68,7 @@ class ReluOp(_ElementwiseActivation):
     """
 
     name = "relay.nn.relu"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     ONNX: ClassVar[tuple[str, ...]] = ("Relu",)
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
@@ -116,6 +118,7 @@ class PreluOp(RelayOp):
     """
 
     name = "relay.nn.prelu"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.ROUNDED
     PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     data = operand_def(TensorType)
@@ -292,6 +295,7 @@ class DropoutOp(RelayOp):
     """
 
     name = "relay.nn.dropout"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     data = operand_def(TensorType)

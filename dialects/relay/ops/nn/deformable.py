@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
+from ...accuracy import Accuracy
 from ...base import RelayOp, compatible, integer, shape_of, tensor
 from ...nn_common import accumulator, narrow
 from ..image import clamped_index, interpolate, linear_weights
@@ -38,6 +39,7 @@ class DeformableConv2dOp(Convolution):
     """
 
     name = "relay.nn.deformable_conv2d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
 
     data = operand_def(TensorType)
     offset = operand_def(TensorType)

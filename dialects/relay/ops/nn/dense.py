@@ -17,6 +17,7 @@ from .... import te
 from ....support.dtypes import numpy_dtype
 from ....support.operations import irdl_op_definition
 from ....te.assume import agree
+from ...accuracy import Accuracy
 from ...base import (
     DYNAMIC,
     Fusion,
@@ -323,6 +324,7 @@ class BiasAddOp(RelayOp):
     """
 
     name = "relay.nn.bias_add"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.ROUNDED
     PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
 
     data = operand_def(TensorType)

@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.dtypes import dtype_name
 from ....support.operations import irdl_op_definition
+from ...accuracy import Accuracy
 from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, compatible, integer, string, tensor
 from ...indexing import as_index
 from ...nn_common import accumulator, check_vector, narrow
@@ -79,6 +80,7 @@ class CrossEntropyOp(_CrossEntropy):
     """
 
     name = "relay.nn.cross_entropy"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     def score(self, x: te.Expr) -> te.Expr:
@@ -100,6 +102,7 @@ class CrossEntropyWithLogitsOp(_CrossEntropy):
     """
 
     name = "relay.nn.cross_entropy_with_logits"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
 

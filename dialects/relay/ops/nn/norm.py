@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
+from ...accuracy import Accuracy
 from ...base import (
     DYNAMIC,
     Fusion,
@@ -239,6 +240,7 @@ class LayerNormOp(_ScaledNorm):
     """
 
     name = "relay.nn.layer_norm"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     axis = integer(-1)
@@ -270,6 +272,7 @@ class InstanceNormOp(_ScaledNorm):
     """
 
     name = "relay.nn.instance_norm"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
@@ -298,6 +301,7 @@ class GroupNormOp(_ScaledNorm):
     """
 
     name = "relay.nn.group_norm"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     num_groups = integer()
@@ -348,6 +352,7 @@ class L2NormalizeOp(RelayOp):
     """
 
     name = "relay.nn.l2_normalize"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     data = operand_def(_SameType)
@@ -406,6 +411,7 @@ class LrnOp(RelayOp):
     """
 
     name = "relay.nn.lrn"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     data = operand_def(_SameType)

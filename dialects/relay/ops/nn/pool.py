@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
+from ...accuracy import Accuracy
 from ...base import Fusion, FusionPattern, flag, int_list, ints, is_true, string, tensor
 from ...blocking import Wish
 from ...layout import Layout, with_whole
@@ -257,6 +258,7 @@ class MaxPool1dOp(_MaxPool):
     """  # noqa: E501
 
     name = "relay.nn.max_pool1d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     SPATIAL: ClassVar[str] = "W"
     strides = int_list([1])
     dilation = int_list([1])
@@ -277,6 +279,7 @@ class MaxPool2dOp(_MaxPool):
     """
 
     name = "relay.nn.max_pool2d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
 
 @irdl_op_definition
@@ -291,6 +294,7 @@ class MaxPool3dOp(_MaxPool):
     """
 
     name = "relay.nn.max_pool3d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     SPATIAL: ClassVar[str] = "DHW"
     strides = int_list([1, 1, 1])
     dilation = int_list([1, 1, 1])
@@ -507,6 +511,7 @@ class AdaptiveMaxPool1dOp(_AdaptiveMaxPool):
     """
 
     name = "relay.nn.adaptive_max_pool1d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     SPATIAL: ClassVar[str] = "W"
     layout = string("NCW")
 
@@ -523,6 +528,7 @@ class AdaptiveMaxPool2dOp(_AdaptiveMaxPool):
     """
 
     name = "relay.nn.adaptive_max_pool2d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
 
 @irdl_op_definition
@@ -538,6 +544,7 @@ class AdaptiveMaxPool3dOp(_AdaptiveMaxPool):
     """
 
     name = "relay.nn.adaptive_max_pool3d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     SPATIAL: ClassVar[str] = "DHW"
     layout = string("NCDHW")
 
@@ -554,6 +561,7 @@ class GlobalMaxPool2dOp(_AdaptiveMaxPool):
     """
 
     name = "relay.nn.global_max_pool2d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
     output_size = int_list([1])
 

@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.arguments import ArgumentError
 from ....support.operations import irdl_op_definition
+from ...accuracy import Accuracy
 from ...base import (
     DYNAMIC,
     Fusion,
@@ -317,6 +318,7 @@ class UpsamplingOp(_Upsampling):
     """
 
     name = "relay.nn.upsampling"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
 
     scale_h = real(1.0)
     scale_w = real(1.0)
@@ -344,6 +346,7 @@ class Upsampling3dOp(_Upsampling):
     """
 
     name = "relay.nn.upsampling3d"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
     SPATIAL: ClassVar[str] = "DHW"
 
     scale_d = real(1.0)

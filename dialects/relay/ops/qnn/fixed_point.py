@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC
 from functools import partial
-from typing import Literal
+from typing import ClassVar, Literal
 
 from xdsl.dialects.builtin import IntegerType, f32, f64, i32, i64
 from xdsl.ir import Attribute, SSAValue
@@ -18,6 +18,7 @@ from xdsl.utils.hints import isa
 
 from .... import te
 from ....support.dtypes import dtype_name
+from ...accuracy import Accuracy
 from ...base import DYNAMIC, NonComputational, normalize_axis, shape_of, tensor
 from ...core import ConstantOp
 from ...decomposition import Emit, WrittenOut
@@ -41,6 +42,7 @@ ROUNDINGS = ("None", "UPWARD", "TONEAREST")
 class QnnOp(WrittenOut, ABC):
     """An operator on quantised tensors, which is replaced before operators are fused."""
 
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
     traits = traits_def(Pure(), NonComputational())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
 from typing import cast as assume
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, f32
@@ -10,6 +11,7 @@ from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
 from ....support.operations import irdl_op_definition
+from ...accuracy import Accuracy
 from ...base import Fusion, FusionPattern, integer, string, tensor
 from ...decomposition import Emit
 from ...reordering import Order, Reordered, reordered_axis
@@ -86,6 +88,7 @@ class DequantizeOp(QnnOp):
     """
 
     name = "relay.qnn.dequantize"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.ROUNDED
 
     data = operand_def(TensorType)
     input_scale = operand_def(TensorType)
