@@ -39,7 +39,9 @@ from .ty import FuncType as FuncType
 from .ty import TupleType as TupleType
 from .ty import scalar_type as scalar_type
 
-_NAMESPACES = {prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "vision", "annotation", "qnn", "dyn")}
+_NAMESPACES = {
+    prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "vision", "annotation", "qnn", "dyn", "random")
+}
 op = OperatorNamespace("")
 
 __all__ = [

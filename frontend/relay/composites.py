@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...dialects.support.arguments import checked
+from .drawing import DRAWING
 from .expr import Expr, Operand, Tuple, as_value, const
 from .operators import Operator, operator
 from .rearranging import reverse_reshape, sliding_window, yolo_reorg
@@ -228,5 +229,6 @@ COMPOSITES = {
     "nn.global_avg_pool1d": global_avg_pool1d,
     "nn.global_max_pool3d": global_max_pool3d,
     "nn.global_avg_pool3d": global_avg_pool3d,
+    **DRAWING,
 }
 """By their names without `relay.`; these come before the operators of the same name."""

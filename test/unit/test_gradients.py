@@ -170,6 +170,17 @@ WITHOUT_GRADIENT = {
         for name in OPERATORS
         if name.startswith("relay.dyn.")
     },
+    "sparse_fill_empty_rows": "its results have as many elements as the data says",
+    **dict.fromkeys(
+        (
+            "random.multinomial", "random.normal", "random.threefry_generate", "random.threefry_split",
+            "random.uniform",
+        ),
+        "numbers are drawn from a key of integers",
+    ),
+    **dict.fromkeys(
+        ("vision.multibox_prior", "sparse_reshape"), "nothing of its result depends on floats",
+    ),
     "unique": "its results have as many elements as the data says",
     **dict.fromkeys(
         (
@@ -185,7 +196,8 @@ WITHOUT_GRADIENT = {
         (
             "image.crop_and_resize", "image.grid_sample", "nn.deformable_conv2d", "vision.roi_align",
             "vision.roi_pool", "vision.all_class_non_max_suppression", "vision.get_valid_counts",
-            "vision.non_max_suppression",
+            "vision.non_max_suppression", "vision.multibox_transform_loc", "nn.sparse_add", "nn.sparse_dense",
+            "nn.sparse_transpose", "sparse_to_dense",
         ),
         "not written so far: it reads at places that are data",
     ),

@@ -225,7 +225,7 @@ class Graph:
     def __post_init__(self) -> None:
         self.tolerances = tolerances_of(self.function)
         if self.case.name in WRITTEN_SHORT:
-            self.tolerances = [Tolerance(1e-4, mixed=True) for _ in self.tolerances]
+            self.tolerances = [Tolerance(1e-3, mixed=True) for _ in self.tolerances]
 
     @property
     def function(self) -> FuncOp:

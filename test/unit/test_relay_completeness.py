@@ -23,6 +23,7 @@ DIALECT_TESTS = Path(__file__).parents[1] / "dialects" / "relay"
 WITHOUT_COMPUTE = {
     "relay.argwhere": "its result has as many rows as the data says",
     "relay.on_device": "a note to plan-devices, which may stand on any value",
+    "relay.sparse_fill_empty_rows": "its results have as many elements as the data says",
     "relay.unique": "its results have as many elements as the data says",
     "relay.vision.all_class_non_max_suppression": "its steps depend on one another",
     "relay.vision.non_max_suppression": "its steps depend on one another",
@@ -71,7 +72,16 @@ def for_each(reason: str, *names: str) -> dict[str, str]:
 
 
 WITHOUT_LAYOUT_RULE = {
-    **for_each("its result has as many rows as the data says", "argwhere", "unique"),
+    **for_each("its result has as many rows as the data says", "argwhere", "sparse_fill_empty_rows", "unique"),
+    **for_each(
+        "it makes its data",
+        "random.multinomial", "random.normal", "random.threefry_generate", "random.threefry_split", "random.uniform",
+        "vision.multibox_prior",
+    ),
+    **for_each(
+        "a matrix is given by vectors",
+        "nn.sparse_add", "nn.sparse_dense", "nn.sparse_transpose", "sparse_reshape", "sparse_to_dense",
+    ),
     **for_each(
         "its shape is data",
         "dyn.broadcast_to", "dyn.expand_dims", "dyn.full", "dyn.image.resize2d", "dyn.nn.pad", "dyn.nn.upsampling",
@@ -124,7 +134,7 @@ WITHOUT_LAYOUT_RULE = {
         "image.affine_grid", "image.crop_and_resize", "image.grid_sample", "image.resize1d", "image.resize2d",
         "image.resize3d", "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose", "nn.dilate",
         "nn.mirror_pad", "nn.prelu", "vision.all_class_non_max_suppression", "vision.get_valid_counts",
-        "vision.non_max_suppression", "vision.roi_align", "vision.roi_pool",
+        "vision.multibox_transform_loc", "vision.non_max_suppression", "vision.roi_align", "vision.roi_pool",
     ),
 }  # fmt: skip
 """Operators that `alter-op-layout` gives their operands in the plain layout."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import TensorType, i64
+from xdsl.dialects.builtin import AnyFloat, TensorType, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 class _OnSequences(RelayOp, ABC):
     """An operator on sequences whose lengths a second operand gives."""
 
+    FRACTIONS: ClassVar[bool] = False
+    """Whether lengths may be floats."""
+
     data = operand_def(TensorType)
     lengths = operand_def(TensorType)
     result = result_def(TensorType)
@@ -37,7 +40,9 @@ class _OnSequences(RelayOp, ABC):
         Raises:
             VerifyException: there is not one length for each sequence.
         """
-        lengths = integers(tensor(self.lengths))
+        lengths = tensor(self.lengths)
+        if not (self.FRACTIONS and isinstance(lengths.element_type, AnyFloat)):
+            integers(lengths)
         if not compatible(TensorType(lengths.element_type, [batch]), lengths):
             raise VerifyException(f"there are {batch} sequences, but the lengths are {lengths}")
 
@@ -57,6 +62,7 @@ class SequenceMaskOp(_OnSequences):
     """  # noqa: E501
 
     name = "relay.sequence_mask"
+    FRACTIONS: ClassVar[bool] = True
 
     mask_value = real(0.0)
     axis = integer(0)
@@ -81,9 +87,13 @@ class SequenceMaskOp(_OnSequences):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, lengths = inputs
         axis, value = self.place(x.rank), self.mask_value.value.data
+
+        def is_kept(time: te.Expr, length: te.Expr) -> te.Expr:
+            return te.cast(time, length.type) < length if isinstance(length.type, AnyFloat) else time < as_index(length)
+
         return te.compute(
             x.shape,
-            lambda *i: te.select(i[axis] < as_index(lengths[i[1 - axis]]), x[i], value),
+            lambda *i: te.select(is_kept(i[axis], lengths[i[1 - axis]]), x[i], value),
             "sequence_mask",
         )
 

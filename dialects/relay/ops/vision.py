@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, f32
@@ -16,13 +16,14 @@ from ... import te
 from ...support.operations import irdl_op_definition
 from ..accuracy import Accuracy
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, int_list, integer, ints, is_true, real, string, tensor
+from ..layout import unblocked
 from ..nn_common import narrow
 from ..resample import one_of
 from .image import clamped_index, interpolate, linear_weights
 
 
 class _RegionPool(RelayOp, ABC):
-    """What the two share: images `[n, c, h, w]` and regions `[r, 5]`, each (image, x1, y1, x2, y2)."""
+    """What the two share: images `[n, c, h, w]`, or as `layout` says, and regions `[r, 5]`: (image, x1, y1, x2, y2)."""
 
     data = operand_def(TensorType)
     rois = operand_def(TensorType)
@@ -36,14 +37,30 @@ class _RegionPool(RelayOp, ABC):
 
     def infer(self) -> Sequence[Attribute]:
         data, rois, pooled = tensor(self.data), tensor(self.rois), ints(self.pooled_size)
-        one_of(self.layout.data, ("NCHW",), "layout")
+        layout = unblocked(self.layout.data, "NCHW", "layout")
         if len(data.get_shape()) != 4 or not isinstance(data.element_type, AnyFloat):
             raise VerifyException(f"expected images [n, c, h, w] of floats, got {data}")
         if len(rois.get_shape()) != 2 or rois.get_shape()[1] not in (5, DYNAMIC):
             raise VerifyException(f"expected regions [r, 5], got {rois}")
         if len(pooled) != 2 or min(pooled) < 1:
             raise VerifyException(f"'pooled_size' must be two positive values, got {list(pooled)}")
-        return [TensorType(data.element_type, [rois.get_shape()[0], data.get_shape()[1], *pooled])]
+        extents = layout.extents(data.get_shape()) | dict(zip("NHW", (rois.get_shape()[0], *pooled), strict=True))
+        return [TensorType(data.element_type, layout.shape(extents))]
+
+    def images(self, x: te.Tensor) -> tuple[int, list[int], Callable[..., te.Expr]]:
+        """How many images there are, their height and width, and a pixel by image, channel and place."""
+        layout = unblocked(self.layout.data, "NCHW", "layout")
+        extents = layout.extents(x.shape)
+
+        def pixel(*at: te.Expr) -> te.Expr:
+            return x[layout.arrange(dict(zip("NCHW", at, strict=True)))]
+
+        return extents["N"], [extents["H"], extents["W"]], pixel
+
+    def each(self, body: Callable[..., te.Expr]) -> Callable[..., te.Expr]:
+        """What computes an element of the result, from what does by region, channel and bin."""
+        names = unblocked(self.layout.data, "NCHW", "layout").names
+        return lambda *i: body(*(i[names.index(letter)] for letter in "NCHW"))
 
     def image_of(self, rois: te.Tensor, r: te.Expr, images: int) -> te.Expr:
         """The image that region `r` lies in."""
@@ -88,7 +105,7 @@ class RoiAlignOp(_RegionPool):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, rois = inputs
-        images, _, *extents = x.shape
+        images, extents, pixel = self.images(x)
         pooled, ratio = ints(self.pooled_size), self.sample_ratio.value.data
         kind: te.ReduceKind = "sum" if self.mode.data == "avg" else "max"
         taps = [
@@ -118,7 +135,7 @@ class RoiAlignOp(_RegionPool):
 
             def read(*at: te.Expr) -> te.Expr:
                 h, w = (clamped_index(te.cast(p, te.index), n) for p, n in zip(at, extents, strict=True))
-                return te.cast(x[self.image_of(rois, r, images), c, h, w], f32)
+                return te.cast(pixel(self.image_of(rois, r, images), c, h, w), f32)
 
             value = te.select(te.all_of(conditions), interpolate(read, places, linear_weights, 0), 0)
             if ratio <= 0:  # there are taps for the largest bin
@@ -126,11 +143,11 @@ class RoiAlignOp(_RegionPool):
                 value = te.select(te.all_of(used), value, te.reduce_identity(kind, f32))
             return te.reduce(kind, value, taps)
 
-        reduced = te.compute(tensor(self.result).get_shape(), body, f"roi_{kind}")
+        reduced = te.compute(tensor(self.result).get_shape(), self.each(body), f"roi_{kind}")
         if kind == "sum":
-            total = reduced
+            total, first = reduced, unblocked(self.layout.data, "NCHW", "layout").names.index("N")
             reduced = te.compute(
-                total.shape, lambda r, c, i, j: total[r, c, i, j] / (points(r, 0) * points(r, 1)), "roi_mean"
+                total.shape, lambda *i: total[i] / (points(i[first], 0) * points(i[first], 1)), "roi_mean"
             )
         return narrow(reduced, x.element_type)
 
@@ -157,7 +174,7 @@ class RoiPoolOp(_RegionPool):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, rois = inputs
-        images, _, *extents = x.shape
+        images, extents, pixel = self.images(x)
         pooled = ints(self.pooled_size)
         taps = [te.reduce_axis(n, name) for n, name in zip(extents, ("kh", "kw"), strict=True)]
         lowest = te.reduce_identity("max", x.element_type)
@@ -174,18 +191,18 @@ class RoiPoolOp(_RegionPool):
             for axis, place in enumerate((i, j)):
                 begin, end = ends(r, place, axis)
                 inside += [te.cast(taps[axis], f32) >= begin, te.cast(taps[axis], f32) < end]
-            value = x[self.image_of(rois, r, images), c, taps[0], taps[1]]
+            value = pixel(self.image_of(rois, r, images), c, *taps)
             return te.max(te.select(te.all_of(inside), value, lowest), taps)
 
-        def filled(r: te.IterVar, c: te.IterVar, i: te.IterVar, j: te.IterVar) -> te.Expr:
+        def is_filled(r: te.Expr, _: te.Expr, i: te.Expr, j: te.Expr) -> te.Expr:
             conditions: list[te.Expr] = []
             for axis, place in enumerate((i, j)):
                 begin, end = ends(r, place, axis)
                 conditions.append(te.maximum(begin, 0) < te.minimum(end, float(extents[axis])))
-            return te.select(te.all_of(conditions), largest[r, c, i, j], 0)
+            return te.all_of(conditions)
 
-        largest = te.compute(tensor(self.result).get_shape(), body, "roi_max")
-        return te.compute(largest.shape, filled, "roi_pool")
+        largest = te.compute(tensor(self.result).get_shape(), self.each(body), "roi_max")
+        return te.compute(largest.shape, lambda *i: te.select(self.each(is_filled)(*i), largest[i], 0), "roi_pool")
 
 
 OPS: list[type[Operation]] = [RoiAlignOp, RoiPoolOp]

@@ -1,0 +1,113 @@
+"""TVM's calls of the operators that draw random numbers, and of those on sparse matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from ...dialects.relay.base import DYNAMIC
+from ...dialects.support.arguments import checked
+from ...dialects.support.diagnostics import UsageError
+from .expr import Expr, Operand, as_value, const
+from .operators import operator
+
+
+@checked
+def threefry_key(seed: int) -> Expr:
+    """The key of a seed, a number of up to 256 bits, from which random numbers are drawn."""
+    words = [seed >> 64 * place & 2**64 - 1 for place in (3, 2, 1, 0)]
+    return const(np.array([*words, 0, 0, 0, 0, 1 << 63, 0], np.uint64))
+
+
+@checked
+def uniform(
+    key: Operand, shape: Sequence[int], dtype: str = "float32", low: Operand = 0.0, high: Operand = 1.0
+) -> Expr:
+    """The next key, and numbers from `low` to just below `high`."""
+    return operator("random.uniform")(key, _parameter(low, dtype), _parameter(high, dtype), shape, dtype)
+
+
+@checked
+def normal(
+    key: Operand, shape: Sequence[int], dtype: str = "float32", mean: Operand = 0.0, scale: Operand = 1.0
+) -> Expr:
+    """The next key, and numbers of a normal distribution."""
+    return operator("random.normal")(key, _parameter(mean, dtype), _parameter(scale, dtype), shape, dtype)
+
+
+def _parameter(value: Operand, dtype: str) -> Expr:
+    return value if isinstance(value, Expr) else const(np.asarray(value, dtype))
+
+
+def _parts(matrix: object, what: str) -> list[Expr]:
+    """The three tensors of a sparse matrix.
+
+    Raises:
+        UsageError: it has none.
+    """
+    named = [getattr(matrix, name, None) for name in ("data", "indices", "indptr")]
+    fields = cast("Sequence[object]", matrix) if type(matrix) in (tuple, list) else named
+    if len(fields) != 3 or any(field is None for field in fields):
+        hint = "a tuple of these three, or what has them, as scipy.sparse.csr_matrix"
+        raise UsageError(f"relay.{what} takes a sparse matrix by its data, indices and indptr", hint=hint)
+    return [field if isinstance(field, Expr) else const(np.asarray(field)) for field in fields]
+
+
+def sparse_dense(dense_mat: Operand, sparse_mat: object, sparse_lhs: bool = False) -> Expr:
+    """The product of a matrix and a sparse one that is transposed; with `sparse_lhs` of these the other way round.
+
+    Either may be the sparse one: with `sparse_lhs` the first is, else the second.
+    """
+    return operator("nn.sparse_dense")(dense_mat, *_parts(sparse_mat, "nn.sparse_dense"), sparse_lhs=sparse_lhs)
+
+
+def sparse_add(dense_mat: Operand, sparse_mat: object) -> Expr:
+    """The sum of a matrix and a sparse one."""
+    return operator("nn.sparse_add")(dense_mat, *_parts(sparse_mat, "nn.sparse_add"))
+
+
+def sparse_transpose(x: object) -> Expr:
+    """A square sparse matrix transposed, as a tuple of its data, indices and beginnings of rows."""
+    return operator("nn.sparse_transpose")(*_parts(x, "nn.sparse_transpose"))
+
+
+@checked
+def sparse_to_dense(
+    sparse_indices: Operand, output_shape: Sequence[int], sparse_values: Operand, default_value: Operand = 0
+) -> Expr:
+    """A tensor that has values at indices, and `default_value` elsewhere."""
+    values = Expr(as_value(sparse_values))
+    default = default_value if isinstance(default_value, Expr) else const(np.asarray(default_value, values.dtype))
+    return operator("sparse_to_dense")(sparse_indices, values, default, output_shape=output_shape)
+
+
+@checked
+def segment_sum(data: Operand, segment_ids: Operand, num_segments: int | None = None) -> Expr:
+    """The sums of the slices of `data` along the first dimension that have the same number in `segment_ids`; as many as
+    `num_segments` says, or as the largest number does, which then has to be known when the program runs."""
+    data, ids = Expr(as_value(data)), Expr(as_value(segment_ids))
+    rest = data.shape[1:]
+    if num_segments is None:
+        if DYNAMIC in rest:
+            raise UsageError(f"relay.segment_sum needs 'num_segments' for data of {data!r}")
+        one = operator("expand_dims")(operator("max")(operator("cast")(ids, "int64")) + const(1, "int64"), 0)
+        extents = operator("concatenate")([one, const(np.array(rest, np.int64))], 0)
+        start = operator("dyn.zeros")(extents, data.dtype)
+    else:
+        start = operator("zeros")((num_segments, *rest), data.dtype)
+    return operator("scatter_nd")(start, operator("expand_dims")(ids, 0), data, "add")
+
+
+DRAWING = {
+    "random.threefry_key": threefry_key,
+    "random.uniform": uniform,
+    "random.normal": normal,
+    "nn.sparse_dense": sparse_dense,
+    "nn.sparse_add": sparse_add,
+    "nn.sparse_transpose": sparse_transpose,
+    "sparse_to_dense": sparse_to_dense,
+    "segment_sum": segment_sum,
+}
+"""By their names without `relay.`."""
