@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import bf16, f16, f32, f64
 from xdsl.ir import Attribute
 
 from weft.dialects.relay import Relay
-from weft.dialects.relay.accuracy import Accuracy
 from weft.dialects.relay.base import Fusion, NonComputational, Pointwise, RelayOp, fusion_pattern
+from weft.dialects.relay.precision import Accuracy
 from weft.frontend.onnx.control import WITH_GRAPHS
 from weft.frontend.onnx.registry import CONVERTERS, FIRST_OPSET, LAST_OPSET
 from weft.testing.tolerance import USUAL, epsilon_of

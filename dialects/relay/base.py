@@ -47,10 +47,9 @@ from .. import te
 from ..support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..support.dtypes import is_storage
 from ..te.assume import agree
-from .accuracy import Accuracy
 from .blocking import PLAIN, Blocks, Wish
 from .inference import inferred_once
-from .precision import Precision
+from .precision import Accuracy, Precision
 from .reordering import Order, Reordered
 
 if TYPE_CHECKING:

@@ -435,7 +435,9 @@ class BodyEmitter:
             case U.SIGN:
                 zero = self.constant(0.0, x.type)
                 unsigned = self.insert(arith.AddfOp(x, zero))  # a zero's sign goes, a NaN stays
-                below = self.insert(arith.SelectOp(self._compare(x, "olt", zero), self.constant(-1.0, x.type), unsigned))
+                below = self.insert(
+                    arith.SelectOp(self._compare(x, "olt", zero), self.constant(-1.0, x.type), unsigned)
+                )
                 return self.insert(arith.SelectOp(self._compare(x, "ogt", zero), self.constant(1.0, x.type), below))
             case U.SIGMOID:
                 one = self.constant(1.0, x.type)

@@ -12,15 +12,9 @@ import pytest
 from weft import relay
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.ops.boxes import MultiboxPriorOp, MultiboxTransformLocOp
+from weft.dialects.relay.ops.nn.sparse import SparseAddOp, SparseDenseOp, SparseTransposeOp
 from weft.dialects.relay.ops.sequence import SequenceMaskOp
-from weft.dialects.relay.ops.sparse import (
-    SparseAddOp,
-    SparseDenseOp,
-    SparseFillEmptyRowsOp,
-    SparseReshapeOp,
-    SparseToDenseOp,
-    SparseTransposeOp,
-)
+from weft.dialects.relay.ops.sparse import SparseFillEmptyRowsOp, SparseReshapeOp, SparseToDenseOp
 from weft.dialects.relay.ops.vision import RoiAlignOp, RoiPoolOp
 from weft.dialects.support.diagnostics import UsageError
 from weft.testing.operators import random_floats, run_operator, run_results

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from weft import relay
-from weft.dialects.relay.accuracy import Accuracy
+from weft.dialects.relay.precision import Accuracy
 from weft.testing.tolerance import Tolerance, difference, tolerances_of, usual_tolerance
 
 ULP = 2.0**-23

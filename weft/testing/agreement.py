@@ -15,10 +15,10 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from ..dialects.relay.accuracy import SINGLE, Accuracy
 from ..dialects.relay.base import RelayOp, tensor
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ..dialects.relay.ops.elementwise import CastLikeOp, CastOp
+from ..dialects.relay.precision import SINGLE, Accuracy
 from ..dialects.relay.reference import evaluate_op
 from ..dialects.support.dtypes import numpy_dtype
 from .tolerance import difference, float_info, is_float, wide

@@ -22,9 +22,9 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import AnyFloat, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ..dialects.relay.accuracy import Accuracy
 from ..dialects.relay.base import RelayOp, Tensor, leaf_types
 from ..dialects.relay.core import FuncOp
+from ..dialects.relay.precision import Accuracy
 from ..dialects.support.dtypes import numpy_dtype
 
 NDArray: TypeAlias = npt.NDArray[np.generic]

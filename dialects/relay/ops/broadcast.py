@@ -18,7 +18,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import (
     Fusion,
     FusionPattern,
@@ -31,7 +30,7 @@ from ..base import (
     describe,
     tensor,
 )
-from ..precision import Precision
+from ..precision import Accuracy, Precision
 from ..slopes import slopes
 from .elementwise import FloorOp, TruncOp, integers, truth_values
 from .transcendental import LogOp

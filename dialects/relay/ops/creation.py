@@ -19,7 +19,6 @@ from ...support.operations import irdl_op_definition
 from ...te.assume import at_most
 from ...te.contents import contents
 from ...te.dims import ceil_divided
-from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -36,7 +35,7 @@ from ..base import (
 )
 from ..core import ConstantOp
 from ..nn_common import tuple_type
-from ..precision import Precision
+from ..precision import Accuracy, Precision
 from .elementwise import ElementwiseOp, named_type
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from ... import te
 from ...support.operations import irdl_op_definition
 from ...te.assume import agree
 from ...te.dims import as_dim, quotient, to_text
-from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -39,6 +38,7 @@ from ..base import (
 )
 from ..indexing import reshaped
 from ..nn_common import result_element, tuple_type
+from ..precision import Accuracy
 from ..told import DynOp
 from .creation import FullOp, OnesOp, ZerosOp
 from .elementwise import named_type

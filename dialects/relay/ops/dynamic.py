@@ -15,10 +15,9 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, shape_of, tensor
 from ..nn_common import tuple_type
-from ..precision import Precision
+from ..precision import Accuracy, Precision
 
 if TYPE_CHECKING:
     from ..base import NDArray

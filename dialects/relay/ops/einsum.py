@@ -15,9 +15,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import Fusion, FusionPattern, RelayOp, broadcast_dims, flatten_types, string
 from ..nn_common import accumulator, narrow, widened
+from ..precision import Accuracy
 
 if TYPE_CHECKING:
     from ..base import NDArray

@@ -18,7 +18,6 @@ from ... import te
 from ...support.dtypes import scalar_type
 from ...support.operations import irdl_op_definition
 from ...te.kinds import EXACT_FUNCTIONS
-from ..accuracy import Accuracy
 from ..base import (
     Fusion,
     FusionPattern,
@@ -33,6 +32,7 @@ from ..base import (
     string,
     tensor,
 )
+from ..precision import Accuracy
 from ..slopes import slope
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import integer, tensor
+from ..precision import Accuracy
 from .elementwise import ElementwiseOp
 
 

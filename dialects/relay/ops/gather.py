@@ -19,7 +19,6 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.dtypes import dtype_name
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -47,7 +46,7 @@ from ..indexing import (
     reshaped,
 )
 from ..nn_common import optional_int
-from ..precision import Precision
+from ..precision import Accuracy, Precision
 from .elementwise import integers, named_type
 from .slicing import merge_dims
 

@@ -15,7 +15,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -33,7 +32,7 @@ from ..base import (
 )
 from ..layout import Layout, unblocked
 from ..nn_common import accumulator, narrow, result_element
-from ..precision import Precision
+from ..precision import Accuracy, Precision
 from ..reordering import Order, Reordered
 from ..resample import Sampling, cubic_weights, one_of, resample
 

@@ -13,8 +13,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, compatible, flag, integer, is_true, string, tensor
+from ..precision import Accuracy
 from .creation import scalar
 
 if TYPE_CHECKING:

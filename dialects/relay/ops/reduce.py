@@ -20,7 +20,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import (
     Fusion,
     FusionPattern,
@@ -42,7 +41,7 @@ from ..base import (
 from ..blocking import PLAIN, Blocks
 from ..indexing import row_major
 from ..nn_common import accumulator, narrow
-from ..precision import Precision
+from ..precision import Accuracy, Precision
 from ..reordering import Order, Reordered, reordered_axes, without_axes
 from .elementwise import truth_values
 from .transform import ExpandDimsOp

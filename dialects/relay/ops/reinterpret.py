@@ -13,8 +13,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import Fusion, FusionPattern, Pointwise, RelayOp, string, tensor
+from ..precision import Accuracy
 from .elementwise import named_type
 
 

@@ -15,7 +15,6 @@ from xdsl.traits import Pure
 from ... import te
 from ...support.dtypes import numpy_dtype
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     LONG,
@@ -31,7 +30,7 @@ from ..base import (
 )
 from ..indexing import reshaped
 from ..nn_common import accumulator, narrow, widened
-from ..precision import Precision
+from ..precision import Accuracy, Precision
 from ..reordering import Order, Reordered, reordered_axis
 from .elementwise import named_type
 from .transform import ExpandDimsOp

@@ -19,7 +19,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -44,6 +43,7 @@ from ..indexing import (
     row_major,
     unravel,
 )
+from ..precision import Accuracy
 from .broadcast import LogicalAndOp
 from .elementwise import integers
 from .gather import GatherNdOp, GatherOp

@@ -22,9 +22,9 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.dtypes import numpy_dtype
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, integer, is_true, normalize_axis, string, tensor
 from ..nn_common import tuple_type
+from ..precision import Accuracy
 from ..reordering import Order, Reordered, all_in, reordered_axis
 from .elementwise import named_type
 from .gather import GatherOp

@@ -13,7 +13,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -30,6 +29,7 @@ from ..base import (
 )
 from ..indexing import reshaped
 from ..nn_common import optional_int
+from ..precision import Accuracy
 from .elementwise import DropsIdentity
 from .transform import InjectiveOp
 

@@ -9,8 +9,7 @@ from xdsl.ir import Operation
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
-from ..precision import Precision
+from ..precision import Accuracy, Precision
 from ..slopes import slope
 from .elementwise import FloatFunction
 

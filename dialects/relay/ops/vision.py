@@ -14,10 +14,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ..accuracy import Accuracy
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, int_list, integer, ints, is_true, real, string, tensor
 from ..layout import unblocked
 from ..nn_common import narrow
+from ..precision import Accuracy
 from ..resample import one_of
 from .image import clamped_index, interpolate, linear_weights
 

@@ -2,6 +2,6 @@
 
 FAMILIES = (
     "activation", "dense", "spatial", "norm", "convolution", "pool", "backward_weight", "conv_transpose", "deformable",
-    "loss", "pool_gradient", "winograd",
+    "loss", "pool_gradient", "winograd", "sparse",
 )  # fmt: skip
 """What is met most often stands first."""

@@ -15,7 +15,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ...accuracy import Accuracy
 from ...base import (
     Fusion,
     FusionPattern,
@@ -30,7 +29,7 @@ from ...base import (
     tensor,
 )
 from ...nn_common import accumulator, check_vector, narrow, tuple_type, widened
-from ...precision import Precision
+from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered, reordered_axis
 from ...slopes import slope
 from ..elementwise import floats

@@ -12,9 +12,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ...accuracy import Accuracy
 from ...base import RelayOp, compatible, integer, shape_of, tensor
 from ...nn_common import accumulator, narrow
+from ...precision import Accuracy
 from ..image import clamped_index, interpolate, linear_weights
 from .convolution_base import Convolution
 

@@ -17,7 +17,6 @@ from .... import te
 from ....support.dtypes import numpy_dtype
 from ....support.operations import irdl_op_definition
 from ....te.assume import agree
-from ...accuracy import Accuracy
 from ...base import (
     DYNAMIC,
     Fusion,
@@ -39,7 +38,7 @@ from ...blocking import PLAIN, Blocks
 from ...core import ConstantOp
 from ...layout import LayoutTransformOp
 from ...nn_common import accumulator, check_vector, narrow, optional_int, result_element, widened
-from ...precision import Precision
+from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered, reordered_axis
 from ..broadcast import AddOp
 from ..transform import ReshapeOp

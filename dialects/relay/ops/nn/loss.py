@@ -15,11 +15,10 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.dtypes import dtype_name
 from ....support.operations import irdl_op_definition
-from ...accuracy import Accuracy
 from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, compatible, integer, string, tensor
 from ...indexing import as_index
 from ...nn_common import accumulator, check_vector, narrow
-from ...precision import Precision
+from ...precision import Accuracy, Precision
 from ...resample import one_of
 from ..elementwise import floats, integers
 from ..transcendental import LogOp

@@ -18,7 +18,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ...accuracy import Accuracy
 from ...base import (
     DYNAMIC,
     Fusion,
@@ -34,7 +33,7 @@ from ...base import (
     tensor,
 )
 from ...nn_common import accumulator, check_vector, narrow, tuple_type
-from ...precision import Precision
+from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered, reordered_axes, reordered_axis
 from ..broadcast import MaximumOp, PowerOp
 from ..elementwise import floats

@@ -17,7 +17,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ...accuracy import Accuracy
 from ...base import Fusion, FusionPattern, flag, int_list, ints, is_true, string, tensor
 from ...blocking import Wish
 from ...layout import Layout, with_whole
@@ -31,7 +30,7 @@ from ...nn_common import (
     per_axis,
     widened,
 )
-from ...precision import Precision
+from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered
 from ..reduce import MaxOp
 

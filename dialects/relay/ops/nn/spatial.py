@@ -16,7 +16,6 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.arguments import ArgumentError
 from ....support.operations import irdl_op_definition
-from ...accuracy import Accuracy
 from ...base import (
     DYNAMIC,
     Fusion,
@@ -37,6 +36,7 @@ from ...base import (
 from ...blocking import PLAIN, Blocks
 from ...layout import Layout, unblocked, with_whole
 from ...nn_common import ToldLayoutOp, narrow, pad_stage
+from ...precision import Accuracy
 from ...reordering import Order, Reordered, reordered_pairs
 from ...resample import Sampling, one_of, resample
 from ..transform import ReshapeOp, TransposeOp

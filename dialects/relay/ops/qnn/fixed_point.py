@@ -18,10 +18,10 @@ from xdsl.utils.hints import isa
 
 from .... import te
 from ....support.dtypes import dtype_name
-from ...accuracy import Accuracy
 from ...base import DYNAMIC, NonComputational, normalize_axis, shape_of, tensor
 from ...core import ConstantOp
 from ...decomposition import Emit, WrittenOut
+from ...precision import Accuracy
 from ..broadcast import (
     AddOp,
     BitwiseAndOp,

@@ -11,9 +11,9 @@ from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
 from ....support.operations import irdl_op_definition
-from ...accuracy import Accuracy
 from ...base import Fusion, FusionPattern, integer, string, tensor
 from ...decomposition import Emit
+from ...precision import Accuracy
 from ...reordering import Order, Reordered, reordered_axis
 from ...resample import one_of
 from ..elementwise import named_type
