@@ -95,12 +95,12 @@ WITHOUT_LAYOUT_RULE = {
         "einsum", "gather", "gather_nd", "invert_permutation", "matrix_set_diag", "nn.fast_softmax", "nn.log_softmax",
         "nn.lrn", "nn.softmax", "one_hot", "repeat", "reverse", "reverse_sequence", "scatter", "scatter_add",
         "scatter_elements", "scatter_nd", "searchsorted", "sequence_mask", "slice_like", "sort", "stack",
-        "strided_set", "strided_slice", "take", "tile", "topk", "trilu", "unravel_index", "variance",
+        "strided_set", "take", "tile", "topk", "trilu", "unravel_index", "variance",
     ),
     **for_each(
         "it gives the data another shape",
         "broadcast_to", "broadcast_to_like", "expand_dims", "nn.batch_flatten", "nn.batch_to_space_nd",
-        "nn.depth_to_space", "nn.space_to_batch_nd", "nn.space_to_depth", "reshape", "reshape_like", "squeeze",
+        "nn.space_to_batch_nd", "nn.space_to_depth", "reshape", "reshape_like", "squeeze",
         "transpose",
     ),
     **for_each(
