@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from xdsl.dialects import arith, memref
@@ -25,6 +25,9 @@ from xdsl.ir.affine import (
 )
 from xdsl.printer import Printer
 
+from .analyzer import Analyzer, IntExpr, from_affine, to_affine
+from .analyzer.build import linear as total
+from .analyzer.build import parts
 from .symbols import affine_map, dimension, greatest, product, symbol_of
 
 Range = tuple[int, int]
@@ -243,173 +246,64 @@ def is_affine(expr: AffineExpr) -> bool:
             return isinstance(expr.rhs, AffineConstantExpr) and expr.rhs.value > 0
 
 
+MAX_REMEMBERED = 1 << 12
+"""An analyzer that has simplified more expressions than this forgets them."""
+
+
+@lru_cache(maxsize=1 << 8)
+def _analyzer(known: tuple[tuple[IntExpr, Range], ...]) -> Analyzer:
+    return Analyzer.of(dict(known), keeps_variables=True)
+
+
+def analyzer_of(ranges: Mapping[AffineExpr, Range] | None) -> Analyzer:
+    """What knows the `ranges` of dimensions and symbols: one for equal ranges, so that it remembers its answers."""
+    known = _analyzer(() if not ranges else tuple([(from_affine(dim), bounds) for dim, bounds in ranges.items()]))
+    if known.remembered > MAX_REMEMBERED:
+        known.forget()
+    return known
+
+
 def linear(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> Linear:
     """The normal form of `expr`. With the `ranges` of its dimensions, `floordiv` and `mod` are resolved where the
     divisor divides the multiples that carry the quotient: `(4 * i + j) floordiv 4` is `i` for `0 <= j < 4`."""
-    if type(expr) is not AffineBinaryOpExpr:
-        return Linear({}, expr.value) if type(expr) is AffineConstantExpr else Linear({expr: 1}, 0)
-    terms: dict[AffineExpr, int] = {}
-    if (constant := _add(expr, 1, terms)) is not None:
-        return Linear(terms, constant)
-    kind = expr.kind
-    left = linear(expr.lhs, ranges)
-    right = linear(expr.rhs, ranges)
-    if kind is AffineBinaryOpKind.Add:
-        terms = dict(left.terms)
-        for atom, factor in right.terms.items():
-            terms[atom] = terms.get(atom, 0) + factor
-        return Linear(_rejoin({a: f for a, f in terms.items() if f}), left.constant + right.constant)
-    if kind is AffineBinaryOpKind.Mul:
-        if left.terms and right.terms:
-            return _multiply(left, right)
-        part, factor = (left, right.constant) if not right.terms else (right, left.constant)
-        return Linear({a: f * factor for a, f in part.terms.items() if f * factor}, part.constant * factor)
-    if right.terms or right.constant <= 0:
-        return Linear({expr: 1}, 0)
-    return _divide(kind, left, right.constant, ranges)
+    return _as_linear(_normal(expr, ranges))
 
 
-def _add(expr: AffineExpr, factor: int, terms: dict[AffineExpr, int]) -> int | None:
-    """Add the multiples in `factor * expr` to `terms`, and give the constant; `None` where there is more than sums and
-    multiples by constants."""
-    if type(expr) is AffineConstantExpr:
-        return expr.value * factor
-    if type(expr) is not AffineBinaryOpExpr:
-        if total := terms.get(expr, 0) + factor:
-            terms[expr] = total
-        else:
-            terms.pop(expr, None)
-        return 0
-    if expr.kind is AffineBinaryOpKind.Add:
-        left = _add(expr.lhs, factor, terms)
-        right = None if left is None else _add(expr.rhs, factor, terms)
-        return None if left is None or right is None else left + right
-    if expr.kind is AffineBinaryOpKind.Mul and type(expr.rhs) is AffineConstantExpr:
-        return _add(expr.lhs, factor * expr.rhs.value, terms)
-    return None
+def _normal(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None) -> IntExpr:
+    form = from_affine(expr)
+    return form if type(expr) is not AffineBinaryOpExpr else analyzer_of(ranges).simplify(form)
 
 
-def _multiply(left: Linear, right: Linear) -> Linear:
-    """The product of two sums, multiplied out: its atoms are products of atoms, in a fixed order."""
-    terms: dict[AffineExpr, int] = {a: f * right.constant for a, f in left.terms.items() if right.constant}
-    for b, g in right.terms.items():
-        if left.constant:
-            terms[b] = terms.get(b, 0) + left.constant * g
-        for a, f in left.terms.items():
-            factors = sorted([*_factors(a), *_factors(b)], key=str)
-            atom = factors[0]
-            for factor in factors[1:]:
-                atom = product(atom, factor)
-            terms[atom] = terms.get(atom, 0) + f * g
-    return Linear({a: f for a, f in terms.items() if f}, left.constant * right.constant)
+def _as_linear(form: IntExpr) -> Linear:
+    """The multiples of atoms in `form`, larger coefficients first, as nested loops give them."""
+    if (known := form.memo.get("linear")) is None:
+        constant, atoms = parts(form)
+        terms = [(_affine(atom), factor) for atom, factor in atoms.items()]
+        known = form.memo["linear"] = Linear(dict(sorted(terms, key=lambda t: (-abs(t[1]), str(t[0])))), constant)
+    return known
 
 
-def _factors(atom: AffineExpr) -> tuple[AffineExpr, ...]:
-    if isinstance(atom, AffineBinaryOpExpr) and atom.kind == AffineBinaryOpKind.Mul:
-        return *_factors(atom.lhs), *_factors(atom.rhs)
-    return (atom,)
-
-
-def _rejoin(terms: dict[AffineExpr, int]) -> dict[AffineExpr, int]:
-    """`k * c * (x floordiv c) + k * (x mod c)` is `k * x`, for a single term `x`."""
-    for atom, factor in [*terms.items()]:
-        if type(atom) is AffineBinaryOpExpr and atom.kind is AffineBinaryOpKind.Mod and atom in terms:
-            quotient = AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, atom.lhs, atom.rhs)
-            assert isinstance(atom.rhs, AffineConstantExpr)
-            if terms.get(quotient) == factor * atom.rhs.value and isinstance(
-                atom.lhs, AffineDimExpr | AffineBinaryOpExpr
-            ):
-                whole = linear(atom.lhs)
-                if whole.constant:
-                    continue
-                del terms[atom], terms[quotient]
-                for inner, multiple in whole.terms.items():
-                    terms[inner] = terms.get(inner, 0) + multiple * factor
-                    if not terms[inner]:
-                        del terms[inner]
-    return terms
-
-
-def _divide(kind: AffineBinaryOpKind, left: Linear, divisor: int, ranges: Mapping[AffineExpr, Range] | None) -> Linear:
-    """`left floordiv divisor`, `left mod divisor` or `left ceildiv divisor` in normal form."""
-    if kind == AffineBinaryOpKind.CeilDiv:
-        return _divide(AffineBinaryOpKind.FloorDiv, Linear(left.terms, left.constant + divisor - 1), divisor, ranges)
-    whole = {a: f for a, f in left.terms.items() if f % divisor == 0}
-    rest = Linear({a: f for a, f in left.terms.items() if f % divisor}, left.constant % divisor)
-    quotient = Linear({a: f // divisor for a, f in whole.items()}, left.constant // divisor)
-    if not rest.terms or (ranges is not None and _within(rest, divisor, ranges)):
-        return quotient if kind == AffineBinaryOpKind.FloorDiv else rest
-    if ranges is not None and (scaled := _divide_scaled(kind, rest, divisor, ranges)) is not None:
-        if kind == AffineBinaryOpKind.Mod:
-            return scaled
-        terms = dict(quotient.terms)
-        for atom, factor in scaled.terms.items():
-            terms[atom] = terms.get(atom, 0) + factor
-        return Linear(terms, quotient.constant + scaled.constant)
-    remainder = rest.to_expr()
-    atom = AffineBinaryOpExpr(kind, remainder, AffineConstantExpr(divisor))
-    if kind == AffineBinaryOpKind.Mod:
-        return Linear({atom: 1}, 0)
-    return Linear({**quotient.terms, atom: quotient.terms.get(atom, 0) + 1}, quotient.constant)
-
-
-def _divide_scaled(
-    kind: AffineBinaryOpKind, value: Linear, divisor: int, ranges: Mapping[AffineExpr, Range]
-) -> Linear | None:
-    """`(g * a + b) floordiv (g * c)` is `a floordiv c`, and its `mod` is `g * (a mod c) + b`, for `0 <= b < g`: how a
-    tile of `g` within a row of `g * c` is addressed."""
-    for g in sorted({abs(f) for f in value.terms.values() if abs(f) > 1 and divisor % abs(f) == 0}, reverse=True):
-        multiples = {a: f // g for a, f in value.terms.items() if f % g == 0}
-        small = Linear({a: f for a, f in value.terms.items() if f % g}, value.constant % g)
-        if not multiples or not _within(small, g, ranges):
-            continue
-        scaled = _divide(kind, Linear(multiples, value.constant // g), divisor // g, ranges)
-        if kind == AffineBinaryOpKind.FloorDiv:
-            return scaled
-        terms = {a: f * g for a, f in scaled.terms.items()}
-        for atom, factor in small.terms.items():
-            terms[atom] = terms.get(atom, 0) + factor
-        return Linear(terms, scaled.constant * g + small.constant)
-    return None
-
-
-def _within(value: Linear, divisor: int, ranges: Mapping[AffineExpr, Range]) -> bool:
-    bounds = linear_range(value, ranges)
-    return bounds is not None and bounds[0] >= 0 and bounds[1] < divisor
+def _affine(form: IntExpr) -> AffineExpr:
+    expr = to_affine(form)
+    assert expr is not None, form
+    return expr
 
 
 def linear_range(value: Linear, ranges: Mapping[AffineExpr, Range]) -> Range | None:
     """The least and greatest value of a normal form, given its dimensions' ranges; `None` where one is unknown."""
-    low = high = value.constant
-    for atom, factor in value.terms.items():
-        bounds = ranges.get(atom)
-        if bounds is None and type(atom) is AffineBinaryOpExpr:
-            bounds = expr_range(atom, ranges)
-        if bounds is None:
-            return None
-        a, b = factor * bounds[0], factor * bounds[1]
-        low, high = low + min(a, b), high + max(a, b)
-    return low, high
+    return _bounded(
+        analyzer_of(ranges).range(total(value.constant, {from_affine(a): f for a, f in value.terms.items()}))
+    )
 
 
 def expr_range(expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> Range | None:
     """Bounds of an expression's value (not always tight), given its dimensions' ranges."""
-    if type(expr) is not AffineBinaryOpExpr:
-        return (expr.value, expr.value) if type(expr) is AffineConstantExpr else ranges.get(expr)
-    if expr.kind is AffineBinaryOpKind.FloorDiv or expr.kind is AffineBinaryOpKind.Mod:
-        divisor = expr.rhs
-        inner = expr_range(expr.lhs, ranges)
-        if isinstance(divisor, AffineConstantExpr) and divisor.value > 0 and inner is not None:
-            if expr.kind is AffineBinaryOpKind.FloorDiv:
-                return inner[0] // divisor.value, inner[1] // divisor.value
-            if inner[0] >= 0 and inner[1] < divisor.value:
-                return inner
-            return 0, divisor.value - 1
-        return None
-    form = linear(expr, ranges)
-    if list(form.terms) == [expr]:
-        return None
-    return linear_range(form, ranges)
+    return _bounded(analyzer_of(ranges).const_int_bound(from_affine(expr)))
+
+
+def _bounded(bounds: tuple[int | None, int | None]) -> Range | None:
+    low, high = bounds
+    return None if low is None or high is None else (low, high)
 
 
 def evaluate_along(expr: AffineExpr, values: Sequence[int]) -> list[int]:
@@ -434,7 +328,7 @@ def evaluate_along(expr: AffineExpr, values: Sequence[int]) -> list[int]:
 
 def simplify(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> AffineExpr:
     """`expr` in normal form."""
-    return linear(expr, ranges).to_expr()
+    return _affine(_normal(expr, ranges))
 
 
 def substitute(expr: AffineExpr, dims: Sequence[AffineExpr]) -> AffineExpr:

@@ -56,9 +56,25 @@ class Analyzer:
             self.facts.ranges.update(ranges)
             if any(isinstance(expr, Sum) for expr in ranges):
                 raise TypeError("the range of a sum is an assumption: bind or assume it")
-        self._forget()
+        self._keeps_variables = False
+        self.forget()
 
-    def _forget(self) -> None:
+    @staticmethod
+    def of(ranges: Mapping[IntExpr, Range], keeps_variables: bool = False) -> Analyzer:
+        """The analyzer that knows the ranges of variables. With `keeps_variables`, one of a single value stands where
+        it stood, unless it is divided: a binding names its loop though that runs once."""
+        made = Analyzer()
+        made.facts.ranges.update(ranges)
+        made._keeps_variables = keeps_variables
+        return made
+
+    @property
+    def remembered(self) -> int:
+        """Of how many expressions the simplest form is remembered."""
+        return len(self._simple)
+
+    def forget(self) -> None:
+        """Drop the answers that are remembered; the facts stay."""
         self._bounds: Bounds = Bounds(self.facts)
         self._remainders: Remainders = Remainders(self.facts, self._bounds)
         self._simple: dict[IntExpr, IntExpr] = {}
@@ -81,7 +97,7 @@ class Analyzer:
             self.assume(variable >= low, variable <= high)
         else:
             self._bindings[variable] = as_expr(value)
-            self._forget()
+            self.forget()
 
     def update(self, variable: ExprLike, known: ConstIntBound | ModularSet, override: bool = False) -> None:
         """Say between which values an atom lies, or which remainder it has, besides what is known; or, with `override`,
@@ -98,7 +114,7 @@ class Analyzer:
                 self.facts.ranges.pop(atom, None)
                 self.facts.replaced |= {atom}
             self.facts.restrict(atom, (known.min_value, known.max_value))
-        self._forget()
+        self.forget()
 
     def assume(self, *conditions: ExprLike) -> None:
         """Take `conditions` for true from here on.
@@ -112,7 +128,7 @@ class Analyzer:
                     "no condition: False", hint="`a.equal(b)` is the condition, `a == b` compares forms"
                 )
             self.facts.assume(truth(as_expr(condition)))
-        self._forget()
+        self.forget()
 
     @contextmanager
     def assuming(self, *conditions: ExprLike) -> Generator[None]:
@@ -137,8 +153,10 @@ class Analyzer:
     def const_int_bound(self, expr: ExprLike) -> ConstIntBound:
         """`range` of the expression as it is and simplified, whichever says more."""
         expr = substitute(as_expr(expr), self._bindings) if self._bindings else as_expr(expr)
-        (a, b), (c, d) = self.range(expr), self.range(self.simplify(expr))
-        return ConstIntBound(*intersect((a, b), (c, d)))
+        bounds = self.range(expr)
+        if (simple := self.simplify(expr)) is not expr:
+            bounds = intersect(bounds, self.range(simple))
+        return ConstIntBound(*bounds)
 
     def modular_set(self, expr: ExprLike) -> ModularSet:
         """`(m, b)`, such that the value is `m * k + b` for some `k`; with `m == 0` it is `b`."""
@@ -208,7 +226,7 @@ class Analyzer:
             if type(atom) is not Var:
                 return False
             low, high = ranges.get(atom, ANY_RANGE)
-            if low is not None and low == high:
+            if low is not None and low == high and not self._keeps_variables:
                 return False
         return True
 
@@ -225,7 +243,7 @@ class Analyzer:
         else:
             expr = map_children(expr, self.simplify)
         low, high = self._bounds.of(expr)
-        if low is not None and low == high:
+        if low is not None and low == high and not (self._keeps_variables and isinstance(expr, Sum | Var)):
             return const(low)
         if self.facts.modular:
             coefficient, base = self._remainders.of(expr)
