@@ -46,7 +46,7 @@ from ..dialects.rt.core import SlotsOp, SlotsType
 from ..dialects.support.checks import RECORD_BYTES
 from ..dialects.support.diagnostics import Diagnostic, Place
 from ..dialects.tir.buffers import memref_of
-from ..dialects.tir.checks import access_text
+from ..dialects.tir.check_texts import access_text
 from ..dialects.tir.legality.decide import Verdict
 from ..transforms.infra import ModulePass, report_changed
 from ..transforms.infra.remarks import passed

@@ -18,8 +18,8 @@ from ..dialects.rt import checks as rt
 from ..dialects.rt.core import ShareOp
 from ..dialects.tir.affine import Range, affine_of, expr_range
 from ..dialects.tir.buffers import memref_of
+from ..dialects.tir.integers import value_range
 from ..dialects.tir.legality.decide import Answer, Space, Verdict, within
-from ..dialects.tir.legality.values import value_range
 from ..dialects.tir.symbols import depends_on_symbols, dimension
 
 

@@ -36,7 +36,7 @@ from xdsl.utils.hints import isa
 from ..dialects.extensions import arith as arith_extensions
 from ..dialects.support.vector_types import element_type
 from ..dialects.tir.affine import Range
-from ..dialects.tir.legality.values import value_range
+from ..dialects.tir.integers import value_range
 
 SIGNED_DIVISIONS = ("arith.divsi", "arith.remsi", "arith.floordivsi", "arith.ceildivsi")
 

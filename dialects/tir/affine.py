@@ -28,10 +28,8 @@ from xdsl.printer import Printer
 from .analyzer import Analyzer, IntExpr, from_affine, to_affine
 from .analyzer.build import linear as total
 from .analyzer.build import parts
+from .integers import Range, value_range
 from .symbols import affine_map, dimension, greatest, product, symbol_of
-
-Range = tuple[int, int]
-"""Least and greatest value, both included."""
 
 
 def affine_of(value: SSAValue, dims: Mapping[SSAValue, AffineExpr]) -> AffineExpr | None:
@@ -100,51 +98,25 @@ def _is_natural(value: SSAValue, divided: Operation) -> bool:
     parent = divided.parent_op()
     if parent is not None and _EXTENTS not in parent.properties:
         return True
-    bounds = _value_range(value)
-    return bounds is not None and bounds[0] >= 0
+    if parent is None or value.owner is divided.parent:
+        return parent is not None
+    return value_range(value, _iterator_ranges(parent))[0] >= 0
 
 
 _EXTENTS = "iter_extents"
 """Where a `tir.block` has the extents of its iterators."""
 
 
-def _value_range(value: SSAValue) -> Range | None:
-    """Least and greatest value of a chain of `arith` operations on a block's iterators; none has values where an
-    iterator has none."""
-    if isinstance(value, BlockArgument):
-        parent = value.owner.parent_op()
-        extents = None if parent is None else parent.properties.get(_EXTENTS)
-        if isinstance(extents, AffineMapAttr):
-            extent = extents.data.results[value.index]
-            return 0, max((extent.value if isinstance(extent, AffineConstantExpr) else greatest(extent)) - 1, 0)
-        if not isinstance(extents, DenseArrayBase):
-            return None
-        return 0, max(int(extents.get_values()[value.index]) - 1, 0)
-    op = value.owner
-    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
-        return op.value.value.data, op.value.value.data
-    if not isinstance(
-        op, arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.FloorDivSIOp | arith.DivUIOp | arith.RemUIOp
-    ):
-        return None
-    left, right = _value_range(op.lhs), _value_range(op.rhs)
-    if left is None or right is None:
-        return None
-    match op:
-        case arith.AddiOp():
-            return left[0] + right[0], left[1] + right[1]
-        case arith.SubiOp():
-            return left[0] - right[1], left[1] - right[0]
-        case arith.MuliOp():
-            products = [a * b for a in left for b in right]
-            return min(products), max(products)
-        case _ if right[0] <= 0 or (left[0] < 0 and not isinstance(op, arith.FloorDivSIOp)):
-            return None
-        case arith.RemUIOp():
-            return 0, min(left[1], right[1] - 1)
-        case _:
-            quotients = [a // b for a in left for b in right]
-            return min(quotients), max(quotients)
+def _iterator_ranges(block: Operation) -> dict[SSAValue, Range]:
+    """The values of a block's iterators; none has values where an iterator has none."""
+    match block.properties[_EXTENTS]:
+        case AffineMapAttr(data=map):
+            extents = [e.value if isinstance(e, AffineConstantExpr) else greatest(e) for e in map.results]
+        case extents_attribute:
+            assert isinstance(extents_attribute, DenseArrayBase)
+            extents = [int(extent) for extent in extents_attribute.get_values()]
+    arguments = [argument for region in block.regions for argument in region.block.args]
+    return {argument: (0, max(extents[argument.index] - 1, 0)) for argument in arguments}
 
 
 def access_map(op: memref.LoadOp | memref.StoreOp, iters: Sequence[BlockArgument]) -> AffineMap | None:

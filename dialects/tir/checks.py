@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -16,9 +14,6 @@ from xdsl.irdl import (
     result_def,
 )
 from xdsl.utils.exceptions import VerifyException
-
-if TYPE_CHECKING:
-    from .blocks import BlockOp
 
 index = IndexType()
 
@@ -72,17 +67,3 @@ class CheckOp(IRDLOperation):
             raise VerifyException("the extent is a number or a value, one of them")
         if self.extent is not None and self.extent.value.data < 0:
             raise VerifyException(f"the extent {self.extent.value.data} is negative")
-
-
-def access_text(access: Operation, buffer: SSAValue, dimension: int) -> str:
-    """What is said of an access that lies outside of its buffer."""
-    name = f"%{buffer.name_hint}" if buffer.name_hint else "a buffer"
-    return (
-        f"'{access.name}': index {{index}} lies outside of dimension {dimension} of {name}, whose extent is {{extent}}"
-    )
-
-
-def iterator_text(block: BlockOp, number: int) -> str:
-    """What is said of an iterator that leaves its extent."""
-    name = block.iters[number].name_hint or number
-    return f"'{block.name}': iterator %{name} of block @{block.block_name} is {{index}}, but its extent is {{extent}}"

@@ -42,7 +42,7 @@ from ..support.diagnostics import Diagnostic
 from ..support.dtypes import numpy_dtype
 from .calling import Caller
 from .calls import root_of
-from .checks import access_text, iterator_text
+from .check_texts import access_text, iterator_text
 from .core import (
     AddressOfOp,
     AllocBufferOp,

@@ -34,7 +34,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects.tir.affine import Access
 from ...dialects.tir.buffers import shape_of
-from ...dialects.tir.checks import access_text, iterator_text
+from ...dialects.tir.check_texts import access_text, iterator_text
 from ...dialects.tir.core import BlockOp, CheckOp, PrimFuncOp, blocks_under
 from ...dialects.tir.legality.bounds import judge_accesses, unproved_iterators
 from ...dialects.tir.legality.symbolic import unproved_symbolic_accesses, unproved_symbolic_iterators

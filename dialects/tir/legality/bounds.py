@@ -13,11 +13,11 @@ from ...support.facts import remembered
 from ..affine import Access, Range, expr_range, substitute
 from ..blocks import BlockOp, IterKind
 from ..buffers import memref_of
+from ..integers import value_range
 from ..loops import enclosing_loops, loop_range
 from ..symbols import dimension
 from .decide import Answer, Space, Verdict, is_within, within
 from .finding import Finding
-from .values import value_range
 
 
 @remembered

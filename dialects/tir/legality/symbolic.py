@@ -17,12 +17,12 @@ from ..analyzer import Analyzer, IntExpr, dim, from_affine, minimum, sym
 from ..blocks import BlockOp
 from ..buffers import shape_of
 from ..checks import CheckOp
+from ..integers import value_range
 from ..loops import loop_of
 from ..specialize import specialize, symbols_of
 from ..symbols import Extent, as_affine, assumed_around, greatest, symbols_in, with_sizes
 from .bounds import buffer_name, never_runs
 from .finding import Finding
-from .values import value_range
 
 SAMPLES = (1, 5, 33)
 """Sizes that a function with symbols is checked at: no tile divides them all."""

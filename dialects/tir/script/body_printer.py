@@ -23,7 +23,7 @@ from ..blocks import BlockOp
 from ..calls import AddressOfOp, CallOp, Convention
 from ..checks import CheckOp
 from ..dot import DotOp
-from ..legality.values import value_range
+from ..integers import value_range
 from ..symbols import arguments_around, as_affine, greatest
 from ..walking import in_order
 from . import words

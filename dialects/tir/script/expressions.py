@@ -21,7 +21,7 @@ from ...support.diagnostics import Diagnostic, did_you_mean
 from ..affine import Range
 from ..checks import CheckOp
 from ..float_flags import NONE
-from ..legality.values import value_range
+from ..integers import value_range
 from . import words
 from .emitter import Emitter, Value
 from .scope import Buffer, Constant, Iterator, NotStatic, Scope, Symbol
