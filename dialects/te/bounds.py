@@ -1,9 +1,17 @@
-"""What is known of an index expression before it runs: its affine form, and between which values it lies."""
+"""What is known of an index expression before it runs: its affine form, and between which values it lies.
+
+An expression is read as one of the analyzer's, in which an axis has its values, a symbol those that an extent can have,
+and what is computed from data any.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from ..tir.analyzer import Analyzer, Flag, IntExpr, maximum, minimum, select, var
+from ..tir.analyzer import Var as Variable
+from ..tir.analyzer import const as integer
+from ..tir.analyzer.build import floordiv, floormod, parts
 from .expr import Binary, BinaryKind, Check, Const, Dim, Expr, IterVar, Select, Var, index
 
 MAX_EXTENT = 1 << 48
@@ -12,28 +20,16 @@ MAX_EXTENT = 1 << 48
 
 def affine(expr: Expr) -> tuple[dict[IterVar, int], int] | None:
     """`expr` as a sum of axes times integers and an integer; `None` where it is not of this form."""
-    match expr:
-        case Const(value) if expr.type == index:
-            return {}, int(value)
-        case IterVar():
-            return {expr: 1}, expr.start
-        case Binary(BinaryKind.ADD | BinaryKind.SUB as kind, lhs, rhs):
-            if (a := affine(lhs)) is None or (b := affine(rhs)) is None:
-                return None
-            sign = 1 if kind == BinaryKind.ADD else -1
-            terms = dict(a[0])
-            for axis, factor in b[0].items():
-                terms[axis] = terms.get(axis, 0) + sign * factor
-            return terms, a[1] + sign * b[1]
-        case Binary(BinaryKind.MUL, lhs, rhs):
-            if (a := affine(lhs)) is None or (b := affine(rhs)) is None:
-                return None
-            if a[0] and b[0]:
-                return None
-            (terms, start), factor = (a, b[1]) if a[0] else (b, a[1])
-            return {axis: n * factor for axis, n in terms.items()}, start * factor
-        case _:
+    if expr.type != index:
+        return None
+    constant, atoms = parts(_Reader().read(expr))
+    terms: dict[IterVar, int] = {}
+    for atom, factor in atoms.items():
+        if not isinstance(atom, Variable) or not isinstance(axis := atom.key, IterVar):
             return None
+        terms[axis] = factor
+        constant += axis.start * factor
+    return terms, constant
 
 
 def affine_range(form: tuple[Mapping[IterVar, int], int]) -> tuple[int, int]:
@@ -45,57 +41,9 @@ def affine_range(form: tuple[Mapping[IterVar, int], int]) -> tuple[int, int]:
 
 def bounds(expr: Expr) -> tuple[int, int] | None:
     """Least and greatest value of an index expression, both included; `None` where it depends on data."""
-    match expr:
-        case IterVar(_, int() as extent, _, start):
-            return start, start + extent - 1
-        case IterVar(_, _, _, start):
-            return start, start + MAX_EXTENT
-        case Var():
-            return 0, MAX_EXTENT
-        case Const(value, _) if not isinstance(value, float):
-            return int(value), int(value)
-        case Binary(kind, lhs, rhs, _):
-            a, b = bounds(lhs), bounds(rhs)
-            if a is None and b is not None:
-                return _bounds_whatever(kind, lhs, b)
-            if a is None or b is None:
-                return None
-            match kind:
-                case BinaryKind.ADD:
-                    return a[0] + b[0], a[1] + b[1]
-                case BinaryKind.SUB:
-                    return a[0] - b[1], a[1] - b[0]
-                case BinaryKind.MUL:
-                    products = [x * y for x in a for y in b]
-                    return min(products), max(products)
-                case BinaryKind.FLOORDIV if b[0] == b[1] > 0:
-                    return a[0] // b[0], a[1] // b[0]
-                case BinaryKind.FLOORMOD if b[0] == b[1] > 0:
-                    return a if 0 <= a[0] and a[1] < b[0] else (0, b[0] - 1)
-                case BinaryKind.MIN:
-                    return min(a[0], b[0]), min(a[1], b[1])
-                case BinaryKind.MAX:
-                    return max(a[0], b[0]), max(a[1], b[1])
-                case _:
-                    return None
-        case Check(_, _, extent, _):
-            return 0, max((extent if isinstance(extent, int) else MAX_EXTENT) - 1, 0)
-        case Select(_, then, otherwise, _):
-            a, b = bounds(then), bounds(otherwise)
-            return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
-        case _:
-            return None
-
-
-def _bounds_whatever(kind: BinaryKind, lhs: Expr, rhs: tuple[int, int]) -> tuple[int, int] | None:
-    """Where `kind(lhs, rhs)` lies although `lhs` may be any integer: a remainder, or `max(min(_, high), low)`."""
-    match kind, lhs:
-        case BinaryKind.FLOORMOD, _ if rhs[0] > 0:
-            return 0, rhs[1] - 1
-        case BinaryKind.MAX, Binary(BinaryKind.MIN, _, most, _) if (high := bounds(most)) is not None:
-            return rhs[0], max(high[1], rhs[1])
-        case _:
-            return None
+    reader = _Reader()
+    low, high = reader.analyzer.const_int_bound(reader.read(expr))
+    return None if low is None or high is None else (low, high)
 
 
 def greatest(expr: Expr) -> Dim | None:
@@ -113,3 +61,47 @@ def greatest(expr: Expr) -> Dim | None:
         case _:
             known = bounds(expr)
             return None if known is None or known[1] >= MAX_EXTENT else known[1]
+
+
+class _Reader:
+    """Reads expressions, each once."""
+
+    def __init__(self) -> None:
+        self.analyzer = Analyzer()  # it knows nothing: variables say between which values they lie
+        self.known: dict[Expr, IntExpr] = {}
+
+    def read(self, expr: Expr) -> IntExpr:
+        if (known := self.known.get(expr)) is None:
+            known = self.known[expr] = self._read(expr)
+        return known
+
+    def _read(self, expr: Expr) -> IntExpr:
+        match expr:
+            case IterVar(name, dim, _, start):
+                return var(expr, name, bounds=(start, start + dim - 1 if isinstance(dim, int) else start + MAX_EXTENT))
+            case Var(name):
+                return var(expr, name, bounds=(0, MAX_EXTENT))
+            case Const(value) if not isinstance(value, float):
+                return integer(int(value))
+            case Binary(kind, lhs, rhs) if kind in _ARITHMETIC:
+                return _ARITHMETIC[kind](self.read(lhs), self.read(rhs))
+            case Binary(BinaryKind.FLOORDIV | BinaryKind.FLOORMOD as kind, lhs, rhs):
+                least, _ = self.analyzer.range(divisor := self.read(rhs))
+                if least is None or least <= 0:  # by zero there is a result too
+                    return var(expr, "x")
+                return (floordiv if kind == BinaryKind.FLOORDIV else floormod)(self.read(lhs), divisor)
+            case Check(_, _, extent, _):
+                return var(expr, "x", bounds=(0, max((extent if isinstance(extent, int) else MAX_EXTENT) - 1, 0)))
+            case Select(condition, then, otherwise, _):
+                return select(var(condition, "c", Flag), self.read(then), self.read(otherwise))
+            case _:
+                return var(expr, "x")
+
+
+_ARITHMETIC: dict[BinaryKind, Callable[[IntExpr, IntExpr], IntExpr]] = {
+    BinaryKind.ADD: lambda lhs, rhs: lhs + rhs,
+    BinaryKind.SUB: lambda lhs, rhs: lhs - rhs,
+    BinaryKind.MUL: lambda lhs, rhs: lhs * rhs,
+    BinaryKind.MIN: minimum,
+    BinaryKind.MAX: maximum,
+}
