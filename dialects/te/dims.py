@@ -10,11 +10,18 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from typing import TypeAlias, cast
+from typing import cast
 
 from xdsl.dialects.builtin import IndexType, IntegerType, i1
 
 from ..support.arguments import checked
+from ..tir.analyzer import Analyzer, IntExpr, ceildiv, maximum, minimum
+from ..tir.analyzer import Const as Integer
+from ..tir.analyzer import Var as Variable
+from ..tir.analyzer import const as integer
+from ..tir.analyzer import var as variable
+from ..tir.analyzer.build import floordiv, floormod, parts
+from ..tir.analyzer.nodes import FloorDiv, FloorMod, Max, Min, Op, Product
 from .expr import Binary, Const, Dim, Equality, Expr, ExprLike, Var, const
 from .kinds import BinaryKind, index
 
@@ -38,20 +45,20 @@ class _Arithmetic(Expr):
     """
 
     def __add__(self, other: ExprLike) -> Expr:
-        return super().__add__(other) if (dim := _as_extent(other)) is None else _expr(_sum(_form(self), _form(dim)))
+        return super().__add__(other) if (dim := _as_extent(other)) is None else _expr(_form(self) + _form(dim))
 
     __radd__ = __add__
 
     def __sub__(self, other: ExprLike) -> Expr:
         dim = _as_extent(other)
-        return super().__sub__(other) if dim is None else _expr(_sum(_form(self), _scaled(_form(dim), -1)))
+        return super().__sub__(other) if dim is None else _expr(_form(self) - _form(dim))
 
     def __rsub__(self, other: ExprLike) -> Expr:
         dim = _as_extent(other)
-        return super().__rsub__(other) if dim is None else _expr(_sum(_form(dim), _scaled(_form(self), -1)))
+        return super().__rsub__(other) if dim is None else _expr(_form(dim) - _form(self))
 
     def __mul__(self, other: ExprLike) -> Expr:
-        return super().__mul__(other) if (dim := _as_extent(other)) is None else _expr(_times(_form(self), _form(dim)))
+        return super().__mul__(other) if (dim := _as_extent(other)) is None else _expr(_form(self) * _form(dim))
 
     __rmul__ = __mul__
 
@@ -65,11 +72,10 @@ class _Arithmetic(Expr):
     def __mod__(self, other: ExprLike) -> Expr:
         if (dim := _as_extent(other)) is None:
             return super().__mod__(other)
-        whole, divisor = _form(self), _form(dim)
-        return _expr(_sum(whole, _scaled(_times(_divided(whole, divisor), divisor), -1)))
+        return _expr(_remainder(_form(self), _form(dim)))
 
     def __neg__(self) -> Expr:
-        return _expr(_scaled(_form(self), -1))
+        return _expr(-_form(self))
 
     def __eq__(self, other: object) -> Equality:  # pyright: ignore[reportIncompatibleMethodOverride]
         return self._equality(BinaryKind.EQ, other)
@@ -82,8 +88,7 @@ class _Arithmetic(Expr):
     def _equality(self, kind: BinaryKind, other: object) -> Equality:
         if (dim := _as_extent(other)) is None:
             return super().__eq__(other) if kind == BinaryKind.EQ else super().__ne__(other)
-        form = _minus(self, dim)
-        if self is dim or _sign(form) or _sign(_scaled(form, -1)):
+        if self is dim or _sign(_minus(self, dim)) or _sign(_minus(dim, self)):
             return cast("Equality", (self is dim) == (kind == BinaryKind.EQ))
         return Equality(kind, self, dim_expr(dim), i1)
 
@@ -129,20 +134,20 @@ def _compared(other: ExprLike, decide: Callable[[Dim], bool | None], otherwise: 
     return otherwise(other) if answer is None else cast("Expr", answer)
 
 
-def _expr(form: _Form) -> Expr:
-    """The extent of a normal form: an integer, which computes as one, or an expression."""
-    return cast("Expr", _written(_key(form)))
+def _expr(form: IntExpr) -> Expr:
+    """The extent of a form: an integer, which computes as one, or an expression."""
+    return cast("Expr", _written(_normal(form)))
 
 
-def _minus(a: Dim, b: Dim) -> _Form:
-    return _sum(_form(a), _scaled(_form(b), -1))
+def _minus(a: Dim, b: Dim) -> IntExpr:
+    return _form(a) - _form(b)
 
 
 def _not(answer: bool | None) -> bool | None:
     return None if answer is None else not answer
 
 
-def _sign(form: _Form) -> bool | None:
+def _sign(form: IntExpr) -> bool | None:
     """Whether it is positive, if that is one for all symbols from 1 on."""
     low, high = _bounds(form)
     if low is not None and low > 0:
@@ -150,29 +155,10 @@ def _sign(form: _Form) -> bool | None:
     return False if high is not None and high <= 0 else None
 
 
-def _bounds(form: _Form) -> tuple[int | None, int | None]:
-    low: int | None = form[1]
-    high: int | None = form[1]
-    for atom, factor in form[0].items():
-        least, most = _atom_bounds(atom)
-        if factor < 0:
-            least, most = most, least
-        low = None if low is None or least is None else low + factor * least
-        high = None if high is None or most is None else high + factor * most
-    return low, high
-
-
-def _atom_bounds(atom: _Atom) -> tuple[int | None, int | None]:
-    match atom:
-        case _Quotient(of, divisor):
-            least, most = _bounds((dict(of[0]), of[1]))
-            return (None if least is None else least // divisor), (None if most is None else most // divisor)
-        case Var():
-            return 1, None
-        case _Product(powers) if all(isinstance(factor, Var) for factor, _ in powers):
-            return 1, None
-        case _:
-            return None, None
+@lru_cache(maxsize=1 << 12)
+def _bounds(form: IntExpr) -> tuple[int | None, int | None]:
+    """Least and greatest value where the symbols are at least 1."""
+    return Analyzer.of({symbol: (1, None) for symbol in form.variables}).const_int_bound(form)
 
 
 @checked
@@ -284,170 +270,101 @@ def _value(dim: Dim, sizes: Mapping[Var, int]) -> int:
 
 def linear(dim: Dim) -> tuple[dict[Var, int], int] | None:
     """`dim` as a sum of symbols times integers and an integer; `None` where it is not of this form."""
-    terms, constant = _form(dim)
-    found = {atom: factor for atom, factor in terms.items() if isinstance(atom, Var)}
-    return (found, constant) if len(found) == len(terms) else None
+    constant, terms = parts(_form(dim))
+    found = {atom.key: factor for atom, factor in terms.items() if isinstance(atom, Variable)}
+    return (cast("dict[Var, int]", found), constant) if len(found) == len(terms) else None
 
 
-@dataclass(frozen=True)
-class _Quotient:
-    """`floor(of / divisor)`, of which nothing can be taken out."""
-
-    of: _Key
-    divisor: int
-
-
-@dataclass(frozen=True)
-class _Product:
-    """The product of atoms, each with its power."""
-
-    powers: frozenset[tuple[_Atom, int]]
-
-
-@dataclass(frozen=True)
-class _Extreme:
-    """The least or greatest of two extents."""
-
-    kind: BinaryKind
-    of: frozenset[_Key]
-
-
-_Atom: TypeAlias = "Var | _Quotient | _Product | _Extreme"
-_Key: TypeAlias = "tuple[frozenset[tuple[_Atom, int]], int]"
-_Form: TypeAlias = "tuple[dict[_Atom, int], int]"
-
-
-def _form(dim: Dim) -> _Form:
+def _form(dim: Dim) -> IntExpr:
     """The normal form of an extent: equal ones are equal for all values of the symbols."""
+    return integer(dim) if isinstance(dim, int) else _form_of(dim)
+
+
+@lru_cache(maxsize=1 << 14)
+def _form_of(dim: Expr) -> IntExpr:
     match dim:
-        case int():
-            return {}, dim
-        case Var():
-            return {dim: 1}, 0
+        case Var(name):
+            return variable(dim, name)
         case Const(value):
-            return {}, int(value)
-        case Binary(kind, lhs, rhs):
+            return integer(int(value))
+        case Binary(kind, lhs, rhs) if kind in _BUILD:
             a, b = _form(lhs), _form(rhs)
-            match kind:
-                case BinaryKind.ADD:
-                    return _sum(a, b)
-                case BinaryKind.SUB:
-                    return _sum(a, _scaled(b, -1))
-                case BinaryKind.MUL:
-                    return _times(a, b)
-                case BinaryKind.FLOORDIV if not b[0] and b[1] > 0:
-                    return _quotient(a, b[1])
-                case BinaryKind.FLOORMOD if not b[0] and b[1] > 0:
-                    return _sum(a, _scaled(_quotient(a, b[1]), -b[1]))
-                case BinaryKind.MIN | BinaryKind.MAX:
-                    if not a[0] and not b[0]:
-                        return {}, _VALUES[kind](a[1], b[1])
-                    return a if _key(a) == _key(b) else ({_Extreme(kind, frozenset((_key(a), _key(b)))): 1}, 0)
-                case _:
-                    pass
+            if kind not in (BinaryKind.FLOORDIV, BinaryKind.FLOORMOD) or _is_positive(b):
+                return _normal(_BUILD[kind](a, b))
         case _:
             pass
     raise TypeError(f"te: {to_text(dim)} is no extent: extents are divided by positive numbers")
 
 
-def _key(form: _Form) -> _Key:
-    return frozenset(form[0].items()), form[1]
+_BUILD: dict[BinaryKind, Callable[[IntExpr, IntExpr], IntExpr]] = {
+    BinaryKind.ADD: lambda a, b: a + b,
+    BinaryKind.SUB: lambda a, b: a - b,
+    BinaryKind.MUL: lambda a, b: a * b,
+    BinaryKind.FLOORDIV: floordiv,
+    BinaryKind.FLOORMOD: floormod,
+    BinaryKind.MIN: minimum,
+    BinaryKind.MAX: maximum,
+}
+_KIND: dict[type[IntExpr], BinaryKind] = {
+    Product: BinaryKind.MUL,
+    FloorDiv: BinaryKind.FLOORDIV,
+    FloorMod: BinaryKind.FLOORMOD,
+    Min: BinaryKind.MIN,
+    Max: BinaryKind.MAX,
+}
+"""What an operation of the analyzer is called here."""
 
 
-def _sum(a: _Form, b: _Form) -> _Form:
-    terms = dict(a[0])
-    for atom, factor in b[0].items():
-        terms[atom] = terms.get(atom, 0) + factor
-    return {atom: factor for atom, factor in terms.items() if factor}, a[1] + b[1]
+def _is_positive(form: IntExpr) -> bool:
+    return isinstance(form, Integer) and form.value > 0
 
 
-def _scaled(a: _Form, factor: int) -> _Form:
-    return ({atom: n * factor for atom, n in a[0].items()} if factor else {}), a[1] * factor
+@lru_cache(maxsize=1 << 14)
+def _normal(form: IntExpr) -> IntExpr:
+    return Analyzer().simplify(form)
 
 
-def _times(a: _Form, b: _Form) -> _Form:
-    total: _Form = {}, a[1] * b[1]
-    total = _sum(total, _sum(_scaled((a[0], 0), b[1]), _scaled((b[0], 0), a[1])))
-    for one, m in a[0].items():
-        for other, n in b[0].items():
-            total = _sum(total, ({_multiplied(one, other): m * n}, 0))
-    return total
-
-
-def _multiplied(one: _Atom, other: _Atom) -> _Atom:
-    powers: dict[_Atom, int] = {}
-    for atom in (one, other):
-        for factor, power in atom.powers if isinstance(atom, _Product) else ((atom, 1),):
-            powers[factor] = powers.get(factor, 0) + power
-    return _Product(frozenset(powers.items()))
-
-
-def _divided(a: _Form, b: _Form) -> _Form:
+def _divided(a: IntExpr, b: IntExpr) -> IntExpr:
     """A quotient by a positive number, or one that comes out even: `n * m * 4` by `n` is `m * 4`.
 
     Raises:
         TypeError: it is neither.
     """
-    if not b[0] and b[1] > 0:
-        return _quotient(a, b[1])
-    if _key(a) == _key(b):
-        return {}, 1
-    if len(b[0]) == 1 and not b[1] and not a[1]:
-        ((atom, divisor),) = b[0].items()
-        parts = [(_without(each, atom), factor) for each, factor in a[0].items()]
-        if all(rest is not None and factor % divisor == 0 for rest, factor in parts):
-            total: _Form = {}, 0
-            for rest, factor in parts:
-                assert rest is not None
-                total = _sum(total, _scaled(rest, factor // divisor))
-            return total
-    what = to_text(_written(_key(b)))
-    raise TypeError(f"te: whether {what} divides {to_text(_written(_key(a)))} is known only when the computation runs")
+    if _is_positive(b):
+        return floordiv(a, b)
+    if a is b:
+        return integer(1)
+    constant, terms = parts(b)
+    if len(terms) == 1 and not constant:
+        ((atom, factor),) = terms.items()
+        factors = (*(atom.args if isinstance(atom, Product) else (atom,)), integer(factor))
+        quotient = a
+        for each in factors:
+            if _normal(floormod(quotient, each)) is not integer(0):
+                break
+            quotient = _normal(floordiv(quotient, each))
+        else:
+            return quotient
+    raise TypeError(
+        f"te: whether {to_text(_written(b))} divides {to_text(_written(a))} is known only when the computation runs"
+    )
 
 
-def _without(atom: _Atom, divisor: _Atom) -> _Form | None:
-    """`atom / divisor`, where that is a product of what is left."""
-    powers: dict[_Atom, int] = dict(atom.powers) if isinstance(atom, _Product) else {atom: 1}
-    taken: dict[_Atom, int] = dict(divisor.powers) if isinstance(divisor, _Product) else {divisor: 1}
-    for factor, power in taken.items():
-        if powers.get(factor, 0) < power:
-            return None
-        powers[factor] -= power
-    left = {factor: power for factor, power in powers.items() if power}
-    if not left:
-        return {}, 1
-    if len(left) == 1 and set(left.values()) == {1}:
-        return {next(iter(left)): 1}, 0
-    return {_Product(frozenset(left.items())): 1}, 0
-
-
-def _quotient(a: _Form, divisor: int) -> _Form:
-    """What is a multiple of the divisor comes out: `(8 * n + m + 5) // 4` is `2 * n + 1 + (m + 1) // 4`."""
-    whole = {atom: factor // divisor for atom, factor in a[0].items() if factor % divisor == 0}
-    rest = {atom: factor for atom, factor in a[0].items() if factor % divisor}
-    outside, inside = divmod(a[1], divisor)
-    if not rest:
-        return whole, outside
-    if len(rest) == 1:
-        ((atom, factor),) = rest.items()
-        if isinstance(atom, _Quotient) and factor == 1:
-            terms, constant = atom.of
-            inner = dict(terms), constant + inside * atom.divisor
-            return _sum((whole, outside), _quotient(inner, atom.divisor * divisor))
-    return _sum((whole, outside), ({_Quotient(_key((rest, inside)), divisor): 1}, 0))
+def _remainder(a: IntExpr, b: IntExpr) -> IntExpr:
+    return floormod(a, b) if _is_positive(b) else a - _divided(a, b) * b
 
 
 def simplified(dim: Dim) -> Dim:
     """`dim` in its normal form: an integer where it is one, whatever its symbols are."""
-    return dim if isinstance(dim, int | Var) else _written(_key(_form(dim)))
+    return dim if isinstance(dim, int | Var) else _written(_form(dim))
 
 
 @lru_cache(maxsize=1 << 16)
-def _written(key: _Key) -> Dim:
-    terms, constant = key
+def _written(form: IntExpr) -> Dim:
+    """The extent of a normal form: one object for each."""
+    constant, terms = parts(form)
     total: Expr | None = None
-    for atom, factor in sorted(terms, key=lambda term: (term[1] < 0, to_text(_atom(term[0])))):
-        one = _atom(atom)
+    for one, factor in sorted(((_atom(a), f) for a, f in terms.items()), key=lambda t: (t[1] < 0, to_text(t[0]))):
         term = one if factor == 1 else _compound(BinaryKind.MUL, one, const(factor, index))
         total = term if total is None else _compound(BinaryKind.ADD, total, term)
     if total is None:
@@ -459,25 +376,23 @@ def _compound(kind: BinaryKind, lhs: Expr, rhs: Expr) -> Expr:
     return Compound(kind, lhs, rhs, index)
 
 
-def _atom(atom: _Atom) -> Expr:
-    match atom:
-        case Var():
-            return atom
-        case _Quotient(of, divisor):
-            return _compound(BinaryKind.FLOORDIV, dim_expr(_written(of)), const(divisor, index))
-        case _Product(powers):
-            factors = sorted((_atom(factor) for factor, power in powers for _ in range(power)), key=to_text)
-            return reduce(lambda a, b: _compound(BinaryKind.MUL, a, b), factors)
-        case _Extreme(kind, of):
-            sides = sorted((dim_expr(_written(key)) for key in of), key=to_text)
-            return reduce(lambda a, b: _compound(kind, a, b), sides)
+def _atom(atom: IntExpr) -> Expr:
+    if isinstance(atom, Variable):
+        assert isinstance(atom.key, Var)
+        return atom.key
+    assert isinstance(atom, Op)
+    kind = _KIND[type(atom)]
+    sides = [dim_expr(_written(arg)) for arg in atom.args]
+    if kind not in (BinaryKind.FLOORDIV, BinaryKind.FLOORMOD):
+        sides.sort(key=to_text)
+    return reduce(lambda a, b: _compound(kind, a, b), sides)
 
 
 def same(a: Dim, b: Dim) -> bool:
     """Whether two extents are surely equal, whatever their symbols are."""
     if isinstance(a, int) and isinstance(b, int):
         return a == b
-    return a is b or _key(_form(a)) == _key(_form(b))
+    return a is b or _form(a) is _form(b)
 
 
 def sizes_of(shapes: Sequence[tuple[Sequence[Dim], Sequence[int]]]) -> dict[Var, int]:
@@ -556,7 +471,7 @@ def extreme(kind: BinaryKind, a: Dim, b: Dim) -> Dim:
 
 def ceil_divided(dim: Dim, divisor: int) -> Dim:
     """How many steps of `divisor` it takes to come to `dim`."""
-    return _written(_key(_quotient(_sum(_form(dim), ({}, divisor - 1)), divisor)))
+    return _written(_normal(ceildiv(_form(dim), divisor)))
 
 
 def substituted(dim: Dim, values: Mapping[Var, Dim]) -> Dim:
@@ -577,4 +492,4 @@ def quotient(a: Dim, b: Dim) -> Dim:
     Raises:
         TypeError: whether it does is not known.
     """
-    return simplified(dim_expr(_written(_key(_divided(_form(a), _form(b))))))
+    return _written(_normal(_divided(_form(a), _form(b))))

@@ -1,17 +1,18 @@
 """Between which values an integer lies that a body computes: its operations read as expressions of the analyzer.
 
-What is computed from data is a variable with the bounds of its type, and clipping, remainders and checks say more. An
-operation whose result may not fit its type has wrapped, for all that is known: it is such a variable too.
+What is computed from data is a variable with the bounds of its type, and clipping, remainders and checks say more. A
+value whose expression may not fit its type has wrapped, for all that is known: it is such a variable too. Sums and
+products may wrap on the way to one that fits, as they do in `x - x floordiv 6 * 6`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, OpResult, SSAValue
 from xdsl.utils.hints import isa
 
 from .analyzer import Analyzer, Flag, IntExpr, const, maximum, minimum, select, var
@@ -31,7 +32,19 @@ def value_range(value: SSAValue, iters: Mapping[SSAValue, Range]) -> Range:
     if (known := iters.get(value)) is not None:
         return known
     reader = _Reader(iters)
-    return reader.bounds(reader.read(value), value.type)
+    low, high = reader.analyzer.const_int_bound(reader.exact(value))
+    assert low is not None
+    assert high is not None
+    return low, high
+
+
+MAX_WORK = 256
+"""An expression that takes more than this to evaluate becomes a variable with its bounds."""
+
+_READ = (
+    arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.MinSIOp, arith.MaxSIOp, arith.SelectOp, arith.FloorDivSIOp,
+    arith.RemUIOp, arith.DivUIOp, arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp,
+)  # fmt: skip
 
 
 class _Reader:
@@ -40,74 +53,86 @@ class _Reader:
     def __init__(self, iters: Mapping[SSAValue, Range]):
         self.iters = iters
         self.analyzer = Analyzer()
-        self.read_before: dict[SSAValue, IntExpr] = {}
+        self.forms: dict[SSAValue, IntExpr] = {}
 
-    def read(self, value: SSAValue) -> IntExpr:
-        """The expression that a value is, where it is sure not to have wrapped; else a variable."""
-        if (known := self.read_before.get(value)) is None:
-            if value in self.iters or not isinstance(value, OpResult):
-                known = self.unknown(value)
+    def form(self, value: SSAValue) -> IntExpr:
+        """The expression that a value is, but for multiples of `2 ** width`: sums and products wrap."""
+        pending = [value]
+        while pending:
+            current = pending[-1]
+            if current in self.forms:
+                pending.pop()
+            elif unread := [each for each in self._operands(current) if each not in self.forms]:
+                pending += unread
             else:
-                known = self._operation(value.op, value)
-            low, high = self.analyzer.range(known)
-            least, greatest = type_range(value.type)
-            if low is None or high is None or low < least or high > greatest:
-                known = self.unknown(value)
-            self.read_before[value] = known
-        return known
+                form = self.forms[current] = self._form(current)
+                if form.measure[0] > MAX_WORK:
+                    low, high = self.analyzer.const_int_bound(self.exact(current))
+                    assert low is not None
+                    assert high is not None
+                    self.forms[current] = self._unknown(current, (low, high))
+        return self.forms[value]
 
-    def unknown(self, value: SSAValue, bounds: Range | None = None) -> IntExpr:
+    def _operands(self, value: SSAValue) -> Sequence[SSAValue]:
+        """What `_form` reads."""
+        return value.op.operands if isinstance(value, OpResult) and isinstance(value.op, _READ) else ()
+
+    def exact(self, value: SSAValue) -> IntExpr:
+        """The expression that a value is: one that fits its type has not wrapped."""
+        low, high = self.analyzer.const_int_bound(form := self.form(value))
+        least, greatest = type_range(value.type)
+        if low is not None and high is not None and least <= low and high <= greatest:
+            return form
+        form = self.forms[value] = self._unknown(value)
+        return form
+
+    def _unknown(self, value: SSAValue, bounds: Range | None = None) -> IntExpr:
         """`value` as a variable, whose type or `bounds` say all that is known of it."""
         variable = var(value, "x")
         self.analyzer.facts.ranges[variable] = bounds or self.iters.get(value) or type_range(value.type)
         self.analyzer.forget()
         return variable
 
-    def bounds(self, expr: IntExpr, type: Attribute) -> Range:
-        """Between which values of its type an expression lies."""
-        low, high = self.analyzer.const_int_bound(expr)
-        least, greatest = type_range(type)
-        return (least if low is None else max(low, least)), (greatest if high is None else min(high, greatest))
-
-    def _operation(self, op: Operation, value: SSAValue) -> IntExpr:
-        if (build := _BINARY.get(type(op))) is not None:
-            return build(self.read(op.operands[0]), self.read(op.operands[1]))
-        match op:
-            case CheckOp():
-                return self.unknown(value, (0, max((op.limit if isinstance(op.limit, int) else MAX_EXTENT) - 1, 0)))
-            case arith.ConstantOp() if isinstance(op.value, IntegerAttr):
+    def _form(self, value: SSAValue) -> IntExpr:
+        if value in self.iters or not isinstance(value, OpResult):
+            return self._unknown(value)
+        match value.op:
+            case arith.AddiOp() as op:
+                return self.form(op.lhs) + self.form(op.rhs)
+            case arith.SubiOp() as op:
+                return self.form(op.lhs) - self.form(op.rhs)
+            case arith.MuliOp() as op:
+                return self.form(op.lhs) * self.form(op.rhs)
+            case arith.SelectOp() as op:
+                return select(var(op.cond, "c", Flag), self.form(op.lhs), self.form(op.rhs))
+            case arith.MinSIOp() as op:
+                return minimum(self.exact(op.lhs), self.exact(op.rhs))
+            case arith.MaxSIOp() as op:
+                return maximum(self.exact(op.lhs), self.exact(op.rhs))
+            case arith.FloorDivSIOp() as op if (divisor := _positive(op.rhs)) is not None:
+                return floordiv(self.exact(op.lhs), const(divisor))
+            case arith.RemUIOp() | arith.DivUIOp() as op if (divisor := _positive(op.rhs)) is not None:
+                is_remainder = isinstance(op, arith.RemUIOp)
+                if self._is_natural(dividend := self.exact(op.lhs)):
+                    return (floormod if is_remainder else floordiv)(dividend, const(divisor))
+                return self._unknown(value, (0, divisor - 1) if is_remainder else None)
+            case arith.ConstantOp() as op if isinstance(op.value, IntegerAttr):
                 return const(op.value.value.data)
-            case arith.IndexCastOp() | arith.ExtSIOp():
-                return -self.read(op.input) if op.input.type == IntegerType(1) else self.read(op.input)
-            case arith.ExtUIOp() if isa(op.input.type, IntegerType):
-                if self.is_natural(operand := self.read(op.input)):
+            case arith.IndexCastOp() | arith.ExtSIOp() as op:
+                return -self.exact(op.input) if op.input.type == IntegerType(1) else self.exact(op.input)
+            case arith.ExtUIOp() as op if isa(op.input.type, IntegerType):
+                if self._is_natural(operand := self.exact(op.input)):
                     return operand
-                return self.unknown(value, (0, (1 << op.input.type.width.data) - 1))
-            case arith.SelectOp():
-                return select(var(op.cond, "c", Flag), self.read(op.lhs), self.read(op.rhs))
-            case arith.FloorDivSIOp() if (divisor := _positive(op.rhs)) is not None:
-                return floordiv(self.read(op.lhs), const(divisor))
-            case arith.RemUIOp() | arith.DivUIOp() if (divisor := _positive(op.rhs)) is not None:
-                dividend = self.read(op.lhs)
-                if self.is_natural(dividend):
-                    return (floormod if isinstance(op, arith.RemUIOp) else floordiv)(dividend, const(divisor))
-                return self.unknown(value, (0, divisor - 1) if isinstance(op, arith.RemUIOp) else None)
+                return self._unknown(value, (0, (1 << op.input.type.width.data) - 1))
+            case CheckOp() as op:
+                return self._unknown(value, (0, max((op.limit if isinstance(op.limit, int) else MAX_EXTENT) - 1, 0)))
             case _:
-                return self.unknown(value)
+                return self._unknown(value)
 
-    def is_natural(self, expr: IntExpr) -> bool:
+    def _is_natural(self, expr: IntExpr) -> bool:
         """Whether it is shown not to be negative."""
         low, _ = self.analyzer.const_int_bound(expr)
         return low is not None and low >= 0
-
-
-_BINARY: dict[type[Operation], Callable[[IntExpr, IntExpr], IntExpr]] = {
-    arith.AddiOp: lambda lhs, rhs: lhs + rhs,
-    arith.SubiOp: lambda lhs, rhs: lhs - rhs,
-    arith.MuliOp: lambda lhs, rhs: lhs * rhs,
-    arith.MinSIOp: minimum,
-    arith.MaxSIOp: maximum,
-}
 
 
 def type_range(type: Attribute) -> Range:

@@ -181,6 +181,9 @@ def test_an_integer_cannot_be_had_of_an_extent_that_is_a_symbol() -> None:
         (n < n * 64, True),
         (n * 64 < n, False),
         (n > 0, True),
+        (n % 4 < 4, True),
+        (n - n % 4, n // 4 * 4),
+        (n * n * m // (n * m), n),
     ],
 )
 def test_equal_extents_are_one_object(given: object, expected: object) -> None:

@@ -15,7 +15,7 @@ from weft.dialects.support.arguments import ArgumentError
 from weft.dialects.support.checks import CheckError
 from weft.dialects.support.dtypes import numpy_dtype, scalar_type
 from weft.dialects.te import evaluate as evaluation
-from weft.dialects.te.bounds import affine
+from weft.dialects.te.bounds import affine, bounds
 from weft.dialects.te.cost import cost, operations
 from weft.dialects.te.evaluate import erf
 from weft.dialects.te.expr import PREDICATES
@@ -193,6 +193,15 @@ def test_a_product_of_two_axes_is_no_affine_index():
     products = te.compute((3, 4), lambda i, j: x[i * j], "products")
     values = np.arange(7, dtype=np.float32) + 1
     np.testing.assert_array_equal(evaluate([products], {x: values})[0], values[np.outer(range(3), range(4))])
+
+
+def test_bounds_of_an_index_follow_from_what_is_done_with_it():
+    i, j, data = te.IterVar("i", 3), te.IterVar("j", 4), te.placeholder((3,), te.index)[te.const(0, te.index)]
+    assert bounds(i * 4 + j) == (0, 11)
+    assert bounds(i - i + j) == (0, 3)
+    assert bounds(data) is None and bounds(data % 8) == (0, 7)
+    assert bounds(te.maximum(te.minimum(data, 5), 0)) == (0, 5)
+    assert bounds(te.select(data < 3, i, j + 1)) == (0, 4)
 
 
 def test_indices_may_be_data():

@@ -132,6 +132,8 @@ def _bound_of_product(bounds: Bounds, args: tuple[IntExpr, ...]) -> Range:
 
 def _quotient(a: Range, b: Range, divide: Callable[[int, int], int]) -> Range:
     """A division that grows with its dividend, by a divisor that is never zero."""
+    if a == (0, 0):
+        return a
     low, high = b
     if low == 0:
         low = 1
@@ -174,6 +176,8 @@ def _bound_of_truncdiv(bounds: Bounds, args: tuple[IntExpr, ...]) -> Range:
 
 def _bound_of_floormod(bounds: Bounds, args: tuple[IntExpr, ...]) -> Range:
     (low, high), (least, most) = bounds.of(args[0]), bounds.of(args[1])
+    if (low, high) == (0, 0):
+        return 0, 0
     if least is not None and least >= 0:
         if low is not None and high is not None:
             if low >= 0 and high < least:
@@ -191,6 +195,8 @@ def _bound_of_floormod(bounds: Bounds, args: tuple[IntExpr, ...]) -> Range:
 
 def _bound_of_truncmod(bounds: Bounds, args: tuple[IntExpr, ...]) -> Range:
     (low, high), (least, most) = bounds.of(args[0]), bounds.of(args[1])
+    if (low, high) == (0, 0):
+        return 0, 0
     size = None if least is None or most is None else max(abs(least), abs(most)) - 1
     smallest: int | None = None
     greatest = size

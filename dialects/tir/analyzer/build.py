@@ -125,6 +125,9 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
             return lhs
         if divisor and type(lhs) is Const:
             return const(lhs.value // divisor)
+        if divisor and type(lhs) is Sum and not 0 <= lhs.constant < divisor:
+            whole = lhs.constant // divisor
+            return add(floordiv(add(lhs, const(-whole * divisor)), rhs), const(whole))
     return op(FloorDiv, lhs, rhs)
 
 

@@ -1,0 +1,97 @@
+"""Between which values integers lie that a body computes."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects import test
+from xdsl.dialects.arith import (
+    AddiOp,
+    ConstantOp,
+    DivUIOp,
+    ExtSIOp,
+    ExtUIOp,
+    FloorDivSIOp,
+    IndexCastOp,
+    MaxSIOp,
+    MinSIOp,
+    MuliOp,
+    RemUIOp,
+    SelectOp,
+    SubiOp,
+)
+from xdsl.dialects.builtin import IndexType, IntegerAttr, i1, i8, i32
+from xdsl.ir import Attribute, SSAValue
+
+from weft.dialects.tir.checks import CheckOp
+from weft.dialects.tir.integers import Range, value_range
+
+index = IndexType()
+LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
+
+
+def data(type: Attribute = index) -> SSAValue:
+    """A value of which nothing is known but its type."""
+    return test.TestOp(result_types=[type]).results[0]
+
+
+def number(value: int) -> SSAValue:
+    return ConstantOp(IntegerAttr(value, index)).result
+
+
+def test_the_type_says_what_is_known_of_data() -> None:
+    assert [value_range(data(type), {}) for type in (index, i32, i8, i1)] == [
+        (LEAST, GREATEST), (-(1 << 31), (1 << 31) - 1), (-128, 127), (0, 1),
+    ]  # fmt: skip
+
+
+i, j, x, c = data(), data(), data(), data(i1)
+ITERATORS: dict[SSAValue, Range] = {i: (0, 3), j: (0, 7)}
+
+
+def clipped(value: SSAValue) -> SSAValue:
+    return MinSIOp(MaxSIOp(value, number(0)).result, number(9)).result
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (AddiOp(MuliOp(i, number(8)).result, j).result, (0, 31)),
+        (SubiOp(i, j).result, (-7, 3)),
+        (SubiOp(i, i).result, (0, 0)),
+        (clipped(x), (0, 9)),
+        (RemUIOp(x, number(5)).result, (0, 4)),
+        (DivUIOp(x, number(2)).result, (LEAST, GREATEST)),
+        (DivUIOp(j, number(2)).result, (0, 3)),
+        (FloorDivSIOp(SubiOp(i, j).result, number(4)).result, (-2, 0)),
+        (SubiOp(x, MuliOp(FloorDivSIOp(x, number(6)).result, number(6)).result).result, (0, 5)),
+        (SubiOp(j, MuliOp(FloorDivSIOp(j, number(6)).result, number(6)).result).result, (0, 5)),
+        (SelectOp(c, i, AddiOp(j, number(2)).result).result, (0, 9)),
+        (CheckOp(x, x, 10, "{index}").result, (0, 9)),
+        (CheckOp(x, x, data(), "{index}").result, (0, (1 << 48) - 1)),
+        (IndexCastOp(data(i8), index).result, (-128, 127)),
+        (ExtSIOp(c, i32).result, (-1, 0)),
+        (ExtUIOp(data(i8), i32).result, (0, 255)),
+        (AddiOp(AddiOp(x, number(1)).result, number(-1)).result, (LEAST, GREATEST)),
+    ],
+)
+def test_bounds_follow_from_the_operations(value: SSAValue, expected: Range) -> None:
+    assert value_range(value, ITERATORS) == expected
+
+
+def test_a_result_that_wraps_may_be_anything() -> None:
+    narrow = ConstantOp(IntegerAttr(100, i8)).result
+    double = AddiOp(narrow, narrow).result
+    assert value_range(double, {}) == (-128, 127)
+    assert value_range(SubiOp(double, narrow).result, {}) == (100, 100)
+    assert value_range(SubiOp(MaxSIOp(double, double).result, narrow).result, {}) == (-128, 127)
+
+
+def test_long_chains_and_what_is_used_twice_are_read_once() -> None:
+    small, product, clamped = i, j, x
+    for _ in range(100):
+        small = MaxSIOp(small, MinSIOp(small, number(3)).result).result
+        product = MuliOp(product, product).result
+        clamped = AddiOp(clipped(SubiOp(clamped, j).result), i).result
+    assert value_range(small, ITERATORS) == (0, 3)
+    assert value_range(product, ITERATORS) == (LEAST, GREATEST)
+    assert value_range(clamped, ITERATORS) == (0, 12)
