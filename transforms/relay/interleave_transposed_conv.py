@@ -14,9 +14,9 @@ convolution of `ceil(k / s)` taps for each phase `a`, all over the same data. So
 convolution. Where `s` does not divide `k`, the taps that are missing are zeros. Where the data is a single pixel, any
 stride will do, and one as large as the kernel leaves one tap: a matrix product.
 
-Left as they are, with a remark: groups, taps that lie apart, layouts other than `NCHW` and `IOHW`, strides of two kinds,
-elements that are not floats, paddings of more than the kernel, and extents that are not known. `fold-constant` should
-follow, and `alter-op-layout`.
+Left as they are, with a remark: groups, taps that lie apart, layouts other than `NCHW` and `IOHW`, strides of two
+kinds, elements that are not floats, paddings of more than the kernel, and extents that are not known. `fold-constant`
+should follow, and `alter-op-layout`.
 
 No counterpart in TVM, whose schedules for single processors have it.
 """
@@ -139,9 +139,8 @@ def _axes(op: Conv2dTransposeOp) -> list[Axis]:
     strides: Sequence[int] = window.strides
     if set(extents) == {1}:
         strides = [max(*window.kernel, *strides)] * 2
-    return [
-        Axis(*values) for values in zip(extents, window.kernel, shape_of(op.result)[2:], strides, window.before, strict=True)
-    ]
+    results = shape_of(op.result)[2:]
+    return [Axis(*values) for values in zip(extents, window.kernel, results, strides, window.before, strict=True)]
 
 
 def _phases(emit: Emitter, weight: SSAValue, axes: Sequence[Axis]) -> SSAValue:
