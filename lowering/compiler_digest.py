@@ -72,11 +72,11 @@ def _sources() -> Iterator[tuple[str, str]]:
         yield from _beside(title, package, entry)
 
 
-def _beside(title: str, package: str, entry: Entry) -> Iterator[tuple[str, Path]]:
+def _beside(title: str, package: str, entry: Entry) -> Iterator[tuple[str, str]]:
     """What else has come with the package of an entry point."""
     for file in sorted(getattr(entry.dist, "files", None) or ()):
         if file.suffix == ".py" and file.parts[0] not in (package, f"{package}.py", ".."):
-            yield f"{title}/{file}", Path(str(file.locate()))
+            yield f"{title}/{file}", str(file.locate())
 
 
 def _files(name: str, root: str) -> Iterator[tuple[str, str]]:

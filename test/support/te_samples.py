@@ -41,7 +41,7 @@ def conv(
 
 
 def blocked_conv(
-    batch: int, channels: int, out: int, height: int, width: int, kernel: int, block: int, stride: int = 1
+    batch: int | te.Var, channels: int, out: int, height: int, width: int, kernel: int, block: int, stride: int = 1
 ) -> Stage:
     """A convolution in NCHW[block]c, weights in OIHW[block]i[block]o, with a bias and relu."""
     x = te.placeholder((batch, channels, height, width, block), f32, "x")

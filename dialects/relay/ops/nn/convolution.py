@@ -137,9 +137,9 @@ class Conv2dOp(Convolution):
             return None
         images = TYPICAL_IMAGES if images == DYNAMIC else images
         outputs = -(-out[1] // block) * block
-        places = [axis.made for axis in apart.axes]
-        each = Convolution3x3(images * apart.images, *places, channels, outputs, block)
-        whole = Convolution3x3(images, *out[2:], channels, outputs, block)
+        rows, columns = apart.axes
+        each = Convolution3x3(images * apart.images, rows.made, columns.made, channels, outputs, block)
+        whole = Convolution3x3(images, out[2], out[3], channels, outputs, block)
         moved = 2 * each.bytes if apart.images > 1 else 0
         by = each.best(blocks.winograd, whole.direct(), moved)
         return None if by is None else (by, apart)
