@@ -10,7 +10,9 @@ whether it was lowered or found. On disk a kernel is known by the compiler that 
 Kernels that are not known are lowered, and compiled, by worker processes where there are several kernels and several
 processors. A worker is forked when all kernels stand ready, so it has them already, and does with one just what would
 be done here; what it sends is what is kept of a kernel, and the object code. What it cannot do, because there is an
-error or something to be told, is done once more here, where whoever is to hear of it does.
+error or something to be told, is done once more here, where whoever is to hear of it does. Where a process has other
+threads, all is lowered here: a worker has what they held when it was forked, a module half imported, a lock that nobody
+will give back.
 
 Nothing is kept or found, and all is lowered here, where somebody looks on (instruments, remarks), where passes from
 elsewhere take part, where kernels' passes read or write files, or where kernels check their accesses, and tell of their
@@ -21,6 +23,7 @@ and target.
 from __future__ import annotations
 
 import pickle
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -45,6 +48,11 @@ from .machine.workers import Task
 
 FEWEST = 2
 """So many kernels are worth other processes."""
+
+
+def is_alone() -> bool:
+    """Whether this is the only thread of Python."""
+    return threading.active_count() == 1
 
 
 class Works(Protocol):
@@ -114,7 +122,7 @@ class KernelMemo:
                 self._known[part.name] = kernel
             else:
                 tasks[part.name] = partial(self._lower, part, through)
-        if self._works is not None and len(tasks) >= FEWEST:
+        if self._works is not None and len(tasks) >= FEWEST and is_alone():
             if self._works.is_there:
                 from . import kept_kernels as kept_kernels  # once, not by each worker
             if self._works.start(tasks):

@@ -279,8 +279,9 @@ def processor_text() -> str:
 
 def c_compiler() -> object:
     """The C compiler that is there, for the target `c` and for kernels that come as source."""
-    command = knobs.CC.get().split()
-    found = shutil.which(command[0]) if command else None
+    given = knobs.CC.get()
+    names = ("cc", "gcc", "clang") if given == knobs.CC.default else given.split()[:1]
+    found = next(filter(None, map(shutil.which, names)), None)
     if found is None:
         return None
     status = os.stat(os.path.realpath(found))

@@ -1,8 +1,8 @@
 """Compiled kernels that are kept, found by their content: in memory for this process, and on disk for all.
 
-An object is kept under a hash of the text that it was compiled from, the target, the optimisation level, and the
-version of LLVM: what is found is what would be compiled. The text is that of one kernel, whatever graph it is of and
-wherever it stands there; so kernels are shared by the layers of a model, by models, and by processes. Beside the
+An object is kept under a hash of the text that it was compiled from, the target, the optimisation level, the version of
+LLVM, and how it is asked: what is found is what would be compiled. The text is that of one kernel, whatever graph it is
+of and wherever it stands there; so kernels are shared by the layers of a model, by models, and by processes. Beside the
 objects stand kernels as LLVM IR, found by what they were lowered from (`kernel_memo`), and whole programs, found by
 the model (`weft.kept_programs`), with the same care, which is that of `support.file_cache`.
 """
@@ -12,12 +12,15 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import OrderedDict
+from functools import cache
+from pathlib import Path
 from threading import Lock
 
 from ...dialects.support.file_cache import LOWERED_SUFFIX as LOWERED_SUFFIX
 from ...dialects.support.file_cache import MEGABYTE as MEGABYTE
 from ...dialects.support.file_cache import CacheCounts as CacheCounts
 from ...dialects.support.file_cache import FileCache
+from . import binding
 from .binding import version
 from .target import Target
 
@@ -28,8 +31,14 @@ class KernelCache(FileCache):
     @staticmethod
     def key(text: str, target: Target, opt_level: int) -> str:
         """The name under which the object of this module is stored."""
-        parts = (version(), str(target.resolved()), str(opt_level), text)
+        parts = (version(), _code_generator(), str(target.resolved()), str(opt_level), text)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+@cache
+def _code_generator() -> str:
+    """A digest of what has LLVM make an object of a text: another version of it may ask for another one."""
+    return hashlib.sha256(Path(binding.__file__).read_bytes()).hexdigest()
 
 
 class MemoryCache:

@@ -26,6 +26,7 @@ from weft.frontend.mlir import parse_mlir
 from weft.lowering import compiler_digest, kept_kernels
 from weft.lowering.kernel_memo import kernel_memo
 from weft.lowering.lowered_kernel import LOWERED, LoweredKernel, LoweredKernels
+from weft.lowering.machine import kernel_cache
 from weft.lowering.machine.codegen import CodegenPool
 from weft.lowering.machine.kernel_cache import IN_MEMORY, LOWERED_SUFFIX, CacheCounts, KernelCache, MemoryCache
 from weft.lowering.machine.target import Target
@@ -51,6 +52,18 @@ relay.func @main(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
 }
 """
 TARGET = Target.parse("llvm")
+
+
+def test_an_object_is_known_by_what_has_llvm_make_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = KernelCache.key(answer(1), TARGET, 3)
+    other = tmp_path / "binding.py"
+    other.write_text("another version")
+    monkeypatch.setattr(kernel_cache.binding, "__file__", str(other))
+    kernel_cache._code_generator.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    assert KernelCache.key(answer(1), TARGET, 3) != before
+    monkeypatch.undo()
+    kernel_cache._code_generator.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    assert KernelCache.key(answer(1), TARGET, 3) == before
 
 
 def answer(number: int) -> str:

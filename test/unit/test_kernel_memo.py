@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from weft import kept_programs
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import Diagnostic, Severity, emit, handled_by
 from weft.frontend.mlir import parse_mlir
+from weft.lowering import kernel_memo
 from weft.lowering.abi import CompiledGraph
 from weft.lowering.compiler import compile_graph
 from weft.lowering.lowered_kernel import LOWERED
@@ -33,6 +35,7 @@ from weft.transforms.infra import PassContext, PassTimingInstrument, registry
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked")
 
 HERE = os.getpid()
+IS_ALONE = kernel_memo.is_alone
 HOST = Target.parse("llvm -mcpu=native")
 GRAPH = """
 relay.func @main(%x: tensor<5x7xf32>, %y: tensor<3xi64>) -> (tensor<5x7xf32>, tensor<3x7xf32>) {
@@ -59,6 +62,7 @@ Act = Callable[[Context, ModuleOp], None]
 def nothing_in_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nor passes from outside, which other tests registered in this process: with these, every kernel is lowered."""
     monkeypatch.setenv("WEFT_CACHE_DIR", "")
+    monkeypatch.setattr(kernel_memo, "is_alone", lambda: True)  # whatever threads other tests have left
     for name in registry.outside_passes():
         monkeypatch.delitem(registry._registered, name, raising=False)  # pyright: ignore[reportPrivateUsage]
     registry._forget()  # pyright: ignore[reportPrivateUsage]
@@ -162,6 +166,23 @@ def test_who_looks_on_has_all_lowered_here(each_kernel: Watched) -> None:
     each_kernel.do(lambda ctx, op: processes.append(os.getpid()))
     with PassContext(instruments=[PassTimingInstrument()]):
         compiled(2)
+    assert processes == [HERE] * 3
+
+
+def test_all_is_lowered_here_while_there_are_other_threads(
+    each_kernel: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_memo, "is_alone", IS_ALONE)
+    processes: list[int] = []
+    each_kernel.do(lambda ctx, op: processes.append(os.getpid()))
+    done = threading.Event()
+    other = threading.Thread(target=done.wait)
+    other.start()
+    try:
+        compiled(2)
+    finally:
+        done.set()
+        other.join()
     assert processes == [HERE] * 3
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,12 +20,14 @@ from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import UsageError
 from weft.dialects.support.parser import parse_module
 from weft.dialects.support.processors import available_processors
+from weft.dialects.tir.analyzer import nodes
 from weft.lowering.machine import codegen, workers
 from weft.lowering.machine.codegen import CodegenPool
 from weft.lowering.machine.kernel_cache import KernelCache, MemoryCache
 from weft.lowering.machine.target import Target
-from weft.lowering.machine.workers import start_workers
+from weft.lowering.machine.workers import Workers, start_workers
 from weft.transforms.infra.registry import new_ir_context
+from weft.transforms.tir.intrinsics.tensor_intrin import TensorIntrin
 
 ROOT = Path(__file__).parents[2]
 EMPTY = "define void @f() {\n  ret void\n}\n"
@@ -200,3 +203,27 @@ def test_the_environment_says_how_many_workers_there_are(monkeypatch: pytest.Mon
     assert started == [2, 3, *(n for n in [available_processors()] if n > 1)]
     with knobs.JOBS.set(-1), pytest.raises(UsageError, match="WEFT_JOBS is negative"):
         start_workers()
+
+
+def test_a_worker_has_no_lock_that_another_thread_holds() -> None:
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with nodes._LOCK, TensorIntrin._lock:  # pyright: ignore[reportPrivateUsage]
+            held.set()
+            done.wait(0.2)
+
+    def make() -> bytes:
+        found = TensorIntrin.foreign()
+        return f"{nodes.const(10**9) + 1} {found}".encode()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    crew = Workers(1, {"make": make})
+    try:
+        assert crew.run("make").result(timeout=20) == make()
+    finally:
+        done.set()
+        crew.close(at_once=True)
+        thread.join()

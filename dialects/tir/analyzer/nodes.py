@@ -16,6 +16,7 @@ Division by zero has no value: an expression that holds one may be built, and ev
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterator
 from threading import Lock
 from typing import Any, Protocol, TypeAlias
@@ -38,6 +39,8 @@ class AsInteger(Protocol):
 _INTERNED: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
 """Every expression that is alive, by its form."""
 _LOCK = Lock()
+if hasattr(os, "register_at_fork"):  # a child has no threads to give back what they hold
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 class IntExpr:

@@ -8,6 +8,7 @@ Both are `tir.prim_func`s of the same buffers, such as `@T.prim_func` gives. Cou
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from threading import Lock
 from typing import ClassVar
@@ -94,6 +95,11 @@ class TensorIntrin:
             hint = did_you_mean(name, [*cls._known, *_BUILT_IN])
             raise ValueError(f"there is no tensor intrinsic {name}" + (f"; {hint}" if hint else ""))
         return found
+
+
+_LOCK = TensorIntrin._lock  # pyright: ignore[reportPrivateUsage]
+if hasattr(os, "register_at_fork"):  # a child has no threads to give back what they hold
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 def written(func: PrimFuncOp) -> list[int]:
