@@ -91,7 +91,7 @@ class FileCache:
                 return None
             variable = knobs.CACHE_DIR.variable
             raise UsageError(f"${variable} is '{directory}', which is no directory: {error}".rstrip(".")) from None
-        if is_default and not _is_own(cache.directory):
+        if is_default and not (_is_there(cache.directory.parents[1]) and _is_own(cache.directory)):
             return None
         _ = cache.limit  # which is refused here rather than when kernels have been compiled
         return cache
@@ -200,6 +200,12 @@ class FileCache:
 
     def _path(self, key: str) -> Path:
         return self.directory / key[:2] / key[2:]
+
+
+def _is_there(kept: Path) -> bool:
+    """Whether `~/.cache`, or what is said in its place, is there or can be: a home is not made here, and a place that
+    depends on where a process was started is not the user's."""
+    return kept.is_absolute() and kept.parent.is_dir()
 
 
 def _is_own(place: Path) -> bool:

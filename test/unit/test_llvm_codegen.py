@@ -219,8 +219,14 @@ def test_nothing_is_kept_in_the_home_of_somebody_else(tmp_path: Path, monkeypatc
     assert KernelCache.from_environment() is not None
 
 
-def test_who_has_no_home_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_has_no_home_keeps_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("WEFT_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    assert KernelCache.from_environment() is None, "a home is not made"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    assert KernelCache.from_environment() is None, "it is to be absolute"
     monkeypatch.setenv("XDG_CACHE_HOME", "~no-such-user/cache")
     assert KernelCache.from_environment() is None
 
