@@ -220,6 +220,29 @@ def test_regions_do_not_merge_around_what_is_in_none(take: Take) -> None:
     np.testing.assert_allclose(result.astype(np.float32), 2 * np.tanh(floats(0, 1, 2, 3)), rtol=1e-6)
 
 
+def test_what_branches_use_leaves_its_region(take: Take) -> None:
+    take("A", "abs", "tanh")
+    module = graph(
+        """
+  %a = relay.abs %x : tensor<4xf32>
+  %y = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
+    %0 = relay.tanh %a : tensor<4xf32>
+    %1 = relay.add %0, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %1 : tensor<4xf32>
+  } else {
+    relay.yield %a : tensor<4xf32>
+  }
+  relay.return %y : tensor<4xf32>""",
+        "%x: tensor<4xf32>, %c: tensor<i1>",
+    )
+    parts = relay.transform.partition_for(module, "A")
+    for condition in (False, True):
+        given = [floats(-1, 0, 1, 2), np.array(condition)]
+        (wanted,), (found,) = (evaluate_function(main_of(each), given) for each in (module, parts))
+        assert np.array_equal(found, wanted)
+    assert len(list(parts.ops)) == 1 + 2
+
+
 def test_composites_are_called_in_the_order_of_their_operands(take: Take) -> None:
     take("A", "negative", "add", patterns=[("A.tanh", is_op("tanh")(wildcard()))])
     take("B", patterns=[("B.abs", is_op("abs")(wildcard()))])

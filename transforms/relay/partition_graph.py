@@ -193,7 +193,7 @@ def _call(
     for end in region.outputs:
         new[end.data].name_hint = new[end.data].name_hint or end.result.name_hint or end.data.name_hint
         end.result.replace_all_uses_with(new[end.data])
-    for op in reversed(order):
+    for op in dict.fromkeys((*order, *region.outputs)):  # some of which stand in branches
         if isinstance(op, CompilerEndOp):
             erase(op)
     for op in reversed(order):
