@@ -57,3 +57,26 @@ tir.prim_func @what_does_not_reduce_stays(%y: memref<4xf32>, %z: f32) {
     }
   }
 }
+
+// The whole reduction is done again for each %again; its branch begins it each time.
+// CHECK-LABEL: tir.prim_func @a_reduction_that_is_done_again
+// CHECK:         arith.cmpi eq
+// CHECK-NEXT:    scf.if
+tir.prim_func @a_reduction_that_is_done_again(%x: memref<4x8xf32>, %y: memref<4xf32>) {
+  tir.for %again = 0 to 2 {
+    tir.for %i = 0 to 4 {
+      tir.for %k = 0 to 8 {
+        tir.block @sum(%v: spatial 4, %s: reduce 8) = [%i, %k]
+            reads(%x[%v, %s] : memref<4x8xf32>) writes(%y[%v] : memref<4xf32>) {
+          %0 = memref.load %y[%v] : memref<4xf32>
+          %1 = memref.load %x[%v, %s] : memref<4x8xf32>
+          %2 = arith.addf %0, %1 : f32
+          memref.store %2, %y[%v] : memref<4xf32>
+        } init(%w, %t) {
+          %3 = arith.constant 0.0 : f32
+          memref.store %3, %y[%w] : memref<4xf32>
+        }
+      }
+    }
+  }
+}

@@ -94,3 +94,26 @@ tir.prim_func @the_innermost_loop_has_it(%x: memref<4x8xf32>, %y: memref<4x8xf32
     }
   }
 }
+
+// A sum goes on from one iteration of %k to the next: its buffer does not begin anew there.
+// CHECK-LABEL: tir.prim_func @a_sum_that_is_carried
+// CHECK:         tir.for %i = 0 to 4 {
+// CHECK-NEXT:      %b = tir.alloc_buffer "global" : memref<4xf32>
+// CHECK-NEXT:      tir.for %k = 0 to 8 {
+tir.prim_func @a_sum_that_is_carried(%x: memref<4x8xf32>) {
+  %b = tir.alloc_buffer "global" : memref<4xf32>
+  tir.for %i = 0 to 4 {
+    tir.for %k = 0 to 8 {
+      tir.block @sum(%v: spatial 4, %s: reduce 8) = [%i, %k]
+          reads(%x[%v, %s] : memref<4x8xf32>) writes(%b[%v] : memref<4xf32>) {
+        %0 = memref.load %b[%v] : memref<4xf32>
+        %1 = memref.load %x[%v, %s] : memref<4x8xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %b[%v] : memref<4xf32>
+      } init(%w, %t) {
+        %3 = arith.constant 0.0 : f32
+        memref.store %3, %b[%w] : memref<4xf32>
+      }
+    }
+  }
+}

@@ -152,3 +152,35 @@ def test_what_an_iteration_is_not_shown_to_write_is_refused_unless_the_loop_says
         parse_module(text, new_ir_context()).verify()
     annotated = text.replace("%o = 0 to 4", "%o = 0 to 4 annotations {independent}")
     parse_module(annotated, new_ir_context()).verify()
+
+
+ADDED_UP = """
+tir.prim_func @f(%x: memref<8x4xf32>, %y: memref<4xf32>) {
+  %b = tir.alloc_buffer "local" : memref<4xf32>
+  tir.for %k = 0 to 8 {
+    tir.for parallel %i = 0 to 4 {
+      tir.block @sum(%v: spatial 4, %s: reduce 8) = [%i, %k]
+          reads(%x[%s, %v] : memref<8x4xf32>) writes(%b[%v] : memref<4xf32>) {
+        %0 = memref.load %b[%v] : memref<4xf32>
+        %1 = memref.load %x[%s, %v] : memref<8x4xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %b[%v] : memref<4xf32>
+      } init(%w, %t) {
+        %3 = arith.constant 0.0 : f32
+        memref.store %3, %b[%w] : memref<4xf32>
+      }
+      tir.block @copy(%v: spatial 4) = [%i] where [%k - 7]
+          reads(%b[%v] : memref<4xf32>) writes(%y[%v] : memref<4xf32>) {
+        %0 = memref.load %b[%v] : memref<4xf32>
+        memref.store %0, %y[%v] : memref<4xf32>
+      }
+    }
+  }
+}
+"""
+
+
+def test_a_sum_that_threads_would_go_on_with_in_a_later_iteration_is_refused() -> None:
+    """Which of them begins it at the first step says nothing of which of them takes the next."""
+    with pytest.raises(Diagnostic, match="it is not shown that each iteration of %i writes what it reads of %b"):
+        parse_module(ADDED_UP, new_ir_context()).verify()

@@ -481,3 +481,52 @@ def test_threads_do_not_part_the_nests_that_share_a_private_buffer() -> None:
     assert isinstance(func, PrimFuncOp)
     loop = schedule.get_loops("negate")[0]
     refused(lambda: schedule.parallel(loop), func, 'of scope "local"')
+
+
+TWO_READERS = """
+tir.prim_func @f(%x: memref<8xi32>, %y: memref<8xi32>, %z: memref<8xi32>) {
+  tir.for %i = 0 to 8 {
+    tir.block @first(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xi32>) writes(%y[%v] : memref<8xi32>) {
+      %0 = memref.load %x[%v] : memref<8xi32>
+      memref.store %0, %y[%v] : memref<8xi32>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @second(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xi32>) writes(%z[%v] : memref<8xi32>) {
+      %0 = memref.load %x[%v] : memref<8xi32>
+      memref.store %0, %z[%v] : memref<8xi32>
+    }
+  }
+}
+"""
+
+
+def test_a_copy_for_readers_in_and_outside_of_a_block_of_loops_is_made_before_both() -> None:
+    schedule = Schedule(parsed(TWO_READERS))
+    schedule.blockize(schedule.get_loops(schedule.get_block("first"))[0])
+    schedule.cache_read(schedule.get_block("first"), 0, "global", [schedule.get_block("second")])
+    schedule.mod.verify()
+    assert str(schedule.mod).index("@x_global") < str(schedule.mod).index("tir.outer_block")
+
+
+def test_a_value_that_an_annotation_does_not_have_is_refused() -> None:
+    schedule = Schedule(parsed(TWO_READERS))
+    before = str(schedule.mod)
+    with pytest.raises(ScheduleError, match="'pragma_auto_unroll_max_step' is a number that is not negative"):
+        schedule.annotate(schedule.get_loops(schedule.get_block("first"))[0], "pragma_auto_unroll_max_step", "x")
+    assert str(schedule.mod) == before
+
+
+def test_a_parallel_loop_keeps_the_assertion_that_it_needs() -> None:
+    stored = "%at = arith.index_cast %0 : i32 to index\n      memref.store %0, %z[%at] : memref<8xi32>"
+    text = TWO_READERS.replace("memref.store %0, %z[%v] : memref<8xi32>", stored)
+    schedule = Schedule(parsed(text.replace("writes(%z[%v] :", "writes(%z :")))
+    (plain,), (loop,) = (schedule.get_loops(schedule.get_block(name)) for name in ("first", "second"))
+    for each in (plain, loop):
+        schedule.annotate(each, "independent", 1)
+        schedule.parallel(each)
+    with pytest.raises(ScheduleError, match="stands in a parallel loop"):
+        schedule.unannotate(loop, "independent")
+    schedule.mod.verify()
+    schedule.unannotate(plain, "independent")
+    schedule.mod.verify()

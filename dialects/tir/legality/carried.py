@@ -74,7 +74,9 @@ def _check_buffer(loop: ForOp, kind: ForKind, buffer: SSAValue, blocks: Sequence
     doubtful = [
         step
         for n, step in enumerate(steps)
-        if not step.access.is_write and not _is_written_before(step, steps[:n]) and not _is_covered(step, steps[:n])
+        if not step.access.is_write
+        and not _is_written_before(step, steps[:n], loop)
+        and not _is_covered(step, steps[:n])
     ]
     if not doubtful:
         return
@@ -110,21 +112,27 @@ def _steps(block: BlockOp, buffer: SSAValue) -> list[_Step]:
     return sorted(found, key=lambda step: not step.in_init)
 
 
-def _is_written_before(read: _Step, before: Sequence[_Step]) -> bool:
-    """Whether one of the steps `before` a read certainly writes all that it reads, in the same iteration."""
+def _is_written_before(read: _Step, before: Sequence[_Step], loop: ForOp) -> bool:
+    """Whether one of the steps `before` a read certainly writes all that it reads, in the same iteration of `loop`."""
     if read.index is None:
         return False
     for write in before:
         if not write.access.is_write or write.index is None:
             continue
         if write.block is read.block:
-            if write.index == read.index and (write.in_init or write.is_sure):
+            if write.index == read.index and (_begins_within(write.block, loop) if write.in_init else write.is_sure):
                 return True
         elif write.is_sure and not write.block.conditions and not write.in_init:
             elements = _elements(write, read)
             if elements is not None and elements == _elements(read, write):
                 return True
     return False
+
+
+def _begins_within(block: BlockOp, loop: ForOp) -> bool:
+    """Whether each iteration of `loop` takes whole reductions of `block`, each from its first step on."""
+    around = {each.var for each in (loop, *enclosing_loops(loop))}
+    return not any(block.loop_vars[d] in around for step in _reduced(block) for d in step.used_dims())
 
 
 def _is_covered(read: _Step, before: Sequence[_Step]) -> bool:
@@ -185,7 +193,7 @@ class _History:
         relevant = {
             var
             for block, mine in self.steps.items()
-            for expr in (*block.conditions, *(e for step in mine for e in step.index or ()))
+            for expr in (*block.conditions, *_deciding(block, mine))
             for var in (block.loop_vars[d] for d in expr.used_dims())
         }
         inside = dict.fromkeys(each for block in self.steps for each in enclosing_loops(block) if each is not loop)
@@ -234,7 +242,20 @@ class _History:
                     yield from self._instances(tuple(op.body.block.ops), at)
 
 
+def _deciding(block: BlockOp, steps: Sequence[_Step]) -> Iterator[AffineExpr]:
+    """What decides which elements the accesses of a block touch, and whether those of `init` are made."""
+    for step in steps:
+        yield from step.index or ()
+        if step.in_init:
+            yield from _reduced(block)
+
+
+def _reduced(block: BlockOp) -> list[AffineExpr]:
+    """What the iterators of a block's reduction are bound to."""
+    bound = zip(block.kinds, block.bindings.data.results, strict=True)
+    return [binding for kind, binding in bound if kind == IterKind.REDUCE]
+
+
 def _is_first(block: BlockOp, point: Sequence[int]) -> bool:
     """Whether an instance of a reduction takes the step before which `init` runs."""
-    bound = zip(block.kinds, block.bindings.data.results, strict=True)
-    return all(binding.eval(point, []) == 0 for kind, binding in bound if kind == IterKind.REDUCE)
+    return all(binding.eval(point, []) == 0 for binding in _reduced(block))

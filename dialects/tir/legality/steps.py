@@ -13,6 +13,8 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
@@ -124,9 +126,49 @@ def _nest(block: BlockOp, loops: Sequence[ForOp]) -> _Nest:
         tuple(b for b, kind in zip(bindings, block.kinds, strict=True) if kind != IterKind.REDUCE),
         tuple(b for b, kind in zip(bindings, block.kinds, strict=True) if kind == IterKind.REDUCE),
         tuple(substitute(condition, dims) for condition in block.conditions),
-        block.init is not None,
+        block.init is not None or _begins_in_body(block),
         tuple(as_affine(loop.size) for loop in loops if loop.is_symbolic),
     )
+
+
+def _begins_in_body(block: BlockOp) -> bool:
+    """Whether the body of a block does what `init` would, as `lower-init-block` has it: at the first step, it stores
+    what it writes before it loads it."""
+    steps = {
+        iterator
+        for iterator, kind, size in zip(block.iters, block.kinds, block.sizes, strict=True)
+        if kind == IterKind.REDUCE and size != 1
+    }
+    written = set(block.writes)
+    for op in block.body.block.ops:
+        match op:
+            case memref.StoreOp() if not steps:
+                written.discard(op.memref)
+            case scf.IfOp() if steps and not op.false_region.blocks and _are_zero(op.cond) == steps:
+                written -= {inner.memref for inner in op.true_region.block.ops if isinstance(inner, memref.StoreOp)}
+            case memref.LoadOp() if op.memref in written:
+                return False
+            case _ if op.regions:
+                return False
+            case _:
+                pass
+        if not written:
+            return True
+    return False
+
+
+def _are_zero(condition: SSAValue) -> set[SSAValue] | None:
+    """The values that are 0 where a condition holds, and only there; `None` where it says something else."""
+    match condition.owner:
+        case arith.AndIOp(lhs=lhs, rhs=rhs):
+            first, second = _are_zero(lhs), _are_zero(rhs)
+            return None if first is None or second is None else first | second
+        case arith.CmpiOp(lhs=lhs, rhs=rhs) as op if op.predicate.value.data == 0:
+            constant = rhs.owner
+            value = constant.value if isinstance(constant, arith.ConstantOp) else None
+            return {lhs} if isinstance(value, IntegerAttr) and value.value.data == 0 else None
+        case _:
+            return None
 
 
 def _written_beside(block: BlockOp, loops: Sequence[ForOp]) -> bool:

@@ -29,8 +29,12 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
 
+from ....dialects.tir.annotation_keys import verify_annotations
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp
+from ....dialects.tir.legality.loops import check_kind
+from ....dialects.tir.loops import INDEPENDENT
 from .checks import check_live
 from .errors import ScheduleError
 
@@ -42,15 +46,19 @@ def annotations_of(op: BlockOp | OuterBlockOp | ForOp) -> dict[str, Attribute]:
     return {} if op.annotations is None else dict(op.annotations.data)
 
 
-def check_annotate(op: BlockOp | OuterBlockOp | ForOp, key: str) -> None:
+def check_annotate(op: BlockOp | OuterBlockOp | ForOp, key: str, value: Attribute) -> None:
     """Whether `op` can carry a word.
 
     Raises:
-        ScheduleError: it has that word, or stands in no function any more.
+        ScheduleError: it has that word, which has other values, or stands in no function any more.
     """
     check_live(op)
     if key in annotations_of(op):
         raise ScheduleError.at(op, f"has the annotation '{key}' already", hint="unannotate it first")
+    try:
+        verify_annotations({key: value})
+    except VerifyException as error:
+        raise ScheduleError.at(op, str(error)) from None
 
 
 def annotate(op: BlockOp | OuterBlockOp | ForOp, key: str, value: Attribute) -> None:
@@ -59,7 +67,7 @@ def annotate(op: BlockOp | OuterBlockOp | ForOp, key: str, value: Attribute) -> 
     Raises:
         ScheduleError: as `check_annotate` says.
     """
-    check_annotate(op, key)
+    check_annotate(op, key, value)
     _set(op, {**annotations_of(op), key: value})
 
 
@@ -67,11 +75,19 @@ def check_unannotate(op: BlockOp | OuterBlockOp | ForOp, key: str) -> None:
     """Whether `op` can lose a word.
 
     Raises:
-        ScheduleError: it has no such word, or stands in no function any more.
+        ScheduleError: it has no such word, stands in no function any more, or is a loop that may run as its kind says
+            only because the word asserts it.
     """
     check_live(op)
     if key not in annotations_of(op):
         raise ScheduleError.at(op, f"has no annotation '{key}'")
+    if isinstance(op, ForOp) and op.is_independent and key == INDEPENDENT:
+        words = annotations_of(op)
+        _set(op, _without(words, key))
+        wrong = next((finding for finding in check_kind(op, op.for_kind) if finding.certain), None)
+        _set(op, words)
+        if wrong is not None:
+            raise ScheduleError.at(wrong.op, wrong.message, hint="let the loop be serial first")
 
 
 def unannotate(op: BlockOp | OuterBlockOp | ForOp, key: str) -> None:
@@ -81,7 +97,11 @@ def unannotate(op: BlockOp | OuterBlockOp | ForOp, key: str) -> None:
         ScheduleError: as `check_unannotate` says.
     """
     check_unannotate(op, key)
-    _set(op, {name: value for name, value in annotations_of(op).items() if name != key})
+    _set(op, _without(annotations_of(op), key))
+
+
+def _without(words: dict[str, Attribute], key: str) -> dict[str, Attribute]:
+    return {name: value for name, value in words.items() if name != key}
 
 
 def _set(op: BlockOp | OuterBlockOp | ForOp, words: dict[str, Attribute]) -> None:

@@ -44,7 +44,7 @@ from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.scopes import is_shared
-from ..analysis.producers import allocation_of, is_before, nest_of, writers
+from ..analysis.producers import allocation_of, function_of, is_before, nest_of, writers
 from .checks import check_live, check_not_passed
 from .copies import copy_nest, free_block_name
 from .errors import ScheduleError
@@ -67,6 +67,9 @@ def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp]) -> Operation:
             raise ScheduleError.at(reader, f"block @{reader.block_name} does not only read {name}")
     check_not_passed(buffer, readers)
     nests = list(dict.fromkeys(nest_of(reader) for reader in readers))
+    if len({nest.parent for nest in nests}) > 1:  # some stand in blocks of loops, where others do not reach
+        body = function_of(readers[0]).body.block
+        nests = list(dict.fromkeys(each for each in body.ops for nest in nests if each.is_ancestor(nest)))
     first = next(nest for nest in nests if all(nest is other or is_before(nest, other) for other in nests))
     for writer in writers(buffer):
         if nest_of(writer) is first or not is_before(nest_of(writer), first):
