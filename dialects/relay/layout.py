@@ -184,6 +184,8 @@ def transform_array(array: NDArray, src: Layout, dst: Layout, extents: Mapping[s
     """`array` brought from layout `src` to `dst`, cropped or padded with zeros to `extents` on the way."""
     import numpy as np
 
+    from ..support.aligned_arrays import contiguous
+
     order = [i for letter in src.letters for i, a in enumerate(src.axes) if a.name.upper() == letter]
     held = src.extents(array.shape)
     plain = array.transpose(order).reshape([held[letter] for letter in src.letters])
@@ -195,7 +197,7 @@ def transform_array(array: NDArray, src: Layout, dst: Layout, extents: Mapping[s
         plain = np.pad(plain, missing)
     parts = [i for letter in src.letters for i, a in enumerate(dst.axes) if a.name.upper() == letter]
     shape = dst.shape(wanted)
-    return np.ascontiguousarray(plain.reshape([shape[i] for i in parts]).transpose(np.argsort(parts)))
+    return contiguous(plain.reshape([shape[i] for i in parts]).transpose(np.argsort(parts)))
 
 
 @irdl_op_definition

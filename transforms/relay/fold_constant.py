@@ -246,11 +246,11 @@ def _unflatten(type: Attribute, arrays: Iterator[NDArray]) -> Known:
 def _contiguous(array: NDArray) -> NDArray:
     """The same elements in the order of the text. A transposed matrix is copied in strips as wide as a cache line,
     several times faster than column by column."""
-    import numpy as np
-
     if array.ndim != 2 or array.flags.c_contiguous or not array.flags.f_contiguous:
         return array
-    result = np.empty(array.shape, array.dtype)
+    from ...dialects.support.aligned_arrays import empty
+
+    result = empty(array.shape, array.dtype)
     width = 64 // array.itemsize
     for column in range(0, array.shape[1], width):
         result[:, column : column + width] = array[:, column : column + width]
