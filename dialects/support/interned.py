@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, IntegerType, MemRefType, VectorType, i32
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    VectorType,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute
 
 index = IndexType()
+NO_SPACE = NoneAttr()
+"""The memory space of a memref that says nothing of it."""
 
 
 @lru_cache(maxsize=4096)
@@ -35,6 +47,23 @@ def vector_of(element: Attribute, width: int) -> VectorType[Attribute]:
 
 
 @lru_cache(maxsize=4096)
+def shaped_memref(element: Attribute, shape: tuple[int, ...], space: Attribute = NO_SPACE) -> MemRefType[Attribute]:
+    """`memref<shape x element, space>`."""
+    return MemRefType(element, shape, memory_space=space)
+
+
 def flat_memref(element: Attribute, extent: int) -> MemRefType[Attribute]:
     """`memref<extent x element>`."""
-    return MemRefType(element, [extent])
+    return shaped_memref(element, (extent,))
+
+
+@lru_cache(maxsize=4096)
+def numbers(array: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
+    """The numbers in an `array<...>`."""
+    return tuple(int(value) for value in array.get_values())
+
+
+@lru_cache(maxsize=4096)
+def long_array(*values: int) -> DenseArrayBase[IntegerType]:
+    """`array<i64: values>`."""
+    return DenseArrayBase.from_list(i64, values)

@@ -38,7 +38,7 @@ from xdsl.utils.str_enum import StrEnum
 from ..support.columns import Part, print_parts, to_text
 from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
-from ..support.interned import segment_sizes
+from ..support.interned import long_array, numbers, segment_sizes
 from ..support.operations import irdl_op_definition
 from .affine import Access, Range, access_map_over, is_affine, over_dimensions, simplify
 from .alignment import BUFFER_DIM_ALIGN, alignments
@@ -158,7 +158,7 @@ class BlockOp(IRDLOperation):
         """The number of values of each iterator: integers, or expressions of symbols."""
         if isinstance(self.iter_extents, AffineMapAttr):
             return tuple(as_extent(expr) for expr in self.iter_extents.data.results)
-        return tuple(int(v) for v in self.iter_extents.get_values())
+        return numbers(self.iter_extents)
 
     @sizes.setter
     def sizes(self, extents: Sequence[Extent]) -> None:
@@ -188,7 +188,7 @@ class BlockOp(IRDLOperation):
                 f"the extents of block @{self.block_name} are known only when the function is called",
                 hint="give the function known extents (specialize), or leave this block as it is",
             )
-        return tuple(int(v) for v in self.iter_extents.get_values())
+        return numbers(self.iter_extents)
 
     @property
     def partial_iters(self) -> frozenset[int]:
@@ -492,7 +492,7 @@ class BlockOp(IRDLOperation):
 
 def _extents_attribute(extents: Sequence[Extent]) -> DenseArrayBase | AffineMapAttr:
     if all(isinstance(extent, int) for extent in extents):
-        return DenseArrayBase.from_list(i64, cast("Sequence[int]", extents))
+        return long_array(*cast("Sequence[int]", extents))
     return AffineMapAttr(affine_map(0, [as_affine(extent) for extent in extents]))
 
 

@@ -24,6 +24,7 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.str_enum import StrEnum
 
 from ..support.hints import isa
+from ..support.interned import shaped_memref
 from .affine import print_expr
 from .expressions import parse_expr
 from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent
@@ -38,7 +39,7 @@ def memref_of(buffer: SSAValue) -> MemRefType[Attribute]:
 
 def memref_type(element: Attribute, shape: Sequence[Extent]) -> MemRefType[Attribute]:
     """The type of a buffer of `shape`: extents that depend on symbols are `?`."""
-    return MemRefType(element, [extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in shape])
+    return shaped_memref(element, tuple([extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in shape]))
 
 
 def shape_of(buffer: SSAValue) -> tuple[Extent, ...]:

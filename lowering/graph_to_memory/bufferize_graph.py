@@ -39,7 +39,6 @@ from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
     IndexType,
-    MemRefType,
     ModuleOp,
     StringAttr,
     TupleType,
@@ -58,6 +57,7 @@ from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEV
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.hints import isa
+from ...dialects.support.interned import shaped_memref
 from ...dialects.support.shaped import is_memref
 from ...dialects.tir.affine import linear
 from ...dialects.tir.buffers import memref_type
@@ -119,7 +119,7 @@ def _is_graph(op: Operation) -> bool:
 
 def buffer_of(tensor: Tensor, device: Attribute | None = None) -> BufferType:
     """The type of the buffer that holds a tensor on a device."""
-    return MemRefType(tensor.element_type, tensor.get_shape(), memory_space=device or CPU)
+    return shaped_memref(tensor.element_type, tensor.get_shape(), device or CPU)
 
 
 class _Bufferization:
@@ -334,7 +334,7 @@ class _Bufferization:
 
 
 def _on(device: Attribute | None, type: BufferType) -> BufferType:
-    return MemRefType(type.element_type, type.get_shape(), memory_space=device or CPU)
+    return shaped_memref(type.element_type, type.get_shape(), device or CPU)
 
 
 def _kept(op: Operation) -> dict[str, Attribute]:

@@ -81,6 +81,7 @@ from ...dialects.rt.core import SLOT_BYTES, SlotsOp, SlotsType
 from ...dialects.support.alignment import aligned
 from ...dialects.support.checks import RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.interned import flat_memref
 from ...dialects.support.shaped import is_memref
 from ...dialects.tir.symbols import affine_map
 from ...transforms.infra import ModulePass
@@ -143,7 +144,7 @@ class Constants:
         if (known := self.globals.get(value)) is None:
             number = len(self.globals)
             described = constant.type if isinstance(constant, ConstantOp) else tensor(constant.result)
-            type = MemRefType(signless(tensor(described).element_type), [prod(tensor(described).get_shape())])
+            type = flat_memref(signless(tensor(described).element_type), prod(tensor(described).get_shape()))
             known = GlobalOp(f"constant_{number}", type, constant=True)
             known.attributes["weft.constant_index"] = IntegerAttr(number, i64)
             known.attributes["weft.value"] = value
@@ -158,7 +159,7 @@ class Constants:
 def flat_type(type: BufferType) -> BufferType:
     """The flat memref that a kernel takes for a buffer."""
     shape = type.get_shape()
-    return MemRefType(signless(type.element_type), [DYNAMIC if DYNAMIC in shape else prod(shape)])
+    return flat_memref(signless(type.element_type), DYNAMIC if DYNAMIC in shape else prod(shape))
 
 
 def _address_function(constant: RelayConstantOp, constants: Constants) -> list[Operation]:

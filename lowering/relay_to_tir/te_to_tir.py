@@ -34,6 +34,7 @@ from ...dialects.extensions.arith import RemFOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import is_small_float
 from ...dialects.support.hints import isa
+from ...dialects.support.interned import shaped_memref
 from ...dialects.te.bounds import bounds, greatest
 from ...dialects.te.dims import at_most, to_text
 from ...dialects.te.expr import BinaryKind as B
@@ -53,7 +54,7 @@ def signless(type: Attribute) -> Attribute:
 def buffer_type(tensor: te.Tensor) -> MemRefType[Attribute]:
     """The memref that holds `tensor`: same shape, signless elements, row-major."""
     shape = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in tensor.dims]
-    return MemRefType(signless(tensor.element_type), shape)
+    return shaped_memref(signless(tensor.element_type), tuple(shape))
 
 
 @dataclass(frozen=True)

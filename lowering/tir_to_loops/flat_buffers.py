@@ -51,7 +51,7 @@ def flat_type(buffer: SSAValue) -> MemRefType[Attribute]:
     type = memref_of(buffer)
     if not (apart := alignments_of(buffer)):
         return flatten_type(type)
-    return MemRefType(type.element_type, [_room(type.get_shape(), apart)])
+    return flat_memref(type.element_type, _room(type.get_shape(), apart))
 
 
 def _room(shape: Sequence[int], apart: Mapping[int, Alignment]) -> int:
