@@ -188,6 +188,10 @@ class Executable:
             raise self._wrong_number(len(arrays))
         held: list[NDArray] = []
         places: list[int] = []
+        if self._sizes is not None:
+            binding = Binding(self, [wanted.checked(array) for array, wanted in zip(arrays, takes, strict=True)])
+            binding()
+            return binding.outputs[0] if len(binding.outputs) == 1 else binding.outputs
         for array, wanted in zip(arrays, takes, strict=True):
             if (
                 type(array) is not np.ndarray
@@ -198,10 +202,6 @@ class Executable:
                 array = wanted.checked(array)
                 held.append(array)
             places.append(address(array))
-        if self._sizes is not None:
-            binding = Binding(self, [wanted.checked(array) for array, wanted in zip(arrays, takes, strict=True)])
-            binding()
-            return binding.outputs[0] if len(binding.outputs) == 1 else binding.outputs
         outputs: list[NDArray] = []
         results: list[int] = []
         try:
@@ -344,13 +344,12 @@ class Binding:
         if (sizes := executable._sizes) is None:  # pyright: ignore[reportPrivateUsage]
             self.outputs = tuple(given.new() for given in executable._gives)  # pyright: ignore[reportPrivateUsage]
         else:
-            layout = sizes.layout(sizes.symbols(self.inputs))
+            layout = sizes.layout_for(self.inputs)
             words, self._arena_bytes = layout.words, layout.arena_bytes
-            self.outputs = layout.outputs(executable.graph)
+            self.outputs = layout.outputs()
             self.inputs = tuple(map(with_room, self.inputs))
-        taken, given = (
-            Struct(f"={len(arrays)}Q").pack(*map(address, arrays)) for arrays in (self.inputs, self.outputs)
-        )
+        taken = executable._input_table(*map(address, self.inputs))  # pyright: ignore[reportPrivateUsage]
+        given = executable._output_table(*map(address, self.outputs))  # pyright: ignore[reportPrivateUsage]
         self._tables = taken + words, given
 
     def __call__(self) -> None:

@@ -33,7 +33,7 @@ KEPT = 256
 class Layout:
     """A call of certain sizes: the symbols as words, the shapes and bytes of outputs, the bytes of the arena."""
 
-    __slots__ = ("arena_bytes", "output_bytes", "output_shapes", "words")
+    __slots__ = ("_made", "arena_bytes", "output_bytes", "output_shapes", "words")
 
     def __init__(self, graph: CompiledGraph, symbols: Sequence[int]):
         """
@@ -44,6 +44,10 @@ class Layout:
         self.output_shapes = tuple(shape_of(spec, symbols) for spec in graph.outputs)
         sizes = [prod(shape) * item_bytes(s.dtype) for shape, s in zip(self.output_shapes, graph.outputs, strict=True)]
         self.output_bytes = tuple(sizes)
+        self._made = tuple(
+            (shape, numpy_dtype_of(spec.dtype), max(size, _room(shape) * item_bytes(spec.dtype)))
+            for spec, shape, size in zip(graph.outputs, self.output_shapes, sizes, strict=True)
+        )
         # What a failed check reads instead of an element that is not there has to be in memory, even of nothing.
         room = [max(1, symbol) for symbol in symbols]
         pools = [prod(max(1, evaluate(size, room)) for size in pool) for pool in graph.pools]
@@ -52,17 +56,13 @@ class Layout:
             if bytes >= TOO_MUCH:
                 raise NotEnoughMemory(f"there is no memory for {bytes:,} bytes")
 
-    def outputs(self, graph: CompiledGraph) -> tuple[NDArray, ...]:
+    def outputs(self) -> tuple[NDArray, ...]:
         """Uninitialised arrays for the outputs, with room for what is read of nothing.
 
         Raises:
             NotEnoughMemory: the system has not so much.
         """
-        made: list[NDArray] = []
-        for spec, shape, size in zip(graph.outputs, self.output_shapes, self.output_bytes, strict=True):
-            memory = aligned_bytes(max(size, _room(shape) * item_bytes(spec.dtype)))
-            made.append(np.ndarray(shape, numpy_dtype_of(spec.dtype), memory))
-        return tuple(made)
+        return tuple([np.ndarray(shape, dtype, aligned_bytes(size)) for shape, dtype, size in self._made])
 
 
 def with_room(array: NDArray) -> NDArray:
@@ -118,6 +118,8 @@ class Sizes:
         defined = {number for number, _ in self._extents.defined}
         self._places = {n: _place(graph, n) for n in range(len(graph.symbols)) if n not in defined}
         self._known: dict[tuple[int, ...], Layout] = {}
+        self._called: dict[tuple[tuple[int, ...], ...], Layout] = {}
+        """By the shapes of the inputs."""
 
     def symbols(self, arrays: Sequence[NDArray]) -> tuple[int, ...]:
         """What the symbols are in a call with `arrays`, of which each has the rank of its input.
@@ -154,6 +156,20 @@ class Sizes:
         """
         symbols = self.symbols(arrays)
         return graph_at(self._graph, symbols, self.layout(symbols))
+
+    def layout_for(self, arrays: Sequence[NDArray]) -> Layout:
+        """What follows from the shapes of the inputs.
+
+        Raises:
+            InputError: an array has another extent than follows from the others.
+            NotEnoughMemory: something is larger than any memory.
+        """
+        shapes = tuple([array.shape for array in arrays])
+        if (known := self._called.get(shapes)) is None:
+            if len(self._called) >= KEPT:
+                self._called.pop(next(iter(self._called)), None)
+            known = self._called[shapes] = self.layout(self.symbols(arrays))
+        return known
 
     def layout(self, symbols: tuple[int, ...]) -> Layout:
         """What follows from the symbols.
