@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from ...dialects.rt.sources import SourceOp
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
-from ..abi import ALIGNMENT, CONSTANTS_TABLE, COUNTER_BYTES, ENTRY, INPUTS, TensorSpec
+from ..abi import ALIGNMENT, CONSTANTS_TABLE, COUNTER_BYTES, ENTRY, GRAPH_SYMBOLS, INPUTS, TensorSpec
 from ..check_sites import read_checks
 from ..graph_to_memory.signature import read_signature
 from .function import FunctionText
@@ -71,6 +71,12 @@ def emit_parts(ops: Sequence[Operation]) -> str:
     if not graphs:
         raise Diagnostic("there is no graph to run in this module", hint="C is made of a module at phase 'loops'")
     graph = next((each for each in graphs if each.sym_name.data == "main"), graphs[0])
+    if GRAPH_SYMBOLS in graph.attributes:
+        raise Diagnostic.at(
+            graph,
+            "its extents are known only when it is called, and C is made for known ones",
+            hint='say them, weft.compile(..., shapes={...}), or compile for the target "llvm"',
+        )
     unit = Unit(ops, graph)
     name = unit.names.new(graph.sym_name.data)
     texts = [FunctionText(unit, function).write() for function in unit.reached(graph.sym_name.data)]

@@ -250,6 +250,40 @@ def test_what_is_not_at_phase_loops_is_refused(text: str, message: str) -> None:
     assert message in f"{error.value.message} {error.value.hint}"
 
 
+def test_a_graph_of_open_extents_is_refused_in_c() -> None:
+    t = "tensor<?xf32>"
+    text = f"relay.func @main(%x: {t}) -> {t} {{ %0 = relay.exp %x : {t} relay.return %0 : {t} }}"
+    with pytest.raises(Diagnostic, match="known only when it is called") as error:
+        weft.compile(parsed(text), target="c")
+    assert "shapes=" in str(error.value.hint)
+
+
+MASKED = """
+func.func @main(%x: memref<8xf32>, %y: memref<8xf32>, %arena: memref<128xi8>, %num_threads: index)
+    attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "y", type = tensor<8xf32>}],
+    weft.counter_bytes = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %slots = rt.slots %arena[0] : memref<128xi8> to !rt.slots<1>
+  rt.share %slots[0] {
+    %all = vector.load %x[%c0] : memref<8xf32>, vector<8xf32>
+    %zeros = arith.subf %all, %all : vector<8xf32>
+    vector.store %zeros, %y[%c0] : memref<8xf32>, vector<8xf32>
+    %mask = vector.create_mask %c3 : vector<8xi1>
+    vector.maskedstore %y[%c0], %mask, %all : memref<8xf32>, vector<8xi1>, vector<8xf32>
+  } : !rt.slots<1>
+  func.return
+}
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_a_mask_is_of_as_many_lanes_as_are_said(target: str) -> None:
+    exe = weft.compile(parsed(MASKED), target=target, threads=1)
+    assert np.array_equal(np.asarray(exe(np.arange(1, 9, dtype=np.float32))), [1, 2, 3, 0, 0, 0, 0, 0])
+
+
 def test_an_operation_without_a_counterpart_is_refused_by_name() -> None:
     module = kernel_of(next(e.op for e in EXAMPLES if e.op_type.name == "relay.exp"))
     lower(module, C, "loops", "fuse")
