@@ -111,7 +111,7 @@ def test_compiled_tiles_are_the_convolution_up_to_rounding(monkeypatch: pytest.M
 
 
 def test_one_compilation_is_for_any_number_of_images(monkeypatch: pytest.MonkeyPatch) -> None:
-    def insist(self: Convolution3x3, largest: int) -> Filtering | None:
+    def insist(self: Convolution3x3, largest: int, direct: float, moved: int) -> Filtering | None:
         return FILTERINGS[4]
 
     monkeypatch.setattr(Convolution3x3, "best", insist)
