@@ -225,9 +225,10 @@ def check_buffers(prim_func: PrimFuncOp, scopes: Sequence[str] = tuple(Scope), w
             raise Diagnostic.at(owner, f"{name} has a layout or a memory space, which would be lost: {type}")
     for alloc in allocs:
         if alloc.scope.data not in scopes:
+            known = f"{', '.join(scopes[:-1])} and {scopes[-1]}"
             raise Diagnostic.at(
                 alloc,
-                f'the scope is "{alloc.scope.data}", and {whose} has {" and ".join(scopes)} memory only',
+                f'the scope is "{alloc.scope.data}", and {whose} has {known} memory only',
                 hint=did_you_mean(alloc.scope.data, scopes) or 'give it the scope "global"',
             )
         if alignments_of(alloc.buffer) and not all(isinstance(extent, int) for extent in shape_of(alloc.buffer)):

@@ -442,6 +442,21 @@ def test_an_attribute_of_a_known_key_has_the_type_that_it_needs() -> None:
     refused(lambda: from_source(head + 'T.attr(A, "key", 1)'), "an attribute is of a loop around")
 
 
+IN_ANOTHER_MEMORY = """
+@T.prim_func
+def f(A: T.Buffer[(4,), "float32"], B: T.Buffer[(4,), "float32"]):
+    C = T.alloc_buffer((4,), "float32", scope="shared.dyn")
+    for i in range(4):
+        with T.block("in"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = A[vi] + T.float32(1)
+    for i in range(4):
+        with T.block("out"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = C[vi]
+"""
+
+
 def test_a_scope_that_the_target_has_not_is_refused_when_it_is_compiled() -> None:
     @T.prim_func
     def shared(A: T.Buffer[(4,), "float32"], B: T.Buffer[(4,), "float32"]):
@@ -457,6 +472,18 @@ def test_a_scope_that_the_target_has_not_is_refused_when_it_is_compiled() -> Non
 
     agree(shared, [np.ones(4, np.float32)], [])
     refused(lambda: weft.build(shared), 'the scope is "shared.dyn", and a processor has global and local memory only')
+    fragment = IN_ANOTHER_MEMORY.replace("shared.dyn", "wmma.accumulator")
+    refused(
+        lambda: weft.build(from_source(fragment), target="cuda"),
+        'the scope is "wmma.accumulator", and code for a GPU has global, local, shared, shared.dyn memory',
+    )
+
+
+def test_rules_leave_a_buffer_where_it_was_put() -> None:
+    func = from_source(IN_ANOTHER_MEMORY)
+    refused(lambda: weft.build(func), 'the scope is "shared.dyn", and a processor has global and local memory only')
+    plainly = from_source(IN_ANOTHER_MEMORY.replace(".dyn", ""))
+    refused(lambda: weft.build(plainly, target="cuda"), 'memory of the scope "shared" is gone when a launch ends')
 
 
 # reductions of several results

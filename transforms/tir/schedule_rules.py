@@ -34,7 +34,7 @@ from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp, blocks_under, enclosing_loops
 from ..infra import PrimFuncPass
 from ..infra.remarks import missed
-from .rules.auto_inline import inline_all
+from .rules.auto_inline import inline_all, is_placed
 from .rules.cases import schedule_cases
 from .rules.dot_products import use_dot_products
 from .rules.product_rows import schedule_product_rows
@@ -85,7 +85,8 @@ def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters, dot: str | N
     """Schedule one function in place. One without blocks, or with a block that never runs, is left alone.
 
     So is one in which a block does not stand in loops of its own, bound to its iterators, or writes anything but one
-    element of one buffer for each value of its spatial iterators: it has been scheduled already.
+    element of one buffer for each value of its spatial iterators: it has been scheduled already. And one in which a
+    buffer lies in a memory other than `global` and `local`.
     """
     blocks = blocks_under(func)
     if not blocks or any(0 in block.sizes for block in blocks):
@@ -93,6 +94,9 @@ def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters, dot: str | N
     for block in blocks:
         if not _is_plain(block):
             missed("schedule-rules", block, f"block @{block.block_name} does not stand in loops of its own")
+            return
+        if any(map(is_placed, block.writes)):
+            missed("schedule-rules", block, f"block @{block.block_name} writes to a memory that rules know nothing of")
             return
     inline_all(func)
     for block in blocks_under(func):

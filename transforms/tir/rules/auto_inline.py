@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.buffers import shape_of
-from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, blocks_under
+from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, Scope, blocks_under
 from ....dialects.tir.symbols import likely
 from ..analysis.producers import consumers, defining_block, written_buffer
 from ..schedule.checks import makes_checks
@@ -44,6 +44,8 @@ def should_inline(block: BlockOp) -> bool:
     alone = defining_block(buffer) is block
     if not alone or not isinstance(buffer.owner, AllocBufferOp) or not _writes_its_iterators(block):
         return False
+    if is_placed(buffer):
+        return False
     readers = consumers(block)
     if not readers:
         return False
@@ -55,6 +57,11 @@ def should_inline(block: BlockOp) -> bool:
     reads = sum(1 for reader in readers for access in reader.accesses() if access.buffer is buffer)
     expensive = any(map(is_expensive, work))
     return reads == 1 or not (expensive or guarded)
+
+
+def is_placed(buffer: SSAValue) -> bool:
+    """Whether a buffer was put into a memory that not every target has, such as `shared`: rules leave it there."""
+    return isinstance(buffer.owner, AllocBufferOp) and buffer.owner.scope.data not in tuple(Scope)
 
 
 def _writes_its_iterators(block: BlockOp) -> bool:
