@@ -101,10 +101,10 @@ def test_indices_of_another_shape_name_the_same_elements(new: list[int]) -> None
 def test_empty_rows_get_an_element_each() -> None:
     places = np.array([[0, 1], [3, 0], [0, 3], [4, 2]], np.int64)
     values = np.array([1, 2, 3, 4], np.float32)
-    inputs: list[NDArray] = [places, values, np.array([6, 4], np.int64), np.array(-1, np.float32)]
+    inputs: list[NDArray] = [places, values, np.array([6, 4], np.int64), np.array([-1], np.float32)]
     i, v, s, d = (relay.var(n, shape=x.shape, dtype=x.dtype.name) for n, x in zip("ivsd", inputs, strict=True))
     function = relay.Function([i, v, s, d], relay.sparse_fill_empty_rows(i, v, s, d))
-    rows, empty, filled = run("debug", function, *inputs)
+    rows, filled, empty = run("debug", function, *inputs)
     assert SparseFillEmptyRowsOp.name in str(function)
     np.testing.assert_array_equal(rows, [[0, 1], [0, 3], [1, 0], [2, 0], [3, 0], [4, 2], [5, 0]])
     np.testing.assert_array_equal(empty, [False, True, True, False, False, True])

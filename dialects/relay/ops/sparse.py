@@ -189,13 +189,13 @@ class SparseReshapeOp(RelayOp):
 class SparseFillEmptyRowsOp(RelayOp):
     """A sparse tensor with an element of the default value in each row, first of its indices, that has none.
 
-    Gives indices in the order of rows, which rows were empty, and the values.
+    Gives indices in the order of rows, the values, and which rows were empty.
 
     ```mlir
     %s = relay.constant dense<[3, 4]> : tensor<2xi64>
     %d = relay.constant dense<0.5> : tensor<f32>
     %y = relay.sparse_fill_empty_rows %i, %v, %s, %d
-       : (tensor<2x2xi64>, tensor<2xf32>, tensor<2xi64>, tensor<f32>) -> tuple<tensor<?x2xi64>, tensor<?xi1>, tensor<?xf32>>
+       : (tensor<2x2xi64>, tensor<2xf32>, tensor<2xi64>, tensor<f32>) -> tuple<tensor<?x2xi64>, tensor<?xf32>, tensor<?xi1>>
     ```
     """  # noqa: E501
 
@@ -216,10 +216,11 @@ class SparseFillEmptyRowsOp(RelayOp):
         index_vector(self.dense_shape, "the shape")
         if len(indices.get_shape()) != 2 or not isa(indices.element_type, IntegerType):
             raise VerifyException(f"expected indices [n, rank], got {indices}")
-        if len(values.get_shape()) != 1 or default != TensorType(values.element_type, []):
+        single = list(default.get_shape()) in ([], [1], [DYNAMIC]) and default.element_type == values.element_type
+        if len(values.get_shape()) != 1 or not single:
             raise VerifyException(f"expected values [n], and one more of their type, got {values} and {default}")
         rows = TensorType(indices.element_type, [DYNAMIC, indices.get_shape()[1]])
-        return [tuple_type(rows, TensorType(i1, [DYNAMIC]), TensorType(values.element_type, [DYNAMIC]))]
+        return [tuple_type(rows, TensorType(values.element_type, [DYNAMIC]), TensorType(i1, [DYNAMIC]))]
 
     def numpy(self, *inputs: NDArray) -> Sequence[NDArray]:
         import numpy as np
@@ -233,8 +234,8 @@ class SparseFillEmptyRowsOp(RelayOp):
         added[:, 0] = np.flatnonzero(empty)
         rows = np.concatenate([indices, added])
         order = np.argsort(rows[:, 0], kind="stable")
-        filled = np.concatenate([values, np.full(len(added), default, values.dtype)])
-        return [rows[order], empty, filled[order]]
+        filled = np.concatenate([values, np.full(len(added), default.reshape(-1)[0], values.dtype)])
+        return [rows[order], filled[order], empty]
 
 
 OPS: list[type[Operation]] = [SparseToDenseOp, SparseReshapeOp, SparseFillEmptyRowsOp]

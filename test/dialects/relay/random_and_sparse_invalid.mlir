@@ -88,10 +88,10 @@ relay.func @indices_of_another_shape(%i: tensor<4x3xi32>, %p: tensor<2xi32>) -> 
 
 // -----
 
-relay.func @another_type_by_default(%i: tensor<2x2xi64>, %v: tensor<2xf32>, %s: tensor<2xi64>, %d: tensor<i32>) -> tuple<tensor<?x2xi64>, tensor<?xi1>, tensor<?xf32>> {
+relay.func @another_type_by_default(%i: tensor<2x2xi64>, %v: tensor<2xf32>, %s: tensor<2xi64>, %d: tensor<i32>) -> tuple<tensor<?x2xi64>, tensor<?xf32>, tensor<?xi1>> {
   // expected-error@+1 {{expected values [n], and one more of their type}}
-  %0 = relay.sparse_fill_empty_rows %i, %v, %s, %d : (tensor<2x2xi64>, tensor<2xf32>, tensor<2xi64>, tensor<i32>) -> tuple<tensor<?x2xi64>, tensor<?xi1>, tensor<?xf32>>
-  relay.return %0 : tuple<tensor<?x2xi64>, tensor<?xi1>, tensor<?xf32>>
+  %0 = relay.sparse_fill_empty_rows %i, %v, %s, %d : (tensor<2x2xi64>, tensor<2xf32>, tensor<2xi64>, tensor<i32>) -> tuple<tensor<?x2xi64>, tensor<?xf32>, tensor<?xi1>>
+  relay.return %0 : tuple<tensor<?x2xi64>, tensor<?xf32>, tensor<?xi1>>
 }
 
 // -----
