@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .dialects.tir.analyzer.answers import IntervalSet as IntervalSet
     from .dialects.tir.analyzer.answers import ModularSet as ModularSet
     from .dialects.tir.analyzer.answers import Range as Range
+    from .dialects.tir.analyzer.constraints import IntConstraints as IntConstraints
+    from .dialects.tir.analyzer.constraints import IntConstraintsTransform as IntConstraintsTransform
     from .dialects.tir.analyzer.equations import deduce_bound as deduce_bound
     from .dialects.tir.analyzer.equations import detect_clip_bound as detect_clip_bound
     from .dialects.tir.analyzer.equations import detect_linear_equation as detect_linear_equation
@@ -63,6 +65,8 @@ if TYPE_CHECKING:
     from .dialects.tir.analyzer.regions import intersect as intersect
     from .dialects.tir.analyzer.regions import union as union
     from .dialects.tir.analyzer.regions import union_lower_bound as union_lower_bound
+    from .dialects.tir.analyzer.solve_equations import solve_linear_equations as solve_linear_equations
+    from .dialects.tir.analyzer.solve_inequalities import solve_linear_inequalities as solve_linear_inequalities
     from .dialects.tir.analyzer.variables import cast as cast
     from .dialects.tir.analyzer.variables import size_var as size_var
     from .dialects.tir.analyzer.variables import var as var
