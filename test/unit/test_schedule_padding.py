@@ -116,6 +116,7 @@ NOT_PADDING = {
     "A[vi % 6]": "pads nothing",
     "T.if_then_else(A[vi % 6] > 1.0, A[vi % 6], T.float32(0))": "comparisons of its iterators that hold together",
     "T.if_then_else(vi < 2 or vi > 4, A[vi % 6], T.float32(0))": "comparisons of its iterators that hold together",
+    "T.if_then_else(0 <= vi and vi < 8, A[vi % 6], T.float32(0))": "its condition always holds",
     "T.if_then_else(vi < 2, A[vi % 6], A[0])": "does not pad with a literal",
 }
 

@@ -102,7 +102,7 @@ def check_decompose_padding(block: BlockOp, loop: ForOp) -> Padding:
 
     Raises:
         ScheduleError: the block writes more than one element, or reduces; it does not choose between a value and a
-            literal by comparing its iterators; another block writes the buffer; `loop` is not around the block, or it
+            literal by comparing its iterators, or always chooses the value; another block writes the buffer; `loop` is not around the block, or it
             stands with others in it; or the buffer would be filled before it is there.
     """
     check_live(block, loop)
@@ -116,6 +116,9 @@ def check_decompose_padding(block: BlockOp, loop: ForOp) -> Padding:
     check_sole_writer(block, buffer)
     store = check_one_element(block)
     padding = _padding(block, store)
+    whole = all(padding.bounds(number, extent) == (0, extent) for number, extent in enumerate(block.extents))
+    if whole and not padding.shared():
+        raise ScheduleError.at(block, f"{name} pads nothing: its condition always holds")
     inner = around[around.index(loop) :]
     for each in inner:
         check_free(each)
