@@ -228,6 +228,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.alter_op_layout import AlterOpLayoutPass
     from ..transforms.relay.canonicalize_cast import CanonicalizeCastPass
     from ..transforms.relay.canonicalize_ops import CanonicalizeOpsPass
+    from ..transforms.relay.conv_to_conv2d import ConvToConv2dPass
     from ..transforms.relay.dead_code_elimination import DeadCodeEliminationPass
     from ..transforms.relay.eliminate_common_subexpr import EliminateCommonSubexprPass
     from ..transforms.relay.fold_constant import FoldConstantPass
@@ -258,7 +259,7 @@ def graph(target: Target) -> list[ModulePass]:
         FoldExplicitPaddingPass(),
         CanonicalizeCastPass(),
         CanonicalizeOpsPass(),
-        *([] if target.is_gpu else [InterleaveTransposedConvPass()]),
+        *([] if target.is_gpu else [InterleaveTransposedConvPass(), ConvToConv2dPass()]),
         FoldConstantPass(),
         *([] if target.is_gpu else [AlterOpLayoutPass(vector_bytes=target.vector_bytes(), dot=_dot(target))]),
         SinkReshapePass(),

@@ -1,4 +1,4 @@
-"""The networks to measure with: each is a model that ONNX accepts. And what they enlarge images by, compiled."""
+"""The networks to measure with: each is a model that ONNX accepts. And convolutions of other kinds, compiled."""
 
 from __future__ import annotations
 
@@ -41,7 +41,22 @@ def test_images_are_enlarged_as_onnx_runtime_does() -> None:
     for inputs, outputs, kernel, extra in ((8, 16, 4, 0), (16, 3, 3, 1)):
         weight = g.normal(inputs, outputs, kernel, kernel, scale=1 / math.sqrt(inputs))
         x = g.op("ConvTranspose", x, weight, strides=[2, 2], pads=[1] * 4, output_padding=[extra] * 2)
-    model = g.model([helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8, 5, 4])], x, [1, 3, 20, 16])
+    agrees_with_onnx_runtime(g.model([tensor("x", 1, 8, 5, 4)], x, [1, 3, 20, 16]))
+
+
+def test_convolutions_along_one_and_three_axes_are_onnx_runtimes() -> None:
+    g = GraphBuilder()
+    row = g.op("Conv", "row", g.normal(16, 60, 3, scale=0.1), strides=[2], pads=[2, 1], dilations=[2])
+    block = g.op("Conv", "block", g.normal(16, 10, 2, 3, 3, scale=0.1), strides=[2, 1, 1], pads=[1, 0, 1, 0, 1, 0])
+    both = g.op("Concat", g.op("Flatten", row), g.op("Flatten", block), axis=1)
+    agrees_with_onnx_runtime(g.model([tensor("row", 1, 60, 8), tensor("block", 1, 10, 3, 4, 5)], both, [1, 448]))
+
+
+def tensor(name: str, *shape: int) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+
+def agrees_with_onnx_runtime(model: onnx.ModelProto) -> None:
     feeds = list(random_feeds(model).values())
     expected = run_onnx_runtime(model, feeds)
     assert expected is not None

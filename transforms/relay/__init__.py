@@ -10,6 +10,7 @@ PASSES: dict[str, str] = {
     "combine-parallel-batch-matmul": "combine_parallel_batch_matmul:CombineParallelBatchMatmulPass",
     "combine-parallel-conv2d": "combine_parallel_conv2d:CombineParallelConv2DPass",
     "combine-parallel-dense": "combine_parallel_dense:CombineParallelDensePass",
+    "conv-to-conv2d": "conv_to_conv2d:ConvToConv2dPass",
     "convert-layout": "convert_layout:ConvertLayoutPass",
     "dead-code-elimination": "dead_code_elimination:DeadCodeEliminationPass",
     "defuse-ops": "defuse_ops:DefuseOpsPass",

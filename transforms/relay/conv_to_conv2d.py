@@ -1,0 +1,154 @@
+"""Compute convolutions along one and three axes as convolutions along two.
+
+    %y = relay.nn.conv1d %x, %w                            // [N, C, W]
+->
+    %0 = relay.nn.conv2d (%x as [N, C, 1, W]), (%w as [O, C, 1, K])
+
+    %y = relay.nn.conv3d %x, %w                            // [N, C, D, H, W], a kernel of K planes
+->
+    %0 = relay.concatenate (plane d, plane d + 1, ... plane d + K - 1) of %x, for each plane d of the result
+    %1 = relay.nn.conv2d (%0 as [N * D, K * C, H, W]), (%w as [O, K * C, h, w])
+    %y = %1 as [N, C, D, H, W]
+
+What is along two axes is computed on channels in blocks, and in tiles, where that pays (`alter-op-layout`). The planes
+that a plane of the result sees are more channels to it: data is copied as often as the kernel has planes, where each of
+its elements takes part in that many products for each tap and each channel of the result.
+
+Left as they are, with a remark: weights that are no constants, groups (of one axis: but for depthwise ones), layouts other
+than the plain ones, elements that are not floats, extents that are not known, and too few channels of the result or terms
+in its sums to be worth while. `fold-constant` should follow, and `alter-op-layout`.
+
+No counterpart in TVM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import AnyFloat
+from xdsl.ir import SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.relay.core import ConstantOp, FuncOp, TupleOp
+from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
+from ...dialects.relay.ops.nn.spatial import PadOp
+from ...dialects.relay.ops.slicing import ConcatenateOp, StridedSliceOp
+from ...dialects.relay.ops.transform import ReshapeOp, TransposeOp
+from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
+from .emitter import Emitter
+
+NAME = "conv-to-conv2d"
+
+MIN_CHANNELS = 16
+"""Of the result: with fewer most of a vector stays empty."""
+
+MIN_TERMS = 160
+"""Of a sum, which pay for bringing data into another layout and back."""
+
+
+@dataclass(frozen=True)
+class ConvToConv2dPass(FunctionPass):
+    """No options."""
+
+    name = NAME
+    opt_level: ClassVar[int] = 3
+    required: ClassVar[tuple[str, ...]] = ("infer-type",)
+
+    def apply_function(self, ctx: Context, func: FuncOp) -> None:
+        report_changed(RewriteDriver((OneAxis(), ThreeAxes())).rewrite(func))
+
+
+class OneAxis(RewritePattern):
+    """`conv1d(x, w)` -> `conv2d(x, w)` of one row"""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Conv1dOp, rewriter: PatternRewriter, /) -> None:
+        (batch, channels, width), (outputs, inputs, taps) = shape_of(op.data), shape_of(op.weight)
+        depthwise = op.group_count() == channels > 1 and (outputs, inputs) == (channels, 1)
+        if not _suits(op, depthwise):
+            return
+        emit, window = Emitter(), op.window(shape_of(op.weight))
+        data = emit(ReshapeOp(op.data, newshape=[batch, channels, 1, width]))
+        weight = emit(ReshapeOp(op.weight, newshape=[outputs, inputs, 1, taps]))
+        convolution = Conv2dOp(
+            data,
+            weight,
+            strides=[1, *window.strides],
+            padding=[0, *window.before, 0, *window.after],
+            dilation=[1, *window.dilation],
+            groups=op.groups,
+            out_dtype=op.out_dtype,
+        )
+        emit(ReshapeOp(emit(convolution), newshape=shape_of(op.result)))
+        rewriter.replace(op, emit.ops)
+
+
+class ThreeAxes(RewritePattern):
+    """`conv3d(x, w)` -> `conv2d(planes(x), planes(w))`"""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Conv3dOp, rewriter: PatternRewriter, /) -> None:
+        if not _suits(op, False):
+            return
+        emit, window = Emitter(), op.window(shape_of(op.weight))
+        batch, _, places, *_ = shape_of(op.result)
+        outputs, channels, planes, *taps = shape_of(op.weight)
+        seen = _planes(emit, op, places)
+        data = emit(ReshapeOp(seen, newshape=[batch * places, planes * channels, *shape_of(op.data)[3:]]))
+        weight = emit(TransposeOp(op.weight, axes=[0, 2, 1, 3, 4])) if planes > 1 else op.weight
+        convolution = Conv2dOp(
+            data,
+            emit(ReshapeOp(weight, newshape=[outputs, planes * channels, *taps])),
+            strides=window.strides[1:],
+            padding=[*window.before[1:], *window.after[1:]],
+            dilation=window.dilation[1:],
+            out_dtype=op.out_dtype,
+        )
+        made = emit(convolution)
+        made = emit(ReshapeOp(made, newshape=[batch, places, *shape_of(made)[1:]]))
+        emit(TransposeOp(made, axes=[0, 2, 1, 3, 4]))
+        rewriter.replace(op, emit.ops)
+
+
+def _planes(emit: Emitter, op: Conv3dOp, places: int) -> SSAValue:
+    """Of each plane of the result the planes of the data that it sees, one behind the other: `[N, D, K * C, H, W]`."""
+    window, planes = op.window(shape_of(op.weight)), shape_of(op.weight)[2]
+    stride, dilation, before, after = (each[0] for each in (window.strides, window.dilation, window.before, window.after))
+    data = emit(TransposeOp(op.data, axes=[0, 2, 1, 3, 4]))
+    if before or after:
+        zero = emit.constant(0, tensor(data).element_type)
+        data = emit(PadOp(data, zero, pad_width=[0, 0, before, after, 0, 0, 0, 0, 0, 0]))
+    parts: list[SSAValue] = []
+    for plane in range(planes):
+        begin, end = plane * dilation, plane * dilation + (places - 1) * stride + 1
+        whole = (begin, end, stride) == (0, shape_of(data)[1], 1)
+        cut = {"begin": [begin], "end": [end], "strides": [stride], "axes": [1]}
+        parts.append(data if whole else emit(StridedSliceOp(data, **cut)))
+    return parts[0] if planes == 1 else emit(ConcatenateOp(emit(TupleOp(*parts)), axis=2))
+
+
+def _suits(op: Conv1dOp | Conv3dOp, depthwise: bool) -> bool:
+    """Whether `op` is computed along two axes; says why not."""
+    data, weight, result = tensor(op.data), shape_of(op.weight), shape_of(op.result)
+    layouts: Sequence[str] = [layout.text for layout in op.layouts()]
+    obstacle = None
+    if layouts != [kind + op.SPATIAL for kind in ("NC", "OI", "NC")]:
+        obstacle = f"its layouts are {', '.join(layouts)}"
+    elif not isinstance(op.weight.owner, ConstantOp):
+        obstacle = "its weight is not a constant"
+    elif op.group_count() != 1 and not depthwise:
+        obstacle = f"it has {op.group_count()} groups"
+    elif not isinstance(data.element_type, AnyFloat):
+        obstacle = f"its elements are {data.element_type}, not floats"
+    elif DYNAMIC in (*data.get_shape(), *weight, *result):
+        obstacle = "its extents are dynamic"
+    elif weight[0] < MIN_CHANNELS or (not depthwise and prod(weight[1:]) < MIN_TERMS):
+        obstacle = f"{weight[0]} channels of sums of {prod(weight[1:])} terms do not pay for it"
+    if obstacle is not None:
+        remarks.missed(NAME, op, obstacle)
+    return obstacle is None
