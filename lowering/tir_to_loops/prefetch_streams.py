@@ -19,13 +19,24 @@ uses a vector less often waits for other things too, and each prefetch takes the
 not for each use: LLVM does not find that two are the same. A prefetch reads nothing that anybody sees, and may lie
 outside of memory.
 
+Where the tile's columns stay the same for several iterations of the loop outside, for one tile of rows after the other,
+each of these also asks for its part of what the next columns will stream by, one vector in each step, so that it is in the
+second cache by then. The first tile of rows would wait for all of it otherwise. So it is with what lies densely packed,
+column after column:
+
+```mlir
+scf.for %tile = ... {                                     // column %tile / 16 of tiles, row %tile % 16
+  scf.for %k = %c0 to %c512 step %c1 {
+    memref.prefetch %w[((%tile + 16) / 16) * 8192 + ((%tile % 16 * 512 + %k) / 16) * 16], read, ...
+```
+
 Source: the distance and the gain were measured (bench/README.md, "Streams"). TVM's InjectPrefetch lowers a `prefetch`
 that a schedule asks for; nobody has to ask here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
@@ -49,6 +60,12 @@ CACHE_BYTES = 32 * 1024
 REUSE = 5
 """Uses of a vector from which on its load is worth asking for."""
 
+FAR_BYTES = 256 * 1024
+"""Of a second cache: what is larger is not there from one inference to the next, beside all else."""
+
+MIN_ROWS = 4
+"""Tiles of rows from which on each has to ask for a small part of the next panel only."""
+
 
 @dataclass(frozen=True)
 class PrefetchStreamsPass(ModulePass):
@@ -62,7 +79,10 @@ class PrefetchStreamsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for loop in [op for op in op.walk() if isinstance(op, scf.ForOp) and _unrolled_trips(op) is None]:
             for stream in _streams(loop):
+                panel = stream.panel(loop)
                 stream.prefetch(loop, self.distance)
+                if panel is not None:
+                    stream.prefetch_next(loop, panel)
 
 
 @dataclass(frozen=True)
@@ -76,15 +96,13 @@ class _Stream:
 
     def prefetch(self, loop: scf.ForOp, distance: int) -> None:
         """Ask at the begin of each iteration of `loop` for what is read `distance` bytes of vectors later."""
+        write = _Writer(loop)
+        step = loop.body.block.args[0]
         steps = max(1, distance // _vector_bytes(self.load))
-        ahead = arith.ConstantOp.from_int_and_width(steps * (_constant(loop.step) or 1), IndexType())
-        later = arith.AddiOp(loop.body.block.args[0], ahead)
-        later.result.name_hint = "later"
-        values: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: later.result}
-        first = loop.body.block.first_op
-        assert first is not None
-        loop.body.block.insert_ops_before([ahead, later], first)
-        block, anchor = loop.body.block, first
+        later = write.add(step, write.constant(steps * (_constant(loop.step) or 1)))
+        later.name_hint = "later"
+        values: dict[SSAValue, SSAValue] = {step: later}
+        block, anchor = write.block, write.anchor
         for column in self.columns:
             body = Block(arg_types=[column.body.block.args[0].type])
             body.args[0].name_hint = column.body.block.args[0].name_hint
@@ -95,9 +113,133 @@ class _Stream:
             new.attributes[LOOP_ANNOTATION] = UNROLL_FULLY
             block.insert_op_before(new, anchor)
             block, anchor = body, end
-        clones = [op.clone(value_mapper=values) for op in self.index]
+        self._ask(block, anchor, self.index, values, 3)
+
+    def prefetch_next(self, loop: scf.ForOp, panel: _Panel) -> None:
+        """Ask at the begin of each iteration of `loop` for a vector of the panel after this one."""
+        write = _Writer(loop)
+        tile, rows = panel.tiles.body.block.args[0], write.constant(panel.rows)
+        row = write.remainder(tile, rows) if panel.row is None else panel.row.body.block.args[0]
+        at = write.multiply(row, write.constant(panel.vectors))
+        vectors, zero = panel.vectors, write.constant(0)
+        values: dict[SSAValue, SSAValue] = {column.body.block.args[0]: zero for column in panel.columns}
+        for level in panel.levels:
+            vectors //= _trips(level) or 1
+            values[level.body.block.args[0]] = zero
+            at = write.add(at, write.multiply(level.body.block.args[0], write.constant(vectors)))
+        values[tile] = write.add(tile, rows if panel.row is None else panel.tiles.step)
+        values[loop.body.block.args[0]] = write.divide(at, rows)
+        self._ask(write.block, write.anchor, panel.index, values, 2)
+
+    def _ask(
+        self,
+        block: Block,
+        anchor: Operation,
+        index: tuple[Operation, ...],
+        values: dict[SSAValue, SSAValue],
+        locality: int,
+    ) -> None:
+        """Ask before `anchor` for the vector at the place that `index` computes, of `values` in place of others."""
+        clones = [op.clone(value_mapper=values) for op in index]
         indices = [values.get(index, index) for index in self.load.indices]
-        block.insert_ops_before([*clones, PrefetchOp(self.load.base, indices)], anchor)
+        block.insert_ops_before([*clones, PrefetchOp(self.load.base, indices, locality=locality)], anchor)
+
+    def panel(self, loop: scf.ForOp) -> _Panel | None:
+        """What `loop` and the loops around it stream by while an outer one goes through tiles of rows."""
+        levels: list[scf.ForOp] = [loop]
+        while isinstance(outer := levels[0].parent_op(), scf.ForOp):
+            index, tile = _index_of(self.load, outer.body.block), outer.body.block.args[0]
+            if index is None or any(_trips(level) is None for level in levels):
+                return None
+            users = [op for op in index if tile in op.operands]
+            if not users and tile not in self.load.indices and isinstance(around := outer.parent_op(), scf.ForOp):
+                return self._panel_around(outer, around, levels)
+            rows = {_constant(op.rhs) if isinstance(op, arith.DivUIOp) and op.lhs is tile else None for op in users}
+            if len(rows) == 1 and (count := rows.pop()) is not None:
+                return self._worthwhile(_Panel(outer, None, count, self.columns, tuple(levels), index))
+            levels.insert(0, outer)
+        return None
+
+    def _panel_around(self, rows: scf.ForOp, tiles: scf.ForOp, levels: Sequence[scf.ForOp]) -> _Panel | None:
+        """The panel where a loop of its own goes through the tiles of rows, and the one around it through panels."""
+        index, count = _index_of(self.load, tiles.body.block), _trips(rows)
+        if index is None or count is None or not any(tiles.body.block.args[0] in op.operands for op in index):
+            return None
+        return self._worthwhile(_Panel(tiles, rows, count, self.columns, tuple(levels), index))
+
+    def _worthwhile(self, panel: _Panel) -> _Panel | None:
+        """`panel`, if it is large, far away, dense, and shared by enough tiles of rows."""
+        far = prod(memref_of(self.load.base).get_shape()) * byte_width(self.load.result.type.element_type) > FAR_BYTES
+        large = panel.vectors * _vector_bytes(self.load) > CACHE_BYTES
+        return panel if panel.rows >= MIN_ROWS and large and far and self._is_dense(panel) else None
+
+    def _is_dense(self, panel: _Panel) -> bool:
+        """Whether each step of the loops reads the vector after the one before, and each column follows the other."""
+        if len(self.load.indices) != 1:
+            return False
+        steps: list[int | None] = []
+        for level in (None, *panel.moving):
+            given = {} if level is None else {level.body.block.args[0]: 1}
+            steps.append(_evaluate(self.load.indices[0], panel.index, given))
+        expected = prod(self.load.result.type.get_shape())
+        for level, place in zip(reversed(panel.moving), reversed(steps[1:]), strict=True):
+            if steps[0] is None or place is None or place - steps[0] != expected:
+                return False
+            expected *= _trips(level) or 1
+        return True
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """What is streamed by for one tile of rows after the other. Each goes through `levels`, the loops over what is
+    summed, and in each step of the innermost through `columns`, which are unrolled.
+
+    The tiles of rows are `rows` iterations of `tiles`, or where they have a loop `row` of their own, that many of it."""
+
+    tiles: scf.ForOp
+    row: scf.ForOp | None
+    rows: int
+    columns: tuple[scf.ForOp, ...]
+    levels: tuple[scf.ForOp, ...]
+    index: tuple[Operation, ...]
+    """What computes the place of a vector within `tiles`, in order."""
+
+    @property
+    def moving(self) -> tuple[scf.ForOp, ...]:
+        """The loops that go through the panel, each of them through all of the next: column by column."""
+        return (*self.columns, *self.levels)
+
+    @property
+    def vectors(self) -> int:
+        return prod(_trips(loop) or 1 for loop in self.moving)
+
+
+class _Writer:
+    """Computes with indices at the begin of a loop's body."""
+
+    def __init__(self, loop: scf.ForOp):
+        first = loop.body.block.first_op
+        assert first is not None
+        self.block, self.anchor = loop.body.block, first
+
+    def _insert(self, op: Operation) -> SSAValue:
+        self.block.insert_op_before(op, self.anchor)
+        return op.results[0]
+
+    def constant(self, value: int) -> SSAValue:
+        return self._insert(arith.ConstantOp.from_int_and_width(value, IndexType()))
+
+    def add(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return self._insert(arith.AddiOp(lhs, rhs))
+
+    def multiply(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return self._insert(arith.MuliOp(lhs, rhs))
+
+    def divide(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return self._insert(arith.DivUIOp(lhs, rhs))
+
+    def remainder(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return self._insert(arith.RemUIOp(lhs, rhs))
 
 
 def _streams(loop: scf.ForOp) -> list[_Stream]:
@@ -171,3 +313,32 @@ def _constant(value: SSAValue) -> int | None:
     """The integer that a value is known to be."""
     op = value.owner
     return op.value.value.data if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr) else None
+
+
+def _trips(loop: scf.ForOp) -> int | None:
+    """The number of iterations of a loop that counts from zero in steps of one."""
+    lower, upper, step = (_constant(bound) for bound in (loop.lb, loop.ub, loop.step))
+    return upper if lower == 0 and step == 1 else None
+
+
+def _evaluate(value: SSAValue, index: tuple[Operation, ...], given: dict[SSAValue, int]) -> int | None:
+    """`value`, which `index` computes, where what is not `given` and no constant is zero; `None` if it is too much."""
+    known = dict(given)
+    for op in index:
+        operands = [known.get(operand, _constant(operand) or 0) for operand in op.operands]
+        match op:
+            case arith.AddiOp():
+                known[op.result] = operands[0] + operands[1]
+            case arith.SubiOp():
+                known[op.result] = operands[0] - operands[1]
+            case arith.MuliOp():
+                known[op.result] = operands[0] * operands[1]
+            case arith.DivUIOp():
+                known[op.result] = operands[0] // operands[1]
+            case arith.RemUIOp():
+                known[op.result] = operands[0] % operands[1]
+            case arith.ConstantOp():
+                known[op.result] = _constant(op.result) or 0
+            case _:
+                return None
+    return known.get(value, _constant(value) or 0)

@@ -102,3 +102,145 @@ func.func @places_found_by_division_are_asked_for(%w: memref<16384xf32>, %y: mem
   }
   func.return
 }
+
+// Sixteen tiles of rows go by before the columns of %w change, which lie one behind the other: each step of each tile
+// asks for a vector of the next columns as well, of 2 * 512 the (%tile mod 16 * 1024 + %k * 2) / 16-th.
+// CHECK-LABEL: func.func @the_next_columns_are_asked_for_while_the_rows_go_by
+// CHECK:         scf.for %k = %c0 to %c512 step %c1 {
+// CHECK-NEXT:      %[[ROWS:.*]] = arith.constant 16 : index
+// CHECK-NEXT:      %[[ROW:.*]] = arith.remui %tile, %[[ROWS]] : index
+// CHECK-NEXT:      %[[VECTORS:.*]] = arith.constant 1024 : index
+// CHECK-NEXT:      %[[BEFORE:.*]] = arith.muli %[[ROW]], %[[VECTORS]] : index
+// CHECK-NEXT:      %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-NEXT:      %[[INNER:.*]] = arith.constant 2 : index
+// CHECK-NEXT:      %[[STEP:.*]] = arith.muli %k, %[[INNER]] : index
+// CHECK-NEXT:      %[[AT:.*]] = arith.addi %[[BEFORE]], %[[STEP]] : index
+// CHECK-NEXT:      %[[NEXT:.*]] = arith.addi %tile, %[[ROWS]] : index
+// CHECK-NEXT:      %[[VECTOR:.*]] = arith.divui %[[AT]], %[[ROWS]] : index
+// CHECK-NEXT:      %[[PANEL:.*]] = arith.divui %[[NEXT]], %c16 : index
+// CHECK-NEXT:      %[[FIRST:.*]] = arith.muli %[[PANEL]], %c16384 : index
+// CHECK-NEXT:      %[[COLUMN:.*]] = arith.muli %[[ZERO]], %c8192 : index
+// CHECK-NEXT:      %[[BASE:.*]] = arith.addi %[[FIRST]], %[[COLUMN]] : index
+// CHECK-NEXT:      %[[OFFSET:.*]] = arith.muli %[[VECTOR]], %c16 : index
+// CHECK-NEXT:      %[[PLACE:.*]] = arith.addi %[[BASE]], %[[OFFSET]] : index
+// CHECK-NEXT:      memref.prefetch %w[%[[PLACE]]], read, locality<2>, data : memref<131072xf32>
+// CHECK:           memref.prefetch %w[%{{.*}}], read, locality<3>, data : memref<131072xf32>
+// CHECK-NOT:     memref.prefetch
+// CHECK:         func.return
+func.func @the_next_columns_are_asked_for_while_the_rows_go_by(%w: memref<131072xf32>, %y: memref<128xf32>, %first: index, %last: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c512 = arith.constant 512 : index
+  %c8192 = arith.constant 8192 : index
+  %c16384 = arith.constant 16384 : index
+  scf.for %tile = %first to %last step %c1 {
+    scf.for %k = %c0 to %c512 step %c1 {
+      scf.for %row = %c0 to %c8 step %c1 {
+        scf.for %column = %c0 to %c2 step %c1 {
+          %0 = arith.divui %tile, %c16 : index
+          %1 = arith.muli %0, %c16384 : index
+          %2 = arith.muli %column, %c8192 : index
+          %3 = arith.addi %1, %2 : index
+          %4 = arith.muli %k, %c16 : index
+          %5 = arith.addi %3, %4 : index
+          %6 = vector.load %w[%5] : memref<131072xf32>, vector<16xf32>
+          %7 = arith.muli %row, %c16 : index
+          vector.store %6, %y[%7] : memref<128xf32>, vector<16xf32>
+        } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+    }
+  }
+  func.return
+}
+
+// Columns that do not follow each other, few tiles of rows, and a tile that moves by itself: this vector alone.
+// CHECK-LABEL: func.func @columns_that_lie_apart_few_rows_and_tiles_that_move
+// CHECK-COUNT-3: memref.prefetch %{{.*}}, read, locality<3>
+// CHECK-NOT:     memref.prefetch
+// CHECK:         func.return
+func.func @columns_that_lie_apart_few_rows_and_tiles_that_move(%w: memref<131072xf32>, %y: memref<128xf32>, %first: index, %last: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c512 = arith.constant 512 : index
+  %c8192 = arith.constant 8192 : index
+  %c16384 = arith.constant 16384 : index
+  scf.for %tile = %first to %last step %c1 {
+    scf.for %k = %c0 to %c512 step %c1 {
+      scf.for %row = %c0 to %c8 step %c1 {
+        scf.for %column = %c0 to %c2 step %c1 {
+          %0 = arith.divui %tile, %c16 : index
+          %1 = arith.muli %0, %c16384 : index
+          %2 = arith.muli %column, %c16384 : index
+          %3 = arith.addi %1, %2 : index
+          %4 = arith.muli %k, %c16 : index
+          %5 = arith.addi %3, %4 : index
+          %6 = vector.load %w[%5] : memref<131072xf32>, vector<16xf32>
+          %7 = arith.muli %row, %c16 : index
+          vector.store %6, %y[%7] : memref<128xf32>, vector<16xf32>
+        } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+    }
+    scf.for %k = %c0 to %c512 step %c1 {
+      scf.for %row = %c0 to %c8 step %c1 {
+        %0 = arith.divui %tile, %c3 : index
+        %1 = arith.muli %0, %c8192 : index
+        %2 = arith.muli %k, %c16 : index
+        %3 = arith.addi %1, %2 : index
+        %4 = vector.load %w[%3] : memref<131072xf32>, vector<16xf32>
+        vector.store %4, %y[%c0] : memref<128xf32>, vector<16xf32>
+      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+    }
+    scf.for %k = %c0 to %c512 step %c1 {
+      scf.for %row = %c0 to %c8 step %c1 {
+        %0 = arith.muli %tile, %c8192 : index
+        %1 = arith.muli %k, %c16 : index
+        %2 = arith.addi %0, %1 : index
+        %3 = vector.load %w[%2] : memref<131072xf32>, vector<16xf32>
+        vector.store %3, %y[%c0] : memref<128xf32>, vector<16xf32>
+      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+    }
+  }
+  func.return
+}
+
+// Tiles of rows with a loop of their own: twelve of them share what the next %panel streams by.
+// CHECK-LABEL: func.func @rows_that_leave_a_rest_have_a_loop_of_their_own
+// CHECK:           scf.for %k = %c0 to %c1024 step %c1 {
+// CHECK-NEXT:        %[[ROWS:.*]] = arith.constant 12 : index
+// CHECK-NEXT:        %[[VECTORS:.*]] = arith.constant 1024 : index
+// CHECK-NEXT:        %[[BEFORE:.*]] = arith.muli %tile, %[[VECTORS]] : index
+// CHECK:             %[[AT:.*]] = arith.addi %[[BEFORE]], %{{.*}} : index
+// CHECK-NEXT:        %[[NEXT:.*]] = arith.addi %panel, %c1 : index
+// CHECK-NEXT:        %[[VECTOR:.*]] = arith.divui %[[AT]], %[[ROWS]] : index
+// CHECK-NEXT:        %[[FIRST:.*]] = arith.muli %[[NEXT]], %c16384 : index
+// CHECK:             memref.prefetch %w[%{{.*}}], read, locality<2>, data : memref<131072xf32>
+func.func @rows_that_leave_a_rest_have_a_loop_of_their_own(%w: memref<131072xf32>, %y: memref<128xf32>, %first: index, %last: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c12 = arith.constant 12 : index
+  %c16 = arith.constant 16 : index
+  %c1024 = arith.constant 1024 : index
+  %c16384 = arith.constant 16384 : index
+  scf.for %panel = %first to %last step %c1 {
+    scf.for %tile = %c0 to %c12 step %c1 {
+      scf.for %k = %c0 to %c1024 step %c1 {
+        scf.for %row = %c0 to %c8 step %c1 {
+          %0 = arith.muli %panel, %c16384 : index
+          %1 = arith.muli %k, %c16 : index
+          %2 = arith.addi %0, %1 : index
+          %3 = vector.load %w[%2] : memref<131072xf32>, vector<16xf32>
+          vector.store %3, %y[%c0] : memref<128xf32>, vector<16xf32>
+        } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+      }
+    }
+  }
+  func.return
+}
