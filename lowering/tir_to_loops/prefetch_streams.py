@@ -20,9 +20,9 @@ not for each use: LLVM does not find that two are the same. A prefetch reads not
 outside of memory.
 
 Where the tile's columns stay the same for several iterations of the loop outside, for one tile of rows after the other,
-each of these also asks for its part of what the next columns will stream by, one vector in each step, so that it is in the
-second cache by then. The first tile of rows would wait for all of it otherwise. So it is with what lies densely packed,
-column after column:
+each of these also asks for its part of what the next columns will stream by, one vector in each step, so that it is in
+the second cache by then. The first tile of rows would wait for all of it otherwise. So it is with what lies densely
+packed, column after column:
 
 ```mlir
 scf.for %tile = ... {                                     // column %tile / 16 of tiles, row %tile % 16
@@ -194,7 +194,7 @@ class _Panel:
     """What is streamed by for one tile of rows after the other. Each goes through `levels`, the loops over what is
     summed, and in each step of the innermost through `columns`, which are unrolled.
 
-    The tiles of rows are `rows` iterations of `tiles`, or where they have a loop `row` of their own, that many of it."""
+    The tiles of rows are `rows` iterations of `tiles`, or of the loop `row`, where they have one of their own."""
 
     tiles: scf.ForOp
     row: scf.ForOp | None

@@ -14,9 +14,9 @@ What is along two axes is computed on channels in blocks, and in tiles, where th
 that a plane of the result sees are more channels to it: data is copied as often as the kernel has planes, where each of
 its elements takes part in that many products for each tap and each channel of the result.
 
-Left as they are, with a remark: weights that are no constants, groups (of one axis: but for depthwise ones), layouts other
-than the plain ones, elements that are not floats, extents that are not known, and too few channels of the result or terms
-in its sums to be worth while. `fold-constant` should follow, and `alter-op-layout`.
+Left as they are, with a remark: weights that are no constants, groups (of one axis: but for depthwise ones), layouts
+other than the plain ones, elements that are not floats, extents that are not known, and too few channels of the result
+or terms in its sums to be worth while. `fold-constant` should follow, and `alter-op-layout`.
 
 No counterpart in TVM.
 """
@@ -116,9 +116,10 @@ class ThreeAxes(RewritePattern):
 
 
 def _planes(emit: Emitter, op: Conv3dOp, places: int) -> SSAValue:
-    """Of each plane of the result the planes of the data that it sees, one behind the other: `[N, D, K * C, H, W]`."""
+    """Of each plane of the result the planes of the data that it sees, one after the other: `[N, D, K * C, H, W]`."""
     window, planes = op.window(shape_of(op.weight)), shape_of(op.weight)[2]
-    stride, dilation, before, after = (each[0] for each in (window.strides, window.dilation, window.before, window.after))
+    stride, dilation = window.strides[0], window.dilation[0]
+    before, after = window.before[0], window.after[0]
     data = emit(TransposeOp(op.data, axes=[0, 2, 1, 3, 4]))
     if before or after:
         zero = emit.constant(0, tensor(data).element_type)
