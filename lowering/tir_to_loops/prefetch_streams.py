@@ -179,7 +179,7 @@ class _Stream:
             return False
         steps: list[int | None] = []
         for level in (None, *panel.moving):
-            given = {} if level is None else {level.body.block.args[0]: 1}
+            given: dict[SSAValue, int] = {} if level is None else {level.body.block.args[0]: 1}
             steps.append(_evaluate(self.load.indices[0], panel.index, given))
         expected = prod(self.load.result.type.get_shape())
         for level, place in zip(reversed(panel.moving), reversed(steps[1:]), strict=True):
