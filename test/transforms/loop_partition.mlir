@@ -362,10 +362,10 @@ tir.prim_func @loops_of_threads_stay_whole(%y: memref<50xf32>, %z: f32) {
 // CHECK-NEXT:        tir.block @copy(%v_1: spatial %n) = [(%n floordiv 8) * 8 + %a_1 * 4 + %b_1] reads
 // CHECK:         tir.for %a_2 = 0 to (%n floordiv 2) mod 2 {
 // CHECK-NEXT:      tir.for unrolled %b_2 = 0 to 2 {
-// CHECK-NEXT:        tir.block @copy(%v_2: spatial %n) = [(%n floordiv 8) * 8 + ((%n floordiv 4) mod 2) * 4 + %a_2 * 2 + %b_2] reads
+// CHECK-NEXT:        tir.block @copy(%v_2: spatial %n) = [(%n floordiv 4) * 4 + %a_2 * 2 + %b_2] reads
 // CHECK:         tir.for %a_3 = 0 to %n mod 2 {
 // CHECK-NEXT:      tir.for unrolled %b_3 = 0 to 1 {
-// CHECK-NEXT:        tir.block @copy(%v_3: spatial %n) = [(%n floordiv 8) * 8 + ((%n floordiv 4) mod 2) * 4 + ((%n floordiv 2) mod 2) * 2 + %a_3 + %b_3]
+// CHECK-NEXT:        tir.block @copy(%v_3: spatial %n) = [(%n floordiv 2) * 2 + %a_3 + %b_3]
 tir.prim_func @the_rest_of_unrolled_rows_is_taken_in_halves(%x: memref<?xf32>, %y: memref<?xf32>, %n: index) shapes(%x[%n], %y[%n]) {
   tir.for %a = 0 to (%n + 7) floordiv 8 {
     tir.for unrolled %b = 0 to 8 {
@@ -386,7 +386,7 @@ tir.prim_func @the_rest_of_unrolled_rows_is_taken_in_halves(%x: memref<?xf32>, %
 // CHECK:         tir.for %a_2 = 0 to (%n mod 4 + 3) floordiv 4 {
 // CHECK-NEXT:      tir.for unrolled %b_2 = 0 to 1 {
 // CHECK-NEXT:        tir.for vectorized %c_2 = 0 to %n mod 4 {
-// CHECK-NEXT:          tir.block @copy(%v_2: spatial %n) = [(%n floordiv 8) * 8 + ((%n floordiv 4) mod 2) * 4 + %a_2 * 4 + %b_2 * 4 + %c_2]
+// CHECK-NEXT:          tir.block @copy(%v_2: spatial %n) = [(%n floordiv 4) * 4 + %a_2 * 4 + %b_2 * 4 + %c_2]
 tir.prim_func @the_rest_of_unrolled_vectors_is_one_and_some_lanes(%x: memref<?xf32>, %y: memref<?xf32>, %n: index) shapes(%x[%n], %y[%n]) {
   tir.for %a = 0 to (%n + 7) floordiv 8 {
     tir.for unrolled %b = 0 to 2 {
