@@ -28,7 +28,7 @@ from weft.dialects import te
 from weft.dialects.tir.core import AllocBufferOp, ForKind, ForOp, PrimFuncOp, blocks_under, enclosing_loops
 from weft.transforms.infra import PassContext
 from weft.transforms.tir.loop_partition import LoopPartitionPass
-from weft.transforms.tir.rules import padded_bands
+from weft.transforms.tir.rules import padded_bands, register_tile
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import ScheduleRulesPass, schedule_by_rules
 
@@ -69,6 +69,27 @@ def test_rows_that_follow_each_other_at_a_stride_are_right(rows: int, columns: i
     c = te.reduce_axis(3, "c")
     conv = te.compute((1, 5, rows, columns), lambda n, o, h, v: te.sum(x[n, c, h, v * stride] * w[o, c], (c,)), "conv")
     check(([x, w], [conv]))
+
+
+@pytest.mark.parametrize("work", [0, 1 << 30])
+def test_what_fills_a_band_whose_rows_are_no_vectors_is_left_in_its_place(
+    work: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of tiles that one thread computes, as of those that several share."""
+    monkeypatch.setattr(register_tile, "MIN_PARALLEL_WORK", work)
+    x = te.placeholder((3, 32, 32), f32, "x")
+    padded = te.compute(
+        (3, 33, 33),
+        lambda c, h, w: te.select(te.all_of([h < 32, w < 32]), x[c, h, w], 0.0),
+        "padded",
+    )
+    ry, rx = te.reduce_axis(2, "y"), te.reduce_axis(2, "z")
+    total = te.compute((3, 32, 32), lambda c, h, w: te.sum(padded[c, h + ry, w + rx], (ry, rx)), "total")
+    stage = [x], [total]
+    func = scheduled(stage)
+    (buffer,) = (op for op in func.walk() if isinstance(op, AllocBufferOp) and op.buffer.name_hint == "padded")
+    assert buffer.scope.data == "local"
+    assert_computes(func, stage)
 
 
 @few

@@ -144,4 +144,6 @@ def _is_plain(block: BlockOp) -> bool:
 
 
 def _is_scheduled(block: BlockOp) -> bool:
-    return any(loop.for_kind != ForKind.SERIAL for loop in enclosing_loops(block))
+    """Whether a loop around it has a kind, or it stands in the loops of others."""
+    loops = enclosing_loops(block)
+    return any(loop.for_kind != ForKind.SERIAL for loop in loops) or (bool(loops) and blocks_under(loops[0]) != [block])
