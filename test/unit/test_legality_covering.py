@@ -93,7 +93,7 @@ def test_what_is_said_to_be_covered_is() -> None:
         written, read = terms(random, common, "%u", "%v", v), terms(random, common, "%p", "%q", q)
         func = function("serial", written, read, (u, v, p, q), where=limits[0], when=limits[1])
         write, wanted = places(func)
-        if covers(write, wanted):
+        if covers([write], wanted):
             said += 1
             for iteration in range(4):
                 assert elements(wanted.block, wanted, iteration) <= elements(write.block, write, iteration), str(func)
@@ -115,8 +115,81 @@ def test_elements_that_other_loops_write_are_found(
 ) -> None:
     func = function("parallel", written, read, sizes, where=where, when=when)
     write, wanted = places(func)
-    assert covers(write, wanted)
+    assert covers([write], wanted)
     func.verify()
+
+
+SEVERAL = """
+tir.prim_func @f(%x: memref<64xf32>, %y: memref<4x64xf32>) {{
+  %b = tir.alloc_buffer "local" : memref<64xf32>
+  tir.for parallel %o = 0 to 4 {{
+{writers}
+    tir.for %p = 0 to {size} {{
+      tir.block @read(%a: spatial 4, %r: partial spatial 64) = [%o, %p]
+          reads(%b[%r] : memref<64xf32>) writes(%y[%a, %r] : memref<4x64xf32>) {{
+        %0 = memref.load %b[%r] : memref<64xf32>
+        memref.store %0, %y[%a, %r] : memref<4x64xf32>
+      }}
+    }}
+  }}
+}}
+"""
+WRITER = """
+    tir.for %u = 0 to {u} {{
+      tir.for %v = 0 to {v} {{
+        tir.block @write(%w: partial spatial 64) = [%u * {v} + %v + {start}]{where}
+            reads(%x[%w] : memref<64xf32>) writes(%b[%w] : memref<64xf32>) {{
+          %0 = memref.load %x[%w] : memref<64xf32>
+          memref.store %0, %b[%w] : memref<64xf32>
+        }}
+      }}
+    }}
+"""
+
+
+def written_by(size: int, *parts: tuple[int, int, int, str]) -> PrimFuncOp:
+    """A function in which blocks write `u * v` elements from `start` on, and one reads `size`."""
+    writers = "".join(WRITER.format(start=start, u=u, v=v, where=where) for start, u, v, where in parts)
+    func = parse_module(SEVERAL.format(writers=writers, size=size), new_ir_context()).body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    return func
+
+
+@pytest.mark.parametrize(
+    ("size", "parts"),
+    [
+        (17, [(0, 1, 16, ""), (16, 1, 1, "")]),
+        (33, [(0, 2, 16, ""), (32, 2, 16, " where [%u * -16 - %v]")]),
+        (40, [(32, 4, 4, " where [%u * -4 - %v + 7]"), (16, 1, 16, ""), (0, 4, 4, "")]),
+        (24, [(8, 2, 4, ""), (0, 2, 4, ""), (12, 3, 4, "")]),
+    ],
+)
+def test_elements_that_several_blocks_write_are_found(size: int, parts: list[tuple[int, int, int, str]]) -> None:
+    written_by(size, *parts).verify()
+    with pytest.raises(Diagnostic):
+        written_by(size + 1, *parts).verify()
+
+
+def test_what_several_blocks_are_said_to_cover_they_do() -> None:
+    random = Random(1)
+    said = 0
+    for _ in range(24):
+        parts: list[tuple[int, int, int, str]] = []
+        at = 0
+        for _ in range(random.randint(2, 3)):
+            u, v = random.randint(1, 4), random.randint(1, 4)
+            keep = random.choice([u * v, u * v, random.randint(0, u * v)])
+            where = "" if keep == u * v and random.random() < 0.7 else f" where [%u * -{v} - %v + {keep - 1}]"
+            parts.append((max(0, at + random.choice([0, 0, 0, 0, -1, 1])), u, v, where))
+            at += keep
+        random.shuffle(parts)
+        func = written_by(max(1, at + random.choice([0, 0, 0, -1, 1])), *parts)
+        *writes, wanted = places(func)
+        if covers(writes, wanted):
+            said += 1
+            written = set[int]().union(*(elements(write.block, write, 0) for write in writes))
+            assert elements(wanted.block, wanted, 0) <= written, str(func)
+    assert said >= 6
 
 
 GATHERED = """

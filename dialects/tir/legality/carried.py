@@ -136,13 +136,14 @@ def _begins_within(block: BlockOp, loop: ForOp) -> bool:
 
 
 def _is_covered(read: _Step, before: Sequence[_Step]) -> bool:
-    """Whether one of the writes of blocks before a read is shown to reach all that it reads, whatever the sizes are."""
+    """Whether the writes of blocks before a read are shown to reach all that it reads, whatever the sizes are."""
     place = Place(read.block, read.access.buffer, read.index)
-    return any(
-        covers(Place(write.block, write.access.buffer, write.index), place)
+    writes = [
+        Place(write.block, write.access.buffer, write.index)
         for write in before
         if write.access.is_write and write.is_sure and not write.in_init and write.block is not read.block
-    )
+    ]
+    return covers(writes, place)
 
 
 _Elements = tuple[tuple[int, tuple[tuple[str, int], ...], tuple[tuple[int, int, int], ...]], ...]

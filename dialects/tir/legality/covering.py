@@ -1,4 +1,4 @@
-"""Does what a block writes cover what a later block reads, in the same iteration of the loops around both?
+"""Does what blocks write cover what a later block reads, in the same iteration of the loops around both?
 
 The element that is read is looked for among those that are written: in each dimension, what the loops around both add
 is taken off its index, and the loops of the writer alone are the digits of what is left,
@@ -8,6 +8,9 @@ is taken off its index, and the loops of the writer alone are the digits of what
 
 if what is left lies between 0 and below 16, and the writer's predicate holds there. All of that is asked of the
 analyzer, which knows the reader's loops and its predicate, so that extents may be symbols.
+
+Where a condition does not always hold, as where a loop was cut in two, others have to write what is read where it does
+not: that is asked once for each such condition, with its opposite known.
 """
 
 from __future__ import annotations
@@ -36,39 +39,69 @@ class Place:
     index: tuple[AffineExpr, ...] | None
 
 
-def covers(write: Place, read: Place) -> bool:
-    """Whether it is shown that `write`, made wherever its block runs, has reached every element that `read` touches.
+MOST = 6
+"""Writers that are asked about together: with each, the rest is asked again."""
 
-    The block of `write` stands before that of `read`.
+
+def covers(writes: Sequence[Place], read: Place) -> bool:
+    """Whether it is shown that `writes`, made wherever their blocks run, have together reached every element that
+    `read` touches.
+
+    Their blocks stand before that of `read`.
     """
-    if write.index is None:
+    return _covers([write for write in writes if write.index is not None][-MOST:], read, ())
+
+
+def _covers(writes: Sequence[Place], read: Place, known: tuple[IntExpr, ...]) -> bool:
+    """The same where `known` conditions hold."""
+    partly: list[tuple[Place, list[IntExpr]]] = []
+    for write in writes:
+        unproved = _unproved(write, read, known)
+        if unproved is not None and not unproved:
+            return True
+        if unproved is not None:
+            partly.append((write, unproved))
+    if len(partly) < 2:
         return False
+    write, unproved = partly[0]
+    rest = [each for each, _ in partly[1:]]
+    return all(_covers(rest, read, (*known, condition < 0)) for condition in unproved)
+
+
+def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[IntExpr] | None:
+    """What is not shown to be at least 0 of all that has to be, so that `write` reaches what `read` touches; `None`
+    where that cannot be said."""
+    assert write.index is not None
     around = enclosing_loops(read.block)
     own = [loop for loop in enclosing_loops(write.block) if loop not in around]
-    numbers: dict[SSAValue, int] = {loop.var: number for number, loop in enumerate((*around, *own))}
+    rank = len(write.index)  # of as many numbers a place that is not known is made
+    numbers: dict[SSAValue, int] = {loop.var: number for number, loop in enumerate(around)}
+    numbers |= {loop.var: len(around) + rank + number for number, loop in enumerate(own)}
     reader = [dimension(numbers[v]) for v in read.block.loop_vars]
     writer = [dimension(numbers[v]) for v in write.block.loop_vars]
-    known = [substitute(c, reader) for c in read.block.conditions]
-    analyzer = _facts(around, known, read.block)
+    holding = [substitute(c, reader) for c in read.block.conditions]
+    analyzer = _facts(around, holding, read.block)
     if read.index is None:
-        wanted = [dim(len(numbers) + d) for d in range(len(write.index))]
+        wanted = [dim(len(around) + d) for d in range(rank)]
         for each, extent in zip(wanted, shape_of(read.buffer), strict=True):
             size = as_affine(extent)
             _assume_symbols(analyzer, [size])
             analyzer.assume(each >= 0, each < from_affine(size))
     else:
         wanted = [from_affine(substitute(e, reader)) for e in read.index]
+    analyzer.assume(*known)
     digits = _Digits(analyzer, {numbers[loop.var]: loop for loop in own})
     ranges = {dimension(numbers[loop.var]): loop_range(loop.var) for loop in (*around, *own)}
     written = [substitute(e, writer) for e in write.index]
     if not all(digits.solve(e, each, ranges) for e, each in zip(written, wanted, strict=True)):
-        return False
+        return None
     values = digits.values()
-    conditions = [replaced(from_affine(substitute(c, writer)), values) for c in write.block.conditions]
-    return all(
-        analyzer.can_prove(condition >= 0) or any(analyzer.can_prove(condition >= from_affine(c)) for c in known)
-        for condition in conditions
-    )
+    plain = _facts(around, holding, read.block)  # `known` conditions would hide which digits are of one number
+    for condition in write.block.conditions:
+        needed = plain.simplify(replaced(from_affine(substitute(condition, writer)), values))
+        if not any(analyzer.can_prove(needed >= from_affine(c)) for c in holding):
+            digits.need(needed)
+    return digits.unproved
 
 
 def _facts(loops: Sequence[ForOp], conditions: Sequence[AffineExpr], block: BlockOp) -> Analyzer:
@@ -95,9 +128,16 @@ class _Digits:
         self.analyzer = analyzer
         self.loops = loops
         self.known: dict[int, IntExpr] = {}
+        self.unproved: list[IntExpr] = []
+
+    def need(self, value: IntExpr) -> None:
+        """Note `value` if it is not shown to be at least 0."""
+        if not self.analyzer.can_prove(value >= 0):
+            self.unproved.append(value)
 
     def solve(self, written: AffineExpr, wanted: IntExpr, ranges: Mapping[AffineExpr, Range]) -> bool:
-        """Find the digits for which `written` is `wanted`; whether it is shown that there always are such."""
+        """Find the digits for which `written` is `wanted`, and note what has to be at least 0 for that; whether there
+        are digits to speak of."""
         form = linear(written, ranges)
         left = wanted - form.constant
         digits: list[tuple[int, int]] = []
@@ -116,7 +156,9 @@ class _Digits:
                 digits.append((factor, number))
         left = self.analyzer.simplify(left)
         if not digits:
-            return self.analyzer.can_prove_equal(left, 0)
+            self.need(left)
+            self.need(-left)
+            return True
         digits.sort(key=lambda digit: (digit[0], self.loops[digit[1]].is_symbolic))
         stride = digits[0][0]
         if stride != 1 and not self.analyzer.can_prove((left % stride).equal(0)):
@@ -130,8 +172,8 @@ class _Digits:
             size = from_affine(as_affine(loop.size))
             if is_last:
                 _assume_symbols(self.analyzer, [as_affine(loop.size)])
-                if not (self.analyzer.can_prove(value >= 0) and self.analyzer.can_prove(value < size)):
-                    return False
+                self.need(left)
+                self.need(size * factor - 1 - left)
             else:
                 value = value % loop.trip_count
                 stride *= loop.trip_count
