@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, TensorType, i64
+from xdsl.dialects.builtin import AnyFloat, TensorType, f32, f64, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -89,7 +89,10 @@ class SequenceMaskOp(_OnSequences):
         axis, value = self.place(x.rank), self.mask_value.value.data
 
         def is_kept(time: te.Expr, length: te.Expr) -> te.Expr:
-            return te.cast(time, length.type) < length if isinstance(length.type, AnyFloat) else time < as_index(length)
+            if not isinstance(length.type, AnyFloat):
+                return time < as_index(length)
+            exact = length.type if length.type == f64 else f32  # narrower ones do not count far
+            return te.cast(time, exact) < te.cast(length, exact)
 
         return te.compute(
             x.shape,

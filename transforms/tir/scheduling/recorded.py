@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.schedule import blocks, loops, queries
@@ -29,7 +29,8 @@ from ....dialects.tir.core import (
     blocks_under,
     enclosing_loops,
 )
-from ....dialects.tir.loops import ROLLED
+from ....dialects.tir.legality.loops import check_kind
+from ....dialects.tir.loops import INDEPENDENT, ROLLED
 from ..analysis.producers import writers
 from ..schedule import add_unit_loop as _unit
 from ..schedule import annotate as _annotate
@@ -135,17 +136,42 @@ KINDS: dict[ForKind, type[Instruction]] = {
 
 
 def set_kind(loop: ForOp, kind: ForKind) -> None:
-    """`schedule.loops.set_kind`, for the kinds that a rule chooses."""
+    """`schedule.loops.set_kind`, for the kinds that a rule chooses.
+
+    Rules take functions whose blocks write one element for each value of their spatial iterators, and let no loop of a
+    reduction run at once: iterations are independent by that. Where it cannot be seen of the loop as it is by now, the
+    loop asserts it.
+    """
+    if kind.is_concurrent and _cannot_be_seen(loop, kind):
+        annotate(loop, INDEPENDENT)
     return _apply(lambda: _loops.set_kind(loop, kind), [loop], lambda handles, _: (KINDS[kind].of(*handles), []))
 
 
-def keep_rolled(loop: ForOp) -> None:
-    """`schedule.annotate.annotate`, that `loop` is not to be unrolled."""
+def _cannot_be_seen(loop: ForOp, kind: ForKind) -> bool:
+    """Whether it is neither shown that iterations are independent nor that they are not."""
+    if next(check_kind(loop, kind), None) is None:
+        return False
+    words = loop.annotations
+    loop.properties["annotations"] = DictionaryAttr({**({} if words is None else words.data), INDEPENDENT: UnitAttr()})
+    unsure = not any(finding.certain for finding in check_kind(loop, kind))
+    loop.properties.pop("annotations")
+    if words is not None:
+        loop.properties["annotations"] = words
+    return unsure
+
+
+def annotate(loop: ForOp, key: str) -> None:
+    """`schedule.annotate.annotate`, with a word that has no value."""
     return _apply(
-        lambda: _annotate.annotate(loop, ROLLED, UnitAttr()),
+        lambda: _annotate.annotate(loop, key, UnitAttr()),
         [loop],
-        lambda handles, _: (blocks.AnnotateOp.of(*handles, key=ROLLED, value=UnitAttr()), []),
+        lambda handles, _: (blocks.AnnotateOp.of(*handles, key=key, value=UnitAttr()), []),
     )
+
+
+def keep_rolled(loop: ForOp) -> None:
+    """Say that `loop` is not to be unrolled."""
+    annotate(loop, ROLLED)
 
 
 def add_unit_loop(inner: BlockOp | ForOp) -> ForOp:
