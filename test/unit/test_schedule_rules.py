@@ -71,6 +71,11 @@ def test_rows_that_follow_each_other_at_a_stride_are_right(rows: int, columns: i
     check(([x, w], [conv]))
 
 
+def test_windows_of_one_element_over_pixels_that_follow_each_other_are_right() -> None:
+    """All iterators are fused, and put together from quotients that vectors of 16 do not divide."""
+    check(pool(1, 13, 13, 1, 8, 1))
+
+
 @pytest.mark.parametrize("work", [0, 1 << 30])
 def test_what_fills_a_band_whose_rows_are_no_vectors_is_left_in_its_place(
     work: int, monkeypatch: pytest.MonkeyPatch

@@ -187,11 +187,16 @@ class Reuse:
         count = len(block.iters)
         self._dims = [AffineExpr.dimension(i) for i in range(count)]
         self._outer, self._lane, self._tile, self._within = (AffineExpr.dimension(count + i) for i in range(4))
-        self._ranges = iterator_ranges(block)
+        self._ranges = dict(known := iterator_ranges(block))
         self._ranges[self._lane] = (0, lanes - 1)
         self._ranges[self._outer] = (0, -(-block.likely_extents[vector] // lanes) - 1)
         target = written_buffer(block)
-        self._positions = [flat.position for flat in flat_accesses(block) if flat.buffer is not target]
+        # In normal form: what is divided and put together again is found here, not once it has been split.
+        self._positions = [
+            None if flat.position is None else linear(flat.position, known).to_expr()
+            for flat in flat_accesses(block)
+            if flat.buffer is not target
+        ]
         self._forms = [self._form(p, {vector: self._outer * lanes + self._lane}, {}) for p in self._positions]
         self.steps = [None if form is None else form.step(self._lane) for form in self._forms]
         """How far each read moves from lane to lane; `None` where that is not the same everywhere."""
