@@ -182,24 +182,6 @@ def test_a_launch_keeps_the_limits_that_are_given(limits: dict[str, int], valid:
     assert analysis.verify_gpu_code(launch(32), limits) is valid
 
 
-def test_memory_of_a_thread_has_a_limit_too() -> None:
-    func = of("""
-@T.prim_func
-def own(a: T.Buffer[(64,), "float32"], c: T.Buffer[(64,), "float32"]):
-    for t in T.thread_binding(0, 64, thread="threadIdx.x"):
-        L = T.alloc_buffer([8], dtype="float32", scope="local")
-        for i in T.serial(8):
-            with T.block("L"):
-                v, w = T.axis.remap("SS", [t, i])
-                L[w] = a[v]
-        with T.block("C"):
-            v = T.axis.spatial(64, t)
-            c[v] = L[0] + L[7]
-""")
-    assert analysis.verify_gpu_code(func, {"max_local_memory_per_block": 32})
-    assert not analysis.verify_gpu_code(func, {"max_local_memory_per_block": 31})
-
-
 def test_a_limit_that_there_is_not_is_refused() -> None:
     with pytest.raises(weft.Diagnostic, match="there is no limit 'max_threads'") as raised:
         analysis.verify_gpu_code(launch(32), {"max_threads": 3})

@@ -14,7 +14,6 @@ nothing. Counterpart of TVM's VerifyGPUCode and VerifyMemory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -36,15 +35,14 @@ SCOPES = (*Scope, *SHARED)
 
 @dataclass(frozen=True)
 class VerifyGPUCodePass(PrimFuncPass):
-    """Refuse what a GPU cannot launch. Its limits: threads of a block, in all and along each axis, bytes that a block's
-    threads share, and bytes of the memory that a thread has for itself."""
+    """Refuse what a GPU cannot launch. Its limits: threads of a block, in all and along each axis, and bytes that a
+    block's threads share."""
 
     name = "verify-gpu-code"
     tvm_name = "VerifyGPUCode"
 
     max_threads_per_block: int = 1024
     max_shared_memory_per_block: int = 49152
-    max_local_memory_per_block: int = 524288
     max_thread_x: int = 1024
     max_thread_y: int = 1024
     max_thread_z: int = 64
@@ -73,9 +71,14 @@ class VerifyGPUCodePass(PrimFuncPass):
             what = f"block @{block.block_name} is run by the host, which cannot touch the memory of a GPU"
             raise Diagnostic.at(block, what, hint="bind loops around it to threads, or run gpu-schedule-rules")
         self._check_threads(nest, launch)
-        shared, local = "a block's threads share", "a thread has for itself"
-        _check_bytes(own_buffers(nest, SHARED), self.max_shared_memory_per_block, shared)
-        _check_bytes(own_buffers(nest, (Scope.LOCAL,)), self.max_local_memory_per_block, local)
+        used = 0
+        for alloc in own_buffers(nest, SHARED):
+            used += prod(known_shape(alloc)) * byte_width(memref_of(alloc.buffer).element_type)
+            if used > self.max_shared_memory_per_block:
+                what = (
+                    f"a block's threads share {used:,} bytes, and the target has {self.max_shared_memory_per_block:,}"
+                )
+                raise Diagnostic.at(alloc, what)
 
     @property
     def _most_along(self) -> tuple[int, int, int]:
@@ -91,14 +94,6 @@ class VerifyGPUCodePass(PrimFuncPass):
         for way, extent, most in zip("xyz", launch.grid, MAX_GRID, strict=True):
             if extent > most:
                 raise Diagnostic.at(nest, f"a grid has {extent} blocks along {way}, where {most} are the most")
-
-
-def _check_bytes(allocs: Sequence[AllocBufferOp], most: int, what: str) -> None:
-    used = 0
-    for alloc in allocs:
-        used += prod(known_shape(alloc)) * byte_width(memref_of(alloc.buffer).element_type)
-        if used > most:
-            raise Diagnostic.at(alloc, f"{what} {used:,} bytes, and the target has {most:,}")
 
 
 def _check_memory(alloc: AllocBufferOp) -> None:

@@ -27,8 +27,8 @@ def arithmetic_operations(root: PrimFuncOp | ModuleOp) -> int:
     """The additions, multiplications, divisions, minima, maxima and comparisons that values of elements are made by:
     of an `if` those of the longer branch, in a loop as many times as it runs.
 
-    Not counted are index arithmetic, conditions, casts and calls of functions such as `exp`. What a value is used for
-    twice counts once. Counterpart of TVM's `estimate_tir_flops`.
+    Not counted are index arithmetic, conditions, casts and calls of functions such as `exp`. What is used twice by one
+    value that is stored counts once. Counterpart of TVM's `estimate_tir_flops`.
 
     Raises:
         Diagnostic: the number of iterations of a loop is not known.
@@ -46,7 +46,7 @@ def _in_statement(op: Operation) -> int:
     match op:
         case ForOp():
             return op.trip_count * _in_region(op.body)
-        case scf.IfOp() if not op.results:
+        case scf.IfOp():
             return max(_in_region(op.true_region), _in_region(op.false_region))
         case scf.ForOp() | scf.WhileOp():
             raise Diagnostic.at(op, "the number of iterations of a loop within a block is not known")

@@ -125,8 +125,8 @@ def verify_memory(func: PrimFuncOp) -> bool:
 @checked
 def verify_gpu_code(func: PrimFuncOp, constraints: Mapping[str, int]) -> bool:
     """Whether a GPU with these limits can run a function: `max_threads_per_block`, `max_thread_x`, `max_thread_y`,
-    `max_thread_z`, `max_shared_memory_per_block` and `max_local_memory_per_block` in bytes. What is not given has no
-    limit.
+    `max_thread_z`, and `max_shared_memory_per_block` in bytes. What is not given has no limit. TVM's others are none
+    here: what a thread has for itself is made smaller when loops are lowered.
 
     Raises:
         UsageError: there is no such limit.
