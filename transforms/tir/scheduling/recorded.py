@@ -40,6 +40,7 @@ from ..schedule import iters as _iters
 from ..schedule import loops as _loops
 from ..schedule import reduction as _reduction
 from ..schedule import tensorize as _tensorize
+from ..schedule.errors import ScheduleError
 from .trace import Trace
 
 Result = TypeVar("Result")
@@ -142,8 +143,16 @@ def set_kind(loop: ForOp, kind: ForKind) -> None:
     reduction run at once: iterations are independent by that. Where it cannot be seen of the loop as it is by now, the
     loop asserts it.
     """
-    if kind.is_concurrent and _cannot_be_seen(loop, kind):
-        annotate(loop, INDEPENDENT)
+    try:
+        return _set_kind(loop, kind)
+    except ScheduleError:
+        if not _cannot_be_seen(loop, kind):
+            raise
+    annotate(loop, INDEPENDENT)
+    return _set_kind(loop, kind)
+
+
+def _set_kind(loop: ForOp, kind: ForKind) -> None:
     return _apply(lambda: _loops.set_kind(loop, kind), [loop], lambda handles, _: (KINDS[kind].of(*handles), []))
 
 
