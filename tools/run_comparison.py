@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a user allows: `|a - b| <= atol + rtol * |b|` with `rtol`, in place of what the graph says; `atol` alone beside
-    it."""
+    """What a user allows: `|a - b| <= atol + rtol * |b|` with `rtol`, in place of what the graph says; `atol` alone
+    beside it."""
 
     atol: float | None = None
     rtol: float | None = None

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import weft
 from weft import relay
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.ops.boxes import MultiboxPriorOp, MultiboxTransformLocOp
@@ -52,6 +53,20 @@ def test_a_product_with_a_sparse_matrix() -> None:
     np.testing.assert_allclose(found, x @ w.T, rtol=1e-5, atol=1e-6)
     found = run_operator(SparseDenseOp, [x, *compressed(w)], sparse_lhs=True)
     np.testing.assert_allclose(found, w @ x.T, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["aot", "debug"])
+@pytest.mark.parametrize("operator", [relay.nn.sparse_dense, relay.nn.sparse_add])
+@pytest.mark.parametrize(("begins", "length"), [([0, 4, 4], 4), ([0, 2, 0], -2)])
+def test_a_row_with_more_elements_than_columns_or_fewer_than_none_fails(
+    kind: str, operator: Any, begins: list[int], length: int
+) -> None:
+    shapes = {"x": ((2, 2), "float32"), "w": ((4,), "float32"), "i": ((4,), "int32"), "p": ((3,), "int32")}
+    x, w, i, p = (relay.var(name, shape=shape, dtype=dtype) for name, (shape, dtype) in shapes.items())
+    function = relay.Function([x, w, i, p], operator(x, (w, i, p)))
+    arrays = np.ones((2, 2), np.float32), np.ones(4, np.float32), np.array([0, 1, 0, 1], np.int32)
+    with pytest.raises(weft.CheckError, match=f"a row of {length} elements, where there are fewer than 3"):
+        run(kind, function, *arrays, np.array(begins, np.int32))
 
 
 def test_a_product_with_a_sparse_matrix_of_blocks() -> None:

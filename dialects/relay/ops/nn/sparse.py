@@ -1,16 +1,17 @@
 """Products with matrices that are mostly zeros.
 
 A matrix is three tensors (CSR, or BSR where its elements are blocks): `data`, the elements row by row; `indices`, the
-column of each; `indptr`, where each row begins in these, and where the last ends. No column stands twice in a row.
+column of each; `indptr`, where each row begins in these, and where the last ends. A row that has more elements than
+there are columns, or fewer than none, fails when it is run (`CheckError`).
 """
 
 from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, TensorType, i32
+from xdsl.dialects.builtin import AnyFloat, TensorType, i32, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -23,9 +24,6 @@ from ...nn_common import tuple_type
 from ...precision import Accuracy
 from ..image import clamped_index
 from ..sparse import index_vector
-
-if TYPE_CHECKING:
-    pass
 
 
 class _SparseMatrixOp(RelayOp, ABC):
@@ -57,13 +55,29 @@ class _SparseMatrixOp(RelayOp, ABC):
         return data.element_type, DYNAMIC if rows == DYNAMIC else rows - 1, block
 
 
+def checked_lengths(indptr: te.Tensor, most: int, name: str) -> te.Tensor:
+    """How many elements or blocks each row has, after the check that there are from 0 to `most`."""
+    text = f"'{name}': a row of {{index}} elements, where there are fewer than {{extent}}"
+
+    def length(row: te.IterVar) -> te.Expr:
+        count = te.cast(indptr[row + 1], te.index) - te.cast(indptr[row], te.index)
+        return te.cast(te.check(count, most + 1, text), i64)
+
+    return te.compute((indptr.shape[0] - 1,), length, "lengths")
+
+
 def element_of(
-    data: te.Tensor, indices: te.Tensor, indptr: te.Tensor, row: te.Expr, step: te.Expr, place: Sequence[te.Expr]
+    data: te.Tensor,
+    indices: te.Tensor,
+    indptr: te.Tensor,
+    lengths: te.Tensor,
+    row: te.Expr,
+    step: te.Expr,
+    place: Sequence[te.Expr],
 ) -> tuple[te.Expr, te.Expr, te.Expr]:
     """Whether row `row` has a `step`th element or block; its column; and it, or what stands at `place` in the block."""
-    at = te.cast(indptr[row], te.index) + step
-    there = at < te.cast(indptr[row + 1], te.index)
-    at = clamped_index(at, indices.shape[0])
+    there = step < te.cast(lengths[row], te.index)
+    at = clamped_index(te.cast(indptr[row], te.index) + step, indices.shape[0])
     return there, te.cast(indices[at], te.index), data[(at, *place) if data.rank == 3 else (at,)]
 
 
@@ -110,11 +124,12 @@ class SparseDenseOp(_SparseMatrixOp):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         dense, data, indices, indptr = inputs
         height, width = data.shape[1:] if data.rank == 3 else (1, 1)
-        columns = dense.shape[1] // width
-        steps, within = te.reduce_axis(min(columns, data.shape[0]), "step"), te.reduce_axis(width, "within")
+        most = min(dense.shape[1] // width, data.shape[0])
+        lengths = checked_lengths(indptr, most, self.name)
+        steps, within = te.reduce_axis(most, "step"), te.reduce_axis(width, "within")
 
         def product(m: te.Expr, n: te.Expr) -> te.Expr:
-            there, column, value = element_of(data, indices, indptr, n // height, steps, (n % height, within))
+            there, column, value = element_of(data, indices, indptr, lengths, n // height, steps, (n % height, within))
             read = dense[m, clamped_index(column * width + within, dense.shape[1])]
             zero = te.const(0.0, data.element_type)
             return te.sum(te.select(there, read * value, zero), (steps, within))
@@ -158,10 +173,11 @@ class SparseAddOp(_SparseMatrixOp):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         dense, data, indices, indptr = inputs
-        steps = te.reduce_axis(min(dense.shape[1], data.shape[0]), "step")
+        most = min(dense.shape[1], data.shape[0])
+        lengths, steps = checked_lengths(indptr, most, self.name), te.reduce_axis(most, "step")
 
         def element(i: te.IterVar, j: te.IterVar) -> te.Expr:
-            there, column, value = element_of(data, indices, indptr, i, steps, ())
+            there, column, value = element_of(data, indices, indptr, lengths, i, steps, ())
             zero = te.const(0.0, data.element_type)
             return te.sum(te.select(there & column.equal(j), value, zero), steps)
 
