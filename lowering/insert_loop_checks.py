@@ -145,8 +145,8 @@ def _check(found: Judgement, record: SSAValue, number: int) -> None:
     check = CheckOp(found.index, found.index, first, record, number)
     assert found.op.parent is not None
     found.op.parent.insert_op_before(check, found.op)
-    indices = [n for n, operand in enumerate(found.op.operands) if operand is found.index]
-    found.op.operands[indices[0]] = check.result
+    buffer = next(n for n, operand in enumerate(found.op.operands) if operand is found.buffer)
+    found.op.operands[buffer + 1 + found.dimension] = check.result  # indices follow the buffer
 
 
 def _take_record(function: func.FuncOp) -> BlockArgument:
