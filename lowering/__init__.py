@@ -1,6 +1,7 @@
 """Passes that change dialect, the phases, targets, and the emission of machine code."""
 
 PASSES: dict[str, str] = {
+    "attach-schedules": "relay_to_tir.attach_schedules:AttachSchedulesPass",
     "lower-te": "relay_to_tir.lower_te:LowerTEPass",
     "convert-tir-to-loops": "tir_to_loops.convert_tir_to_loops:ConvertTirToLoopsPass",
     "convert-tir-to-gpu": "tir_to_gpu.convert_tir_to_gpu:ConvertTirToGPUPass",

@@ -115,8 +115,8 @@ def pipeline(
         for name in ("schedule", "loops"):
             each[name] = [ByTarget(cpu=each[name], gpu=gpu_passes(name, gpu))]
     steps: list[ModulePass] = [Phase(name, each[name], observer) for name in names if name in WHOLE]
-    if start == "tir" and names:
-        steps += tuned(target)
+    if start == "tir":
+        steps += schedules_beside(target)
     if start == "loops":
         steps.append(VerifyLoopAccessesPass())
     steps += late_checks(start)
@@ -280,25 +280,34 @@ def fuse() -> list[ModulePass]:
 
 
 def tir(target: Target) -> list[ModulePass]:
-    """Kernels become loop nests over blocks, from their operators' `compute`; where tuning has found schedules for
-    them, these stand beside them."""
+    """Kernels become loop nests over blocks, from their operators' `compute`; where there are schedules for them, these
+    stand beside them."""
     from .relay_to_tir.lower_te import LowerTEPass
     from .relay_to_tir.strategies import is_empty
 
     gpu = None if target.gpu is None else "cuda"
     if is_empty():
-        return [LowerTEPass(gpu=gpu), *tuned(target)]
-    gpu_target = None if target.gpu is None else str(replace(target.gpu, host=None))
-    return [LowerTEPass(gpu=gpu, target=str(target.processor), gpu_target=gpu_target), *tuned(target)]
+        return [LowerTEPass(gpu=gpu), *schedules_beside(target)]
+    return [LowerTEPass(gpu=gpu, target=str(target.processor), gpu_target=_gpu_text(target)), *schedules_beside(target)]
 
 
-def tuned(target: Target) -> list[ModulePass]:
-    """What puts schedules that tuning has found beside their functions, where there are records of any."""
+def schedules_beside(target: Target) -> list[ModulePass]:
+    """What puts schedules beside their functions: those of users' and packages' rules, if there are any, and those that
+    tuning has found, where there are records."""
     from ..transforms.tir.attach_tuned_schedules import AttachTunedSchedulesPass
+    from .relay_to_tir.attach_schedules import AttachSchedulesPass
+    from .relay_to_tir.schedules import rules
 
-    if target.is_gpu or PassContext.current().get_config(TUNING_RECORDS, None) is None:
-        return []
-    return [AttachTunedSchedulesPass(target=target.name())]
+    passes: list[ModulePass] = []
+    if rules():
+        passes.append(AttachSchedulesPass(target=str(target.processor), gpu_target=_gpu_text(target)))
+    if not target.is_gpu and PassContext.current().get_config(TUNING_RECORDS, None) is not None:
+        passes.append(AttachTunedSchedulesPass(target=target.name()))
+    return passes
+
+
+def _gpu_text(target: Target) -> str | None:
+    return None if target.gpu is None else str(replace(target.gpu, host=None))
 
 
 def gpu_passes(phase: str, gpu: Target) -> list[ModulePass]:

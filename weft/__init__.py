@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from . import graph_executor as graph_executor
     from . import instrument as instrument
     from . import relay as relay
+    from . import schedules as schedules
     from . import strategies as strategies
     from . import targets as targets
     from . import te as te

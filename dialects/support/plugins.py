@@ -7,6 +7,7 @@
 | `weft.backends`  | a `weft.Backend`: a compiler for parts of graphs                            |
 | `weft.functions` | a Python function that compiled code calls by the entry's name             |
 | `weft.strategies` | a list of `weft.strategies.Implementation`, and functions that lower       |
+| `weft.schedules` | a list of `weft.schedules.ScheduleRule`                                     |
 | `weft.targets` | a list of `weft.targets.TargetKind`, and of mappings from tags to targets     |
 
 What cannot be loaded, be it a whole plug-in or one dialect or pass of it, is warned about, once, and done without: it
@@ -35,8 +36,9 @@ IMPORTERS = "weft.importers"
 BACKENDS = "weft.backends"
 FUNCTIONS = "weft.functions"
 STRATEGIES = "weft.strategies"
+SCHEDULES = "weft.schedules"
 TARGETS = "weft.targets"
-GROUPS = (UNIVERSES, IMPORTERS, BACKENDS, FUNCTIONS, STRATEGIES, TARGETS)
+GROUPS = (UNIVERSES, IMPORTERS, BACKENDS, FUNCTIONS, STRATEGIES, SCHEDULES, TARGETS)
 T = TypeVar("T")
 
 _authors: set[str] = set()
@@ -112,6 +114,11 @@ def backends() -> Iterator[tuple[str, object]]:
 def strategies() -> Iterator[tuple[str, object]]:
     """What the entry points for strategies name, each with its title."""
     return ((_title(entry), value) for entry, value in _loaded(STRATEGIES))
+
+
+def schedules() -> Iterator[tuple[str, object]]:
+    """What the entry points for schedule rules name, each with its title."""
+    return ((_title(entry), value) for entry, value in _loaded(SCHEDULES))
 
 
 def targets() -> Iterator[tuple[str, object]]:

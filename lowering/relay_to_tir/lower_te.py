@@ -109,9 +109,8 @@ class LowerTEPass(ModulePass):
             return [_named(given, function)]
         chosen = strategies.Chosen(target, self.name)
         prim_func = lower_at(function, None, compute=chosen.compute)[0]
-        if (schedule := strategies.scheduled(prim_func, chosen)) is None:
+        if (sequence := strategies.scheduled(prim_func, chosen)) is None:
             return [prim_func]
-        sequence = schedule.trace.op.clone()
         sequence.properties["function"] = SymbolRefAttr(function.sym_name.data)
         return [prim_func, sequence]
 

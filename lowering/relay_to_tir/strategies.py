@@ -20,13 +20,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
 
 from ...dialects import te
 from ...dialects.relay import Relay
 from ...dialects.relay.base import RelayOp, flatten_types
 from ...dialects.relay.computing import compute_results
 from ...dialects.relay.core import FuncOp
+from ...dialects.schedule.core import SequenceOp
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ...dialects.support.plugins import note_change, warn
@@ -82,14 +83,21 @@ class Implementation:
 
     def refusal(self, op: RelayOp, target: Target) -> str | None:
         """Why it is not for an operation on a target."""
-        kinds = (self.target,) if isinstance(self.target, str) else self.target
-        if kinds is not None and not {target.kind, *target.keys}.intersection(kinds):
-            return f"it is for {' and '.join(kinds)}, and this is {target.kind}"
-        if self.features and (missing := sorted(set(self.features) - set(target.platform().features))):
-            return f"the processor has no {', '.join(missing)}"
+        if (refusal := refusal_of_target(target, self.target, self.features)) is not None:
+            return refusal
         if self.when is not None and not self.when(op, target):
             return "its condition does not hold"
         return None
+
+
+def refusal_of_target(target: Target, wanted: str | tuple[str, ...] | None, features: Sequence[str] = ()) -> str | None:
+    """Why what is for targets of the kinds or keys `wanted`, with these features, is not for a target."""
+    kinds = (wanted,) if isinstance(wanted, str) else wanted
+    if kinds is not None and not {target.kind, *target.keys}.intersection(kinds):
+        return f"it is for {' and '.join(kinds)}, and this is {target.kind}"
+    if features and (missing := sorted(set(features) - set(target.platform().features))):
+        return f"the processor has no {', '.join(missing)}"
+    return None
 
 
 @dataclass
@@ -261,8 +269,8 @@ class Chosen:
             remarks.missed(self.pass_name, op, f"'{each.name}' of priority {each.priority} is not taken: {refusal}")
 
 
-def scheduled(func: PrimFuncOp, chosen: Chosen) -> Schedule | None:
-    """The schedule of the implementation of the highest priority that has one, applied to a copy of a function.
+def scheduled(func: PrimFuncOp, chosen: Chosen) -> SequenceOp | None:
+    """What the schedule of the implementation of the highest priority that has one does to a copy of a function.
 
     Raises:
         Diagnostic: it does not apply.
@@ -275,14 +283,14 @@ def scheduled(func: PrimFuncOp, chosen: Chosen) -> Schedule | None:
 
     implementation, op = max(chosen.schedules, key=lambda pair: pair[0].priority)
     assert implementation.schedule is not None
-    copy = clone(func)
-    ModuleOp([copy])
-    schedule = Schedule.on(copy, f"{func.sym_name.data}_{implementation.name}")
+    schedule = Schedule(ModuleOp([clone(func)]))
     try:
         implementation.schedule(schedule)
     except ScheduleError as error:
         raise Diagnostic.at(op, f"the schedule of '{implementation.name}' does not apply: {error.message}") from error
-    return schedule
+    sequence = schedule.trace.op.clone()
+    sequence.properties["sym_name"] = StringAttr(f"{func.sym_name.data}_{implementation.name}")
+    return sequence
 
 
 def lowered_by_hand(function: FuncOp, target: Target, pass_name: str) -> PrimFuncOp | None:

@@ -13,6 +13,7 @@ from xdsl.utils.hints import isa
 from ..dialects.relay.base import is_static
 from ..dialects.relay.calls import CallLoweredOp
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp
+from ..dialects.schedule.core import SequenceOp
 from ..dialects.support.dtypes import byte_width
 from ..dialects.tir.core import PrimFuncOp
 from ..lowering.compiler import compile_graph, lower
@@ -73,6 +74,7 @@ def extract_tasks(module: ModuleOp, target: Target, start: str, threads: int | N
     """
     lower(module, target, "tir", start)
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, PrimFuncOp)}
+    scheduled = {op.function_name for op in module.ops if isinstance(op, SequenceOp)}
     calls: dict[str, list[CallLoweredOp]] = {}
     for op in walk(module):
         if isinstance(op, CallLoweredOp):
@@ -85,7 +87,8 @@ def extract_tasks(module: ModuleOp, target: Target, start: str, threads: int | N
         spent[step.kernel] = spent.get(step.kernel, 0.0) + step.us
     found = Tasks([], us=profile.total_us)
     for name, function in functions.items():
-        if (why := _why_not(function, calls.get(name, ()))) is not None:
+        why = "it has a schedule of its own" if name in scheduled else _why_not(function, calls.get(name, ()))
+        if why is not None:
             found.left_out[name] = why
             continue
         call, us = calls[name][0], spent.get(name, 0.0)

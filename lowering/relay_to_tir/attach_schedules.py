@@ -1,0 +1,79 @@
+"""Put schedules that the rules of users and installed packages make beside the functions that they are for.
+
+Each function without a schedule is shown to the rules of `weft.schedules`, those of the highest priority first; what
+the first that takes it did is written down as a `schedule.sequence`, and applied by `apply-schedule`: it can be read
+and changed in between.
+
+Before -> after, with a rule `rows`:
+
+```mlir
+tir.prim_func @fused_nn_softmax(...) { ... }
+
+tir.prim_func @fused_nn_softmax(...) { ... }
+schedule.sequence @fused_nn_softmax_rows on @fused_nn_softmax { ... }
+```
+
+Does not: schedule what no rule takes, which `schedule-rules` does afterwards, nor functions with a schedule beside
+them, such as that of an operator's implementation (`weft.strategies`), or with loops that are scheduled already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+
+from ...dialects.schedule.core import SequenceOp
+from ...dialects.tir.core import ForKind, ForOp, PrimFuncOp
+from ...dialects.tir.functions import TARGET
+from ...transforms.infra import ModulePass
+from ...transforms.infra.execution import report_changed
+from ...transforms.infra.parts import symbol_name
+from .schedules import rules
+
+
+@dataclass(frozen=True)
+class AttachSchedulesPass(ModulePass):
+    """Ask the schedule rules of users and packages for each function. `target` and `gpu-target` are what they are asked
+    for: this machine, unless given."""
+
+    name = "attach-schedules"
+
+    target: str | None = None
+    gpu_target: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """
+        Raises:
+            Diagnostic: what a rule does to a function that it takes does not apply.
+        """
+        report_changed(False)
+        known = rules()
+        if not known:
+            return
+        from ..machine.target import Target
+
+        processor = Target.parse(self.target or "llvm")
+        taken = {symbol_name(each) for each in op.ops}
+        named = {each.function_name for each in op.ops if isinstance(each, SequenceOp)}
+        for func in [each for each in op.ops if isinstance(each, PrimFuncOp) and each.sym_name.data not in named]:
+            if any(loop.for_kind != ForKind.SERIAL for loop in func.walk() if isinstance(loop, ForOp)):
+                continue
+            on_gpu = func.attributes.get(TARGET) is not None
+            target = Target.parse(self.gpu_target or "cuda") if on_gpu else processor
+            made = (
+                (rule, schedule) for rule in known if (schedule := rule.schedule(func, target, self.name)) is not None
+            )
+            if (first := next(made, None)) is None:
+                continue
+            rule, schedule = first
+            sequence = schedule.trace.op.clone()
+            name = f"{func.sym_name.data}_{rule.name}"
+            symbol = next(each for n in count() if (each := f"{name}{f'_{n}' if n else ''}") not in taken)
+            taken.add(symbol)
+            sequence.properties["sym_name"] = StringAttr(symbol)
+            sequence.properties["function"] = SymbolRefAttr(func.sym_name.data)
+            op.body.block.insert_op_after(sequence, func)
+            report_changed(True)
