@@ -10,11 +10,13 @@ MEMORY = "memory.svg"
 """The format that draws planned memory."""
 GRAPH_JSON = "graph-json"
 """The format of TVM's graph executor."""
+DOT = "dot"
+"""The language of Graphviz, which draws graphs."""
 
 
 def emit(module: ModuleOp, format: str, target: str) -> bytes:
-    """`module` in a format of `lowering.emit`, which are LLVM IR, assembly, object code and C; TVM's graph JSON; or a
-    picture of its memory.
+    """`module` in a format of `lowering.emit`, which are LLVM IR, assembly, object code and C; TVM's graph JSON; a
+    graph for Graphviz; or a picture of its memory.
 
     Raises:
         UsageError: there is no such format, or the target is malformed.
@@ -23,10 +25,14 @@ def emit(module: ModuleOp, format: str, target: str) -> bytes:
     from ..lowering.machine.emit import FORMATS
     from ..lowering.machine.emit import emit as emit_format
 
-    formats = ("mlir", *FORMATS, GRAPH_JSON, MEMORY)
+    formats = ("mlir", *FORMATS, DOT, GRAPH_JSON, MEMORY)
     if format not in formats:
         hint = did_you_mean(format, formats) or f"the formats are: {', '.join(formats)}"
         raise UsageError(f"there is no format '{format}'", Place("--emit"), hint=hint)
+    if format == DOT:
+        from .dot import dot
+
+        return dot(module).encode()
     if format == MEMORY:
         from ..transforms.mem.drawing import memory_svg
 

@@ -167,7 +167,7 @@ def _add_input_and_output(group: argparse._ArgumentGroup) -> None:  # pyright: i
         default="mlir",
         metavar="FORMAT",
         help="what to write: mlir (default), llvm, asm or obj from the llvm dialect, c from loops, graph-json (TVM's) "
-        "from fuse, or memory.svg of a planned graph",
+        "from fuse, memory.svg of a planned graph, or dot (Graphviz's) of any module",
     )
     add("--split-input-file", action="store_true", help="the input is several modules, with lines '// -----' between")
     add(
