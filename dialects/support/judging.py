@@ -124,12 +124,13 @@ class Looks:
 
     def _seen(self, op: Operation) -> tuple[object, ...]:
         number = self._by_id
+        properties, attributes = op.properties, op.attributes
         return (
             type(op),
-            tuple([number[id(operand.type)] for operand in op.operands]),
-            tuple([number[id(result.type)] for result in op.results]),
-            tuple([(name, number[id(value)]) for name, value in op.properties.items()]) if op.properties else (),
-            tuple([(name, number[id(value)]) for name, value in op.attributes.items()]) if op.attributes else (),
+            tuple([number[id(value._type)] for value in op._operands]),  # pyright: ignore[reportPrivateUsage]
+            tuple([number[id(value._type)] for value in op.results]),  # pyright: ignore[reportPrivateUsage]
+            (*properties, *[number[id(value)] for value in properties.values()]) if properties else (),
+            (*attributes, *[number[id(value)] for value in attributes.values()]) if attributes else (),
             tuple([self._arguments(region.blocks) for region in op.regions]) if op.regions else (),
             self._arguments(op.successors) if op.successor_uses else (),
         )
@@ -188,13 +189,16 @@ def judge(op: Operation, looks: Looks) -> None:
         VerifyException, Diagnostic: the operation is wrong.
     """
     kind = type(op)
-    judge = looks.judges.get(kind)
-    if judge is None:
-        judge = _judges.get(kind)
-        if judge is None or judge.verify is not kind.verify_ or judge.traits is not kind.traits.traits:
-            judge = _judges[kind] = _judge_of(kind)
-        looks.judges[kind] = judge
+    if (judge := looks.judges.get(kind)) is None:
+        judge = looks.judges[kind] = _up_to_date(kind)
     judge(op, looks)
+
+
+def _up_to_date(kind: type[Operation]) -> Judge:
+    judge = _judges.get(kind)
+    if judge is None or judge.verify is not kind.verify_ or judge.traits is not kind.traits.traits:
+        judge = _judges[kind] = _judge_of(kind)
+    return judge
 
 
 def _judge_of(kind: type[Operation]) -> Judge:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
@@ -41,9 +41,18 @@ def find_failures(module: ModuleOp) -> list[Diagnostic]:
     seen = dominance.seen
     looks = Looks()
     for index, op in enumerate(ops):
-        if (failure := _check_operands(op, dominance)) is not None:
-            failures[index] = failure
-            _mark(op, bad)
+        block = op.parent
+        for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
+            # The common case: an operation before this one in its block, or an argument of that.
+            if type(operand) is OpResult:
+                if operand.op.parent is block and id(operand.op) in seen:
+                    continue
+            elif type(operand) is BlockArgument and operand.block is block:
+                continue
+            if (failure := _check_operands(op, dominance)) is not None:
+                failures[index] = failure
+                _mark(op, bad)
+            break
         seen.add(id(op))
     for index in range(len(ops) - 1, -1, -1):
         op = ops[index]
@@ -277,7 +286,7 @@ def _check_operands(op: Operation, dominance: Dominance) -> Diagnostic | None:
             name = f"'%{operand.name_hint}'" if operand.name_hint else "a value"
             return Diagnostic.at(op, f"uses {name}, which is not defined where it stands")
         if owner is block or (id(owner) in seen and owner.parent is block):
-            continue  # the common case
+            continue
         if dominance.holds(operand, op):
             continue
         name = f"'%{operand.name_hint}'" if operand.name_hint else "a value"

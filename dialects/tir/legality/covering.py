@@ -17,17 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..affine import Range, linear, substitute
+from ..affine import MAX_REMEMBERED, Range, linear, substitute
 from ..analyzer import Analyzer, IntExpr, const, dim, from_affine, sym
 from ..analyzer import substitute as replaced
 from ..blocks import BlockOp
 from ..buffers import shape_of
 from ..loops import ForOp, enclosing_loops, loop_range
-from ..symbols import as_affine, assumed_around, dimension, symbols_in
+from ..symbols import Extent, as_affine, assumed_around, dimension, symbols_in
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,10 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
     reader = [dimension(numbers[v]) for v in read.block.loop_vars]
     writer = [dimension(numbers[v]) for v in write.block.loop_vars]
     holding = [substitute(c, reader) for c in read.block.conditions]
-    analyzer = _facts(around, holding, read.block)
+    given = tuple([(loop.start, loop.size) for loop in around]), (*assumed_around(read.block), *holding)
+    plain = _analyzer_of(given)
+    learns = bool(known) or read.index is None or any(loop.is_symbolic for loop in own)
+    analyzer = _facts(given) if learns else plain
     if read.index is None:
         wanted = [dim(len(around) + d) for d in range(rank)]
         for each, extent in zip(wanted, shape_of(read.buffer), strict=True):
@@ -89,31 +93,48 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
             analyzer.assume(each >= 0, each < from_affine(size))
     else:
         wanted = [from_affine(substitute(e, reader)) for e in read.index]
-    analyzer.assume(*known)
+    if known:
+        analyzer.assume(*known)
     digits = _Digits(analyzer, {numbers[loop.var]: loop for loop in own})
     ranges = {dimension(numbers[loop.var]): loop_range(loop.var) for loop in (*around, *own)}
     written = [substitute(e, writer) for e in write.index]
     if not all(digits.solve(e, each, ranges) for e, each in zip(written, wanted, strict=True)):
         return None
     values = digits.values()
-    plain = _facts(around, holding, read.block)  # `known` conditions would hide which digits are of one number
     for condition in write.block.conditions:
+        # `known` conditions would hide which digits are of one number
         needed = plain.simplify(replaced(from_affine(substitute(condition, writer)), values))
         if not any(analyzer.can_prove(needed >= from_affine(c)) for c in holding):
             digits.need(needed)
     return digits.unproved
 
 
-def _facts(loops: Sequence[ForOp], conditions: Sequence[AffineExpr], block: BlockOp) -> Analyzer:
-    """What is known where `block` runs, in `loops`."""
+_Facts = tuple[tuple[tuple[int, Extent], ...], tuple[AffineExpr, ...]]
+"""The first value and the size of each loop, by the number of its dimension, and what is not negative."""
+
+
+def _facts(given: _Facts) -> Analyzer:
+    """What is known where a block runs."""
     analyzer = Analyzer()
-    sizes = [as_affine(loop.size) for loop in loops]
-    assumed = [*assumed_around(block), *conditions]
-    _assume_symbols(analyzer, [*sizes, *assumed])
-    for number, (loop, size) in enumerate(zip(loops, sizes, strict=True)):
-        analyzer.assume(dim(number) >= loop.start, dim(number) < from_affine(size) + loop.start)
-    analyzer.assume(*(from_affine(expr) >= 0 for expr in assumed))
+    loops, conditions = given
+    sizes = [as_affine(size) for _, size in loops]
+    _assume_symbols(analyzer, [*sizes, *conditions])
+    for number, ((start, _), size) in enumerate(zip(loops, sizes, strict=True)):
+        analyzer.assume(dim(number) >= start, dim(number) < from_affine(size) + start)
+    analyzer.assume(*(from_affine(expr) >= 0 for expr in conditions))
     return analyzer
+
+
+_made = lru_cache(maxsize=1 << 8)(_facts)
+
+
+def _analyzer_of(given: _Facts) -> Analyzer:
+    """What knows all that is known where a block runs: one for equal facts, so that it remembers its answers, and is
+    told nothing more."""
+    known = _made(given)
+    if known.remembered > MAX_REMEMBERED:
+        known.forget()
+    return known
 
 
 def _assume_symbols(analyzer: Analyzer, exprs: Iterable[AffineExpr]) -> None:
