@@ -1,9 +1,9 @@
 """The compiler driver: a Relay module in, object code and constants out.
 
 Compiling is running the pipeline of the phases (`phases`), by the rules of the current `PassContext` as any pass, with
-a sink behind it: kernels come out of it one at a time and are handed to the code generator as soon as they are ready.
-Where there are several, other processes lower and compile them (`kernel_memo`); where somebody looks on, each is
-lowered here, and LLVM compiles it in another process while the next is being lowered.
+a sink behind it: kernels come out of it one at a time and are handed to the code generator as soon as they are ready,
+but for those that are like one before them up to numbers (`llvm_ir/alike`). Where there are several, other processes
+lower them (`kernel_memo`), and LLVM compiles them in other processes.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from .entry.add_entry_point import GRAPH
 from .graph_to_memory.signature import read_signature
 from .hosted_steps import HostedProgram, erase_hosted, read_hosted
 from .kernel_memo import KernelMemo, kernel_memo
+from .llvm_ir.alike import Alike
 from .llvm_ir.module import emit_llvm_ir
 from .loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
 from .loops_to_llvm.symbols import CONSTANT_TYPES, CONSTANT_VALUES
@@ -116,6 +117,7 @@ def compile_graph(
             verify(module)
     facts: list[_Facts] = []
     names: list[str] = []
+    keys: list[str] = []
     tables: list[StepTable] = []
     hosted: list[HostedProgram] = []
     sources: list[str] = []
@@ -137,21 +139,23 @@ def compile_graph(
     ):
 
         def memo(passes: str) -> KernelMemo | None:
-            if (made := kernel_memo(target, passes, reuse, _unit_text, pool)) is not None:
+            if (made := kernel_memo(target, passes, take, kernels.finish, _unit_text, pool)) is not None:
                 memos.append(made)
             return made
 
-        def begin() -> None:  # not before the first kernel is there: workers are forked then
-            if not names:
+        def compile(key: str, text: str) -> None:
+            if not keys:  # not before the first kernel is there: workers are forked then
                 pool.submit(POOL, pool_text(processor.resolved().triple))
+            keys.append(key)
+            pool.submit(key, text)
 
-        def reuse(kernel: str, text: str, compiled: bytes | None = None) -> None:
-            begin()
+        kernels = Alike(compile)
+
+        def take(kernel: str, text: str) -> None:
             names.append(kernel)
-            pool.submit(kernel, text, compiled)
+            kernels.take(kernel, text)
 
         def submit(kernel: str | None, module: ModuleOp) -> None:
-            begin()
             if kernel is not None and is_device_code(module):
                 graphics.append(device_code(kernel, module, target.gpu or Target.parse("cuda"), codegen_level))
                 return
@@ -160,13 +164,15 @@ def compile_graph(
                 facts.append(
                     _Facts(*_signature(module), _constants(module), *read_checks(attributes), *_sizes(attributes))
                 )
-            elif kernel is not None:
-                names.append(kernel)
             if kernel is None:
                 sources.extend(op.text.data for op in module.ops if isinstance(op, SourceOp))
             with timed("LLVM IR"):
                 text = _unit_text(module)
-            pool.submit(MAIN if kernel is None else kernel, text)
+            if kernel is not None:
+                take(kernel, text)
+            else:
+                kernels.finish()
+                compile(MAIN, text)
             for each in memos:
                 each.written(kernel or MAIN, text)
 
@@ -177,7 +183,7 @@ def compile_graph(
             required = PassContext.current().required_pass
             run(pipeline(target, start, required=required, observer=observe, sink=submit, memo=memo), module)
         with timed("code generation"):
-            objects = tuple(pool.result(name) for name in [*names, MAIN, POOL])
+            objects = tuple(pool.result(name) for name in [*keys, POOL])
     objects += _compiled_sources(sources, target, codegen_level)
     if counted is not None:
         pool.counts.known = sum(each.found for each in memos)
@@ -255,11 +261,21 @@ class _Facts:
 
 
 def code_units(module: ModuleOp) -> list[tuple[str | None, str]]:
-    """What the code generator is given for a module of phase `llvm`: the LLVM IR of each kernel by its name, and last
-    that of the rest, which has none. Byte for byte what was compiled, if this is what compiling has made."""
-    texts: list[tuple[str | None, str]] = []
-    _submit_parts(module.clone(), lambda name, part: texts.append((name, _unit_text(part))))
-    return texts
+    """What the code generator is given for a module of phase `llvm`: the LLVM IR of each kernel by its name, that of
+    what kernels have in common by names of its own, and last that of the rest, which has none. Byte for byte what was
+    compiled, if this is what compiling has made."""
+    units: list[tuple[str | None, str]] = []
+    kernels = Alike(lambda name, text: units.append((name, text)))
+
+    def take(name: str | None, part: ModuleOp) -> None:
+        if name is None:
+            kernels.finish()
+            units.append((None, _unit_text(part)))
+        else:
+            kernels.take(name, _unit_text(part))
+
+    _submit_parts(module.clone(), take)
+    return units
 
 
 def _submit_parts(module: ModuleOp, sink: Sink) -> None:

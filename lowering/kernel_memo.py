@@ -7,9 +7,9 @@ kernel (the declaration of its `func.func`), how it is linked (that of its `llvm
 the object code is found in turn (`machine/kernel_cache.py`). So what a compilation submits is the same, byte for byte,
 whether it was lowered or found. On disk a kernel is known by the compiler that lowered it as well (`kept_kernels`).
 
-Kernels that are not known are lowered, and compiled, by worker processes where there are several kernels and several
-processors. A worker is forked when all kernels stand ready, so it has them already, and does with one just what would
-be done here; what it sends is what is kept of a kernel, and the object code. What it cannot do, because there is an
+Kernels that are not known are lowered by worker processes where there are several kernels and several processors. A
+worker is forked when all kernels stand ready, so it has them already, and does with one just what would be done here;
+what it sends is what is kept of a kernel. What it cannot do, because there is an
 error or something to be told, is done once more here, where whoever is to hear of it does. Where a process has other
 threads, all is lowered here: a worker has what they held when it was forked, a module half imported, a lock that nobody
 will give back.
@@ -66,10 +66,6 @@ class Works(Protocol):
         """What came of a task."""
         ...
 
-    def compiled_now(self, text: str) -> bytes | None:
-        """The object code of a kernel, made in this process, unless it is kept."""
-        ...
-
     @property
     def is_there(self) -> bool:
         """Whether anything is kept."""
@@ -84,12 +80,6 @@ class Works(Protocol):
         ...
 
 
-class Submit(Protocol):
-    """Takes a kernel that did not have to be lowered here."""
-
-    def __call__(self, kernel: str, text: str, compiled: bytes | None = None) -> None: ...
-
-
 class KernelMemo:
     """What one compilation finds in `LOWERED`, on disk and with worker processes, and leaves there: see
     `infra.apart.Memo`.
@@ -97,13 +87,22 @@ class KernelMemo:
     Args:
         rules: all that the lowering of a kernel depends on beside its function.
         submit: takes the name and the LLVM IR of a kernel that was found.
+        finish: is told when all kernels are through.
         write: the LLVM IR of a kernel's module in the llvm dialect.
         works: who else lowers kernels, and where they are kept for other processes.
     """
 
-    def __init__(self, rules: str, submit: Submit, write: Callable[[ModuleOp], str], works: Works | None = None):
+    def __init__(
+        self,
+        rules: str,
+        submit: Callable[[str, str], None],
+        finish: Callable[[], None],
+        write: Callable[[ModuleOp], str],
+        works: Works | None = None,
+    ):
         self.rules = rules
         self._submit = submit
+        self.finish = finish
         self._write = write
         self._works = works
         self._keys: dict[str, str] = {}
@@ -132,31 +131,31 @@ class KernelMemo:
         """The declarations of a kernel that was lowered before, or elsewhere, and is submitted. `taken` are the names
         and texts of private symbols of the kernels before it, which are told apart by their names in the module as a
         whole."""
-        kernel, compiled, kept = self._known.pop(part.name, None), None, None
+        kernel, kept = self._known.pop(part.name, None), None
         known = kernel is not None
         if part.name in self._elsewhere:
-            kernel, compiled, kept = self._done(part)
+            kernel, kept = self._done(part)
         if kernel is None or any(taken.get(name, text) != text for name, text in kernel.private):
             return None
         taken.update(kernel.private)
         self.found += known
         key = self._keys.pop(part.name)
-        self._submit(part.name, kernel.text, compiled)
+        self._submit(part.name, kernel.text)
         if not known and CHECKS not in kernel.declaration.attributes:
             LOWERED.put(key, kernel)
             self._to_shelf(key, kept)
         return kernel.declaration.clone(), kernel.linked.clone()
 
-    def _done(self, part: Part) -> tuple[LoweredKernel | None, bytes | None, bytes | None]:
-        """What another process has made of a kernel: the kernel, its object code, and what is kept of it on disk."""
+    def _done(self, part: Part) -> tuple[LoweredKernel | None, bytes | None]:
+        """What another process has made of a kernel: the kernel, and what is kept of it on disk."""
         assert self._works is not None
         if (data := self._works.done(part.name)) is None:
-            return None, None, None
-        kernel, compiled, kept = pickle.loads(data)
-        return received(kernel, part.function.location), compiled, kept
+            return None, None
+        kernel, kept = pickle.loads(data)
+        return received(kernel, part.function.location), kept
 
     def _lower(self, part: Part, through: Callable[[Part], None]) -> bytes | None:
-        """Lower and compile a kernel, for another process; nothing where that one has to do it."""
+        """Lower a kernel, for another process; nothing where that one has to do it."""
         told: list[Diagnostic] = []
         try:
             with handled_by(told.append), warnings.catch_warnings(record=True) as warned:
@@ -164,11 +163,11 @@ class KernelMemo:
                 if not isinstance(part.function, llvm.FuncOp) or not isinstance(part.placeholder, func.FuncOp):
                     return None
                 linked, private = declared(part.function), _private(part)
-                assert isinstance(linked, llvm.FuncOp) and self._works is not None
+                assert isinstance(linked, llvm.FuncOp)
                 kernel = LoweredKernel(part.placeholder, linked, self._write(part.module), private)
                 if told or warned:
                     return None
-                return pickle.dumps((sent(kernel), self._works.compiled_now(kernel.text), self._for_shelf(kernel)))
+                return pickle.dumps((sent(kernel), self._for_shelf(kernel)))
         except Exception:  # it is raised again by the process that does it over
             return None
 
@@ -228,7 +227,12 @@ def _place(key: str, compiler: str) -> str:
 
 
 def kernel_memo(
-    target: Target, passes: str, submit: Submit, write: Callable[[ModuleOp], str], works: Works | None = None
+    target: Target,
+    passes: str,
+    submit: Callable[[str, str], None],
+    finish: Callable[[], None],
+    write: Callable[[ModuleOp], str],
+    works: Works | None = None,
 ) -> KernelMemo | None:
     """The memo of a compilation by the current `PassContext`; none where every kernel is to be lowered.
 
@@ -254,4 +258,4 @@ def kernel_memo(
         config,
         TensorIntrin.foreign(),
     )
-    return KernelMemo(repr(rules), submit, write, works)
+    return KernelMemo(repr(rules), submit, finish, write, works)

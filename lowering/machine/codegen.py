@@ -9,7 +9,7 @@ workers:
         objects = pool.result("k0")
 
 Workers are forked when there is the first module to compile; or before, with tasks that they are to do by name, which
-may be to make a module as well as its code.
+may be to make a module.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ class CodegenPool:
         except BrokenProcessPool:
             raise _died(name) from None
 
-    def submit(self, key: str, text: str, compiled: bytes | None = None) -> None:
-        """Have a module compiled, the text of LLVM IR; or take what it was `compiled` to.
+    def submit(self, key: str, text: str) -> None:
+        """Have a module compiled, the text of LLVM IR.
 
         Raises:
             ValueError: another module has this key.
@@ -146,9 +146,6 @@ class CodegenPool:
             self._objects[content] = cached
             return
         self.counts.compiled += 1
-        if compiled is not None:
-            self._keep(content, compiled)
-            return
         self._texts[content] = text
         self.start()
         if self._workers is not None:
@@ -156,16 +153,6 @@ class CodegenPool:
                 self._running[content] = self._workers.pool.submit(compile_module, text, self._target, self._opt_level)
             except BrokenProcessPool:
                 raise _died(key) from None
-
-    def compiled_now(self, text: str) -> bytes | None:
-        """A module compiled in this process, which is a worker; none where it is kept.
-
-        Raises:
-            CodegenError: LLVM does not accept the module.
-        """
-        if self._kept(KernelCache.key(text, self._target, self._opt_level)) is not None:
-            return None
-        return compile_module(text, self._target, self._opt_level)
 
     @property
     def is_there(self) -> bool:

@@ -44,6 +44,10 @@ class Memo(Protocol):
         """Told of a part that has gone through, before the sink is."""
         ...
 
+    def finish(self) -> None:
+        """Told that all parts are through, before the rest is begun."""
+        ...
+
 
 class Apart(Sequential):
     """Runs `each` on the parts of a module, one after the other, then `rest` on the rest of it."""
@@ -91,6 +95,8 @@ class Apart(Sequential):
                 ready.append(part)
             else:
                 self.sink(part.name, part.module)
+        if self.memo is not None:
+            self.memo.finish()
         run(self.rest, op, ctx)
         _declare_as_they_are(op, declarations)
         if self.sink is None:
