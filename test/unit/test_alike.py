@@ -106,7 +106,9 @@ def test_kernels_that_differ_in_many_numbers_are_compiled_as_they_stand() -> Non
 
 def test_a_name_that_begins_another_is_told_from_it() -> None:
     """`@k_1` stands in no other kernel's text for `@k_10`."""
-    texts = {name: kernel(name, n) + f"declare void @{name}0()\n" for name, n in (("k_1", 10), ("k_2", 20), ("k_3", 30))}
+    texts = {
+        name: kernel(name, n) + f"declare void @{name}0()\n" for name, n in (("k_1", 10), ("k_2", 20), ("k_3", 30))
+    }
     assert units(texts) == texts
 
 

@@ -232,7 +232,7 @@ def known(text: str = GRAPH) -> int:
 def rules(target: str = "llvm -mcpu=native", passes: str = "schedule-rules", **context: Any) -> str | None:
     """What the lowering of a kernel depends on beside its function."""
     with weft.PassContext(**context):
-        memo = kernel_memo(Target.parse(target), passes, lambda kernel, text, compiled=None: None, str)
+        memo = kernel_memo(Target.parse(target), passes, lambda kernel, text: None, lambda: None, str)
     return None if memo is None else memo.rules
 
 
