@@ -1,5 +1,4 @@
-// RUN: weft-run %s --function '*' --compare interpreter --quiet --rtol 1e-3 --atol 1e-4 | filecheck %s
-// RUN: weft-run %s --function '*' --compare interpreter --quiet -O 1 --threads 2 --rtol 1e-3 --atol 1e-4 | filecheck %s
+// RUN: weft-run %s --function '*' --compare interpreter --quiet --threads 2 --rtol 1e-3 --atol 1e-4 | filecheck %s
 
 // Convolutions: strides, padding, dilation, groups, sizes that no tile divides. On the layouts that the compiler
 // chooses, and on those given.

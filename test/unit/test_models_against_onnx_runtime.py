@@ -84,11 +84,8 @@ MODELS: dict[str, Callable[[], ModelProto]] = {
     "parallel branches": of_parallel_branches,
     "grouped channels": of_grouped_channels,
     "a BERT encoder of two layers": lambda: transformer_encoder(layers=2, tokens=37, vocabulary=1000),
-    "a narrow BERT encoder": lambda: transformer_encoder(
-        layers=1, hidden=72, heads=3, tokens=17, batch=2, vocabulary=1000
-    ),
-    "an encoder whose rows and heads leave rests": lambda: transformer_encoder(
-        layers=1, hidden=96, heads=4, tokens=53, vocabulary=1000
+    "a batch for an encoder whose rows and heads leave rests": lambda: transformer_encoder(
+        layers=1, hidden=72, heads=3, tokens=53, batch=2, vocabulary=1000
     ),
     "a vision transformer of two layers": lambda: vision_transformer(layers=2, hidden=192, heads=3, pixels=112),
 }

@@ -80,11 +80,14 @@ WITH_MACHINE_CODE = 8
 rest are compiled by `make large`."""
 
 COMPOSED = {
-    "attention": 4, "linear_attention": 4, "flexattention": 4, "softmax_cross_entropy_loss": 3,
-    "negativeloglikelihoodloss": 3, "layernormalization": 3, "rmsnormalization": 3, "causal_conv_with_state": 3,
+    "attention": 8, "linear_attention": 6, "flexattention": 4, "softmax_cross_entropy_loss": 6,
+    "negativeloglikelihoodloss": 4, "layernormalization": 3, "rmsnormalization": 3, "causal_conv_with_state": 3,
+    "gru": 3, "lstm": 3, "rnn": 3, "lppool": 4, "qlinearmatmul": 2, "rotaryembedding": 3, "affinegrid": 2,
+    "pytorch-converted": 3, "pytorch-operator": 3,
 }  # fmt: skip
-"""Groups of many cases of one operator that the importer makes of others, which have cases of their own: one in so many
-is compiled, and the rest by `make large`."""
+"""Groups of many cases of one operator that the importer makes of others, and of models of old opsets that it makes the
+same of as of new ones; those have cases of their own, so that one in so many is compiled, and the rest by `make large`.
+"""
 
 
 def declined() -> dict[str, str]:

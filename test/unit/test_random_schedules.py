@@ -19,7 +19,7 @@ from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.te.evaluate import evaluate
 from weft.transforms.tir.schedule.errors import ScheduleError
 
-SEEDS = int(os.environ.get("WEFT_RANDOM_SCHEDULES", "40"))
+SEEDS = int(os.environ.get("WEFT_RANDOM_SCHEDULES", "20"))
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
