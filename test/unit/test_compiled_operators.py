@@ -35,7 +35,9 @@ their machine code is held against the same definitions."""
 
 def run_elsewhere() -> set[str]:
     """The operators of `ELEMENTWISE`."""
-    return {name for file in ELEMENTWISE for name in re.findall(r"= (relay\.[\w.]+)", (RUN / f"{file}.mlir").read_text())}
+    return {
+        name for file in ELEMENTWISE for name in re.findall(r"= (relay\.[\w.]+)", (RUN / f"{file}.mlir").read_text())
+    }
 
 
 EXAMPLES = [example for example in COMPILED if example.op_type.name not in run_elsewhere()]

@@ -1,7 +1,8 @@
 """ONNX's own backend tests, run by machine code through `weft.frontend.onnx_backend`.
 
-Category Real: the nine light_* models of the onnx wheel against their recorded outputs; all but one of them are left to
-`make large`, as smaller networks of their kinds, with random weights, stand in test_models_against_onnx_runtime.py.
+Category Real: the nine light_* models of the onnx wheel against their recorded outputs. They are left to `make large`:
+smaller networks of their kinds, with random weights, stand in test_models_against_onnx_runtime.py, and test_examples.py
+runs one of them with random weights.
 Categories PyTorchConverted and PyTorchOperator: some models of one layer that PyTorch exported; test_onnx_nodes.py runs
 them all.
 """
@@ -22,8 +23,8 @@ from onnx import TensorProto, helper
 import weft.frontend.onnx_backend as backend
 from weft.dialects.support.diagnostics import Diagnostic
 
-LIGHT_MODELS = ("squeezenet",)
-LARGE_MODELS = (
+MODELS = (
+    "squeezenet",
     "bvlc_alexnet",
     "densenet121",
     "inception_v1",
@@ -49,8 +50,8 @@ def backend_tests() -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:  # node tests take ONNX seconds to make, and are not wanted
         patch.setattr(runner, "load_model_tests", partial(_unless_node, load))
         cases = runner.Runner(backend, __name__).test_cases  # pyright: ignore[reportArgumentType]
-    wanted = re.compile(f"test_({'|'.join((*LIGHT_MODELS, *LARGE_MODELS, *LAYERS))})_cpu")
-    large = {f"test_{name}_cpu" for name in LARGE_MODELS}
+    wanted = re.compile(f"test_({'|'.join((*MODELS, *LAYERS))})_cpu")
+    large = {f"test_{name}_cpu" for name in MODELS}
     for case in cases.values():
         for name in [name for name in vars(case) if name.startswith("test_")]:
             if not wanted.fullmatch(name):
@@ -76,8 +77,8 @@ def test_all_nine_light_models_and_the_layers_are_tested():
     classes: list[type] = [*_cases.values()]
     names = [name for case in classes for name in vars(case)]
     tests = {name for name in names if name.startswith("test_")}
-    assert tests == {f"test_{name}_cpu" for name in (*LIGHT_MODELS, *LARGE_MODELS, *LAYERS)}
-    assert len(LIGHT_MODELS) + len(LARGE_MODELS) == 9
+    assert tests == {f"test_{name}_cpu" for name in (*MODELS, *LAYERS)}
+    assert len(MODELS) == 9
 
 
 def test_only_the_cpu_is_a_supported_device():

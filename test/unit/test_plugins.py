@@ -3,9 +3,12 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
+from warm_tool import warm_tool
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,10 +70,31 @@ def plugin(folder: Path, text: str, value: str = "my_plugin:UNIVERSE") -> None:
     (info / "entry_points.txt").write_text(f"[xdsl.universe]\nmy-universe = {value}\n")
 
 
-def weft_opt(folder: Path, *arguments: str, text: str = "module {}") -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
-    command = [sys.executable, "-m", "weft.tools.weft_opt", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environment, input=text, capture_output=True, text=True, timeout=120)
+class WeftOpt(Protocol):
+    """`weft-opt`, which finds what is installed into a folder."""
+
+    def __call__(self, folder: Path, *arguments: str, text: str = "module {}") -> subprocess.CompletedProcess[str]: ...
+
+
+@pytest.fixture(scope="module")
+def weft_opt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WeftOpt]:
+    with warm_tool(tmp_path_factory.mktemp("streams")) as tool:
+
+        def run(folder: Path, *arguments: str, text: str = "module {}") -> subprocess.CompletedProcess[str]:
+            return tool(*arguments, path=[folder], text=text)
+
+        yield run
+
+
+def test_a_process_that_is_started_finds_a_plugin(tmp_path: Path) -> None:
+    """As those below do, which are forked."""
+    plugin(tmp_path, UNIVERSE)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-m", "weft.tools.weft_opt", "-p", "bad-pass"]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, input="module {}", capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 70 and "this is a mistake in my-plugin" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -83,14 +107,16 @@ def weft_opt(folder: Path, *arguments: str, text: str = "module {}") -> subproce
         ("", "no_module:UNIVERSE", "No module named 'no_module'"),
     ],
 )
-def test_a_broken_plugin_is_named_and_the_tool_goes_on(text: str, value: str, reason: str, tmp_path: Path) -> None:
+def test_a_broken_plugin_is_named_and_the_tool_goes_on(
+    text: str, value: str, reason: str, weft_opt: WeftOpt, tmp_path: Path
+) -> None:
     plugin(tmp_path, text, value)
     done = weft_opt(tmp_path)
     assert done.returncode == 0 and "builtin.module" in done.stdout
     assert "my-plugin: my-universe = " in done.stderr and "warning" in done.stderr and reason in done.stderr
 
 
-def test_a_crash_in_a_plugins_pass_is_blamed_on_the_plugin(tmp_path: Path) -> None:
+def test_a_crash_in_a_plugins_pass_is_blamed_on_the_plugin(weft_opt: WeftOpt, tmp_path: Path) -> None:
     plugin(tmp_path, UNIVERSE)
     done = weft_opt(tmp_path, "-p", "bad-pass")
     assert done.returncode == 70 and "mistake in Weft" not in done.stderr
@@ -106,7 +132,9 @@ def test_a_crash_in_a_plugins_pass_is_blamed_on_the_plugin(tmp_path: Path) -> No
         ("mine.idle", 1, "'mine.idle': cannot become a kernel: my_plugin.IdleOp lacks `compute`"),
     ],
 )
-def test_what_an_operator_of_a_plugin_lacks_is_said(op: str, code: int, message: str, tmp_path: Path) -> None:
+def test_what_an_operator_of_a_plugin_lacks_is_said(
+    op: str, code: int, message: str, weft_opt: WeftOpt, tmp_path: Path
+) -> None:
     plugin(tmp_path, UNIVERSE)
     done = weft_opt(tmp_path, "--compile-to=loops", text=MODULE.replace("OP", op))
     assert (done.returncode, message in done.stderr) == (code, True), done.stderr
@@ -125,7 +153,7 @@ UNIVERSE = Universe(""",
 )
 
 
-def test_a_pass_that_cannot_be_loaded_stops_only_who_asks_for_it(tmp_path: Path) -> None:
+def test_a_pass_that_cannot_be_loaded_stops_only_who_asks_for_it(weft_opt: WeftOpt, tmp_path: Path) -> None:
     plugin(tmp_path, HALF)
     relu = MODULE.replace("OP %x : (tensor<4xf32>) ->", "relay.nn.relu %x : tensor<4xf32> //")
     done = weft_opt(tmp_path, "--compile-to=loops", text=relu)
@@ -138,13 +166,15 @@ def test_a_pass_that_cannot_be_loaded_stops_only_who_asks_for_it(tmp_path: Path)
 
 
 @pytest.mark.parametrize("flag", ["--list-passes", "--show-dialects", "--explain=fuse-ops", "--help"])
-def test_what_is_shown_does_not_stop_at_a_plugin_that_is_half_there(flag: str, tmp_path: Path) -> None:
+def test_what_is_shown_does_not_stop_at_a_plugin_that_is_half_there(
+    flag: str, weft_opt: WeftOpt, tmp_path: Path
+) -> None:
     plugin(tmp_path, HALF)
     done = weft_opt(tmp_path, flag)
     assert done.returncode == 0, done.stderr
 
 
-def test_a_plugins_passes_are_listed_with_what_they_do(tmp_path: Path) -> None:
+def test_a_plugins_passes_are_listed_with_what_they_do(weft_opt: WeftOpt, tmp_path: Path) -> None:
     plugin(tmp_path, UNIVERSE)
     listed = weft_opt(tmp_path, "--list-passes").stdout
     assert "of plug-ins:\n  bad-pass  Does not work.\n" in listed, listed
@@ -161,7 +191,7 @@ def test_a_plugins_passes_are_listed_with_what_they_do(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_plugin_gets_wrong_does_not_stop_who_needs_none_of_it(
-    old: str, new: str, code: int, message: str, tmp_path: Path
+    old: str, new: str, code: int, message: str, weft_opt: WeftOpt, tmp_path: Path
 ) -> None:
     assert old in UNIVERSE
     plugin(tmp_path, UNIVERSE.replace(old, new))
@@ -185,7 +215,9 @@ def test_what_a_plugin_gets_wrong_does_not_stop_who_needs_none_of_it(
         ),
     ],
 )
-def test_what_a_plugin_gets_wrong_is_blamed_on_it(old: str, new: str, message: str, tmp_path: Path) -> None:
+def test_what_a_plugin_gets_wrong_is_blamed_on_it(
+    old: str, new: str, message: str, weft_opt: WeftOpt, tmp_path: Path
+) -> None:
     assert old in UNIVERSE
     plugin(tmp_path, UNIVERSE.replace(old, new))
     (tmp_path / "broken.py").write_text("\nhalf (\n")
