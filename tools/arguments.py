@@ -30,6 +30,21 @@ class ArgumentParser(argparse.ArgumentParser):
         raise UsageError(message, Place(self.prog), hint=hint)
 
 
+def tolerance(text: str) -> float:
+    """`1e-3`: what `--rtol` and `--atol` take.
+
+    Raises:
+        UsageError: it is no number, or one that no difference could be compared with.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise UsageError(f"'{text}' is no tolerance", hint="it is a number from 0 on, such as 1e-3")
+    return number
+
+
 def parse_shape(text: str) -> tuple[str, list[int]]:
     """`x=1x3x?` -> `("x", [1, 3, -1])`; `x=` is a scalar.
 

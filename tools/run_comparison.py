@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a user allows: `|a - b| <= atol + rtol * |b|` with `rtol`, in place of what the graph says; `atol` alone
-    beside it."""
+    """What a user allows: `|a - b| <= atol + rtol * |b|`, in place of all that the graph says; one that is not given
+    is 0 where the other is."""
 
     atol: float | None = None
     rtol: float | None = None
 
     def of(self, tolerance: Tolerance) -> Tolerance:
         """What is allowed where the graph says `tolerance`."""
-        if self.rtol is not None:
-            return Tolerance(self.rtol, absolute=self.atol or 0.0)
-        return tolerance if self.atol is None else replace(tolerance, absolute=self.atol)
+        if self.rtol is None and self.atol is None:
+            return tolerance
+        return Tolerance(self.rtol or 0.0, absolute=self.atol or 0.0)
 
 
 def compare(

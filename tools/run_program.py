@@ -86,7 +86,7 @@ class Program:
                 return open_peer(name, self.path, settings.threads or available_processors())
             case _:
                 hint = did_you_mean(name, REFERENCES) or f"they are: {', '.join(REFERENCES)}"
-                raise UsageError(f"there is no executor '{name}'", hint=hint)
+                raise UsageError(f"there is no executor '{name}'", Place("--compare"), hint=hint)
 
     def open_inputs(self) -> list[str]:
         """The names of the inputs that have a dynamic dimension."""

@@ -46,7 +46,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", metavar="OUT", help="write all results to a file")
     parser.add_argument("--target", default="llvm", help="what code is made for: 'llvm -mcpu=native -mattr=-avx512f'")
     parser.add_argument(
-        "-O", dest="opt_level", type=int, choices=range(4), metavar="N", help="optimisation level, 0 to 3"
+        "-O", dest="opt_level", type=int, choices=range(5), metavar="N", help="optimisation level, 0 to 4"
     )
     parser.add_argument("--tuning-records", metavar="FILE", help="use the best schedules that weft-tune has found")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random inputs")

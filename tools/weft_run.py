@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from weft.dialects.support.diagnostics import Place, UsageError, did_you_mean
-from weft.tools.arguments import ArgumentParser, parse_shape
+from weft.tools.arguments import ArgumentParser, parse_shape, tolerance
 from weft.tools.entry import guarded, register_weft
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     what.add_argument("--target", default="llvm", help="what code is made for: 'llvm -mcpu=native -mattr=-avx512f'")
     what.add_argument(
-        "-O", dest="opt_level", type=int, choices=range(4), metavar="N", help="optimisation level, 0 to 3"
+        "-O", dest="opt_level", type=int, choices=range(5), metavar="N", help="optimisation level, 0 to 4"
     )
     what.add_argument(
         "--executor",
@@ -79,8 +79,8 @@ def argument_parser() -> argparse.ArgumentParser:
     check = parser.add_argument_group("checks: exit status 1 where outputs differ")
     check.add_argument("--expect", metavar="OUT.npz", help="compare with recorded outputs")
     check.add_argument("--compare", metavar="NAMES", help="compare with: aot, interpreter, onnxruntime, openvino")
-    check.add_argument("--atol", type=float, metavar="X", help="absolute tolerance; by default, the operators decide")
-    check.add_argument("--rtol", type=float, metavar="X", help="relative tolerance; by default, the operators decide")
+    check.add_argument("--atol", type=tolerance, metavar="X", help="elements may differ by ATOL + RTOL * |element|;")
+    check.add_argument("--rtol", type=tolerance, metavar="X", help="without either, by what the operators say")
     return parser
 
 

@@ -46,7 +46,7 @@ def argument_parser() -> argparse.ArgumentParser:
     what.add_argument("--threads", type=int, metavar="N", help="threads for an inference; as many as processors")
     what.add_argument("--function", metavar="NAME", help="the function of a module; without it, main or the only one")
     what.add_argument(
-        "-O", dest="opt_level", type=int, choices=range(4), metavar="N", help="optimisation level, 0 to 3"
+        "-O", dest="opt_level", type=int, choices=range(5), metavar="N", help="optimisation level, 0 to 4"
     )
     what.add_argument(
         "--shape",

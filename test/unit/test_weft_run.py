@@ -13,6 +13,7 @@ import pytest
 
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.lowering.abi import TensorSpec
+from weft.testing.tolerance import Tolerance
 from weft.tools.bench_limits import Limits
 from weft.tools.bench_report import KernelResult, Result, columns, table
 from weft.tools.bench_timing import Timing, interleaved
@@ -153,6 +154,37 @@ def test_equal_values_are_equal_whatever_they_are() -> None:
 def test_a_difference_is_reported(got: dict[str, NDArray], wanted: dict[str, NDArray], message: str) -> None:
     with pytest.raises(Diagnostic, match=message):
         compare(got, wanted, "it")
+
+
+@pytest.mark.parametrize(
+    ("limits", "within"),
+    [
+        (Allowance(), False),
+        (Allowance(rtol=0.1), True),
+        (Allowance(rtol=0.01), False),
+        (Allowance(atol=0.1), True),
+        (Allowance(atol=0.01), False),
+        (Allowance(atol=0.04, rtol=0.02), True),
+    ],
+)
+def test_what_a_user_allows_takes_the_place_of_what_the_graph_says(limits: Allowance, within: bool) -> None:
+    """Each of the two alike, whatever the graph says."""
+    for graph in (Tolerance(1e-3, mixed=True), Tolerance(1e-6)):
+        if within:
+            compare(f(1.05, 1000), f(1, 1000), "it", limits, {"y": graph})
+        else:
+            with pytest.raises(Diagnostic, match="differs from it in 1 of 2"):
+                compare(f(1.05, 10), f(1, 10), "it", limits, {"y": graph})
+
+
+@pytest.mark.parametrize("flag", ["--rtol", "--atol"])
+@pytest.mark.parametrize("text", ["nan", "-1", "inf", "little"])
+def test_a_tolerance_is_a_number_from_0_on(
+    graph: str, flag: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With NaN, all would be equal to all."""
+    assert weft_run([graph, f"{flag}={text}"]) == 2
+    assert f"'{text}' is no tolerance" in capsys.readouterr().err
 
 
 def test_outputs_are_printed_written_and_compared(
