@@ -172,7 +172,8 @@ def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None)
             raise UsageError(f"{model}: {what}", hint=f"give an .onnx or .mlir file{others}")
     elif not hasattr(model, "SerializeToString"):
         raise UsageError(
-            f"a model cannot be a {type(model).__name__}", hint="give a path, an ONNX model, a module or a relay.func"
+            f"a model cannot be of type {type(model).__name__}",
+            hint="give a path, an ONNX model, a module or a relay.func",
         )
     from .frontend.onnx import from_onnx
 

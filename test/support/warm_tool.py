@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -67,7 +67,7 @@ class WarmTool:
 
 
 @contextmanager
-def warm_tool(streams: Path) -> Iterator[WarmTool]:
+def warm_tool(streams: Path) -> Generator[WarmTool]:
     """The tool, run in the root of the repository; `streams` is a folder for what goes in and out."""
     with subprocess.Popen(
         [sys.executable, "-c", SERVER],
