@@ -147,8 +147,16 @@ def upsample(node: Node) -> SSAValue:
 
 
 def resize_by_scales(node: Node) -> SSAValue:
-    """The first revision, which has Upsample's coordinates."""
-    return resize_by(node, node.input(0), [float(v) for v in node.static(1).reshape(-1)])
+    """The first revision: Upsample's coordinates, but rounded up along an axis that becomes shorter."""
+    x, scales = node.input(0), [float(v) for v in node.static(1).reshape(-1)]
+    if node.string("mode", "nearest") != "nearest":
+        return resize_by(node, x, scales)
+    axes = range(rank_of(x))
+    found = of_scales(node, x, axes, matching(scales, axes))
+    shorter = [each for each in found if each.scale < 1]
+    if len(shorter) < len(found):
+        x = resampled(node, x, [each for each in found if each not in shorter], "asymmetric", "floor")
+    return resampled(node, x, shorter, "asymmetric", "ceil") if shorter else x
 
 
 def resize_by(node: Node, x: SSAValue, scales: Sequence[float]) -> SSAValue:

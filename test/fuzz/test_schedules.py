@@ -1,38 +1,59 @@
-"""Random schedules of random computations: what is accepted computes the same, what is refused changes nothing."""
+"""Random schedules of random functions: what is accepted computes the same, what is refused changes nothing."""
 
 from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 from mutate import run_cases
-from random_schedules import random_stage
-from schedule_fuzzer import HARMLESS, PRIMITIVES, Fuzzer, function
-from tir_run import assert_computes, assert_interprets, inputs_of, prim_func
+from random_functions import random_function
+from schedule_fuzzer import HARMLESS, Fuzzer, function
 
-from weft.dialects.te.evaluate import evaluate
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.tir.interpreter import Interpreter
+from weft.kernel import build_kernel
 from weft.tir import Schedule
 
-COMPILED_EVERY = 4
+COMPILED_EVERY = 8
 """Schedules between two that are run as machine code as well."""
 
 
 def run(case: int) -> None:
-    rng = Random(case)
-    stage = random_stage(rng)
-    schedule = Schedule(prim_func(stage), seed=case, debug_mask="all")
+    random = Random(case)
+    made = random_function(random)
+    arrays = made.arrays(case)
+    expected = Interpreter(made.parse())(arrays, None)
+    schedule = Schedule(made.parse(), seed=case, debug_mask="all" if case % 4 == 0 else "none")
     fuzzer = Fuzzer(schedule, case)
-    arrays = inputs_of(stage)
-    expected = evaluate(stage[1], dict(zip(stage[0], arrays, strict=True)))
-    for _ in range(rng.randint(4, 20)):
-        done = len(fuzzer.applied)
-        fuzzer.step(rng.choice(list(PRIMITIVES)))
-        if len(fuzzer.applied) > done and fuzzer.applied[-1] not in HARMLESS:
-            assert_interprets(function(schedule), arrays, expected, 1e-4)
-    again = Schedule(prim_func(stage))
-    schedule.trace.apply_to_schedule(again)
-    assert str(again.mod) == str(schedule.mod)
+
+    def check() -> None:
+        for seed in (None, 0):
+            try:
+                given = Interpreter(function(schedule))(arrays, seed)
+            except Diagnostic as error:
+                raise AssertionError(f"{fuzzer.applied}: {error}") from error
+            for want, got in zip(expected, given, strict=True):
+                np.testing.assert_array_equal(got, want, f"{fuzzer.applied}\n{schedule.mod}")
+
+    for _ in range(random.randint(4, 16)):
+        if fuzzer.step() and (not fuzzer.applied or fuzzer.applied[-1] not in HARMLESS) and fuzzer.is_valid():
+            check()
+    if not fuzzer.is_valid():
+        return
+    check()
+    if case % 4 == 0:
+        again = Schedule(made.parse())
+        schedule.trace.apply_to_schedule(again)
+        assert str(again.mod) == str(schedule.mod), f"the trace of {fuzzer.applied}"
     if case % COMPILED_EVERY == 0:
-        assert_computes(function(schedule), stage, threads=[1, 3])
+        scheduled = random.random() < 0.7
+        func, start = (function(schedule), "schedule") if scheduled else (made.parse(), "tir")
+        kernel = build_kernel(func, start=start, codegen_level=1)
+        for kernel.threads in (1, 3):
+            given = kernel(*arrays)
+            what = f"{fuzzer.applied}\n{schedule.mod}" if scheduled else f"by rules\n{made.text}"
+            for want, got in zip(expected, given, strict=True):
+                np.testing.assert_array_equal(got, want, f"machine code, {kernel.threads} threads, {what}")
 
 
 def test_random_schedules_compute_the_same(schedule_cases: range) -> None:

@@ -126,6 +126,8 @@ CASES = [
          weights=(np.array([1, 1, 2, 3], np.float32),)),
     Case("Resize", (10,), (IMAGE,), lambda x: x.repeat(2, 2).repeat(3, 3),
          weights=(np.array([1, 1, 2, 3], np.float32),)),
+    Case("Resize", (10,), (IMAGE,), lambda x: x[..., [0, 2, 4], :].repeat(2, 3),  # shorter: rounded up; longer: down
+         weights=(np.array([1, 1, 0.6, 2], np.float32),)),
     Case("Resize", (11, 13, 19), (IMAGE,), lambda x: x.repeat(2, 2).repeat(3, 3),
          {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"},
          (None, np.array([1, 1, 2, 3], np.float32))),

@@ -66,9 +66,7 @@ class LoopIndices:
                     return known
                 if name not in self.scope.local and name not in self.scope.python:
                     raise self.scope.unknown(node)
-                raise self._error(
-                    node, f"'{name}' is neither a size known when the function is called nor a loop around"
-                )
+                raise self._not_known(node)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return self.expr(operand) * -1
             case ast.BinOp(left=left, op=op, right=right):
@@ -79,6 +77,9 @@ class LoopIndices:
                 return self.expr(inner)
             case _:
                 raise self._error(node, "an iterator is bound to loop variables, by +, -, * with a number, // and %")
+
+    def _not_known(self, node: ast.Name) -> Diagnostic:
+        return self._error(node, f"'{node.id}' is neither a size known when the function is called nor a loop around")
 
     def _word(self, func: ast.expr) -> str:
         word = self.scope.word(func) or ""
@@ -178,6 +179,12 @@ class Extents(LoopIndices):
 
     def known(self, found: Local | None) -> AffineExpr | None:
         return symbol(found)
+
+    def _not_known(self, node: ast.Name) -> Diagnostic:
+        if not isinstance(self.scope.local.get(node.id), ForOp):
+            return super()._not_known(node)
+        hint = "loop over the most iterations that there are, and write the condition in the block's T.where"
+        return self._error(node, f"'{node.id}' is a loop; how often another runs is known before it begins", hint)
 
     def extent(self, node: ast.expr) -> Extent:
         """A number of elements or iterations.

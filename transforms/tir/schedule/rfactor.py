@@ -366,7 +366,8 @@ def _partial_block(found: Reduction, loop: ForOp, axis: int, buffers: Sequence[S
     _, made = new_block(
         free_block_name(block, f"{block.block_name}_rf"), iters, bodies[0], bodies[1] if loops else None
     )
-    made.detach()
+    if made.parent is not None:  # it is in no loop where each iterator has one value
+        made.detach()
     if not loops:
         drop_unused(made)
         made.update_accesses()
