@@ -48,6 +48,8 @@ def run(case: int) -> None:
     if case % COMPILED_EVERY == 0:
         scheduled = random.random() < 0.7
         func, start = (function(schedule), "schedule") if scheduled else (made.parse(), "tir")
+        if "axis_separators" in str(func):
+            return  # memory of several dimensions, which processors have not
         kernel = build_kernel(func, start=start, codegen_level=1)
         for kernel.threads in (1, 3):
             given = kernel(*arrays)

@@ -1,8 +1,8 @@
 """Random functions of `tir`, as text in TVMScript: blocks over one another's buffers, of one element type.
 
-Loops do not start at 0, run in two parts or backwards; blocks are guarded, partial, update what stands there, reduce from
-5 on; elements are read at offsets, beyond the border behind a condition, divided by what may be 0. Integers wrap. Floats
-hold small integers, so that whatever order they are added in gives the same.
+Loops do not start at 0, run in two parts or backwards; blocks are guarded, partial, update what stands there, reduce
+from 5 on; elements are read at offsets, beyond the border behind a condition, divided by what may be 0. Integers wrap.
+Floats hold small integers, so that whatever order they are added in gives the same.
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ class _Writer:
                 offset = random.randint(-2, 2)
                 index = f"{dim.text} + {offset}" if offset >= 0 else f"{dim.text} - {-offset}"
                 indices.append(index)
-                conditions += [f"0 <= {index}"] * (offset < 0) + [f"{index} < {extent}"] * (dim.extent + offset > extent)
+                conditions += [f"0 <= {index}"] * (offset < 0)
+                conditions += [f"{index} < {extent}"] * (dim.extent + offset > extent)
         text = f"{name}[{', '.join(indices)}]"
         if conditions:
             return f"T.if_then_else({' and '.join(conditions)}, {text}, {self.number(-1, 1)})"

@@ -1,4 +1,4 @@
-"""Random computations, and random schedules of them."""
+"""Functions that transform `tir`, applied at random."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ from collections.abc import Callable
 from random import Random
 from typing import TypeAlias
 
-import te_samples
-from te_samples import f32
-from tir_run import Stage
-
-from weft.dialects import te
 from weft.dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
@@ -33,57 +28,6 @@ Action: TypeAlias = tuple[str, Callable[[], object]]
 """A primitive on some loop or block, in words and ready to be applied; it may be refused."""
 
 KINDS = (ForKind.PARALLEL, ForKind.PARALLEL, ForKind.VECTORIZED, ForKind.UNROLLED, ForKind.SERIAL)
-REDUCTIONS: tuple[te.ReduceKind, ...] = ("sum", "max", "min")
-
-
-def running_sum(rows: int, columns: int) -> Stage:
-    """A scan, as a reduction that leaves out what comes later."""
-    x, k = te.placeholder((rows, columns), f32, "x"), te.reduce_axis(columns, "k")
-    scan = te.compute((rows, columns), lambda i, j: te.sum(te.select(k <= j, x[i, k], te.const(0, f32)), k), "scan")
-    return [x], [te.compute((rows, columns), lambda i, j: scan[i, j] - x[i, j], "rest")]
-
-
-def diamond(rows: int, columns: int) -> Stage:
-    """A stage with two readers, one of them transposed, and two outputs of which one reads the other."""
-    x, k = te.placeholder((rows, columns), f32, "x"), te.reduce_axis(columns, "k")
-    a = te.compute((rows, columns), lambda i, j: x[i, j] + 1.0, "a")
-    b = te.compute((rows, columns), lambda i, j: te.exp(a[i, j]) * 0.1, "b")
-    c = te.compute((columns, rows), lambda i, j: a[j, i] * 2.0, "c")
-    d = te.compute((rows, columns), lambda i, j: b[i, j] + c[j, i], "d")
-    return [x], [d, te.compute((rows,), lambda i: te.max(d[i, k], k), "e")]
-
-
-def stencil(length: int) -> Stage:
-    """Windows over windows, and one that runs backwards."""
-    x = te.placeholder((length + 4,), f32, "x")
-    a = te.compute((length + 4,), lambda i: x[i] * x[i], "a")
-    b = te.compute((length + 2,), lambda i: a[i] + a[i + 1] + a[i + 2], "b")
-    return [x], [te.compute((length,), lambda i: b[i] + b[i + 2] - a[length + 3 - i], "c")]
-
-
-def random_stage(random: Random) -> Stage:
-    """A small computation."""
-
-    def some(most: int = 6) -> int:
-        return random.randint(1, most)
-
-    axes = tuple(sorted(random.sample(range(3), some(3))))
-    makers: list[Callable[[], Stage]] = [
-        lambda: te_samples.conv(1, some(3), some(4), 3 + some(3), 3 + some(3), some(3), some(2), random.randint(0, 1)),
-        lambda: te_samples.dense(some(), some(), some()),
-        lambda: te_samples.batch_matmul(some(3), some(), some(), some()),
-        lambda: te_samples.softmax(some(), some()),
-        lambda: te_samples.layer_norm(some(), some()),
-        lambda: te_samples.reduction((some(), some(), some()), axes, random.choice(REDUCTIONS)),
-        lambda: te_samples.transpose(some(), some()),
-        lambda: te_samples.concatenate(some(), some(), some()),
-        lambda: te_samples.gather(some(), some(), some()),
-        lambda: te_samples.pool(some(3), 6, 6, 1 + some(2), some(4), some(2), random.random() < 0.5),
-        lambda: running_sum(some(), some()),
-        lambda: diamond(some(), some()),
-        lambda: stencil(some(12)),
-    ]
-    return random.choice(makers)()
 
 
 def random_action(random: Random, func: PrimFuncOp) -> Action | None:

@@ -308,7 +308,7 @@ def tile({parameters}):
             with T.block("update"):
                 {kinds}
                 c[vi, vj] = c[vi, vj] + a[vi, vk] * b[{second}]
-""".replace("vi, vj, vk = T.axis.remap(\"SSR\", [0, 0, 0])\n        ", "")
+""".replace('vi, vj, vk = T.axis.remap("SSR", [0, 0, 0])\n        ', "")
 
     described = text("i, j, k", 'vi, vj, vk = T.axis.remap("SSR", [i, j, k])')
     done = text("k, j, i", 'vk, vj, vi = T.axis.remap("RSS", [k, j, i])')
