@@ -365,6 +365,12 @@ def test_the_greatest_of_parts_is_the_greatest() -> None:
     assert_computes(function(schedule), stage, threads=[1])
 
 
+def test_a_reduction_whose_iterators_have_one_value_each_is_factored() -> None:
+    schedule = of(dense(1, 1, 1))
+    schedule.rfactor(schedule.get_loops(schedule.get_block("dense"))[2], 0)
+    assert_computes(function(schedule), dense(1, 1, 1), threads=[1])
+
+
 def test_what_cannot_be_factored_is_refused() -> None:
     schedule = of(DENSE)
     dense_block = schedule.get_block("dense")

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from enum import Enum
-from math import isfinite
 from statistics import median, quantiles
 from typing import TypeAlias, cast
 
@@ -152,7 +152,7 @@ def _read(line: str, place: Place) -> TuningRecord | None:
     place = Place(place.file, place.line, 1, min(len(line), 60), line[:120])
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         if line.startswith(_HEAD) or _HEAD.startswith(line):
             return None
         found = None
@@ -167,6 +167,7 @@ def _read(line: str, place: Place) -> TuningRecord | None:
         raise Diagnostic(f"this tuning record cannot be understood: {error}", place) from None
 
 
+_GREATEST = sys.float_info.max
 _FIELDS = {each.name: each for each in fields(TuningRecord)}
 
 
@@ -198,10 +199,16 @@ def _record(values: Mapping[str, object]) -> TuningRecord:
                 if not isinstance(value, str):
                     raise TypeError(f"'{name}' is no text")
                 made[name] = value
+    if missing := [name for name, each in _FIELDS.items() if _is_needed(each) and name not in values]:
+        raise ValueError(f"it does not say its '{missing[0]}'")
     record = TuningRecord(**made)  # pyright: ignore[reportArgumentType]
     if record.status is Status.MEASURED and (not record.ratios or min(record.ratios) <= 0):
         raise ValueError("it was measured, and does not say how often, and how long each time took")
     return record
+
+
+def _is_needed(field: Field[object]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
 
 
 def _list(value: object, name: str) -> Sequence[object]:
@@ -211,7 +218,7 @@ def _list(value: object, name: str) -> Sequence[object]:
 
 
 def _number(value: object, name: str) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= _GREATEST:
         raise TypeError(f"'{name}' holds what is no number")
     return value
 
