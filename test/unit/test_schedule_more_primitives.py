@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias, cast
 
+import numpy as np
 import pytest
 from te_samples import batch_matmul, dense, layer_norm, softmax
 from tir_run import Stage, assert_computes, module_of, prim_func
@@ -16,7 +17,7 @@ from weft.dialects import te
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, blocks_under
 from weft.tir import IndexMap as TirIndexMap
-from weft.tir import Schedule, ScheduleError
+from weft.tir import Interpreter, Schedule, ScheduleError, from_source
 from weft.transforms.tir.scheduling.schedule import IndexMap
 
 SEPARATOR = TirIndexMap.AXIS_SEPARATOR
@@ -366,9 +367,19 @@ def test_the_greatest_of_parts_is_the_greatest() -> None:
 
 
 def test_a_reduction_whose_iterators_have_one_value_each_is_factored() -> None:
-    schedule = of(dense(1, 1, 1))
-    schedule.rfactor(schedule.get_loops(schedule.get_block("dense"))[2], 0)
-    assert_computes(function(schedule), dense(1, 1, 1), threads=[1])
+    text = """@T.prim_func
+def f(A: T.Buffer((1, 1), "float32"), B: T.Buffer((1,), "float32")):
+    for i, k in T.grid(1, 1):
+        with T.block("sum"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+"""
+    schedule = Schedule(from_source(text), debug_mask="all")
+    schedule.rfactor(schedule.get_loops("sum")[1], 0)
+    ((total,),) = Interpreter(function(schedule))([np.full((1, 1), 3, np.float32)])
+    assert total == 3
 
 
 def test_what_cannot_be_factored_is_refused() -> None:
