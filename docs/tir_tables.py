@@ -174,7 +174,8 @@ BUILTINS = (
     upstream("isnan isinf isfinite sigmoid fmod", "arith.cmpf", "arith.divf", "arith.remf"),
     built("clz popcount exp10 hypot ldexp nextafter", "tir.call", note="`llvm.ctlz`, `llvm.ctpop`, and C's functions"),
     out("ret", "a function writes to its arguments and returns nothing"),
-    out("assume undef", "bounds are proved or checked, and what was not written is not read"),
+    built("assume", "tir.assume", note="passes may rely on it; no code is made for it"),
+    built("undef", "tir.undef", note="stored, or computed with and stored: as if nothing were written"),
     out(
         "tvm_struct_get tvm_struct_set tvm_stack_alloca tvm_stack_make_shape tvm_stack_make_array "
         "tvm_check_return tvm_throw_last_error tvm_call_cpacked tvm_call_trace_packed",
@@ -277,6 +278,11 @@ PASSES = (
         "of accelerators that Weft makes no code for",
     ),
     out("LowerCustomDatatypes", "element types are MLIR's; extensions add dialects"),
-    out("RemoveAssume RemoveStoreUndef RemoveWeightLayoutRewriteBlock", "there is nothing of the kind to remove"),
+    built("RemoveAssume", "remove-assume"),
+    built("RemoveStoreUndef", "remove-store-undef"),
+    out(
+        "RemoveWeightLayoutRewriteBlock",
+        "there is nothing of the kind to remove: weights are packed when a model is compiled",
+    ),
 )
 """TVM's passes on TIR."""

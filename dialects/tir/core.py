@@ -12,6 +12,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from .asserts import AssertOp
+from .assumptions import AssumeOp, UndefOp
 from .blocks import BlockOp, IterKind, accessing_blocks, blocks_under
 from .buffers import AllocBufferOp, Scope, memref_of
 from .calls import AddressOfOp, CallOp
@@ -27,6 +28,7 @@ __all__ = [
     "AddressOfOp",
     "AllocBufferOp",
     "AssertOp",
+    "AssumeOp",
     "BlockOp",
     "CallOp",
     "CheckOp",
@@ -38,6 +40,7 @@ __all__ = [
     "PrimFuncOp",
     "Scope",
     "StorageSyncOp",
+    "UndefOp",
     "accessing_blocks",
     "blocks_under",
     "dimension_ranges",
@@ -55,6 +58,8 @@ OPS: list[type[Operation]] = [
     OuterBlockOp,
     CheckOp,
     AssertOp,
+    AssumeOp,
+    UndefOp,
     CallOp,
     AddressOfOp,
     DotOp,

@@ -40,6 +40,7 @@ from ..support.checks import CheckError
 from ..support.dense import array_of
 from ..support.diagnostics import Diagnostic
 from ..support.dtypes import numpy_dtype
+from .assumptions import UndefOp, values_of
 from .calling import Caller
 from .calls import root_of
 from .check_texts import access_text, iterator_text
@@ -47,6 +48,7 @@ from .core import (
     AddressOfOp,
     AllocBufferOp,
     AssertOp,
+    AssumeOp,
     BlockOp,
     CallOp,
     CheckOp,
@@ -187,6 +189,8 @@ class _Writer:
         """The thread-private buffers that are alive here."""
         self.shared: list[AllocBufferOp] = []
         """Those of the threads of a block."""
+        self.undefined: set[SSAValue] = set()
+        """Values that may be any: what they are stored to has none."""
         self.in_turns = False
         """Whether what is written is a generator, which stops where threads wait."""
 
@@ -359,7 +363,8 @@ class _Writer:
                 case memref.StoreOp():
                     place = self.place(op, op.memref, op.indices)
                     self.note(op, place)
-                    self.line(f"{self.variable(op.memref)}[{place}] = {self.variable(op.value)}")
+                    value = "None" if op.value in self.undefined else self.variable(op.value)
+                    self.line(f"{self.variable(op.memref)}[{place}] = {value}")
                 case scf.IfOp():
                     self.choice(op)
                 case CheckOp():
@@ -367,6 +372,12 @@ class _Writer:
                     self.line(f"{name} = {self.variable(op.at)}")
                     extent = op.limit if isinstance(op.limit, int) else self.variable(op.limit)
                     self.line(f"if not 0 <= {name} < {extent}: {self.failing(op, 'check', given, str(extent))}")
+                case AssumeOp():
+                    self.line(f"if not {self.variable(op.condition)}: {self.failing(op, 'assume')}")
+                case UndefOp():
+                    self.undefined |= values_of(op)
+                case _ if self.undefined and not self.undefined.isdisjoint(op.results):
+                    pass
                 case AssertOp():
                     self.line(f"if not {self.variable(op.condition)}: {self.failing(op, 'assert')}")
                 case CallOp():
@@ -479,6 +490,8 @@ def _fail(kind: str, op: Operation, *values: int) -> NoReturn:
         Diagnostic: always.
     """
     match op, kind:
+        case AssumeOp(), _:
+            raise CheckError.of(op, "what is assumed does not hold", 1, 1)
         case AssertOp(), _:
             raise CheckError.of(op, op.text.data, 1, 1)
         case CheckOp(), _:

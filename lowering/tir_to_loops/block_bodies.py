@@ -19,9 +19,10 @@ from ...dialects.support.dtypes import dtype_name
 from ...dialects.support.interned import vector_of
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.affine import Linear, access_map, affine_of, linear
+from ...dialects.tir.assumptions import UndefOp, values_of
 from ...dialects.tir.buffers import memref_of, shape_of
 from ...dialects.tir.calls import Convention
-from ...dialects.tir.core import AddressOfOp, AssertOp, CallOp, CheckOp, DotOp
+from ...dialects.tir.core import AddressOfOp, AssertOp, AssumeOp, CallOp, CheckOp, DotOp
 from ..check_sites import Checked
 from .accesses import AccessEmitter
 from .dots import DotEmitter
@@ -32,7 +33,7 @@ from .lanes import Lanes
 index = IndexType()
 
 BRANCHING = scf.IfOp | scf.WhileOp
-CHECKED = AssertOp | CallOp | CheckOp
+CHECKED = AssertOp | AssumeOp | CallOp | CheckOp
 
 _ON_VECTORS = {op.name: op for op in arith_extensions.OPERATIONS}
 
@@ -312,10 +313,17 @@ def check_operations(body: Block) -> None:
 
 def needed_operations(body: Block) -> set[Operation]:
     """The operations of a block's body that lowering emits: stores, checks, and what they need, without the arithmetic
-    that only served to address elements (addresses are built anew from the loops)."""
+    that only served to address elements (addresses are built anew from the loops), without what is assumed and stores of
+    what may be any."""
     iters = list(body.args)
     needed: set[Operation] = set()
-    work: list[Operation] = [op for op in body.walk() if _has_effect(op)]
+    work: list[Operation] = []
+    undefined: set[SSAValue] = set()
+    for op in body.walk():
+        if isinstance(op, UndefOp):
+            undefined |= values_of(op)
+        elif _has_effect(op) and not (isinstance(op, memref.StoreOp) and op.value in undefined):
+            work.append(op)
     while work:
         op = work.pop()
         if op in needed:

@@ -117,3 +117,39 @@ def test_passes_run_one_after_the_other_and_machine_code_agrees() -> None:
     x = np.linspace(-1, 1, 10, dtype=np.float32)
     weft.build(func)(x, out := np.zeros(10, np.float32))
     np.testing.assert_allclose(out, np.exp(x) ** 2, rtol=1e-5)
+
+
+@T.prim_func
+def promising(A: T.Buffer[(8,), "int32"], B: T.Buffer[(8,), "int32"]):
+    for i in range(8):
+        T.evaluate(T.assume(i < 6 or A[i] == 0))
+    for i in range(8):
+        with T.block("b"):
+            vi = T.axis.spatial(8, i)
+            T.assume(A[vi] < 100)
+            B[vi] = A[vi] + 1
+            if vi == 3:
+                x = T.undef(dtype="int32")
+                B[vi] = x * 2
+
+
+def test_what_is_assumed_and_what_may_be_any_print_and_read_as_the_same() -> None:
+    text = promising.script()
+    assert "T.evaluate(T.assume(i_1 < 6 or A[i_1] == 0))" in text and 'T.undef(dtype="int32") * 2' in text
+    assert structural_equal(T.from_source(text), promising)
+
+
+def test_the_interpreter_sees_a_false_assumption_and_an_element_that_may_be_any() -> None:
+    with pytest.raises(weft.Diagnostic, match="what is assumed does not hold"):
+        Interpreter(promising)([np.full(8, 1, np.int32)])
+    with pytest.raises(weft.Diagnostic, match=r"does not write %B\[3\]"):
+        Interpreter(promising)([np.zeros(8, np.int32)])
+
+
+def test_no_code_is_made_for_what_is_assumed_and_for_what_may_be_any() -> None:
+    bare = after("RemoveStoreUndef", after("RemoveAssume", promising))
+    assert not {"tir.assume", "tir.undef", "scf.if"} & {op.name for op in bare.walk()}
+    assert len([op for op in bare.walk() if op.name == "tir.for"]) == 1
+    for func in (promising, bare):
+        weft.build(func.clone())(np.arange(8, dtype=np.int32), out := np.zeros(8, np.int32))
+        assert out.tolist() == list(range(1, 9))

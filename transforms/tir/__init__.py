@@ -13,7 +13,9 @@ PASSES: dict[str, str] = {
     "plan-and-update-buffer-allocation-location": (
         "plan_and_update_buffer_allocation_location:PlanAndUpdateBufferAllocationLocationPass"
     ),
+    "remove-assume": "remove_assume:RemoveAssumePass",
     "remove-no-op": "remove_no_op:RemoveNoOpPass",
+    "remove-store-undef": "remove_store_undef:RemoveStoreUndefPass",
     "schedule-rules": "schedule_rules:ScheduleRulesPass",
     "simplify": "simplify:SimplifyPass",
     "skip-assert": "skip_assert:SkipAssertPass",

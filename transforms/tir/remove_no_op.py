@@ -30,6 +30,7 @@ from ...dialects.tir.affine import expr_range, simplify
 from ...dialects.tir.core import (
     AllocBufferOp,
     AssertOp,
+    AssumeOp,
     BlockOp,
     CallOp,
     CheckOp,
@@ -95,7 +96,7 @@ def _never_runs(block: BlockOp) -> bool:
 def has_effect(op: Operation) -> bool:
     """Whether something is done in `op` besides computing values; a `while` may never end."""
     return any(
-        isinstance(inner, memref.StoreOp | CheckOp | AssertOp | scf.WhileOp)
+        isinstance(inner, memref.StoreOp | CheckOp | AssertOp | AssumeOp | scf.WhileOp)
         or (isinstance(inner, CallOp) and not inner.is_pure)
         for inner in op.walk()
     )

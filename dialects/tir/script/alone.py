@@ -63,7 +63,7 @@ def _is_alone(scope: Scope, statement: ast.stmt) -> bool:
         case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func))], body=body):
             return scope.word(func) in ("let", "Assert") and are_alone(scope, body)
         case ast.Expr(value=ast.Call(func=func)):
-            return scope.word(func) in CALLED or scope.word(func) == "evaluate"
+            return scope.word(func) in CALLED or scope.word(func) in ("evaluate", "assume")
         case ast.Expr(value=ast.Constant()):
             return True
         case _:

@@ -14,6 +14,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ...support.diagnostics import Diagnostic
 from ..affine import simplify
 from ..asserts import AssertOp
+from ..assumptions import AssumeOp
 from ..blocks import BlockOp, IterKind
 from ..legality.bounds import restricted_iterators
 from ..loops import ForOp
@@ -252,6 +253,10 @@ class BlockParser:
             ):
                 self._assert(statement, test, message, at)
                 self._statements(statement.body, at)
+            case ast.Expr(value=ast.Call() as given) if (promised := self._promised(given)) is not None:
+                condition = at.condition(promised)
+                at.emitter.location = self.scope.source.location(statement)
+                at.emitter.insert(AssumeOp(condition))
             case ast.Expr(value=ast.Call(func=func) as given) if self.scope.word(func) in CALLED:
                 at.term(given)
             case ast.Expr(value=ast.Call(func=func, args=[ast.Call() as value])) if self.scope.word(
@@ -267,6 +272,15 @@ class BlockParser:
                 self._statements(statement.body, at)
             case _:
                 raise self._refused(statement)
+
+    def _promised(self, given: ast.Call) -> ast.expr | None:
+        """The condition of `T.assume(c)` and of `T.evaluate(T.assume(c))`."""
+        if self.scope.word(given.func) == "evaluate" and len(given.args) == 1 and isinstance(given.args[0], ast.Call):
+            given = given.args[0]
+        if self.scope.word(given.func) != "assume":
+            return None
+        (condition,) = Arguments(self.scope, given, "T.assume").nodes("condition")
+        return condition
 
     def _refused(self, statement: ast.stmt) -> Diagnostic:
         text = ast.unparse(statement).splitlines()[0]

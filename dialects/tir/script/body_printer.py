@@ -19,6 +19,7 @@ from ...support.diagnostics import Diagnostic
 from ...support.dtypes import numpy_dtype
 from ..affine import Range, affine_of, over_dimensions
 from ..asserts import AssertOp
+from ..assumptions import AssumeOp, UndefOp
 from ..blocks import BlockOp
 from ..calls import AddressOfOp, CallOp, Convention
 from ..checks import CheckOp
@@ -164,6 +165,8 @@ class BodyPrinter:
                     lines += self._while(op)
                 case AssertOp():
                     lines.append(f"assert {self.text(op.condition)}, {quoted(op.text.data)}")
+                case AssumeOp():
+                    lines.append(f"T.evaluate(T.assume({self.text(op.condition)}))")
                 case CallOp() if not any(result.uses for result in op.results):
                     lines.append(f"T.evaluate({self._own(op)})")
                 case scf.YieldOp():
@@ -294,6 +297,8 @@ class BodyPrinter:
                 return Text(f"T.check({at}, {given}, {end}, {op.text.data!r})")
             case DotOp():
                 return self._dot(op)
+            case UndefOp():
+                return Text(f'T.undef(dtype="{self._type(op, op.result.type)}")')
             case CallOp():
                 return self._call(op)
             case scf.IfOp() if isinstance(result, OpResult):

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import AnyFloat, Float32Type, IndexType, IntegerType
 from xdsl.ir import Attribute
 
 from ...support.diagnostics import did_you_mean
+from ..assumptions import UndefOp
 from ..calls import Convention
 from ..dot import WIDTH, DotOp
 from . import words
@@ -240,6 +241,12 @@ def _extreme(largest: bool, at: Expressions, node: ast.Call, given: Sequence[ast
     return at.as_value(high if largest else low, node, type, unsigned)
 
 
+def _undef(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    """`T.undef(dtype="float32")`: a value that may be any."""
+    type, unsigned = _dtype(at, given[0])
+    return Value(at.emitter.insert(UndefOp(type)).results[0], unsigned)
+
+
 CALLED: Mapping[str, tuple[Convention, bool, bool]] = {
     "call_extern": (Convention.EXTERN, True, False),
     "call_pure_extern": (Convention.EXTERN, True, True),
@@ -278,6 +285,7 @@ CALLS: Mapping[str, Call] = {
     "likely": Call(("cond",), lambda at, node, given: at.term(given[0])),
     "max_value": Call(("dtype",), partial(_extreme, True)),
     "min_value": Call(("dtype",), partial(_extreme, False)),
+    "undef": Call(("dtype",), _undef),
     "check": Call(("at", "given", "extent", "text"), lambda at, node, given: at.check(node, given)),
 }
 """Every call that an expression may have, but for operations by their own names."""

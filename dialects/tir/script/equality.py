@@ -21,6 +21,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from ...support.arguments import checked
 from ..affine import Range, affine_of, over_dimensions, simplify, substitute
 from ..asserts import AssertOp
+from ..assumptions import AssumeOp
 from ..blocks import BlockOp, iterator_ranges
 from ..buffers import AllocBufferOp, shape_of
 from ..calls import AddressOfOp, CallOp
@@ -243,6 +244,8 @@ class _BodyForm:
                     self._change(op)
                 case AssertOp():
                     found.append(("assert", self.value(op.condition), op.text.data))
+                case AssumeOp():
+                    found.append(("assume", self.value(op.condition)))
                 case CallOp() if not op.is_pure:
                     found.append(self._call(op))
                     if op.results:

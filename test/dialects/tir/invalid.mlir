@@ -916,3 +916,16 @@ tir.prim_func @parallel_loop_that_is_asserted(%y: memref<200003xf32>, %z: f32) {
     }
   }
 }
+
+// -----
+
+tir.prim_func @what_may_be_any_decides_nothing(%y: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.block @b(%v: spatial 4) = [%i] reads() writes(%y : memref<4xf32>) {
+      // expected-error @+1 {{a value that may be any is stored, and decides nothing}}
+      %0 = tir.undef : index
+      %c1 = arith.constant 1.0 : f32
+      memref.store %c1, %y[%0] : memref<4xf32>
+    }
+  }
+}

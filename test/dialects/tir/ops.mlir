@@ -259,6 +259,20 @@ tir.prim_func @a_block_calls_and_asserts(%a: memref<4x16xf32>, %y: memref<4xf32>
   }
 }
 
+// CHECK-LABEL: tir.prim_func @a_block_assumes_and_leaves_open
+tir.prim_func @a_block_assumes_and_leaves_open(%y: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.block @b(%v: spatial 4) = [%i] reads() writes(%y[%v] : memref<4xf32>) {
+      %holds = arith.constant true
+      // CHECK:      tir.assume %holds {note}
+      tir.assume %holds {note}
+      // CHECK-NEXT: %0 = tir.undef : f32
+      %0 = tir.undef : f32
+      memref.store %0, %y[%v] : memref<4xf32>
+    }
+  }
+}
+
 // CHECK-LABEL: tir.prim_func @threads_wait
 // CHECK-NEXT:    tir.for thread_binding "threadIdx.x" %i = 0 to 8 {
 // CHECK-NEXT:      tir.storage_sync "shared"
