@@ -313,8 +313,8 @@ def check_operations(body: Block) -> None:
 
 def needed_operations(body: Block) -> set[Operation]:
     """The operations of a block's body that lowering emits: stores, checks, and what they need, without the arithmetic
-    that only served to address elements (addresses are built anew from the loops), without what is assumed and stores of
-    what may be any."""
+    that only served to address elements (addresses are built anew from the loops), and without what is assumed and
+    stores of what may be any."""
     iters = list(body.args)
     needed: set[Operation] = set()
     work: list[Operation] = []
