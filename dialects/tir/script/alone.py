@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from .calls import CALLED
+from .calls import CALLS
 from .scope import NotStatic, Scope
 
 LAYOUT = frozenset(
@@ -63,7 +63,7 @@ def _is_alone(scope: Scope, statement: ast.stmt) -> bool:
         case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func))], body=body):
             return scope.word(func) in ("let", "Assert") and are_alone(scope, body)
         case ast.Expr(value=ast.Call(func=func)):
-            return scope.word(func) in CALLED or scope.word(func) in ("evaluate", "assume")
+            return scope.word(func) in CALLS or scope.word(func) in ("evaluate", "assume")
         case ast.Expr(value=ast.Constant()):
             return True
         case _:

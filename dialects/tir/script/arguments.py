@@ -75,6 +75,8 @@ def literal(scope: Scope, node: ast.expr) -> object:
                 return attribute_from_text(str(literal(scope, text)))
             except ParseError as error:
                 raise scope.source.error(text, f"this is no attribute: {error.msg}") from error
+        case ast.Call(func=func, args=[target]) if scope.word(func) == "target":
+            return literal(scope, target)
         case ast.List(elts=elts) | ast.Tuple(elts=elts):
             return [literal(scope, each) for each in elts]
         case ast.Dict(keys=keys, values=values):

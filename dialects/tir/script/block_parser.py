@@ -20,7 +20,7 @@ from ..legality.bounds import restricted_iterators
 from ..loops import ForOp
 from ..symbols import Extent, affine_map, as_affine, as_extent, greatest
 from .arguments import Arguments
-from .calls import CALLED, call
+from .calls import CALLS, call
 from .emitter import Emitter, Value
 from .expressions import Expressions
 from .lanes import Vector, lane_name, lane_of, lanes_of
@@ -257,12 +257,12 @@ class BlockParser:
                 condition = at.condition(promised)
                 at.emitter.location = self.scope.source.location(statement)
                 at.emitter.insert(AssumeOp(condition))
-            case ast.Expr(value=ast.Call(func=func) as given) if self.scope.word(func) in CALLED:
-                at.term(given)
             case ast.Expr(value=ast.Call(func=func, args=[ast.Call() as value])) if self.scope.word(
                 func
             ) == "evaluate" and is_access(at, value):
                 touch(at, value)
+            case ast.Expr(value=ast.Call(func=func) as given) if self.scope.word(func) in CALLS:
+                at.term(given)
             case ast.Expr(value=ast.Call(func=func, args=[value])) if self.scope.word(func) == "evaluate":
                 at.term(value)
             case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func, args=[ast.Name(id=name), value]))]) if (

@@ -171,6 +171,8 @@ class BodyPrinter:
                     lines.append(f"T.evaluate({self._own(op)})")
                 case scf.YieldOp():
                     pass
+                case memref.LoadOp() if not op.res.uses:
+                    lines.append(f"T.evaluate({self._own(op)})")
                 case CheckOp() if not op.result.uses:
                     lines.append(f"T.evaluate({self._own(op)})")
                 case _:

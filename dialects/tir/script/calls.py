@@ -194,6 +194,18 @@ def _operator(op: ast.operator, at: Expressions, node: ast.Call, given: Sequence
     return at.binary(node, op, at.term(given[0]), at.term(given[1]))
 
 
+def _ceildiv(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    """`T.ceildiv(a, b)`, a quotient rounded up: `-(-a // b)`; of what has no sign one more where there is a rest."""
+    left, right = at.together(node, at.term(given[0]), at.term(given[1]))
+    if left.unsigned:
+        rest = at.compare(node, ast.NotEq(), at.binary(node, ast.Mod(), left, right), 0)
+        return at.binary(
+            node, ast.Add(), at.binary(node, ast.FloorDiv(), left, right), at.emitter.cast(rest, left.type)
+        )
+    negated = at.binary(node, ast.FloorDiv(), at.binary(node, ast.Sub(), 0, left), right)
+    return at.binary(node, ast.Sub(), 0, negated)
+
+
 def _compare(op: ast.cmpop, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
     return at.compare(node, op, at.term(given[0]), at.term(given[1]))
 
@@ -268,6 +280,7 @@ CALLS: Mapping[str, Call] = {
     **{name: Call(("x", "y"), partial(_binary, name)) for name in words.CALLS},
     **{name: Call(("x", "y"), partial(_operator, op)) for name, op in words.OPERATORS.items()},
     **{name: Call(("x", "y"), partial(_compare, op)) for name, op in words.COMPARISONS.items()},
+    "ceildiv": Call(("lhs", "rhs"), _ceildiv),
     "And": Call(("x", "y"), partial(_logic, ast.And())),
     "Or": Call(("x", "y"), partial(_logic, ast.Or())),
     "Not": Call(("x",), _not),
@@ -283,6 +296,7 @@ CALLS: Mapping[str, Call] = {
     "if_then_else": Call(("cond", "true_value", "false_value", "dtype"), _if_then_else, 3),
     "dot": Call(("acc", "lhs", "rhs", "lhs_unsigned", "rhs_unsigned"), _dot, 3),
     "likely": Call(("cond",), lambda at, node, given: at.term(given[0])),
+    "meta_var": Call(("value",), lambda at, node, given: at.term(given[0])),
     "max_value": Call(("dtype",), partial(_extreme, True)),
     "min_value": Call(("dtype",), partial(_extreme, False)),
     "undef": Call(("dtype",), _undef),

@@ -15,7 +15,6 @@ themselves. What it is said to read and write follows from what is in it.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Sequence
 from typing import cast
 
@@ -24,11 +23,10 @@ from xdsl.ir.affine import AffineExpr
 
 from ..affine import simplify, substitute
 from ..blocks import BlockOp, IterKind, blocks_under
-from ..loops import ForOp
 from ..outer_blocks import OuterBlockOp
 from ..symbols import as_affine, as_extent
 from .block_parser import BlockParser
-from .parts import without_parts
+from .parts import fixed_in, without_parts
 from .scope import OuterIterator, Scope
 
 Read = Callable[[ast.stmt, Block], None]
@@ -61,7 +59,7 @@ class OuterBlockParser(BlockParser):
             end = as_extent(simplify(as_affine(extent) + start))
             self.scope.local[name] = OuterIterator(kind, end, simplify(expr + start), variables, start)
         whole = [*statements, *([] if self.init is None else [self.init])]
-        statements = without_parts(self.scope, whole, self.loops.expr, self._fixed)
+        statements = without_parts(self.scope, whole, self.loops.expr, fixed_in(self.scope, self.node))
         if self.init is not None:
             self.init = cast("ast.With", statements.pop())
             for each in self.init.body:
@@ -77,18 +75,6 @@ class OuterBlockParser(BlockParser):
                 restrict(block, self.conditions, self.loops.variables)
         body.add_op(outer)
         outer.verify()
-
-    def _fixed(self, node: ast.expr) -> ast.expr:
-        """An expression with names of its own for what stands around, which blocks within may give their iterators."""
-        taken = {each.id for each in ast.walk(self.node) if isinstance(each, ast.Name)}
-        made = copy.deepcopy(node)
-        for name in [each for each in ast.walk(made) if isinstance(each, ast.Name)]:
-            if isinstance(known := self.scope.local.get(name.id), OuterIterator | ForOp):
-                name.id = f"{name.id}_outside"
-                while name.id in taken:
-                    name.id += "_"
-                self.scope.local[name.id] = known
-        return made
 
 
 def restrict(block: BlockOp, conditions: Sequence[AffineExpr], variables: Sequence[SSAValue]) -> None:

@@ -32,6 +32,7 @@ from .buffers import Described, annotated, constant_of, described, is_size
 from .loop_indices import Extents, LoopIndices
 from .modules import IRModule
 from .outer_blocks import OuterBlockParser, is_outer, iterators_of, restrict
+from .parts import fixed_in, is_part, without_parts
 from .scope import Buffer, Constant, Handle, NotStatic, Scope, Symbol, Words, harmless
 from .source import Source
 from .views import allocation, declaration, memory_of, own_memory, view_of, without_view
@@ -224,6 +225,11 @@ class FunctionParser:
                     return
                 case ast.Assign() | ast.With() if (found := declaration(self.scope, statement)) is not None:
                     self._declare(*found, statements[number + 1 :], body)
+                    return
+                case ast.Assign() if is_part(self.scope, statement):
+                    fixed = fixed_in(self.scope, self.node)
+                    rest = without_parts(self.scope, statements[number:], LoopIndices(self.scope).expr, fixed)
+                    self._statements(rest, body)
                     return
                 case ast.Assign() | ast.AnnAssign() if is_value(self.scope, statement):
                     self._value(statements[number:], body)
@@ -509,6 +515,7 @@ class FunctionParser:
 
     def _root(self, statement: ast.With, body: Block) -> None:
         """The root block says nothing of its own: what it reads and writes is the function's."""
+        left: list[ast.stmt] = []
         for inner in statement.body:
             if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Call):
                 word = self.scope.word(inner.value.func)
@@ -517,7 +524,8 @@ class FunctionParser:
                 if word == "block_attr":
                     self.attributes |= attributes_of(self.scope, inner.value.args[0])
                     continue
-            self._one(inner, body)
+            left.append(inner)
+        self._statements(left, body)
 
     # loops
 

@@ -6,14 +6,16 @@ Such a name stands for elements of the buffer: `P[i]` is `A[vi * 4 + i, vj]`, an
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Sequence
 
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...support.dtypes import dtype_name
 from ..affine import simplify
+from ..loops import ForOp
 from .buffers import described
-from .scope import Buffer, Scope
+from .scope import Buffer, OuterIterator, Scope
 
 
 class _Rewrite(ast.NodeTransformer):
@@ -54,6 +56,33 @@ def _plus(start: ast.expr, index: ast.expr) -> ast.expr:
     if isinstance(start, ast.Constant) and start.value == 0:
         return index
     return ast.copy_location(ast.BinOp(start, ast.Add(), index), index)
+
+
+def is_part(scope: Scope, statement: ast.stmt) -> bool:
+    """Whether a statement names a part of a buffer: `P = T.match_buffer(A[...], ...)`."""
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=ast.Call(func=func, args=[ast.Subscript(), *_])):
+            return scope.word(func) == "match_buffer"
+        case _:
+            return False
+
+
+def fixed_in(scope: Scope, around: ast.AST) -> Callable[[ast.expr], ast.expr]:
+    """Gives an expression with names of its own for the loops and iterators of outer blocks, which blocks within
+    `around` may give to their iterators."""
+    taken = {each.id for each in ast.walk(around) if isinstance(each, ast.Name)}
+
+    def fixed(node: ast.expr) -> ast.expr:
+        made = copy.deepcopy(node)
+        for name in [each for each in ast.walk(made) if isinstance(each, ast.Name)]:
+            if isinstance(known := scope.local.get(name.id), OuterIterator | ForOp):
+                name.id = f"{name.id}_outside"
+                while name.id in taken:
+                    name.id += "_"
+                scope.local[name.id] = known
+        return made
+
+    return fixed
 
 
 def without_parts(
