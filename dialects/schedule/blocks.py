@@ -126,9 +126,10 @@ class CacheReadOp(Instruction):
     scope = prop_def(StringAttr)
 
 
-@instruction("block", gives="block")
+@instruction("block block*", gives="block")
 class CacheWriteOp(Instruction):
-    """A block computes into a buffer of its own, which is copied then; gives the block that copies.
+    """A block computes into a buffer of its own, which is copied then; gives the block that copies. Further blocks read
+    the buffer of its own.
 
     ```mlir
     %copy = schedule.cache_write %b {index = 0, scope = "local"}

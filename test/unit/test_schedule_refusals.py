@@ -265,12 +265,6 @@ tir.prim_func @half(%y: memref<16xf32>, %z: f32) {
     refused(lambda: cache_write(block_of(func, "half"), Scope.GLOBAL), func, "does not write all elements")
 
 
-def test_a_result_that_is_read_in_the_same_nest_is_not_cached() -> None:
-    func = parsed(CHAIN)
-    block = block_of(func, "first")
-    refused(lambda: cache_write(block, Scope.GLOBAL), func, "reads the buffer in the same nest")
-
-
 def test_a_private_buffer_does_not_leave_a_parallel_loop() -> None:
     func = matmul()
     copy = cache_write(block_of(func, "matmul"), Scope.LOCAL)
@@ -504,7 +498,7 @@ tir.prim_func @f(%x: memref<8xi32>, %y: memref<8xi32>, %z: memref<8xi32>) {
 def test_a_copy_for_readers_in_and_outside_of_a_block_of_loops_is_made_before_both() -> None:
     schedule = Schedule(parsed(TWO_READERS))
     schedule.blockize(schedule.get_loops(schedule.get_block("first"))[0])
-    schedule.cache_read(schedule.get_block("first"), 0, "global", [schedule.get_block("second")])
+    schedule.cache_read("first", 0, "global", ["first", "second"])
     schedule.mod.verify()
     assert str(schedule.mod).index("@x_global") < str(schedule.mod).index("tir.outer_block")
 

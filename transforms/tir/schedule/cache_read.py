@@ -31,7 +31,8 @@ tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
 }
 ```
 
-All of the buffer is copied; `compute_at` moves the copy to where less of it is needed.
+All of the buffer is copied; `compute_at` moves the copy to where less of it is needed. Where the nest of a reader
+writes the buffer, too, what an iteration of its loops reads is copied in them, just before it is read.
 """
 
 from __future__ import annotations
@@ -45,17 +46,19 @@ from ....dialects.tir.core import AllocBufferOp, BlockOp, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.scopes import is_shared
 from ..analysis.producers import allocation_of, function_of, is_before, nest_of, writers
+from .caching_in_loops import Spot, check_spot_of_reads, copy_at, place_allocation, spot_of
 from .checks import check_live, check_not_passed
 from .copies import copy_nest, free_block_name
 from .errors import ScheduleError
 
 
-def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp]) -> Operation:
-    """Whether `readers` may read a copy of `buffer`; gives the nest before which it is made.
+def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp]) -> Operation | Spot:
+    """Whether `readers` may read a copy of `buffer`; gives the nest before which it is made, or the place in a nest
+    that writes the buffer, too.
 
     Raises:
         ScheduleError: a reader does not read the buffer, or writes it; it is each thread's own; a block writes a part
-            of it only, or writes it in a nest of a reader or after the first of them.
+            of it only, or writes it where the copy would have been made already.
     """
     check_live(*readers)
     name = buffer_name(buffer)
@@ -71,8 +74,16 @@ def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp]) -> Operation:
         body = function_of(readers[0]).body.block
         nests = list(dict.fromkeys(each for each in body.ops for nest in nests if each.is_ancestor(nest)))
     first = next(nest for nest in nests if all(nest is other or is_before(nest, other) for other in nests))
-    for writer in writers(buffer):
-        if nest_of(writer) is first or not is_before(nest_of(writer), first):
+    written = writers(buffer)
+    if any(nest_of(writer) is first for writer in written):
+        spot = spot_of(buffer, readers, written)
+        check_spot_of_reads(buffer, readers, spot)
+        return spot
+    last = [nest for nest in nests if all(nest is other or is_before(other, nest) for other in nests)]
+    for writer in written:
+        if is_before(last[-1], writer) and nest_of(writer) is not last[-1]:
+            continue  # it comes after all that read the copy
+        if not is_before(nest_of(writer), first):
             raise ScheduleError.at(
                 writer,
                 f"block @{writer.block_name} writes {name} where it would have been copied already",
@@ -92,12 +103,18 @@ def cache_read(buffer: SSAValue, scope: str, readers: Sequence[BlockOp]) -> Bloc
     Raises:
         ScheduleError: as `check_cache_read` says.
     """
-    first = check_cache_read(buffer, readers)
+    found = check_cache_read(buffer, readers)
+    first = nest_of(found.statement) if isinstance(found, Spot) else found
     alloc = AllocBufferOp(memref_of(buffer), scope, shape_of(buffer))
     alloc.buffer.name_hint = f"{buffer.name_hint or 'buffer'}_{scope}"
-    nest, block = copy_nest(free_block_name(first, alloc.buffer.name_hint), buffer, alloc.buffer)
+    name = free_block_name(first, alloc.buffer.name_hint)
     assert first.parent is not None
-    first.parent.insert_ops_before([alloc, nest], first)
+    if isinstance(found, Spot):
+        place_allocation(alloc, found, readers)
+        block = copy_at(name, buffer, alloc.buffer, found, after=False)
+    else:
+        nest, block = copy_nest(name, buffer, alloc.buffer)
+        first.parent.insert_ops_before([alloc, nest], first)
     for reader in readers:
         for access in reader.accesses():
             if access.buffer is buffer:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
+from typing import TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
@@ -42,6 +43,9 @@ from .errors import ScheduleError
 from .inline import erase_with_loops
 from .rebind import assign
 
+Region: TypeAlias = "Sequence[tuple[AffineExpr, Extent]]"
+"""A part of a buffer: for each dimension an offset, over loops' variables, and a size."""
+
 
 @dataclass
 class Placement:
@@ -71,7 +75,8 @@ def compute_at(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = False, i
 
 
 def _move(block: BlockOp, loop: ForOp, preserve_unit_loops: bool, index: int) -> list[ForOp]:
-    place = _place(block, loop, preserve_unit_loops)
+    around = [*enclosing_loops(loop), loop]
+    place = place_over(block, around, _region(block, around), preserve_unit_loops)
     following = _following(block, loop, index)
     erase_with_loops(block, keep=True)
     nest = place.loops[0] if place.loops else block
@@ -171,11 +176,11 @@ def _check_concurrent(block: BlockOp, loop: ForOp, index: int) -> None:
                 raise ScheduleError.at(block, finding.message, hint="compute it there first, choose kinds last")
 
 
-def _place(block: BlockOp, loop: ForOp, preserve_unit_loops: bool) -> Placement:
+def place_over(block: BlockOp, around: Sequence[ForOp], region: Region, preserve_unit_loops: bool) -> Placement:
+    """Where `block` goes among the loops `around`, to write `region` of its buffer in each of their iterations."""
     store = check_one_element(block)
     position = {v: d for d, v in enumerate(store.indices)}
-    outer_vars = [each.var for each in (*enclosing_loops(loop), loop)]
-    region = _region(block, [*enclosing_loops(loop), loop])
+    outer_vars = [each.var for each in around]
     place = Placement(list(outer_vars))
     for number, (iterator, kind, extent) in enumerate(zip(block.iters, block.kinds, block.sizes, strict=True)):
         offset: AffineExpr = AffineConstantExpr(0)
@@ -209,7 +214,7 @@ def _place(block: BlockOp, loop: ForOp, preserve_unit_loops: bool) -> Placement:
     return place
 
 
-def _region(block: BlockOp, around: Sequence[ForOp]) -> list[tuple[AffineExpr, Extent]]:
+def _region(block: BlockOp, around: Sequence[ForOp]) -> Region:
     """What is read of the result of `block` in one iteration of the loops `around`: by all threads that have the memory
     of the result together, since each of them fills all of it."""
     buffer = written_buffer(block)

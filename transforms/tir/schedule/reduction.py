@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import memref
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
@@ -18,9 +19,12 @@ from ....dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
+from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.scopes import is_torn
-from ..analysis.producers import allocation_of, consumers, nest_of, written_buffer
-from .checks import check_live, check_one_element, check_plain_memory, check_sole_writer
+from ..analysis.producers import allocation_of, is_before, nest_of, written_buffer
+from ..analysis.producers import consumers as readers_of
+from .caching_in_loops import Spot, check_spot_of_writes, copy_at, place_allocation, spot_of
+from .checks import check_live, check_not_passed, check_one_element, check_plain_memory, check_sole_writer
 from .copies import free_block_name
 from .errors import ScheduleError
 from .rebind import assign
@@ -124,12 +128,13 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     return init
 
 
-def check_cache_write(block: BlockOp) -> None:
-    """Whether `block` can write a buffer of its own.
+def check_cache_write(block: BlockOp, consumers: Sequence[BlockOp] = ()) -> Spot:
+    """Whether `block` can write a buffer of its own, which `consumers` read; gives where it is copied.
 
     Raises:
-        ScheduleError: another block writes the same buffer, or reads it in the same nest, where it would come before
-            the copy; or `block` does not write each element of the buffer once, or needs what stood there before.
+        ScheduleError: another block writes the same buffer; `block` does not write each element of the buffer once,
+            or needs what stood there before; where its nest reads the buffer, too, an iteration of the loops around
+            both does not write all of a part; or a consumer does not only read it, after `block`.
     """
     check_live(block)
     target = written_buffer(block)
@@ -146,56 +151,46 @@ def check_cache_write(block: BlockOp) -> None:
     reads_target = any(access.buffer is target and not access.is_write for access in block.accesses())
     if reads_target and block.init is None:
         raise ScheduleError.at(block, f"{name} reads what stood in its buffer before")
-    top = nest_of(block)
-    for reader in consumers(block):
-        if nest_of(reader) is top:
+    for consumer in consumers:
+        if target not in consumer.reads or target in consumer.writes or not is_before(block, consumer):
             raise ScheduleError.at(
-                reader, f"block @{reader.block_name} reads the buffer in the same nest, before it would be copied"
+                consumer, f"block @{consumer.block_name} does not only read {buffer_name(target)}, after {name}"
             )
+    check_not_passed(target, consumers)
+    readers = [each for each in readers_of(block) if nest_of(each) is nest_of(block) and each not in consumers]
+    spot = spot_of(target, [block], readers)
+    check_spot_of_writes(block, spot)
+    return spot
 
 
-def cache_write(block: BlockOp, scope: str) -> BlockOp:
-    """Let `block` write a buffer of its own, and copy that to the buffer it wrote. Returns the copying block.
+def cache_write(block: BlockOp, scope: str, consumers: Sequence[BlockOp] = ()) -> BlockOp:
+    """Let `block` write a buffer of its own, which `consumers` read, and copy that to the buffer it wrote. Returns the
+    copying block.
 
-    The copy stands in a nest of its own. A buffer of scope `LOCAL` does not reach it: the function verifies again
+    The copy stands in a nest of its own; where the block's nest reads the buffer, too, in the loops around both, just
+    after what an iteration of them writes. A buffer of scope `LOCAL` does not reach it: the function verifies again
     after `compute_at` has moved `block` into that nest. Counterpart of TVM's `cache_write`.
 
     Raises:
         ScheduleError: as `check_cache_write` says.
     """
-    check_cache_write(block)
+    spot = check_cache_write(block, consumers)
     target = written_buffer(block)
     shape = shape_of(target)
     alloc = AllocBufferOp(memref_of(target), scope, shape)
     alloc.buffer.name_hint = f"{target.name_hint or block.block_name}_{scope}"
-    top = nest_of(block)
-    assert top.parent is not None
-    top.parent.insert_op_before(alloc, top)
+    place_allocation(alloc, spot, [block, *consumers])
     for access in block.accesses():
         if access.buffer is target:
             access.op.operands[1 if access.is_write else 0] = alloc.buffer
     block.update_accesses()
-    loops = [ForOp(n, name_hint=f"i{d}") for d, n in enumerate(shape) if n != 1]
-    body = Block(arg_types=[IndexType()] * len(shape))
-    for number, argument in enumerate(body.args):
-        argument.name_hint = f"v{number}"
-    load = memref.LoadOp.get(alloc.buffer, body.args)
-    body.add_ops([load, memref.StoreOp.get(load.res, target, body.args)])
-    position = iter(range(len(loops)))
-    bindings = tuple(AffineExpr.constant(0) if n == 1 else AffineExpr.dimension(next(position)) for n in shape)
-    copy = BlockOp(
-        free_block_name(block, alloc.buffer.name_hint),
-        [(IterKind.SPATIAL, n) for n in shape],
-        AffineMap(len(loops), 0, bindings),
-        [loop.var for loop in loops],
-        Region(body),
-    )
-    nest: Operation = copy
-    for loop in reversed(loops):
-        loop.body.block.add_op(nest)
-        nest = loop
-    top.parent.insert_op_after(nest, top)
-    return copy
+    for consumer in consumers:
+        for access in consumer.accesses():
+            if access.buffer is target:
+                access.op.operands[0] = alloc.buffer
+        consumer.update_accesses()
+    name = free_block_name(block, alloc.buffer.name_hint)
+    return copy_at(name, alloc.buffer, target, spot, after=True, preserve_unit_loops=False)
 
 
 def check_set_scope(buffer: SSAValue, scope: str) -> None:

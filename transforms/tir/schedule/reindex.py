@@ -62,8 +62,9 @@ from ....dialects.tir.core import AllocBufferOp, BlockOp, IterKind, accessing_bl
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.symbolic import is_within_domain
 from ....dialects.tir.symbols import arguments_around
-from ..analysis.producers import nest_of
+from ..analysis.producers import nest_of, writers
 from .cache_read import check_cache_read
+from .caching_in_loops import Spot
 from .checks import check_live, check_not_passed, check_one_element, check_plain_memory, check_sole_writer
 from .copies import drop_unused_indices, free_block_name, index_ops, new_block, new_body
 from .errors import ScheduleError
@@ -76,7 +77,13 @@ def check_reindex(block: BlockOp, buffer: SSAValue) -> AffineMap:
         ScheduleError: as `check_cache_read` says; or it reads at several places, where data says, under a branch, or,
             for some values of its iterators, outside of the buffer.
     """
-    check_cache_read(buffer, [block])
+    if isinstance(check_cache_read(buffer, [block]), Spot):
+        writer = next(each for each in writers(buffer) if nest_of(each) is nest_of(block))
+        raise ScheduleError.at(
+            writer,
+            f"block @{writer.block_name} writes {buffer_name(buffer)} where it would have been copied already",
+            hint="reindex before the block that writes it is moved into the reader's loops",
+        )
     name = f"block @{block.block_name}"
     reads = [access for access in block.accesses() if access.buffer is buffer]
     maps = {access.map for access in reads}

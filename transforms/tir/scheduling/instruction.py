@@ -97,7 +97,7 @@ class InstructionKind:
             given["factors"] = [HANDLE if isinstance(each, Handle) else each for each in inputs[1:]]
         elif self.op is blocks.AnnotateOp:
             given["ann_val"] = inputs[1]
-        elif self.op is blocks.CacheReadOp:
+        elif self.op in (blocks.CacheReadOp, blocks.CacheWriteOp):
             handles += cast("Sequence[Handle]", inputs[1] or [])
         elif len(handles) != len(inputs):
             raise UsageError(f"{self.name} takes handles, and not {list(inputs)}")
@@ -117,7 +117,7 @@ class InstructionKind:
             return [handles[0], *(next(rest) if factor == HANDLE else value_of(factor) for factor in op.factors)]
         if isinstance(op, blocks.AnnotateOp):
             return [*handles, value_of(op.value)]
-        return [handles[0], handles[1:]] if isinstance(op, blocks.CacheReadOp) else handles
+        return [handles[0], handles[1:]] if isinstance(op, blocks.CacheReadOp | blocks.CacheWriteOp) else handles
 
     def attrs_of(self, op: InstructionOp) -> list[object]:
         """The attributes of an operation of this kind."""
@@ -277,7 +277,7 @@ INSTRUCTION_KINDS: list[InstructionKind] = [
     _kind(loops.BindOp, "loop", "thread_axis"),
     _kind(loops.AddUnitLoopOp, "block_or_loop"),
     _kind(blocks.CacheReadOp, "block consumer_blocks", "read_buffer_index storage_scope"),
-    _kind(blocks.CacheWriteOp, "block", "write_buffer_index storage_scope"),
+    _kind(blocks.CacheWriteOp, "block consumer_blocks", "write_buffer_index storage_scope"),
     _kind(blocks.ReindexOp, "block", _BUFFER),
     _kind(blocks.ComputeAtOp, "block loop", _PLACE),
     _kind(blocks.ReverseComputeAtOp, "block loop", _PLACE),

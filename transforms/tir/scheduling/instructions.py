@@ -315,9 +315,9 @@ def _cache_read(state: State, op: blocks.CacheReadOp) -> Sequence[Meaning]:
 
 
 def _cache_write(state: State, op: blocks.CacheWriteOp) -> Sequence[Meaning]:
-    block = state.block(op.inputs[0])
+    block, *consumers = (state.block(value) for value in op.inputs)
     _buffer(block, "write", _int(op.index))
-    return [cache_write(block, _scope(op.scope))]
+    return [cache_write(block, _scope(op.scope), consumers)]
 
 
 def _reverse_compute_at(state: State, op: blocks.ReverseComputeAtOp) -> Sequence[Meaning]:

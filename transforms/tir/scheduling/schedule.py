@@ -21,6 +21,7 @@ from ....dialects.schedule.core import HANDLE, Instruction, SequenceOp
 from ....dialects.support.arguments import checked_methods
 from ....dialects.support.dtypes import scalar_type
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp
+from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.midway import verify_midway
 from ....dialects.tir.script.modules import IRModule
 from ..schedule.checks import LAST
@@ -329,11 +330,22 @@ class Schedule:
         storage_scope: str,
         consumer_blocks: Iterable[BlockRV | str] | None = None,
     ) -> BlockRV:
-        """Copy a buffer first; `block` and `consumer_blocks` read the copy, without them every reader."""
+        """Copy a buffer that `block` reads first; the `consumer_blocks` read the copy, or without them every reader in
+        the block of blocks that `block` stands in."""
         block = self._named(block)
         index = self._index(block, "read", read_buffer_index)
-        consumers = [self._named(each) for each in consumer_blocks or ()] or self._other_readers(block, index)
-        more = [each.value for each in consumers if each.value is not block.value]
+        consumers = [self._named(each) for each in consumer_blocks or ()]
+        if not consumers:
+            consumers = [block, *self._other_readers(block, index)]
+        meant = self.state.block(block.value)
+        readers = [self.state.block(each.value) for each in consumers]
+        if meant not in readers and 0 <= index < len(meant.reads):
+            buffer = meant.reads[index]  # the copy is not for the block that says which buffer is meant
+            block, meant = consumers[0], readers[0]
+            if buffer not in meant.reads:
+                raise ScheduleError.at(meant, f"block @{meant.block_name} does not read {buffer_name(buffer)}")
+            index = list(meant.reads).index(buffer)
+        more = [each.value for each, reader in zip(consumers, readers, strict=True) if reader is not meant]
         return self._block(blocks.CacheReadOp.of(block.value, *more, index=index, scope=storage_scope))
 
     def _other_readers(self, block: BlockRV, index: int) -> list[BlockRV]:
@@ -348,17 +360,24 @@ class Schedule:
             func = func.parent_op()
         everything = [each for each in func.walk() if isinstance(each, BlockOp)]
         for other in everything:
-            if other is not op and buffer in other.reads:
+            if other is not op and buffer in other.reads and _scope_of(other) is _scope_of(op):
                 alike = [each for each in everything if each.block_name == other.block_name]
                 number = alike.index(other) if len(alike) > 1 else None
                 found.append(self.get_block(other.block_name, func.sym_name.data, number))
         return found
 
-    def cache_write(self, block: BlockRV | str, write_buffer_index: int | str, storage_scope: str) -> BlockRV:
-        """Compute into a buffer of its own, and copy that."""
+    def cache_write(
+        self,
+        block: BlockRV | str,
+        write_buffer_index: int | str,
+        storage_scope: str,
+        consumer_blocks: Iterable[BlockRV | str] | None = None,
+    ) -> BlockRV:
+        """Compute into a buffer of its own, which the `consumer_blocks` read, and copy that."""
         block = self._named(block)
+        more = [self._named(each).value for each in consumer_blocks or ()]
         index = self._index(block, "write", write_buffer_index)
-        return self._block(blocks.CacheWriteOp.of(block.value, index=index, scope=storage_scope))
+        return self._block(blocks.CacheWriteOp.of(block.value, *more, index=index, scope=storage_scope))
 
     def reindex(self, block: BlockRV | str, buffer: BufferName) -> BlockRV:
         """Copy `("read", n)`, or a buffer by name, into the layout of the block's iterators."""
@@ -546,6 +565,15 @@ class Schedule:
             probe.detach()
             probe.erase(safe_erase=False)
         return [kind(value) for value in self.apply(op.of(of.value, results=count))]
+
+
+def _scope_of(op: Operation) -> Operation:
+    """The block of blocks that `op` stands in, or its function."""
+    scope = op.parent_op()
+    while not isinstance(scope, PrimFuncOp | OuterBlockOp):
+        assert scope is not None
+        scope = scope.parent_op()
+    return scope
 
 
 def _maybe_list(values: Sequence[int] | None) -> list[int] | None:

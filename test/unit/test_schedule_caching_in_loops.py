@@ -1,0 +1,125 @@
+"""`cache_read` and `cache_write` in loops that both write a buffer and read it."""
+
+# The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
+# pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# ruff: noqa: F821
+
+import numpy as np
+import pytest
+
+from weft.script import tir as T
+from weft.tir import Interpreter, Schedule, ScheduleError
+
+
+@T.prim_func
+def chained(X: T.Buffer[(32,), "float32"], B: T.Buffer[(32,), "float32"], C: T.Buffer[(32,), "float32"]):
+    A = T.alloc_buffer((32,), "float32")
+    for i in range(4):
+        for j in range(8):
+            with T.block("A"):
+                vi = T.axis.spatial(32, i * 8 + j)
+                A[vi] = X[vi] * T.float32(2)
+        for j in range(8):
+            with T.block("B"):
+                vi = T.axis.spatial(32, i * 8 + j)
+                B[vi] = A[vi] + T.float32(1)
+    for i in range(32):
+        with T.block("C"):
+            vi = T.axis.spatial(32, i)
+            C[vi] = A[vi]
+
+
+def assert_same(schedule: Schedule) -> None:
+    x = np.arange(32, dtype=np.float32)
+    b, c = Interpreter(schedule.mod["chained"])([x])
+    assert (np.asarray(b) == 2 * x + 1).all() and (np.asarray(c) == 2 * x).all()
+
+
+def extents(schedule: Schedule, block: str) -> list[int]:
+    return [schedule.get(loop).trip_count for loop in schedule.get_loops(schedule.get_block(block))]
+
+
+def test_what_an_iteration_has_written_is_copied_before_it_is_read() -> None:
+    schedule = Schedule(chained)
+    schedule.cache_read("B", 0, "global")
+    assert extents(schedule, "A_global") == [4, 8]
+    assert schedule.mod.script().count("A_global[vi]") == 4  # in reads and bodies of B and C
+    assert_same(schedule)
+
+
+def test_named_consumers_alone_read_the_copy() -> None:
+    schedule = Schedule(chained)
+    schedule.cache_read("B", 0, "global", ["C"])
+    assert extents(schedule, "A_global") == [32]
+    assert_same(schedule)
+    schedule = Schedule(chained)
+    schedule.cache_read("B", 0, "local", ["B"])
+    assert extents(schedule, "A_local") == [4, 8]
+    assert_same(schedule)
+
+
+def test_what_an_iteration_writes_is_copied_after_it() -> None:
+    schedule = Schedule(chained)
+    schedule.cache_write("A", 0, "global")
+    assert extents(schedule, "A_global") == [4, 8]
+    assert_same(schedule)
+    schedule = Schedule(chained)
+    schedule.cache_write("A", 0, "global", consumer_blocks=["B"])
+    assert extents(schedule, "A_global") == [32]
+    assert_same(schedule)
+
+
+def test_a_recorded_schedule_copies_for_the_same_blocks() -> None:
+    schedule = Schedule(chained)
+    schedule.cache_write("A", 0, "global", consumer_blocks=["B"])
+    schedule.cache_read("C", 0, "local")
+    again = Schedule(chained)
+    schedule.trace.apply_to_schedule(again, remove_postproc=False)
+    T.assert_structural_equal(again.mod, schedule.mod)
+
+
+def test_a_part_that_an_iteration_does_not_write_alone_is_not_copied_in_it() -> None:
+    schedule = Schedule(chained)
+    _, j = schedule.get_loops(schedule.get_block("A"))
+    schedule.split(j, [None, 3])  # with a predicate
+    with pytest.raises(ScheduleError, match="does not write all of a part of its buffer"):
+        schedule.cache_write("A", 0, "global")
+    with pytest.raises(ScheduleError, match="not just what would be copied in the loop"):
+        schedule.cache_read("B", 0, "global", ["B"])
+
+
+def test_copies_are_made_in_loops_before_kinds_are_chosen() -> None:
+    schedule = Schedule(chained)
+    schedule.parallel(schedule.get_loops(schedule.get_block("A"))[0])
+    for make in (schedule.cache_read, schedule.cache_write):
+        with pytest.raises(ScheduleError, match="whose iterations run at the same time"):
+            make("B" if make == schedule.cache_read else "A", 0, "global")
+
+
+def test_a_consumer_that_reads_something_else_is_refused() -> None:
+    schedule = Schedule(chained)
+    with pytest.raises(ScheduleError, match="block @A does not read %A"):
+        schedule.cache_read("B", 0, "global", ["A"])
+    with pytest.raises(ScheduleError, match="does not only read %A, after block @A"):
+        schedule.cache_write("A", 0, "global", consumer_blocks=["A"])
+
+
+@T.prim_func
+def in_place(data: T.Buffer[(8,), "int32"]):
+    copy = T.alloc_buffer((8,), "int32")
+    for i in range(8):
+        with T.block("copy_in"):
+            vi = T.axis.spatial(8, i)
+            copy[vi] = data[vi] + 1
+    for i in range(8):
+        with T.block("copy_out"):
+            vi = T.axis.spatial(8, i)
+            data[vi] = copy[7 - vi]
+
+
+def test_what_is_written_after_all_readers_is_copied_before_them() -> None:
+    schedule = Schedule(in_place)
+    schedule.cache_read("copy_in", 0, "local", ["copy_in"])
+    Interpreter(schedule.mod["in_place"])([data := np.arange(8, dtype=np.int32)])
+    assert data.tolist() == list(range(8, 0, -1))

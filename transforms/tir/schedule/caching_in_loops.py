@@ -1,0 +1,180 @@
+"""Copies of what one iteration of loops holds of a buffer, made in those loops: for `cache_read` and `cache_write`.
+
+A nest that fills a buffer and reads it again has no place outside of its loops where a copy could be made. It is made
+beside the statement of the loops that reads, or writes, what an iteration holds:
+
+    for i: for j: a[i, j] = ...                     for i: for j: a[i, j] = ...
+           for j: ... = a[i, j]                            for j: a_local[i, j] = a[i, j]
+                                                           for j: ... = a_local[i, j]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects.tir.affine import substitute
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, OuterBlockOp, PrimFuncOp, enclosing_loops, loop_of
+from ....dialects.tir.legality.bounds import buffer_name
+from ....dialects.tir.symbols import Extent
+from ..analysis.producers import is_before, nest_of, writers
+from ..analysis.regions import required_region
+from .compute_at import Region, place_over
+from .copies import copy_nest
+from .errors import ScheduleError
+from .rebind import assign
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A statement among the loops `around` it, beside which a copy of `region` is made: for each dimension of the
+    buffer, where it begins, over the loops' variables, and how many elements it has there."""
+
+    statement: Operation
+    around: Sequence[ForOp]
+    region: Region
+
+
+def spot_of(buffer: SSAValue, blocks: Sequence[BlockOp], others: Sequence[BlockOp]) -> Spot:
+    """The outermost statement around the first of `blocks` in which none of the `others` stands, and what `blocks` in
+    it touch of `buffer` in one iteration of the loops around."""
+    first = next(each for each in blocks if all(each is other or is_before(each, other) for other in blocks))
+    statement: Operation = first
+    while isinstance(parent := statement.parent_op(), ForOp | OuterBlockOp):
+        if any(parent.is_ancestor(other) for other in others):
+            break
+        statement = parent
+    around = enclosing_loops(statement)
+    inside = [each for each in blocks if statement.is_ancestor(each)]
+    return Spot(statement, around, required_region(buffer, inside, [loop.var for loop in around]))
+
+
+def check_spot_of_reads(buffer: SSAValue, readers: Sequence[BlockOp], spot: Spot) -> None:
+    """Whether `readers` may read a copy that is made at `spot`.
+
+    Raises:
+        ScheduleError: one of them stands in other statements of the loops, or reads what the loops do not copy; or
+            something is written to the buffer that a copy would not have.
+    """
+    _check_order(readers[0], spot)
+    name = buffer_name(buffer)
+    outside = [reader for reader in readers if not spot.statement.is_ancestor(reader)]
+    top = nest_of(spot.statement)
+    for reader in outside:
+        if not is_before(top, reader) or nest_of(reader) is top:
+            raise ScheduleError.at(
+                reader,
+                f"block @{reader.block_name} reads {name} elsewhere in the loops in which it would be copied",
+                hint="name the blocks that are to read the copy: consumer_blocks",
+            )
+    for writer in writers(buffer):
+        if nest_of(writer) is not top:
+            if outside and not is_before(writer, top):
+                raise ScheduleError.at(writer, f"block @{writer.block_name} writes {name} after it would be copied")
+            continue
+        there = required_region(buffer, [writer], [loop.var for loop in spot.around])
+        pairs = list(zip(spot.region, there, strict=True))
+        same = all(part == known if outside else _begins(part, known) for part, known in pairs)
+        fills = _fills(writer, Spot(spot.statement, spot.around, there))
+        if not (same and fills and is_before(writer, spot.statement)):
+            raise ScheduleError.at(
+                writer,
+                f"block @{writer.block_name} writes {name}, but not just what would be copied in the loop "
+                f"%{spot.around[-1].var.name_hint or 'i'}",
+                hint="compute it in a nest of its own, or name the blocks that are to read the copy: consumer_blocks",
+            )
+
+
+def _begins(part: tuple[AffineExpr, Extent], whole: tuple[AffineExpr, Extent]) -> bool:
+    """Whether a part of a dimension lies in another, at its beginning."""
+    sizes = part[1], whole[1]
+    if isinstance(sizes[0], int) and isinstance(sizes[1], int):
+        return part[0] == whole[0] and sizes[0] <= sizes[1]
+    return part == whole
+
+
+def _fills(block: BlockOp, spot: Spot) -> bool:
+    """Whether `block` writes all of `spot.region` in one iteration of the loops."""
+    if block.conditions:
+        return False
+    around = [loop.var for loop in spot.around]
+    for map in [access.map for access in block.touches() if access.is_write]:
+        if map is None:
+            return False
+        for expr, (_, size) in zip(map.results, spot.region, strict=True):
+            used = substitute(expr, block.bindings.data.results).used_dims()
+            inner = [loop_of(v) for d, v in enumerate(block.loop_vars) if d in used and v not in around]
+            if any(loop.is_symbolic for loop in inner) or size != prod(loop.trip_count for loop in inner):
+                return False
+    return True
+
+
+def check_spot_of_writes(block: BlockOp, spot: Spot) -> None:
+    """Whether what `block` writes can be copied at `spot`.
+
+    Raises:
+        ScheduleError: it has a predicate there, does not write all of a part of its buffer in one iteration of the
+            loops, or the loops' iterations run at the same time.
+    """
+    _check_order(block, spot)
+    if spot.around and not _fills(block, spot):
+        name = f"block @{block.block_name}"
+        raise ScheduleError.at(block, f"{name} does not write all of a part of its buffer in an iteration of the loops")
+
+
+def _check_order(block: BlockOp, spot: Spot) -> None:
+    for loop in spot.around:
+        if loop.for_kind.is_concurrent and loop.size not in (0, 1):
+            raise ScheduleError.at(
+                block,
+                f"a copy would be made in the loop %{loop.var.name_hint or 'i'}, whose iterations run at the same time",
+                hint="choose the kinds of loops last",
+            )
+
+
+def place_allocation(alloc: AllocBufferOp, spot: Spot, users: Sequence[BlockOp]) -> None:
+    """Put the allocation of a copy that `users` use into the innermost block of blocks around it and all of them, else
+    before the nest."""
+    outer = spot.statement.parent_op()
+    while outer is not None and not isinstance(outer, PrimFuncOp):
+        if isinstance(outer, OuterBlockOp) and all(outer.is_ancestor(user) for user in users):
+            first = outer.body.block.first_op
+            assert first is not None
+            outer.body.block.insert_op_before(alloc, first)
+            return
+        outer = outer.parent_op()
+    top = nest_of(spot.statement)
+    assert top.parent is not None
+    top.parent.insert_op_before(alloc, top)
+
+
+def copy_at(
+    name: str, source: SSAValue, target: SSAValue, spot: Spot, *, after: bool, preserve_unit_loops: bool = True
+) -> BlockOp:
+    """A block that copies `spot.region` of `source` to `target`, in loops of its own beside the statement."""
+    nest, block = copy_nest(name, source, target)
+    loops = [op for op in nest.walk() if isinstance(op, ForOp)]
+    if loops:
+        block.detach()
+    place = place_over(block, spot.around, spot.region, preserve_unit_loops)
+    for loop in place.loops:
+        loop.var.name_hint = f"i{(loop.var.name_hint or 'v').removeprefix('v')}"
+    chain: list[Operation] = [*place.loops, block]
+    assert spot.statement.parent is not None
+    if after:
+        spot.statement.parent.insert_op_after(chain[0], spot.statement)
+    else:
+        spot.statement.parent.insert_op_before(chain[0], spot.statement)
+    for outer, inner in pairwise(chain):
+        assert isinstance(outer, ForOp)
+        outer.body.block.add_op(inner)
+    assign(block, place.bindings, place.conditions, place.values)
+    block.partial_iters = block.partial_iters | place.partial
+    for loop in loops[:1]:
+        loop.erase(safe_erase=False)
+    return block
