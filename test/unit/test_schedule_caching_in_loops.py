@@ -8,6 +8,7 @@
 import numpy as np
 import pytest
 
+import weft
 from weft.script import tir as T
 from weft.tir import Interpreter, Schedule, ScheduleError
 
@@ -121,5 +122,5 @@ def in_place(data: T.Buffer[(8,), "int32"]):
 def test_what_is_written_after_all_readers_is_copied_before_them() -> None:
     schedule = Schedule(in_place)
     schedule.cache_read("copy_in", 0, "local", ["copy_in"])
-    Interpreter(schedule.mod["in_place"])([data := np.arange(8, dtype=np.int32)])
+    weft.build(schedule.mod["in_place"].clone())(data := np.arange(8, dtype=np.int32))
     assert data.tolist() == list(range(8, 0, -1))
