@@ -23,7 +23,7 @@ PRIMITIVES: dict[str, str] = {
     "vectorize": "",
     "bind": "checked and recorded; processors have no such threads, so that lowering for one refuses it",
     "unroll": "",
-    "cache_read": "copies the whole buffer; `compute_at` makes the copy smaller",
+    "cache_read": "copies all that an iteration of loops which write the buffer reads, else the whole",
     "cache_write": "",
     "reindex": "",
     "compute_at": "the producer stands first in the loop: no `index`",

@@ -905,3 +905,28 @@ def f(A: T.Buffer[(4,), "float32"], x: T.float32, b: T.bool, B: T.Buffer[(4,), "
     for wrong in ((a, 2.5, 1, b), (a, "2", True, b)):
         with pytest.raises(weft.Diagnostic, match=r"is none|dtype"):
             run(*wrong)
+
+
+def test_parts_of_buffers_have_names_among_loops_and_quotients_are_rounded_up() -> None:
+    func = from_source("""@T.prim_func
+def f(A: T.Buffer[(16, 16), "int32"], c: T.Buffer[(4,), "uint8"], flag: T.bool):
+    T.func_attr({"kTarget": T.target("llvm")})
+    T.evaluate(flag)
+    T.pow(T.float32(1), T.float32(2))
+    for i in range(4):
+        with T.block():
+            T.writes(A[i * 4 : i * 4 + 4, 0:16])
+            P = T.match_buffer(A[i * 4 : i * 4 + 4, 0:16], (4, 16))
+            for ii, j in T.grid(4, 16):
+                with T.block("x"):
+                    i, k = T.axis.remap("SS", [ii, j])
+                    x = T.meta_var(T.int32(3))
+                    P[i, k] = T.ceildiv(T.cast(k - 5, "int32"), x)
+    for i in range(4):
+        c[i] = T.ceildiv(c[i], T.uint8(3))
+""")
+    assert isinstance(func, PrimFuncOp)
+    assert structural_equal(from_source(func.script()), func)
+    a, c = np.zeros((16, 16), np.int32), np.array([0, 1, 3, 254], np.uint8).view(np.int8)
+    weft.build(func.clone())(a, c, True)
+    assert (a == [-((5 - k) // 3) for k in range(16)]).all() and c.tolist() == [0, 1, 1, 85]

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 from ...infra.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .block_regions import BufferRegion as BufferRegion
     from .functions import calculate_allocated_bytes as calculate_allocated_bytes
     from .functions import calculate_constant_bytes as calculate_constant_bytes
     from .functions import calculate_workspace_bytes as calculate_workspace_bytes
     from .functions import detect_buffer_access_lca as detect_buffer_access_lca
     from .functions import estimate_tir_flops as estimate_tir_flops
     from .functions import find_anchor_block as find_anchor_block
+    from .functions import get_block_access_region as get_block_access_region
+    from .functions import get_block_read_write_region as get_block_read_write_region
     from .functions import verify_gpu_code as verify_gpu_code
     from .functions import verify_memory as verify_memory
     from .functions import verify_well_formed as verify_well_formed

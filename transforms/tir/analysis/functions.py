@@ -19,9 +19,11 @@ from xdsl.utils.exceptions import VerifyException
 from ....dialects.support.arguments import checked
 from ....dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ....dialects.tir.blocks import BlockOp
+from ....dialects.tir.core import ForOp, OuterBlockOp
 from ....dialects.tir.functions import PrimFuncOp, is_for_gpu
 from ..verify_gpu_code import VerifyGPUCodePass
 from . import accesses, counting
+from .block_regions import BufferRegion, touched_regions
 from .launches import launch_of, unbound
 
 _LIMITS = tuple(field.name for field in fields(VerifyGPUCodePass))
@@ -92,6 +94,23 @@ def detect_buffer_access_lca(func: PrimFuncOp) -> dict[SSAValue, Operation]:
     """For each buffer that is used the innermost loop, block or function with all its uses. TVM has `None` for the
     function."""
     return accesses.innermost_common_scopes(func)
+
+
+@checked
+def get_block_access_region(
+    block: BlockOp | OuterBlockOp | ForOp,
+) -> tuple[list[BufferRegion], list[BufferRegion], list[BufferRegion]]:
+    """The parts of buffers that a block, a block of blocks or a loop reads, writes, and hands to calls. They are over
+    the variables of the loops around it, as blocks of blocks have no iterators here."""
+    return touched_regions(block)
+
+
+@checked
+def get_block_read_write_region(block: BlockOp | OuterBlockOp | ForOp) -> tuple[list[BufferRegion], list[BufferRegion]]:
+    """The parts of buffers that a block, a block of blocks or a loop reads and writes; what is handed to calls may be
+    both."""
+    reads, writes, opaque = touched_regions(block)
+    return [*reads, *opaque], [*writes, *opaque]
 
 
 @checked

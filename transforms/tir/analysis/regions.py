@@ -17,13 +17,17 @@ UNBOUNDED = MAX_EXTENT >> 16
 
 
 def required_region(
-    buffer: SSAValue, readers: Sequence[BlockOp], outer_vars: Sequence[SSAValue]
+    buffer: SSAValue, readers: Sequence[BlockOp], outer_vars: Sequence[SSAValue], is_write: bool | None = None
 ) -> list[tuple[AffineExpr, Extent]]:
-    """What `readers` access of `buffer` while `outer_vars` stand still: for each dimension, an offset (over
-    `outer_vars` as dimensions) and a size. A dimension that cannot be bounded so is taken whole."""
+    """What `readers` access of `buffer` while `outer_vars` stand still, by reading or writing alone where `is_write`
+    says so: for each dimension, an offset (over `outer_vars` as dimensions) and a size. A dimension that cannot be
+    bounded so is taken whole."""
     shape = shape_of(buffer)
     maps: list[tuple[BlockOp, AffineMap | None]] = [
-        (reader, access.map) for reader in readers for access in reader.touches() if access.buffer is buffer
+        (reader, access.map)
+        for reader in readers
+        for access in reader.touches()
+        if access.buffer is buffer and is_write in (None, access.is_write)
     ]
     region: list[tuple[AffineExpr, Extent]] = []
     for dim, extent in enumerate(shape):
