@@ -16,6 +16,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ..dialects.rt import checks as rt
 from ..dialects.rt.core import ShareOp
+from ..dialects.rt.tiles import TileLoadOp, TileStoreOp
 from ..dialects.tir.affine import Range, affine_of, expr_range
 from ..dialects.tir.buffers import memref_of
 from ..dialects.tir.integers import value_range
@@ -118,6 +119,8 @@ class _Judge:
                     yield from self._access(op, op.memref, op.indices, 1, around)
                 case vector.LoadOp() | vector.StoreOp() | vector.MaskedLoadOp() | vector.MaskedStoreOp():
                     yield from self._vector(op, around)
+                case TileLoadOp() | TileStoreOp():
+                    yield from self._access(op, op.memory, [op.start], op.reach, around)
                 case _:
                     for region in op.regions:
                         for inner in region.blocks:

@@ -225,7 +225,6 @@ def _join_after(phases: dict[str, list[ModulePass]], pass_type: type[ModulePass]
 
 def graph(target: Target) -> list[ModulePass]:
     """Relay's optimisations; the context's opt level says which of them run. TVM's order, as `relay.build` has it."""
-    from ..transforms.relay.alter_op_layout import AlterOpLayoutPass
     from ..transforms.relay.canonicalize_cast import CanonicalizeCastPass
     from ..transforms.relay.canonicalize_ops import CanonicalizeOpsPass
     from ..transforms.relay.conv_to_conv2d import ConvToConv2dPass
@@ -261,7 +260,7 @@ def graph(target: Target) -> list[ModulePass]:
         CanonicalizeOpsPass(),
         *([] if target.is_gpu else [InterleaveTransposedConvPass(), ConvToConv2dPass()]),
         FoldConstantPass(),
-        *([] if target.is_gpu else [AlterOpLayoutPass(vector_bytes=target.vector_bytes(), dot=_dot(target))]),
+        *([] if target.is_gpu else [_layouts(target)]),
         SinkReshapePass(),
         SimplifyExprPass(),
         FoldConstantPass(),
@@ -373,7 +372,10 @@ def schedule(target: Target) -> list[ModulePass]:
     return [
         ApplySchedulePass(),
         ScheduleRulesPass(
-            vector_bytes=target.vector_bytes(), vector_registers=target.vector_registers(), dot=_dot(target)
+            vector_bytes=target.vector_bytes(),
+            vector_registers=target.vector_registers(),
+            dot=_dot(target),
+            matrix=_matrix(target),
         ),
         LoopPartitionPass(),
         *([InsertBoundsChecksPass()] if PassContext.current().get_config(BOUNDS_CHECKS, False) else []),
@@ -385,12 +387,25 @@ def loops(target: Target) -> list[ModulePass]:
     from .tir_to_loops.convert_tir_to_loops import ConvertTirToLoopsPass
     from .tir_to_loops.prefetch_streams import PrefetchStreamsPass
 
-    return [ConvertTirToLoopsPass(vector_bytes=target.vector_bytes(), dot=_dot(target)), PrefetchStreamsPass()]
+    convert = ConvertTirToLoopsPass(vector_bytes=target.vector_bytes(), dot=_dot(target), matrix=_matrix(target))
+    return [convert, PrefetchStreamsPass()]
 
 
 def _dot(target: Target) -> str | None:
     """The dot products of bytes that the target has, and that its code can say."""
     return target.vector_unit().dot if target.kind != "c" else None
+
+
+def _layouts(target: Target) -> ModulePass:
+    """Values and weights in the order in which the target's kernels read them."""
+    from ..transforms.relay.alter_op_layout import AlterOpLayoutPass
+
+    return AlterOpLayoutPass(vector_bytes=target.vector_bytes(), dot=_dot(target), matrix=_matrix(target))
+
+
+def _matrix(target: Target) -> tuple[str, ...]:
+    """What the target's matrix unit multiplies, as far as its code can say so."""
+    return target.vector_unit().matrix if target.kind != "c" else ()
 
 
 def graph_loops() -> list[ModulePass]:

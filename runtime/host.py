@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from ..dialects.support.diagnostics import Diagnostic
 from ..lowering.abi import Platform
+from ..lowering.matrix_unit import allowed
 
 
 class PlatformError(Diagnostic):
@@ -21,7 +22,7 @@ def host_platform() -> Platform:
     import llvmlite.binding as binding
 
     features = binding.get_host_cpu_features()
-    available = tuple(sorted(str(name) for name, present in features.items() if present))
+    available = tuple(sorted(allowed({str(name) for name, present in features.items() if present})))
     return Platform(str(binding.get_process_triple()), str(binding.get_host_cpu_name()), available)
 
 
@@ -48,7 +49,7 @@ def features_by_the_system() -> frozenset[str]:
         return frozenset()
     lines = described_processor().split("\n")
     flags = next((line.partition(":")[2].split() for line in lines if line.startswith("flags")), ())
-    known = frozenset(llvm for flag in flags if (llvm := _LINUX_FLAGS.get(flag)) is not None) | _ALWAYS
+    known = allowed({llvm for flag in flags if (llvm := _LINUX_FLAGS.get(flag)) is not None}) | _ALWAYS
     return known | {"crc32"} if "sse4.2" in known else known
 
 

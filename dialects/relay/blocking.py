@@ -43,6 +43,11 @@ class Blocks(Protocol):
         ...
 
     @property
+    def matrix(self) -> Sequence[str]:
+        """What the target's matrix unit multiplies, by names: `int8`, `bf16`."""
+        ...
+
+    @property
     def winograd(self) -> int:
         """The extent of the largest tiles of results that may be computed by minimal filtering; 0 where none may."""
         ...

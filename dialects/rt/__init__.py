@@ -11,7 +11,11 @@ from .constants import ConstantOp
 from .core import ShareOp, SlotsOp, SlotsType
 from .dots import DotOp
 from .sources import SourceOp
+from .tiles import TILE_OPS
 
-_OPS: list[type[Operation]] = [ShareOp, SlotsOp, RecordOp, CheckOp, CallOp, CallPackedOp, ConstantOp, DotOp, SourceOp]
+_OPS: list[type[Operation]] = [
+    *(ShareOp, SlotsOp, RecordOp, CheckOp, CallOp, CallPackedOp, ConstantOp, DotOp, SourceOp),
+    *TILE_OPS,
+]
 
 Rt = Dialect("rt", _OPS, [SlotsType, RecordType])

@@ -9,6 +9,7 @@ A pass asks `vector_unit_of(op)`, which looks at the module around the operation
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i64
@@ -36,6 +37,10 @@ class VectorUnit:
     """Whether x86's `vpdpbusd` sums products of bytes, the left ones without a sign, in vectors of all lengths."""
     dotprod: bool = False
     """Whether AArch64's `sdot` and `udot` do, of bytes with and without a sign."""
+    amx_int8: bool = False
+    """Whether x86's AMX multiplies tiles of bytes of all signs."""
+    amx_bf16: bool = False
+    """Whether it multiplies tiles of bf16, and sums in f32."""
 
     @property
     def dot(self) -> str | None:
@@ -54,6 +59,23 @@ class VectorUnit:
             raise ValueError(f"there are no dot products '{dot}'; known: {', '.join(DOTS)}")
         return replace(self, **{name: name == dot for name in DOTS})
 
+    @property
+    def matrix(self) -> tuple[str, ...]:
+        """What the target's matrix unit multiplies, by names of `MATRIX`; nothing where it has none."""
+        return tuple(name for name in MATRIX if getattr(self, f"amx_{name}"))
+
+    def with_matrix(self, matrix: Sequence[str] | None) -> VectorUnit:
+        """The same unit with a matrix unit that multiplies these, if they are named.
+
+        Raises:
+            ValueError: nothing of a name is known.
+        """
+        if matrix is None:
+            return self
+        if unknown := [name for name in matrix if name not in MATRIX]:
+            raise ValueError(f"no matrix unit multiplies '{unknown[0]}'; known: {', '.join(MATRIX)}")
+        return replace(self, **{f"amx_{name}": name in matrix for name in MATRIX})
+
     def attribute(self) -> DictionaryAttr:
         """The unit as an attribute."""
         fields: dict[str, Attribute] = {
@@ -67,7 +89,8 @@ class VectorUnit:
 
 
 DOTS = ("vnni", "dotprod")
-_FLAGS = ("fma", "masked", "scalable", *DOTS)
+MATRIX = ("int8", "bf16")
+_FLAGS = ("fma", "masked", "scalable", *DOTS, *(f"amx_{name}" for name in MATRIX))
 
 
 def set_vector_unit(module: ModuleOp, unit: VectorUnit) -> None:

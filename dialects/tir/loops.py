@@ -56,6 +56,8 @@ INDEPENDENT = "independent"
 """Annotation of a loop: it is known to whoever wrote it that no iteration touches what another one writes."""
 ROLLED = "rolled"
 """The annotation of a loop that machine code keeps as a loop: its body is long enough, and stands there once."""
+TILES = "tiles"
+"""The annotation of a nest of sums of products that is for the target's matrix unit, where it has one."""
 
 
 _KINDS = {kind.value: kind for kind in ForKind}
@@ -178,6 +180,11 @@ class ForOp(IRDLOperation):
     def is_rolled(self) -> bool:
         """Whether it is not to be unrolled, however few its iterations."""
         return self.annotations is not None and ROLLED in self.annotations.data
+
+    @property
+    def is_for_tiles(self) -> bool:
+        """Whether what it sums is for the target's matrix unit."""
+        return self.annotations is not None and TILES in self.annotations.data
 
     @property
     def start(self) -> int:

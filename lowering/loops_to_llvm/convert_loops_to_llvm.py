@@ -9,7 +9,7 @@
       return                                                 llvm.cond_br %more, ^1(%next : i64), ^2
     }                                                      ^2: llvm.return }
 
-Every operation class has one rule, in `control`, `sharing`, `checking`, `calling`, `arith`, `math`, `memref`,
+Every operation class has one rule, in `control`, `sharing`, `checking`, `calling`, `arith`, `math`, `memref`, `tiles`,
 `total` or `vector` beside this file. An operation without one is an error that names it; the module is then left as it
 was.
 
@@ -81,6 +81,9 @@ from . import (
     sharing as llvm_sharing,
 )
 from . import (
+    tiles as llvm_tiles,
+)
+from . import (
     total as llvm_total,
 )
 from . import (
@@ -101,6 +104,7 @@ RULES = Rules(
     llvm_math.RULES,
     llvm_memref.RULES,
     llvm_sharing.RULES,
+    llvm_tiles.RULES,
     llvm_total.RULES,
     llvm_vector.RULES,
 )

@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ..matrix_unit import allowed
+
 if TYPE_CHECKING:
     import llvmlite.binding as binding
 
@@ -28,10 +30,13 @@ def initialize() -> None:
 
 @lru_cache(maxsize=1)
 def host() -> tuple[str, str, str]:
-    """This machine's triple, processor, and features."""
+    """This machine's triple, processor, and the features that this process may use."""
     import llvmlite.binding as binding
 
-    return binding.get_process_triple(), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+    features = binding.get_host_cpu_features()
+    has = allowed({str(name) for name, present in features.items() if present})
+    said = ",".join(f"{'+' if name in has else '-'}{name}" for name in sorted(features))
+    return binding.get_process_triple(), binding.get_host_cpu_name(), said
 
 
 @lru_cache(maxsize=1)

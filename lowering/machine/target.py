@@ -188,7 +188,10 @@ def describe_vectors(platform: Platform) -> VectorUnit:
         case "x86_64":
             bytes = 64 if "avx512f" in has else 32 if "avx" in has else 16
             vnni = {"avx512vnni", "avx512vl"} <= has if "avx512f" in has else "avxvnni" in has
-            return VectorUnit(bytes, 32 if "avx512f" in has else 16, "fma" in has, "avx512f" in has, vnni=vnni)
+            unit = VectorUnit(bytes, 32 if "avx512f" in has else 16, "fma" in has, "avx512f" in has, vnni=vnni)
+            # Tiles lie beside vectors of 64 bytes: their columns are what fills one.
+            tiles = {"amx-tile", "avx512f"} <= has
+            return replace(unit, amx_int8=tiles and "amx-int8" in has, amx_bf16=tiles and "amx-bf16" in has)
         case "aarch64":
             return VectorUnit(16, 32, fma=True, masked="sve" in has, scalable="sve" in has, dotprod="dotprod" in has)
         case "riscv64":

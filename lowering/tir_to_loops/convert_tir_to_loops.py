@@ -84,7 +84,7 @@ from ...dialects.tir.core import (
 )
 from ...dialects.tir.legality.dependence import carries_reduction
 from ...dialects.tir.legality.scopes import check_reach, nests_using
-from ...dialects.tir.loops import INDEPENDENT, ROLLED
+from ...dialects.tir.loops import INDEPENDENT, ROLLED, TILES
 from ...dialects.tir.outer_blocks import dissolve
 from ...dialects.tir.symbols import affine_map, as_affine, is_symbol
 from ...transforms.infra import ModulePass
@@ -110,7 +110,7 @@ class ConvertTirToLoopsPass(ModulePass):
     """`tir.prim_func` -> `func.func` on flat memrefs, with two more arguments: `%slots` and `%num_threads`.
 
     `vector-bytes` and `dot` (`vnni`, `dotprod`) say which dot products of bytes are instructions of the target; without
-    them, the module's `weft.target` does.
+    them, the module's `weft.target` does. `matrix` (`int8`, `bf16`) says what its matrix unit multiplies.
     """
 
     name = "convert-tir-to-loops"
@@ -118,9 +118,10 @@ class ConvertTirToLoopsPass(ModulePass):
 
     vector_bytes: int | None = None
     dot: str | None = None
+    matrix: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        VectorUnit().with_dot(self.dot)
+        VectorUnit().with_dot(self.dot).with_matrix(self.matrix)
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
@@ -128,7 +129,7 @@ class ConvertTirToLoopsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for prim_func in [f for f in op.ops if isinstance(f, PrimFuncOp)]:
-            unit = vector_unit_of(prim_func).with_dot(self.dot)
+            unit = vector_unit_of(prim_func).with_dot(self.dot).with_matrix(self.matrix)
             unit = replace(unit, bytes=self.vector_bytes or unit.bytes)
             for new in lower_prim_func(prim_func, unit):
                 op.body.block.insert_op_before(new, prim_func)
@@ -158,7 +159,7 @@ def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> li
     names = [value.name_hint for value in sources]
     nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
     for op in body.walk():
-        if isinstance(op, ForOp) and op.annotations is not None and set(op.annotations.data) - {INDEPENDENT, ROLLED}:
+        if isinstance(op, ForOp) and op.annotations is not None and set(op.annotations.data) - {INDEPENDENT, ROLLED, TILES}:
             missed("convert-tir-to-loops", op, "the loop's annotations have no effect")
         idle = [name for name in op.attributes if name != BUFFER_DIM_ALIGN]
         if idle and isinstance(op, ForOp | BlockOp | AllocBufferOp | Checked):

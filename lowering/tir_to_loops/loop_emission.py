@@ -5,6 +5,7 @@ Every statement is lowered or refused, and a loop that cannot run as its kind sa
 * `vectorized`: where a block cannot run as vectors, the loop is serial, and a remark says why;
 * `parallel`: the outermost loop of a nest is shared by the threads (`convert_tir_to_loops`); one inside is run by the
   thread that has its iteration, and a remark says so;
+* a nest for a matrix unit (`tiles`): where that cannot compute it, its loops run, and a remark says why;
 * `thread_binding`: refused, since processors have no such threads.
 """
 
@@ -30,6 +31,7 @@ from .block_bodies import BodyEmitter, Checks
 from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
 from .lanes import Lanes, open_trips
+from .tile_products import TileEmitter
 from .vectorization import why_not_vector
 
 index = IndexType()
@@ -52,6 +54,7 @@ class LoopEmitter:
         self.at = at
         self.accesses = AccessEmitter(at, buffers)
         self.bodies = BodyEmitter(at, self.accesses, checks, unit)
+        self.tiles = TileEmitter(self.accesses, () if unit is None else unit.matrix)
 
     def statement(self, op: Operation) -> None:
         """Lower one loop or block; the place of a buffer was planned before.
@@ -82,6 +85,10 @@ class LoopEmitter:
             )
         if loop.for_kind == ForKind.VECTORIZED and self._vectorized(loop):
             return
+        if loop.is_for_tiles:
+            if (reason := self.tiles.emit(loop)) is None:
+                return
+            missed(PASS, loop, f"the nest is not computed by a matrix unit: {reason}")
         if loop.size == 1:
             self.at.index_values[self.at.dim(loop.var)] = self.at.constant(loop.start)
             for inner in loop.body.block.ops:

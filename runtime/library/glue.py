@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ...dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES
 from ...lowering.abi import ALIGNMENT, CONSTANTS_TABLE, ENTRY, CompiledGraph, Site, TensorSpec
+from ...lowering.matrix_unit import ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, TILE_FEATURES, XFEATURE_XTILEDATA
 
 DATA = "weft_data"
 
@@ -17,6 +18,7 @@ def glue(graph: CompiledGraph, name: str, header: str) -> str:
         f'#include "{header}"\n\n#include <stdlib.h>\n#include <string.h>\n',
         f"extern int64_t {ENTRY}(const void *const *, void *const *, void *, int64_t);\n",
         _constants(graph),
+        _TILES if TILE_FEATURES & set(graph.platform.features) else _NO_TILES,
         *(_tensors(specs, what) for specs, what in ((graph.inputs, "input"), (graph.outputs, "output"))),
         _checks(graph.checks),
         _FUNCTIONS.format(
@@ -113,9 +115,21 @@ def c_string(text: str) -> str:
     return f'"{"".join(plain)}"'
 
 
+_NO_TILES = "enum { tiles_are_refused = 0 };\n"
+
+_TILES = f"""/* The tile registers of AMX belong to a process that asks for them. */
+extern long syscall(long, ...);
+
+static int tiles_are_refused;
+
+__attribute__((constructor)) static void ask_for_tiles(void) {{
+  tiles_are_refused = syscall({ARCH_PRCTL}, {ARCH_REQ_XCOMP_PERM}, {XFEATURE_XTILEDATA}) != 0;
+}}
+"""
+
 _FUNCTIONS = """static void *allocate(void) {{ return aligned_alloc({alignment}, {workspace}); }}
 
-enum {{ BAD_WORKSPACE = -1, BAD_TENSOR = -2, BAD_THREADS = -3 }};
+enum {{ BAD_WORKSPACE = -1, BAD_TENSOR = -2, BAD_THREADS = -3, NO_TILES = -4 }};
 
 static int is_missing(const void *const *tensors, size_t number) {{
   if (tensors == NULL)
@@ -133,6 +147,8 @@ static int64_t run(const void *const *ins, void *const *outs, void *workspace, i
     return BAD_THREADS;
   if (is_missing(ins, {inputs}) || is_missing((const void *const *)outs, {outputs}))
     return BAD_TENSOR;
+  if (tiles_are_refused)
+    return NO_TILES;
   return {entry}(ins, outs, workspace, threads);
 }}
 
@@ -189,6 +205,7 @@ static size_t message(int64_t status, const void *workspace, char *at, size_t si
                        : status == BAD_WORKSPACE ? "the workspace is none, or not at a multiple of {alignment} bytes"
                        : status == BAD_TENSOR    ? "an input or an output has no memory"
                        : status == BAD_THREADS   ? "at least one thread is needed"
+                       : status == NO_TILES      ? "the system does not let this process use the tiles of AMX"
                                                  : "there is no such status";
     put(&text, said, strlen(said));
   }}

@@ -44,6 +44,8 @@ class BlockedValues:
     """Operations of the original graph whose place has been taken."""
     dot: str | None = None
     """Which instructions the target has for dot products of bytes."""
+    matrix: Sequence[str] = ()
+    """What the target's matrix unit multiplies."""
     winograd: int = 0
     """The extent of the largest tiles of results that may be computed by minimal filtering."""
 

@@ -1,6 +1,7 @@
 """Schedule every function by rules, from its accesses alone.
 
-In this order: cheap stages are inlined; products of bytes are summed four at a time, where the target does; reductions
+In this order: cheap stages are inlined; products of bytes and of bf16 go to the matrix unit, where the target has one,
+or bytes are summed four at a time, where the target does that; reductions
 that can be are tiled for vector registers, with what follows them; chains of reductions are computed row by row; what
 is left gets parallel outer loops.
 
@@ -22,6 +23,7 @@ kinds already was scheduled by hand or by a record, and is left alone.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -38,7 +40,7 @@ from .rules.auto_inline import inline_all, is_placed
 from .rules.cases import schedule_cases
 from .rules.dot_products import use_dot_products
 from .rules.product_rows import schedule_product_rows
-from .rules.register_tile import tile_reduction
+from .rules.register_tile import is_for_matrix_unit, tile_reduction
 from .rules.registers import VectorRegisters
 from .rules.rows import schedule_rows
 from .rules.spatial import schedule_alone
@@ -51,7 +53,7 @@ class ScheduleRulesPass(PrimFuncPass):
     """Choose loop order, tiles, vectors and threads for every `tir.prim_func`.
 
     `vector-bytes` and `vector-registers` describe the target's vector registers, `dot` (`vnni`, `dotprod`) its dot
-    products of bytes; without them, the module's
+    products of bytes, `matrix` (`int8`, `bf16`) what its matrix unit multiplies; without them, the module's
     `weft.target` does. `record-to` names a folder that gets a file for each function, with what was done to it as a
     `schedule.sequence`, which `apply-schedule{record=...}` does again.
     """
@@ -62,26 +64,29 @@ class ScheduleRulesPass(PrimFuncPass):
     vector_bytes: int | None = None
     vector_registers: int | None = None
     dot: str | None = None
+    matrix: tuple[str, ...] | None = None
     record_to: str | None = None
 
     def __post_init__(self) -> None:
-        VectorUnit().with_dot(self.dot)
+        VectorUnit().with_dot(self.dot).with_matrix(self.matrix)
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         if any(op.for_kind != ForKind.SERIAL for op in func.walk() if isinstance(op, ForOp)):
             return
-        unit = vector_unit_of(func).with_dot(self.dot)
+        unit = vector_unit_of(func).with_dot(self.dot).with_matrix(self.matrix)
         registers = unit.registers if self.vector_registers is None else self.vector_registers
         facts = VectorRegisters(registers, self.vector_bytes or unit.bytes)
         if self.record_to is None:
-            schedule_by_rules(func, facts, unit.dot)
+            schedule_by_rules(func, facts, unit.dot, unit.matrix)
             return
         with recording(func, f"{func.sym_name.data}_schedule") as trace:
-            schedule_by_rules(func, facts, unit.dot)
+            schedule_by_rules(func, facts, unit.dot, unit.matrix)
         write_record(trace, self.record_to)
 
 
-def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters, dot: str | None = None) -> None:
+def schedule_by_rules(
+    func: PrimFuncOp, registers: VectorRegisters, dot: str | None = None, matrix: Collection[str] = ()
+) -> None:
     """Schedule one function in place. One without blocks, or with a block that never runs, is left alone.
 
     So is one in which a block does not stand in loops of its own, bound to its iterators, or writes anything but one
@@ -100,14 +105,15 @@ def schedule_by_rules(func: PrimFuncOp, registers: VectorRegisters, dot: str | N
             return
     inline_all(func)
     for block in blocks_under(func):
-        use_dot_products(block, dot)
+        if not is_for_matrix_unit(block, matrix):
+            use_dot_products(block, dot)
     blocks = blocks_under(func)
     if schedule_product_rows(blocks, registers):
         return
     schedule_cases(blocks)
     tiled = False
     for block in blocks:
-        if block.is_reduction and block.parent is not None and tile_reduction(block, registers):
+        if block.is_reduction and block.parent is not None and tile_reduction(block, registers, matrix):
             tiled = True
     rest = [block for block in blocks_under(func) if not _is_scheduled(block)]
     if not tiled and schedule_rows(rest):

@@ -36,6 +36,7 @@ class Flat:
     buffer: SSAValue
     is_write: bool
     position: AffineExpr | None
+    op: Operation
 
 
 def flat_accesses(block: BlockOp) -> list[Flat]:
@@ -57,7 +58,7 @@ def flat_accesses(block: BlockOp) -> list[Flat]:
             form = linear(total, iterator_ranges(block))
             parts = {atom: factor // WIDTH for atom, factor in form.terms.items()}
             total = Linear(parts, form.constant // WIDTH).to_expr()
-        found.append(Flat(access.buffer, access.is_write, total))
+        found.append(Flat(access.buffer, access.is_write, total, access.op))
     return found
 
 

@@ -15,11 +15,13 @@ SIMD Architectures" (2018). Counterpart of TVM's MultiLevelTiling with one regis
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import takewhile
 
 from xdsl.dialects import memref
 from xdsl.ir.affine import AffineExpr
 
+from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
@@ -30,6 +32,7 @@ from ....dialects.tir.core import (
     memref_of,
 )
 from ..analysis.deciding import deciding_iterators
+from ..analysis.narrow_products import COLUMNS, is_of_tiles
 from ..analysis.producers import consumers, written_buffer
 from ..analysis.strides import follow_each_other, strides
 from ..scheduling.recorded import (
@@ -43,6 +46,7 @@ from ..scheduling.recorded import (
     set_kind,
     set_scope,
     split,
+    use_tiles,
 )
 from .choose_tile import Tile, propose_tiles
 from .choosing import is_chosen
@@ -57,28 +61,23 @@ MIN_SHARES = 4
 MIN_PARALLEL_WORK = 16384
 """Multiply-adds below which one thread does it all."""
 
+MIN_TILE_ROWS, MAX_TILE_ROWS = 16, 32
+"""Rows from which on a matrix unit pays, and those that two of its tiles have."""
 
-def tile_reduction(block: BlockOp, registers: VectorRegisters) -> bool:
+
+def tile_reduction(block: BlockOp, registers: VectorRegisters, matrix: Collection[str] = ()) -> bool:
     """Tile `block` and what follows it; says whether it could.
 
     It can where each input moves by a constant step along the last dimension that the block writes (best by none or
-    one), and where at most one block reads the result, element by element.
+    one), and where at most one block reads the result, element by element. What a matrix unit, which multiplies
+    `matrix`, can compute gets tiles of its registers.
     """
-    if not block.is_reduction or block.init is None or block.conditions:
+    if not _can_be_tiled(block):
         return False
-    output = written_buffer(block)
-    readers = consumers(block)
-    if isinstance(output.owner, AllocBufferOp):
-        if readers and all(_is_elsewhere(reader) for reader in readers):
-            epilogue = None
-        elif len(readers) != 1 or not reads_alike(block, readers[0]):
-            return False
-        else:
-            epilogue = readers[0]
-    elif not readers:
-        epilogue = None
-    else:
-        return False
+    epilogue = next(iter(_epilogues(block)), None)
+    if is_for_matrix_unit(block, matrix):
+        use_tiles(_apply(block, epilogue or cache_write(block, Scope.LOCAL), matrix_tile(block), unrolls=False)[0])
+        return True
     tiles = propose_tiles(block, registers)
     if tiles is None:
         return False
@@ -91,6 +90,39 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters) -> bool:
         assert tiles is not None, "a tile of neighbours is one with fused iterators too"
     _apply(block, epilogue, tiles.choose())
     return True
+
+
+def is_for_matrix_unit(block: BlockOp, matrix: Collection[str]) -> bool:
+    """Whether `tile_reduction` gives a block to a matrix unit that multiplies `matrix`."""
+    if not matrix or not _can_be_tiled(block) or not is_of_tiles(block, matrix):
+        return False
+    return block.sizes[len(shape_of(written_buffer(block))) - 2] >= MIN_TILE_ROWS and is_chosen("matrix-unit", block)
+
+
+def _can_be_tiled(block: BlockOp) -> bool:
+    """Whether a block is a reduction, which at most one block reads, element by element."""
+    if not block.is_reduction or block.init is None or block.conditions:
+        return False
+    if not isinstance(written_buffer(block).owner, AllocBufferOp):
+        return not consumers(block)
+    readers = _epilogues(block)
+    return len(readers) <= 1 and bool(readers or consumers(block)) and all(reads_alike(block, r) for r in readers)
+
+
+def _epilogues(block: BlockOp) -> list[BlockOp]:
+    """What reads the block's result, but for readers whose loops are in an order that is decided."""
+    readers = consumers(block)
+    return [] if all(_is_elsewhere(reader) for reader in readers) else readers
+
+
+def matrix_tile(block: BlockOp) -> Tile:
+    """Two by two tiles of a matrix unit: 32 rows, or fewer that divide them, and 32 columns, if there are so many."""
+    column = len(shape_of(written_buffer(block))) - 1
+    rows, columns = block.sizes[column - 1 : column + 1]
+    assert isinstance(rows, int) and isinstance(columns, int)
+    fitting = [size for size in range(MAX_TILE_ROWS, MAX_TILE_ROWS // 2, -1) if rows % size == 0]
+    size = fitting[0] if fitting else min(rows, MAX_TILE_ROWS)
+    return Tile(column, COLUMNS, column - 1, size, column, 2 if columns > COLUMNS else 1)
 
 
 def _is_elsewhere(block: BlockOp) -> bool:
@@ -160,7 +192,9 @@ def _decide(block: BlockOp, position: int) -> bool:
     return not deciding_iterators(block).isdisjoint(block.iters[position : position + 2])
 
 
-def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
+def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile, unrolls: bool = True) -> list[ForOp]:
+    """Tile a block and what follows it; return the loops over its sums. The loops within a tile of vector registers are
+    unrolled, so that it can stay there."""
     work = 1
     for extent in block.likely_extents:
         work *= extent
@@ -236,7 +270,7 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     # Kinds last: what is moved into loops that run at the same time has to be tried on a copy.
     if parallel is not None:
         set_kind(parallel, ForKind.PARALLEL)
-    for loop in inner[:-1]:
+    for loop in inner[:-1] if unrolls else ():
         set_kind(loop, ForKind.UNROLLED)
     set_kind(inner[-1], ForKind.VECTORIZED)
     spatial, reduce = split_loops(block)
@@ -248,11 +282,12 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile) -> None:
     sums = order_sums(block, reduce, vectors_of(spatial))
     reorder(*sums, *spatial)
     unroll_steps(sums, reduce)
-    for loop in spatial[:-1]:
+    for loop in spatial[:-1] if unrolls else ():
         set_kind(loop, ForKind.UNROLLED)
     set_kind(spatial[-1], ForKind.VECTORIZED)
     if sums:
         decompose_reduction(block, sums[0])
+    return sums
 
 
 def _bring_outside(loop: ForOp) -> None:

@@ -30,7 +30,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
 )
 from ....dialects.tir.legality.loops import check_kind
-from ....dialects.tir.loops import INDEPENDENT, ROLLED
+from ....dialects.tir.loops import INDEPENDENT, ROLLED, TILES
 from ..analysis.producers import writers
 from ..schedule import add_unit_loop as _unit
 from ..schedule import annotate as _annotate
@@ -181,6 +181,11 @@ def annotate(loop: ForOp, key: str) -> None:
 def keep_rolled(loop: ForOp) -> None:
     """Say that `loop` is not to be unrolled."""
     annotate(loop, ROLLED)
+
+
+def use_tiles(loop: ForOp) -> None:
+    """Say that the sums in `loop` are for the matrix unit."""
+    annotate(loop, TILES)
 
 
 def add_unit_loop(inner: BlockOp | ForOp) -> ForOp:

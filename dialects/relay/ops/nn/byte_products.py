@@ -9,7 +9,7 @@
 
 The bytes are made such as the instruction takes, by adding or taking away 128, and what that adds to the products is
 taken away again: both are exact but for multiples of 2^32, as the product is. The steps are filled up with zeros to a
-multiple of four.
+multiple of four. A matrix unit (`amx`) takes bytes of all signs, and 64 steps at once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from ....support.dtypes import dtype_name
+from ....support.dtypes import dtype_name, numpy_dtype
 from ...base import RelayOp, shape_of, tensor
 from ...blocking import Blocks
 from ...core import ConstantOp
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 STEPS = 4
 """Products that one instruction sums."""
+
+TILE_STEPS = 64
+"""Products that a matrix unit sums at once."""
 
 
 def is_unsigned_byte(type: Attribute) -> bool | None:
@@ -69,10 +72,13 @@ def pack_bytes(op: RelayOp, data: SSAValue, weight: SSAValue, transposed: bool, 
         total = insert(SumOp(insert(CastOp(x, dtype="int32")), axis=[axis], keepdims=keepdims))
         return insert(MultiplyOp(total, constant(np.array(128, np.int32))))
 
-    units, depth = shape_of(weight)[not transposed], shape_of(data)[1]
+    units = shape_of(weight)[not transposed]
     signs = [is_unsigned_byte(tensor(x).element_type) for x in (data, weight)]
     correction: tuple[type[RelayOp], SSAValue] | None = None
+    steps = STEPS
     match dot, *signs:
+        case "amx", *_:
+            steps = TILE_STEPS
         case "vnni", False, False:
             correction = SubtractOp, summed(weight, 1 if transposed else 0, False)
             data = _flipped(data, constant, insert)
@@ -87,14 +93,25 @@ def pack_bytes(op: RelayOp, data: SSAValue, weight: SSAValue, transposed: bool, 
             weight = _flipped(weight, constant, insert)
         case _:
             pass
-    if depth % STEPS:
-        zero = constant(np.zeros((), dtype_name(tensor(data).element_type)))
-        data = insert(PadOp(data, zero, pad_width=[0, 0, 0, -depth % STEPS]))
+    data = filled_up(data, 1, steps, insert)
+    if steps > STEPS:  # else the layout does it
+        weight = filled_up(weight, 1 if transposed else 0, steps, insert)
     layout = f"NK{blocks.lanes}n{STEPS}k"
     packed = insert(LayoutTransformOp(weight, src_layout="NK" if transposed else "KN", dst_layout=layout))
     packed.name_hint = weight.name_hint
     product = insert(DensePackOp(data, packed, units=units, weight_layout=layout, out_dtype="int32"))
     return product if correction is None else insert(correction[0](product, correction[1]))
+
+
+def filled_up(x: SSAValue, axis: int, multiple: int, insert: Callable[[Operation], SSAValue]) -> SSAValue:
+    """A matrix with zeros after the end of an axis, so that it has a multiple of so many elements."""
+    import numpy as np
+
+    missing = -shape_of(x)[axis] % multiple
+    if not missing:
+        return x
+    zero = insert(ConstantOp.from_numpy(np.zeros((), numpy_dtype(tensor(x).element_type))))
+    return insert(PadOp(x, zero, pad_width=[0, missing, 0, 0] if axis == 0 else [0, 0, 0, missing]))
 
 
 def _flipped(x: SSAValue, constant: Callable[[NDArray], SSAValue], insert: Callable[[Operation], SSAValue]) -> SSAValue:

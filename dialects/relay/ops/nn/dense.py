@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, IntegerAttr, TensorType, i1, i64
+from xdsl.dialects.builtin import AnyFloat, BFloat16Type, IntegerAttr, TensorType, i1, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -51,6 +51,9 @@ if TYPE_CHECKING:
 
 MIN_ROWS_TO_PACK = 16
 """Rows for which a weight that is no constant is put in order for them."""
+
+MIN_TILE_ROWS, TILE_COLUMNS, TILE_STEPS = 16, 16, {"int8": 64, "bf16": 32}
+"""Rows that keep a matrix unit busy; its tiles' columns; and the steps that it takes at once."""
 
 
 class _Product(RelayOp, ABC):
@@ -158,11 +161,12 @@ class _MatrixProduct(_Product, ABC):
         """`contrib_dense_pack`, columns in blocks of a vector, the last one filled up with zeros."""
         shape, columns, lanes = shape_of(self.data), shape_of(self.result)[-1], blocks.lanes
         summed = shape[len(shape) - 1]
-        if blocks.dot is not None:
+        if blocks.dot is not None or blocks.matrix:
             from .byte_products import are_bytes  # which needs much that text which is only read does not
 
-            if are_bytes(self):
-                return self.pack_bytes(blocks, blocks.dot)
+            dot = "amx" if self.has_whole_tiles(blocks, "int8") else blocks.dot
+            if dot is not None and are_bytes(self):
+                return self.pack_bytes(blocks, dot)
         transpose_data, transpose_weight = self.transposed()
         obstacle, hint = None, None
         if not isinstance(self.weight.owner, ConstantOp):
@@ -178,9 +182,16 @@ class _MatrixProduct(_Product, ABC):
         as_rows = len(shape) > 2 and DYNAMIC not in shape  # a product of extents that are open is none of a kernel's
         if as_rows:
             data = blocks.insert(ReshapeOp(data, newshape=[-1, summed]), self)
-        layout = f"NK{lanes}n"
-        source = "NK" if transpose_weight else "KN"
-        packed = blocks.insert(LayoutTransformOp(self.weight, src_layout=source, dst_layout=layout), self)
+        layout, source, weight = f"NK{lanes}n", "NK" if transpose_weight else "KN", self.weight
+        if self.is_of_bfloats() and self.has_whole_tiles(blocks, "bf16"):
+            from .byte_products import filled_up
+
+            layout = f"{layout}2k"
+            data, weight = (
+                filled_up(x, axis, TILE_STEPS["bf16"], lambda new: blocks.insert(new, self))
+                for x, axis in ((data, 1), (weight, source.index("K")))
+            )
+        packed = blocks.insert(LayoutTransformOp(weight, src_layout=source, dst_layout=layout), self)
         packed.name_hint = self.weight.name_hint
         product = DensePackOp(data, packed, units=columns, weight_layout=layout, out_dtype=self.out_dtype)
         result = blocks.insert(product, self)
@@ -188,6 +199,20 @@ class _MatrixProduct(_Product, ABC):
             result = blocks.insert(ReshapeOp(result, newshape=shape_of(self.result)), self)
         blocks.replace_plain(self, result)
         return True
+
+    def is_of_bfloats(self) -> bool:
+        """Whether both sides are bf16, so that the sums are in f32."""
+        sides = (tensor(operand).element_type for operand in (self.data, self.weight))
+        return all(isinstance(type, BFloat16Type) for type in sides)
+
+    def has_whole_tiles(self, blocks: Blocks, what: str) -> bool:
+        """Whether a matrix unit that the target has multiplies `what`, and rows, columns and steps keep it busy."""
+        shape, columns = shape_of(self.data), shape_of(self.result)[-1]
+        if what not in blocks.matrix or DYNAMIC in (*shape, columns) or self.transposed()[0]:
+            return False
+        if prod(shape[:-1]) < MIN_TILE_ROWS or blocks.lanes != TILE_COLUMNS or columns % TILE_COLUMNS:
+            return False
+        return 2 * (-shape[-1] % TILE_STEPS[what]) <= shape[-1]
 
     def pack_bytes(self, blocks: Blocks, dot: str) -> bool:
         """`contrib_dense_pack` of bytes, four of which are summed by one instruction."""

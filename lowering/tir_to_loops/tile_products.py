@@ -1,0 +1,216 @@
+"""Nests of sums of products for a matrix unit: loops over its tile registers.
+
+    tir.for %k = 0 to 4 annotations {tiles} {        // 16 steps of 4 bytes each at a time
+      tir.for %kk = 0 to 4 { tir.for %i = 0 to 32 { tir.for %j = 0 to 32 { c[i, j] += a[i, 4 k + kk] * b[..] } } }
+
+->  rt.tile_config %rows
+    rt.tile_load 0, %c[...] rows 16 stride 32        // 2 x 2 tiles of sums
+    scf.for %k = 0 to 4 {
+      rt.tile_load 4, %a[...] ...  rt.tile_load 6, %b[...] ...
+      rt.tile_dot "u8s8" 0, 4, 6 ...
+    }
+    rt.tile_store 0, %c[...] rows 16 stride 32
+    rt.tile_release
+
+The loops may stand in any order and be split, as long as what each access walks through is what a tile reads:
+`transforms/tir/analysis/narrow_products.py` says which blocks can be brought to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IndexType, MemRefType, i8
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ...dialects.rt.constants import ConstantOp
+from ...dialects.rt.tiles import (
+    CONFIG_BYTES,
+    ROWS,
+    TILES,
+    TileConfigOp,
+    TileDotOp,
+    TileLoadOp,
+    TileReleaseOp,
+    TileStoreOp,
+    config_of,
+)
+from ...dialects.support.dense import dense_of
+from ...dialects.tir.affine import Linear, expr_range
+from ...dialects.tir.core import BlockOp, ForOp
+from ...transforms.tir.analysis.narrow_products import COLUMNS, STEPS, NarrowProduct, narrow_product
+from .accesses import AccessEmitter
+from .flat_buffers import FlatBuffer
+
+index = IndexType()
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """A loop of the nest: its dimension, its size, and how far each access moves with it."""
+
+    dim: AffineExpr
+    size: int
+    acc: int
+    lhs: int
+    rhs: int
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An access: its buffer, and where it is in the nest's first iteration."""
+
+    buffer: FlatBuffer
+    start: Linear
+
+
+class TileEmitter:
+    """Appends the nests that a matrix unit computes, which multiplies what `matrix` says."""
+
+    def __init__(self, accesses: AccessEmitter, matrix: Sequence[str]):
+        self.at = accesses.at
+        self.accesses = accesses
+        self.matrix = matrix
+
+    def emit(self, nest: ForOp) -> str | None:
+        """Append what `nest` computes; where it cannot be done with tiles, say why, and append nothing."""
+        loops, block = _perfect_nest(nest)
+        if block is None or block.init is not None:
+            return "it is no nest around one block without init"
+        product = narrow_product(block)
+        if product is None:
+            return "its block adds up no product of narrow numbers"
+        if product.needs not in self.matrix:
+            return f"the target has no matrix unit for {product.needs}"
+        if any(not isinstance(loop.size, int) or loop.start for loop in loops):
+            return "a loop has an open extent, or does not start at 0"
+        for condition in block.conditions:
+            bounds = expr_range(self.at.over_loops(block, condition), self.at.ranges)
+            if bounds is None or bounds[0] < 0:
+                return "the block has a condition"
+        for each in (product, product.swapped()):
+            if (tiling := self._tiling(loops, block, each)) is not None:
+                tiling.emit(self, self.at.dim(nest.var))
+                return None
+        return "the accesses are not those of tiles"
+
+    def _tiling(self, loops: Sequence[ForOp], block: BlockOp, product: NarrowProduct) -> _Tiling | None:
+        """How the loops walk through tiles; `None` where they do not."""
+        bindings = self.at.bindings(block)
+        iters: Mapping[SSAValue, AffineExpr] = dict(zip(block.body.block.args, bindings, strict=True))
+        dims = [self.at.dim(loop.var) for loop in loops]
+        places: list[_Place] = []
+        steps: list[list[int]] = []
+        for op in (product.acc, product.lhs, product.rhs):
+            buffer, form = self.accesses.position(op, iters)
+            moves = [None if form is None else form.step(dim) for dim in dims]
+            if form is None or None in moves:
+                return None
+            steps.append([move for move in moves if move is not None])
+            start = Linear({atom: factor for atom, factor in form.terms.items() if atom not in dims}, form.constant)
+            places.append(_Place(buffer, start))
+        sizes = [loop.size for loop in loops if isinstance(loop.size, int)]
+        walks = [_Walk(*each) for each in zip(dims, sizes, *steps, strict=True) if each[1] > 1]
+        return _Tiling.of(product, places, walks)
+
+
+def _perfect_nest(nest: ForOp) -> tuple[list[ForOp], BlockOp | None]:
+    """The loops of a nest, outermost first, and the one block that is in them."""
+    loops: list[ForOp] = []
+    op: Operation = nest
+    while isinstance(op, ForOp):
+        loops.append(op)
+        ops = list(op.body.block.ops)
+        if len(ops) != 1:
+            return loops, None
+        op = ops[0]
+    return loops, op if isinstance(op, BlockOp) else None
+
+
+@dataclass(frozen=True)
+class _Tiling:
+    """What is computed: `rows` by `columns` tiles of 16 columns, over `depth` times 16 steps."""
+
+    product: NarrowProduct
+    acc: _Place
+    lhs: _Place
+    rhs: _Place
+    rows: int
+    columns: int
+    depth: int
+    row: _Walk
+    column: _Walk
+
+    @staticmethod
+    def of(product: NarrowProduct, places: Sequence[_Place], walks: Sequence[_Walk]) -> _Tiling | None:
+        """The tiling of loops that walk so, if it is one."""
+        sums = sorted((w for w in walks if not w.acc), key=lambda w: w.lhs)
+        rows = [w for w in walks if w.acc and not w.rhs]
+        lanes = [w for w in walks if (w.size, w.acc, w.lhs, w.rhs) == (COLUMNS, 1, 0, product.together)]
+        columns = [w for w in walks if w.acc and w.rhs and not w.lhs and w not in lanes]
+        if len(rows) > 1 or len(lanes) != 1 or len(columns) > 1 or len(sums) + len(rows) + len(columns) + 1 < len(walks):
+            return None
+        steps, trips = 1, list(sums)
+        for walk in trips:  # together they walk straight through the sides, the first of them within 32 bits
+            within = steps < product.together
+            if walk.lhs != steps or walk.rhs != (steps if within else steps * COLUMNS):
+                return None
+            steps *= walk.size
+            if within and steps > product.together:
+                return None
+        if steps % (product.together * STEPS):
+            return None
+        row = rows[0] if rows else _Walk(lanes[0].dim, 1, COLUMNS, product.together * STEPS, 0)
+        column = columns[0] if columns else _Walk(lanes[0].dim, 1, COLUMNS, 0, 0)
+        parts = -(-row.size // ROWS)
+        depth = steps // (product.together * STEPS)
+        if parts * column.size + parts + 1 > TILES or row.acc < COLUMNS or row.lhs < product.together * STEPS:
+            return None
+        return _Tiling(product, *places, row.size, column.size, depth, row, column)
+
+    def emit(self, emitter: TileEmitter, step: AffineExpr) -> None:
+        """Append it, with `step` for the loop over the sums: tiles of sums come first, then those of the left side, and
+        of the right side, if there are so many left."""
+        import numpy as np
+
+        at = emitter.at
+        heights = [min(ROWS, self.rows - first) for first in range(0, self.rows, ROWS)]
+        count = len(heights)
+        sums = [(r, c, r * self.columns + c) for r in range(count) for c in range(self.columns)]
+        lefts = [count * self.columns + r for r in range(count)]
+        rights = range(count * (self.columns + 1), TILES)[: self.columns]
+        rows = [heights[r] for r, _, _ in sums] + heights + [ROWS for _ in rights]
+        config = ConstantOp(dense_of(np.array(config_of(rows), np.int8), i8), MemRefType(i8, [CONFIG_BYTES]))
+        at.insert(TileConfigOp(at.emit(config)))
+        size = self.product.together * STEPS
+
+        def place(of: _Place, offset: int) -> SSAValue:
+            return at.index_value(Linear(of.start.terms, of.start.constant + offset))
+
+        places = [place(self.acc, r * ROWS * self.row.acc + c * self.column.acc) for r, c, _ in sums]
+        for (r, _, tile), start in zip(sums, places, strict=True):
+            at.insert(TileLoadOp(tile, self.acc.buffer.memory, start, heights[r], self.row.acc))
+        body = Block(arg_types=[index])
+        body.args[0].name_hint = "step"
+        with at.into(body):
+            at.index_values[step] = body.args[0]
+
+            def along(of: _Place, offset: int, stride: int) -> SSAValue:
+                return at.index_value(Linear({**of.start.terms, step: stride}, of.start.constant + offset))
+
+            for r, height in enumerate(heights):
+                start = along(self.lhs, r * ROWS * self.row.lhs, size)
+                at.insert(TileLoadOp(lefts[r], self.lhs.buffer.memory, start, height, self.row.lhs))
+            for c in range(self.columns):
+                start, right = along(self.rhs, c * self.column.rhs, size * COLUMNS), rights[c % len(rights)]
+                at.insert(TileLoadOp(right, self.rhs.buffer.memory, start, ROWS, self.product.together * COLUMNS))
+                for r in range(count):
+                    at.insert(TileDotOp(self.product.kind, r * self.columns + c, lefts[r], right))
+            at.insert(scf.YieldOp())
+        at.insert(scf.ForOp(at.constant(0), at.constant(self.depth), at.constant(1), [], body))
+        for (r, _, tile), start in zip(sums, places, strict=True):
+            at.insert(TileStoreOp(tile, self.acc.buffer.memory, start, heights[r], self.row.acc))
+        at.insert(TileReleaseOp())
