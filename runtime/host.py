@@ -8,8 +8,8 @@ import sys
 from functools import lru_cache
 
 from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.matrix_unit import allowed
 from ..lowering.abi import Platform
-from ..lowering.matrix_unit import allowed
 
 
 class PlatformError(Diagnostic):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ..matrix_unit import allowed
+from ...dialects.support.matrix_unit import allowed
 
 if TYPE_CHECKING:
     import llvmlite.binding as binding

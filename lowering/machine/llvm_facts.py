@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 X86 = """
-adx aes amx-bf16 amx-int8 amx-tile avx avx10.1 avx10.2 avx2 avx512bf16 avx512bitalg avx512bw avx512cd avx512dq avx512f avx512fp16 avx512ifma
-avx512vbmi avx512vbmi2 avx512vl avx512vnni avx512vp2intersect avx512vpopcntdq avxifma avxneconvert avxvnni avxvnniint16
-avxvnniint8 bmi bmi2 ccmp cf cmov cmpccxadd crc32 cx16 cx8 egpr f16c fma fma4 fxsr gfni lzcnt mmx movbe ndd nf pclmul
-popcnt ppx prfchw push2pop2 raoint sahf sha sha512 sm3 sm4 sse sse2 sse3 sse4.1 sse4.2 sse4a ssse3 tbm vaes vpclmulqdq
-xop zu
+adx aes amx-bf16 amx-int8 amx-tile avx avx10.1 avx10.2 avx2 avx512bf16 avx512bitalg avx512bw avx512cd avx512dq avx512f
+avx512fp16 avx512ifma avx512vbmi avx512vbmi2 avx512vl avx512vnni avx512vp2intersect avx512vpopcntdq avxifma
+avxneconvert avxvnni avxvnniint16 avxvnniint8 bmi bmi2 ccmp cf cmov cmpccxadd crc32 cx16 cx8 egpr f16c fma fma4 fxsr
+gfni lzcnt mmx movbe ndd nf pclmul popcnt ppx prfchw push2pop2 raoint sahf sha sha512 sm3 sm4 sse sse2 sse3 sse4.1
+sse4.2 sse4a ssse3 tbm vaes vpclmulqdq xop zu
 """.split()
 AARCH64 = """
 aes bf16 complxnum crc cssc dotprod f32mm f64mm flagm fp-armv8 fp16fml fullfp16 i8mm jsconv lse lse2 mops neon rcpc rdm
@@ -37,8 +37,8 @@ RISCV = "m a f d c v zba zbb zbs zfa zfh zfhmin zicond zvbb zvfh zvfhmin".split(
 WASM = "bulk-memory multivalue nontrapping-fptoint relaxed-simd sign-ext simd128 tail-call".split()
 
 USED: dict[str, Sequence[str]] = {"x86_64": X86, "aarch64": AARCH64, "riscv64": RISCV, "wasm32": WASM, "wasm64": WASM}
-"""Architecture -> features whose instructions LLVM may choose by itself, or Weft asks for by intrinsics. Others, such as
-those for the system's use, do not matter to code that Weft makes."""
+"""Architecture -> features whose instructions LLVM may choose by itself, or Weft asks for by intrinsics. Others, such
+as those for the system's use, do not matter to code that Weft makes."""
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,8 @@ def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> li
     names = [value.name_hint for value in sources]
     nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
     for op in body.walk():
-        if isinstance(op, ForOp) and op.annotations is not None and set(op.annotations.data) - {INDEPENDENT, ROLLED, TILES}:
+        words = op.annotations if isinstance(op, ForOp) else None
+        if words is not None and set(words.data) - {INDEPENDENT, ROLLED, TILES}:
             missed("convert-tir-to-loops", op, "the loop's annotations have no effect")
         idle = [name for name in op.attributes if name != BUFFER_DIM_ALIGN]
         if idle and isinstance(op, ForOp | BlockOp | AllocBufferOp | Checked):

@@ -151,7 +151,12 @@ class _Tiling:
         rows = [w for w in walks if w.acc and not w.rhs]
         lanes = [w for w in walks if (w.size, w.acc, w.lhs, w.rhs) == (COLUMNS, 1, 0, product.together)]
         columns = [w for w in walks if w.acc and w.rhs and not w.lhs and w not in lanes]
-        if len(rows) > 1 or len(lanes) != 1 or len(columns) > 1 or len(sums) + len(rows) + len(columns) + 1 < len(walks):
+        if (
+            len(rows) > 1
+            or len(lanes) != 1
+            or len(columns) > 1
+            or len(sums) + len(rows) + len(columns) + 1 < len(walks)
+        ):
             return None
         steps, trips = 1, list(sums)
         for walk in trips:  # together they walk straight through the sides, the first of them within 32 bits
@@ -169,7 +174,8 @@ class _Tiling:
         depth = steps // (product.together * STEPS)
         if parts * column.size + parts + 1 > TILES or row.acc < COLUMNS or row.lhs < product.together * STEPS:
             return None
-        return _Tiling(product, *places, row.size, column.size, depth, row, column)
+        acc, lhs, rhs = places
+        return _Tiling(product, acc, lhs, rhs, row.size, column.size, depth, row, column)
 
     def emit(self, emitter: TileEmitter, step: AffineExpr) -> None:
         """Append it, with `step` for the loop over the sums: tiles of sums come first, then those of the left side, and

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES
+from ...dialects.support.matrix_unit import ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, TILE_FEATURES, XFEATURE_XTILEDATA
 from ...lowering.abi import ALIGNMENT, CONSTANTS_TABLE, ENTRY, CompiledGraph, Site, TensorSpec
-from ...lowering.matrix_unit import ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, TILE_FEATURES, XFEATURE_XTILEDATA
 
 DATA = "weft_data"
 

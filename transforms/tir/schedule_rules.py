@@ -104,8 +104,10 @@ def schedule_by_rules(
             missed("schedule-rules", block, f"block @{block.block_name} writes to a memory that rules know nothing of")
             return
     inline_all(func)
-    for block in blocks_under(func):
-        if not is_for_matrix_unit(block, matrix):
+    blocks = blocks_under(func)
+    on_tiles = [block for block in blocks if is_for_matrix_unit(block, matrix)]
+    for block in blocks:
+        if block not in on_tiles:
             use_dot_products(block, dot)
     blocks = blocks_under(func)
     if schedule_product_rows(blocks, registers):
@@ -113,7 +115,7 @@ def schedule_by_rules(
     schedule_cases(blocks)
     tiled = False
     for block in blocks:
-        if block.is_reduction and block.parent is not None and tile_reduction(block, registers, matrix):
+        if block.is_reduction and block.parent is not None and tile_reduction(block, registers, block in on_tiles):
             tiled = True
     rest = [block for block in blocks_under(func) if not _is_scheduled(block)]
     if not tiled and schedule_rows(rest):

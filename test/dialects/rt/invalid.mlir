@@ -142,3 +142,59 @@ rt.source "fortran" "END"
 
 // expected-error @+1 {{the source is empty}}
 rt.source "c" " "
+
+// -----
+
+func.func @a_tile_that_is_not_there() {
+  // expected-error @+1 {{a tile is 8, and can be 0 to 7}}
+  rt.tile_zero 8
+  func.return
+}
+
+// -----
+
+func.func @a_tile_of_too_many_rows(%a: memref<4096xi8>, %i: index) {
+  // expected-error @+1 {{the number of rows is 17, and can be 1 to 16}}
+  rt.tile_load 0, %a[%i] rows 17 stride 64 : memref<4096xi8>
+  func.return
+}
+
+// -----
+
+func.func @rows_of_a_tile_over_one_another(%a: memref<4096xbf16>, %i: index) {
+  // expected-error @+1 {{rows of 64 bytes lie 16 elements apart}}
+  rt.tile_store 0, %a[%i] rows 16 stride 16 : memref<4096xbf16>
+  func.return
+}
+
+// -----
+
+func.func @a_tile_of_a_matrix(%a: memref<64x64xi8>, %i: index) {
+  // expected-error @+1 {{memory of one dimension is read and written}}
+  rt.tile_load 0, %a[%i] rows 16 stride 64 : memref<64x64xi8>
+  func.return
+}
+
+// -----
+
+func.func @a_product_of_tiles_that_there_is_not() {
+  // expected-error @+1 {{there is no "f16"; known: bf16, s8s8, s8u8, u8s8, u8u8}}
+  rt.tile_dot "f16" 0, 1, 2
+  func.return
+}
+
+// -----
+
+func.func @a_tile_multiplied_by_itself() {
+  // expected-error @+1 {{the three tiles are different ones}}
+  rt.tile_dot "bf16" 0, 1, 1
+  func.return
+}
+
+// -----
+
+func.func @a_configuration_of_another_size(%c: memref<32xi8>) {
+  // expected-error @+1 {{a configuration is memref<64xi8>}}
+  rt.tile_config %c : memref<32xi8>
+  func.return
+}

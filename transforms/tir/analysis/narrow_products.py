@@ -12,8 +12,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.arith import FastMathFlag
 from xdsl.dialects.builtin import BFloat16Type, f32, i8, i32
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr
 

@@ -65,17 +65,17 @@ MIN_TILE_ROWS, MAX_TILE_ROWS = 16, 32
 """Rows from which on a matrix unit pays, and those that two of its tiles have."""
 
 
-def tile_reduction(block: BlockOp, registers: VectorRegisters, matrix: Collection[str] = ()) -> bool:
+def tile_reduction(block: BlockOp, registers: VectorRegisters, on_tiles: bool = False) -> bool:
     """Tile `block` and what follows it; says whether it could.
 
     It can where each input moves by a constant step along the last dimension that the block writes (best by none or
-    one), and where at most one block reads the result, element by element. What a matrix unit, which multiplies
-    `matrix`, can compute gets tiles of its registers.
+    one), and where at most one block reads the result, element by element. One that a matrix unit is to compute
+    (`is_for_matrix_unit`) gets tiles of its registers.
     """
     if not _can_be_tiled(block):
         return False
     epilogue = next(iter(_epilogues(block)), None)
-    if is_for_matrix_unit(block, matrix):
+    if on_tiles:
         use_tiles(_apply(block, epilogue or cache_write(block, Scope.LOCAL), matrix_tile(block), unrolls=False)[0])
         return True
     tiles = propose_tiles(block, registers)
@@ -96,7 +96,8 @@ def is_for_matrix_unit(block: BlockOp, matrix: Collection[str]) -> bool:
     """Whether `tile_reduction` gives a block to a matrix unit that multiplies `matrix`."""
     if not matrix or not _can_be_tiled(block) or not is_of_tiles(block, matrix):
         return False
-    return block.sizes[len(shape_of(written_buffer(block))) - 2] >= MIN_TILE_ROWS and is_chosen("matrix-unit", block)
+    rows = block.sizes[len(shape_of(written_buffer(block))) - 2]
+    return isinstance(rows, int) and rows >= MIN_TILE_ROWS and is_chosen("matrix-unit", block)
 
 
 def _can_be_tiled(block: BlockOp) -> bool:

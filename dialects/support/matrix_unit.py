@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 TILE_FEATURES = frozenset({"amx-tile", "amx-int8", "amx-bf16"})
@@ -28,7 +28,7 @@ def may_use_tiles() -> bool:
     return call(ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0
 
 
-def allowed(features: Set[str]) -> frozenset[str]:
+def allowed(features: AbstractSet[str]) -> frozenset[str]:
     """Those of the processor's features that the system lets this process use."""
     if TILE_FEATURES.isdisjoint(features) or may_use_tiles():
         return frozenset(features)

@@ -1,0 +1,165 @@
+"""The matrix unit: products of bytes and of bf16 by tile registers, where the target has one."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from byte_layers import DTYPES, SIGNS, bytes_of, dense
+from native import parse
+from xdsl.dialects.builtin import ModuleOp
+
+import weft
+from weft.dialects.support import matrix_unit
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.vector_unit import VectorUnit
+from weft.dialects.tir.core import PrimFuncOp
+from weft.lowering.machine.target import Target
+from weft.tir import Interpreter, from_source
+from weft.transforms.infra.remarks import collect
+from weft.transforms.tir.rules.registers import VectorRegisters
+from weft.transforms.tir.schedule_rules import schedule_by_rules
+
+WITH_AMX = "llvm -mcpu=sapphirerapids -mtriple=x86_64-unknown-linux-gnu"
+HAS_TILES = bool(Target("llvm").vector_unit().matrix)
+on_tiles = pytest.mark.skipif(not HAS_TILES, reason="this processor has no tiles, or the system keeps them")
+
+
+def of_bfloats(rows: int, depth: int, units: int) -> ModuleOp:
+    """A layer of bf16 with a bias."""
+    types = {name: f"tensor<{shape}xbf16>" for name, shape in (
+        ("x", f"{rows}x{depth}"), ("w", f"{units}x{depth}"), ("b", f"{units}"), ("y", f"{rows}x{units}"),
+    )}  # fmt: skip
+    return parse(f"""relay.func @main(%x: {types["x"]}, %w: {types["w"]}, %b: {types["b"]}) -> {types["y"]} {{
+  %y = relay.nn.dense %x, %w : ({types["x"]}, {types["w"]}) -> {types["y"]}
+  %z = relay.add %y, %b : ({types["y"]}, {types["b"]}) -> {types["y"]}
+  relay.return %z : {types["y"]}
+}}""")
+
+
+def bfloats(*shape: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape).astype(ml_dtypes.bfloat16)
+
+
+@pytest.mark.parametrize(("text", "matrix"), [
+    (WITH_AMX, ("int8", "bf16")),
+    (f"{WITH_AMX} -mattr=-amx-bf16", ("int8",)),
+    (f"{WITH_AMX} -mattr=-amx-tile", ()),
+    ("llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu", ()),
+    ("llvm -mcpu=cortex-a76 -mtriple=aarch64-unknown-linux-gnu", ()),
+])  # fmt: skip
+def test_targets_say_what_their_matrix_unit_multiplies(text: str, matrix: tuple[str, ...]) -> None:
+    assert Target.parse(text).vector_unit().matrix == matrix
+
+
+def test_a_matrix_unit_that_there_is_not_is_refused() -> None:
+    assert VectorUnit().with_matrix(("bf16",)).matrix == ("bf16",)
+    with pytest.raises(ValueError, match="no matrix unit multiplies 'f64'; known: int8, bf16"):
+        VectorUnit().with_matrix(("f64",))
+
+
+@on_tiles
+@pytest.mark.parametrize(("lhs", "rhs"), SIGNS)
+def test_products_of_all_signs_are_exact_on_tiles(lhs: str, rhs: str) -> None:
+    x, w = bytes_of(DTYPES[lhs], (35, 60), 0), bytes_of(DTYPES[rhs], (48, 60), 1)  # rests of rows, columns and steps
+    run = weft.compile(dense(lhs, rhs, "35", 60, 48), params={"w": w}, target="llvm", threads=1)
+    assert "rt.tile_dot" in run.ir["loops"] and "arith.ext" not in run.ir["loops"]
+    np.testing.assert_array_equal(np.asarray(run(x)), x.astype(np.int32) @ w.T.astype(np.int32))
+
+
+@on_tiles
+def test_products_of_bf16_are_summed_in_f32_on_tiles() -> None:
+    x, w, b = bfloats(40, 96, seed=0), bfloats(32, 96, seed=1), bfloats(32, seed=2)
+    run = weft.compile(of_bfloats(40, 96, 32), params={"w": w, "b": b}, target="llvm", threads=2)
+    assert 'rt.tile_dot "bf16"' in run.ir["loops"]
+    exact = x.astype(np.float64) @ w.T.astype(np.float64) + b.astype(np.float64)
+    given = np.asarray(run(x)).astype(np.float64)
+    np.testing.assert_allclose(
+        given, exact, rtol=2 * 2**-8, atol=2**-8 * 4
+    )  # two roundings: of the product, of the sum
+
+
+def lowered(module: ModuleOp, params: dict[str, np.ndarray], target: str = WITH_AMX) -> weft.Executable:
+    return weft.compile(module, params=params, target=target, threads=1)
+
+
+def test_a_processor_with_amx_gets_its_instructions() -> None:
+    w = bytes_of(DTYPES["i8"], (32, 64), 1)
+    text = lowered(dense("ui8", "i8", "32", 64, 32), {"w": w}).asm
+    assert all(word in text for word in ("ldtilecfg", "tileloadd", "tdpbusd", "tilestored", "tilerelease"))
+    text = lowered(of_bfloats(32, 64, 32), {"w": bfloats(32, 64, seed=1)}).asm
+    assert "tdpbf16ps" in text
+
+
+@pytest.mark.parametrize(("rows", "units"), [("15", 32), ("32", 20), ("?", 32)])
+def test_products_that_do_not_fill_tiles_are_summed_in_vectors(rows: str, units: int) -> None:
+    w = bytes_of(DTYPES["i8"], (units, 64), 1)
+    loops = lowered(dense("ui8", "i8", rows, 64, units), {"w": w}).ir["loops"]
+    assert "rt.tile" not in loops and 'rt.dot "vnni"' in loops
+
+
+def product(rows: int, text: str = "T.cast(X[vi, vk * 4 + vkk], 'int32')") -> PrimFuncOp:
+    """Bytes multiplied as `contrib_dense_pack` keeps its weights."""
+    found = from_source(f"""
+@T.prim_func
+def product(X: T.Buffer[({rows}, 64), "int8"], W: T.Buffer[(3, 16, 16, 4), "int8"], C: T.Buffer[({rows}, 48), "int32"]):
+    for i, j, k, kk in T.grid({rows}, 48, 16, 4):
+        with T.block("sum"):
+            vi, vj, vk, vkk = T.axis.remap("SSRR", [i, j, k, kk])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + {text} * T.cast(W[vj // 16, vk, vj % 16, vkk], "int32")
+""")
+    assert isinstance(found, PrimFuncOp)
+    return found
+
+
+def test_the_interpreter_computes_what_is_for_a_matrix_unit() -> None:
+    func = product(20)
+    schedule_by_rules(func, VectorRegisters(32, 64), "vnni", ("int8",))
+    assert "annotations {tiles}" in str(func)
+    x, w = bytes_of(DTYPES["i8"], (20, 64), 0), bytes_of(DTYPES["i8"], (3, 16, 16, 4), 1)
+    plain = w.transpose(0, 2, 1, 3).reshape(48, 64)
+    (given,) = Interpreter(func)([x, w])
+    np.testing.assert_array_equal(given, x.astype(np.int32) @ plain.T.astype(np.int32))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "T.cast(X[vi, vk * 4 + 3 - vkk], 'int32')",  # the steps run backwards
+        "T.cast(X[vj, vk * 4 + vkk], 'int32')",  # both sides move with the columns
+        "(T.cast(X[vi, vk * 4 + vkk], 'int32') - 1)",  # more than a product
+    ],
+)
+def test_what_tiles_do_not_compute_is_left_to_vectors(text: str) -> None:
+    func = product(48, text)
+    schedule_by_rules(func, VectorRegisters(32, 64), None, ("int8",))
+    assert "annotations {tiles}" not in str(func)
+
+
+def test_a_nest_for_a_matrix_unit_that_the_target_has_not_runs_as_loops() -> None:
+    func = product(32)
+    schedule_by_rules(func, VectorRegisters(32, 64), None, ("int8",))
+    x, w = bytes_of(DTYPES["i8"], (32, 64), 0), bytes_of(DTYPES["i8"], (3, 16, 16, 4), 1)
+    c = np.zeros((32, 48), np.int32)
+    with collect() as remarks:
+        weft.build(func, target="llvm -mattr=-amx-tile,-amx-int8,-amx-bf16" if HAS_TILES else "llvm")(x, w, c)
+    assert any("not computed by a matrix unit: the target has no matrix unit for int8" in str(each) for each in remarks)
+    np.testing.assert_array_equal(c, x.astype(np.int32) @ w.transpose(0, 2, 1, 3).reshape(48, 64).T.astype(np.int32))
+
+
+def test_a_tile_that_reaches_over_the_end_of_memory_is_refused() -> None:
+    w = bytes_of(DTYPES["i8"], (32, 64), 1)
+    loops = lowered(dense("ui8", "i8", "32", 64, 32), {"w": w}).ir["loops"]
+    edited = loops.replace("stride 64 : memref<2048xi8>", "stride 65 : memref<2048xi8>", 1)
+    assert edited != loops
+    with pytest.raises(Diagnostic, match="whose extent is 2048"):
+        weft.compile(parse(edited), target=WITH_AMX, threads=1, phase="loops")
+
+
+def test_a_process_that_may_not_use_tiles_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrix_unit, "may_use_tiles", lambda: False)
+    assert matrix_unit.allowed({"avx512f", "amx-tile", "amx-int8", "amx-bf16"}) == {"avx512f"}
+    monkeypatch.setattr(matrix_unit, "may_use_tiles", lambda: True)
+    assert matrix_unit.allowed({"avx512f", "amx-tile"}) == {"avx512f", "amx-tile"}
