@@ -86,7 +86,8 @@ assert numpy.allclose(exe(numpy.ones(2, numpy.float32)), numpy.e)
     beside = {
         "weft.dialects", "weft.dialects.support", "weft.dialects.support.alignment", "weft.dialects.support.arguments",
         "weft.dialects.support.checks", "weft.dialects.support.diagnostics", "weft.dialects.support.digests",
-        "weft.dialects.support.element_types", "weft.dialects.support.files", "weft.dialects.support.processors",
+        "weft.dialects.support.element_types", "weft.dialects.support.files", "weft.dialects.support.matrix_unit",
+        "weft.dialects.support.processors",
         "weft.loading", "weft.lowering",
         "weft.lowering.abi", "weft.lowering.sizes", "weft.transforms",
         "weft.transforms.infra", "weft.transforms.infra.lazy",
