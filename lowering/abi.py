@@ -178,10 +178,12 @@ class DeviceCode:
 @dataclass(frozen=True)
 class Parameter:
     """What a kernel takes: a `buffer`, or `slots`, of so many bytes, an `open_buffer`, a `record`, the number of
-    `threads`, or an `extent`."""
+    `threads`, or an `extent`. `element` is what MLIR calls the elements of a buffer (`f32`, `i8` with or without a
+    sign), where that is known."""
 
     kind: str
     bytes: int = 0
+    element: str = ""
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,9 @@ def parameters_of(function: func.FuncOp) -> tuple[Parameter, ...] | None:
         match type:
             case MemRefType() if isa(type, MemRefType[Attribute]):
                 is_open = DYNAMIC_INDEX in type.get_shape()
-                found.append(Parameter(OPEN_BUFFER) if is_open else Parameter(BUFFER, _bytes(type)))
+                element = str(type.element_type)
+                taken = Parameter(OPEN_BUFFER, 0, element) if is_open else Parameter(BUFFER, _bytes(type), element)
+                found.append(taken)
             case RecordType():
                 found.append(Parameter("record", RECORD_BYTES))
             case SlotsType():

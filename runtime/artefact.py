@@ -69,10 +69,10 @@ def digest(graph: CompiledGraph) -> str:
     return sha256(_manifest_text(replace(graph, images=()))).hexdigest()
 
 
-def save(graph: CompiledGraph, path: str | os.PathLike[str]) -> None:
+def save(graph: CompiledGraph, path: str | os.PathLike[str], kept_as: str = "") -> None:
     """Write `graph` to `path`: first beside it, then under its name, so that no half-written file is left.
 
-    What a symbolic link points to is replaced, not the link; what is no regular file, a pipe or a device, is written
+    A file that is `kept_as` something is loaded as nothing else. What a symbolic link points to is replaced, not the link; what is no regular file, a pipe or a device, is written
     to as it is.
 
     Raises:
@@ -83,19 +83,20 @@ def save(graph: CompiledGraph, path: str | os.PathLike[str]) -> None:
         real = Path(os.path.realpath(path))
         if real.exists() and not stat.S_ISREG(real.stat().st_mode):
             with open(real, "wb") as file:
-                _write(graph, file)
+                _write(graph, file, kept_as)
             return
         with replacing(real) as file:
-            _write(graph, file)
+            _write(graph, file, kept_as)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
         reason = "there is no such folder" if missing else (error.strerror or str(error)).lower()
         raise Diagnostic(f"cannot be written: {reason}", Place(os.fspath(path))) from error
 
 
-def _write(graph: CompiledGraph, file: IO[bytes]) -> None:
+def _write(graph: CompiledGraph, file: IO[bytes], kept_as: str) -> None:
     manifest = _manifest_text(graph)
     with zipfile.ZipFile(file, "w") as archive:
+        archive.comment = kept_as.encode()
         archive.writestr(zipfile.ZipInfo(MANIFEST), manifest)
         archive.writestr(zipfile.ZipInfo(DIGEST), sha256(manifest).hexdigest())
         for (what, suffix), members in ((_OBJECT, graph.objects), (_IMAGE, graph.images)):
@@ -178,8 +179,8 @@ def _sizes(graph: CompiledGraph) -> dict[str, object]:
     return {"symbols": list(graph.symbols), "pools": pools, **({"extents": graph.extents} if graph.extents else {})}
 
 
-def load(path: str | os.PathLike[str]) -> CompiledGraph:
-    """Read what `save` wrote, for whatever machine it is.
+def load(path: str | os.PathLike[str], kept_as: str | None = None) -> CompiledGraph:
+    """Read what `save` wrote, for whatever machine it is, and, if that is said, `kept_as` this.
 
     Raises:
         Diagnostic: the file cannot be read.
@@ -188,6 +189,8 @@ def load(path: str | os.PathLike[str]) -> CompiledGraph:
     place = Place(os.fspath(path))
     try:
         with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+            if kept_as is not None and archive.comment != kept_as.encode():
+                raise ArtefactError("another program is kept under this name")
             return _read(archive, file)
     except OSError as error:
         raise Diagnostic(f"cannot be read: {(error.strerror or str(error)).lower()}", place) from error
@@ -315,7 +318,8 @@ def _site(entry: _Fields) -> Site:
 
 
 def _parameter(entry: _Fields) -> Parameter:
-    return Parameter(entry.one_of("kind", PARAMETERS), entry.size("bytes"))
+    element = entry.string("element") if entry.has("element") else ""
+    return Parameter(entry.one_of("kind", PARAMETERS), entry.size("bytes"), element)
 
 
 def _step(entry: _Fields, symbols: int) -> Step:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, CheckError
 from ..dialects.support.diagnostics import Diagnostic, did_you_mean
-from ..dialects.support.element_types import item_bytes, numpy_dtype_of
+from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
 from ..lowering.abi import ALIGNMENT, BUFFER, OPEN_BUFFER, CompiledGraph, Parameter
 from ..lowering.graph_json import COPY, CPU_TYPE, LAYERS, NOP, GraphJson, Node, entries_of
 from .kernels import Kernels
@@ -101,6 +101,9 @@ class Nodes:
                     f"tensor {place} of node {number} ('{node.name}') has {tensor.nbytes} bytes, and {node.kernel} "
                     f"takes {taken.bytes}"
                 )
+            if taken.element not in ("", MLIR_NAMES[tensor.dtype.name].removeprefix("u")):
+                what = f"tensor {place} of node {number} ('{node.name}')"
+                raise Diagnostic(f"{what} is of {tensor.dtype.name}, and {node.kernel} takes {taken.element}")
         counters = sum(_room(parameter) for parameter in parameters if parameter.kind in ("slots", "record"))
         zero, free = address(self._scratch), address(self._scratch) + counters
         given = iter(tensors)

@@ -39,7 +39,7 @@ def _wrong_step(graph: CompiledGraph) -> str | None:
             if argument.sizes is not None:
                 fits = fits and bool(graph.symbols) and (is_open or kind == parameter.kind == "extent")
                 continue
-            fits = fits and (is_open or parameter == Parameter(kind, argument.bytes))
+            fits = fits and (is_open or (parameter.kind, parameter.bytes) == (kind, argument.bytes))
             fits = fits and min(argument.at, argument.bytes) >= 0
             if held is not None:
                 fits = fits and argument.at < len(held) and argument.bytes <= held[argument.at]

@@ -332,7 +332,7 @@ def _from_disk(key: str) -> CompiledGraph | None:
         return None
     path = cache.path(key + PROGRAM_SUFFIX)
     try:
-        graph = artefact.load(path)
+        graph = artefact.load(path, kept_as=key)
     except Diagnostic:
         return None
     with suppress(OSError):
@@ -345,5 +345,5 @@ def _to_disk(key: str, graph: CompiledGraph) -> None:
     if (cache := FileCache.from_environment()) is None or _bytes(graph) > cache.limit // 2:
         return
     with suppress(OSError, Diagnostic):
-        artefact.save(graph, cache.room(key + PROGRAM_SUFFIX))
+        artefact.save(graph, cache.room(key + PROGRAM_SUFFIX), kept_as=key)
     cache.trim()

@@ -2,7 +2,8 @@
 
 Several processes may write at once, and any of them may end at any moment: a file appears whole, by renaming, and what
 a writer has left behind is swept away an hour later. A directory that grows beyond its limit loses what was used
-longest ago. One that cannot be written is no error, and a file that was damaged is made again.
+longest ago. One that cannot be written is no error, and a file that was damaged is made again, or one that stands under
+another's name.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LOWERED_SUFFIX = ".lowered"
 PROGRAM_SUFFIX = ".weft"
 """Ends the names of whole programs, which are artefacts."""
 
-_DIGEST = hashlib.sha256().digest_size
+_DIGEST_BYTES = hashlib.sha256().digest_size
 _ABANDONED = 3600.0
 """Seconds after which a file that was not renamed is nobody's any more."""
 
@@ -115,15 +116,15 @@ class FileCache:
             data = path.read_bytes()
         except OSError:
             return None
-        digest, object_file = data[:_DIGEST], data[_DIGEST:]
-        if digest != hashlib.sha256(object_file).digest():
+        digest, object_file = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
+        if digest != _digest(key, object_file):
             return None
         with suppress(OSError):
             os.utime(path)
         return object_file
 
     def path(self, key: str) -> Path:
-        """Where a file is kept that knows by itself whether it is whole."""
+        """Where a file is kept that knows by itself whether it is whole, and what it is kept as."""
         return self._path(key)
 
     def room(self, key: str) -> Path:
@@ -146,7 +147,7 @@ class FileCache:
         with suppress(OSError):
             self._make_folder(path)
             with replacing(path, mode=0o600) as file:
-                file.write(hashlib.sha256(object_file).digest() + object_file)
+                file.write(_digest(key, object_file) + object_file)
 
     def objects(self) -> Iterator[Entry]:
         """The compiled kernels, in no order."""
@@ -200,6 +201,11 @@ class FileCache:
 
     def _path(self, key: str) -> Path:
         return self.directory / key[:2] / key[2:]
+
+
+def _digest(key: str, object_file: bytes) -> bytes:
+    """What tells whether a file is whole, and stands under its own key."""
+    return hashlib.sha256(b"%d %s %s" % (len(key), key.encode(), object_file)).digest()
 
 
 def _is_there(kept: Path) -> bool:

@@ -297,6 +297,11 @@ def test_a_damaged_program_is_compiled_over_and_a_large_one_is_not_kept(model: P
         assert whole(weft.compile(model)) == ""
         kept_programs.forget()
         assert whole(weft.compile(model)) == "disk"
+        other = tmp_path / "other.weft"
+        artefact.save(graph, other, kept_as="another model")
+        other.replace(entry.path)
+        kept_programs.forget()
+        assert whole(weft.compile(model)) == "", "it stands under another's name"
         assert entry.path.suffix == PROGRAM_SUFFIX and cache.clear() >= 1 and not list(cache.entries())
         with knobs.CACHE_LIMIT.set(0):
             kept_programs._to_disk("ab" * 32, graph)  # pyright: ignore[reportPrivateUsage]

@@ -342,6 +342,19 @@ def stored(cache: KernelCache, *ages: int) -> list[str]:
     return keys
 
 
+def test_an_object_under_the_name_of_another_is_not_taken_for_it(tmp_path: Path) -> None:
+    cache = KernelCache(tmp_path, limit=3000)
+    keys = ["aa" * 32, "bb" * 32]
+    for key in keys:
+        cache.put(key, key.encode())
+        assert cache.get(key) == key.encode()
+    first, second = map(cache.path, keys)
+    first.replace(tmp_path / "aside")
+    second.replace(first)
+    (tmp_path / "aside").replace(second)
+    assert [cache.get(key) for key in keys] == [None, None]
+
+
 def test_a_directory_keeps_what_was_used_last(tmp_path: Path) -> None:
     cache = KernelCache(tmp_path, limit=250)
     keys = stored(cache, 300, 100, 200, 400)
