@@ -72,8 +72,8 @@ def digest(graph: CompiledGraph) -> str:
 def save(graph: CompiledGraph, path: str | os.PathLike[str], kept_as: str = "") -> None:
     """Write `graph` to `path`: first beside it, then under its name, so that no half-written file is left.
 
-    A file that is `kept_as` something is loaded as nothing else. What a symbolic link points to is replaced, not the link; what is no regular file, a pipe or a device, is written
-    to as it is.
+    What a symbolic link points to is replaced, not the link; what is no regular file, a pipe or a device, is written
+    to as it is. A file that is `kept_as` something is loaded as nothing else, where that is asked.
 
     Raises:
         Diagnostic: the file cannot be written.
