@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ...dialects.relay.base import DYNAMIC, tensors_in
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp
 from ...dialects.relay.devices import (
     CALL_DEVICE,
@@ -35,6 +36,7 @@ from ...transforms.infra import remarks
 from ...transforms.infra.walk import walk
 from ...transforms.relay.device_planning.constraints import is_outside
 from ...transforms.relay.device_planning.planned import planned_devices
+from ...transforms.relay.outline_segments import deciding
 from ..abi import PROCESSORS, RUNNING_DEVICES
 
 
@@ -43,7 +45,8 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
     is made for `devices`.
 
     Raises:
-        Diagnostic: something is where nothing runs, or nothing has been planned yet.
+        Diagnostic: something is where nothing runs, nothing has been planned yet, or what is on several devices is more
+            than a graph of known extents.
     """
     functions = [func for func in module.ops if isinstance(func, FuncOp) and not is_outside(func)]
     ops = [op for func in functions for op in walk(func)]
@@ -58,6 +61,9 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
             for name in (PARAMETER_DEVICES, RESULT_DEVICES):
                 op.attributes.pop(name, None)
         return
+    for func in functions:
+        if not func.is_primitive:
+            _check_steps(func)
     places = planned_devices(module)
     copies = {
         func.sym_name.data: copy
@@ -70,6 +76,22 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
             if isinstance(op, CallOp) and (copy := copies.get(op.callee.root_reference.data)) is not None:
                 _note(op, CALL_DEVICE, copy.dst_virtual_device.data, always=True)
                 _note(op, SOURCE_DEVICE, copy.src_virtual_device.data, always=True)
+
+
+def _check_steps(func: FuncOp) -> None:
+    """What runs on several devices is a list of steps, on memory that is planned before it is called.
+
+    Raises:
+        Diagnostic: it branches, calls, or has open extents.
+    """
+    if (op := deciding(func)) is not None:
+        what = "branches or calls in a program on several devices, of which only graphs run"
+        raise Diagnostic.at(op, what, hint="have it on one device")
+    for op in (func, *walk(func)):
+        values = (*op.results, *(func.body.block.args if op is func else ()))
+        if any(DYNAMIC in each.get_shape() for value in values for each in tensors_in(value.type)):
+            what = "has an open extent in a graph on several devices, whose memory is planned before it is called"
+            raise Diagnostic.at(op, what, hint="compile the graph for one size, by `shapes`, or have it on one device")
 
 
 def _note(op: Operation, name: str, device: VirtualDevice, *, always: bool = False) -> None:

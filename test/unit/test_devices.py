@@ -227,6 +227,32 @@ def test_memory_is_copied_between_devices() -> None:
         copy(cpu, address(data), far, place, 4000)
 
 
+@pytest.mark.parametrize(
+    ("type", "made", "message"),
+    [
+        (
+            "tensor<?x6xf32>",
+            "relay.tanh %b : tensor<?x6xf32>",
+            "'relay.func': has an open extent in a graph on several",
+        ),
+        (
+            "tensor<6xf32>",
+            "relay.if %c : (tensor<i1>) -> {0} {{ relay.yield %b : {0} }} else {{ relay.yield %x : {0} }}",
+            "'relay.if': branches or calls in a program on several devices",
+        ),
+    ],
+)
+def test_several_devices_run_graphs_of_known_extents(type: str, made: str, message: str) -> None:
+    text = f"""relay.func @main(%x: {type}, %c: tensor<i1>) -> {type} {{
+  %a = relay.exp %x : {type}
+  %b = relay.on_device %a {{virtual_device = #relay.virtual_device<ext_dev>}} : {type}
+  %r = {made.format(type)}
+  relay.return %r : {type}
+}}"""
+    with pytest.raises(Diagnostic, match=message):
+        weft.compile(parse_mlir(text, "g.mlir"), threads=1)
+
+
 def test_what_is_a_bit_too_long_is_refused() -> None:
     cpu, far = device_by_name("cpu"), device_by_name("ext_dev:7")
     data = np.zeros(64, np.uint8)

@@ -87,15 +87,22 @@ def _programs(module: ModuleOp) -> list[FuncOp]:
 
 
 def _decides(function: FuncOp) -> bool:
+    return deciding(function) is not None
+
+
+def deciding(function: FuncOp) -> Operation | None:
+    """The first operation of a function that branches, or calls what is no kernel, if there is one."""
     kernels = {
         op.sym_name.data
         for op in (function.parent_op() or function).regions[0].block.ops
         if isinstance(op, FuncOp) and op.is_primitive
     }
-    return any(
-        isinstance(op, DECIDING) and not (isinstance(op, CallOp) and op.callee.root_reference.data in kernels)
+    found = (
+        op
         for op in walk(function)
+        if isinstance(op, DECIDING) and not (isinstance(op, CallOp) and op.callee.root_reference.data in kernels)
     )
+    return next(found, None)
 
 
 class _Outlining:
