@@ -11,18 +11,31 @@ from .frontend.relay import analysis as _analysis
 
 if typing.TYPE_CHECKING:
     from .frontend.relay import Any as Any
+    from .frontend.relay import Call as Call
+    from .frontend.relay import Constant as Constant
     from .frontend.relay import Expr as Expr
+    from .frontend.relay import ExprFunctor as ExprFunctor
+    from .frontend.relay import ExprMutator as ExprMutator
+    from .frontend.relay import ExprVisitor as ExprVisitor
     from .frontend.relay import Function as Function
     from .frontend.relay import FuncType as FuncType
+    from .frontend.relay import GlobalVar as GlobalVar
     from .frontend.relay import If as If
+    from .frontend.relay import IncompleteType as IncompleteType
     from .frontend.relay import IRModule as IRModule
     from .frontend.relay import Let as Let
+    from .frontend.relay import RefCreate as RefCreate
+    from .frontend.relay import RefRead as RefRead
+    from .frontend.relay import RefType as RefType
+    from .frontend.relay import RefWrite as RefWrite
+    from .frontend.relay import ScopeBuilder as ScopeBuilder
     from .frontend.relay import TensorType as TensorType
     from .frontend.relay import Tuple as Tuple
     from .frontend.relay import TupleGetItem as TupleGetItem
     from .frontend.relay import TupleType as TupleType
     from .frontend.relay import Var as Var
     from .frontend.relay import analysis as analysis
+    from .frontend.relay import assert_structural_equal as assert_structural_equal
     from .frontend.relay import bind as bind
     from .frontend.relay import bind_params_by_name as bind_params_by_name
     from .frontend.relay import const as const
@@ -30,6 +43,8 @@ if typing.TYPE_CHECKING:
     from .frontend.relay import free_vars as free_vars
     from .frontend.relay import op as op
     from .frontend.relay import scalar_type as scalar_type
+    from .frontend.relay import structural_equal as structural_equal
+    from .frontend.relay import structural_hash as structural_hash
     from .frontend.relay import testing as testing
     from .frontend.relay import ty as ty
     from .frontend.relay import var as var

@@ -6,7 +6,7 @@ from .attributes import ResourceAttr
 from .devices import VirtualDeviceAttr
 from .ops import FAMILIES
 from .ops.nn import FAMILIES as NN_FAMILIES
-from .types import AdtType, ParamType, RefType
+from .types import AdtType, IncompleteType, ParamType, RefType
 from .vm import StorageType
 
 Relay = LazyDialect(
@@ -17,5 +17,5 @@ Relay = LazyDialect(
         *(Family(f"{__name__}.{name}", "relay.") for name in ("control", "data", "layout")),
         *(Family(f"{__name__}.ops.{name}", "relay.") for name in FAMILIES),
     ],
-    [ResourceAttr, VirtualDeviceAttr, RefType, AdtType, ParamType, StorageType],
+    [ResourceAttr, VirtualDeviceAttr, RefType, AdtType, ParamType, IncompleteType, StorageType],
 )

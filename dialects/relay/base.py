@@ -51,6 +51,7 @@ from .blocking import PLAIN, Blocks, Wish
 from .inference import inferred_once
 from .precision import Accuracy, Precision
 from .reordering import Order, Reordered
+from .types import IncompleteType, is_complete
 
 if TYPE_CHECKING:
     import numpy as np
@@ -250,6 +251,8 @@ class RelayOp(IRDLOperation, ABC):
         return inferred_once(self, self._inferred)
 
     def _inferred(self) -> Sequence[Attribute]:
+        if not all(is_complete(operand.type) for operand in self.operands):
+            return [IncompleteType()] * len(self.results)
         types = cast("object", self.infer())  # what is annotated, a plug-in may not have kept to
         if not is_types(types) or len(types) != len(self.results):
             found = f"{len(types)} types" if is_types(types) else type(types).__name__

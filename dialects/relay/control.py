@@ -41,6 +41,7 @@ from .base import Fusion, FusionPattern, compatible
 from .functions import FuncOp, verify_places
 from .regions import EndsInYield, check_yields
 from .signature_syntax import Signature, parse_function, print_function
+from .types import IncompleteType
 from .types import RefType as RefType
 
 
@@ -150,8 +151,8 @@ class ApplyOp(IRDLOperation):
 
     def __init__(self, callee: SSAValue, arguments: Sequence[SSAValue]):
         type = callee.type
-        assert isinstance(type, FunctionType)
-        super().__init__(operands=[callee, arguments], result_types=[type.outputs.data])
+        results = type.outputs.data if isinstance(type, FunctionType) else [IncompleteType()]
+        super().__init__(operands=[callee, arguments], result_types=[results])
 
     def verify_(self) -> None:
         type = self.callee.type
@@ -274,8 +275,8 @@ class RefReadOp(IRDLOperation):
     traits = traits_def(MemoryReadEffect(), FusionPattern(Fusion.OPAQUE))
 
     def __init__(self, ref: SSAValue):
-        assert isinstance(ref.type, RefType)
-        super().__init__(operands=[ref], result_types=[ref.type.of])
+        type = ref.type
+        super().__init__(operands=[ref], result_types=[type.of if isinstance(type, RefType) else IncompleteType()])
 
     def verify_(self) -> None:
         _check_reference(self.ref, self.result)

@@ -24,6 +24,14 @@ class ParamType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_attr_definition
+class IncompleteType(ParametrizedAttribute, TypeAttribute):
+    """A type that is not known yet: of a variable that stands for whatever it is bound to, and of what is computed from
+    it. No operator verifies with it. Counterpart of Relay's `IncompleteType`."""
+
+    name = "relay.incomplete"
+
+
+@irdl_attr_definition
 class AdtType(ParametrizedAttribute, TypeAttribute):
     """A data type with types for its parameters: `!relay.adt<@list, [tensor<f32>]>`. Counterpart of `TypeCall`."""
 
@@ -83,6 +91,23 @@ def substituted(type: Attribute, given: Mapping[str, Attribute]) -> Attribute:
             return FunctionType.from_lists(inputs, outputs)
         case _:
             return type
+
+
+def is_complete(type: Attribute) -> bool:
+    """Whether a type, and all that it is made of, is known."""
+    match type:
+        case IncompleteType():
+            return False
+        case AdtType():
+            return all(map(is_complete, type.arguments.data))
+        case RefType():
+            return is_complete(type.of)
+        case TupleType():
+            return all(map(is_complete, type.types.data))
+        case FunctionType():
+            return all(map(is_complete, (*type.inputs.data, *type.outputs.data)))
+        case _:
+            return True
 
 
 def type_params(type: Attribute) -> set[str]:

@@ -36,6 +36,7 @@ from ..support.hints import isa
 from ..support.operations import irdl_op_definition
 from .attributes import array_to_attribute, attribute_to_array, tensor_type_of
 from .base import Fusion, FusionPattern
+from .types import IncompleteType
 
 if TYPE_CHECKING:
     from .attributes import NDArray
@@ -142,10 +143,10 @@ class TupleGetOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     irdl_options = (ParsePropInAttrDict(),)
 
     def __init__(self, tuple: SSAValue, index: int):
-        assert isinstance(tuple.type, TupleType)
+        type = tuple.type
         super().__init__(
             operands=[tuple],
-            result_types=[tuple.type.types.data[index]],
+            result_types=[type.types.data[index] if isinstance(type, TupleType) else IncompleteType()],
             properties={"index": IntegerAttr(index, i64)},
         )
 

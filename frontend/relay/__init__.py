@@ -20,22 +20,35 @@ from .binding import bind as bind
 from .binding import bind_params_by_name as bind_params_by_name
 from .equality import assert_structural_equal as assert_structural_equal
 from .equality import structural_equal as structural_equal
+from .equality import structural_hash as structural_hash
 from .expr import AnyExtent as Any
+from .calls import RefWrite as RefWrite
 from .expr import Expr as Expr
-from .expr import Function as Function
-from .expr import If as If
-from .expr import Let as Let
-from .expr import Tuple as Tuple
-from .expr import TupleGetItem as TupleGetItem
+from .expr import GlobalVar as GlobalVar
 from .expr import Var as Var
 from .expr import const as const
 from .expr import free_vars as free_vars
 from .expr import tensor_type as TensorType
 from .expr import var as var
+from .functors import ExprFunctor as ExprFunctor
+from .functors import ExprMutator as ExprMutator
+from .functors import ExprVisitor as ExprVisitor
+from .kinds import Call as Call
+from .kinds import Constant as Constant
+from .kinds import Function as Function
+from .kinds import If as If
+from .kinds import Let as Let
+from .kinds import RefCreate as RefCreate
+from .kinds import RefRead as RefRead
+from .kinds import Tuple as Tuple
+from .kinds import TupleGetItem as TupleGetItem
 from .module import IRModule as IRModule
 from .namespace import OperatorNamespace, find, operator_names
 from .operators import Operator
+from .scope_builder import ScopeBuilder as ScopeBuilder
 from .ty import FuncType as FuncType
+from .ty import IncompleteType as IncompleteType
+from .ty import RefType as RefType
 from .ty import TupleType as TupleType
 from .ty import scalar_type as scalar_type
 
@@ -45,9 +58,11 @@ _NAMESPACES = {
 op = OperatorNamespace("")
 
 __all__ = [
-    "Any", "Expr", "FuncType", "Function", "If", "IRModule", "Let", "TensorType", "Tuple", "TupleGetItem", "TupleType",
-    "Var", "assert_structural_equal", "bind", "bind_params_by_name", "const",
-    "dataflow_pattern", "expr", "free_vars", "op", "scalar_type", "structural_equal", "testing", "ty", "var",
+    "Any", "Call", "Constant", "Expr", "ExprFunctor", "ExprMutator", "ExprVisitor", "FuncType", "Function", "GlobalVar",
+    "IRModule", "If", "IncompleteType", "Let", "RefCreate", "RefRead", "RefType", "RefWrite", "ScopeBuilder",
+    "TensorType", "Tuple", "TupleGetItem", "TupleType", "Var", "assert_structural_equal", "bind", "bind_params_by_name",
+    "const", "dataflow_pattern", "expr", "free_vars", "op", "scalar_type", "structural_equal", "structural_hash",
+    "testing", "ty", "var",
 ]  # fmt: skip
 
 

@@ -28,6 +28,9 @@ from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ...transforms.relay.dataflow import pattern as _patterns
 from ...transforms.relay.dataflow import rewrite as _rewriting
+from ...transforms.relay.dataflow.control_patterns import FunctionPattern as FunctionPattern
+from ...transforms.relay.dataflow.control_patterns import IfPattern as IfPattern
+from ...transforms.relay.dataflow.control_patterns import is_if as is_if
 from ...transforms.relay.dataflow.match import Match, Pattern
 from ...transforms.relay.dataflow.pattern import AltPattern as AltPattern
 from ...transforms.relay.dataflow.pattern import AttrPattern as AttrPattern
@@ -63,9 +66,9 @@ def is_expr(expr: Operand) -> ExprPattern:
     return _patterns.is_expr(as_value(expr))
 
 
-def match(pattern: DFPattern, expr: Expr) -> bool:
-    """Whether an expression matches."""
-    return pattern.matches(expr)
+def match(pattern: DFPattern, expr: FuncOp | Operand) -> bool:
+    """Whether an expression, or a function as a value, matches."""
+    return pattern.matches(as_value(expr))
 
 
 class NodeMap(Mapping[Pattern, list[Expr]]):

@@ -6,6 +6,7 @@ relay.assert_structural_equal(relay.transform.FastMath()(module), expected)
 from __future__ import annotations
 
 import difflib
+from collections.abc import Hashable
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
@@ -40,6 +41,28 @@ def structural_equal(lhs: Graph, rhs: Graph, map_free_vars: bool = False) -> boo
             return lhs == rhs
         case _:
             return False
+
+
+class _Hashing(Numbering):
+    """Numbers that say by themselves what they are of, so that those of other graphs can be compared with them."""
+
+    def number(self, key: Hashable) -> int:
+        return hash(key)
+
+
+@checked
+def structural_hash(graph: Graph, map_free_vars: bool = False) -> int:
+    """A number that is the same for graphs that are the same but for names; of one process."""
+    hashing = _Hashing(map_free_vars)
+    match graph:
+        case Expr():
+            return hash(hashing.of_values([graph.value]))
+        case FuncOp():
+            return hashing.of_function(graph)
+        case ModuleOp():
+            return hash(tuple(sorted(hashing.of_module(graph).items())))
+        case _:
+            return hash(graph)
 
 
 @checked

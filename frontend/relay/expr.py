@@ -19,18 +19,22 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import FunctionType, TensorType, TupleType, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor, Value, as_attribute
-from ...dialects.relay.control import IfOp
-from ...dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
+from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
+from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.ops import broadcast, elementwise
+from ...dialects.relay.types import IncompleteType, RefType, is_complete
 from ...dialects.support.arguments import ArgumentError, checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
+from .attrs import Attrs
 
-Operand: TypeAlias = "Expr | SSAValue | npt.ArrayLike"
-"""What may stand where a tensor is wanted: an expression, or a number or an array, which becomes a constant."""
+Operand: TypeAlias = "Expr | FuncOp | GlobalVar | SSAValue | npt.ArrayLike"
+"""What may stand where a value is wanted: an expression, a function, or a number or an array, which becomes a
+constant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,70 @@ class Expr:
             UsageError: the expression is a tuple.
         """
         return dtype_name(_tensor(self).element_type)
+
+    @property
+    def op(self) -> Op | Expr | GlobalVar:
+        """What is called: an operator, a function value, or the name of a function.
+
+        Raises:
+            AttributeError: the expression is no call.
+        """
+        match owner := self.value.owner:
+            case RelayOp():
+                return Op(owner.name.removeprefix("relay."))
+            case ApplyOp():
+                return expr_of(owner.callee)
+            case CallOp():
+                return GlobalVar(owner.callee.string_value())
+            case _:
+                raise AttributeError(f"{self!r} is no call")
+
+    @property
+    def args(self) -> list[Expr]:
+        """The operands of an operator, or the arguments of a call."""
+        owner = self._operation("args")
+        return [expr_of(value) for value in (owner.arguments if isinstance(owner, ApplyOp) else owner.operands)]
+
+    @property
+    def attrs(self) -> Attrs:
+        """What an operator was called with beside its operands, under TVM's names: `call.attrs.strides`."""
+        return Attrs(self._operation("attrs"))
+
+    @property
+    def fields(self) -> list[Expr]:
+        """The fields that a tuple is made of."""
+        owner = self.value.owner
+        if not isinstance(owner, TupleOp):
+            raise AttributeError(f"{self!r} is not made as a tuple")
+        return [expr_of(value) for value in owner.fields]
+
+    @property
+    def data(self) -> npt.NDArray[np.generic]:
+        """The array of a constant."""
+        owner = self.value.owner
+        if not isinstance(owner, ConstantOp) or (array := owner.numpy()) is None:
+            raise AttributeError(f"{self!r} is no constant")
+        return array
+
+    def same_as(self, other: object) -> bool:
+        """Whether it is the same expression, and not only an equal one."""
+        return isinstance(other, Expr) and other.value is self.value
+
+    def __eq__(self, other: object) -> bool:
+        return self.same_as(other)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __call__(self, *args: Operand) -> Expr:
+        """A function value applied to arguments."""
+        return apply(self, args)
+
+    def _operation(self, what: str) -> Operation:
+        owner = self.value.owner
+        if not isinstance(owner, Operation):
+            raise AttributeError(f"{self!r} has no '{what}'")
+        return owner
 
     def __len__(self) -> int:
         if not isinstance(self.value.type, TupleType):
@@ -135,16 +203,98 @@ class Var(Expr):
         return f"relay variable %{self.name_hint} of type {self.value.type}"
 
 
+@dataclass(frozen=True)
+class Op:
+    """An operator, as what a call calls: `call.op == relay.op.get("nn.relu")`, `call.op.name`."""
+
+    name: str
+
+
+def expr_of(value: SSAValue) -> Expr:
+    """The expression of a value: a `Var` where it is one."""
+    return Var(value) if isinstance(value, BlockArgument) else Expr(value)
+
+
+class GlobalVar:
+    """The name of a function of a module: `GlobalVar("f")(x)` calls it, and as an operand it is the function itself.
+
+    Args:
+        name_hint: the name.
+        type_annot: the type of the function, where it has to be known before the function is there.
+    """
+
+    def __init__(self, name_hint: str, type_annot: FunctionType | None = None):
+        self.name_hint, self.type_annotation = name_hint, type_annot
+
+    def __call__(self, *args: Operand) -> Expr:
+        """The function applied to arguments."""
+        values = [as_value(arg) for arg in args]
+        outputs = [IncompleteType()] if self.type_annotation is None else self.type_annotation.outputs.data
+        return Expr(CallOp(self.name_hint, values, outputs).results[0])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GlobalVar) and other.name_hint == self.name_hint
+
+    def __hash__(self) -> int:
+        return hash(self.name_hint)
+
+    def __repr__(self) -> str:
+        return f"@{self.name_hint}"
+
+
 def as_value(operand: Operand, like: Attribute | None = None) -> SSAValue:
     """The value of an operand. Numbers and arrays become constants; a number of the element type of `like`."""
     if isinstance(operand, Expr):
         return operand.value
     if isinstance(operand, SSAValue):
         return operand
+    if isinstance(operand, FuncOp):
+        return _function_value(operand)
+    if isinstance(operand, GlobalVar):
+        type = operand.type_annotation or IncompleteType()
+        return ClosureOp(operand.name_hint, [], type).result
     if np.isscalar(operand) and isinstance(like, TensorType):
         array = _held(np.asarray(operand), numpy_dtype(cast(Tensor, like).element_type))
         return ConstantOp.from_numpy(array).result
     return const(operand).value
+
+
+def apply(function: Expr | FuncOp, args: Sequence[Operand]) -> Expr:
+    """A function value applied to arguments.
+
+    Raises:
+        UsageError: it is no function, or takes other arguments.
+    """
+    callee, values = as_value(function), [as_value(arg) for arg in args]
+    if not isinstance(callee.type, FunctionType | IncompleteType):
+        raise UsageError(f"a value of type {callee.type} is no function")
+    made = ApplyOp(callee, values)
+    _completed([made.res[0]])
+    if is_complete(callee.type) and all(is_complete(value.type) for value in values):
+        try:
+            made.verify_()
+        except VerifyException as error:
+            raise UsageError(str(error)) from None
+    return Expr(made.res[0])
+
+
+def _function_value(func: FuncOp) -> SSAValue:
+    """A function as a value, which sees what its body has of variables beside its parameters."""
+    block = Block(arg_types=func.function_type.inputs.data)
+    values: dict[SSAValue, SSAValue] = {}
+    for new, old in zip(block.args, func.body.block.args, strict=True):
+        new.name_hint = old.name_hint
+        values[old] = new
+    end = func.return_op
+    for op in func.body.block.ops:
+        if op is not end:
+            copy = op.clone(values)
+            block.add_op(copy)
+            values.update(zip(op.results, copy.results, strict=True))
+    block.add_op(YieldOp(*(values.get(each, each) for each in end.arguments)))
+    made = FnOp(func.function_type, Region(block))
+    made.attributes |= func.attributes
+    return made.result
 
 
 def _binary(op_type: type[RelayOp], lhs: Operand, rhs: Operand) -> Expr:
@@ -184,22 +334,26 @@ def tensor_type(shape: Sequence[int | AnyExtent] = (), dtype: str = "float32") -
 @checked
 def var(
     name_hint: str,
-    type_annotation: Attribute | str | None = None,
+    type_annotation: Attribute | str | Sequence[int | AnyExtent] | None = None,
     shape: Sequence[int | AnyExtent] | None = None,
     dtype: str = "float32",
 ) -> Var:
     """A variable of the type given, or of a tensor of `shape` and `dtype`; a type that is a dtype is that of a scalar.
 
+    With neither it stands for whatever a `Let` binds it to, or a call of a function gives it: what is computed from it
+    has no type until then. Patterns match it all the same.
+
     Raises:
-        UsageError: both a type and a shape are given, or neither; or there cannot be such a name.
+        UsageError: both a type and a shape are given, or there cannot be such a name.
     """
-    types = [
-        *([] if type_annotation is None else [_annotated(type_annotation)]),
-        *([] if shape is None else [tensor_type(shape, dtype)]),
-    ]
-    if len(types) != 1:
+    if type_annotation is not None and shape is not None:
         raise UsageError(f"the variable '{name_hint}' is given either a type or a shape")
-    value = Block(arg_types=types).args[0]
+    type: Attribute = IncompleteType()
+    if type_annotation is not None:
+        type = _annotated(type_annotation, dtype)
+    elif shape is not None:
+        type = tensor_type(shape, dtype)
+    value = Block(arg_types=[type]).args[0]
     if not SSAValue.is_valid_name(name_hint):
         raise UsageError(
             f"a variable cannot be called '{name_hint}'",
@@ -209,8 +363,11 @@ def var(
     return Var(value)
 
 
-def _annotated(type: Attribute | str) -> Attribute:
-    return tensor_type((), type) if isinstance(type, str) else type
+def _annotated(type: Attribute | str | Sequence[int | AnyExtent], dtype: str) -> Attribute:
+    """The type that stands in the place of one: a dtype, or, as in TVM, a shape."""
+    if isinstance(type, str):
+        return tensor_type((), type)
+    return type if isinstance(type, Attribute) else tensor_type(type, dtype)
 
 
 @checked
@@ -272,6 +429,8 @@ def TupleGetItem(tuple_value: Operand, index: int) -> Expr:
         UsageError: it is no tuple.
     """
     value = as_value(tuple_value)
+    if value.type == IncompleteType() and index >= 0:
+        return Expr(TupleGetOp(value, index).result)
     if not isinstance(value.type, TupleType):
         raise UsageError(f"a value of type {value.type} is no tuple")
     count = len(value.type.types.data)
@@ -282,21 +441,62 @@ def TupleGetItem(tuple_value: Operand, index: int) -> Expr:
 
 @checked
 def Let(variable: Var, value: Operand, body: Operand) -> Expr:
-    """`body`, in which `variable` is `value`. Values are shared as they are, so this only gives the value a name.
+    """`body`, in which `variable` is `value`. Values are shared as they are, so this only gives the value a name;
+    unless it does something to a reference, which is done before the body then.
 
     Raises:
         UsageError: the variable is of another type, is bound already, or is a parameter.
     """
     bound, old = as_value(value), variable.value
-    if bound.type != old.type:
+    if not _may_be(bound.type, old.type):
         raise UsageError(f"{variable!r} cannot be bound to a value of type {bound.type}")
     result = as_value(body)
+    if _has_effect(bound):
+        return _afterwards(variable, bound, result)
     if bound.name_hint is None:
         bound.name_hint = old.name_hint
     if result is old:
         return Expr(bound)
     old.replace_all_uses_with(bound)
+    _completed([result])
     return Expr(result)
+
+
+def _may_be(found: Attribute, declared: Attribute) -> bool:
+    """Whether a value may have the type of a variable: types that are not known yet are anything."""
+    return found == declared or not is_complete(found) or not is_complete(declared)
+
+
+def _completed(roots: Sequence[SSAValue]) -> None:
+    """Find the types of what `roots` are made of."""
+    if all(is_complete(root.type) for root in roots):
+        return
+    from ...transforms.relay.completion import complete
+
+    for op in operations_of(roots):
+        complete(op)
+
+
+def _has_effect(value: SSAValue) -> bool:
+    """Whether computing a value reads or changes what a reference holds, or may do so."""
+    return any(
+        isinstance(inner, RefReadOp | RefWriteOp | RefCreateOp)
+        or (isinstance(inner, ApplyOp) and not isinstance(inner.callee.owner, FnOp))
+        or (isinstance(inner, CallOp) and any(isinstance(each.type, RefType | FunctionType) for each in inner.operands))
+        for op in operations_of([value])
+        for inner in op.walk()
+    )
+
+
+def _afterwards(variable: Var, value: SSAValue, body: SSAValue) -> Expr:
+    """`body`, computed after `value`: a function of the variable, which is called."""
+    old = variable.value
+    if not is_complete(old.type):
+        old._type = value.type  # pyright: ignore[reportPrivateUsage]
+    _completed([body])
+    made = ApplyOp(_function_value(Function([variable], body)), [value])
+    _completed([made.res[0]])
+    return Expr(made.res[0])
 
 
 @checked
@@ -308,12 +508,13 @@ def If(cond: Operand, true_branch: Operand, false_branch: Operand) -> Expr:
         UsageError: the branches are of different types, or the condition is no truth value.
     """
     condition, values = as_value(cond), [as_value(true_branch), as_value(false_branch)]
-    if values[0].type != values[1].type:
+    if not _may_be(values[0].type, values[1].type):
         raise UsageError(f"the branches of an If are of the types {values[0].type} and {values[1].type}")
-    if condition.type != TensorType(i1, []):
+    if not _may_be(condition.type, TensorType(i1, [])):
         raise UsageError(f"the condition of an If is a tensor<i1>, not {condition.type}")
     regions = [Region(_copied([value], {}, YieldOp)) for value in values]
-    return Expr(IfOp(condition, [values[0].type], *regions).results[0])
+    type = next((value.type for value in values if is_complete(value.type)), values[0].type)
+    return Expr(IfOp(condition, [type], *regions).results[0])
 
 
 def _copied(
@@ -341,9 +542,15 @@ def _needs(op: Operation) -> Sequence[SSAValue]:
 def free_vars(*bodies: Operand) -> list[Var]:
     """The variables that expressions are made of, in the order in which they are met, depth first."""
     found: dict[SSAValue, None] = {}
-    for op in operations_of([as_value(body) for body in bodies]):
-        found.update({value: None for value in _needs(op) if isinstance(value, BlockArgument)})
-    found.update({value: None for body in bodies if isinstance(value := as_value(body), BlockArgument)})
+    for body in bodies:
+        if isinstance(body, FuncOp):
+            found.update({value: None for value in free_values(body)})
+            continue
+        root = as_value(body)
+        for op in operations_of([root]):
+            found.update({value: None for value in _needs(op) if isinstance(value, BlockArgument)})
+        if isinstance(root, BlockArgument):
+            found[root] = None
     return [Var(value) for value in found]
 
 
@@ -375,30 +582,28 @@ def Function(
     name: str = "main",
 ) -> FuncOp:
     """A function of `params` that gives `body`; the expressions themselves can be used again. A tuple is given as it
-    is.
+    is. As an operand of another expression it is a function value, which sees the variables around it.
 
     Args:
         params: its parameters.
         body: what it gives.
-        ret_type: the type of `body`, to be checked.
+        ret_type: the type of `body`, to be checked; or to be known, where the body calls what is not known yet.
         type_params: has to be empty: a function is of one type.
         attrs: attributes of the function, such as `{"Compiler": "ccompiler"}`.
         name: its name in a module.
 
     Raises:
-        UsageError: the body has other variables than `params`, or one stands twice; or is not of type `ret_type`.
+        UsageError: a parameter stands twice, or the body is not of type `ret_type`.
     """
     result = as_value(body)
     if type_params:
         raise UsageError("a function has no type parameters: its types are known when it is made")
-    if ret_type is not None and ret_type != result.type:
+    if ret_type is not None and not _may_be(result.type, ret_type):
         raise UsageError(f"the body is of type {result.type}, and 'ret_type' is {ret_type}")
     if len({param.value for param in params}) != len(params):
         raise UsageError("a parameter stands twice")
-    missing = [each.name_hint for each in free_vars(result) if each.value not in {param.value for param in params}]
-    if missing:
-        raise UsageError(f"the body has variables that are no parameters: {', '.join(missing)}")
-    types = FunctionType.from_lists([param.value.type for param in params], [result.type])
+    output = result.type if ret_type is None else ret_type
+    types = FunctionType.from_lists([param.value.type for param in params], [output])
     attributes = {key: as_attribute(value) for key, value in (attrs or {}).items()}
     function = FuncOp(name, types, attributes=attributes)
     block = function.body.block

@@ -3,27 +3,125 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from ...dialects.relay.core import FuncOp
-from .expr import Function, Operand, free_vars
+from ...dialects.support.arguments import checked
+from ...dialects.support.diagnostics import UsageError, did_you_mean
+from ...transforms.relay.completion import complete_module
+from .expr import Expr, Function, GlobalVar, Operand, free_vars
+
+Name: TypeAlias = "GlobalVar | str"
 
 
-class IRModule:
-    """Makes xDSL modules, which is what a module is here, under TVM's names."""
+class IRModule(ModuleOp):
+    """A module of functions: an xDSL module, with TVM's ways to look at it.
+
+        module = relay.IRModule({relay.GlobalVar("main"): function})
+        module["main"].body
+
+    Passes take any xDSL module and give one of the kind that they are given; `IRModule.of` makes one of another.
+    """
+
+    def __init__(self, functions: Mapping[Name, FuncOp | Expr] | None = None):
+        super().__init__([])
+        for name, function in (functions or {}).items():
+            self._put(name, function)
+        complete_module(self)
 
     @staticmethod
-    def from_expr(expr: FuncOp | Operand, functions: Mapping[str, FuncOp] | None = None) -> ModuleOp:
+    @checked
+    def from_expr(expr: FuncOp | ModuleOp | Operand, functions: Mapping[Name, FuncOp] | None = None) -> IRModule:
         """A module whose `@main` is a function, or gives an expression and takes its free variables; with further
-        functions by name."""
+        functions by name.
+
+        Raises:
+            UsageError: a function has other variables than its parameters.
+            Diagnostic: an operator does not fit what it is given.
+        """
+        if isinstance(expr, ModuleOp):
+            return IRModule.of(expr)
         main = expr if isinstance(expr, FuncOp) else Function(free_vars(expr), expr)
-        ops = [main.clone()]
-        ops[0].properties["sym_name"] = type(main.sym_name)("main")
-        for name, function in (functions or {}).items():
-            copy = function.clone()
-            copy.properties["sym_name"] = type(main.sym_name)(name)
-            ops.append(copy)
-        return ModuleOp(cast("list[Operation]", ops))
+        return IRModule({"main": main, **(functions or {})})
+
+    @staticmethod
+    def of(module: ModuleOp) -> IRModule:
+        """An xDSL module as one of these; itself, if it is one."""
+        if isinstance(module, IRModule):
+            return module
+        made = IRModule()
+        for op in module.body.block.ops:
+            made.body.block.add_op(op.clone())
+        return made
+
+    @property
+    def functions(self) -> dict[GlobalVar, FuncOp]:
+        """The functions by their names."""
+        return {GlobalVar(op.sym_name.data, op.function_type): op for op in self._functions()}
+
+    def __getitem__(self, name: Name) -> FuncOp:
+        """A function.
+
+        Raises:
+            KeyError: there is none of that name.
+        """
+        wanted = _text(name)
+        for op in self._functions():
+            if op.sym_name.data == wanted:
+                return op
+        hint = did_you_mean(wanted, [op.sym_name.data for op in self._functions()])
+        raise KeyError(f"the module has no function '{wanted}'" + (f"; {hint}" if hint else ""))
+
+    def __setitem__(self, name: Name, function: FuncOp | Expr) -> None:
+        """Put a copy of a function into the module, in the place of one that is called so.
+
+        Raises:
+            UsageError: it has other variables than its parameters.
+        """
+        self._put(name, function)
+        complete_module(self)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, GlobalVar | str) and any(op.sym_name.data == _text(name) for op in self._functions())
+
+    def get_global_var(self, name: str) -> GlobalVar:
+        """The name of a function, with its type.
+
+        Raises:
+            KeyError: there is none of that name.
+        """
+        return GlobalVar(name, self[name].function_type)
+
+    def get_global_vars(self) -> list[GlobalVar]:
+        """The names of all functions."""
+        return list(self.functions)
+
+    def update(self, other: ModuleOp | Mapping[Name, FuncOp]) -> None:
+        """Put copies of functions into the module, in the places of those that are called so."""
+        others = IRModule.of(other).functions if isinstance(other, ModuleOp) else other
+        for name, function in others.items():
+            self._put(name, function)
+        complete_module(self)
+
+    def _functions(self) -> list[FuncOp]:
+        return [op for op in self.body.block.ops if isinstance(op, FuncOp)]
+
+    def _put(self, name: Name, function: FuncOp | Expr) -> None:
+        given = Function(free_vars(function), function) if isinstance(function, Expr) else function
+        if free := [each.name_hint for each in free_vars(given)]:
+            raise UsageError(f"the body has variables that are no parameters: {', '.join(free)}")
+        copy = given.clone()
+        copy.properties["sym_name"] = StringAttr(_text(name))
+        if name in self:
+            old = self[name]
+            self.body.block.insert_op_before(copy, old)
+            old.detach()
+            old.erase()
+        else:
+            self.body.block.add_op(copy)
+
+
+def _text(name: Name) -> str:
+    return name.name_hint if isinstance(name, GlobalVar) else name

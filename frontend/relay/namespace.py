@@ -8,6 +8,7 @@ from typing import Any
 
 from ...dialects.support.diagnostics import did_you_mean
 from .composites import COMPOSITES
+from .expr import Op
 from .operators import Operator, operator, operator_classes
 from .told import is_told, told
 
@@ -29,6 +30,16 @@ def find(name: str) -> Operator:
     raise AttributeError(f"relay has no operator '{name}'" + (f"; {near}" if near else ""))
 
 
+def get(name: str) -> Op:
+    """The operator of that name, as what is called.
+
+    Raises:
+        AttributeError: there is none; the message names near ones.
+    """
+    find(name)
+    return Op(name)
+
+
 @cache
 def _builder(name: str) -> Operator:
     make = COMPOSITES[name] if name in COMPOSITES else operator(name)
@@ -48,6 +59,8 @@ class OperatorNamespace(ModuleType):
             raise AttributeError(name)
         if any(known.startswith(f"{self._start}{name}.") for known in operator_names()):
             return OperatorNamespace(self._start + name)
+        if (self._start, name) == ("", "get"):  # `relay.op.get("nn.relu")`, as in TVM
+            return get
         if (self._start, name) == ("qnn.", "op"):  # `relay.qnn.op.quantize`, as in TVM
             return self
         return find(self._start + name)

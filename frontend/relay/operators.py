@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects.relay import Relay
 from ...dialects.relay.base import RelayOp, Value, as_attribute
 from ...dialects.relay.core import TupleOp
+from ...dialects.relay.types import is_complete
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from .expr import Expr, Operand, as_value
 from .signatures import CallForm, call_forms
@@ -96,7 +97,8 @@ def _make(op_type: type[RelayOp], form: CallForm, arguments: dict[str, object]) 
     }
     try:
         op = op_type(*operands, **properties)
-        op.verify_()
+        if all(is_complete(operand.type) for operand in op.operands):
+            op.verify_()
     except VerifyException as error:
         raise UsageError(f"{op_type.name}: {error}") from None
     return Expr(op.results[0])

@@ -10,10 +10,11 @@ from xdsl.ir import Attribute
 
 from ...dialects.relay.base import Tensor
 from ...dialects.support.arguments import checked
+from ...dialects.relay.types import IncompleteType, RefType
 from .expr import AnyExtent as Any
 from .expr import tensor_type as TensorType
 
-__all__ = ["Any", "FuncType", "TensorType", "TupleType", "is_dynamic", "scalar_type"]
+__all__ = ["Any", "FuncType", "IncompleteType", "RefType", "TensorType", "TupleType", "is_dynamic", "scalar_type"]
 
 
 @checked

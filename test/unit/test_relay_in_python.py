@@ -134,7 +134,7 @@ def test_a_let_names_its_value() -> None:
 def test_a_function_names_the_variables_that_it_lacks() -> None:
     x, y = relay.var("x", shape=(4,)), relay.var("y", shape=(4,))
     with pytest.raises(UsageError, match="variables that are no parameters: y"):
-        relay.Function([x], x + y)
+        relay.IRModule.from_expr(relay.Function([x], x + y))
     with pytest.raises(UsageError, match="stands twice"):
         relay.Function([x, x], x)
     assert [v.name_hint for v in relay.free_vars(x + y)] == ["x", "y"]
@@ -165,7 +165,7 @@ MISTAKES: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: relay.nn.softmax(x, axis=5), "axis 5 is out of range"),
     (lambda x: relay.add(x, relay.const(np.zeros(3, np.float32))), "do not broadcast"),
     (lambda x: x[0], "is no tuple"),
-    (lambda x: relay.var("y"), "either a type or a shape"),
+    (lambda x: relay.var("y", "float32", shape=(2,)), "either a type or a shape"),
     (lambda x: relay.var("y", shape=(2,), dtype="floaty"), "no element type 'floaty'"),
 ]
 

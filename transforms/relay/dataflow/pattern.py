@@ -12,7 +12,8 @@ whole pattern matches. `add` and `multiply` match with their operands in either 
 
 `rewrite` and `partition`, and callbacks, are in `dataflow_rewrite.py`.
 
-Not here, since SSA has no such expressions: patterns of `let` (a value is one) and of functions as values.
+Patterns of branches and of functions as values are in `control_patterns.py`. There is none of `let`: a value has one
+name and any number of uses.
 """
 
 from __future__ import annotations
@@ -25,11 +26,16 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from ....dialects.relay.base import Value, as_attribute, fusion_pattern
 from ....dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
+from ....dialects.support.diagnostics import UsageError
 from ....dialects.support.dtypes import scalar_type
 from .match import Goal, Match, Pattern, find_match
 
 COMMUTATIVE = frozenset({"relay.add", "relay.multiply"})
 """Operations whose two operands may be exchanged for a match; TVM's matcher has the same two."""
+
+
+FUNCTION, APPLY = "relay.fn", "relay.apply"
+"""A function value, and a call of one."""
 
 
 class HasValue(Protocol):
@@ -50,9 +56,13 @@ class DFPattern(Pattern):
         """Whether `value` matches this pattern."""
         return self.match(value) is not None
 
-    def __call__(self, *arguments: DFPattern) -> CallPattern:
-        """An operation whose result matches this pattern, on operands that match `arguments`."""
-        return CallPattern(self, arguments)
+    def __call__(self, *arguments: DFPattern | None) -> CallPattern:
+        """An operation whose result matches this pattern, on operands that match `arguments`; one `None` for any
+        number of any."""
+        known = [argument for argument in arguments if argument is not None]
+        if len(known) != len(arguments) != 1:
+            raise UsageError("`None` stands alone in a call: it means any number of operands; wildcard() is any one")
+        return CallPattern(self, known if known or not arguments else None)
 
     def __or__(self, other: DFPattern) -> AltPattern:
         return AltPattern(self, other)
@@ -164,17 +174,33 @@ class OpPattern(DFPattern):
 
 
 class CallPattern(DFPattern):
-    """A value that matches a pattern and is computed from operands that match others."""
+    """A value that matches a pattern and is computed from operands that match others, or, with `None`, from any.
 
-    def __init__(self, op: DFPattern, arguments: Sequence[DFPattern]):
+    A call of a function value is one of what its function matches."""
+
+    def __init__(self, op: DFPattern, arguments: Sequence[DFPattern] | None):
         self.op = op
-        self.arguments = tuple(arguments)
+        self.arguments = None if arguments is None else tuple(arguments)
         self.root_ops = op.root_ops
+        if op.root_ops is not None and FUNCTION in op.root_ops:
+            self.root_ops = op.root_ops - {FUNCTION} | {APPLY}
 
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         op = defining_op(value)
+        if op is not None and op.name == APPLY:
+            callee, *given = op.operands
+            if self.arguments is None:
+                yield ((self.op, callee),)
+            elif len(given) == len(self.arguments):
+                yield ((self.op, callee), *zip(self.arguments, given, strict=True))
+            return
         # What stands for the operator says nothing of one value: `relu(relu(x))` is about two of them.
-        if op is None or len(op.operands) != len(self.arguments) or not self.op.matches(value):
+        if op is None or not self.op.matches(value):
+            return
+        if self.arguments is None:
+            yield ()
+            return
+        if len(op.operands) != len(self.arguments):
             return
         yield tuple(zip(self.arguments, op.operands, strict=True))
         if op.name in COMMUTATIVE:

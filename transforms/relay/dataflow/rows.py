@@ -26,7 +26,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from ....dialects.relay import Relay
 from ..emitter import Emitter
 from .match import Goal, Match, find_match
-from .pattern import COMMUTATIVE, CallPattern, DFPattern, defining_op
+from .pattern import APPLY, COMMUTATIVE, CallPattern, DFPattern, defining_op
 
 
 class ClassPattern(DFPattern):
@@ -103,7 +103,7 @@ class Row(RewritePattern):
 
 def may_match(pattern: DFPattern, op: Operation) -> bool:
     """Whether the operations that make the operands of `op` are such as `pattern` asks for: no search is made."""
-    if not isinstance(pattern, CallPattern):
+    if not isinstance(pattern, CallPattern) or pattern.arguments is None or op.name == APPLY:
         return True
     if len(op.operands) != len(pattern.arguments):
         return False

@@ -1,0 +1,145 @@
+"""Walks over expressions by their kinds: TVM's `ExprFunctor`, `ExprVisitor` and `ExprMutator`.
+
+    class Count(relay.ExprVisitor):
+        calls = 0
+
+        def visit_call(self, call):
+            self.calls += 1
+            super().visit_call(call)
+
+Each expression is visited once, however often it is used. A value has no `Let`: a walk goes through the value itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.relay.base import RelayOp
+from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp
+from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
+from ...dialects.relay.types import IncompleteType
+from ...dialects.support.diagnostics import UsageError
+from ...transforms.relay.completion import complete
+from .expr import Expr, Function, If, Var, as_value, expr_of
+
+_VISITS: Sequence[tuple[tuple[type[Operation], ...], str]] = (
+    ((ConstantOp,), "constant"),
+    ((TupleOp,), "tuple"),
+    ((TupleGetOp,), "tuple_getitem"),
+    ((IfOp,), "if"),
+    ((FnOp,), "function"),
+    ((ClosureOp,), "global_var"),
+    ((RefCreateOp,), "ref_create"),
+    ((RefReadOp,), "ref_read"),
+    ((RelayOp, ApplyOp, CallOp), "call"),
+)
+
+
+class ExprFunctor:
+    """A function on expressions, told by their kinds: `visit_call`, `visit_var`, `visit_constant`, `visit_tuple`,
+    `visit_tuple_getitem`, `visit_if`, `visit_function`, `visit_global_var`, `visit_ref_create`, `visit_ref_read`. What
+    an expression has been visited to give is given again."""
+
+    def __init__(self) -> None:
+        self.memo_map: dict[object, Any] = {}
+
+    def visit(self, expr: Expr | FuncOp) -> Any:
+        """What the visit of the expression's kind gives.
+
+        Raises:
+            UsageError: a subclass does not say what to do with such an expression.
+        """
+        key = expr if isinstance(expr, FuncOp) else expr.value
+        if key not in self.memo_map:
+            self.memo_map[key] = self._visit_of(expr)(expr)
+        return self.memo_map[key]
+
+    def _visit_of(self, expr: Expr | FuncOp) -> Callable[[Any], Any]:
+        owner = expr if isinstance(expr, FuncOp) else expr.value.owner
+        kind = "var"
+        if isinstance(expr, FuncOp):
+            kind = "function"
+        elif isinstance(owner, Operation):
+            kind = next((kind for types, kind in _VISITS if isinstance(owner, types)), owner.name)
+        visit = getattr(self, f"visit_{kind}", None)
+        if visit is None:
+            raise UsageError(f"{type(self).__name__} does not say what to do with {expr!r}: it has no `visit_{kind}`")
+        return visit
+
+
+def parts(expr: Expr | FuncOp) -> list[Expr]:
+    """The expressions that one is made of: parameters and body of a function, condition and branches of an `If`."""
+    owner = expr if isinstance(expr, FuncOp) else expr.value.owner
+    if not isinstance(owner, Operation):
+        return []
+    inside: list[SSAValue] = []
+    for region in owner.regions:
+        block = region.block
+        last = block.last_op
+        inside += [*block.args, *(last.operands if last is not None else ())]
+    return [expr_of(value) for value in (*owner.operands, *inside)]
+
+
+class ExprVisitor(ExprFunctor):
+    """Visits everything that an expression is made of, operands first."""
+
+    def _visit_parts(self, expr: Expr | FuncOp) -> None:
+        for part in parts(expr):
+            self.visit(part)
+
+    visit_call = visit_constant = visit_tuple = visit_tuple_getitem = visit_if = _visit_parts
+    visit_function = visit_var = visit_global_var = visit_ref_create = visit_ref_read = _visit_parts
+
+
+class ExprMutator(ExprFunctor):
+    """Makes another expression: what a visit does not change is used as it is, and what is made of changed expressions
+    is made anew, with types that follow from them."""
+
+    def visit_var(self, var: Var) -> Expr:
+        """The variable itself."""
+        return var
+
+    def visit_function(self, fn: FuncOp | Expr) -> FuncOp | Expr:
+        """A function with its body changed."""
+        owner = fn if isinstance(fn, FuncOp) else fn.value.owner
+        assert isinstance(owner, FnOp | FuncOp)
+        block = owner.body.block
+        last = block.last_op
+        assert last is not None
+        params = [Var(argument) for argument in block.args]
+        body = expr_of(last.operands[0])
+        new_params: list[Expr] = [self.visit(param) for param in params]
+        new_body: Expr = self.visit(body)
+        if new_params == params and new_body == body:
+            return fn
+        made = Function([Var(param.value) for param in new_params], new_body, attrs=dict(owner.attributes))
+        if isinstance(fn, Expr):
+            return Expr(as_value(made))
+        made.properties["sym_name"] = fn.sym_name
+        return made
+
+    def visit_if(self, expr: Expr) -> Expr:
+        """An `If` with its condition and branches changed."""
+        old = parts(expr)
+        new: list[Expr] = [self.visit(part) for part in old]
+        return expr if new == old else If(*new)
+
+    def _visit_operands(self, expr: Expr) -> Expr:
+        owner = expr.value.owner
+        assert isinstance(owner, Operation)
+        values: dict[SSAValue, SSAValue] = {}
+        for operand in owner.operands:
+            values[operand] = as_value(self.visit(expr_of(operand)))
+        if all(old is new for old, new in values.items()):
+            return expr
+        copy = owner.clone(values)
+        for result in copy.results:
+            result._type = IncompleteType()  # pyright: ignore[reportPrivateUsage]
+        complete(copy)
+        return Expr(copy.results[owner.results.index(expr.value)])  # pyright: ignore[reportArgumentType]
+
+    visit_call = visit_constant = visit_tuple = visit_tuple_getitem = _visit_operands
+    visit_global_var = visit_ref_create = visit_ref_read = _visit_operands

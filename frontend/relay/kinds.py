@@ -1,0 +1,129 @@
+"""What an expression is: `isinstance(e, relay.Call)`, and called, the same class makes one, as in TVM.
+
+    call = relay.nn.relu(x)
+    isinstance(call, relay.Call), call.op == relay.op.get("nn.relu"), call.args[0] == x
+
+An expression is the value of an operation, so these are views of it, and hold nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy.typing as npt
+from xdsl.ir import Attribute
+
+from ...dialects.relay.base import RelayOp, Value
+from ...dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp
+from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
+from . import calls, expr
+from .expr import Expr, GlobalVar, Op, Operand, Var
+
+
+class Kind(type):
+    """Classes that say of an expression what it is."""
+
+    operations: tuple[type, ...]
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Expr) and isinstance(instance.value.owner, cls.operations)
+
+
+class Constant(Expr, metaclass=Kind):
+    """A constant: `relay.Constant(array)`."""
+
+    operations = (ConstantOp,)
+
+    def __new__(cls, data: npt.ArrayLike) -> Expr:
+        return expr.const(data)
+
+
+class Call(Expr, metaclass=Kind):
+    """An operator, or a function, applied to arguments."""
+
+    operations = (RelayOp, ApplyOp, CallOp)
+
+    def __new__(
+        cls,
+        op: Expr | FuncOp | GlobalVar | Op | Callable[..., Expr],
+        args: Sequence[Operand],
+        attrs: Mapping[str, object] | None = None,
+    ) -> Expr:
+        return calls.Call(op, args, attrs)
+
+
+class Tuple(Expr, metaclass=Kind):
+    """A tuple of expressions."""
+
+    operations = (TupleOp,)
+
+    def __new__(cls, fields: Iterable[Operand]) -> Expr:
+        return expr.Tuple(fields)
+
+
+class TupleGetItem(Expr, metaclass=Kind):
+    """A field of a tuple."""
+
+    operations = (TupleGetOp,)
+
+    def __new__(cls, tuple_value: Operand, index: int) -> Expr:
+        return expr.TupleGetItem(tuple_value, index)
+
+
+class If(Expr, metaclass=Kind):
+    """One of two expressions, as a condition says."""
+
+    operations = (IfOp,)
+
+    def __new__(cls, cond: Operand, true_branch: Operand, false_branch: Operand) -> Expr:
+        return expr.If(cond, true_branch, false_branch)
+
+
+class Let(Expr, metaclass=Kind):
+    """A name for a value. Nothing is a `Let` once it is made: the body is an expression of the value."""
+
+    operations = ()
+
+    def __new__(cls, variable: Var, value: Operand, body: Operand) -> Expr:
+        return expr.Let(variable, value, body)
+
+
+class RefCreate(Expr, metaclass=Kind):
+    """A reference that holds a value."""
+
+    operations = (RefCreateOp,)
+
+    def __new__(cls, value: Operand) -> Expr:
+        return calls.RefCreate(value)
+
+
+class RefRead(Expr, metaclass=Kind):
+    """What a reference holds."""
+
+    operations = (RefReadOp,)
+
+    def __new__(cls, ref: Expr) -> Expr:
+        return calls.RefRead(ref)
+
+
+class _FunctionKind(Kind):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, FuncOp) or super().__instancecheck__(instance)
+
+
+class Function(metaclass=_FunctionKind):
+    """A function of parameters; see `weft.relay.expr.Function`."""
+
+    operations = (FnOp,)
+
+    def __new__(
+        cls,
+        params: Sequence[Var],
+        body: Operand,
+        ret_type: Attribute | None = None,
+        type_params: Sequence[Attribute] | None = None,
+        attrs: Mapping[str, Value] | None = None,
+        *,
+        name: str = "main",
+    ) -> FuncOp:
+        return expr.Function(params, body, ret_type, type_params, attrs, name=name)
