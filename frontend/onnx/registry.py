@@ -25,6 +25,7 @@ from ...dialects.relay.base import RelayOp
 from ...dialects.support.diagnostics import InternalError
 from ...dialects.support.plugins import importers, installed_universes, loaded, note_change, warn, warn_of_taken
 from . import (
+    drawing,
     einsum,
     elementwise,
     folding,
@@ -101,6 +102,7 @@ _NEWER: dict[str, Versions] = {
     **quantization.CONVERTERS,
     **spectrum.CONVERTERS,
     **training.CONVERTERS,
+    **drawing.CONVERTERS,
     **vision.CONVERTERS,
     **recurrent.CONVERTERS,
     **folding.CONVERTERS,

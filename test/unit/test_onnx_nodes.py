@@ -349,6 +349,8 @@ def differs(found: Sequence[NDArray], graph: Graph) -> str:
     for got, wanted, tolerance in zip(found, graph.outputs, graph.tolerances, strict=True):
         if (got.dtype, got.shape) != (wanted.dtype, wanted.shape):
             return f"{got.dtype}{list(got.shape)}, not {wanted.dtype}{list(wanted.shape)}"
+        if graph.group == "bernoulli":  # ONNX's numbers are NumPy's; test_onnx_drawing.py asks how ours are spread
+            continue
         excess = tolerance.excess(got, wanted)
         if excess.any():
             place = tuple(np.argwhere(excess)[0])
