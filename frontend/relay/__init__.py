@@ -18,11 +18,11 @@ from . import testing as testing
 from . import ty as ty
 from .binding import bind as bind
 from .binding import bind_params_by_name as bind_params_by_name
+from .calls import RefWrite as RefWrite
 from .equality import assert_structural_equal as assert_structural_equal
 from .equality import structural_equal as structural_equal
 from .equality import structural_hash as structural_hash
 from .expr import AnyExtent as Any
-from .calls import RefWrite as RefWrite
 from .expr import Expr as Expr
 from .expr import GlobalVar as GlobalVar
 from .expr import Var as Var

@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import TupleType as _TupleType
 from xdsl.ir import Attribute
 
 from ...dialects.relay.base import Tensor
-from ...dialects.support.arguments import checked
 from ...dialects.relay.types import IncompleteType, RefType
+from ...dialects.support.arguments import checked
 from .expr import AnyExtent as Any
 from .expr import tensor_type as TensorType
 

@@ -12,8 +12,8 @@ import weft
 from weft import relay
 from weft.dialects.relay.types import IncompleteType
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
-from weft.transforms.relay.infer_type import InferTypePass
 from weft.frontend.relay.dataflow_pattern import FunctionPattern, is_if, is_op, is_var, match, wildcard
+from weft.transforms.relay.infer_type import InferTypePass
 
 
 def evaluate(expr: Any, kind: str = "debug", module: ModuleOp | None = None) -> Any:
