@@ -227,7 +227,7 @@ class ClosureOp(IRDLOperation):
     assembly_format = "$callee `(` $captured `)` attr-dict `:` custom<Signature>(type($captured), type($result))"
     traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE), _ClosureSymbolUser())
 
-    def __init__(self, callee: str, captured: Sequence[SSAValue], type: FunctionType):
+    def __init__(self, callee: str, captured: Sequence[SSAValue], type: FunctionType | IncompleteType):
         super().__init__(operands=[captured], result_types=[type], properties={"callee": SymbolRefAttr(callee)})
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, i1
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, StringAttr, i1
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import IRDLOperation
 
@@ -21,7 +22,7 @@ def python_value(attribute: Attribute) -> object:
         case FloatAttr():
             return attribute.value.data
         case DenseArrayBase():
-            return list(attribute.get_values())
+            return list(cast("DenseArrayBase[IntegerType]", attribute).get_values())
         case _:
             return attribute
 

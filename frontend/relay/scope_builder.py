@@ -11,7 +11,7 @@ function = relay.Function([n, x], sb.get())
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -45,7 +45,7 @@ class ScopeBuilder:
         return variable
 
     @contextmanager
-    def if_scope(self, cond: Operand) -> Iterator[None]:
+    def if_scope(self, cond: Operand) -> Generator[None]:
         """What is written within is one branch; `else_scope` has to follow, and both end in `ret`."""
         outer = self._scopes[-1]
         if outer.condition is not None:
@@ -56,7 +56,7 @@ class ScopeBuilder:
         outer.then = self._finish("if_scope")
 
     @contextmanager
-    def else_scope(self) -> Iterator[None]:
+    def else_scope(self) -> Generator[None]:
         """What is written within is the other branch."""
         outer = self._scopes[-1]
         if outer.condition is None or outer.then is None:

@@ -63,7 +63,7 @@ def test_a_like_has_the_shape_of_its_input_and_the_type_it_says(operator: str, c
 
 
 def test_a_seed_says_which_numbers_are_drawn() -> None:
-    def of(**seed: float) -> Any:
+    def of(**seed: Any) -> Any:
         return run(one("RandomUniform", shape=[20], **seed))[0]
 
     np.testing.assert_array_equal(of(seed=3.0), of(seed=3.0))
@@ -81,7 +81,7 @@ def test_nodes_without_a_seed_draw_different_numbers() -> None:
 def test_bernoulli_is_as_often_true_as_the_data_says() -> None:
     data = np.repeat(np.array([0, 0.25, 1], np.float32), 1000).reshape(3, 1000)
     (y,) = run(one("Bernoulli", (3, 1000), seed=5.0), data)
-    assert y.dtype == np.float32 and set(np.unique(y)) == {0, 1}
+    assert y.dtype == np.float32 and np.unique(y).tolist() == [0, 1]
     assert y[0].sum() == 0 and y[2].sum() == 1000 and 200 < y[1].sum() < 300
     (truth,) = run(one("Bernoulli", (3, 1000), TensorProto.BOOL, seed=5.0, dtype=TensorProto.BOOL), data)
     np.testing.assert_array_equal(truth, y == 1)
