@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
-from ....dialects.tir.affine import Linear, expr_range, linear, substitute
+from ....dialects.tir.affine import Linear, Range, expr_range, linear, substitute
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp, dimension_ranges
 from ....dialects.tir.symbols import MAX_EXTENT, Extent
@@ -17,11 +17,19 @@ UNBOUNDED = MAX_EXTENT >> 16
 
 
 def required_region(
-    buffer: SSAValue, readers: Sequence[BlockOp], outer_vars: Sequence[SSAValue], is_write: bool | None = None
+    buffer: SSAValue,
+    readers: Sequence[BlockOp],
+    outer_vars: Sequence[SSAValue],
+    is_write: bool | None = None,
+    *,
+    where_run: bool = False,
 ) -> list[tuple[AffineExpr, Extent]]:
     """What `readers` access of `buffer` while `outer_vars` stand still, by reading or writing alone where `is_write`
     says so: for each dimension, an offset (over `outer_vars` as dimensions) and a size. A dimension that cannot be
-    bounded so is taken whole."""
+    bounded so is taken whole.
+
+    `where_run` leaves out what a reader would access where its predicate does not let it run.
+    """
     shape = shape_of(buffer)
     maps: list[tuple[BlockOp, AffineMap | None]] = [
         (reader, access.map)
@@ -34,7 +42,7 @@ def required_region(
         whole: tuple[AffineExpr, Extent] = (AffineConstantExpr(0), extent)
         found: tuple[Linear, int, int] | None = None
         for reader, map in maps:
-            part = None if map is None else _outer_and_inner(reader, map.results[dim], outer_vars)
+            part = None if map is None else _outer_and_inner(reader, map.results[dim], outer_vars, where_run)
             if part is None:
                 found = None
                 break
@@ -56,13 +64,13 @@ def required_region(
 
 
 def _outer_and_inner(
-    reader: BlockOp, index: AffineExpr, outer_vars: Sequence[SSAValue]
+    reader: BlockOp, index: AffineExpr, outer_vars: Sequence[SSAValue], where_run: bool
 ) -> tuple[Linear, int, int] | None:
     """Split an index expression into the part over `outer_vars` and the range of the rest."""
     loop_vars = list(reader.loop_vars)
     composed = substitute(index, reader.bindings.data.results)
     ranges = dimension_ranges(loop_vars)
-    form = linear(composed, ranges)
+    form = _bounded(reader, composed, ranges) if where_run and reader.conditions else linear(composed, ranges)
     outer_dims = {AffineExpr.dimension(i): v for i, v in enumerate(loop_vars) if v in outer_vars}
     renumber: list[AffineExpr] = [
         AffineExpr.dimension(list(outer_vars).index(v)) if v in outer_vars else AffineConstantExpr(0) for v in loop_vars
@@ -80,3 +88,28 @@ def _outer_and_inner(
         a, b = factor * bounds[0], factor * bounds[1]
         low, high = low + min(a, b), high + max(a, b)
     return Linear(outer, form.constant), low, high
+
+
+def _bounded(reader: BlockOp, expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> Linear:
+    """`expr` in normal form, knowing that the sums which the predicate of `reader` bounds stay within: a quotient of
+    `24 * h + 16 * c + l` is `h` where `16 * c + l` is at most 23."""
+    count = len(reader.loop_vars)
+    dims = [AffineExpr.dimension(number) for number in range(count)]
+    known = dict(ranges)
+    sums: dict[AffineExpr, Linear] = {}
+    replaced: set[AffineExpr] = set()
+    for condition in reader.conditions:
+        room = linear(condition, ranges)
+        bounded = Linear({atom: -factor for atom, factor in room.terms.items()}, 0)
+        last = next((d for d in dims if bounded.terms.get(d) == 1 and d not in replaced), None)
+        limits = expr_range(bounded.to_expr(), ranges)
+        if last is None or limits is None or any(atom not in ranges for atom in bounded.terms):
+            continue
+        replaced.add(last)
+        total = AffineExpr.dimension(count + len(sums))
+        rest = Linear({atom: factor for atom, factor in bounded.terms.items() if atom != last}, 0).to_expr()
+        expr = substitute(expr, [total - rest if dim == last else dim for dim in dims])
+        known[total] = (limits[0], min(limits[1], room.constant))
+        sums[total] = bounded
+    form = linear(expr, known)
+    return linear(substitute(form.to_expr(), [*dims, *(each.to_expr() for each in sums.values())]), ranges)

@@ -143,7 +143,7 @@ def _moved(output: BlockOp, products: list[Product]) -> Order | None:
         if form.constant or len(found) < len(parts):
             return None
         order.append(found)
-    return order if all(len(parts) == 1 for parts in order[-2:]) and order[-2][0].size is None else None
+    return order if all(len(parts) == 1 for parts in order[-2:]) else None
 
 
 def _part(atom: AffineExpr) -> Part | None:

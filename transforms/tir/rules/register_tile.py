@@ -233,7 +233,8 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile, unrolls: bool = True) 
             ragged += part
     columns = [loop for loop in (*column_outer, *vector_outer) if loop not in ragged]
     outer = order_tiles(block, columns, outer, [loop for loop in row_outer if loop not in ragged])
-    number_of = {loop: number for number, loop in loops.items()}
+    number_of = {loop: number for number, loop in loops.items() if loop.size == epilogue.sizes[number]}
+    # A band is some values of an iterator: of a loop along tiles one iteration is more than one of them.
     kept = list(takewhile(lambda loop: loop in number_of, outer))
     bands = None if ragged else propose_bands(block, [number_of[loop] for loop in kept])
     tiles: list[ForOp] = []

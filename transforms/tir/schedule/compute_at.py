@@ -222,7 +222,7 @@ def _region(block: BlockOp, around: Sequence[ForOp]) -> Region:
     assert alloc is not None
     own = [number for number, loop in enumerate(around) if not share_memory(loop, alloc.scope.data)]
     renumber: list[AffineExpr] = [AffineExpr.dimension(number) for number in own]
-    region = required_region(buffer, consumers(block), [around[number].var for number in own])
+    region = required_region(buffer, consumers(block), [around[number].var for number in own], where_run=True)
     return [(substitute(offset, renumber), size) for offset, size in region]
 
 
