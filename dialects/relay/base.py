@@ -348,6 +348,10 @@ class RelayOp(IRDLOperation, ABC):
         shape = shape_of(self.results[0])
         return blocks.channel_block(shape[1]) if len(shape) == 4 and all(map(fits_blocks, self.operands)) else PLAIN
 
+    def in_any_block(self) -> bool:
+        """Layout: whether an operator whose `channel_block` is a block could be computed in any other as well."""
+        return self.has_trait(Pointwise)
+
     def to_blocks(self, blocks: Blocks, block: int) -> None:
         """Layout: put what computes this operator in blocks of `block`, which `channel_block` gave, in its place."""
         operands = [blocks.fit(operand, block, self) for operand in self.operands]

@@ -41,6 +41,9 @@ class ToldLayoutOp(RelayOp, ABC):
     def channel_block(self, blocks: Blocks) -> int:
         return blocks.channel_block(shape_of(self.data)[1]) if self.layout.data == "NCHW" else PLAIN
 
+    def in_any_block(self) -> bool:
+        return True
+
     def to_blocks(self, blocks: Blocks, block: int) -> None:
         kept = {name: value for name, value in self.properties.items() if not name.endswith("layout")}
         new = type(self)(blocks.get(self.data, block, self), **kept, layout=layout_text(block))

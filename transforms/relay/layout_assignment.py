@@ -9,7 +9,7 @@ channel by itself, in depthwise convolutions and pools, do not vectorise in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import TensorType
@@ -35,7 +35,7 @@ def assign_blocks(block: Block, values: BlockedValues) -> dict[RelayOp, int]:
     blocks: dict[RelayOp, int] = {}
     for op in block.ops:
         if isinstance(op, RelayOp) and (size := op.channel_block(values)):
-            blocks[op] = size
+            blocks[op] = _agreed(op, size, blocks)
     uses = _uses(block)
     cut = MinimumCut()
     connected = _connected(blocks, uses)
@@ -54,6 +54,16 @@ def assign_blocks(block: Block, values: BlockedValues) -> dict[RelayOp, int]:
             _link(cut, None if producer is None else nodes.get(producer), [nodes.get(user) for user in users], cost)
     labels = cut.solve()
     return {op: blocks[op] for index, op in enumerate(connected) if labels[index]}
+
+
+def _agreed(op: RelayOp, size: int, blocks: Mapping[RelayOp, int]) -> int:
+    """The block for `op`, which could have `size`: a smaller one that a value of as many channels has which it reads.
+    (Those of a grouped convolution depend on the groups too.)"""
+    if not op.in_any_block():
+        return size
+    channels = shape_of(op.results[0])[1]
+    producers = [_producer(value) for value in op.operands if len(shape_of(value)) == 4 and shape_of(value)[1] == channels]
+    return min([size, *(blocks[each] for each in producers if isinstance(each, RelayOp) and each in blocks)])
 
 
 def _uses(block: Block) -> dict[SSAValue, list[Operation]]:

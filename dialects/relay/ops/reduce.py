@@ -179,6 +179,9 @@ class SimpleReduceOp(ReduceOp, ABC):
         over_pixels = axes == {2, 3} or (axes < {2, 3} and is_true(self.keepdims))
         return blocks.channel_block(shape[1]) if over_pixels else PLAIN
 
+    def in_any_block(self) -> bool:
+        return True
+
     def to_blocks(self, blocks: Blocks, block: int) -> None:
         axes = sorted(normalize_axis(axis, 4) for axis in ints(self.axis))
         new = type(self)(blocks.get(self.data, block, self), axis=axes, keepdims=True)

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from math import gcd
-from typing import ClassVar
+from math import gcd, prod
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, f32, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from .... import te
+from ....support.dtypes import numpy_dtype
 from ....support.operations import irdl_op_definition
 from ...base import DYNAMIC, RelayOp, as_attribute, int_list, shape_of, string, tensor
 from ...blocking import PLAIN, Blocks, Wish, layout_text
 from ...core import ConstantOp
 from ...layout import Layout, LayoutTransformOp, parse_layout
 from ...winograd import TAPS, Convolution3x3, Filtering
+from ..broadcast import MultiplyOp
 from .convolution_base import Convolution
 from .taps_apart import TapsApart
 from .winograd import WinogradConv2dOp, WinogradWeightTransformOp
+
+if TYPE_CHECKING:
+    from ...base import NDArray
+
+MAX_TOGETHER = 4
+"""So many groups may share a vector of channels, of which each then multiplies the other's data by zero."""
 
 TYPICAL_IMAGES = 4
 """What an open number of images is taken for where an algorithm is chosen."""
@@ -82,10 +90,11 @@ class Conv2dOp(Convolution):
             obstacle, hint = "its weight is not a constant", "bind the parameters"
         elif not isinstance(tensor(self.data).element_type, AnyFloat):
             obstacle = f"its elements are {tensor(self.data).element_type}, not floats"
-        elif self.group_count() != 1 and not self.is_depthwise():
-            obstacle = f"it has {self.group_count()} groups of several channels"
         elif DYNAMIC in (data[1], *weight):
             obstacle, hint = "its number of channels is dynamic", "give it a static one"
+        elif self.group_count() != 1 and not self.is_depthwise():
+            if not (block := group_block(weight[0] // self.group_count(), self.group_count(), blocks.lanes)):
+                obstacle = f"its groups of {weight[0] // self.group_count()} channels do not make vectors of {blocks.lanes}"
         elif not (block := blocks.channel_block(weight[0])):
             obstacle = f"{weight[0]} output channels do not fill vectors of {blocks.lanes}"
         if obstacle is not None:
@@ -99,9 +108,16 @@ class Conv2dOp(Convolution):
         else:
             channels = shape_of(self.data)[1]
             in_block = blocks.block_of(self.data) or blocks.whole_block(channels) or 1  # plain data: blocks of one
-            new_type, kernel = Conv2dNCHWcOp, f"OIHW{gcd(channels, in_block)}i{block}o"
+            new_type = Conv2dNCHWcOp
         kept = {name: value for name, value in self.properties.items() if not name.endswith("_layout")}
         weight, apart = self.weight, None
+        if new_type is Conv2dNCHWcOp:
+            groups = self.group_count()
+            if groups > 1 and (together := block // gcd(block, shape_of(weight)[0] // groups)) > 1:
+                groups //= together
+                weight = _merged(self, together, blocks)
+                kept["groups"] = IntegerAttr(groups, i64)
+            kernel = f"OIHW{gcd(shape_of(weight)[1] if groups > 1 else channels, in_block)}i{block}o"
         if not self.is_depthwise() and (found := self.minimal_filtering(blocks, block)) is not None:
             by, apart = found
             weight = blocks.insert(WinogradWeightTransformOp(weight, tile_size=by.tile), self)
@@ -236,6 +252,30 @@ class DepthwiseConv2dNCHWcOp(_BlockedConvolution):
         self, out: dict[str, te.Expr], ic: te.Expr, ic_inner: te.Expr, data: te.Tensor, weight: te.Tensor
     ) -> dict[str, te.Expr]:
         return {"C": out["C"], "c": out.get("c", ic_inner)}
+
+    def array_groups(self, plain: NDArray) -> int:
+        return plain.shape[1]
+
+
+def group_block(outputs: int, groups: int, lanes: int) -> int:
+    """The block for `groups` of so many channels each: a part of one, or as many as fill a vector. `PLAIN` where
+    vectors would be less than half full, or more than a quarter of what fills them up would be multiplied by zero."""
+    part = gcd(outputs, lanes)
+    if part == outputs and groups % (lanes // part) == 0 and lanes <= MAX_TOGETHER * part:
+        return lanes
+    return part if 2 * part >= lanes > 1 else PLAIN
+
+
+def _merged(op: Conv2dOp, together: int, blocks: Blocks) -> SSAValue:
+    """The weight of a convolution of fewer groups, `together` of the old ones in each, with zeros between them."""
+    import numpy as np
+
+    outputs, inputs, *taps = shape_of(op.weight)
+    own = np.arange(outputs) // (outputs // op.group_count()) % together
+    chosen = (own[:, None] == np.arange(together))[:, :, None].astype(numpy_dtype(tensor(op.weight).element_type))
+    mask = blocks.insert(ConstantOp.from_numpy(chosen, "groups"), op)
+    rows = blocks.reshape(op.weight, (outputs, 1, inputs * prod(taps)), op)
+    return blocks.reshape(blocks.insert(MultiplyOp(rows, mask), op), (outputs, together * inputs, *taps), op)
 
 
 OPS: list[type[Operation]] = [Conv1dOp, Conv2dOp, Conv3dOp, Conv2dNCHWcOp, DepthwiseConv2dNCHWcOp]

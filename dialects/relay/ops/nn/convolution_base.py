@@ -227,9 +227,9 @@ class Convolution(ConvolutionBase, ABC):
         ic, per_group = data[layout.position("C")], weight[kernel.position("I")]
         oc = weight[kernel.position("O")]
         held, taken = layout.block("C"), kernel.block("I")
-        if held % taken or (held != taken and groups != 1):
+        if held % taken:
             raise VerifyException(f"the blocks of input channels differ: {layout.text} and {kernel.text}")
-        needed = per_group * groups if held == taken else -(-per_group * taken // held)
+        needed = -(-per_group * groups * taken // held)
         if DYNAMIC not in (ic, per_group) and ic != needed:
             raise VerifyException(
                 f"the data {list(data)} has {ic} {layout.text} channels, but the weight {list(weight)} takes "
@@ -245,13 +245,12 @@ class Convolution(ConvolutionBase, ABC):
         groups = self.group_count()
         layout, kernel, _ = self.layouts()
         parts = layout.block("C") // kernel.block("I")
-        if groups == 1 and parts == 1:
+        if groups > 1:
+            outputs = weight.shape[kernel.position("O")] // groups
+            ic = out["C"] // outputs * weight.shape[kernel.position("I")] + ic
+        if parts == 1:
             return {"C": ic, "c": ic_inner}
-        if groups == 1:
-            return {"C": ic // parts, "c": ic % parts * kernel.block("I") + ic_inner}
-        outputs = weight.shape[kernel.position("O")] // groups
-        inputs = data.shape[layout.position("C")] // groups
-        return {"C": out["C"] // outputs * inputs + ic, "c": ic_inner}
+        return {"C": ic // parts, "c": ic % parts * kernel.block("I") + ic_inner}
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         data, weight = inputs
@@ -304,10 +303,14 @@ class Convolution(ConvolutionBase, ABC):
         data = np.pad(data, [(before.get(d, 0), after.get(d, 0)) for d in range(data.ndim)])
         plain = transform_array(widened(data, result), layout, parse_layout("NC" + self.SPATIAL))
         taps = transform_array(widened(weight, result), kernel, parse_layout("OI" + self.SPATIAL))
-        groups = 1 if self.group_count() == 1 else plain.shape[1] // taps.shape[1]
+        groups = self.array_groups(plain)
         plain = plain[:, : taps.shape[1] * groups]
         out = transform_array(convolve(plain, taps, window, groups), parse_layout("NC" + self.SPATIAL), out_layout)
         return out.astype(numpy_dtype(result), copy=False)
+
+    def array_groups(self, plain: NDArray) -> int:
+        """The groups of an array whose second axis are the channels, those that fill the last block included."""
+        return self.group_count()
 
     def gradient(self, g: Gradient) -> Terms:
         return convolution_gradient(g, self.plain(g), self.group_count())

@@ -378,6 +378,9 @@ class BiasAddOp(RelayOp):
         along_channels = len(shape) == 4 and normalize_axis(self.axis.value.data, 4) == 1
         return blocks.channel_block(shape[1]) if along_channels and is_static(self.bias.type) else PLAIN
 
+    def in_any_block(self) -> bool:
+        return True
+
     def to_blocks(self, blocks: Blocks, block: int) -> None:
         """`add` of the bias as `[1, C/b, 1, 1, b]`"""
         bias = blocks.fit_channels(self.bias, 1, shape_of(self.data)[1], block, self)
