@@ -41,14 +41,17 @@ from ...dialects.relay.ops.slicing import ConcatenateOp, StridedSliceOp
 from ...dialects.relay.ops.transform import ReshapeOp, TransposeOp
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
 from .emitter import Emitter
+from .sink_reshape import sink_reshapes
 
 NAME = "conv-to-conv2d"
 
 MIN_CHANNELS = 16
 """Of the result: with fewer most of a vector stays empty."""
 
-MIN_TERMS = 160
-"""Of a sum, which pay for bringing data into another layout and back."""
+MIN_PRODUCTS = 24
+"""For each element of data and result, which pay for bringing it into another layout or back: less than the copy of
+planes, whose elements take part in as many for each tap. What is computed from one convolution to the next stays in
+that layout."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,10 @@ class ConvToConv2dPass(FunctionPass):
     required: ClassVar[tuple[str, ...]] = ("infer-type",)
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        report_changed(RewriteDriver((OneAxis(), ThreeAxes())).rewrite(func))
+        changed = RewriteDriver((OneAxis(), ThreeAxes())).rewrite(func)
+        if changed:
+            sink_reshapes(func.body.block)
+        report_changed(changed)
 
 
 class OneAxis(RewritePattern):
@@ -148,7 +154,7 @@ def _suits(op: Conv1dOp | Conv3dOp, depthwise: bool) -> bool:
         obstacle = f"its elements are {data.element_type}, not floats"
     elif DYNAMIC in (*data.get_shape(), *weight, *result):
         obstacle = "its extents are dynamic"
-    elif weight[0] < MIN_CHANNELS or (not depthwise and prod(weight[1:]) < MIN_TERMS):
+    elif weight[0] < MIN_CHANNELS or (not depthwise and prod(weight) < MIN_PRODUCTS * (weight[0] + weight[1])):
         obstacle = f"{weight[0]} channels of sums of {prod(weight[1:])} terms do not pay for it"
     if obstacle is not None:
         remarks.missed(NAME, op, obstacle)

@@ -205,6 +205,8 @@ def _kept(op: Operation | Block) -> int:
 def undoes(op: Operation, view: SSAValue) -> bool:
     """Whether a reshape of `view`, which another has made, gives what that one was given."""
     made = view.owner
+    if isinstance(made, ReshapeOp) and isinstance(op, ReshapeOp) and is_static(op.result.type):
+        return op.result.type == made.data.type
     first = grouping(made) if isinstance(made, ReshapeOp) else None
     second = grouping(op)
     if not isinstance(made, ReshapeOp) or first is None or second is None or op.results[0].type != made.data.type:
@@ -221,6 +223,10 @@ def _fitting(shape: Sequence[int], inner: Sequence[int], outer: Sequence[int]) -
     before, changed = inner[: len(inner) - kept], outer[: len(outer) - kept]
     if len(shape) == len(outer) and tuple(shape[: len(changed)]) == tuple(changed) and prod(before) == prod(changed):
         return [*before, *shape[len(changed) :]]
+    if [n for n in inner if n != 1] == [n for n in outer if n != 1]:  # dimensions of one come and go
+        padded = (1,) * (len(outer) - len(shape)) + tuple(shape)
+        extents = iter([n for n, whole in zip(padded, outer, strict=True) if whole != 1])
+        return [1 if whole == 1 else next(extents) for whole in inner]
     if len(shape) <= kept:
         return shape
     return shape[len(shape) - kept :] if all(n == 1 for n in shape[: len(shape) - kept]) else None
