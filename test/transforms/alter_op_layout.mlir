@@ -216,12 +216,39 @@ relay.func @one_channel_stays_plain(%x: tensor<1x4x4x4xf32>) -> tensor<1x1x4x4xf
   relay.return %0 : tensor<1x1x4x4xf32>
 }
 
-// CHECK-LABEL: relay.func @groups_of_several_channels_stay_plain
-// CHECK: relay.nn.conv2d
-relay.func @groups_of_several_channels_stay_plain(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
+// Groups of four channels fill vectors. Of groups of two, two share one, with zeros for the other's data.
+// CHECK-LABEL: relay.func @groups_of_several_channels
+// CHECK: relay.constant {{.*}} : tensor<2x1x1x1x4x4xf32>
+// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}groups = 2 : i64{{.*}}kernel_layout = "OIHW4i4o"
+// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}groups = 2 : i64{{.*}}kernel_layout = "OIHW4i4o"
+relay.func @groups_of_several_channels(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
   %w = relay.constant dense<0.25> : tensor<8x4x1x1xf32>
+  %v = relay.constant dense<0.25> : tensor<8x2x1x1xf32>
   %0 = relay.nn.conv2d %x, %w {groups = 2 : i64} : (tensor<1x8x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x4x4xf32>
-  relay.return %0 : tensor<1x8x4x4xf32>
+  %1 = relay.nn.conv2d %0, %v {groups = 4 : i64} : (tensor<1x8x4x4xf32>, tensor<8x2x1x1xf32>) -> tensor<1x8x4x4xf32>
+  relay.return %1 : tensor<1x8x4x4xf32>
+}
+
+// Groups of six channels are computed in blocks of two, and what reads their results too.
+// CHECK-LABEL: relay.func @groups_that_are_no_vectors
+// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}groups = 2 : i64, data_layout = "NCHW4c", kernel_layout = "OIHW2i2o", out_layout = "NCHW2c"
+// CHECK-NEXT: relay.nn.relu {{.*}} : tensor<1x6x4x4x2xf32>
+// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}data_layout = "NCHW2c", kernel_layout = "OIHW2i4o"
+relay.func @groups_that_are_no_vectors(%x: tensor<1x12x4x4xf32>) -> tensor<1x4x4x4xf32> {
+  %w = relay.constant dense<0.25> : tensor<12x6x1x1xf32>
+  %v = relay.constant dense<0.25> : tensor<4x12x1x1xf32>
+  %0 = relay.nn.conv2d %x, %w {groups = 2 : i64} : (tensor<1x12x4x4xf32>, tensor<12x6x1x1xf32>) -> tensor<1x12x4x4xf32>
+  %1 = relay.nn.relu %0 : tensor<1x12x4x4xf32>
+  %2 = relay.nn.conv2d %1, %v : (tensor<1x12x4x4xf32>, tensor<4x12x1x1xf32>) -> tensor<1x4x4x4xf32>
+  relay.return %2 : tensor<1x4x4x4xf32>
+}
+
+// CHECK-LABEL: relay.func @groups_of_odd_numbers_stay_plain
+// CHECK: relay.nn.conv2d
+relay.func @groups_of_odd_numbers_stay_plain(%x: tensor<1x6x4x4xf32>) -> tensor<1x6x4x4xf32> {
+  %w = relay.constant dense<0.25> : tensor<6x3x1x1xf32>
+  %0 = relay.nn.conv2d %x, %w {groups = 2 : i64} : (tensor<1x6x4x4xf32>, tensor<6x3x1x1xf32>) -> tensor<1x6x4x4xf32>
+  relay.return %0 : tensor<1x6x4x4xf32>
 }
 
 // CHECK-LABEL: relay.func @a_weight_known_only_at_run_time_stays_plain

@@ -12,6 +12,23 @@ relay.func @one_axis_is_one_row(%x: tensor<2x64x9xf32>) -> tensor<2x16x5xf32> {
   relay.return %0 : tensor<2x16x5xf32>
 }
 
+// CHECK-LABEL: relay.func @a_chain_is_computed_along_two_axes
+// CHECK: relay.nn.conv2d
+// CHECK-NEXT: relay.reshape %b {newshape = array<i64: 1, 64, 1, 1>
+// CHECK-NEXT: relay.add {{.*}} -> tensor<2x64x1x5xf32>
+// CHECK-NEXT: relay.nn.relu {{.*}} : tensor<2x64x1x5xf32>
+// CHECK-NOT: tensor<2x64x5xf32>
+// CHECK: relay.nn.conv2d
+relay.func @a_chain_is_computed_along_two_axes(%x: tensor<2x32x5xf32>, %b: tensor<64x1xf32>) -> tensor<2x64x5xf32> {
+  %w = relay.constant dense<0.5> : tensor<64x32x3xf32>
+  %v = relay.constant dense<0.5> : tensor<64x64x1xf32>
+  %0 = relay.nn.conv1d %x, %w {padding = array<i64: 1>} : (tensor<2x32x5xf32>, tensor<64x32x3xf32>) -> tensor<2x64x5xf32>
+  %1 = relay.add %0, %b : (tensor<2x64x5xf32>, tensor<64x1xf32>) -> tensor<2x64x5xf32>
+  %2 = relay.nn.relu %1 : tensor<2x64x5xf32>
+  %3 = relay.nn.conv1d %2, %v : (tensor<2x64x5xf32>, tensor<64x64x1xf32>) -> tensor<2x64x5xf32>
+  relay.return %3 : tensor<2x64x5xf32>
+}
+
 // CHECK-LABEL: relay.func @each_channel_by_itself
 // CHECK: relay.nn.conv2d {{.*}}groups = 16 : i64
 relay.func @each_channel_by_itself(%x: tensor<1x16x5xf32>) -> tensor<1x16x3xf32> {

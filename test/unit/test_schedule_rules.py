@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,14 +84,14 @@ def test_what_fills_a_band_whose_rows_are_no_vectors_is_left_in_its_place(
 ) -> None:
     """Of tiles that one thread computes, as of those that several share."""
     monkeypatch.setattr(register_tile, "MIN_PARALLEL_WORK", work)
-    x = te.placeholder((3, 32, 32), f32, "x")
+    x = te.placeholder((4, 32, 32), f32, "x")
     padded = te.compute(
-        (3, 33, 33),
+        (4, 33, 33),
         lambda c, h, w: te.select(te.all_of([h < 32, w < 32]), x[c, h, w], 0.0),
         "padded",
     )
     ry, rx = te.reduce_axis(2, "y"), te.reduce_axis(2, "z")
-    total = te.compute((3, 32, 32), lambda c, h, w: te.sum(padded[c, h + ry, w + rx], (ry, rx)), "total")
+    total = te.compute((4, 32, 32), lambda c, h, w: te.sum(padded[c, h + ry, w + rx], (ry, rx)), "total")
     stage = [x], [total]
     func = scheduled(stage)
     (buffer,) = (op for op in func.walk() if isinstance(op, AllocBufferOp) and op.buffer.name_hint == "padded")
@@ -143,6 +145,21 @@ def test_data_is_padded_band_by_band_where_windows_hardly_overlap(
         assert outer.likely_trips == bands
         assert lanes.for_kind == ForKind.VECTORIZED
         assert any(block.block_name == "relu" for block in blocks_under(outer))
+    assert_computes(func, stage)
+
+
+def test_tiles_that_fill_their_loops_are_no_bands() -> None:
+    """Of a padded row of 80 in tiles of several vectors, each is computed once, and without a condition."""
+    x = te.placeholder((1, 4, 400), f32, "x")
+    w = te.placeholder((8, 4, 3), f32, "w")
+    padded = te.compute((1, 4, 402), lambda n, c, v: te.select(v >= 2, x[n, c, v - 2], 0.0), "padded")
+    rc, rx = te.reduce_axis(4, "c"), te.reduce_axis(3, "z")
+    total = te.compute((1, 8, 400), lambda n, o, v: te.sum(padded[n, rc, v + rx] * w[o, rc, rx], (rc, rx)), "total")
+    stage = [x, w], [total]
+    func = scheduled(stage)
+    assert not any(block.conditions for block in blocks_under(func))
+    sums = next(block for block in blocks_under(func) if block.block_name == "total")
+    assert prod(loop.likely_trips for loop in enclosing_loops(sums)) == prod(sums.likely_extents)
     assert_computes(func, stage)
 
 

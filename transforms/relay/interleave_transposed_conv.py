@@ -11,12 +11,12 @@ By its definition a transposed convolution goes over data between whose elements
 products only one in `stride * stride` has a factor that is none of them. Along an axis, with the stride `s` and what is
 before the padding is cut off, element `s*u + a` of the result is the sum of `x[u - t] * w[a + s*t]` over `t`: a
 convolution of `ceil(k / s)` taps for each phase `a`, all over the same data. So the phases are channels of one
-convolution. Where `s` does not divide `k`, the taps that are missing are zeros. Where the data is a single pixel, any
+convolution. Along one or three axes, or where strides differ, a transposition interleaves them. Where `s` does not divide `k`, the taps that are missing are zeros. Where the data is a single pixel, any
 stride will do, and one as large as the kernel leaves one tap: a matrix product.
 
-Left as they are, with a remark: groups, taps that lie apart, layouts other than `NCHW` and `IOHW`, strides of two
-kinds, elements that are not floats, paddings of more than the kernel, and extents that are not known. `fold-constant`
-should follow, and `alter-op-layout`.
+Left as they are, with a remark: groups, taps that lie apart, layouts other than `NCHW` and `IOHW` (and their likes of
+one and three axes), elements that are not floats, paddings of more than the kernel, and extents that are not known.
+`fold-constant` should follow, `conv-to-conv2d`, and `alter-op-layout`.
 
 No counterpart in TVM, whose schedules for single processors have it.
 """
@@ -25,7 +25,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from math import prod
+from typing import ClassVar, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat
@@ -34,8 +35,9 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.core import FuncOp
-from ...dialects.relay.ops.nn.conv_transpose import Conv2dTransposeOp
-from ...dialects.relay.ops.nn.convolution import Conv2dOp
+from ...dialects.relay.ops.nn.conv_transpose import Conv1dTransposeOp, Conv2dTransposeOp, Conv3dTransposeOp
+from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
+from ...dialects.relay.ops.nn.convolution_base import Convolution
 from ...dialects.relay.ops.nn.spatial import DepthToSpaceOp, PadOp
 from ...dialects.relay.ops.slicing import StridedSliceOp
 from ...dialects.relay.ops.transform import ReshapeOp, ReverseOp, TransposeOp
@@ -89,35 +91,64 @@ class Axis:
         return self.before - self.first * self.stride
 
 
+Transposed: TypeAlias = Conv1dTransposeOp | Conv2dTransposeOp | Conv3dTransposeOp
+
+CONVOLUTIONS: dict[type[Transposed], type[Convolution]] = {
+    Conv1dTransposeOp: Conv1dOp,
+    Conv2dTransposeOp: Conv2dOp,
+    Conv3dTransposeOp: Conv3dOp,
+}
+"""What each becomes."""
+
+
 class InterleavePhases(RewritePattern):
     """`conv2d_transpose(x, w)` -> `strided_slice(depth_to_space(conv2d(x, phases(w))))`"""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Conv2dTransposeOp, rewriter: PatternRewriter, /) -> None:
+    def match_and_rewrite(self, op: Transposed, rewriter: PatternRewriter, /) -> None:
         obstacle = _obstacle(op)
         if obstacle is not None:
             remarks.missed(NAME, op, obstacle)
             return
         axes = _axes(op)
-        stride, emit = axes[0].stride, Emitter()
+        emit = Emitter()
         starts, ends = zip(*(axis.padding for axis in axes), strict=True)
-        convolution = Conv2dOp(
-            op.data, _phases(emit, op.weight, axes), padding=[*starts, *ends], out_dtype=op.out_dtype
+        convolution = CONVOLUTIONS[type(op)](
+            op.data,
+            _phases(emit, op.weight, axes),
+            strides=[1] * len(axes),
+            padding=[*starts, *ends],
+            dilation=[1] * len(axes),
+            data_layout=op.data_layout,
+            kernel_layout=f"OI{op.SPATIAL}",
+            out_dtype=op.out_dtype,
         )
-        value = emit(convolution)
-        if stride > 1:
-            value = emit(DepthToSpaceOp(value, block_size=stride))
+        value = _interleaved(emit, emit(convolution), axes)
         begin, end = [axis.cut for axis in axes], [axis.cut + axis.result for axis in axes]
         if any(begin) or tuple(end) != shape_of(value)[2:]:
-            emit(StridedSliceOp(value, begin=begin, end=end, axes=[2, 3]))
+            emit(StridedSliceOp(value, begin=begin, end=end, axes=list(range(2, 2 + len(axes)))))
         rewriter.replace(op, emit.ops)
 
 
-def _obstacle(op: Conv2dTransposeOp) -> str | None:
+def _interleaved(emit: Emitter, value: SSAValue, axes: Sequence[Axis]) -> SSAValue:
+    """The phases, which are channels `[N, s * s * O, *places]`, as pixels: `[N, O, *(places * s)]`."""
+    strides = [axis.stride for axis in axes]
+    if len(axes) == 2 and len(set(strides)) == 1:
+        return value if strides[0] == 1 else emit(DepthToSpaceOp(value, block_size=strides[0]))
+    batch, channels, *places = shape_of(value)
+    outputs, rank = channels // prod(strides), len(axes)
+    value = emit(ReshapeOp(value, newshape=[batch, *strides, outputs, *places]))
+    apart = [number for axis in range(rank) for number in (rank + 2 + axis, 1 + axis)]
+    value = emit(TransposeOp(value, axes=[0, rank + 1, *apart]))
+    whole = [extent * stride for extent, stride in zip(places, strides, strict=True)]
+    return emit(ReshapeOp(value, newshape=[batch, outputs, *whole]))
+
+
+def _obstacle(op: Transposed) -> str | None:
     """What stands against computing it so."""
     layouts, data = tuple(layout.text for layout in op.layouts()), tensor(op.data)
     window = op.window(shape_of(op.weight))
-    if layouts != ("NCHW", "IOHW", "NCHW"):
+    if layouts != tuple(kind + op.SPATIAL for kind in ("NC", "IO", "NC")):
         return f"its layouts are {', '.join(layouts)}"
     if op.group_count() != 1:
         return f"it has {op.group_count()} groups"
@@ -127,18 +158,18 @@ def _obstacle(op: Conv2dTransposeOp) -> str | None:
         return f"its elements are {data.element_type}, not floats"
     if DYNAMIC in (*data.get_shape()[1:], *shape_of(op.weight), *shape_of(op.result)[1:]):
         return "its extents are dynamic"
-    if len({axis.stride for axis in _axes(op)}) != 1:
-        return f"its strides are {list(window.strides)}"
+    if DYNAMIC in data.get_shape() and (len(axes := _axes(op)) != 2 or axes[0].stride != axes[1].stride):
+        return "its batch is dynamic, and its strides differ"
     if any(padding >= taps for padding, taps in zip(window.before, window.kernel, strict=True)):
         return "it is padded by more than its kernel"
     return None
 
 
-def _axes(op: Conv2dTransposeOp) -> list[Axis]:
+def _axes(op: Transposed) -> list[Axis]:
     window, extents = op.window(shape_of(op.weight)), shape_of(op.data)[2:]
     strides: Sequence[int] = window.strides
     if set(extents) == {1}:
-        strides = [max(*window.kernel, *strides)] * 2
+        strides = [max(*window.kernel, *strides)] * len(extents)
     results = shape_of(op.result)[2:]
     return [Axis(*values) for values in zip(extents, window.kernel, results, strides, window.before, strict=True)]
 
@@ -149,11 +180,12 @@ def _phases(emit: Emitter, weight: SSAValue, axes: Sequence[Axis]) -> SSAValue:
     missing = [axis.taps * axis.stride - axis.kernel for axis in axes]
     if any(missing):
         zero = emit.constant(0, tensor(weight).element_type)
-        weight = emit(PadOp(weight, zero, pad_width=[0, 0, 0, 0, 0, missing[0], 0, missing[1]]))
+        weight = emit(PadOp(weight, zero, pad_width=[0] * 4 + [n for each in missing for n in (0, each)]))
     split = [n for axis in axes for n in (axis.taps, axis.stride)]
     weight = emit(ReshapeOp(weight, newshape=[inputs, outputs, *split]))
-    weight = emit(TransposeOp(weight, axes=[3, 5, 1, 0, 2, 4]))  # [s, s, O, I, *taps]
-    phases = axes[0].stride * axes[1].stride * outputs
+    places = range(2, 2 + len(split), 2)
+    weight = emit(TransposeOp(weight, axes=[*(place + 1 for place in places), 1, 0, *places]))  # [s, s, O, I, *taps]
+    phases = prod(axis.stride for axis in axes) * outputs
     weight = emit(ReshapeOp(weight, newshape=[phases, inputs, *(axis.taps for axis in axes)]))
     for axis, extent in enumerate(axes, start=2):
         if extent.taps > 1:

@@ -62,8 +62,9 @@ def _agreed(op: RelayOp, size: int, blocks: Mapping[RelayOp, int]) -> int:
     if not op.in_any_block():
         return size
     channels = shape_of(op.results[0])[1]
-    producers = [_producer(value) for value in op.operands if len(shape_of(value)) == 4 and shape_of(value)[1] == channels]
-    return min([size, *(blocks[each] for each in producers if isinstance(each, RelayOp) and each in blocks)])
+    read = [value for value in op.operands if len(shape_of(value)) == 4 and shape_of(value)[1] == channels]
+    producers = [each for each in map(_producer, read) if isinstance(each, RelayOp)]
+    return min([size, *(blocks[each] for each in producers if each in blocks)])
 
 
 def _uses(block: Block) -> dict[SSAValue, list[Operation]]:

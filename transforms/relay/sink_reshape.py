@@ -97,6 +97,10 @@ def sink_reshapes(block: Block) -> bool:
                 fusable.add(view.data)
                 reshaped[view.result] = view.data
                 changed = True
+    for view in reversed(reshaped):
+        if changed and not any(True for _ in view.uses) and isinstance(view.owner, Operation):
+            view.owner.detach()
+            view.owner.erase()
     return changed
 
 
@@ -223,10 +227,13 @@ def _fitting(shape: Sequence[int], inner: Sequence[int], outer: Sequence[int]) -
     before, changed = inner[: len(inner) - kept], outer[: len(outer) - kept]
     if len(shape) == len(outer) and tuple(shape[: len(changed)]) == tuple(changed) and prod(before) == prod(changed):
         return [*before, *shape[len(changed) :]]
-    if [n for n in inner if n != 1] == [n for n in outer if n != 1]:  # dimensions of one come and go
-        padded = (1,) * (len(outer) - len(shape)) + tuple(shape)
-        extents = iter([n for n, whole in zip(padded, outer, strict=True) if whole != 1])
-        return [1 if whole == 1 else next(extents) for whole in inner]
     if len(shape) <= kept:
         return shape
-    return shape[len(shape) - kept :] if all(n == 1 for n in shape[: len(shape) - kept]) else None
+    if all(n == 1 for n in shape[: len(shape) - kept]):
+        return shape[len(shape) - kept :]
+    if [n for n in inner if n != 1] != [n for n in outer if n != 1]:
+        return None
+    # Dimensions of one come and go; along the others it is as large as it was.
+    padded = (1,) * (len(outer) - len(shape)) + tuple(shape)
+    extents = iter([n for n, whole in zip(padded, outer, strict=True) if whole != 1])
+    return [1 if whole == 1 else next(extents) for whole in inner]

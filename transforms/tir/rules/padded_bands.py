@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from xdsl.dialects import scf
 from xdsl.ir import SSAValue
@@ -51,13 +52,21 @@ class Bands:
     size: int
 
 
-def propose_bands(block: BlockOp, iterators: Sequence[int]) -> Bands | None:
-    """The bands for the loops around the tiles of `block`, given by the spatial iterators that they go along, outermost
-    first; the largest that are small enough. `None` where there is nothing to fill, or bands overlap too much."""
+class Walk(NamedTuple):
+    """A loop around tiles: the spatial iterator that it goes along, and how many values of that an iteration takes."""
+
+    iterator: int
+    trips: int
+    step: int
+
+
+def propose_bands(block: BlockOp, loops: Sequence[Walk]) -> Bands | None:
+    """The bands for the loops around the tiles of `block`, outermost first; the largest that are small enough. `None`
+    where there is nothing to fill, or bands overlap too much."""
     for buffer in block.reads:
         padding = _padding(block, buffer)
         if padding is not None and is_chosen("padded-bands", padding):
-            return _divide(block, padding, iterators)
+            return _divide(block, padding, loops)
     return None
 
 
@@ -72,7 +81,7 @@ def _padding(block: BlockOp, buffer: SSAValue) -> BlockOp | None:
     return padding if guarded and waiting and known and not (padding.is_reduction or padding.conditions) else None
 
 
-def _divide(block: BlockOp, padding: BlockOp, iterators: Sequence[int]) -> Bands | None:
+def _divide(block: BlockOp, padding: BlockOp, loops: Sequence[Walk]) -> Bands | None:
     buffer = written_buffer(padding)
     maps = [access.map for access in block.touches() if access.buffer is buffer]
     if len(maps) != 1 or maps[0] is None:
@@ -80,14 +89,14 @@ def _divide(block: BlockOp, padding: BlockOp, iterators: Sequence[int]) -> Bands
     extents = dict(enumerate(block.likely_extents))
     whole = prod(n for n in shape_of(buffer) if isinstance(n, int))
     width = byte_width(memref_of(buffer).element_type)
-    for number, iterator in enumerate(iterators):
-        extent = block.likely_extents[iterator]
-        bands = prod(block.likely_extents[outer] for outer in iterators[:number])
-        for size in (n for n in range(extent - 1, 0, -1) if extent % n == 0):
-            part = _part(block, maps[0], extents | dict.fromkeys(iterators[:number], 1) | {iterator: size})
+    for number, (iterator, trips, step) in enumerate(loops):
+        bands = prod(outer.trips for outer in loops[:number])
+        around = {outer.iterator: outer.step for outer in loops[:number]}
+        for size in (n for n in range(trips - 1, 0, -1) if trips % n == 0):
+            part = _part(block, maps[0], extents | around | {iterator: size * step})
             if part is None:
                 return None
-            count = bands * (extent // size)
+            count = bands * (trips // size)
             if part * width <= MAX_BAND_BYTES and count >= MIN_BANDS:
                 return Bands(padding, number, size) if count * part <= MAX_AGAIN * whole else None
     return None

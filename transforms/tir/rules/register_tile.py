@@ -51,7 +51,7 @@ from ..scheduling.recorded import (
 from .choose_tile import Tile, propose_tiles
 from .choosing import is_chosen
 from .loop_orders import order_sums, order_tiles, unroll_steps, vectors_of
-from .padded_bands import fill_in, propose_bands
+from .padded_bands import Walk, fill_in, propose_bands
 from .registers import VectorRegisters
 from .spatial import fuse_known, split_loops
 
@@ -233,10 +233,11 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile, unrolls: bool = True) 
             ragged += part
     columns = [loop for loop in (*column_outer, *vector_outer) if loop not in ragged]
     outer = order_tiles(block, columns, outer, [loop for loop in row_outer if loop not in ragged])
-    number_of = {loop: number for number, loop in loops.items() if loop.size == epilogue.sizes[number]}
-    # A band is some values of an iterator: of a loop along tiles one iteration is more than one of them.
+    number_of = {loop: number for number, loop in loops.items()}
     kept = list(takewhile(lambda loop: loop in number_of, outer))
-    bands = None if ragged else propose_bands(block, [number_of[loop] for loop in kept])
+    extents = epilogue.likely_extents
+    walks = [Walk(n := number_of[loop], loop.likely_trips, extents[n] // loop.likely_trips) for loop in kept]
+    bands = None if ragged else propose_bands(block, walks)
     tiles: list[ForOp] = []
     if bands is not None:
         if bands.size > 1:
