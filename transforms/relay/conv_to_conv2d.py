@@ -17,7 +17,8 @@ its elements takes part in that many products for each tap and each channel of t
 Left as they are, with a remark: weights that are no constants, groups (of one axis: but for depthwise ones), layouts
 other than the plain ones, elements that are not floats, extents that are not known, and too few channels of the result
 or products for each element to be worth while. Reshapes of results go behind the arithmetic on them (`sink-reshape`),
-so that it is computed in blocks too, and reach the next convolution's, which they undo. `fold-constant` should follow, and `alter-op-layout`.
+so that it is computed in blocks too, and reach the next convolution's, which they undo. `fold-constant` should follow,
+and `alter-op-layout`.
 
 No counterpart in TVM.
 """

@@ -11,8 +11,10 @@ By its definition a transposed convolution goes over data between whose elements
 products only one in `stride * stride` has a factor that is none of them. Along an axis, with the stride `s` and what is
 before the padding is cut off, element `s*u + a` of the result is the sum of `x[u - t] * w[a + s*t]` over `t`: a
 convolution of `ceil(k / s)` taps for each phase `a`, all over the same data. So the phases are channels of one
-convolution. Along one or three axes, or where strides differ, a transposition interleaves them. Where `s` does not divide `k`, the taps that are missing are zeros. Where the data is a single pixel, any
-stride will do, and one as large as the kernel leaves one tap: a matrix product.
+convolution. Along one or three axes, or where strides differ, a transposition interleaves them.
+
+Where `s` does not divide `k`, the taps that are missing are zeros. Where the data is a single pixel, any stride will
+do, and one as large as the kernel leaves one tap: a matrix product.
 
 Left as they are, with a remark: groups, taps that lie apart, layouts other than `NCHW` and `IOHW` (and their likes of
 one and three axes), elements that are not floats, paddings of more than the kernel, and extents that are not known.

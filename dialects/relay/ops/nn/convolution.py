@@ -92,9 +92,9 @@ class Conv2dOp(Convolution):
             obstacle = f"its elements are {tensor(self.data).element_type}, not floats"
         elif DYNAMIC in (data[1], *weight):
             obstacle, hint = "its number of channels is dynamic", "give it a static one"
-        elif self.group_count() != 1 and not self.is_depthwise():
-            if not (block := group_block(weight[0] // self.group_count(), self.group_count(), blocks.lanes)):
-                obstacle = f"its groups of {weight[0] // self.group_count()} channels do not make vectors of {blocks.lanes}"
+        elif (groups := self.group_count()) != 1 and not self.is_depthwise():
+            if not (block := group_block(weight[0] // groups, groups, blocks.lanes)):
+                obstacle = f"its groups of {weight[0] // groups} channels do not fill vectors of {blocks.lanes}"
         elif not (block := blocks.channel_block(weight[0])):
             obstacle = f"{weight[0]} output channels do not fill vectors of {blocks.lanes}"
         if obstacle is not None:
@@ -103,21 +103,17 @@ class Conv2dOp(Convolution):
 
     def to_blocks(self, blocks: Blocks, block: int) -> None:
         """`contrib_conv2d_NCHWc`, or the depthwise one; the weight is transformed, to be folded"""
+        kept = {name: value for name, value in self.properties.items() if not name.endswith("_layout")}
+        weight, apart = self.weight, None
         if self.is_depthwise():
             new_type, in_block, kernel = DepthwiseConv2dNCHWcOp, block, f"OIHW1i{block}o"
         else:
-            channels = shape_of(self.data)[1]
+            channels, groups = shape_of(self.data)[1], self.group_count()
             in_block = blocks.block_of(self.data) or blocks.whole_block(channels) or 1  # plain data: blocks of one
-            new_type = Conv2dNCHWcOp
-        kept = {name: value for name, value in self.properties.items() if not name.endswith("_layout")}
-        weight, apart = self.weight, None
-        if new_type is Conv2dNCHWcOp:
-            groups = self.group_count()
-            if groups > 1 and (together := block // gcd(block, shape_of(weight)[0] // groups)) > 1:
-                groups //= together
-                weight = _merged(self, together, blocks)
+            if (together := block // gcd(block, shape_of(weight)[0] // groups)) > 1 and groups > 1:
+                weight, groups = _merged(self, together, blocks), groups // together
                 kept["groups"] = IntegerAttr(groups, i64)
-            kernel = f"OIHW{gcd(shape_of(weight)[1] if groups > 1 else channels, in_block)}i{block}o"
+            new_type, kernel = Conv2dNCHWcOp, f"OIHW{gcd(channels // groups, in_block)}i{block}o"
         if not self.is_depthwise() and (found := self.minimal_filtering(blocks, block)) is not None:
             by, apart = found
             weight = blocks.insert(WinogradWeightTransformOp(weight, tile_size=by.tile), self)
