@@ -218,8 +218,7 @@ def test_hostile_indices_by_compute(name: str) -> None:
             values[op.results[0]] = [np.asarray(each) for each in evaluate_compute(op, flat)]
 
 
-@pytest.mark.parametrize("phase", ["tir", "schedule"])
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize(("name", "phase"), [(next(iter(GRAPHS)), "tir"), *((name, "schedule") for name in GRAPHS)])
 def test_hostile_indices_with_every_access_checked(name: str, phase: str, tmp_path: Path) -> None:
     (tmp_path / "graph.mlir").write_text(of(name).text())
     lowered = tmp_path / "lowered.mlir"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -170,37 +171,38 @@ def type_relation(op: type[RelayOp]) -> tuple[object, ...]:
     return tuple(getattr(op, part, None) for part in parts)
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-def test_an_operator_has_a_compute(name: str):
-    assert OPERATORS[name].has_compute() != (name in WITHOUT_COMPUTE)
+def those(lacks: Callable[[type[RelayOp]], bool]) -> set[str]:
+    """The names of the operators that lack something."""
+    return {name for name, op in OPERATORS.items() if lacks(op)}
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-def test_an_operator_has_a_fusion_pattern(name: str):
-    assert (fusion_pattern(OPERATORS[name]) is not None) != (name in WITHOUT_FUSION_PATTERN)
+def test_operators_have_a_compute() -> None:
+    assert those(lambda op: not op.has_compute()) == WITHOUT_COMPUTE.keys()
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-def test_an_operator_has_a_layout_rule(name: str):
-    assert OPERATORS[name].has_layout_rule() != (name in WITHOUT_LAYOUT_RULE)
+def test_operators_have_a_fusion_pattern() -> None:
+    assert those(lambda op: fusion_pattern(op) is None) == WITHOUT_FUSION_PATTERN.keys()
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-def test_an_operator_that_is_fused_element_by_element_is_pointwise(name: str):
-    """`ELEMWISE` and `BROADCAST` say how it is fused, `Pointwise` that nothing depends on where an element stands."""
-    of_elements = fusion_pattern(OPERATORS[name]) in (Fusion.ELEMWISE, Fusion.BROADCAST)
-    assert not OPERATORS[name].has_trait(Pointwise) or of_elements
-    if of_elements and not OPERATORS[name].has_trait(Pointwise):
-        assert name in NOT_POINTWISE
+def test_operators_have_a_layout_rule() -> None:
+    assert those(lambda op: not op.has_layout_rule()) == WITHOUT_LAYOUT_RULE.keys()
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-def test_an_operator_is_described(name: str):
-    """A docstring of its own that begins with a sentence."""
-    own = OPERATORS[name].__dict__.get("__doc__")
-    assert own, f"{name} has no docstring"
-    first = inspect.cleandoc(own).partition("\n")[0]
-    assert re.fullmatch(r"[A-Z`].+[.:;,\w`)]", first), first
+def test_operators_that_are_fused_element_by_element_are_pointwise() -> None:
+    """`ELEMWISE` and `BROADCAST` say how one is fused, `Pointwise` that nothing depends on where an element stands."""
+    of_elements = those(lambda op: fusion_pattern(op) in (Fusion.ELEMWISE, Fusion.BROADCAST))
+    pointwise = those(lambda op: op.has_trait(Pointwise))
+    assert pointwise <= of_elements
+    assert of_elements - pointwise <= NOT_POINTWISE.keys()
+
+
+def test_operators_are_described() -> None:
+    """By a docstring of their own that begins with a sentence."""
+
+    def begins(op: type[RelayOp]) -> str:
+        return inspect.cleandoc(op.__dict__.get("__doc__") or "").partition("\n")[0]
+
+    assert those(lambda op: re.fullmatch(r"[A-Z`].+[.:;,\w`)]", begins(op)) is None) == set()
 
 
 def test_every_type_relation_has_a_negative_test():

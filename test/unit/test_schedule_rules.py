@@ -34,7 +34,7 @@ from weft.transforms.tir.rules import padded_bands, register_tile
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import ScheduleRulesPass, schedule_by_rules
 
-few = settings(max_examples=10, deadline=None, derandomize=True, database=None)
+few = settings(max_examples=7, deadline=None, derandomize=True, database=None)
 small = st.integers(1, 9)
 wide = st.sampled_from([1, 3, 4, 7, 16, 17, 33, 50])
 
