@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, Float16Type, IntegerAttr, TensorType, TupleType, f32
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def
+from xdsl.irdl import operand_def, traits_def
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
 from ..support.dtypes import scalar_type
-from .base import DYNAMIC, RelayOp, Tensor, shape_of, string
+from .base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, Tensor, shape_of, string
 from .blocking import PLAIN, Blocks, layout_text
 from .layout import parse_layout
 from .reordering import Order, Reordered
@@ -25,6 +26,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .base import NDArray
+
+
+class MovingOp(RelayOp, ABC):
+    """An operator that only moves elements about: an injective map of indices."""
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.INJECTIVE), Moves())
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
 
 class ToldLayoutOp(RelayOp, ABC):

@@ -9,11 +9,12 @@ from typing import TypeAlias
 import numpy as np
 
 from ...dialects.support.arguments import checked
-from .drawing import DRAWING
 from .expr import Expr, Operand, Tuple, as_value, const
 from .operators import Operator, operator
+from .random_numbers import RANDOM
 from .rearranging import reverse_reshape, sliding_window, yolo_reorg
 from .simulated import simulated_dequantize, simulated_quantize
+from .sparse import SPARSE
 from .told import rebound
 
 Axes: TypeAlias = "int | Sequence[int] | None"
@@ -229,6 +230,7 @@ COMPOSITES = {
     "nn.global_avg_pool1d": global_avg_pool1d,
     "nn.global_max_pool3d": global_max_pool3d,
     "nn.global_avg_pool3d": global_avg_pool3d,
-    **DRAWING,
+    **RANDOM,
+    **SPARSE,
 }
 """By their names without `relay.`; these come before the operators of the same name."""

@@ -21,6 +21,7 @@ from weft.dialects.relay.ops.nn.conv_transpose import Conv1dTransposeOp, Conv2dT
 from weft.dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from weft.dialects.relay.ops.nn.dense import BatchMatmulOp, DenseOp, MatmulOp
 from weft.dialects.relay.ops.nn.norm import BatchNormOp, GroupNormOp, InstanceNormOp, LayerNormOp, LrnOp
+from weft.dialects.relay.ops.nn.padding import PadOp
 from weft.dialects.relay.ops.nn.pool import (
     AvgPool1dOp,
     AvgPool2dOp,
@@ -31,7 +32,7 @@ from weft.dialects.relay.ops.nn.pool import (
     MaxPool2dOp,
     MaxPool3dOp,
 )
-from weft.dialects.relay.ops.nn.spatial import DepthToSpaceOp, PadOp, SpaceToDepthOp
+from weft.dialects.relay.ops.nn.spatial import DepthToSpaceOp, SpaceToDepthOp
 from weft.dialects.relay.ops.vision import RoiAlignOp, RoiPoolOp
 from weft.testing.operators import assert_close, random_floats, run_operator
 

@@ -20,6 +20,7 @@ from weft.dialects.relay.ops.nn.activation import SoftmaxOp
 from weft.dialects.relay.ops.nn.convolution import Conv2dNCHWcOp, Conv2dOp, DepthwiseConv2dNCHWcOp
 from weft.dialects.relay.ops.nn.dense import DenseOp, DensePackOp
 from weft.dialects.relay.ops.nn.norm import L2NormalizeOp, LayerNormOp
+from weft.dialects.relay.ops.nn.padding import DilateOp, MirrorPadOp
 from weft.dialects.relay.ops.nn.pool import (
     AdaptiveAvgPool2dOp,
     AdaptiveMaxPool2dOp,
@@ -28,7 +29,8 @@ from weft.dialects.relay.ops.nn.pool import (
     GlobalMaxPool2dOp,
     MaxPool2dOp,
 )
-from weft.dialects.relay.ops.nn.spatial import BatchToSpaceNdOp, DilateOp, MirrorPadOp, SpaceToBatchNdOp, UpsamplingOp
+from weft.dialects.relay.ops.nn.spatial import BatchToSpaceNdOp, SpaceToBatchNdOp
+from weft.dialects.relay.ops.nn.upsampling import UpsamplingOp
 from weft.dialects.relay.reference import evaluate_op
 from weft.dialects.support.dtypes import numpy_dtype
 from weft.dialects.support.parser import parse_module

@@ -38,7 +38,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleOp
 from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
-from ...dialects.relay.ops.nn.spatial import PadOp
+from ...dialects.relay.ops.nn.padding import PadOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, StridedSliceOp
 from ...dialects.relay.ops.transform import ReshapeOp, TransposeOp
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed

@@ -24,8 +24,8 @@ from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.layout import Layout
 from ...dialects.relay.nn_common import normalize_padding
 from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
+from ...dialects.relay.ops.nn.padding import PadOp
 from ...dialects.relay.ops.nn.pool import AvgPool1dOp, AvgPool2dOp, AvgPool3dOp, MaxPool1dOp, MaxPool2dOp, MaxPool3dOp
-from ...dialects.relay.ops.nn.spatial import PadOp
 from ...dialects.support.dtypes import dtype_name
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
 

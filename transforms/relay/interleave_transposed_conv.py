@@ -40,7 +40,8 @@ from ...dialects.relay.core import FuncOp
 from ...dialects.relay.ops.nn.conv_transpose import Conv1dTransposeOp, Conv2dTransposeOp, Conv3dTransposeOp
 from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from ...dialects.relay.ops.nn.convolution_base import Convolution
-from ...dialects.relay.ops.nn.spatial import DepthToSpaceOp, PadOp
+from ...dialects.relay.ops.nn.padding import PadOp
+from ...dialects.relay.ops.nn.spatial import DepthToSpaceOp
 from ...dialects.relay.ops.slicing import StridedSliceOp
 from ...dialects.relay.ops.transform import ReshapeOp, ReverseOp, TransposeOp
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed

@@ -25,7 +25,8 @@ from ...dialects.relay.ops.nn.conv_transpose import Conv2dTransposeOp
 from ...dialects.relay.ops.nn.convolution import Conv2dOp
 from ...dialects.relay.ops.nn.convolution_base import ConvolutionBase
 from ...dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp
-from ...dialects.relay.ops.nn.spatial import BatchFlattenOp, DepthToSpaceOp, PadOp
+from ...dialects.relay.ops.nn.padding import PadOp
+from ...dialects.relay.ops.nn.spatial import BatchFlattenOp, DepthToSpaceOp
 from ...dialects.relay.ops.qnn import arithmetic, functions, products
 from ...dialects.relay.ops.reduce import MaxOp, MeanOp, MinOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, SplitOp, StridedSliceOp

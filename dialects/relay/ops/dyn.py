@@ -44,7 +44,8 @@ from .creation import FullOp, OnesOp, ZerosOp
 from .elementwise import named_type
 from .gather import OneHotOp
 from .image import Resize2dOp
-from .nn.spatial import PadOp, Upsampling3dOp, UpsamplingOp
+from .nn.padding import PadOp
+from .nn.upsampling import Upsampling3dOp, UpsamplingOp
 from .slicing import ENDLESS, Slice, StridedSliceOp, sliced
 from .sort import TopkOp
 from .tiling import BroadcastToOp, TileOp

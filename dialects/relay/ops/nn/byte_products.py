@@ -30,7 +30,7 @@ from ..broadcast import AddOp, BitwiseXorOp, MultiplyOp, SubtractOp
 from ..elementwise import CastOp
 from ..reduce import SumOp
 from .dense_pack import DensePackOp
-from .spatial import PadOp
+from .padding import PadOp
 
 if TYPE_CHECKING:
     from ...base import NDArray

@@ -19,7 +19,7 @@ from ...core import ConstantOp
 from ...nn_common import Window
 from ..slicing import StridedSliceOp
 from ..transform import ReshapeOp, TransposeOp
-from .spatial import PadOp
+from .padding import PadOp
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""TVM's calls of the operators that draw random numbers, and of those on sparse matrices."""
+"""TVM's calls of the operators on sparse matrices, and on tensors that are made of few values and their places."""
 
 from __future__ import annotations
 
@@ -12,33 +12,6 @@ from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from .expr import Expr, Operand, as_value, const
 from .operators import operator
-
-
-@checked
-def threefry_key(seed: int) -> Expr:
-    """The key of a seed, a number of up to 256 bits, from which random numbers are drawn."""
-    words = [seed >> 64 * place & 2**64 - 1 for place in (3, 2, 1, 0)]
-    return const(np.array([*words, 0, 0, 0, 0, 1 << 63, 0], np.uint64))
-
-
-@checked
-def uniform(
-    key: Operand, shape: Sequence[int], dtype: str = "float32", low: Operand = 0.0, high: Operand = 1.0
-) -> Expr:
-    """The next key, and numbers from `low` to just below `high`."""
-    return operator("random.uniform")(key, _parameter(low, dtype), _parameter(high, dtype), shape, dtype)
-
-
-@checked
-def normal(
-    key: Operand, shape: Sequence[int], dtype: str = "float32", mean: Operand = 0.0, scale: Operand = 1.0
-) -> Expr:
-    """The next key, and numbers of a normal distribution."""
-    return operator("random.normal")(key, _parameter(mean, dtype), _parameter(scale, dtype), shape, dtype)
-
-
-def _parameter(value: Operand, dtype: str) -> Expr:
-    return value if isinstance(value, Expr) else const(np.asarray(value, dtype))
 
 
 def _parts(matrix: object, what: str) -> list[Expr]:
@@ -100,10 +73,7 @@ def segment_sum(data: Operand, segment_ids: Operand, num_segments: int | None = 
     return operator("scatter_nd")(start, operator("expand_dims")(ids, 0), data, "add")
 
 
-DRAWING = {
-    "random.threefry_key": threefry_key,
-    "random.uniform": uniform,
-    "random.normal": normal,
+SPARSE = {
     "nn.sparse_dense": sparse_dense,
     "nn.sparse_add": sparse_add,
     "nn.sparse_transpose": sparse_transpose,
