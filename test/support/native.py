@@ -79,3 +79,12 @@ def aligned(shape: Sequence[int], dtype: npt.DTypeLike) -> NDArray:
     memory = np.zeros(size + 64, np.uint8)
     start = -memory.ctypes.data % 64
     return memory[start : start + size].view(wanted).reshape(tuple(shape))
+
+
+INDICES = "".join(f"  %c{number} = arith.constant {number} : index\n" for number in (0, 1, 2, 3, 4, 5, 7, 8, 16))
+"""Constants that bodies begin with: `%c0` and others."""
+
+
+def run(body: str, *arguments: NDArray | int, signature: str, declarations: str = "") -> None:
+    """Run operations of the loops phase as the body of a function."""
+    Native(f"{declarations}\nfunc.func @f({signature}) {{\n{body}\n  func.return\n}}")("f", *arguments)
