@@ -61,7 +61,7 @@ def vectorwise(op: str, source: str, result: str | None = None) -> str:
     result = result or source
     text = op.format(x="%x", y="%y", t=f"vector<16x{source}>", r=f"vector<16x{result}>")
     return f"""
-func.func @f(%A: memref<64x{source}>, %B: memref<64x{source}>, %C: memref<64x{result}>) {{
+func.func @vectors(%A: memref<64x{source}>, %B: memref<64x{source}>, %C: memref<64x{result}>) {{
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %c64 = arith.constant 64 : index
@@ -75,7 +75,7 @@ func.func @f(%A: memref<64x{source}>, %B: memref<64x{source}>, %C: memref<64x{re
 }}"""
 
 
-def operands(source: str) -> tuple[NDArray, NDArray]:
+def samples(source: str) -> tuple[NDArray, NDArray]:
     generator = np.random.default_rng(7)
     a, b = aligned((COUNT,), DTYPES[source]), aligned((COUNT,), DTYPES[source])
     if source == "i1":
@@ -89,13 +89,16 @@ def operands(source: str) -> tuple[NDArray, NDArray]:
     return a, b
 
 
-def check(text: str, source: str, result: str, expected: Expected) -> None:
-    a, b = (cast(Integers, array) for array in operands(source))
-    c = aligned((COUNT,), DTYPES[result])
-    Native(text)("f", a, b, c)
+def check(op: str, source: str, result: str, expected: Expected, operands: int = 2) -> None:
+    """`op` gives what is expected, one element at a time and in vectors."""
+    a, b = (cast(Integers, array) for array in samples(source))
     with np.errstate(all="ignore"):
         wanted = np.asarray(expected(a, b)).astype(DTYPES[result])
-    np.testing.assert_array_equal(c.astype(np.float64), wanted.astype(np.float64))
+    native = Native(elementwise(op, source, result, operands) + vectorwise(op, source, result))
+    for function in ("f", "vectors"):
+        c = aligned((COUNT,), DTYPES[result])
+        native(function, a, b, c)
+        np.testing.assert_array_equal(c.astype(np.float64), wanted.astype(np.float64), function)
 
 
 def unsigned(a: Integers) -> npt.NDArray[np.uint64]:
@@ -125,8 +128,7 @@ FLOAT: list[tuple[str, Expected]] = [
 @pytest.mark.parametrize("source", ["f32", "f64", "f16", "bf16"])
 @pytest.mark.parametrize(("op", "expected"), FLOAT, ids=[op.split()[0] for op, _ in FLOAT])
 def test_float_operations_give_what_numpy_gives(op: str, expected: Expected, source: str) -> None:
-    check(elementwise(op, source), source, source, expected)
-    check(vectorwise(op, source), source, source, expected)
+    check(op, source, source, expected)
 
 
 INTEGER: list[tuple[str, Expected]] = [
@@ -162,8 +164,7 @@ def test_integer_operations_give_what_numpy_gives(op: str, expected: Expected, s
         pytest.skip("quotients of wide unsigned integers are not exact in float64, in which the results are compared")
     if op.startswith(("arith.divui", "arith.remui")) and source == "i64":
         pytest.skip("quotients of wide unsigned integers are not exact in float64, in which the results are compared")
-    check(elementwise(op, source), source, source, expected)
-    check(vectorwise(op, source), source, source, expected)
+    check(op, source, source, expected)
 
 
 CONVERSIONS: list[tuple[str, str, str]] = [
@@ -185,8 +186,7 @@ CONVERSIONS: list[tuple[str, str, str]] = [
 
 @pytest.mark.parametrize(("op", "source", "result"), CONVERSIONS)
 def test_conversions_give_what_numpy_gives(op: str, source: str, result: str) -> None:
-    check(elementwise(op, source, result, 1), source, result, lambda a, b: a)
-    check(vectorwise(op, source, result), source, result, lambda a, b: a)
+    check(op, source, result, lambda a, b: a, 1)
 
 
 def test_floats_become_integers_towards_zero() -> None:
@@ -209,8 +209,7 @@ COMPARISONS: list[tuple[str, str, Expected]] = [
 
 @pytest.mark.parametrize(("op", "source", "expected"), COMPARISONS)
 def test_comparisons_store_bytes_of_zero_and_one(op: str, source: str, expected: Expected) -> None:
-    check(elementwise(op, source, "i1"), source, "i1", expected)
-    check(vectorwise(op, source, "i1"), source, "i1", expected)
+    check(op, source, "i1", expected)
 
 
 def test_vectors_in_memory_and_lanes() -> None:
