@@ -94,6 +94,11 @@ def test_every_file_that_the_documentation_links_to_exists(path: Path) -> None:
             assert (path.parent / target).exists(), target
 
 
+def test_every_page_of_the_documentation_is_linked_to() -> None:
+    pages = {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md") if not path.name.endswith(".in.md")}
+    assert pages <= set(re.findall(r"\]\((docs/[^)#]+)", README))
+
+
 def test_the_table_of_phases_lists_their_passes() -> None:
     rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|", (ROOT / "docs" / "architecture.md").read_text(), re.MULTILINE)
     listed = {
