@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
@@ -495,3 +496,30 @@ def test_leaving_a_context_while_another_thread_times_a_pass():
     left.set()
     thread.join()
     assert not failures
+
+
+def test_a_hook_that_is_misspelt_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match=r"run_befor_pass is no hook .*did you mean 'run_before_pass'\?"):
+
+        @pass_instrument
+        class Misspelt:  # pyright: ignore[reportUnusedClass]
+            def run_befor_pass(self, module: ModuleOp, info: PassInfo) -> None: ...
+
+    with pytest.warns(UserWarning, match=r"should_runs is no hook .*did you mean 'should_run'\?"):
+
+        class Derived(PassInstrument):  # pyright: ignore[reportUnusedClass]
+            def should_runs(self, module: ModuleOp, info: PassInfo) -> bool:
+                return True
+
+
+def test_what_an_instrument_has_beside_hooks_is_its_own() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+
+        @pass_instrument
+        class Counting:  # pyright: ignore[reportUnusedClass]
+            runs = 0
+
+            def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None: ...
+            def render(self) -> str:
+                return ""

@@ -9,6 +9,7 @@ the pass's begin and not yet of its end are told of the failure.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 class PassInstrument:
     """Base of instruments; each hook does nothing until it is overridden."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        warn_of_misspelt_hooks(cls)
 
     def enter_pass_ctx(self) -> None:
         """The context is about to become current."""
@@ -54,6 +59,7 @@ def pass_instrument(cls: type) -> Callable[..., PassInstrument]:
         raise TypeError(f"pass_instrument decorates a class, got {cls!r}")
     if issubclass(cls, PassInstrument):
         return cls
+    warn_of_misspelt_hooks(cls)
 
     class Instrument(_Forwarding):
         _type = cls
@@ -64,6 +70,20 @@ def pass_instrument(cls: type) -> Callable[..., PassInstrument]:
 
 
 HOOKS = tuple(name for name in vars(PassInstrument) if not name.startswith("_"))
+_BEGINNINGS = {name[:4] for name in HOOKS}
+
+
+def warn_of_misspelt_hooks(cls: type) -> None:
+    """Warn of methods that are called nearly as a hook is, which nobody will call."""
+    for name, value in vars(cls).items():
+        if name in HOOKS or name[:4] not in _BEGINNINGS or not inspect.isfunction(value):
+            continue
+        from difflib import get_close_matches  # which takes long to import
+
+        if near := get_close_matches(name, HOOKS, n=1, cutoff=0.85):
+            warnings.warn(
+                f"{cls.__qualname__}.{name} is no hook of an instrument; did you mean '{near[0]}'?", stacklevel=3
+            )
 
 
 class _Forwarding(PassInstrument):
