@@ -70,7 +70,7 @@ class _Known:
 
 
 _known = _Known()
-_unused = count()
+_unused = count(1)
 """Numbers that no attribute has had."""
 
 
@@ -81,8 +81,6 @@ class Looks:
 
     def __init__(self) -> None:
         global _known
-        self.judges: dict[type[Operation], Judge] = {}
-        """Who judges the operations of a class, for as long as nothing changes that either."""
         if len(_known.right) + len(_known.numbers) > MAX_LOOKS:
             _known = _Known()  # whoever is at work has the old one still
         if len(_known.by_id) > MAX_LOOKS:
@@ -95,49 +93,27 @@ class Looks:
 
     def of(self, op: Operation) -> tuple[object, ...]:
         """All that a definition can see of an operation."""
-        try:
-            return self._seen(op)
-        except KeyError:  # an attribute has no number yet
-            number = self._number
-            for value in op.operands:
-                number(value.type)
-            for value in op.results:
-                number(value.type)
-            for attribute in op.properties.values():
-                number(attribute)
-            for attribute in op.attributes.values():
-                number(attribute)
-            for block in op.successors if op.successor_uses else ():
-                for argument in block.args:
-                    number(argument.type)
-            for region in op.regions:
-                for block in region.blocks:
-                    for argument in block.args:
-                        number(argument.type)
-            return self._seen(op)
-
-    def _number(self, attribute: Attribute) -> None:
-        """Give an attribute the number of those that are equal to it."""
-        if id(attribute) not in self._by_id:
-            self._kept.append(attribute)
-            self._by_id[id(attribute)] = self._numbers.setdefault(attribute, next(_unused))
-
-    def _seen(self, op: Operation) -> tuple[object, ...]:
-        number = self._by_id
+        known, new = self._by_id.get, self._number
         properties, attributes = op.properties, op.attributes
         return (
             type(op),
-            tuple([number[id(value._type)] for value in op._operands]),  # pyright: ignore[reportPrivateUsage]
-            tuple([number[id(value._type)] for value in op.results]),  # pyright: ignore[reportPrivateUsage]
-            (*properties, *[number[id(value)] for value in properties.values()]) if properties else (),
-            (*attributes, *[number[id(value)] for value in attributes.values()]) if attributes else (),
+            tuple([known(id(v._type)) or new(v._type) for v in op._operands]),  # pyright: ignore[reportPrivateUsage]
+            tuple([known(id(v._type)) or new(v._type) for v in op.results]),  # pyright: ignore[reportPrivateUsage]
+            (*properties, *[known(id(value)) or new(value) for value in properties.values()]) if properties else (),
+            (*attributes, *[known(id(value)) or new(value) for value in attributes.values()]) if attributes else (),
             tuple([self._arguments(region.blocks) for region in op.regions]) if op.regions else (),
             self._arguments(op.successors) if op.successor_uses else (),
         )
 
     def _arguments(self, blocks: Iterable[Block]) -> tuple[tuple[int, ...], ...]:
-        number = self._by_id
-        return tuple([tuple([number[id(argument.type)] for argument in block.args]) for block in blocks])
+        known, new = self._by_id.get, self._number
+        return tuple([tuple([known(id(v.type)) or new(v.type) for v in block.args]) for block in blocks])
+
+    def _number(self, attribute: Attribute) -> int:
+        """Give an attribute the number of those that are equal to it."""
+        self._kept.append(attribute)
+        number = self._by_id[id(attribute)] = self._numbers.setdefault(attribute, next(_unused))
+        return number
 
 
 @dataclass(frozen=True)
@@ -182,19 +158,8 @@ class Judge:
 _judges: dict[type[Operation], Judge] = {}
 
 
-def judge(op: Operation, looks: Looks) -> None:
-    """Check what the class of `op` demands, but for what `verifier` checks of all operations.
-
-    Raises:
-        VerifyException, Diagnostic: the operation is wrong.
-    """
-    kind = type(op)
-    if (judge := looks.judges.get(kind)) is None:
-        judge = looks.judges[kind] = _up_to_date(kind)
-    judge(op, looks)
-
-
-def _up_to_date(kind: type[Operation]) -> Judge:
+def judge_of(kind: type[Operation]) -> Judge:
+    """Who checks what a class of operations demands, but for what `verifier` checks of all operations."""
     judge = _judges.get(kind)
     if judge is None or judge.verify is not kind.verify_ or judge.traits is not kind.traits.traits:
         judge = _judges[kind] = _judge_of(kind)

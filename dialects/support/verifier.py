@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .diagnostics import Diagnostic, Diagnostics, Note, Place, as_diagnostic
 from .facts import while_unchanged
-from .judging import Looks, judge
+from .judging import Judge, Looks, judge_of
 
 MAX_REPORTED = 20
 
@@ -40,6 +40,7 @@ def find_failures(module: ModuleOp) -> list[Diagnostic]:
     dominance = Dominance()
     seen = dominance.seen
     looks = Looks()
+    judges: dict[type[Operation], Judge] = {}
     for index, op in enumerate(ops):
         block = op.parent
         for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
@@ -63,6 +64,8 @@ def find_failures(module: ModuleOp) -> list[Diagnostic]:
                 _check_structure(op)
                 if op.regions and op.has_trait(SymbolTable):
                     _check_symbols(op)
+            if (judge := judges.get(type(op))) is None:
+                judge = judges[type(op)] = judge_of(type(op))
             judge(op, looks)
         except (VerifyException, Diagnostic) as error:
             failures[index] = _placed(error, op)
