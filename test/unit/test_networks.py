@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import weft
+from weft.testing.further_networks import FURTHER_NETWORKS
 from weft.testing.models import GraphBuilder, random_feeds
 from weft.testing.networks import NETWORKS, NetworkBuilder
 from weft.testing.onnx_graphs import run_onnx_runtime
@@ -20,7 +21,10 @@ SMALL: dict[str, dict[str, int]] = {
     "gpt2_decode_128": {"layers": 1, "hidden": 24, "past": 4},
     "gru_64": {"steps": 2, "width": 8, "layers": 1},
     "lstm_64": {"steps": 2, "inputs": 4, "hidden": 8, "layers": 1},
+    "swin": {"pixels": 56, "hidden": 32},
+    "tcn": {"length": 8, "channels": 16},
     "unet_256": {"pixels": 32, "width": 4},
+    "vocoder": {"frames": 4, "channels": 16},
     "yolo_v5n_320": {"pixels": 64, "width": 4},
 }
 """Sizes at which the shapes of a model are those of its like; the others have one argument that counts, the pixels."""
@@ -30,9 +34,12 @@ LARGE = {"convnext_tiny", "deeplab_v3", "resnext50"}
 """Whose weights take seconds to draw at any size of the image."""
 
 
-@pytest.mark.parametrize("name", sorted(NETWORKS.keys() - LARGE))
+ALL = NETWORKS | FURTHER_NETWORKS
+
+
+@pytest.mark.parametrize("name", sorted(ALL.keys() - LARGE))
 def test_a_network_is_a_model_whose_shapes_are_what_it_says(name: str) -> None:
-    model = NETWORKS[name](**SMALL.get(name, {"pixels": 64}))
+    model = ALL[name](**SMALL.get(name, {"pixels": 64}))
     onnx.checker.check_model(model.SerializeToString(), full_check=True)  # pyright: ignore[reportUnknownMemberType]
 
 
