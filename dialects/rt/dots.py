@@ -1,10 +1,10 @@
-"""Dot products of bytes, as one instruction of a processor does them for all lanes of a vector."""
+"""Dot products of narrow numbers, as one instruction of a processor does them for all lanes of a vector."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr, VectorType, i8, i32
+from xdsl.dialects.builtin import StringAttr, VectorType, bf16, f32, i8, i32
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -30,17 +30,20 @@ class Instruction(StrEnum):
     """AArch64's `sdot`: both with a sign."""
     UDOT = "udot"
     """AArch64's `udot`: both without one."""
+    BF16 = "bf16"
+    """x86's `vdpbf16ps`: pairs of bf16, summed in f32."""
 
 
-LANES = {Instruction.VNNI: (4, 8, 16), Instruction.SDOT: (2, 4), Instruction.UDOT: (2, 4)}
+LANES = {Instruction.VNNI: (4, 8, 16), Instruction.SDOT: (2, 4), Instruction.UDOT: (2, 4), Instruction.BF16: (4, 8, 16)}
 """How many sums an instruction makes at once."""
 
 
 @irdl_op_definition
 class DotOp(IRDLOperation):
-    """Each lane's sum and the products of its four bytes on both sides, in 32 bits, which wrap.
+    """Each lane's sum and the products of its four bytes on both sides, in 32 bits, which wrap; or of its two bf16, in
+    f32, rounded to nearest after each, where what is too small for a normal number counts as 0.
 
-    `result[n] = acc[n] + sum_{m < 4} lhs[4 n + m] * rhs[4 n + m]`
+    `result[n] = acc[n] + sum_{m < p} lhs[p n + m] * rhs[p n + m]`, where `p` numbers fill 32 bits.
 
     ```mlir
     %0 = rt.dot "vnni" %acc, %a, %b : vector<16xi32>, vector<64xi8>
@@ -69,7 +72,10 @@ class DotOp(IRDLOperation):
     def verify_(self) -> None:
         if self.instruction.data not in tuple(Instruction):
             raise VerifyException(f'there is no "{self.instruction.data}"; known: {", ".join(Instruction)}')
-        known = LANES[Instruction(self.instruction.data)]
-        types = [(VectorType(i32, [n]), VectorType(i8, [4 * n])) for n in known]
+        instruction = Instruction(self.instruction.data)
+        known, is_bf16 = LANES[instruction], instruction == Instruction.BF16
+        sums, parts, count = (f32, bf16, 2) if is_bf16 else (i32, i8, 4)
+        types = [(VectorType(sums, [n]), VectorType(parts, [count * n])) for n in known]
         if (self.acc.type, self.lhs.type) not in types:
-            raise VerifyException(f"makes {' or '.join(map(str, known))} sums of four products of bytes each")
+            what = "two products of bf16" if is_bf16 else "four products of bytes"
+            raise VerifyException(f"makes {' or '.join(map(str, known))} sums of {what} each")

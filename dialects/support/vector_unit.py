@@ -41,6 +41,8 @@ class VectorUnit:
     """Whether x86's AMX multiplies tiles of bytes of all signs."""
     amx_bf16: bool = False
     """Whether it multiplies tiles of bf16, and sums in f32."""
+    bf16_pairs: bool = False
+    """Whether x86's `vdpbf16ps` sums products of two bf16 in each lane, and that is worth while."""
 
     @property
     def dot(self) -> str | None:
@@ -61,11 +63,11 @@ class VectorUnit:
 
     @property
     def matrix(self) -> tuple[str, ...]:
-        """What the target's matrix unit multiplies, by names of `MATRIX`; nothing where it has none."""
-        return tuple(name for name in MATRIX if getattr(self, f"amx_{name}"))
+        """Of which narrow numbers the target adds up products in `MATRIX`: by tiles, or in lanes."""
+        return tuple(name for name, field in MATRIX.items() if getattr(self, field))
 
     def with_matrix(self, matrix: Sequence[str] | None) -> VectorUnit:
-        """The same unit with a matrix unit that multiplies these, if they are named.
+        """The same unit with these products of narrow numbers, if they are named.
 
         Raises:
             ValueError: nothing of a name is known.
@@ -74,7 +76,7 @@ class VectorUnit:
             return self
         if unknown := [name for name in matrix if name not in MATRIX]:
             raise ValueError(f"no matrix unit multiplies '{unknown[0]}'; known: {', '.join(MATRIX)}")
-        return replace(self, **{f"amx_{name}": name in matrix for name in MATRIX})
+        return replace(self, **{field: name in matrix for name, field in MATRIX.items()})
 
     def attribute(self) -> DictionaryAttr:
         """The unit as an attribute."""
@@ -89,8 +91,9 @@ class VectorUnit:
 
 
 DOTS = ("vnni", "dotprod")
-MATRIX = ("int8", "bf16")
-_FLAGS = ("fma", "masked", "scalable", *DOTS, *(f"amx_{name}" for name in MATRIX))
+MATRIX = {"int8": "amx_int8", "bf16": "amx_bf16", "bf16_pairs": "bf16_pairs"}
+"""Products of narrow numbers, by tiles and in lanes -> the field that says whether the target has them."""
+_FLAGS = ("fma", "masked", "scalable", *DOTS, *MATRIX.values())
 
 
 def set_vector_unit(module: ModuleOp, unit: VectorUnit) -> None:

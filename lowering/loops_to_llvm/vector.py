@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     VectorType,
+    bf16,
     i1,
     i32,
     i64,
@@ -154,6 +155,7 @@ _DOTS = {
     Instruction.VNNI: "llvm.x86.avx512.vpdpbusd.{bits}",
     Instruction.SDOT: "llvm.aarch64.neon.sdot.v{lanes}i32.v{bytes}i8",
     Instruction.UDOT: "llvm.aarch64.neon.udot.v{lanes}i32.v{bytes}i8",
+    Instruction.BF16: "llvm.x86.avx512bf16.dpbf16ps.{bits}",
 }
 """LLVM's names of a processor's dot products."""
 
@@ -165,6 +167,9 @@ def dot_rule(lowering: FunctionLowering, op: DotOp) -> None:
     assert type is not None
     (lanes,) = type.get_shape()
     name = _DOTS[Instruction(op.instruction.data)].format(bits=32 * lanes, lanes=lanes, bytes=4 * lanes)
+    if op.instruction.data == Instruction.BF16:  # whose bits are integers elsewhere
+        pairs = VectorType(bf16, [2 * lanes])
+        lhs, rhs = (lowering.add(llvm.BitcastOp, (side,), pairs) for side in (lhs, rhs))
     call = llvm.CallIntrinsicOp(name, [acc, lhs, rhs], [acc.type])
     lowering.add_op(call)
     lowering.set(op.result, call.results[0])

@@ -110,7 +110,8 @@ class ConvertTirToLoopsPass(ModulePass):
     """`tir.prim_func` -> `func.func` on flat memrefs, with two more arguments: `%slots` and `%num_threads`.
 
     `vector-bytes` and `dot` (`vnni`, `dotprod`) say which dot products of bytes are instructions of the target; without
-    them, the module's `weft.target` does. `matrix` (`int8`, `bf16`) says what its matrix unit multiplies.
+    them, the module's `weft.target` does. `matrix` (`int8`, `bf16`, `bf16_pairs`) says
+    what it adds up products of by tiles and in pairs.
     """
 
     name = "convert-tir-to-loops"

@@ -12,7 +12,8 @@
     rt.tile_store 0, %c[...] rows 16 stride 32
     rt.tile_release
 
-The loops may stand in any order and be split, as long as what each access walks through is what a tile reads:
+Of bf16, where `vdpbf16ps` is to be used, it is one loop over pairs, and dot products in lanes (`rt.dot "bf16"`). The
+loops may stand in any order and be split, as long as what each access walks through is what a tile reads:
 `transforms/tir/analysis/narrow_products.py` says which blocks can be brought to that.
 """
 
@@ -21,12 +22,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import scf
-from xdsl.dialects.builtin import IndexType, MemRefType, i8
+from xdsl.dialects import scf, vector
+from xdsl.dialects.builtin import IndexType, MemRefType, VectorType, bf16, f32, i8
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects.rt.constants import ConstantOp
+from ...dialects.rt.dots import DotOp, Instruction
 from ...dialects.rt.tiles import (
     CONFIG_BYTES,
     ROWS,
@@ -68,7 +70,7 @@ class _Place:
 
 
 class TileEmitter:
-    """Appends the nests that a matrix unit computes, which multiplies what `matrix` says."""
+    """Appends nests of narrow products in the ways that the target has by `matrix` (`VectorUnit.matrix`)."""
 
     def __init__(self, accesses: AccessEmitter, matrix: Sequence[str]):
         self.at = accesses.at
@@ -83,8 +85,8 @@ class TileEmitter:
         product = narrow_product(block)
         if product is None:
             return "its block adds up no product of narrow numbers"
-        if product.needs not in self.matrix:
-            return f"the target has no matrix unit for {product.needs}"
+        if (way := product.way(self.matrix)) is None:
+            return f"the target has no matrix unit for {product.kind.value}"
         if any(not isinstance(loop.size, int) or loop.start for loop in loops):
             return "a loop has an open extent, or does not start at 0"
         for condition in block.conditions:
@@ -92,7 +94,11 @@ class TileEmitter:
             if bounds is None or bounds[0] < 0:
                 return "the block has a condition"
         for each in (product, product.swapped()):
-            if (tiling := self._tiling(loops, block, each)) is not None:
+            tiling = self._tiling(loops, block, each)
+            if tiling is not None and way == "bf16_pairs":
+                tiling.emit_lanes(self, self.at.dim(nest.var))
+                return None
+            if tiling is not None and tiling.fits_tiles:
                 tiling.emit(self, self.at.dim(nest.var))
                 return None
         return "the accesses are not those of tiles"
@@ -132,7 +138,7 @@ def _perfect_nest(nest: ForOp) -> tuple[list[ForOp], BlockOp | None]:
 
 @dataclass(frozen=True)
 class _Tiling:
-    """What is computed: `rows` by `columns` tiles of 16 columns, over `depth` times 16 steps."""
+    """What is computed: `rows` by `columns` vectors of 16 columns, over so many `steps` of what fills 32 bits."""
 
     product: NarrowProduct
     acc: _Place
@@ -140,7 +146,7 @@ class _Tiling:
     rhs: _Place
     rows: int
     columns: int
-    depth: int
+    steps: int
     row: _Walk
     column: _Walk
 
@@ -166,16 +172,54 @@ class _Tiling:
             steps *= walk.size
             if within and steps > product.together:
                 return None
-        if steps % (product.together * STEPS):
+        if steps % product.together:
             return None
         row = rows[0] if rows else _Walk(lanes[0].dim, 1, COLUMNS, product.together * STEPS, 0)
         column = columns[0] if columns else _Walk(lanes[0].dim, 1, COLUMNS, 0, 0)
-        parts = -(-row.size // ROWS)
-        depth = steps // (product.together * STEPS)
-        if parts * column.size + parts + 1 > TILES or row.acc < COLUMNS or row.lhs < product.together * STEPS:
-            return None
         acc, lhs, rhs = places
-        return _Tiling(product, acc, lhs, rhs, row.size, column.size, depth, row, column)
+        return _Tiling(product, acc, lhs, rhs, row.size, column.size, steps // product.together, row, column)
+
+    @property
+    def fits_tiles(self) -> bool:
+        """Whether there are registers for all of it, and rows lie far enough apart."""
+        parts, together = -(-self.rows // ROWS), self.product.together
+        apart = self.row.acc >= COLUMNS and self.row.lhs >= together * STEPS
+        return apart and self.steps % STEPS == 0 and parts * self.columns + parts + 1 <= TILES
+
+    def emit_lanes(self, emitter: TileEmitter, step: AffineExpr) -> None:
+        """Append it as dot products in lanes, all of one step after the other: sums stay in registers, a vector of the
+        right side serves all rows, a pair of the left side all columns."""
+        at, together = emitter.at, self.product.together
+        sums, parts = VectorType(f32, [COLUMNS]), VectorType(bf16, [together * COLUMNS])
+        body = Block(arg_types=[index])
+        body.args[0].name_hint = "step"
+        with at.into(body):
+            at.index_values[step] = body.args[0]
+
+            def along(of: _Place, offset: int, stride: int) -> SSAValue:
+                terms = {**of.start.terms, **({step: stride} if stride else {})}
+                return at.index_value(Linear(terms, of.start.constant + offset))
+
+            rights = [
+                at.emit(
+                    vector.LoadOp(
+                        self.rhs.buffer.memory, [along(self.rhs, c * self.column.rhs, together * COLUMNS)], parts
+                    )
+                )
+                for c in range(self.columns)
+            ]
+            for r in range(self.rows):
+                start = along(self.lhs, r * self.row.lhs, together)
+                pair = at.emit(vector.LoadOp(self.lhs.buffer.memory, [start], VectorType(bf16, [together])))
+                word = at.emit(vector.BitcastOp(pair, VectorType(f32, [1])))
+                left = at.emit(vector.BitcastOp(at.emit(vector.BroadcastOp(word, sums)), parts))
+                for c, right in enumerate(rights):
+                    place = along(self.acc, r * self.row.acc + c * self.column.acc, 0)
+                    kept = at.emit(vector.LoadOp(self.acc.buffer.memory, [place], sums))
+                    total = at.emit(DotOp(Instruction.BF16, kept, left, right))
+                    at.insert(vector.StoreOp(total, self.acc.buffer.memory, [place]))
+            at.insert(scf.YieldOp())
+        at.insert(scf.ForOp(at.constant(0), at.constant(self.steps), at.constant(1), [], body))
 
     def emit(self, emitter: TileEmitter, step: AffineExpr) -> None:
         """Append it, with `step` for the loop over the sums: tiles of sums come first, then those of the left side, and
@@ -216,7 +260,7 @@ class _Tiling:
                 for r in range(count):
                     at.insert(TileDotOp(self.product.kind, r * self.columns + c, lefts[r], right))
             at.insert(scf.YieldOp())
-        at.insert(scf.ForOp(at.constant(0), at.constant(self.depth), at.constant(1), [], body))
+        at.insert(scf.ForOp(at.constant(0), at.constant(self.steps // STEPS), at.constant(1), [], body))
         for (r, _, tile), start in zip(sums, places, strict=True):
             at.insert(TileStoreOp(tile, self.acc.buffer.memory, start, heights[r], self.row.acc))
         at.insert(TileReleaseOp())

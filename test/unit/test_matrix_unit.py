@@ -14,6 +14,7 @@ from weft.dialects.support import matrix_unit
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.vector_unit import VectorUnit
 from weft.dialects.tir.core import PrimFuncOp
+from weft.lowering import phases
 from weft.lowering.machine.target import Target
 from weft.tir import Interpreter, from_source
 from weft.transforms.infra.remarks import collect
@@ -21,6 +22,7 @@ from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import schedule_by_rules
 
 WITH_AMX = "llvm -mcpu=sapphirerapids -mtriple=x86_64-unknown-linux-gnu"
+WITH_PAIRS = "llvm -mcpu=znver4 -mtriple=x86_64-unknown-linux-gnu"
 HAS_TILES = bool(Target("llvm").vector_unit().matrix)
 on_tiles = pytest.mark.skipif(not HAS_TILES, reason="this processor has no tiles, or the system keeps them")
 
@@ -46,6 +48,8 @@ def bfloats(*shape: int, seed: int) -> np.ndarray:
     (f"{WITH_AMX} -mattr=-amx-bf16", ("int8",)),
     (f"{WITH_AMX} -mattr=-amx-tile", ()),
     ("llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu", ()),
+    ("llvm -mcpu=cooperlake -mtriple=x86_64-unknown-linux-gnu", ()),
+    (WITH_PAIRS, ("bf16_pairs",)),
     ("llvm -mcpu=cortex-a76 -mtriple=aarch64-unknown-linux-gnu", ()),
 ])  # fmt: skip
 def test_targets_say_what_their_matrix_unit_multiplies(text: str, matrix: tuple[str, ...]) -> None:
@@ -54,7 +58,7 @@ def test_targets_say_what_their_matrix_unit_multiplies(text: str, matrix: tuple[
 
 def test_a_matrix_unit_that_there_is_not_is_refused() -> None:
     assert VectorUnit().with_matrix(("bf16",)).matrix == ("bf16",)
-    with pytest.raises(ValueError, match="no matrix unit multiplies 'f64'; known: int8, bf16"):
+    with pytest.raises(ValueError, match="no matrix unit multiplies 'f64'; known: int8, bf16, bf16_pairs"):
         VectorUnit().with_matrix(("f64",))
 
 
@@ -77,6 +81,24 @@ def test_products_of_bf16_are_summed_in_f32_on_tiles() -> None:
     given = np.asarray(run(x)).astype(np.float64)
     # Two roundings: of the product, of the sum.
     np.testing.assert_allclose(given, exact, rtol=2 * 2**-8, atol=4 * 2**-8)
+
+
+@pytest.mark.skipif("avx512bf16" not in Target("llvm").platform().features, reason="this processor has no vdpbf16ps")
+@pytest.mark.parametrize(("rows", "depth", "units"), [(13, 30, 48), (1, 64, 16)])
+def test_products_of_bf16_are_summed_in_pairs(
+    rows: int, depth: int, units: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(phases, "_matrix", lambda _: ("bf16_pairs",))  # as if it were worth while on this one
+    x, w, b = bfloats(rows, depth, seed=0), bfloats(units, depth, seed=1), bfloats(units, seed=2)
+    run = weft.compile(of_bfloats(rows, depth, units), params={"w": w, "b": b}, target="llvm", threads=1)
+    assert 'rt.dot "bf16"' in run.ir["loops"] and "arith.extf" not in run.ir["loops"]
+    exact = x.astype(np.float64) @ w.T.astype(np.float64) + b.astype(np.float64)
+    np.testing.assert_allclose(np.asarray(run(x)).astype(np.float64), exact, rtol=2 * 2**-8, atol=4 * 2**-8)
+
+
+def test_a_processor_that_is_quick_with_pairs_gets_them() -> None:
+    text = lowered(of_bfloats(24, 64, 32), {"w": bfloats(32, 64, seed=1)}, WITH_PAIRS).asm
+    assert text.count("vdpbf16ps") >= 24  # a tile of 12 rows by two vectors
 
 
 def lowered(module: ModuleOp, params: dict[str, np.ndarray], target: str = WITH_AMX) -> weft.Executable:
@@ -145,7 +167,7 @@ def test_a_nest_for_a_matrix_unit_that_the_target_has_not_runs_as_loops() -> Non
     c = np.zeros((32, 48), np.int32)
     with collect() as remarks:
         weft.build(func, target="llvm -mattr=-amx-tile,-amx-int8,-amx-bf16" if HAS_TILES else "llvm")(x, w, c)
-    assert any("not computed by a matrix unit: the target has no matrix unit for int8" in str(each) for each in remarks)
+    assert any("not computed by a matrix unit: the target has no matrix unit for s8s8" in str(each) for each in remarks)
     np.testing.assert_array_equal(c, x.astype(np.int32) @ w.transpose(0, 2, 1, 3).reshape(48, 64).T.astype(np.int32))
 
 

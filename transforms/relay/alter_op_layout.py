@@ -52,9 +52,9 @@ from .layout_assignment import assign_blocks, joins_only
 @dataclass(frozen=True)
 class AlterOpLayoutPass(FunctionPass):
     """Options: `vector-bytes` is the width of the target's vectors (64 for AVX-512, 32 for AVX2); without it, the
-    module's `weft.target` says it. `dot` (`vnni`, `dotprod`) names its dot products of bytes, `matrix` (`int8`, `bf16`)
-    what its matrix unit multiplies. `winograd` is the extent of the largest tiles that convolutions may be computed in
-    by minimal filtering: 4, 2, or 0 for none."""
+    module's `weft.target` says it. `dot` (`vnni`, `dotprod`) names its dot products of bytes, `matrix` (`int8`,
+    `bf16`, `bf16_pairs`) what it adds up products of by tiles and in pairs. `winograd` is the extent of the largest
+    tiles that convolutions may be computed in by minimal filtering: 4, 2, or 0 for none."""
 
     name = NAME
     opt_level: ClassVar[int] = 3

@@ -40,7 +40,7 @@ from .rules.auto_inline import inline_all, is_placed
 from .rules.cases import schedule_cases
 from .rules.dot_products import use_dot_products
 from .rules.product_rows import schedule_product_rows
-from .rules.register_tile import is_for_matrix_unit, tile_reduction
+from .rules.register_tile import tile_reduction, way_for
 from .rules.registers import VectorRegisters
 from .rules.rows import schedule_rows
 from .rules.spatial import schedule_alone
@@ -53,9 +53,9 @@ class ScheduleRulesPass(PrimFuncPass):
     """Choose loop order, tiles, vectors and threads for every `tir.prim_func`.
 
     `vector-bytes` and `vector-registers` describe the target's vector registers, `dot` (`vnni`, `dotprod`) its dot
-    products of bytes, `matrix` (`int8`, `bf16`) what its matrix unit multiplies; without them, the module's
-    `weft.target` does. `record-to` names a folder that gets a file for each function, with what was done to it as a
-    `schedule.sequence`, which `apply-schedule{record=...}` does again.
+    products of bytes, `matrix` (`int8`, `bf16`, `bf16_pairs`) what it adds up products of by tiles and in pairs;
+    without them, the module's `weft.target` does. `record-to` names a folder that gets a file for each function, with
+    what was done to it as a `schedule.sequence`, which `apply-schedule{record=...}` does again.
     """
 
     name = "schedule-rules"
@@ -105,9 +105,9 @@ def schedule_by_rules(
             return
     inline_all(func)
     blocks = blocks_under(func)
-    on_tiles = [block for block in blocks if is_for_matrix_unit(block, matrix)]
+    ways = {block: way for block in blocks if (way := way_for(block, matrix)) is not None}
     for block in blocks:
-        if block not in on_tiles:
+        if block not in ways:
             use_dot_products(block, dot)
     blocks = blocks_under(func)
     if schedule_product_rows(blocks, registers):
@@ -115,7 +115,7 @@ def schedule_by_rules(
     schedule_cases(blocks)
     tiled = False
     for block in blocks:
-        if block.is_reduction and block.parent is not None and tile_reduction(block, registers, block in on_tiles):
+        if block.is_reduction and block.parent is not None and tile_reduction(block, registers, ways.get(block)):
             tiled = True
     rest = [block for block in blocks_under(func) if not _is_scheduled(block)]
     if not tiled and schedule_rows(rest):

@@ -198,3 +198,11 @@ func.func @a_configuration_of_another_size(%c: memref<32xi8>) {
   rt.tile_config %c : memref<32xi8>
   func.return
 }
+
+// -----
+
+func.func @pairs_of_bytes(%acc: vector<16xf32>, %a: vector<64xi8>) {
+  // expected-error @+1 {{makes 4 or 8 or 16 sums of two products of bf16 each}}
+  %0 = rt.dot "bf16" %acc, %a, %a : vector<16xf32>, vector<64xi8>
+  func.return
+}

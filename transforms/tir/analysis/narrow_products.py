@@ -45,10 +45,10 @@ class NarrowProduct:
         """Elements of a side in 32 bits."""
         return 4 // byte_width(memref_of(self.lhs.memref).element_type)
 
-    @property
-    def needs(self) -> str:
-        """What a matrix unit that does it multiplies."""
-        return "bf16" if self.kind == TileProduct.BF16 else "int8"
+    def way(self, matrix: Collection[str]) -> str | None:
+        """By which of the target's `matrix` it is added up, tiles before lanes."""
+        ways = ("bf16", "bf16_pairs") if self.kind == TileProduct.BF16 else ("int8",)
+        return next((way for way in ways if way in matrix), None)
 
     def swapped(self) -> NarrowProduct:
         """The same with the sides exchanged."""
@@ -95,19 +95,26 @@ def _side(op: object) -> tuple[memref.LoadOp, str] | None:
     return load, "s8" if isinstance(op, arith.ExtSIOp) else "u8"
 
 
-def is_of_tiles(block: BlockOp, matrix: Collection[str]) -> bool:
-    """Whether a matrix unit that multiplies `matrix` can compute a block that has not been scheduled: whole tiles of
-    columns and of steps, and both sides lie as tiles are read."""
+def way_of(block: BlockOp, matrix: Collection[str]) -> str | None:
+    """By which of the target's `matrix` a block can be computed that has not been scheduled; `None` where by none.
+
+    It has whole tiles of columns and, on tiles, of steps, and both sides lie as they are read.
+    """
     product = narrow_product(block)
-    if product is None or product.needs not in matrix or block.init is None or block.conditions:
-        return False
+    way = None if product is None else product.way(matrix)
+    if product is None or way is None or block.init is None or block.conditions:
+        return None
+    return way if _lies_so(block, product, 1 if way == "bf16_pairs" else STEPS) else None
+
+
+def _lies_so(block: BlockOp, product: NarrowProduct, multiple: int) -> bool:
     rank = len(memref_of(written_buffer(block)).get_shape())
     sizes = [size if isinstance(size, int) else 0 for size in block.sizes]
     if rank < 2 or 0 in sizes or any(kind != IterKind.SPATIAL for kind in block.kinds[:rank]):
         return False
     column, together = rank - 1, product.together
     steps = [number for number in range(rank, len(sizes)) if sizes[number] > 1]
-    if len(steps) != 2 or sizes[column] % COLUMNS or sizes[steps[0]] % STEPS or sizes[steps[1]] != together:
+    if len(steps) != 2 or sizes[column] % COLUMNS or sizes[steps[0]] % multiple or sizes[steps[1]] != together:
         return False
     found = {flat.op: _over_lanes(block, column, flat.position) for flat in flat_accesses(block)}
     dims = [AffineExpr.dimension(number) for number in range(len(sizes) + 2)]
@@ -119,7 +126,7 @@ def is_of_tiles(block: BlockOp, matrix: Collection[str]) -> bool:
         return (
             [lhs.step(dim) for dim in (part, step, lane, outer)] == [1, together, 0, 0]
             and [rhs.step(dim) for dim in (part, lane, step, row)] == [1, together, together * COLUMNS, 0]
-            and (lhs.step(row) or 0) * (4 // together) >= ROW_BYTES
+            and (multiple == 1 or (lhs.step(row) or 0) * (4 // together) >= ROW_BYTES)
             and rhs.step(outer) is not None
         )
 

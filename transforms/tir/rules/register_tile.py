@@ -32,7 +32,7 @@ from ....dialects.tir.core import (
     memref_of,
 )
 from ..analysis.deciding import deciding_iterators
-from ..analysis.narrow_products import COLUMNS, is_of_tiles
+from ..analysis.narrow_products import COLUMNS, way_of
 from ..analysis.producers import consumers, written_buffer
 from ..analysis.strides import follow_each_other, strides
 from ..scheduling.recorded import (
@@ -64,19 +64,23 @@ MIN_PARALLEL_WORK = 16384
 MIN_TILE_ROWS, MAX_TILE_ROWS = 16, 32
 """Rows from which on a matrix unit pays, and those that two of its tiles have."""
 
+PAIRS, MAX_VECTOR_ROWS = "bf16_pairs", 12
+"""Products of bf16 in lanes, and the rows of a tile of them, two vectors each."""
 
-def tile_reduction(block: BlockOp, registers: VectorRegisters, on_tiles: bool = False) -> bool:
+
+def tile_reduction(block: BlockOp, registers: VectorRegisters, way: str | None = None) -> bool:
     """Tile `block` and what follows it; says whether it could.
 
     It can where each input moves by a constant step along the last dimension that the block writes (best by none or
-    one), and where at most one block reads the result, element by element. One that a matrix unit is to compute
-    (`is_for_matrix_unit`) gets tiles of its registers.
+    one), and where at most one block reads the result, element by element. One that narrow products are added up
+    for in some `way` (`way_for`) gets tiles for that.
     """
     if not _can_be_tiled(block):
         return False
     epilogue = next(iter(_epilogues(block)), None)
-    if on_tiles:
-        use_tiles(_apply(block, epilogue or cache_write(block, Scope.LOCAL), matrix_tile(block), unrolls=False)[0])
+    if way is not None:
+        tile, unrolls = matrix_tile(block, way), way == PAIRS
+        use_tiles(_apply(block, epilogue or cache_write(block, Scope.LOCAL), tile, unrolls)[0])
         return True
     tiles = propose_tiles(block, registers)
     if tiles is None:
@@ -92,12 +96,13 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters, on_tiles: bool = 
     return True
 
 
-def is_for_matrix_unit(block: BlockOp, matrix: Collection[str]) -> bool:
-    """Whether `tile_reduction` gives a block to a matrix unit that multiplies `matrix`."""
-    if not matrix or not _can_be_tiled(block) or not is_of_tiles(block, matrix):
-        return False
+def way_for(block: BlockOp, matrix: Collection[str]) -> str | None:
+    """By which of the target's `matrix` `tile_reduction` has a block computed; `None` where by none."""
+    if not matrix or not _can_be_tiled(block) or (way := way_of(block, matrix)) is None:
+        return None
     rows = block.sizes[len(shape_of(written_buffer(block))) - 2]
-    return isinstance(rows, int) and rows >= MIN_TILE_ROWS and is_chosen("matrix-unit", block)
+    fits = isinstance(rows, int) and (way == PAIRS or rows >= MIN_TILE_ROWS)
+    return way if fits and is_chosen("matrix-unit", block) else None
 
 
 def _can_be_tiled(block: BlockOp) -> bool:
@@ -116,14 +121,16 @@ def _epilogues(block: BlockOp) -> list[BlockOp]:
     return [] if all(_is_elsewhere(reader) for reader in readers) else readers
 
 
-def matrix_tile(block: BlockOp) -> Tile:
-    """Two by two tiles of a matrix unit: 32 rows, or fewer that divide them, and 32 columns, if there are so many."""
+def matrix_tile(block: BlockOp, way: str) -> Tile:
+    """Two by two tiles of a matrix unit: 32 rows, or fewer that divide them, and 32 columns, if there are so many; of
+    vectors, as many rows as leave registers for what is read."""
     column = len(shape_of(written_buffer(block))) - 1
     rows, columns = block.sizes[column - 1 : column + 1]
     assert isinstance(rows, int) and isinstance(columns, int)
-    fitting = [size for size in range(MAX_TILE_ROWS, MAX_TILE_ROWS // 2, -1) if rows % size == 0]
-    size = fitting[0] if fitting else min(rows, MAX_TILE_ROWS)
-    return Tile(column, COLUMNS, column - 1, size, column, 2 if columns > COLUMNS else 1)
+    most = MAX_VECTOR_ROWS if way == PAIRS else MAX_TILE_ROWS
+    fitting = [size for size in range(most, most // 2, -1) if rows % size == 0]
+    size = fitting[0] if fitting else min(rows, most)
+    return Tile(column, COLUMNS, column - 1 if rows > 1 else None, size, column, 2 if columns > COLUMNS else 1)
 
 
 def _is_elsewhere(block: BlockOp) -> bool:

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 MIN_ROWS_TO_PACK = 16
 """Rows for which a weight that is no constant is put in order for them."""
 
-MIN_TILE_ROWS, TILE_COLUMNS, TILE_STEPS = 16, 16, {"int8": 64, "bf16": 32}
-"""Rows that keep a matrix unit busy; its tiles' columns; and the steps that it takes at once."""
+MIN_TILE_ROWS, TILE_COLUMNS, TILE_STEPS = 16, 16, {"int8": 64, "bf16": 32, "bf16_pairs": 2}
+"""Rows that keep a matrix unit busy; its tiles' columns; and the steps that it, or a lane, takes at once."""
 
 
 class _Product(RelayOp, ABC):
@@ -183,12 +183,13 @@ class _MatrixProduct(_Product, ABC):
         if as_rows:
             data = blocks.insert(ReshapeOp(data, newshape=[-1, summed]), self)
         layout, source, weight = f"NK{lanes}n", "NK" if transpose_weight else "KN", self.weight
-        if self.is_of_bfloats() and self.has_whole_tiles(blocks, "bf16"):
+        way = next((way for way in ("bf16", "bf16_pairs") if self.has_whole_tiles(blocks, way)), None)
+        if way is not None and self.is_of_bfloats():
             from .byte_products import filled_up
 
             layout = f"{layout}2k"
             data, weight = (
-                filled_up(x, axis, TILE_STEPS["bf16"], lambda new: blocks.insert(new, self))
+                filled_up(x, axis, TILE_STEPS[way], lambda new: blocks.insert(new, self))
                 for x, axis in ((data, 1), (weight, source.index("K")))
             )
         packed = blocks.insert(LayoutTransformOp(weight, src_layout=source, dst_layout=layout), self)
@@ -210,7 +211,8 @@ class _MatrixProduct(_Product, ABC):
         shape, columns = shape_of(self.data), shape_of(self.result)[-1]
         if what not in blocks.matrix or DYNAMIC in (*shape, columns) or self.transposed()[0]:
             return False
-        if prod(shape[:-1]) < MIN_TILE_ROWS or blocks.lanes != TILE_COLUMNS or columns % TILE_COLUMNS:
+        few = prod(shape[:-1]) < MIN_TILE_ROWS and what != "bf16_pairs"
+        if few or blocks.lanes != TILE_COLUMNS or columns % TILE_COLUMNS:
             return False
         return 2 * (-shape[-1] % TILE_STEPS[what]) <= shape[-1]
 
