@@ -98,6 +98,7 @@ from .flat_buffers import FlatBuffer, alignments_of, flat_type, flatten_type, pl
 from .in_place import MAY_ALIAS, pairs_in_place
 from .index_values import IndexBuilder
 from .loop_emission import LoopEmitter
+from .tile_products import share_configuration
 
 index = IndexType()
 
@@ -291,6 +292,7 @@ def _lower_nest(
     else:
         emitter.statement(nest)
     at.insert(func.ReturnOp())
+    share_configuration(block)
     return function
 
 

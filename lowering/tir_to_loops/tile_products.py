@@ -22,11 +22,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import scf, vector
-from xdsl.dialects.builtin import IndexType, MemRefType, VectorType, bf16, f32, i8
+from xdsl.dialects import arith, func, memref, scf, vector
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType, VectorType, bf16, f32, i8
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...dialects.rt.calls import CallOp, CallPackedOp
 from ...dialects.rt.constants import ConstantOp
 from ...dialects.rt.dots import DotOp, Instruction
 from ...dialects.rt.tiles import (
@@ -38,12 +39,14 @@ from ...dialects.rt.tiles import (
     TileLoadOp,
     TileReleaseOp,
     TileStoreOp,
+    TileZeroOp,
     config_of,
 )
 from ...dialects.support.dense import dense_of
 from ...dialects.tir.affine import Linear, expr_range
-from ...dialects.tir.core import BlockOp, ForOp
+from ...dialects.tir.core import BlockOp, ForOp, IterKind
 from ...transforms.tir.analysis.narrow_products import COLUMNS, STEPS, NarrowProduct, narrow_product
+from ...transforms.tir.analysis.producers import stores_of
 from .accesses import AccessEmitter
 from .flat_buffers import FlatBuffer
 
@@ -80,8 +83,10 @@ class TileEmitter:
     def emit(self, nest: ForOp) -> str | None:
         """Append what `nest` computes; where it cannot be done with tiles, say why, and append nothing."""
         loops, block = _perfect_nest(nest)
-        if block is None or block.init is not None:
-            return "it is no nest around one block without init"
+        if block is None:
+            return "it is no nest around one block"
+        if block.init is not None and not (_begins_with_zeros(block) and _has_all_steps(block, loops)):
+            return "the sums begin with something other than 0, or in a loop outside"
         product = narrow_product(block)
         if product is None:
             return "its block adds up no product of narrow numbers"
@@ -95,11 +100,11 @@ class TileEmitter:
                 return "the block has a condition"
         for each in (product, product.swapped()):
             tiling = self._tiling(loops, block, each)
-            if tiling is not None and way == "bf16_pairs":
+            if tiling is not None and way == "bf16_pairs" and block.init is None:
                 tiling.emit_lanes(self, self.at.dim(nest.var))
                 return None
             if tiling is not None and tiling.fits_tiles:
-                tiling.emit(self, self.at.dim(nest.var))
+                tiling.emit(self, self.at.dim(nest.var), block.init is not None)
                 return None
         return "the accesses are not those of tiles"
 
@@ -123,6 +128,26 @@ class TileEmitter:
         return _Tiling.of(product, places, walks)
 
 
+def share_configuration(block: Block) -> None:
+    """Take the tiles once for all of a function, where all that it does with them is of one configuration, and nothing
+    is called that might use them too: to take them costs as much as a hundred multiply-adds of vectors."""
+    ops = list(block.walk())
+    taken = [op for op in ops if isinstance(op, TileConfigOp)]
+    if not taken or any(isinstance(op, CallOp | CallPackedOp | func.CallOp) for op in ops):
+        return
+    tables = [op.config.owner for op in taken]
+    values = {table.value for table in tables if isinstance(table, ConstantOp)}
+    if len(values) > 1 or block.first_op is None or block.last_op is None:
+        return
+    for op in (*(op for op in ops if isinstance(op, TileConfigOp | TileReleaseOp)), *dict.fromkeys(tables)):
+        assert isinstance(op, Operation)
+        op.detach()
+        op.erase(safe_erase=False)
+    config = ConstantOp(values.pop(), MemRefType(i8, [CONFIG_BYTES]))
+    block.insert_ops_before([config, TileConfigOp(config.result)], block.first_op)
+    block.insert_op_before(TileReleaseOp(), block.last_op)
+
+
 def _perfect_nest(nest: ForOp) -> tuple[list[ForOp], BlockOp | None]:
     """The loops of a nest, outermost first, and the one block that is in them."""
     loops: list[ForOp] = []
@@ -134,6 +159,35 @@ def _perfect_nest(nest: ForOp) -> tuple[list[ForOp], BlockOp | None]:
             return loops, None
         op = ops[0]
     return loops, op if isinstance(op, BlockOp) else None
+
+
+def _begins_with_zeros(block: BlockOp) -> bool:
+    """Whether a block's `init` stores zeros where its body adds up, and does nothing else."""
+    assert block.init is not None
+    stores = [op for op in block.init.block.ops if isinstance(op, memref.StoreOp)]
+    others = [op for op in block.init.block.ops if not isinstance(op, memref.StoreOp | arith.ConstantOp)]
+    if len(stores) != 1 or others:
+        return False
+    (store,) = stores
+    value = store.value.owner
+    number = value.value if isinstance(value, arith.ConstantOp) else None
+    is_zero = isinstance(number, IntegerAttr | FloatAttr) and number.value.data == 0
+    (adds,) = stores_of(block)
+    begun = {iterator: number for number, iterator in enumerate(block.init.block.args)}
+    added = {iterator: number for number, iterator in enumerate(block.body.block.args)}
+    places = [[begun.get(i, i) for i in store.indices], [added.get(i, i) for i in adds.indices]]  # pyright: ignore
+    return is_zero and places[0] == places[1]
+
+
+def _has_all_steps(block: BlockOp, loops: Sequence[ForOp]) -> bool:
+    """Whether all loops that a block reduces along are among `loops`."""
+    inside = {loop.var for loop in loops}
+    return all(
+        block.loop_vars[dim] in inside
+        for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True)
+        if kind == IterKind.REDUCE
+        for dim in binding.used_dims()
+    )
 
 
 @dataclass(frozen=True)
@@ -221,9 +275,9 @@ class _Tiling:
             at.insert(scf.YieldOp())
         at.insert(scf.ForOp(at.constant(0), at.constant(self.steps), at.constant(1), [], body))
 
-    def emit(self, emitter: TileEmitter, step: AffineExpr) -> None:
-        """Append it, with `step` for the loop over the sums: tiles of sums come first, then those of the left side, and
-        of the right side, if there are so many left."""
+    def emit(self, emitter: TileEmitter, step: AffineExpr, from_zero: bool) -> None:
+        """Append it, beginning with zeros or with what is there, with `step` for the loop over the sums. Tiles of sums
+        come first, then those of the left side, and of the right side, if there are so many left."""
         import numpy as np
 
         at = emitter.at
@@ -242,7 +296,8 @@ class _Tiling:
 
         places = [place(self.acc, r * ROWS * self.row.acc + c * self.column.acc) for r, c, _ in sums]
         for (r, _, tile), start in zip(sums, places, strict=True):
-            at.insert(TileLoadOp(tile, self.acc.buffer.memory, start, heights[r], self.row.acc))
+            kept = TileLoadOp(tile, self.acc.buffer.memory, start, heights[r], self.row.acc)
+            at.insert(TileZeroOp(tile) if from_zero else kept)
         body = Block(arg_types=[index])
         body.args[0].name_hint = "step"
         with at.into(body):

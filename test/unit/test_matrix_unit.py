@@ -16,6 +16,7 @@ from weft.dialects.support.vector_unit import VectorUnit
 from weft.dialects.tir.core import PrimFuncOp
 from weft.lowering import phases
 from weft.lowering.machine.target import Target
+from weft.lowering.tir_to_loops.convert_tir_to_loops import lower_prim_func
 from weft.tir import Interpreter, from_source
 from weft.transforms.infra.remarks import collect
 from weft.transforms.tir.rules.registers import VectorRegisters
@@ -23,6 +24,7 @@ from weft.transforms.tir.schedule_rules import schedule_by_rules
 
 WITH_AMX = "llvm -mcpu=sapphirerapids -mtriple=x86_64-unknown-linux-gnu"
 WITH_PAIRS = "llvm -mcpu=znver4 -mtriple=x86_64-unknown-linux-gnu"
+AMX = VectorUnit(64, 32, fma=True, masked=True, amx_int8=True, amx_bf16=True)
 HAS_TILES = bool(Target("llvm").vector_unit().matrix)
 on_tiles = pytest.mark.skipif(not HAS_TILES, reason="this processor has no tiles, or the system keeps them")
 
@@ -123,12 +125,16 @@ def test_products_that_do_not_fill_tiles_are_summed_in_vectors(rows: str, units:
     assert "rt.tile" not in loops and 'rt.dot "vnni"' in loops
 
 
-def product(rows: int, text: str = "T.cast(X[vi, vk * 4 + vkk], 'int32')") -> PrimFuncOp:
+def product(rows: int, text: str = "T.cast(X[vi, vk * 4 + vkk], 'int32')", columns: int = 48) -> PrimFuncOp:
     """Bytes multiplied as `contrib_dense_pack` keeps its weights."""
     found = from_source(f"""
 @T.prim_func
-def product(X: T.Buffer[({rows}, 64), "int8"], W: T.Buffer[(3, 16, 16, 4), "int8"], C: T.Buffer[({rows}, 48), "int32"]):
-    for i, j, k, kk in T.grid({rows}, 48, 16, 4):
+def product(
+    X: T.Buffer[({rows}, 64), "int8"],
+    W: T.Buffer[({columns // 16}, 16, 16, 4), "int8"],
+    C: T.Buffer[({rows}, {columns}), "int32"],
+):
+    for i, j, k, kk in T.grid({rows}, {columns}, 16, 4):
         with T.block("sum"):
             vi, vj, vk, vkk = T.axis.remap("SSRR", [i, j, k, kk])
             with T.init():
@@ -172,6 +178,32 @@ def test_a_nest_for_a_matrix_unit_that_the_target_has_not_runs_as_loops() -> Non
         weft.build(func, target="llvm -mattr=-amx-tile,-amx-int8,-amx-bf16" if HAS_TILES else "llvm")(x, w, c)
     assert any("not computed by a matrix unit: the target has no matrix unit for s8s8" in str(each) for each in remarks)
     np.testing.assert_array_equal(c, x.astype(np.int32) @ w.transpose(0, 2, 1, 3).reshape(48, 64).T.astype(np.int32))
+
+
+def test_tiles_are_taken_once_for_a_nest() -> None:
+    loops = lowered(dense("ui8", "i8", "64", 64, 64), {}).ir["loops"]
+    nest = loops[loops.index("dense_pack.nest_0(") : loops.index("func.return", loops.index("rt.tile_release"))]
+    assert nest.count("rt.tile_config") == nest.count("rt.tile_release") == 1 and nest.count("rt.tile_zero") == 4
+    assert nest.index("rt.tile_config") < nest.index("scf.for") and "rt.tile_load 0" not in nest
+
+
+def test_sums_that_begin_with_something_else_run_as_loops() -> None:
+    func = product(32, columns=32)
+    schedule_by_rules(func, VectorRegisters(32, 64), None, ("int8",))
+    text = str(func)
+    assert "arith.constant 0 : i32" in text
+    with collect() as remarks:
+        lower_prim_func(only_function(text.replace("arith.constant 0 : i32", "arith.constant 1 : i32")), AMX)
+    assert any("the sums begin with something other than 0" in str(each) for each in remarks)
+    with collect() as remarks:
+        functions = lower_prim_func(func, AMX)
+    assert not remarks and "rt.tile_zero" in str(functions[0])
+
+
+def only_function(text: str) -> PrimFuncOp:
+    func = parse(text).body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    return func
 
 
 def test_a_tile_that_reaches_over_the_end_of_memory_is_refused() -> None:

@@ -79,8 +79,8 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters, way: str | None =
         return False
     epilogue = next(iter(_epilogues(block)), None)
     if way is not None:
-        tile, unrolls = matrix_tile(block, way), way == PAIRS
-        use_tiles(_apply(block, epilogue or cache_write(block, Scope.LOCAL), tile, unrolls)[0])
+        tile, in_vectors = matrix_tile(block, way), way == PAIRS
+        use_tiles(_apply(block, epilogue or cache_write(block, Scope.LOCAL), tile, in_vectors)[0])
         return True
     tiles = propose_tiles(block, registers)
     if tiles is None:
@@ -200,9 +200,9 @@ def _decide(block: BlockOp, position: int) -> bool:
     return not deciding_iterators(block).isdisjoint(block.iters[position : position + 2])
 
 
-def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile, unrolls: bool = True) -> list[ForOp]:
-    """Tile a block and what follows it; return the loops over its sums. The loops within a tile of vector registers are
-    unrolled, so that it can stay there."""
+def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile, in_vectors: bool = True) -> list[ForOp]:
+    """Tile a block and what follows it; return the loops over its sums. Within a tile of vector registers loops are
+    unrolled, so that it can stay there, and sums begin in loops of their own."""
     work = 1
     for extent in block.likely_extents:
         work *= extent
@@ -280,7 +280,7 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile, unrolls: bool = True) 
     # Kinds last: what is moved into loops that run at the same time has to be tried on a copy.
     if parallel is not None:
         set_kind(parallel, ForKind.PARALLEL)
-    for loop in inner[:-1] if unrolls else ():
+    for loop in inner[:-1] if in_vectors else ():
         set_kind(loop, ForKind.UNROLLED)
     set_kind(inner[-1], ForKind.VECTORIZED)
     spatial, reduce = split_loops(block)
@@ -292,10 +292,10 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile, unrolls: bool = True) 
     sums = order_sums(block, reduce, vectors_of(spatial))
     reorder(*sums, *spatial)
     unroll_steps(sums, reduce)
-    for loop in spatial[:-1] if unrolls else ():
+    for loop in spatial[:-1] if in_vectors else ():
         set_kind(loop, ForKind.UNROLLED)
     set_kind(spatial[-1], ForKind.VECTORIZED)
-    if sums:
+    if sums and in_vectors:
         decompose_reduction(block, sums[0])
     return sums
 
