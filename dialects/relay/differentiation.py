@@ -9,14 +9,15 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, TupleType, i32
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..support.diagnostics import Diagnostic
 from ..support.dtypes import numpy_dtype
 from . import Relay
 from .base import RelayOp, Tensor, Value, broadcast_shapes, is_static, leaf_types
-from .core import ConstantOp, TupleGetOp, TupleOp
+from .control import IfOp
+from .core import CallOp, ConstantOp, TupleGetOp, TupleOp, YieldOp
 from .gradient import Gradient, Maker, Term, Terms
 from .interpreter import free_values
 
@@ -267,15 +268,25 @@ def operations_between(stops: set[SSAValue], values: Sequence[SSAValue]) -> list
             order[op] = None
         else:
             stack.append((value, True))
-            stack.extend((operand, False) for operand in reversed(op.operands))
+            needed = [*op.operands, *(free_values(op) if op.regions else ())]
+            stack.extend((operand, False) for operand in reversed(needed))
     return list(order)
 
 
+Calls: TypeAlias = Callable[[CallOp, Sequence["Term | None"], Emit], "Sequence[Term]"]
+"""What gives the gradients by the differentiable tensors among the arguments of a call, from those by all tensors that
+it gives."""
+
+
 def backpropagate(
-    ops: Sequence[Operation], seeds: Iterable[tuple[Leaf, Term]], emit: Emit, sources: Iterable[SSAValue]
+    ops: Sequence[Operation],
+    seeds: Iterable[tuple[Leaf, Term]],
+    emit: Emit,
+    sources: Iterable[SSAValue],
+    calls: Calls | None = None,
 ) -> dict[Leaf, Term]:
     """The gradients by all tensors that `ops`, of one block and in its order, compute from `sources`, for those that
-    `seeds` gives; tensors that nothing depends on are missing.
+    `seeds` gives; tensors that nothing depends on are missing. Calls of functions are asked of `calls`.
 
     Raises:
         Diagnostic: an operation on the way has no gradient.
@@ -317,13 +328,72 @@ def backpropagate(
                     for leaf, type, term in zip(leaves, types, _gradient(op, given, emit), strict=True):
                         if term is not None:
                             add(leaf, type, term)
+            case IfOp():
+                if given := {leaf: term for leaf, term in found.items() if leaf[0] in op.results}:
+                    seen = [value for value in free_values(op) if value in active]
+                    for (value, path), term in zip(*_branches(op, given, seen, emit, calls), strict=True):
+                        add((value, path), _field(value.type, path), term)
+            case CallOp() if calls is not None:
+                given = [found.get((result, path)) for result in op.results for path in leaf_paths(result.type)]
+                if any(grad is not None for grad in given):
+                    leaves = differentiable_leaves(op.arguments)
+                    for (value, path), term in zip(leaves, calls(op, given, emit), strict=True):
+                        add((value, path), _field(value.type, path), term)
             case _:
                 if any(key[0] in op.results for key in found):
                     raise Diagnostic.at(op, "has no gradient", hint=HINT)
     return found
 
 
-HINT = "the gradient goes back through operators and tuples, not through what control flow or fuse-ops made"
+def differentiable_leaves(values: Iterable[SSAValue]) -> list[Leaf]:
+    """The tensors of floats among values, tuples opened."""
+    paths = [(value, path) for value in values for path in leaf_paths(value.type)]
+    return [(value, path) for value, path in paths if is_differentiable(_field(value.type, path))]
+
+
+def _branches(
+    op: IfOp, given: Mapping[Leaf, Term], seen: Sequence[SSAValue], emit: Emit, calls: Calls | None
+) -> tuple[list[Leaf], list[Term]]:
+    """The gradients by what the branches see: another `if`, whose branches compute what the first one's do once more,
+    and go back through it."""
+    leaves = differentiable_leaves(seen)
+    blocks = [_backwards(op, region.block, given, leaves, calls) for region in (op.then_region, op.else_region)]
+    types = [_field(value.type, path) for value, path in leaves]
+    made = IfOp(op.condition, types, Region(blocks[0]), Region(blocks[1]))
+    made.location = op.location
+    emit(made)
+    return leaves, [Term(result, OpMaker(emit)) for result in made.res]
+
+
+def _backwards(
+    op: IfOp, branch: Block, given: Mapping[Leaf, Term], leaves: Sequence[Leaf], calls: Calls | None
+) -> Block:
+    """A branch that gives the gradients by `leaves`, from those by what `branch` gives."""
+    block, values = Block(), dict[SSAValue, SSAValue]()
+    forwards: list[Operation] = []
+    for inner in branch.ops:
+        if not isinstance(inner, YieldOp):
+            forwards.append(inner.clone(values))
+            values.update(zip(inner.results, forwards[-1].results, strict=True))
+    block.add_ops(forwards)
+
+    def emit(made: Operation) -> None:
+        block.add_op(made)
+
+    end = branch.last_op
+    assert isinstance(end, YieldOp)
+    seeds: list[tuple[Leaf, Term]] = []
+    for result, value in zip(op.res, end.operands, strict=True):
+        for path in leaf_paths(result.type):
+            if (term := given.get((result, path))) is not None:
+                seeds.append(((values.get(value, value), path), Term(term.value, OpMaker(emit))))
+    found = backpropagate(forwards, seeds, emit, {value for value, _ in leaves}, calls)
+    terms = [found.get(leaf) or taken(leaf, emit).zeros() for leaf in leaves]
+    block.add_op(YieldOp(*(term.value for term in terms)))
+    return block
+
+
+HINT = "the gradient goes back through operators, tuples, branches and calls, not through references or data types"
 
 
 def _gradient(op: RelayOp, given: Sequence[Term | None], emit: Emit) -> Terms:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ...dialects.relay.control import ApplyOp
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
@@ -23,7 +24,9 @@ def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "h
     """A function that gives `(result, (gradient by each parameter, ...))` of a function, or of an expression and its
     free variables. Functions that it calls are those of `mod`. Apply it again for second derivatives.
 
-    `mode` is TVM's, "first_order" or "higher_order"; both are one here, which does not go through control flow.
+    `mode` is TVM's, "first_order" or "higher_order"; both are one here. It goes through branches, and through function
+    values that are known where they are called; for functions that call themselves there is `FirstOrderGradient`, which
+    adds functions to a module.
 
     Raises:
         UsageError: there is no such mode.
@@ -31,6 +34,7 @@ def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "h
     """
     from ...transforms.relay.first_order_gradient import differentiate
     from ...transforms.relay.inline import InlinePass
+    from ...transforms.relay.partial_evaluate import PartialEvaluatePass
 
     if mode not in ("first_order", "higher_order"):
         raise UsageError(f"the mode is 'first_order' or 'higher_order', not '{mode}'")
@@ -39,6 +43,11 @@ def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "h
         others = [op.clone() for op in mod.ops if getattr(op, "sym_name", None) != function.sym_name]
         module = InlinePass()(ModuleOp([function, *others]), force=True)
         (function,) = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name == function.sym_name]
+        function.detach()
+    if any(isinstance(op, ApplyOp) for op in function.walk()):
+        (evaluated,) = PartialEvaluatePass()(ModuleOp([function])).ops
+        assert isinstance(evaluated, FuncOp)
+        function = evaluated
         function.detach()
     differentiate(function)
     return function

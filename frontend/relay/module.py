@@ -14,6 +14,8 @@ from ...transforms.relay.completion import complete_module
 from .expr import Expr, Function, GlobalVar, Operand, free_vars
 
 Name: TypeAlias = "GlobalVar | str"
+Functions: TypeAlias = "Mapping[GlobalVar, FuncOp | Expr] | Mapping[str, FuncOp | Expr] | Mapping[Name, FuncOp | Expr]"
+"""Functions, or what they give, by their names."""
 
 
 class IRModule(ModuleOp):
@@ -25,7 +27,7 @@ class IRModule(ModuleOp):
     Passes take any xDSL module and give one of the kind that they are given; `IRModule.of` makes one of another.
     """
 
-    def __init__(self, functions: Mapping[Name, FuncOp | Expr] | None = None):
+    def __init__(self, functions: Functions | None = None):
         super().__init__([])
         for name, function in (functions or {}).items():
             self._put(name, function)
@@ -33,7 +35,7 @@ class IRModule(ModuleOp):
 
     @staticmethod
     @checked
-    def from_expr(expr: FuncOp | ModuleOp | Operand, functions: Mapping[Name, FuncOp] | None = None) -> IRModule:
+    def from_expr(expr: FuncOp | ModuleOp | Operand, functions: Functions | None = None) -> IRModule:
         """A module whose `@main` is a function, or gives an expression and takes its free variables; with further
         functions by name.
 
@@ -44,7 +46,9 @@ class IRModule(ModuleOp):
         if isinstance(expr, ModuleOp):
             return IRModule.of(expr)
         main = expr if isinstance(expr, FuncOp) else Function(free_vars(expr), expr)
-        return IRModule({"main": main, **(functions or {})})
+        module = IRModule({"main": main})
+        module.update(functions or {})
+        return module
 
     @staticmethod
     def of(module: ModuleOp) -> IRModule:
@@ -98,7 +102,7 @@ class IRModule(ModuleOp):
         """The names of all functions."""
         return list(self.functions)
 
-    def update(self, other: ModuleOp | Mapping[Name, FuncOp]) -> None:
+    def update(self, other: ModuleOp | Functions) -> None:
         """Put copies of functions into the module, in the places of those that are called so."""
         others = IRModule.of(other).functions if isinstance(other, ModuleOp) else other
         for name, function in others.items():

@@ -12,8 +12,11 @@ its facet `gradient`. The result counts as the sum of all its floats. A function
 them as the first part. Gradients have the types of the arguments: what nothing depends on, integers among them, has
 zeros. To differentiate again, run the pass on its result.
 
-Calls are inlined first. Branches, function values, references and recursion on the way from an argument to the result
-are refused.
+Calls are inlined first. Through a branch goes another branch, which computes what the first one does once more.
+Functions that call themselves, and so are still called, get functions beside them, which give their gradients; a call
+of one is a call of the other on the way back. What a function computes is computed anew there, so a recursion of depth
+n takes n squared steps where the gradient needs what the deeper calls give. Function values, references and data types
+on the way from an argument to the result are refused.
 
 Counterpart of TVM's `FirstOrderGradient`; `weft.relay.transform.gradient` does it to one function.
 """
@@ -25,15 +28,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, TensorType, TupleType, UnknownLoc
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType, UnknownLoc
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
 from ...dialects.relay.base import leaf_types
-from ...dialects.relay.core import FuncOp, ReturnOp, TupleOp
+from ...dialects.relay.core import CallOp, FuncOp, ReturnOp, TupleOp
 from ...dialects.relay.differentiation import (
+    Calls,
     Emit,
     Leaf,
+    OpMaker,
     backpropagate,
+    differentiable_leaves,
     is_differentiable,
     leaf_paths,
     leaf_terms,
@@ -41,31 +48,123 @@ from ...dialects.relay.differentiation import (
 )
 from ...dialects.relay.gradient import Term
 from ...dialects.support.diagnostics import Diagnostic
-from ..infra import FunctionPass, report_changed
-from ..infra.walk import erase
-from .purity import is_pure
+from ..infra import ModulePass, report_changed
+from ..infra.passes import relay_functions
+from ..infra.walk import erase, walk
+from .purity import impure_functions, is_pure
 
 NAME = "first-order-gradient"
 
 
 @dataclass(frozen=True)
-class FirstOrderGradientPass(FunctionPass):
-    """No options."""
+class FirstOrderGradientPass(ModulePass):
+    """No options. Private functions that are called stay as they are."""
 
     name = NAME
     opt_level: ClassVar[int] = 0
     required: ClassVar[tuple[str, ...]] = ("infer-type", "inline")
     tvm_name: ClassVar[str | None] = "FirstOrderGradient"
 
-    def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        if func.is_primitive:
-            return
-        differentiate(func)
-        report_changed(True)
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = relay_functions(op, self.name)
+        called = {each.callee.string_value() for each in walk(op) if isinstance(each, CallOp)}
+        calls = CalledGradients(op)
+        for func in functions:
+            if func.sym_name.data not in called:
+                differentiate(func, calls)
+                report_changed(True)
+            elif func.sym_visibility is None:
+                raise Diagnostic.at(
+                    func,
+                    f"@{func.sym_name.data} is called for its result, so it cannot give its gradients too",
+                    hint="make it private, and call it from a function that is not",
+                )
 
 
-def differentiate(func: FuncOp) -> None:
-    """Let a function give its gradients too.
+class CalledGradients:
+    """Functions that give the gradients of those that are called; made where they are asked for, once each."""
+
+    def __init__(self, module: ModuleOp):
+        self._module = module
+        self._functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+        self._made: dict[str, str] = {}
+
+    def __call__(self, call: CallOp, given: Sequence[Term | None], emit: Emit) -> list[Term]:
+        """The gradients by the differentiable tensors among the arguments of a call."""
+        callee = self._functions.get(call.callee.string_value())
+        if callee is None or not all(map(_is_of_tensors, (*call.arguments, *call.res))):
+            raise Diagnostic.at(call, "has no gradient", hint="it takes or gives something else than tensors")
+        leaves = [(result, path) for result in call.res for path in leaf_paths(result.type)]
+        seeds = [
+            (taken(leaf, emit).zeros() if term is None else term).value
+            for leaf, term in zip(leaves, given, strict=True)
+            if leaf in differentiable_leaves(call.res)
+        ]
+        name = self._gradient_of(callee)
+        types = [taken(leaf, emit).value.type for leaf in differentiable_leaves(call.arguments)]
+        made = CallOp(name, [*call.arguments, *seeds], types)
+        made.location = call.location
+        emit(made)
+        return [Term(result, OpMaker(emit)) for result in made.res]
+
+    def _gradient_of(self, func: FuncOp) -> str:
+        """The name of the function that gives the gradients by a function's arguments, from its arguments and from the
+        gradients by what it gives."""
+        name = func.sym_name.data
+        if name not in self._made:
+            taken_names = {*self._functions, *self._made.values()}
+            made = f"{name}_gradient"
+            while made in taken_names:
+                made += "_"
+            self._made[name] = made  # before its body is: the function may call itself
+            self._module.body.block.add_op(self._backwards(func, made))
+        return self._made[name]
+
+    def _backwards(self, func: FuncOp, name: str) -> FuncOp:
+        copy = func.clone()
+        block, end = copy.body.block, copy.return_op
+        parameters = list(block.args)
+        forwards = [op for op in block.ops if op is not end]
+
+        def emit(op: Operation) -> None:
+            block.insert_op_before(op, end)
+
+        results = differentiable_leaves(end.arguments)
+        types = [_type_of(leaf) for leaf in results]
+        grads = [Term(block.insert_arg(type, len(block.args)), OpMaker(emit)) for type in types]
+        found = backpropagate(forwards, list(zip(results, grads, strict=True)), emit, parameters, self)
+        leaves = differentiable_leaves(parameters)
+        terms = [found.get(leaf) or taken(leaf, emit).zeros() for leaf in leaves]
+        replaced = ReturnOp(*(term.value for term in terms))
+        replaced.location = end.location
+        erase(end)
+        block.add_op(replaced)
+        impure = impure_functions(self._module)
+        for op in reversed(forwards):
+            unused = all(result.first_use is None for result in op.results)
+            if unused and all(is_pure(inner, impure) or _is_told_by_others(inner) for inner in op.walk()):
+                erase(op)
+        type = FunctionType.from_lists([arg.type for arg in block.args], [term.value.type for term in terms])
+        return FuncOp(name, type, copy.detach_region(copy.body), private=True)
+
+
+def _is_told_by_others(op: Operation) -> bool:
+    """Whether an operation does what those in it do, or nothing but end them."""
+    return op.has_trait(RecursiveMemoryEffect) or op.has_trait(IsTerminator)
+
+
+def _type_of(leaf: Leaf) -> Attribute:
+    """The type of a tensor in a value."""
+    value, path = leaf
+    type = value.type
+    for index in path:
+        assert isinstance(type, TupleType)
+        type = type.types.data[index]
+    return type
+
+
+def differentiate(func: FuncOp, calls: Calls | None = None) -> None:
+    """Let a function give its gradients too; calls in it are asked of `calls`.
 
     Raises:
         Diagnostic: an argument or result is no tensor, or tuple of such; no result is a float; or something on the way
@@ -88,7 +187,7 @@ def differentiate(func: FuncOp) -> None:
         seeds += [((value, path), term.ones()) for path, term in terms if is_differentiable(term.value.type)]
     if not seeds:
         raise Diagnostic.at(end, "there is no gradient: no result is a tensor of floats")
-    found = backpropagate(forwards, seeds, emit, block.args)
+    found = backpropagate(forwards, seeds, emit, block.args, calls)
 
     gradients = _tuple([_gradient_of(argument, found, emit) for argument in block.args], emit)
     given = end.arguments[0] if len(end.arguments) == 1 else _tuple([*end.arguments], emit)

@@ -11,7 +11,7 @@ from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.traits import IsTerminator, is_side_effect_free
+from xdsl.traits import IsTerminator, RecursiveMemoryEffect, is_side_effect_free
 
 from ...dialects.relay.base import RelayOp, Stateful
 from ...dialects.relay.core import CallOp, FuncOp
@@ -26,6 +26,12 @@ def _is_stateful(op_type: type[Operation]) -> bool:
 @cache
 def _is_terminator(op_type: type[Operation]) -> bool:
     return op_type.has_trait(IsTerminator)
+
+
+@cache
+def _tells_nothing(op_type: type[Operation]) -> bool:
+    """Whether what an operation does is said by others: by those in it, or by those around it."""
+    return op_type.has_trait(RecursiveMemoryEffect) or _is_terminator(op_type)
 
 
 def is_pure(op: Operation, impure: frozenset[str] = frozenset()) -> bool:
@@ -50,7 +56,7 @@ def impure_functions(module: Operation | None) -> frozenset[str]:
         for op in walk(func):
             if isinstance(op, CallOp):
                 callers.setdefault(op.callee.string_value(), set()).add(name)
-            elif op is not func and not _is_terminator(type(op)) and not is_pure(op):
+            elif op is not func and not _tells_nothing(type(op)) and not is_pure(op):
                 impure.add(name)
     pending = list(impure)
     while pending:

@@ -8,10 +8,19 @@ relay.func @an_operator_without_gradient_is_named(%x: tensor<1x2x4x4xf32>, %h: t
 
 // -----
 
-relay.func @control_flow_is_refused(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+relay.func @references_are_refused(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = relay.ref_create %x : (tensor<4xf32>) -> !relay.ref<tensor<4xf32>>
   // expected-error@+1 {{has no gradient}}
+  %y = relay.ref_read %r : (!relay.ref<tensor<4xf32>>) -> tensor<4xf32>
+  relay.return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{@again is called for its result, so it cannot give its gradients too}}
+relay.func @again(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %y = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
-    %0 = relay.exp %x : tensor<4xf32>
+    %0 = relay.call @again(%c, %x) : (tensor<i1>, tensor<4xf32>) -> tensor<4xf32>
     relay.yield %0 : tensor<4xf32>
   } else {
     relay.yield %x : tensor<4xf32>

@@ -1,0 +1,148 @@
+"""Gradients through branches, calls and recursions, held to finite differences and to formulas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from weft import relay
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.testing.gradients import check_gradient
+from weft.transforms.relay.first_order_gradient import FirstOrderGradientPass
+
+BRANCHES = {
+    "both branches": """
+        %y = relay.if %c : (tensor<i1>) -> tensor<3xf32> {
+          %0 = relay.exp %x : tensor<3xf32>
+          %1 = relay.multiply %0, %z : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+          relay.yield %1 : tensor<3xf32>
+        } else {
+          %2 = relay.tanh %x : tensor<3xf32>
+          relay.yield %2 : tensor<3xf32>
+        }""",
+    "a branch within a branch, and what is computed before": """
+        %a = relay.multiply %x, %z : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+        %y = relay.if %c : (tensor<i1>) -> tensor<3xf32> {
+          %0 = relay.if %c : (tensor<i1>) -> tensor<3xf32> {
+            %1 = relay.multiply %a, %a : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+            relay.yield %1 : tensor<3xf32>
+          } else {
+            relay.yield %x : tensor<3xf32>
+          }
+          %2 = relay.multiply %0, %a : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+          relay.yield %2 : tensor<3xf32>
+        } else {
+          relay.yield %a : tensor<3xf32>
+        }""",
+    "several results, one of them a tuple": """
+        %p, %t = relay.if %c : (tensor<i1>) -> (tensor<3xf32>, tuple<tensor<3xf32>, tensor<3xf32>>) {
+          %0 = relay.tuple(%x, %z) : (tensor<3xf32>, tensor<3xf32>) -> tuple<tensor<3xf32>, tensor<3xf32>>
+          relay.yield %x, %0 : tensor<3xf32>, tuple<tensor<3xf32>, tensor<3xf32>>
+        } else {
+          %1 = relay.exp %z : tensor<3xf32>
+          %2 = relay.tuple(%1, %x) : (tensor<3xf32>, tensor<3xf32>) -> tuple<tensor<3xf32>, tensor<3xf32>>
+          relay.yield %z, %2 : tensor<3xf32>, tuple<tensor<3xf32>, tensor<3xf32>>
+        }
+        %u = relay.tuple_get %t[0] : tuple<tensor<3xf32>, tensor<3xf32>> -> tensor<3xf32>
+        %v = relay.tuple_get %t[1] : tuple<tensor<3xf32>, tensor<3xf32>> -> tensor<3xf32>
+        %w = relay.multiply %u, %v : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+        %y = relay.multiply %w, %p : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>""",
+}
+
+
+@pytest.mark.parametrize("way", [True, False])
+@pytest.mark.parametrize("name", BRANCHES)
+def test_the_gradient_goes_through_the_branch_that_is_taken(name: str, way: bool) -> None:
+    check_gradient(BRANCHES[name], [None, None, np.array(way)], twice=True)  # %x, %z, %c
+
+
+X = np.array([0.1, 0.5, -0.3])
+
+
+def program(*names: str, **bodies: Any) -> ModuleOp:
+    """The gradients of a program `main` that calls private functions."""
+    module = relay.IRModule(bodies)
+    for name in names:
+        module[name].properties["sym_visibility"] = StringAttr("private")
+    found = FirstOrderGradientPass()(module)
+    found.verify()
+    return found
+
+
+def gradient_of(module: ModuleOp, *arrays: Any) -> list[np.ndarray[Any, Any]]:
+    result: Any = relay.create_executor("debug", module).evaluate()
+    return list(result(*arrays)[1])
+
+
+def variables() -> tuple[relay.Var, relay.Var]:
+    return relay.var("i", shape=(), dtype="int32"), relay.var("x", shape=(3,), dtype="float64")
+
+
+def recursion() -> ModuleOp:
+    """tanh(x) * x ** i."""
+    i, x = variables()
+    power = relay.GlobalVar("power")
+    body = relay.If(relay.less(i, relay.const(1)), relay.tanh(x), x * power(i - relay.const(1), x))
+    return program("power", power=relay.Function([i, x], body), main=relay.Function([i, x], power(i, x)))
+
+
+def test_the_gradient_goes_through_a_recursion() -> None:
+    expected = 3 * X**2 * np.tanh(X) + X**3 * (1 - np.tanh(X) ** 2)
+    none, found = gradient_of(recursion(), np.array(3, np.int32), X)
+    np.testing.assert_allclose(found, expected)
+    assert none == 0
+
+
+def test_what_a_recursion_gives_is_not_computed_again_where_nothing_needs_it() -> None:
+    text = str(recursion())
+    backwards = text[text.index("private @power_gradient") :]
+    assert backwards.count("relay.if") == 1 and backwards.count("call @power(") == 1
+
+
+def test_the_gradient_goes_through_functions_that_call_each_other() -> None:
+    i, x = variables()
+    even, odd = relay.GlobalVar("even"), relay.GlobalVar("odd")
+    last, less = relay.less(i, relay.const(1)), i - relay.const(1)
+    module = program(
+        "even",
+        "odd",
+        even=relay.Function([i, x], relay.If(last, x, odd(less, x) * x)),
+        odd=relay.Function([i, x], relay.If(last, x, relay.exp(even(less, x)))),
+        main=relay.Function([i, x], even(i, x)),
+    )
+    (_, found) = gradient_of(module, np.array(2, np.int32), X)  # exp(x) * x
+    np.testing.assert_allclose(found, np.exp(X) * (1 + X))
+
+
+def test_the_gradient_goes_through_tuples_that_a_recursion_takes_and_gives() -> None:
+    i, x = variables()
+    step = relay.GlobalVar("step")
+    pair = relay.var("pair", relay.TupleType([x.checked_type, x.checked_type]))
+    a, b = relay.TupleGetItem(pair, 0), relay.TupleGetItem(pair, 1)
+    body = relay.If(relay.less(i, relay.const(1)), pair, step(i - relay.const(1), relay.Tuple([b, a * b])))
+    whole = relay.TupleGetItem(step(i, relay.Tuple([x, relay.exp(x)])), 0)
+    module = program("step", step=relay.Function([i, pair], body), main=relay.Function([i, x], whole))
+    (_, found) = gradient_of(module, np.array(2, np.int32), X)  # x * exp(x)
+    np.testing.assert_allclose(found, np.exp(X) * (1 + X))
+
+
+def test_a_function_value_that_is_known_is_differentiated() -> None:
+    _, x = variables()
+    y, f = relay.var("y", x.checked_type), relay.var("f", relay.FuncType([x.checked_type], x.checked_type))
+    squared = relay.Function([f, y], f(y) * y)
+    whole = relay.Call(squared, [relay.Function([y], y * x), x])  # x ** 3
+    function = relay.transform.gradient(relay.Function([x], whole))
+    (found,) = gradient_of(relay.IRModule({"main": function}), X)
+    np.testing.assert_allclose(found, 3 * X**2)
+
+
+def test_a_function_that_calls_itself_needs_a_module() -> None:
+    i, x = variables()
+    power = relay.GlobalVar("power")
+    body = relay.If(relay.less(i, relay.const(1)), x, x * power(i - relay.const(1), x))
+    module = relay.IRModule({power: relay.Function([i, x], body), "main": relay.Function([i, x], power(i, x))})
+    with pytest.raises(Diagnostic, match="has no gradient"):
+        relay.transform.gradient(module["main"], module)
