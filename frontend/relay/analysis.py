@@ -38,6 +38,7 @@ from ...transforms.relay.analysis.features import detect_features
 from ...transforms.relay.analysis.liveness import Liveness as Liveness
 from ...transforms.relay.fake_quantization_to_integer import fake_quantized_operators
 from ...transforms.relay.simplify_fc_transpose import transposed_weights
+from .calibration import get_calibration_data as get_calibration_data
 from .expr import Expr, Function, Var
 from .expr import free_vars as _free_vars
 

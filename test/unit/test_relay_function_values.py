@@ -12,6 +12,7 @@ import weft
 from weft import relay
 from weft.dialects.relay.types import IncompleteType
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.frontend.relay.calibration import get_calibration_data
 from weft.frontend.relay.dataflow_pattern import FunctionPattern, is_if, is_op, is_var, match, wildcard
 from weft.transforms.relay.infer_type import InferTypePass
 
@@ -272,3 +273,24 @@ def test_equal_graphs_have_equal_hashes() -> None:
     assert relay.structural_hash(x + x) == relay.structural_hash(x + x) != relay.structural_hash(y + y)
     assert relay.structural_hash(x + x, True) == relay.structural_hash(y + y, True)
     assert relay.structural_hash(counted()[0]) == relay.structural_hash(counted()[0])
+
+
+def partitioned() -> relay.IRModule:
+    x, y = vector("x"), vector("y")
+    both = relay.Function([x, y], relay.Tuple([x + y, x - y]), attrs={"Compiler": "other"})
+    name, pair = relay.GlobalVar("both"), relay.var("pair")
+    whole = relay.Let(pair, name(relay.exp(x), y), relay.TupleGetItem(pair, 0) * relay.TupleGetItem(pair, 1))
+    return relay.IRModule({name: both, "main": relay.Function([x, y], whole)})
+
+
+def test_calibration_data_are_what_a_function_is_given_and_gives() -> None:
+    module = partitioned()
+    data = get_calibration_data(module, {"x": ONE, "y": 2 * ONE})
+    found = data[module.get_global_var("both")]
+    given, results = ([each.tolist() for each in found[side]] for side in ("inputs", "outputs"))
+    np.testing.assert_allclose(np.array(given), [np.exp(ONE), 2 * ONE], 1e-6)
+    np.testing.assert_allclose(np.array(results), [np.exp(ONE) + 2 * ONE, np.exp(ONE) - 2 * ONE], 1e-6)
+    with pytest.raises(UsageError, match="no array for the inputs y"):
+        get_calibration_data(module, {"x": ONE})
+    with pytest.raises(UsageError, match="has no input 'z'"):
+        get_calibration_data(module, {"x": ONE, "y": ONE, "z": ONE})
