@@ -10,8 +10,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.types import is_complete
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
+from ...transforms.relay.completion import complete
 from .expr import Expr, Operand, Var, as_value, operations_of
 
 
@@ -25,13 +27,15 @@ def bind(expr: Expr, binds: Mapping[Var, Operand]) -> Expr:
     values: dict[SSAValue, SSAValue] = {}
     for variable, given in binds.items():
         value = as_value(given, variable.value.type)
-        if value.type != variable.value.type:
+        if is_complete(variable.value.type) and value.type != variable.value.type:
             raise UsageError(f"{variable!r} cannot be bound to a value of type {value.type}")
         values[variable.value] = value
     if not values:
         return expr
     for op in operations_of([expr.value]):
-        values.update(zip(op.results, op.clone(values).results, strict=True))
+        copy = op.clone(values)
+        complete(copy)
+        values.update(zip(op.results, copy.results, strict=True))
     return Expr(values.get(expr.value, expr.value))
 
 

@@ -37,6 +37,12 @@ def test_a_variable_without_a_type_gets_that_of_its_value() -> None:
     np.testing.assert_array_equal(evaluate(relay.Function([x], whole))(ONE), ONE * ONE + 1)
 
 
+def test_a_variable_without_a_type_is_bound_to_a_value() -> None:
+    x, y = vector("x"), relay.var("y")
+    bound = relay.bind(relay.exp(y) + y, {y: x})
+    assert bound.checked_type == x.checked_type
+
+
 def test_what_does_not_fit_is_refused_when_the_type_is_known() -> None:
     x, y = vector("x"), relay.var("y")
     body = y + relay.const(np.ones(4, np.float32))
