@@ -39,6 +39,42 @@ def evaluate(size: Size, symbols: Sequence[int]) -> int:
             return max(a, b)
 
 
+def symbols_of(size: Size) -> set[int]:
+    """The numbers of the symbols that a size is made of."""
+    if isinstance(size, int):
+        return set()
+    if len(size) == 2:
+        return {size[1]}
+    return symbols_of(size[1]) | symbols_of(size[2])
+
+
+Range: TypeAlias = tuple[int, int]
+
+
+def range_of(size: Size, ranges: Sequence[Range]) -> Range:
+    """The least and the greatest that a size may be where the symbols, by number, lie in `ranges`."""
+    if isinstance(size, int):
+        return size, size
+    if len(size) == 2:
+        return ranges[size[1]]
+    kind, lhs, rhs = size
+    (a, b), (c, d) = range_of(lhs, ranges), range_of(rhs, ranges)
+    match kind:
+        case "+":
+            return a + c, b + d
+        case "*":
+            products = [x * y for x in (a, b) for y in (c, d)]
+            return min(products), max(products)
+        case "//":
+            return a // c, b // c
+        case "%":
+            return (a % c, a % c) if a == b else (0, c - 1)
+        case "min":
+            return min(a, c), min(b, d)
+        case _:
+            return max(a, c), max(b, d)
+
+
 def product(sizes: Sequence[Size]) -> Size:
     """The product of sizes; 1 of none."""
     found: Size = 1
@@ -83,9 +119,11 @@ class SymbolExtents:
 
     defined: tuple[tuple[int, Size], ...] = ()
     at_most: tuple[tuple[Size, Size, str], ...] = ()
+    read: tuple[tuple[int, Size], ...] = ()
+    """The symbols that data decides, and what they are at most: the last outputs of the graph say what they are."""
 
 
-def read_extents(text: str, symbols: int) -> SymbolExtents:
+def read_extents(text: str, symbols: int = 1 << 31) -> SymbolExtents:
     """What is said of the extents of a graph of so many symbols.
 
     Raises:
@@ -97,13 +135,17 @@ def read_extents(text: str, symbols: int) -> SymbolExtents:
     if not isinstance(said, dict):
         raise ValueError(f"{text} says nothing of extents")
     entries = cast("dict[str, object]", said)
-    defined: list[tuple[int, Size]] = []
-    for entry in cast("list[object]", entries.get("defined", [])):
-        match cast("list[object]", entry):
-            case [int(number), size] if 0 <= number < symbols:
-                defined.append((number, from_json(size, symbols)))
-            case _:
-                raise ValueError(f"{entry} is no symbol and its size")
+
+    def pairs(key: str) -> tuple[tuple[int, Size], ...]:
+        found: list[tuple[int, Size]] = []
+        for entry in cast("list[object]", entries.get(key, [])):
+            match cast("list[object]", entry):
+                case [int(number), size] if 0 <= number < symbols:
+                    found.append((number, from_json(size, symbols)))
+                case _:
+                    raise ValueError(f"{entry} is no symbol and its size")
+        return tuple(found)
+
     at_most: list[tuple[Size, Size, str]] = []
     for entry in cast("list[object]", entries.get("at_most", [])):
         match cast("list[object]", entry):
@@ -111,4 +153,4 @@ def read_extents(text: str, symbols: int) -> SymbolExtents:
                 at_most.append((from_json(a, symbols), from_json(b, symbols), words))
             case _:
                 raise ValueError(f"{entry} are no two sizes")
-    return SymbolExtents(tuple(defined), tuple(at_most))
+    return SymbolExtents(pairs("defined"), tuple(at_most), pairs("read"))

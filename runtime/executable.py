@@ -18,7 +18,7 @@ from . import artefact
 from .host import why_not_here
 from .memory import NotEnoughMemory, address
 from .program import Program
-from .sizes import Sizes, with_room
+from .sizes import Layout, Sizes, with_room
 from .tensors import Input, InputError, Output
 from .threads import usable_threads
 
@@ -61,12 +61,13 @@ class Executable:
         """
         self.graph = graph
         self.inputs: tuple[TensorSpec, ...] = graph.inputs
-        self.outputs: tuple[TensorSpec, ...] = graph.outputs
         self._phases = phases
         self._refusal = why_not_here(graph.platform) or _missing_device(graph)
         self._program = _loaded(graph) if self._refusal is None else None
         self._takes = tuple(Input(spec) for spec in graph.inputs)
         self._sizes = Sizes(graph) if graph.symbols else None
+        decided = 0 if self._sizes is None else self._sizes.decided
+        self.outputs: tuple[TensorSpec, ...] = graph.outputs[: len(graph.outputs) - decided]
         self._gives = () if graph.symbols else tuple(Output(spec) for spec in graph.outputs)
         self._input_table = Struct(f"={len(graph.inputs)}Q").pack
         self._output_table = Struct(f"={len(graph.outputs)}Q").pack
@@ -341,12 +342,15 @@ class Binding:
         self._executable = executable
         self._program = executable.program
         words, self._arena_bytes = b"", self._program.arena_bytes
+        self._decided: tuple[Sizes, Layout, tuple[NDArray, ...]] | None = None
         if (sizes := executable._sizes) is None:  # pyright: ignore[reportPrivateUsage]
             self.outputs = tuple(given.new() for given in executable._gives)  # pyright: ignore[reportPrivateUsage]
         else:
             layout = sizes.layout_for(self.inputs)
             words, self._arena_bytes = layout.words, layout.arena_bytes
             self.outputs = layout.outputs()
+            if sizes.decided:
+                self._decided = sizes, layout, self.outputs
             self.inputs = tuple(map(with_room, self.inputs))
         taken = executable._input_table(*map(address, self.inputs))  # pyright: ignore[reportPrivateUsage]
         given = executable._output_table(*map(address, self.outputs))  # pyright: ignore[reportPrivateUsage]
@@ -372,6 +376,9 @@ class Binding:
         free.append(context)
         if failure is not None:
             raise failure
+        if self._decided is not None:
+            sizes, layout, written = self._decided
+            self.outputs = sizes.results(written, layout)
 
 
 def _missing_device(graph: CompiledGraph) -> Diagnostic | None:

@@ -6,7 +6,7 @@ is kept for the next call of the same sizes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from struct import Struct
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..dialects.support.element_types import item_bytes, numpy_dtype_of
 from ..lowering.abi import Argument, CompiledGraph, TensorSpec
-from ..lowering.sizes import evaluate, read_extents
+from ..lowering.sizes import Range, evaluate, range_of, read_extents
 from .memory import NotEnoughMemory, aligned_bytes
 from .tensors import InputError
 
@@ -31,17 +31,19 @@ KEPT = 256
 
 
 class Layout:
-    """A call of certain sizes: the symbols as words, the shapes and bytes of outputs, the bytes of the arena."""
+    """A call of certain sizes: the symbols as words, the shapes and bytes of outputs, the bytes of the arena; where data
+    decides an extent, these are for what it is at most."""
 
-    __slots__ = ("_made", "arena_bytes", "output_bytes", "output_shapes", "words")
+    __slots__ = ("_made", "arena_bytes", "output_bytes", "output_shapes", "symbols", "words")
 
-    def __init__(self, graph: CompiledGraph, symbols: Sequence[int]):
+    def __init__(self, graph: CompiledGraph, ranges: Sequence[Range]):
         """
         Raises:
             NotEnoughMemory: something is larger than any memory.
         """
+        self.symbols = symbols = tuple([most for _, most in ranges])
         self.words = Struct(f"={len(symbols)}q").pack(*symbols)
-        self.output_shapes = tuple(shape_of(spec, symbols) for spec in graph.outputs)
+        self.output_shapes = tuple(_greatest_shape(spec, ranges) for spec in graph.outputs)
         sizes = [prod(shape) * item_bytes(s.dtype) for shape, s in zip(self.output_shapes, graph.outputs, strict=True)]
         self.output_bytes = tuple(sizes)
         self._made = tuple(
@@ -83,6 +85,13 @@ def shape_of(spec: TensorSpec, symbols: Sequence[int]) -> tuple[int, ...]:
     return tuple(max(0, evaluate(size, symbols)) for size in spec.extents)
 
 
+def _greatest_shape(spec: TensorSpec, ranges: Sequence[Range]) -> tuple[int, ...]:
+    """The shape of a tensor where it is largest."""
+    if spec.extents is None:
+        return spec.shape
+    return tuple(max(0, range_of(size, ranges)[1]) for size in spec.extents)
+
+
 def graph_at(graph: CompiledGraph, symbols: Sequence[int], layout: Layout) -> CompiledGraph:
     """What a graph with symbols is where they, by number, are `symbols`: a graph without any."""
 
@@ -115,8 +124,10 @@ class Sizes:
     def __init__(self, graph: CompiledGraph):
         self._graph = graph
         self._extents = read_extents(graph.extents, len(graph.symbols))
-        defined = {number for number, _ in self._extents.defined}
+        defined = {number for number, _ in (*self._extents.defined, *self._extents.read)}
         self._places = {n: _place(graph, n) for n in range(len(graph.symbols)) if n not in defined}
+        self._decided = {number for number, _ in self._extents.read}
+        self._order = sorted(defined)  # a symbol that follows from others has a higher number than those
         self._known: dict[tuple[int, ...], Layout] = {}
         self._called: dict[tuple[tuple[int, ...], ...], Layout] = {}
         """By the shapes of the inputs."""
@@ -130,8 +141,8 @@ class Sizes:
         found = [0] * len(self._graph.symbols)
         for number, (tensor, axis) in self._places.items():
             found[number] = arrays[tensor].shape[axis]
-        for number, size in self._extents.defined:
-            found[number] = max(0, evaluate(size, found))
+        for number, (_, most) in self._ranges(found):
+            found[number] = most
         symbols = tuple(found)
         for spec, array in zip(self._graph.inputs, arrays, strict=True):
             if spec.extents is None or array.shape == shape_of(spec, symbols):
@@ -146,6 +157,31 @@ class Sizes:
                 said = ", ".join(f"{self._graph.symbols[number]} = {symbols[number]}" for number in self._places)
                 raise InputError(f"the graph takes inputs for which {words}, not {said}")
         return symbols
+
+    def _ranges(self, symbols: Sequence[int]) -> Iterator[tuple[int, Range]]:
+        """Between which numbers the symbols lie that follow from those of the inputs, in order."""
+        ranges = [(symbol, symbol) for symbol in symbols]
+        found = {**dict(self._extents.read), **dict(self._extents.defined)}
+        for number in self._order:
+            least, most = range_of(found[number], ranges)
+            ranges[number] = (0 if number in self._decided else max(0, least), max(0, most))
+            yield number, ranges[number]
+
+    @property
+    def decided(self) -> int:
+        """How many extents data decides: what they are stands in as many outputs, the last ones."""
+        return len(self._extents.read)
+
+    def results(self, arrays: Sequence[NDArray], layout: Layout) -> tuple[NDArray, ...]:
+        """What the outputs hold that a call has written, without the last, where data has decided their extents."""
+        count = len(arrays) - self.decided
+        found = list(layout.symbols)
+        for (number, _), said in zip(self._extents.read, arrays[count:], strict=True):
+            found[number] = min(max(0, int(said[0])), layout.symbols[number])
+        for number, size in self._extents.defined:
+            found[number] = max(0, evaluate(size, found))
+        specs = self._graph.outputs
+        return tuple([_beginning(array, shape_of(specs[n], found)) for n, array in enumerate(arrays[:count])])
 
     def graph_for(self, arrays: Sequence[NDArray]) -> CompiledGraph:
         """What the graph is in a call with `arrays`.
@@ -180,8 +216,18 @@ class Sizes:
         if (known := self._known.get(symbols)) is None:
             if len(self._known) >= KEPT:
                 self._known.pop(next(iter(self._known)), None)
-            known = self._known[symbols] = Layout(self._graph, symbols)
+            ranges = [(symbol, symbol) for symbol in symbols]
+            for number, range in self._ranges(symbols):
+                ranges[number] = range
+            known = self._known[symbols] = Layout(self._graph, ranges)
         return known
+
+
+def _beginning(array: NDArray, shape: tuple[int, ...]) -> NDArray:
+    """The first elements of an array, in another shape."""
+    if array.shape == shape:
+        return array
+    return array.reshape(-1)[: prod(shape)].reshape(shape)
 
 
 def _place(graph: CompiledGraph, number: int) -> tuple[int, int]:

@@ -9,7 +9,22 @@ Buffers are memrefs with the tensor's shape and element type; the memory space i
 
 from xdsl.ir import Dialect
 
-from .core import AliasOp, AllocOp, CallOp, ConstantOp, CopyOp, ExtentOp, PartOp, PoolOp
+from .core import (
+    AliasOp,
+    AllocOp,
+    CallOp,
+    ConstantOp,
+    CopyOp,
+    ExtentOp,
+    PartOp,
+    PoolOp,
+    ReadExtentOp,
+    SizeOp,
+)
 from .graph import GraphOp
 
-Mem = Dialect("mem", [GraphOp, ExtentOp, PoolOp, AllocOp, ConstantOp, AliasOp, PartOp, CallOp, CopyOp], [])
+Mem = Dialect(
+    "mem",
+    [GraphOp, ExtentOp, SizeOp, ReadExtentOp, PoolOp, AllocOp, ConstantOp, AliasOp, PartOp, CallOp, CopyOp],
+    [],
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from math import prod
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -16,13 +16,14 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     NoneAttr,
+    StringAttr,
     SymbolRefAttr,
     TensorType,
     i8,
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
@@ -88,6 +89,61 @@ class ExtentOp(IRDLOperation):
         map = self.map.data
         if map.num_dims or map.num_symbols != len(self.symbols) or len(map.results) != 1:
             raise VerifyException(f"{map} does not lead from {len(self.symbols)} symbols to one number")
+
+
+@irdl_op_definition
+class SizeOp(IRDLOperation):
+    """A number that is computed of two extents: `+`, `*`, `//`, `%`, `min` or `max` of them. Divisors are positive.
+
+    ```mlir
+    %m = mem.size "*"(%n, %k)
+    ```
+    """
+
+    name = "mem.size"
+    kind = prop_def(StringAttr)
+    lhs = operand_def(IndexType())
+    rhs = operand_def(IndexType())
+    result = result_def(IndexType())
+    traits = traits_def(Pure())
+    assembly_format = "$kind `(` $lhs `,` $rhs `)` attr-dict"
+
+    KINDS: ClassVar[tuple[str, ...]] = ("+", "*", "//", "%", "min", "max")
+
+    def __init__(self, kind: str, lhs: SSAValue, rhs: SSAValue):
+        super().__init__(operands=[lhs, rhs], result_types=[IndexType()], properties={"kind": StringAttr(kind)})
+
+    def verify_(self) -> None:
+        if self.kind.data not in self.KINDS:
+            raise VerifyException(f'a size is computed by one of {", ".join(self.KINDS)}, not "{self.kind.data}"')
+
+
+@irdl_op_definition
+class ReadExtentOp(IRDLOperation):
+    """The extent that data has decided, which stands in a buffer by now: not below 0, and not above `most`.
+
+    The buffer is the caller's, so that nobody writes it again before all threads have read it.
+
+    ```mlir
+    %m = mem.read_extent %count most %n : memref<1xi64>
+    ```
+    """
+
+    name = "mem.read_extent"
+    source = operand_def(MemRefType)
+    most = operand_def(IndexType())
+    result = result_def(IndexType())
+    assembly_format = "$source `most` $most attr-dict `:` type($source)"
+
+    def __init__(self, source: SSAValue, most: SSAValue):
+        super().__init__(operands=[source, most], result_types=[IndexType()])
+
+    def verify_(self) -> None:
+        type = buffer_type(self.source)
+        if type.element_type != i64 or tuple(type.get_shape()) != (1,):
+            raise VerifyException(f"an extent stands in a memref<1xi64>, not in {type}")
+        if not isinstance(self.source, BlockArgument):
+            raise VerifyException("what an extent is read from must be the caller's: threads may read it late")
 
 
 @irdl_op_definition

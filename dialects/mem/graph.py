@@ -42,6 +42,8 @@ from .core import (
     ExtentOp,
     PartOp,
     PoolOp,
+    ReadExtentOp,
+    SizeOp,
     buffer_type,
     byte_size,
     root_of,
@@ -205,7 +207,10 @@ def check_contents(graph: GraphOp) -> None:
                     if isinstance(root.owner, ConstantOp | PoolOp) or root in graph.inputs:
                         raise Diagnostic.at(op, f"writes {_named(root)}, which is not the graph's to write")
                     written.add(root)
-            case PoolOp() | AllocOp() | ConstantOp() | AliasOp() | PartOp() | ExtentOp():
+            case ReadExtentOp():
+                if op.source not in written:
+                    raise Diagnostic.at(op, f"reads {_named(op.source)}, which nothing has written")
+            case SizeOp() | PoolOp() | AllocOp() | ConstantOp() | AliasOp() | PartOp() | ExtentOp():
                 pass
             case _ if op.dialect_name() == "arith":
                 pass

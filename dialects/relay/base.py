@@ -292,6 +292,10 @@ class RelayOp(IRDLOperation, ABC):
     STANDS_ALONE: ClassVar[bool] = False
     """Whether fusion leaves it alone: it is no kernel."""
 
+    SAYS_EXTENT: ClassVar[bool] = False
+    """Whether its first operand is a number that data decides, its second one what that is at most, and its result an
+    extent: the number between 0 and that."""
+
     def told_extents(self) -> Sequence[SSAValue]:
         """The operands whose elements say what extents the results have."""
         return ()

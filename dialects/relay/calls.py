@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
     FlatSymbolRefAttrConstr,
+    IntegerAttr,
     SymbolRefAttr,
     TensorType,
     UnitAttr,
+    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -178,3 +180,31 @@ class ViewOp(IRDLOperation):
         static = is_static(given) and is_static(seen)
         if given.element_type != seen.element_type or (static and prod(given.get_shape()) != prod(seen.get_shape())):
             raise VerifyException(f"{given} and {seen} are not as many elements of one type")
+
+
+@irdl_op_definition
+class ReadExtentOp(IRDLOperation):
+    """From here on the graph's symbol of the number `symbol` is what stands in `source`: data has decided it.
+
+    It stands in `@main` from the `tir` phase on. The source is among what the function returns.
+
+    ```mlir
+    relay.read_extent %n {symbol = 1 : i64} : tensor<1xi64>
+    ```
+    """
+
+    name = "relay.read_extent"
+
+    source = operand_def(TensorType)
+    symbol = prop_def(IntegerAttr.constr(i64))
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$source attr-dict `:` type($source)"
+    traits = traits_def(FusionPattern(Fusion.OPAQUE), NonComputational())
+
+    def __init__(self, source: SSAValue, symbol: int):
+        super().__init__(operands=[source], properties={"symbol": IntegerAttr(symbol, i64)})
+
+    def verify_(self) -> None:
+        if self.source.type != TensorType(i64, [1]):
+            raise VerifyException(f"an extent stands in a tensor<1xi64>, not in {self.source.type}")

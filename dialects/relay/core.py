@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from .calls import CallLoweredOp, CallOp, ViewOp
+from .calls import CallLoweredOp, CallOp, ReadExtentOp, ViewOp
 from .functions import FuncOp, ReturnOp
 from .regions import PrimitiveOp, YieldOp
 from .values import ConstantOp, TupleGetOp, TupleOp
@@ -20,6 +20,7 @@ __all__ = [
     "ConstantOp",
     "FuncOp",
     "PrimitiveOp",
+    "ReadExtentOp",
     "ReturnOp",
     "TupleGetOp",
     "TupleOp",
@@ -29,6 +30,6 @@ __all__ = [
 
 OPS: list[type[Operation]] = [
     FuncOp, ReturnOp, CallOp, CallLoweredOp, ConstantOp, TupleOp, TupleGetOp, PrimitiveOp, YieldOp,
-    ViewOp,
+    ViewOp, ReadExtentOp,
 ]  # fmt: skip
 """The structural operations of the dialect."""

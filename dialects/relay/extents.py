@@ -19,7 +19,8 @@ from ..support.advice import give_shapes
 from ..support.diagnostics import Diagnostic
 from ..te.assume import Assumptions, assuming, solved
 from ..te.contents import MAX_ELEMENTS, Number, contents
-from ..te.dims import substituted, to_text
+from ..te.dims import at_most as surely_at_most
+from ..te.dims import data_var, linear, substituted, to_text
 from .base import DYNAMIC, RelayOp, Tensor, flatten_types
 from .computing import compute_results
 from .core import ConstantOp, TupleGetOp, TupleOp
@@ -96,6 +97,8 @@ class Extents:
     """Symbols that are something else: what has to be equal is one."""
     at_most: list[tuple[te.Dim, te.Dim]] = field(default_factory=list[tuple[te.Dim, te.Dim]])
     """Pairs of which the first must not be above the second."""
+    decided: dict[te.Var, te.Dim] = field(default_factory=dict[te.Var, te.Dim])
+    """Symbols that data decides when the graph runs, and what they are at most."""
 
     def of(self, value: SSAValue) -> list[Known]:
         """What is known of a value's tensors."""
@@ -135,11 +138,24 @@ class Extents:
                 self.known[op.result] = self.known[op.tuple][start : start + widths[op.index.value.data]]
             case ConstantOp():
                 self.known[op.result] = [_of_constant(op)]
+            case RelayOp() if op.SAYS_EXTENT and (known := self._decide(op)) is not None:
+                self.note(op, [known])
             case RelayOp():
                 given = [tensor for operand in op.operands for tensor in self.tensors(operand)]
                 self.note(op, self.asking(op, lambda: results_of(op, given)))
             case _:
                 raise Diagnostic.at(op, "gives tensors of extents that do not follow from those that it takes")
+
+    def _decide(self, op: RelayOp) -> Known | None:
+        """A symbol of its own for an extent that data decides, unless it is known."""
+        (count,), (most,) = self.of(op.operands[0]), self.of(op.operands[1])
+        if count.contents is not None and None not in count.contents:
+            return None
+        bound = None if most.contents is None or len(most.contents) != 1 else most.contents[0]
+        if bound is None or isinstance(bound, float):
+            raise Diagnostic.at(op, "is an extent that data decides, of which no bound is known", hint=give_shapes())
+        self.decided[symbol := data_var(f"data_{len(self.decided)}")] = bound
+        return Known(count.dims, (symbol,))
 
     def note(self, op: Operation, results: Sequence[Known]) -> None:
         """Say what is known of all results of an operation."""
@@ -164,12 +180,41 @@ class Extents:
             a, b = self.resolved(a), self.resolved(b)
             if te.same(a, b):
                 continue
+            if self._depends_on_data(a) or self._depends_on_data(b):
+                raise Diagnostic.at(
+                    op, f"needs extents to be equal of which data decides: {to_text(a)} and {to_text(b)}"
+                )
             if (found := solved(a, b)) is None:
                 raise Diagnostic.at(op, f"needs extents to be equal that differ: {to_text(a)} and {to_text(b)}")
             symbol, value = found
             self.values = {key: substituted(dim, {symbol: value}) for key, dim in self.values.items()}
             self.values[symbol] = value
-        self.at_most += [pair for pair in asked.at_most if pair not in self.at_most]
+        for a, b in asked.at_most:
+            if (pair := self._asked_of_inputs(op, a, b)) is not None and pair not in self.at_most:
+                self.at_most.append(pair)
+
+    def _asked_of_inputs(self, op: Operation, a: te.Dim, b: te.Dim) -> tuple[te.Dim, te.Dim] | None:
+        """What is asked of inputs so that `a` is not above `b` whatever data decides; nothing where that is sure.
+
+        Raises:
+            Diagnostic: that is not known.
+        """
+        if not self._depends_on_data(a) and not self._depends_on_data(b):
+            return a, b
+        rest = self.resolved(b) - self.resolved(a)
+        while self._depends_on_data(rest):
+            if (form := linear(rest)) is None:
+                raise Diagnostic.at(
+                    op, f"needs {to_text(a)} to be at most {to_text(b)}, which data decides", hint=give_shapes()
+                )
+            symbol = next(each for each in self.decided if each in form[0])
+            factor = form[0][symbol]
+            worst = self.decided[symbol] if factor < 0 else 0
+            rest = rest - symbol * factor + worst * factor
+        return None if surely_at_most(0, rest) else (0, rest)
+
+    def _depends_on_data(self, dim: te.Dim) -> bool:
+        return bool(self.decided) and not self.decided.keys().isdisjoint(te.variables([self.resolved(dim)]))
 
 
 def _of_constant(op: ConstantOp) -> Known:

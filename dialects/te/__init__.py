@@ -42,9 +42,11 @@ from .expr import (
     select,
     unary,
 )
+from .procedure import Procedure, Steps, procedure
 from .tensor import (
     AnyRankBody,
     Compute,
+    Filled,
     Read,
     Tensor,
     TensorOp,
@@ -68,7 +70,7 @@ __all__ = [
     "exp", "floor", "index", "log", "max", "maximum", "min", "minimum", "operands_of", "placeholder", "power", "prod",
     "reduce", "reduce_axis", "reduce_identity", "round", "rsqrt", "select", "sigmoid", "sin", "sqrt", "sum", "tanh",
     "topological_order", "trunc", "unary", "Combiner", "Dim", "Fold", "Slot", "SymbolicExtentError", "Var", "dim_expr",
-    "product", "same", "var", "variables",
+    "product", "same", "var", "variables", "Filled", "Procedure", "Steps", "procedure",
 ]  # fmt: skip
 
 

@@ -107,7 +107,10 @@ class _Arithmetic(Expr):
 
 @dataclass(frozen=True, eq=False)
 class Symbol(_Arithmetic, Var):
-    """An extent that is known when the computation runs."""
+    """An extent that is known when the computation runs. One of `least` 0 is often that, and no comparison rests on its
+    being more."""
+
+    least: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +160,12 @@ def _sign(form: IntExpr) -> bool | None:
 
 @lru_cache(maxsize=1 << 12)
 def _bounds(form: IntExpr) -> tuple[int | None, int | None]:
-    """Least and greatest value where the symbols are at least 1."""
-    return Analyzer.of({symbol: (1, None) for symbol in form.variables}).const_int_bound(form)
+    """Least and greatest value where the symbols are at least 1, or what they say."""
+    return Analyzer.of({symbol: (_least(symbol.key), None) for symbol in form.variables}).const_int_bound(form)
+
+
+def _least(symbol: object) -> int:
+    return symbol.least if isinstance(symbol, Symbol) else 1
 
 
 @checked
@@ -173,6 +180,11 @@ def var(name: str = "tindex", dtype: str = "int32") -> Var:
     if dtype not in ("int32", "int64", "index"):
         raise TypeError(f"te.var: an extent is int32, int64 or index, not {dtype!r}")
     return Symbol(name)
+
+
+def data_var(name: str) -> Var:
+    """A symbol that data decides, which may well be 0."""
+    return Symbol(name, 0)
 
 
 @checked

@@ -37,9 +37,11 @@ from .expr import (
     Unary,
     UnaryKind,
     Var,
+    index,
     reduce_identity,
 )
-from .tensor import Compute, Read, Tensor, topological_order
+from .procedure import Let, Loop, Procedure, Statement, Store, When, While
+from .tensor import Compute, Filled, Read, Tensor, topological_order
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -67,6 +69,12 @@ def evaluate(outputs: Sequence[Tensor], feeds: Mapping[Tensor, NDArray]) -> list
     sizes = sizes_of([(tensor.dims, array.shape) for tensor, array in feeds.items()])
     with np.errstate(all="ignore"):
         for tensor in topological_order(outputs):
+            if tensor in values:
+                continue
+            if tensor.producer is not None and isinstance(filled := tensor.producer.body, Filled):
+                assert isinstance(filled.procedure, Procedure)
+                values.update(_filled(filled.procedure, values, sizes))
+                continue
             if tensor.producer is not None:
                 values[tensor] = _Domain(tensor.producer, values, sizes).run(tensor)
                 continue
@@ -74,6 +82,50 @@ def evaluate(outputs: Sequence[Tensor], feeds: Mapping[Tensor, NDArray]) -> list
                 raise KeyError(f"te: no value is given for '{tensor.name}'")
             values[tensor] = _checked(tensor, feeds[tensor], sizes)
     return [values[output] for output in outputs]
+
+
+def _filled(
+    procedure: Procedure, values: Mapping[Tensor, _Array], sizes: Mapping[Var, int]
+) -> dict[Tensor, _Array]:
+    """What a procedure fills, statement by statement."""
+    own = {
+        tensor: np.zeros([value_of(dim, sizes) for dim in tensor.dims], numpy_dtype(tensor.element_type))
+        for tensor in (*procedure.results, *procedure.scratch)
+    }
+    known = {**values, **own}
+    for point in product(*(range(value_of(axis.dim, sizes)) for axis in procedure.axes)):
+        slots: dict[Expr, _Array] = {axis: np.asarray(at) for axis, at in zip(procedure.axes, point, strict=True)}
+        _run(procedure.statements, _Domain(Compute((), Filled(procedure, 0, index)), known, sizes), slots)
+    return {tensor: own[tensor] for tensor in procedure.results}
+
+
+def _run(statements: Sequence[Statement], domain: _Domain, slots: dict[Expr, _Array]) -> None:
+    """Do what statements say, where names have the values `slots`."""
+
+    def value(expr: Expr) -> _Array:
+        domain.memo = {(slot, guarded): array for slot, array in slots.items() for guarded in (False, True)}
+        return domain.value(expr)
+
+    for statement in statements:
+        match statement:
+            case Store(place, stored):
+                at = tuple(int(value(i)) for i in place.indices)
+                array = domain.values[place.tensor]
+                if any(not 0 <= i < n for i, n in zip(at, array.shape, strict=True)):
+                    raise IndexError(f"te: a store to '{place.tensor.name}' at {at} leaves its extents {array.shape}")
+                array[at] = value(stored)
+            case Let(name, given):
+                slots[name] = value(given).copy()
+            case Loop(name, extent, body):
+                for number in range(int(value(extent))):
+                    slots[name] = np.asarray(number)
+                    _run(body, domain, slots)
+            case While(condition, body):
+                while value(condition):
+                    _run(body, domain, slots)
+            case When(condition, body):
+                if value(condition):
+                    _run(body, domain, slots)
 
 
 def combined(combiner: Combiner, so_far: Sequence[Any], step: Sequence[Any]) -> tuple[Any, ...]:

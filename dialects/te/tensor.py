@@ -184,6 +184,21 @@ class Read(Expr):
         raise IndexError(wrong_rank(self.tensor, len(self.indices) + 1))
 
 
+class Filling(Protocol):
+    """Statements that fill tensors (`te.procedure`)."""
+
+    def reads(self) -> list[Read]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Filled(Expr):
+    """An element of result `number` of a procedure. Stands alone, as all of the body of a `compute`."""
+
+    procedure: Filling
+    number: int
+    type: Attribute
+
+
 def operands_of(expr: Expr) -> tuple[Expr, ...]:
     """The direct sub-expressions, in order."""
     match expr:
@@ -201,6 +216,8 @@ def operands_of(expr: Expr) -> tuple[Expr, ...]:
             return (operand,)
         case Fold(_, operands):
             return operands
+        case Filled(procedure):
+            return tuple(procedure.reads())
         case _:
             return ()
 

@@ -48,7 +48,19 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymExpr
 from xdsl.rewriter import Rewriter
 
-from ...dialects.mem.core import CPU, AliasOp, AllocOp, BufferType, CallOp, ConstantOp, CopyOp, ExtentOp, buffer_type
+from ...dialects.mem.core import (
+    CPU,
+    AliasOp,
+    AllocOp,
+    BufferType,
+    CallOp,
+    ConstantOp,
+    CopyOp,
+    ExtentOp,
+    ReadExtentOp,
+    SizeOp,
+    buffer_type,
+)
 from ...dialects.mem.graph import GraphOp
 from ...dialects.relay import core as relay
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
@@ -74,6 +86,8 @@ from ..relay_to_tir.place_calls import (
     is_copy_between_devices,
 )
 from ..tir_to_loops.convert_tir_to_loops import workspace_shapes
+from ..sizes import Size
+from .data_extents import DataExtents
 from .signature import GRAPH_ATTRIBUTES, UPDATES, names_of, numbered
 
 Kernel = func.FuncOp | PrimFuncOp | relay.FuncOp
@@ -138,6 +152,9 @@ class _Bufferization:
         self.shapes: dict[SSAValue, AffineMapAttr] = {}
         """The extents of buffers that depend on symbols."""
         self.extents: dict[AffineExpr, SSAValue] = {}
+        self.decided = DataExtents(self.function)
+        self.actual: dict[int, SSAValue] = {}
+        """What symbols are that data has decided; as arguments, they are what they are at most."""
 
     def run(self, depth_first: bool) -> GraphOp:
         arguments, end = self.function.body.block.args, self.function.return_op
@@ -163,7 +180,10 @@ class _Bufferization:
             self.symbols[-1].name_hint = name
         if (shapes := lowered_shapes(self.function)) is not None:
             self.shapes.update(zip(self.block.args, shapes, strict=False))
-        for op in _depth_first(end) if depth_first else self.function.body.block.ops:
+        read = {op.source for op in self.function.body.block.ops if isinstance(op, relay.ReadExtentOp)}
+        last = zip(reversed(end.arguments), reversed(targets), strict=False)  # they come after tuples, if there are any
+        self.read = {value: target for value, target in last if value in read}
+        for op in _depth_first(end) if depth_first and not read else self.function.body.block.ops:
             if op is not end:
                 self._lower(op)
         returned = [buffer for value in end.arguments for buffer in self.buffers[value]]
@@ -196,6 +216,26 @@ class _Bufferization:
     def _type(element: Attribute, shape: AffineMapAttr) -> BufferType:
         return memref_type(element, [as_extent(expr) for expr in shape.data.results])
 
+    def _symbol(self, number: int) -> SSAValue:
+        """What a symbol is by now."""
+        if number not in self.decided.loose:
+            return self.symbols[number]
+        if number not in self.actual:
+            self.actual[number] = self._size(("max", 0, self.decided.defined[number]))
+        return self.actual[number]
+
+    def _size(self, size: Size) -> SSAValue:
+        """A number that is computed of symbols by now."""
+        match size:
+            case int():
+                op = ExtentOp(AffineMapAttr(AffineMap(0, 0, (AffineExpr.constant(size),))), [])
+            case (_, int(number)):
+                return self._symbol(number)
+            case (kind, lhs, rhs):
+                op = SizeOp(kind, self._size(lhs), self._size(rhs))
+        self.block.add_op(op)
+        return op.result
+
     def _shape(self, buffer: SSAValue) -> AffineMapAttr:
         """The extents of a buffer, over the graph's symbols."""
         known = AffineMapAttr(affine_map(0, [as_affine(n) for n in buffer_type(buffer).get_shape()]))
@@ -219,7 +259,7 @@ class _Bufferization:
     def _alloc_shaped(self, element: Attribute, shape: AffineMapAttr, source: Operation, name: str | None) -> SSAValue:
         type = self._type(element, shape)
         open_extents = [expr for expr in shape.data.results if not isinstance(expr, AffineConstantExpr)]
-        alloc = AllocOp(type, [self._extent(expr) for expr in open_extents])
+        alloc = AllocOp(type, [self._extent(self.decided.most(expr)) for expr in open_extents])
         alloc.result.name_hint = name
         self._add(alloc, source)
         self.shapes[alloc.result] = shape
@@ -275,6 +315,12 @@ class _Bufferization:
                 self._add(view, op)
                 self.shapes[view.result] = shape
                 self.buffers[op.result] = [view.result]
+            case relay.ReadExtentOp():
+                number = op.symbol.value.data
+                read = ReadExtentOp(self.read[op.source], self.symbols[number])
+                read.result.name_hint = self.symbol_names[number]
+                self._add(read, op)
+                self.actual[number] = read.result
             case relay.CallOp() if isinstance(kernel := self._kernel(op), relay.FuncOp):
                 self._lower_call(op, copied_arguments(kernel) > 0)
             case _:
@@ -294,6 +340,8 @@ class _Bufferization:
             types = self._static(result.type, "the result", op)
             if isinstance(op, relay.CallLoweredOp) and op.updates is not None:
                 self.buffers[result] = [self._target(result, op)]
+            elif (target := self.read.get(result)) is not None:
+                self.buffers[result] = [target]
             else:
                 self.buffers[result] = [
                     self._alloc_shaped(type.element_type, next(shapes), op, result.name_hint)
@@ -311,7 +359,7 @@ class _Bufferization:
         made = (
             CopyOp(inputs, outputs[0], callee)
             if copies and not workspaces
-            else CallOp(callee, inputs, outputs, workspaces, [self.symbols[number] for number in symbols])
+            else CallOp(callee, inputs, outputs, workspaces, [self._symbol(number) for number in symbols])
         )
         made.attributes |= {k: v for k, v in _kept(op).items() if k not in (SYMBOLS, SHAPES)}
         if device is not None and isinstance(op, relay.CallLoweredOp) and op.updates is not None:

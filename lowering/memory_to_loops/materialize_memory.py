@@ -33,7 +33,7 @@ runs them step by step (`lowering/hosted_steps.py`). Counterpart of the code gen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
@@ -68,6 +68,8 @@ from ...dialects.mem.core import (
     ExtentOp,
     PartOp,
     PoolOp,
+    ReadExtentOp,
+    SizeOp,
     buffer_type,
     root_of,
     start_in_root,
@@ -252,10 +254,14 @@ class _Materialization:
             lowered.attributes |= self._begin_dynamic(size)
             if (extents := self.graph.attributes.get(EXTENTS)) is not None:
                 lowered.attributes[SYMBOL_EXTENTS] = extents
+        first = {step[0]: step for step in steps}
         for argument, given in zip(arguments, self.block.args, strict=False):
             self.views[argument, 0, given.type] = given
-        for step in steps:
-            self._emit(step)
+        for op in self.graph.body.block.ops:
+            if isinstance(op, ReadExtentOp | SizeOp):
+                self.values[op.result] = self._number(op)
+            elif op in first:
+                self._emit(first[op])
         self.block.add_op(func.ReturnOp())
         return lowered
 
@@ -290,6 +296,15 @@ class _Materialization:
         names = self.graph.symbol_names
         given = [StringAttr(f"n{number}") for number in range(len(self.graph.symbols))]
         return {GRAPH_SYMBOLS: ArrayAttr(given) if names is None else names, POOLS: ArrayAttr(pools)}
+
+    def _number(self, op: ReadExtentOp | SizeOp) -> SSAValue:
+        """An extent that data has decided, or what follows from such."""
+        at = IndexBuilder(self.block)
+        if isinstance(op, SizeOp):
+            return at.emit(_KINDS[op.kind.data](self.values[op.lhs], self.values[op.rhs]))
+        read = at.emit(memref.LoadOp.get(self._memory(op.source), [at.constant(0)]))
+        number = at.emit(arith.IndexCastOp(read, index))
+        return at.emit(arith.MaxSIOp(at.emit(arith.MinSIOp(number, self.values[op.most])), at.constant(0)))
 
     def _emit(self, step: Sequence[CallOp | CopyOp]) -> None:
         kernel, count = _kernel(step[0], self.kernels), _slot_count(step, self.kernels)
@@ -382,6 +397,13 @@ class _Materialization:
         made.name_hint = value.name_hint
         self.views[root, start, type] = made
         return made
+
+
+_KINDS: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
+    "+": arith.AddiOp, "*": arith.MuliOp, "//": arith.FloorDivSIOp, "%": arith.RemSIOp, "min": arith.MinSIOp,
+    "max": arith.MaxSIOp,
+}  # fmt: skip
+"""What computes sizes of extents."""
 
 
 def _needs(graph: GraphOp, kernels: dict[str, func.FuncOp]) -> tuple[int, int]:

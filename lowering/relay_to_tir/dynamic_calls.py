@@ -22,14 +22,16 @@ A function that is called with extents that are known otherwise from call to cal
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     AnyFloat,
     ArrayAttr,
     DenseArrayBase,
+    FunctionType,
     IndexType,
     IntegerType,
     ModuleOp,
@@ -41,7 +43,16 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor, flatten_types, is_dynamic
-from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp, ViewOp
+from ...dialects.relay.core import (
+    CallLoweredOp,
+    CallOp,
+    ConstantOp,
+    FuncOp,
+    ReadExtentOp,
+    TupleGetOp,
+    TupleOp,
+    ViewOp,
+)
 from ...dialects.relay.extents import DIM_NAMES, Extents, Known, named_dim
 from ...dialects.relay.ops.dyn import DynReshapeOp
 from ...dialects.support.advice import give_shapes
@@ -49,6 +60,7 @@ from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.support.hints import isa
 from ...dialects.te.assume import assuming
 from ...dialects.tir.core import PrimFuncOp
+from ..graph_to_memory.signature import names_of
 from .graph_symbols import EXTENTS, GraphSymbols, note_assumed
 
 SYMBOLS, SHAPES = "symbols", "shapes"
@@ -88,11 +100,13 @@ class DynamicCalls:
         Raises:
             Diagnostic: an operator cannot be computed with extents that are symbols, or data decides an extent.
         """
-        if not any(map(is_dynamic, (*graph.function_type.inputs, *graph.function_type.outputs))):
+        values = [*graph.body.block.args, *(result for op in graph.body.block.ops for result in op.results)]
+        if not any(is_dynamic(value.type) for value in values):
             return
-        extents = self._extents(graph)
+        extents, sources = self._extents(graph)
         arguments = [each.dims for argument in graph.body.block.args for each in extents.of(argument)]
-        symbols = GraphSymbols(te.variables(dim for dims in arguments for dim in dims))
+        decided = {symbol: extents.resolved(most) for symbol, most in extents.decided.items()}
+        symbols = GraphSymbols(te.variables(dim for dims in arguments for dim in dims), decided)
         calls: list[tuple[CallOp, Kernel | None, list[Known]]] = []
         for call in [op for op in graph.body.block.ops if isinstance(op, CallOp)]:
             inputs = [symbols.folded(each) for value in call.arguments for each in extents.of(value)]
@@ -102,8 +116,14 @@ class DynamicCalls:
         asked = [(extents.resolved(a), extents.resolved(b)) for a, b in extents.at_most]
         graph.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol.name) for symbol in symbols.numbers])
         graph.attributes[SHAPES] = symbols.shapes(arguments)
-        if asked or symbols.defined:
+        if asked or symbols.defined or sources:
             graph.attributes[EXTENTS] = symbols.described(asked)
+        for symbol, source in sources.items():
+            read = ReadExtentOp(source, symbols.numbers[symbol])
+            read.location = source.owner.location if isinstance(source.owner, Operation) else read.location
+            graph.body.block.insert_op_after(read, cast("Operation", source.owner))
+        if sources:
+            _return_too(graph, {symbol.name: source for symbol, source in sources.items()})
         for call, kernel, outputs in calls:
             shapes = symbols.shapes([each.dims for each in outputs])
             if kernel is None:
@@ -116,9 +136,10 @@ class DynamicCalls:
         _drop_unused(graph)
         graph.attributes.pop(DIM_NAMES, None)
 
-    def _extents(self, graph: FuncOp) -> Extents:
-        """What is known of all values of a graph."""
+    def _extents(self, graph: FuncOp) -> tuple[Extents, dict[te.Var, SSAValue]]:
+        """What is known of all values of a graph, and where the symbols stand that data decides."""
         extents = Extents()
+        sources: dict[te.Var, SSAValue] = {}
         _, arguments = graph_symbols(graph)
         remaining = iter(arguments)
         for argument in graph.body.block.args:
@@ -127,6 +148,10 @@ class DynamicCalls:
             match op:
                 case CallOp():
                     self._enter(op, extents)
+                    for symbol in [each for each in extents.decided if each not in sources]:
+                        if len(op.results) != 1 or extents.of(op.results[0])[0].contents != (symbol,):
+                            raise Diagnostic.at(op, "computes an extent that data decides, and more than that")
+                        sources[symbol] = op.results[0]
                 case CallLoweredOp():
                     extents.note(op, [Known(tuple(t.get_shape())) for r in op.results for t in flatten_types([r.type])])
                 case _ if op is graph.return_op:
@@ -135,7 +160,7 @@ class DynamicCalls:
                     extents.add(op)
                 case _:
                     raise Diagnostic.at(op, "cannot be compiled where extents are known only when the graph is called")
-        return extents
+        return extents, sources
 
     def _enter(self, call: CallOp, extents: Extents) -> None:
         """Find out about the results of a call."""
@@ -143,7 +168,7 @@ class DynamicCalls:
         if (function := self.functions.get(name)) is None:
             raise Diagnostic.at(call, f"there is no function @{name} of operators")
         given = iter([each for value in call.arguments for each in extents.of(value)])
-        inner = Extents(values=extents.values, at_most=extents.at_most)
+        inner = Extents(values=extents.values, at_most=extents.at_most, decided=extents.decided)
         for argument in function.body.block.args:
             inner.known[argument] = [next(given) for _ in flatten_types([argument.type])]
         for op in function.body.block.ops:
@@ -198,6 +223,17 @@ class DynamicCalls:
         while f"{name}_{number}" in taken:
             number += 1
         return f"{name}_{number}"
+
+
+def _return_too(graph: FuncOp, more: Mapping[str, SSAValue]) -> None:
+    """Let a graph return more values, by these names."""
+    names = [StringAttr(name) for name in (*names_of(graph)[1], *more)]
+    end, type = graph.return_op, graph.function_type
+    end.operands = [*end.operands, *more.values()]
+    graph.function_type = FunctionType.from_lists(
+        list(type.inputs), [*type.outputs, *(value.type for value in more.values())]
+    )
+    graph.attributes["output_names"] = ArrayAttr(names)
 
 
 def _is_view(function: FuncOp) -> bool:

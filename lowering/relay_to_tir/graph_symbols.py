@@ -7,7 +7,7 @@ lesser of `n` and 8, is a symbol of its own: whoever calls the graph evaluates i
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, StringAttr
 from xdsl.ir import Attribute
@@ -24,7 +24,8 @@ from .te_to_tir import Symbols
 
 EXTENTS = "extents"
 """Attribute of a graph's function: JSON with the symbols that are computed of others, by number (`defined`), and pairs
-of which the first must not be above the second, with what they are needed for (`at_most`)."""
+of which the first must not be above the second, with what they are needed for (`at_most`); where data decides extents,
+their numbers, and what they are at most (`read`): the graph's last results say what they are."""
 
 _KINDS = {
     te.BinaryKind.ADD: "+", te.BinaryKind.MUL: "*", te.BinaryKind.FLOORDIV: "//", te.BinaryKind.FLOORMOD: "%",
@@ -33,10 +34,13 @@ _KINDS = {
 
 
 class GraphSymbols:
-    """The symbols of a graph by number; those of its arguments first."""
+    """The symbols of a graph by number; those of its arguments first, then those that data decides, with what they are
+    at most."""
 
-    def __init__(self, given: Sequence[te.Var]):
-        self.numbers: dict[te.Var, int] = {symbol: number for number, symbol in enumerate(given)}
+    def __init__(self, given: Sequence[te.Var], decided: Mapping[te.Var, te.Dim] | None = None):
+        self.decided = decided or {}
+        symbols = (*given, *self.decided)
+        self.numbers: dict[te.Var, int] = {symbol: number for number, symbol in enumerate(symbols)}
         self.defined: dict[te.Expr, te.Var] = {}
 
     def extent(self, dim: te.Dim) -> te.Dim:
@@ -87,8 +91,10 @@ class GraphSymbols:
     def described(self, at_most: Sequence[tuple[te.Dim, te.Dim]]) -> StringAttr:
         """What `EXTENTS` says."""
         defined = [[self.numbers[symbol], to_json(self.size(dim))] for dim, symbol in self.defined.items()]
+        read = [[self.numbers[symbol], to_json(self.size(most))] for symbol, most in self.decided.items()]
         asked = [[to_json(self.size(a)), to_json(self.size(b)), f"{to_text(a)} <= {to_text(b)}"] for a, b in at_most]
-        return StringAttr(json.dumps({"defined": defined, "at_most": asked}))
+        said = {"defined": defined, "at_most": asked, **({"read": read} if read else {})}
+        return StringAttr(json.dumps(said))
 
 
 def note_assumed(kernel: PrimFuncOp, symbols: Sequence[te.Var], asked: Assumptions) -> None:

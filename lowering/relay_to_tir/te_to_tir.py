@@ -44,6 +44,7 @@ from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, ForOp, IterKin
 from ...dialects.tir.float_flags import CONTRACT, NO_SIGNED_ZERO, REASSOCIATE
 from ...dialects.tir.symbols import Extent, as_extent
 from . import te_integers
+from .te_statements import emit_statements
 
 
 def signless(type: Attribute) -> Attribute:
@@ -168,6 +169,13 @@ def create_prim_func(
                     block.add_op(alloc)
                     buffers[each] = alloc.buffer
             targets = [buffers[tensor]]
+            if isinstance(filled := tensor.producer.body, te.Filled) and isinstance(filled.procedure, te.Procedure):
+                for each in (*filled.procedure.results, *filled.procedure.scratch):
+                    if each not in buffers:
+                        alloc = AllocBufferOp.of(signless(each.element_type), numbers.shape(each))
+                        alloc.buffer.name_hint = each.name
+                        block.add_op(alloc)
+                        buffers[each] = alloc.buffer
             if isinstance(fold := tensor.producer.body, te.Fold):
                 targets = _targets(fold, group, buffers, numbers, block)
             name_of_block = _unique(tensor.name.removesuffix(".v0") if len(targets) > 1 else tensor.name, names)
@@ -181,6 +189,8 @@ def create_prim_func(
 def computation_of(tensor: te.Tensor) -> object:
     """What a tensor has in common with those that are computed with it: the results of one reduction."""
     body = None if tensor.producer is None else tensor.producer.body
+    if isinstance(body, te.Filled):
+        return body.procedure
     return (body.combiner, tensor.producer.axes) if isinstance(body, te.Fold) and tensor.producer else tensor
 
 
@@ -240,6 +250,9 @@ def _nest(
 ) -> Operation:
     """The loops over a compute's axes with its block inside; only the block where all extents are one."""
     formula = compute.body
+    if isinstance(formula, te.Filled):
+        assert isinstance(formula.procedure, te.Procedure)
+        compute = te.Compute(formula.procedure.axes, formula)
     if isinstance(formula, te.Reduce) and any(axis.dim == 0 for axis in formula.axes):
         formula = te.reduce_identity(formula.kind, formula.type)  # of no terms
     empty = isinstance(formula, te.Fold) and any(axis.dim == 0 for axis in formula.axes)
@@ -280,6 +293,9 @@ def _nest(
     elif isinstance(formula, te.Fold) and empty:
         for identity, each in zip(formula.combiner.identity, targets, strict=True):
             emitter.insert(memref.StoreOp.get(emitter.value(identity), each, indices))
+    elif isinstance(formula, te.Filled):
+        assert isinstance(formula.procedure, te.Procedure)
+        emit_statements(formula.procedure.statements, emitter)
     elif isinstance(formula, te.Fold):
         init = Region(_fold(formula, emitter, targets, body, len(compute.axes), buffers))
     else:
@@ -334,6 +350,20 @@ class BodyEmitter:
         self.buffers = buffers
         self.memo: dict[te.Expr, SSAValue] = {**axes}
         self.constants: dict[tuple[float, Attribute], SSAValue] = {}
+
+    def within(self, block: Block, names: Mapping[te.Slot, SSAValue]) -> BodyEmitter:
+        """What emits at the end of another block, where names have values."""
+        inner = BodyEmitter(block, self.axes, self.buffers)
+        inner.memo.update(names)
+        return inner
+
+    def forget(self, names: Mapping[te.Slot, SSAValue]) -> None:
+        """Forget all values but those of axes and names: an element may be another now."""
+        self.memo = {**self.axes, **names}
+
+    def add(self, op: Operation) -> None:
+        """Append `op`."""
+        self.block.add_op(op)
 
     def insert(self, op: Operation) -> SSAValue:
         """Append `op`; its result, if it has one (a store has none, and gives its operand)."""

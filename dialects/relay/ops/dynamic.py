@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import TensorType, i32
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import TensorType, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ... import te
 from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, shape_of, tensor
 from ..nn_common import tuple_type
@@ -98,5 +99,52 @@ class UniqueOp(RelayOp):
         return [*results, counts.astype(np.int32)] if is_true(self.return_counts) else results
 
 
-OPS: list[type[Operation]] = [ArgwhereOp, UniqueOp]
+@irdl_op_definition
+class DataExtentOp(RelayOp):
+    """A number that data decides, as an extent: not below 0, and not above `most`, which follows from shapes.
+
+    What is told this number, a slice, has so many elements when it runs; its memory is that for `most`.
+
+    `y = np.clip(n, 0, m)`
+
+    ```mlir
+    %n = relay.constant dense<[5]> : tensor<1xi64>
+    %m = relay.constant dense<[4]> : tensor<1xi64>
+    %y = relay.data_extent %n, %m : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+    ```
+    """
+
+    name = "relay.data_extent"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
+    SAYS_EXTENT: ClassVar[bool] = True
+    STANDS_ALONE: ClassVar[bool] = True
+
+    count = operand_def(TensorType)
+    most = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def told_extents(self) -> Sequence[SSAValue]:
+        return [self.most]
+
+    def infer(self) -> Sequence[Attribute]:
+        for value in self.operands:
+            if tensor(value) != TensorType(i64, [1]):
+                raise VerifyException(f"an extent is a tensor<1xi64>, not {value.type}")
+        return [TensorType(i64, [1])]
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor:
+        count, most = inputs
+        return te.compute((1,), lambda i: te.maximum(te.minimum(count[i], most[i]), 0), "extent")
+
+    def numpy(self, *inputs: NDArray) -> NDArray:
+        import numpy as np
+
+        count, most = inputs
+        return np.clip(count, 0, most)  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+OPS: list[type[Operation]] = [ArgwhereOp, UniqueOp, DataExtentOp]
 """The operators with results of unknown extent."""

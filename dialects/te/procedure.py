@@ -1,0 +1,186 @@
+"""Tensors that statements fill, one after the other: what is no formula for each element, as the boxes that are kept.
+
+    def fill(do):
+        do.store(count[0], 0)
+        with do.loop(n) as i:
+            with do.when(x[i] != 0):
+                do.store(places[count[0]], i)
+                do.store(count[0], count[0] + 1)
+
+A statement reads what those before it have stored. Nothing may be read or stored outside of its tensor: an index that
+data decides is bounded by whoever writes the statements. Stands in for TVM's `te.extern` and hybrid script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.ir import Attribute
+
+from .dims import as_dim
+from .expr import Dim, Expr, ExprLike, IterVar, Slot, as_expr, index
+from .tensor import Compute, Filled, Read, Tensor, as_index, operands_of
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """Put a value where an element stands."""
+
+    place: Read
+    value: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class Let:
+    """Compute a value once, which is `name` afterwards."""
+
+    name: Slot
+    value: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """For `name` from 0 up to `extent`, which is computed once."""
+
+    name: Slot
+    extent: Expr
+    body: list[Statement]
+
+
+@dataclass(frozen=True, eq=False)
+class While:
+    """As long as a condition holds."""
+
+    condition: Expr
+    body: list[Statement]
+
+
+@dataclass(frozen=True, eq=False)
+class When:
+    """If a condition holds."""
+
+    condition: Expr
+    body: list[Statement]
+
+
+Statement: TypeAlias = Store | Let | Loop | While | When
+Shape: TypeAlias = tuple[Sequence[Dim], Attribute, str]
+"""Extents, element type and name of a tensor."""
+
+
+@dataclass(eq=False)
+class Procedure:
+    """Statements that run once for each point of `axes`, and the tensors that they fill, or use meanwhile."""
+
+    axes: tuple[IterVar, ...]
+    results: tuple[Tensor, ...] = ()
+    scratch: tuple[Tensor, ...] = ()
+    statements: list[Statement] = field(default_factory=list[Statement])
+
+    def reads(self) -> list[Read]:
+        """The reads of other tensors than its own."""
+        own = {*self.results, *self.scratch}
+        found: dict[Read, None] = {}
+        pending, seen = [e for s in walk(self.statements) for e in expressions(s)], set[Expr]()
+        while pending:
+            expr = pending.pop()
+            if expr in seen:
+                continue
+            seen.add(expr)
+            if isinstance(expr, Read) and expr.tensor not in own:
+                found[expr] = None
+            pending += operands_of(expr)
+        return list(found)
+
+
+def walk(statements: Sequence[Statement]) -> Generator[Statement]:
+    """All statements, those within others too."""
+    for statement in statements:
+        yield statement
+        if isinstance(statement, Loop | While | When):
+            yield from walk(statement.body)
+
+
+def expressions(statement: Statement) -> tuple[Expr, ...]:
+    """What a statement itself computes with."""
+    match statement:
+        case Store(place, value):
+            return (*place.indices, value)
+        case Let(_, value):
+            return (value,)
+        case Loop(_, extent):
+            return (extent,)
+        case While(condition) | When(condition):
+            return (condition,)
+
+
+class Steps:
+    """Takes the statements of a procedure."""
+
+    def __init__(self, procedure: Procedure):
+        self.axes: Sequence[Expr] = procedure.axes
+        self._into = procedure.statements
+
+    def store(self, place: Read, value: ExprLike) -> None:
+        """Put a value where an element stands: `do.store(y[i], 0)`."""
+        self._into.append(Store(place, as_expr(value, place.type)))
+
+    def let(self, value: Expr, name: str = "value") -> Slot:
+        """What a value is now."""
+        self._into.append(Let(slot := Slot(name, value.type), value))
+        return slot
+
+    @contextmanager
+    def loop(self, extent: ExprLike, name: str = "i") -> Generator[Slot]:
+        """For each number from 0 up to an extent."""
+        slot = Slot(name, index)
+        with self._within(Loop(slot, as_index(extent), [])):
+            yield slot
+
+    @contextmanager
+    def while_(self, condition: Expr) -> Generator[None]:
+        """As long as a condition holds, which is computed anew each time."""
+        with self._within(While(condition, [])):
+            yield
+
+    @contextmanager
+    def when(self, condition: Expr) -> Generator[None]:
+        """If a condition holds."""
+        with self._within(When(condition, [])):
+            yield
+
+    @contextmanager
+    def _within(self, statement: Loop | While | When) -> Generator[None]:
+        outer = self._into
+        outer.append(statement)
+        self._into = statement.body
+        try:
+            yield
+        finally:
+            self._into = outer
+
+
+def procedure(
+    results: Sequence[Shape],
+    fill: Callable[..., None],
+    scratch: Sequence[Shape] = (),
+    over: Sequence[Dim] = (),
+) -> list[Tensor]:
+    """The tensors that statements fill: `fill(do, *results, *scratch)` gives the statements to `do`, a `Steps`.
+
+    They run once for each point of `over`, in any order: `do.axes` are its coordinates. `scratch` has memory that means
+    nothing before and after.
+    """
+    made = Procedure(tuple(IterVar(f"b{d}", as_dim(extent)) for d, extent in enumerate(over)))
+    tensors: list[Tensor] = []
+    for number, (shape, element, name) in enumerate(results):
+        dims = tuple(map(as_dim, shape))
+        axes = tuple(IterVar(f"i{d}", extent) for d, extent in enumerate(dims))
+        tensors.append(Tensor(dims, element, name, Compute(axes, Filled(made, number, element))))
+    made.results = tuple(tensors)
+    made.scratch = tuple(Tensor(tuple(map(as_dim, shape)), element, name) for shape, element, name in scratch)
+    fill(Steps(made), *made.results, *made.scratch)
+    return tensors
