@@ -225,6 +225,7 @@ def _join_after(phases: dict[str, list[ModulePass]], pass_type: type[ModulePass]
 
 def graph(target: Target) -> list[ModulePass]:
     """Relay's optimisations; the context's opt level says which of them run. TVM's order, as `relay.build` has it."""
+    from ..transforms.relay.bound_extents import BoundExtentsPass
     from ..transforms.relay.canonicalize_cast import CanonicalizeCastPass
     from ..transforms.relay.canonicalize_ops import CanonicalizeOpsPass
     from ..transforms.relay.conv_to_conv2d import ConvToConv2dPass
@@ -264,6 +265,7 @@ def graph(target: Target) -> list[ModulePass]:
         SinkReshapePass(),
         SimplifyExprPass(),
         FoldConstantPass(),
+        BoundExtentsPass(),
         EliminateCommonSubexprPass(),
         DeadCodeEliminationPass(),
         PlanDevicesPass(("llvm", "cuda"), "cuda") if target.is_gpu else PlanDevicesPass(),

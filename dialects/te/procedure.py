@@ -1,9 +1,8 @@
 """Tensors that statements fill, one after the other: what is no formula for each element, as the boxes that are kept.
 
     def fill(do):
-        do.store(count[0], 0)
         with do.loop(n) as i:
-            with do.when(x[i] != 0):
+            with do.when(x[i] > 0):
                 do.store(places[count[0]], i)
                 do.store(count[0], count[0] + 1)
 
@@ -21,7 +20,7 @@ from typing import TypeAlias
 from xdsl.ir import Attribute
 
 from .dims import as_dim
-from .expr import Dim, Expr, ExprLike, IterVar, Slot, as_expr, index
+from .expr import Dim, Expr, ExprLike, IterVar, Slot, as_expr, const, index
 from .tensor import Compute, Filled, Read, Tensor, as_index, operands_of
 
 
@@ -81,9 +80,9 @@ class Procedure:
     statements: list[Statement] = field(default_factory=list[Statement])
 
     def reads(self) -> list[Read]:
-        """The reads of other tensors than its own."""
+        """A read of each tensor that it reads and that is not its own."""
         own = {*self.results, *self.scratch}
-        found: dict[Read, None] = {}
+        found: dict[Tensor, None] = {}
         pending, seen = [e for s in walk(self.statements) for e in expressions(s)], set[Expr]()
         while pending:
             expr = pending.pop()
@@ -91,9 +90,9 @@ class Procedure:
                 continue
             seen.add(expr)
             if isinstance(expr, Read) and expr.tensor not in own:
-                found[expr] = None
+                found[expr.tensor] = None
             pending += operands_of(expr)
-        return list(found)
+        return [Read(tensor, (const(0, index),) * tensor.rank) for tensor in reversed(found)]
 
 
 def walk(statements: Sequence[Statement]) -> Generator[Statement]:
@@ -171,8 +170,8 @@ def procedure(
 ) -> list[Tensor]:
     """The tensors that statements fill: `fill(do, *results, *scratch)` gives the statements to `do`, a `Steps`.
 
-    They run once for each point of `over`, in any order: `do.axes` are its coordinates. `scratch` has memory that means
-    nothing before and after.
+    They run once for each point of `over`, in any order: `do.axes` are its coordinates. Results are zeros before; `scratch`
+    has memory that means nothing before and after.
     """
     made = Procedure(tuple(IterVar(f"b{d}", as_dim(extent)) for d, extent in enumerate(over)))
     tensors: list[Tensor] = []

@@ -15,6 +15,7 @@ from xdsl.dialects import arith, math, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
+    DictionaryAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -22,6 +23,7 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     MemRefType,
     Signedness,
+    UnitAttr,
     f32,
     i1,
     i64,
@@ -41,6 +43,7 @@ from ...dialects.te.expr import BinaryKind as B
 from ...dialects.te.expr import UnaryKind as U
 from ...dialects.tir.affine import linear
 from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, ForOp, IterKind, PrimFuncOp
+from ...dialects.tir.loops import INDEPENDENT
 from ...dialects.tir.float_flags import CONTRACT, NO_SIGNED_ZERO, REASSOCIATE
 from ...dialects.tir.symbols import Extent, as_extent
 from . import te_integers
@@ -176,6 +179,12 @@ def create_prim_func(
                         alloc.buffer.name_hint = each.name
                         block.add_op(alloc)
                         buffers[each] = alloc.buffer
+                for each in filled.procedure.results:
+                    zeros = te.compute(each.dims, lambda *_, t=each.element_type: te.const(0, t)).producer
+                    assert zeros is not None
+                    if 0 not in each.dims:
+                        name_of_zeros = _unique(f"{each.name}_zero", names)
+                        block.add_op(_nest([buffers[each]], zeros, name_of_zeros, buffers, numbers, arguments))
             if isinstance(fold := tensor.producer.body, te.Fold):
                 targets = _targets(fold, group, buffers, numbers, block)
             name_of_block = _unique(tensor.name.removesuffix(".v0") if len(targets) > 1 else tensor.name, names)
@@ -266,6 +275,8 @@ def _nest(
         else:
             bindings.append(AffineExpr.dimension(len(loops)))
             loops.append(ForOp(symbols.extent(axis.dim), name_hint=axis.name))
+            if isinstance(formula, te.Filled):  # which element of its part a point touches, data says
+                loops[-1].annotations = DictionaryAttr({INDEPENDENT: UnitAttr()})
     body = Block(arg_types=[IndexType()] * len(iters))
     for argument, (axis, _) in zip(body.args, iters, strict=True):
         argument.name_hint = f"v{axis.name}"

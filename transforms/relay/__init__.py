@@ -6,6 +6,7 @@ PASSES: dict[str, str] = {
     "backward-fold-scale-axis": "backward_fold_scale_axis:BackwardFoldScaleAxisPass",
     "canonicalize-cast": "canonicalize_cast:CanonicalizeCastPass",
     "batching-ops": "batching_ops:BatchingOpsPass",
+    "bound-extents": "bound_extents:BoundExtentsPass",
     "canonicalize-ops": "canonicalize_ops:CanonicalizeOpsPass",
     "combine-parallel-batch-matmul": "combine_parallel_batch_matmul:CombineParallelBatchMatmulPass",
     "combine-parallel-conv2d": "combine_parallel_conv2d:CombineParallelConv2DPass",

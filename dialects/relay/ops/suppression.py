@@ -1,7 +1,7 @@
 """Boxes found in images: those that score enough, and those that no better one covers.
 
-Whether a box is kept depends on those kept before it, one after the other: this is no tensor expression, and so is
-evaluated directly.
+Whether a box is kept depends on those kept before it, one after the other: this is no tensor expression, but statements
+(`te.procedure`).
 """
 
 from __future__ import annotations
@@ -245,6 +245,30 @@ class NonMaxSuppressionOp(RelayOp):
         return which < 0 or bool(other[which] >= 0 and (is_true(self.force_suppress) or other[which] == row[which]))
 
 
+def span(x: te.Expr, y: te.Expr) -> tuple[te.Expr, te.Expr]:
+    """The lesser and the greater of two coordinates."""
+    return te.minimum(x, y), te.maximum(x, y)
+
+
+def shared_area(do: te.Steps, one: Sequence[te.Expr], other: Sequence[te.Expr]) -> tuple[te.Expr, te.Expr]:
+    """The area that two boxes share, and that of both; coordinates are two corners in any order."""
+    sides: list[te.Expr] = []
+    areas: list[te.Expr] = []
+    for box in (one, other):
+        (low_x, high_x), (low_y, high_y) = span(box[0], box[2]), span(box[1], box[3])
+        areas.append((high_x - low_x) * (high_y - low_y))
+    for axis in (0, 1):
+        (low, high), (its_low, its_high) = span(one[axis], one[axis + 2]), span(other[axis], other[axis + 2])
+        sides.append(te.maximum(te.minimum(high, its_high) - te.maximum(low, its_low), 0))
+    shared = do.let(sides[0] * sides[1], "shared")
+    return shared, do.let(areas[0] + areas[1] - shared, "both")
+
+
+def ratio(shared: te.Expr, both: te.Expr) -> te.Expr:
+    """The share of two boxes that is in both of them; 0 where there is no area."""
+    return te.select(both > 0, shared / te.select(both > 0, both, 1), 0)
+
+
 @irdl_op_definition
 class AllClassNonMaxSuppressionOp(RelayOp):
     """For each batch and class the boxes in the order of their scores, without those that score below a threshold, or of
@@ -299,6 +323,94 @@ class AllClassNonMaxSuppressionOp(RelayOp):
         total = DYNAMIC if DYNAMIC in (batch, per_batch) else batch * per_batch
         return [tuple_type(TensorType(i64, [total, 3]), TensorType(i64, [1]))]
 
+    def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
+        boxes, scores, most, iou, least = inputs
+        kept, counts = self._kept(boxes, scores, *(each[(0,) * each.rank] for each in (most, iou, least)))
+        batches, classes, count = map(te.dim_expr, scores.dims)
+        if self.output_format.data == "onnx":
+
+            def list_all(do: te.Steps, rows: te.Tensor, total: te.Tensor) -> None:
+                with do.loop(batches) as b, do.loop(classes) as c:
+                    with do.loop(te.as_index(counts[b * classes + c])) as k:
+                        at = te.as_index(total[0])
+                        for field, value in enumerate((te.cast(b, i64), te.cast(c, i64), kept[b * classes + c, k])):
+                            do.store(rows[at, field], te.cast(value, i64))
+                        do.store(total[0], total[0] + 1)
+
+            rows = te.product(scores.dims)
+            return te.procedure([((rows, 3), i64, "rows"), ((1,), i64, "total")], list_all)
+
+        def list_each(do: te.Steps, rows: te.Tensor, chosen: te.Tensor, totals: te.Tensor) -> None:
+            with do.loop(batches) as b:
+                with do.loop(classes) as c, do.loop(te.as_index(counts[b * classes + c])) as k:
+                    at, box = te.as_index(totals[b]), do.let(kept[b * classes + c, k], "box")
+                    do.store(rows[b, at, 0], te.cast(c, i64))
+                    do.store(rows[b, at, 1], te.cast(box, i64))
+                    do.store(chosen[b, at], scores[b, c, te.as_index(box)])
+                    do.store(totals[b], totals[b] + 1)
+
+        per_batch = (scores.dims[0], te.product(scores.dims[1:]))
+        return te.procedure(
+            [((*per_batch, 2), i64, "rows"), (per_batch, scores.element_type, "chosen"), (per_batch[:1], i64, "totals")],
+            list_each,
+        )
+
+    def _kept(
+        self, boxes: te.Tensor, scores: te.Tensor, most: te.Expr, iou: te.Expr, least: te.Expr
+    ) -> list[te.Tensor]:
+        """For each batch and class, one after the other, the boxes that are kept, and how many they are."""
+        _, classes, count = scores.dims
+        element = boxes.element_type
+
+        def corners_of(do: te.Steps, b: te.Expr, at: te.Expr) -> list[te.Expr]:
+            fields = [do.let(boxes[b, at, f], "side") for f in range(4)]
+            if self.box_format.data == "corner":
+                return list(fields)
+            half = [fields[2] * 0.5, fields[3] * 0.5]
+            return [fields[0] - half[0], fields[1] - half[1], fields[0] + half[0], fields[1] + half[1]]
+
+        def fill(do: te.Steps, kept: te.Tensor, counts: te.Tensor, left: te.Tensor, state: te.Tensor) -> None:
+            (row,) = do.axes
+            b, c = do.let(row // te.dim_expr(classes), "b"), do.let(row % te.dim_expr(classes), "c")
+            remaining, best, next_best = (state[row, n] for n in range(3))
+            do.store(remaining, 0)
+            do.store(best, 0)
+
+            def consider(box: te.Expr, place: te.Read) -> None:
+                """Add a box to those that are left; the best of them, the first of equals, stands at `place`."""
+                top = left[row, te.as_index(place)]
+                do.store(left[row, te.as_index(remaining)], te.cast(box, i32))
+                with do.when(scores[b, c, box] > scores[b, c, te.as_index(top)]):
+                    do.store(place, remaining)
+                do.store(remaining, remaining + 1)
+
+            with do.loop(te.dim_expr(count)) as i:
+                with do.when(scores[b, c, i] > te.cast(least, scores.element_type)):
+                    consider(i, best)
+            with do.while_((remaining > 0) & (te.cast(counts[row], i64) < te.cast(most, i64))):
+                chosen = do.let(left[row, te.as_index(best)], "chosen")
+                do.store(kept[row, te.as_index(counts[row])], chosen)
+                do.store(counts[row], counts[row] + 1)
+                mine = corners_of(do, b, te.as_index(chosen))
+                total = do.let(remaining, "total")
+                do.store(remaining, 0)
+                do.store(next_best, 0)
+                with do.loop(te.as_index(total)) as j:
+                    other = do.let(left[row, j], "other")
+                    with do.when(other.not_equal(chosen)):
+                        share = ratio(*shared_area(do, mine, corners_of(do, b, te.as_index(other))))
+                        with do.when(~(share > te.cast(iou, element))):
+                            consider(te.as_index(other), next_best)
+                do.store(best, next_best)
+
+        rows = te.product(scores.dims[:2])
+        return te.procedure(
+            [((rows, count), i32, "kept"), ((rows,), i32, "counts")],
+            fill,
+            [((rows, count), i32, "left"), ((rows, 3), i32, "state")],
+            over=(rows,),
+        )
+
     def numpy(self, *inputs: NDArray) -> Sequence[NDArray]:
         import numpy as np
 
@@ -307,7 +419,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
         batches, classes, count = scores.shape
         rows: list[list[tuple[int, int]]] = []
         for b in range(batches):
-            places = corners(boxes[b].astype(np.float64), self.box_format.data)
+            places = corners(cast("Floats", boxes[b]), self.box_format.data)
             found: list[tuple[int, int]] = []
             for c in range(classes):
                 kept: list[int] = []

@@ -1,0 +1,109 @@
+"""Operators whose results have an extent that data decides, as operators of which that is a bound.
+
+    argwhere(x)  =  `compact` gives the places, as many as x has elements, and how many they are: `data_extent`;
+                    the first so many of them are the result: `dyn.strided_slice`
+
+What a kernel writes has a size that is known before the graph is called, and what follows runs for as many as there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TupleType, i64
+from xdsl.ir import SSAValue
+
+from .base import DYNAMIC, RelayOp, is_static, is_true, shape_of
+from .core import TupleGetOp, TupleOp
+from .decomposition import Emit
+from .ops.advanced_indexing import UnravelIndexOp
+from .ops.creation import ShapeOfOp
+from .ops.dyn import DynReshapeOp, DynStridedSliceOp
+from .ops.dynamic import ArgwhereOp, CompactOp, DataExtentOp, UniqueOp, UniqueRowsOp
+from .ops.elementwise import CastOp
+from .ops.gather import TakeOp
+from .ops.slicing import StridedSliceOp
+from .ops.transform import ExpandDimsOp, ReshapeOp, TransposeOp
+
+
+def flattened(emit: Emit, x: SSAValue) -> SSAValue:
+    """All elements as a vector."""
+    if len(shape_of(x)) == 1:
+        return x
+    if is_static(x.type):
+        return emit(ReshapeOp(x, newshape=[-1]))
+    return emit(DynReshapeOp(x, emit.constant([-1], i64)))
+
+
+def extent_of(emit: Emit, x: SSAValue, axis: int = 0) -> SSAValue:
+    """An extent of a tensor, as a vector of one element."""
+    if (extent := shape_of(x)[axis]) != DYNAMIC:
+        return emit.constant([extent], i64)
+    return emit(TakeOp(emit(ShapeOfOp(x, dtype="int64")), emit.constant([axis], i64), axis=0, mode="clip"))
+
+
+def first(emit: Emit, count: SSAValue, *data: SSAValue) -> list[SSAValue]:
+    """The first `count` rows of tensors that have equally many."""
+    extent = emit(DataExtentOp(count, extent_of(emit, data[0])))
+    begin, step = emit.constant([0], i64), emit.constant([1], i64)
+    return [emit(DynStridedSliceOp(each, begin, extent, step)) for each in data]
+
+
+def fields(emit: Emit, value: SSAValue) -> list[SSAValue]:
+    """The fields of a tuple."""
+    assert isinstance(value.type, TupleType)
+    return [emit(TupleGetOp(value, number)) for number in range(len(value.type.types))]
+
+
+def places_of(emit: Emit, condition: SSAValue) -> SSAValue:
+    """The places of the elements of a vector that are not zero."""
+    places, count = fields(emit, emit(CompactOp(condition)))
+    return first(emit, count, places)[0]
+
+
+def nonzero(emit: Emit, x: SSAValue) -> SSAValue:
+    """The coordinates of the elements that are not zero, a row for each dimension; one of a scalar."""
+    if len(shape_of(x)) == 0:
+        x = emit(ExpandDimsOp(x, axis=0))
+    places = places_of(emit, flattened(emit, x))
+    if len(shape_of(x)) == 1:
+        return emit(ExpandDimsOp(places, axis=0))
+    return emit(UnravelIndexOp(places, emit(ShapeOfOp(x, dtype="int64"))))
+
+
+def argwhere(emit: Emit, x: SSAValue) -> SSAValue:
+    """The coordinates of the elements that are not zero, a column for each dimension."""
+    if len(shape_of(x)) == 0:
+        rows = emit(ExpandDimsOp(places_of(emit, emit(ExpandDimsOp(x, axis=0))), axis=1))
+        none = StridedSliceOp(rows, begin=[0], end=[0], strides=[1], axes=[1])
+        return emit(CastOp(emit(none), dtype="int32"))
+    return emit(CastOp(emit(TransposeOp(nonzero(emit, x), axes=[1, 0])), dtype="int32"))
+
+
+def unique_rows(emit: Emit, rows: SSAValue, is_sorted: bool) -> list[SSAValue]:
+    """Of the different rows of a matrix where each first stands and how often, which of them each row is, and how many
+    they are."""
+    places, counts, which, total = fields(emit, emit(UniqueRowsOp(rows, sorted=is_sorted)))
+    places, counts = first(emit, total, places, counts)
+    return [places, counts, which, total]
+
+
+def unique(emit: Emit, op: UniqueOp) -> SSAValue:
+    """What `relay.unique` gives."""
+    rows = emit(ExpandDimsOp(op.data, axis=1))
+    places, counts, which, total = unique_rows(emit, rows, is_true(op.sorted))
+    values = emit(TakeOp(op.data, places, axis=0, mode="clip"))
+    numbers = [places, which, total, *([counts] if is_true(op.return_counts) else [])]
+    return emit(TupleOp(values, *(emit(CastOp(each, dtype="int32")) for each in numbers)))
+
+
+def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
+    """What stands for an operator whose result has an extent that data decides; `None` where it is none."""
+    match op:
+        case ArgwhereOp():
+            return [argwhere(emit, op.condition)]
+        case UniqueOp():
+            return [unique(emit, op)]
+        case _:
+            return None
+
