@@ -69,7 +69,7 @@ class Emitter:
         self.extents: Extents | None = None
         """What is known of extents, where an input has some that are open."""
         self.sources: dict[te.Var, tuple[SSAValue, int]] = {}
-        """The argument, and the axis of it, that a symbol is the extent of."""
+        """The argument, and the axis of it, that a symbol is the extent of; or, with -1, what holds it."""
 
     def location_of(self, name: str) -> LocationAttr:
         """The location of the model's node or value `name`."""
@@ -104,8 +104,15 @@ class Emitter:
             check_fits(type)
         op.location = self._location
         self.block.add_op(op)
+        if self.extents is None and isinstance(op, RelayOp) and op.SAYS_EXTENT:
+            self.extents = Extents()
         if self.extents is not None:
             self._learn(op, self.extents)
+
+    def __call__(self, op: RelayOp | ConstantOp | TupleOp | TupleGetOp) -> SSAValue:
+        """Append an operation, and give its result."""
+        self.insert(op)
+        return op.results[0]
 
     def constant(self, array: NDArray, name: str) -> SSAValue:
         """A constant; `name` becomes part of a large one's key.
@@ -189,6 +196,9 @@ class Emitter:
         """Note what follows for the results of an operation, and make their types as exact as that."""
         missing = [operand for operand in op.operands if operand not in extents.known]
         for operand in missing:
+            if isinstance(operand.owner, ConstantOp):
+                extents.add(operand.owner)
+                continue
             extents.known[operand] = unknown(flatten_types([operand.type]), operand.name_hint or "n")
         types = [flatten_types([result.type]) for result in op.results]
         flat = [type for each in types for type in each]
@@ -202,6 +212,9 @@ class Emitter:
         except (Diagnostic, NotImplementedError):
             extents.note(op, unknown(flat, op.name.rpartition(".")[2]))
             return
+        if isinstance(op, RelayOp) and op.SAYS_EXTENT and (held := extents.of(op.results[0])[0].contents) is not None:
+            if isinstance(held[0], te.Var):
+                self.sources.setdefault(held[0], (op.results[0], -1))
         for result in op.results:
             result._type = _exact(result.type, iter(extents.of(result)))  # pyright: ignore[reportPrivateUsage]
 

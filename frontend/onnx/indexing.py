@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.relay.bounded import flattened, nonzero, places_of, unique_rows
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name
 from .errors import Malformed, Unsupported
@@ -71,7 +72,8 @@ def leading_tuples(node: Node, indices: SSAValue) -> SSAValue:
 def gather_nd(node: Node) -> SSAValue:
     x, indices = node.input(0), node.input(1, at_least=1)
     batch = node.integer("batch_dims", 0)
-    components = node.static_shape(indices)[-1]
+    if (components := shape_of(indices)[-1]) == DYNAMIC:
+        node.static_shape(indices)
     mode = "clip" if are_inside(node, indices, shape_of(x)[batch : batch + components]) else "error"
     tuples = leading_tuples(node, indices)
     return node.emit("gather_nd", x, tuples, batch_dims=batch, index_rank=components, mode=mode)
@@ -156,18 +158,19 @@ def tensor_scatter(node: Node) -> SSAValue:
 
 
 def compress(node: Node) -> SSAValue:
-    """The slices along an axis, or the elements, where a condition that is known at import is true."""
+    """The slices along an axis, or the elements, where a condition is true."""
     import numpy as np
 
-    x, condition = node.input(0, at_least=1), node.static(1)
-    if condition.ndim != 1:
-        raise Malformed(f"the condition has rank {condition.ndim}, but must have rank 1")
-    if "axis" in node.attributes:
-        axis = node.axis(node.integer("axis"), rank_of(x))
-    else:
-        axis, x = 0, node.reshape(x, [prod(node.static_shape(x))])
-    kept = np.flatnonzero(condition)
-    extent = shape_of(x)[axis]
+    x, condition = node.input(0, at_least=1), node.input(1, rank=1)
+    axis = node.axis(node.integer("axis"), rank_of(x)) if "axis" in node.attributes else 0
+    if "axis" not in node.attributes:
+        x = flattened(node.written, x)
+    extent, known = shape_of(x)[axis], node.emitter.evaluate(condition)
+    if known is None:
+        longest = shape_of(condition)[0]
+        mode = "clip" if DYNAMIC not in (extent, longest) and longest <= extent else "error"
+        return node.emit("take", x, places_of(node.written, condition), axis=axis, mode=mode)
+    kept = np.flatnonzero(known)
     if extent != DYNAMIC and kept.size and kept[-1] >= extent:
         raise Malformed(f"the condition is true at {kept[-1]}, beyond the {extent} slices that there are")
     mode = "error" if extent == DYNAMIC else "clip"
@@ -175,11 +178,31 @@ def compress(node: Node) -> SSAValue:
 
 
 def non_zero(node: Node) -> SSAValue:
-    """The places of what is not zero in a tensor that is known at import, a row for each dimension; one of a scalar."""
+    """The places of what is not zero, a row for each dimension; one of a scalar."""
     import numpy as np
 
-    x = np.atleast_1d(node.static(0))
+    if (known := node.emitter.evaluate(node.input(0))) is None:
+        return nonzero(node.written, node.input(0))
+    x = np.atleast_1d(known)
     return node.constant(np.array(np.nonzero(x), np.int64).reshape(x.ndim, -1))
+
+
+def unique(node: Node) -> list[SSAValue]:
+    """The different elements, or slices along an axis: these, where each first stands, which of them each is, and how
+    often it stands."""
+    x, rows = node.input(0), node.input(0)
+    axis = node.axis(node.integer("axis"), rank_of(x)) if "axis" in node.attributes else 0
+    if "axis" not in node.attributes:
+        x = flattened(node.written, node.input(0, at_least=1) if rank_of(x) else node.reshape(x, [1]))
+        rows = node.emit("expand_dims", x, axis=1)
+    else:
+        rows = node.emit("transpose", x, axes=[axis, *(d for d in range(rank_of(x)) if d != axis)])
+        if rank_of(rows) == 1:
+            rows = node.emit("expand_dims", rows, axis=1)
+        elif rank_of(rows) > 2:
+            rows = node.reshape(rows, [shape_of(rows)[0], prod(node.static_shape(rows)[1:])])
+    places, counts, which, _ = unique_rows(node.written, rows, bool(node.integer("sorted", 1)))
+    return [node.emit("take", x, places, axis=axis, mode="clip"), places, which, counts]
 
 
 CONVERTERS: dict[str, Versions] = {
@@ -193,5 +216,6 @@ CONVERTERS: dict[str, Versions] = {
     "Scatter": {9: scatter_elements},
     "ScatterElements": {11: scatter_elements},
     "ScatterND": {11: scatter_nd},
+    "Unique": {11: unique},
     "TensorScatter": {24: tensor_scatter},
 }

@@ -15,6 +15,8 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects import te
 from ...dialects.relay import Relay
 from ...dialects.relay.base import DYNAMIC, RelayOp, Value, shape_of, tensor
+from ...dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
+from ...dialects.relay.decomposition import Emit
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from .errors import Malformed, Unsupported
@@ -244,6 +246,11 @@ class Node:
         assert isinstance(result.type, TupleType)
         return [self.emitter.tuple_get(result, i) for i in range(len(result.type.types))]
 
+    @property
+    def written(self) -> Emit:
+        """Takes operations that others are written as."""
+        return _Written(self.emitter)
+
     def constant(self, array: NDArray) -> SSAValue:
         """A constant that the conversion needs."""
         return self.emitter.constant(array, self.proto.op_type.lower())
@@ -285,6 +292,8 @@ class Node:
             case te.Var():
                 if (found := self.emitter.sources.get(dim)) is None:
                     raise Unsupported("an extent that data decides", give_shapes())
+                if found[1] < 0:
+                    return self.emit("reshape", found[0], newshape=[], allowzero=True)
                 shape = self.emit("shape_of", found[0], dtype="int64")
                 return self.emit("take", shape, self.constant(np.asarray(found[1], np.int64)), axis=0, mode="clip")
             case te.Binary(kind, lhs, rhs) if kind in _EXTENTS:
@@ -353,6 +362,21 @@ class Node:
         if not -rank <= axis < rank:
             raise Malformed(f"axis {axis} is out of range for a tensor of rank {rank}")
         return axis % rank
+
+
+@dataclass(frozen=True)
+class _Written:
+    """Appends operations, and constants of a type."""
+
+    emitter: Emitter
+
+    def __call__(self, op: RelayOp | ConstantOp | TupleOp | TupleGetOp) -> SSAValue:
+        return self.emitter(op)
+
+    def constant(self, value: npt.ArrayLike, type: Attribute, name: str = "constant") -> SSAValue:
+        import numpy as np
+
+        return self.emitter.constant(np.asarray(value, numpy_dtype(type)), name)
 
 
 _EXTENTS = {

@@ -7,6 +7,7 @@ from math import prod
 from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import tensor
+from ...dialects.relay.bounded import first
 from .errors import Malformed, Unsupported
 from .node import Node, Versions
 
@@ -18,7 +19,7 @@ def roi_align(node: Node) -> SSAValue:
         raise Unsupported("the greatest of weighted corners (mode = max)")
     options = {"half_pixel": True, "output_half_pixel": False}
     aligned = node.version >= 16 and node.choice("coordinate_transformation_mode", options, "half_pixel")
-    numbers = node.reshape(node.cast(images, tensor(regions).element_type), [*node.static_shape(images), 1])
+    numbers = node.emit("expand_dims", node.cast(images, tensor(regions).element_type), axis=1)
     return node.emit(
         "vision.roi_align",
         x,
@@ -28,6 +29,26 @@ def roi_align(node: Node) -> SSAValue:
         sample_ratio=node.integer("sampling_ratio", 0) or -1,
         aligned=aligned,
     )
+
+
+def non_max_suppression(node: Node) -> SSAValue:
+    """Rows (batch, class, box), as many as there are."""
+    import numpy as np
+
+    def number(index: int, otherwise: float, dtype: type[np.generic]) -> SSAValue:
+        given = node.optional(index)
+        return node.constant(np.asarray(otherwise, dtype)) if given is None else given
+
+    rows, total = node.emit_tuple(
+        "vision.all_class_non_max_suppression",
+        node.input(0, rank=3),
+        node.input(1, rank=3),
+        number(2, 0, np.int64),
+        number(3, 0, np.float32),
+        number(4, -np.inf, np.float32),
+        box_format="center" if node.integer("center_point_box", 0) else "corner",
+    )
+    return first(node.written, total, rows)[0]
 
 
 def max_roi_pool(node: Node) -> SSAValue:
@@ -96,5 +117,6 @@ CONVERTERS: dict[str, Versions] = {
     "DeformConv": {19: deform_conv},
     "MaxRoiPool": {1: max_roi_pool},
     "MaxUnpool": {9: max_unpool},
+    "NonMaxSuppression": {10: non_max_suppression},
     "RoiAlign": {10: roi_align},
 }
