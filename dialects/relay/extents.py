@@ -20,7 +20,7 @@ from ..support.diagnostics import Diagnostic
 from ..te.assume import Assumptions, assuming, solved
 from ..te.contents import MAX_ELEMENTS, Number, contents
 from ..te.dims import at_most as surely_at_most
-from ..te.dims import data_var, linear, substituted, to_text
+from ..te.dims import coefficient, data_var, substituted, to_text
 from .base import DYNAMIC, RelayOp, Tensor, flatten_types
 from .computing import compute_results
 from .core import ConstantOp, TupleGetOp, TupleOp
@@ -203,12 +203,11 @@ class Extents:
             return a, b
         rest = self.resolved(b) - self.resolved(a)
         while self._depends_on_data(rest):
-            if (form := linear(rest)) is None:
+            symbol = next(each for each in te.variables([rest]) if each in self.decided)
+            if (factor := coefficient(rest, symbol)) is None:
                 raise Diagnostic.at(
                     op, f"needs {to_text(a)} to be at most {to_text(b)}, which data decides", hint=give_shapes()
                 )
-            symbol = next(each for each in self.decided if each in form[0])
-            factor = form[0][symbol]
             worst = self.decided[symbol] if factor < 0 else 0
             rest = rest - symbol * factor + worst * factor
         return None if surely_at_most(0, rest) else (0, rest)

@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .. import te
 from ..support.dtypes import scalar_type
+from ..te.assume import at_most
 from .base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, Tensor, shape_of, string
 from .blocking import PLAIN, Blocks, layout_text
 from .layout import parse_layout
@@ -170,7 +171,7 @@ class Window:
             return DYNAMIC
         stride, before = self.strides[axis], self.before[axis]
         room = n + before + self.after[axis] - self.spans[axis]
-        if room < 0:
+        if not at_most(0, room):
             raise VerifyException(
                 f"a window of {self.spans[axis]} does not fit into spatial extent {n} with padding "
                 f"{before} and {self.after[axis]}"
@@ -181,9 +182,12 @@ class Window:
         return count
 
     def reach(self, extents: Sequence[int]) -> tuple[int, ...]:
-        """How far the window reaches beyond the end of each axis: what has to be padded there."""
+        """How far the window reaches beyond the end of each axis: what has to be padded there. All of the padding where
+        the extent is a symbol."""
         return tuple(
-            max(0, (count - 1) * self.strides[axis] + self.spans[axis] - n - self.before[axis])
+            self.after[axis]
+            if isinstance(n, te.Expr) and not self.ceil_mode
+            else max(0, (count - 1) * self.strides[axis] + self.spans[axis] - n - self.before[axis])
             for axis, (n, count) in enumerate(zip(extents, self.outputs(extents), strict=True))
         )
 

@@ -287,6 +287,24 @@ def linear(dim: Dim) -> tuple[dict[Var, int], int] | None:
     return (cast("dict[Var, int]", found), constant) if len(found) == len(terms) else None
 
 
+def terms_of(dim: Dim) -> tuple[list[tuple[Dim, int]], int]:
+    """`dim` as a sum of what is no sum, each with a factor, and an integer."""
+    constant, terms = parts(_form(dim))
+    return [(_written(atom), factor) for atom, factor in terms.items()], constant
+
+
+def coefficient(dim: Dim, symbol: Var) -> int | None:
+    """What a symbol is multiplied by in a sum that it stands in nowhere else; `None` where it is part of another term."""
+    _, terms = parts(_form(dim))
+    found = 0
+    for atom, factor in terms.items():
+        if isinstance(atom, Variable) and atom.key is symbol:
+            found = factor
+        elif any(variable.key is symbol for variable in atom.variables):
+            return None
+    return found
+
+
 def _form(dim: Dim) -> IntExpr:
     """The normal form of an extent: equal ones are equal for all values of the symbols."""
     return integer(dim) if isinstance(dim, int) else _form_of(dim)

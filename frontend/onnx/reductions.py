@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, Value, shape_of, tensor
+from ...dialects.relay.bounded import extent_of
+from ...dialects.relay.ops.dynamic import DataExtentOp
 from ...dialects.support.dtypes import dtype_name
 from .elementwise import is_integer
 from .errors import Malformed, Unsupported
@@ -145,6 +147,9 @@ def top_k(node: Node) -> list[SSAValue]:
     """`k` is an attribute before opset 10. Relay's results are sorted, which ONNX allows in either case."""
     x = node.input(0)
     axis = node.axis(node.integer("axis", -1), rank_of(x))
+    options: dict[str, Value] = {"ret_type": "both", "is_ascend": not node.integer("largest", 1), "dtype": "int64"}
+    if node.version >= 10 and node.emitter.evaluate(node.input(1)) is None:
+        return top_of_data(node, x, axis, options)
     k = node.integer("k") if node.version < 10 else int(node.static_scalar(1))
     size = shape_of(x)[axis]
     if k < 0 or DYNAMIC != size < k:
@@ -152,15 +157,15 @@ def top_k(node: Node) -> list[SSAValue]:
     if k == 0:  # which is all of them to Relay
         none = node.emit("strided_slice", x, begin=[0], end=[0], strides=[1], axes=[axis], slice_mode="end")
         return [none, node.cast(none, i64)]
-    return node.emit_tuple(
-        "topk",
-        x,
-        k=k,
-        axis=axis,
-        ret_type="both",
-        is_ascend=not node.integer("largest", 1),
-        dtype="int64",
-    )
+    return node.emit_tuple("topk", x, k=k, axis=axis, **options)
+
+
+def top_of_data(node: Node, x: SSAValue, axis: int, options: Mapping[str, Value]) -> list[SSAValue]:
+    """As many elements as is known when the graph runs; where data decides, not more than there are."""
+    count = node.input(1) if rank_of(node.input(1)) else node.reshape(node.input(1), [1])
+    if node.symbolic_or_none(1) is None:
+        count = node.written(DataExtentOp(count, extent_of(node.written, x, axis)))
+    return node.emit_tuple("dyn.topk", x, count, axis=axis, **options)
 
 
 def cumulative(operator: str) -> Converter:

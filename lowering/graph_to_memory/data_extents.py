@@ -46,7 +46,7 @@ class DataExtents:
             case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, lhs, AffineConstantExpr(factor)):
                 return self._bound(lhs, upper if factor >= 0 else not upper) * factor
             case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, lhs, AffineConstantExpr(divisor)):
-                return self._bound(lhs, upper).floor_div(divisor)
+                return self._bound(lhs, upper) // divisor
             case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, _, AffineConstantExpr(divisor)) if self._is_loose(expr):
                 return AffineExpr.constant(divisor - 1 if upper else 0)
             case _:

@@ -16,7 +16,7 @@ from ...dialects import te
 from ...dialects.relay.extents import Dims, Known
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.te.assume import Assumptions
-from ...dialects.te.dims import to_text
+from ...dialects.te.dims import terms_of, to_text
 from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.symbols import ASSUMED, affine_map, as_affine
 from ..sizes import Size, to_json
@@ -44,14 +44,27 @@ class GraphSymbols:
         self.defined: dict[te.Expr, te.Var] = {}
 
     def extent(self, dim: te.Dim) -> te.Dim:
-        """`dim`, or the symbol that it is."""
-        if isinstance(dim, int) or dim in self.numbers:
+        """`dim`, with a symbol for each of its terms that is no affine expression."""
+        if self._is_affine(dim):
             return dim
+        terms, total = terms_of(dim)
+        extent: te.Dim = total
+        for term, factor in terms:
+            extent = extent + self._term(term) * factor
+        return extent
+
+    def _is_affine(self, dim: te.Dim) -> bool:
+        if isinstance(dim, int) or dim in self.numbers:
+            return True
         try:
             Symbols(self.numbers).extent(dim)
         except Diagnostic:
-            pass
-        else:
+            return False
+        return True
+
+    def _term(self, dim: te.Dim) -> te.Dim:
+        """`dim`, or the symbol that it is."""
+        if isinstance(dim, int) or self._is_affine(dim):
             return dim
         if dim not in self.defined:
             symbol = te.var(f"n{len(self.numbers)}")

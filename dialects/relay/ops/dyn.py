@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ...te.assume import agree
+from ...te.assume import agree, at_most
 from ...te.dims import as_dim, quotient, to_text
 from ..base import (
     DYNAMIC,
@@ -30,6 +30,7 @@ from ..base import (
     broadcast_shapes,
     flag,
     integer,
+    is_true,
     normalize_axis,
     real,
     shape_of,
@@ -47,7 +48,7 @@ from .image import Resize2dOp
 from .nn.padding import PadOp
 from .nn.upsampling import Upsampling3dOp, UpsamplingOp
 from .slicing import ENDLESS, Slice, StridedSliceOp, sliced
-from .sort import TopkOp
+from .sort import TopkOp, order, taken
 from .tiling import BroadcastToOp, TileOp
 from .transform import ExpandDimsOp, ReshapeOp, SqueezeOp
 
@@ -656,6 +657,17 @@ class DynTopkOp(DynOp):
     def told_by(self, *values: NDArray) -> RelayOp:
         (k,) = numbers(values[0])
         return TopkOp(self.data, k=k, **self.properties)
+
+    def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> list[te.Tensor]:
+        (x,), (k,) = data, extents(told[0])
+        axis = normalize_axis(self.axis.value.data, x.rank)
+        if not at_most(k, x.dims[axis]):
+            raise TypeError("te: whether there are so many elements is known only when it runs")
+        indices = order(x, axis, k, is_true(self.is_ascend))
+        element = named_type(self.dtype.data)
+        numbered = te.compute(indices.shape, lambda *i: te.cast(indices[i], element), "indices")
+        values = taken(x, indices, axis)
+        return {"both": [values, numbered], "values": [values], "indices": [numbered]}[self.ret_type.data]
 
     def open_type(self) -> Attribute:
         if shape_of(self.k) not in ((), (1,)):

@@ -47,6 +47,12 @@ class _RegionPool(RelayOp, ABC):
         extents = layout.extents(data.get_shape()) | dict(zip("NHW", (rois.get_shape()[0], *pooled), strict=True))
         return [TensorType(data.element_type, layout.shape(extents))]
 
+    def pooled_shape(self, x: te.Tensor, rois: te.Tensor) -> tuple[int, ...]:
+        """The shape of the result."""
+        layout = unblocked(self.layout.data, "NCHW", "layout")
+        pooled = dict(zip("NHW", (rois.shape[0], *ints(self.pooled_size)), strict=True))
+        return layout.shape(layout.extents(x.shape) | pooled)
+
     def images(self, x: te.Tensor) -> tuple[int, list[int], Callable[..., te.Expr]]:
         """How many images there are, their height and width, and a pixel by image, channel and place."""
         layout = unblocked(self.layout.data, "NCHW", "layout")
@@ -69,6 +75,11 @@ class _RegionPool(RelayOp, ABC):
     def scaled(self, rois: te.Tensor, r: te.Expr, side: int) -> te.Expr:
         """One side of region `r` (0 to 3: x1, y1, x2, y2) in the images' pixels, as an f32."""
         return te.cast(rois[r, side + 1], f32) * self.spatial_scale.value.data
+
+
+def real_extent(extent: te.Dim) -> te.ExprLike:
+    """An extent as an f32."""
+    return float(extent) if isinstance(extent, int) else te.cast(extent, f32)
 
 
 @irdl_op_definition
@@ -122,7 +133,7 @@ class RoiAlignOp(_RegionPool):
             """How many points a bin has along an axis."""
             if ratio > 0:
                 return te.const(ratio, f32)
-            return te.minimum(te.maximum(te.ceil(bin_size(r, axis)), 1), float(taps[axis].extent))
+            return te.minimum(te.maximum(te.ceil(bin_size(r, axis)), 1), real_extent(taps[axis].dim))
 
         def body(r: te.IterVar, c: te.IterVar, i: te.IterVar, j: te.IterVar) -> te.Expr:
             places: list[te.Expr] = []
@@ -130,8 +141,8 @@ class RoiAlignOp(_RegionPool):
             for axis, place in enumerate((i, j)):
                 step = (te.cast(taps[axis], f32) + 0.5) / points(r, axis)
                 at = self.scaled(rois, r, 1 - axis) + (te.cast(place, f32) + step) * bin_size(r, axis)
-                conditions += [at >= -1.0, at <= float(extents[axis])]
-                places.append(te.minimum(te.maximum(at, 0), float(extents[axis] - 1)))
+                conditions += [at >= -1.0, at <= real_extent(extents[axis])]
+                places.append(te.minimum(te.maximum(at, 0), real_extent(extents[axis] - 1)))
 
             def read(*at: te.Expr) -> te.Expr:
                 h, w = (clamped_index(te.cast(p, te.index), n) for p, n in zip(at, extents, strict=True))
@@ -143,7 +154,7 @@ class RoiAlignOp(_RegionPool):
                 value = te.select(te.all_of(used), value, te.reduce_identity(kind, f32))
             return te.reduce(kind, value, taps)
 
-        reduced = te.compute(tensor(self.result).get_shape(), self.each(body), f"roi_{kind}")
+        reduced = te.compute(self.pooled_shape(x, rois), self.each(body), f"roi_{kind}")
         if kind == "sum":
             total, first = reduced, unblocked(self.layout.data, "NCHW", "layout").names.index("N")
             reduced = te.compute(
@@ -198,10 +209,10 @@ class RoiPoolOp(_RegionPool):
             conditions: list[te.Expr] = []
             for axis, place in enumerate((i, j)):
                 begin, end = ends(r, place, axis)
-                conditions.append(te.maximum(begin, 0) < te.minimum(end, float(extents[axis])))
+                conditions.append(te.maximum(begin, 0) < te.minimum(end, real_extent(extents[axis])))
             return te.all_of(conditions)
 
-        largest = te.compute(tensor(self.result).get_shape(), self.each(body), "roi_max")
+        largest = te.compute(self.pooled_shape(x, rois), self.each(body), "roi_max")
         return te.compute(largest.shape, lambda *i: te.select(self.each(is_filled)(*i), largest[i], 0), "roi_pool")
 
 
