@@ -134,9 +134,9 @@ def faster_rcnn(classes: int = 5, most: int = 12, score: float = 0.5, seed: int 
     """Proposals, as many as there are, and what stands in each of them (Ren et al., 2015)."""
     g = DetectorBuilder(seed)
     x = g.features(16)
-    scores = g.op("Sigmoid", g.op("Mul", g.rows(g.conv(x, 16, 1, 1, act="none"), 1), g.real(4.0)))
-    offsets = g.rows(g.conv(x, 16, 4, 1, act="none"), 4)
-    shift, size = g.parts(offsets, [2, 2])
+    raw = g.rows(g.conv(x, 16, 5, 1, act="none"), 5)
+    shift, size, objectness = g.parts(raw, [2, 2, 1])
+    scores = g.op("Sigmoid", g.op("Mul", objectness, g.real(4.0)))
     middle = g.op("Add", g.centres(x), g.op("Mul", shift, g.real(4.0)))
     half = g.op("Mul", g.op("Exp", size), g.real(8.0))
     boxes = g.op("Concat", g.op("Sub", middle, half), g.op("Add", middle, half), axis=2)
