@@ -43,9 +43,9 @@ NDArray = npt.NDArray[np.generic]
 KNOWN_AT_IMPORT = {
     "CenterCropPad": {1}, "Clip": {1, 2}, "ConstantOfShape": {0}, "CumProd": {1}, "CumSum": {1}, "Dropout": {1, 2},
     "Expand": {1}, "If": {0}, "Loop": {0, 1}, "OneHot": {1, 2}, "Pad": {1, 2, 3}, "Range": {0, 1, 2}, "Reshape": {1},
-    "Resize": {1, 2, 3}, "Slice": {1, 2, 3, 4}, "Split": {1}, "Squeeze": {1}, "Tile": {1}, "TopK": {1}, "Trilu": {1},
+    "Resize": {1, 2, 3}, "Slice": {1, 2, 3, 4}, "Split": {1}, "Squeeze": {1}, "Tile": {1}, "Trilu": {1},
     "Unsqueeze": {1}, "Upsample": {1}, "AffineGrid": {1}, "HannWindow": {0}, "HammingWindow": {0},
-    "BlackmanWindow": {0}, "Compress": {1}, "NonZero": {0}, "SequenceAt": {1}, "SequenceErase": {1},
+    "BlackmanWindow": {0}, "SequenceAt": {1}, "SequenceErase": {1},
     "SequenceInsert": {2}, "SplitToSequence": {1},
     "DFT": {1, 2}, "MelWeightMatrix": {0, 1, 2, 3, 4}, "Col2Im": {1, 2}, "MaxUnpool": {2},
     "STFT": {1, 3},

@@ -26,8 +26,6 @@ WITHOUT_COMPUTE = {
     "relay.on_device": "a note to plan-devices, which may stand on any value",
     "relay.sparse_fill_empty_rows": "its results have as many elements as the data says",
     "relay.unique": "its results have as many elements as the data says",
-    "relay.vision.all_class_non_max_suppression": "its steps depend on one another",
-    "relay.vision.non_max_suppression": "its steps depend on one another",
     **{
         f"relay.dyn.{name}": "what tells it its shape has to be known, if only as made of extents"
         for name in (
@@ -73,7 +71,10 @@ def for_each(reason: str, *names: str) -> dict[str, str]:
 
 
 WITHOUT_LAYOUT_RULE = {
-    **for_each("its result has as many rows as the data says", "argwhere", "sparse_fill_empty_rows", "unique"),
+    **for_each(
+        "its result has as many rows as the data says", "argwhere", "compact", "data_extent",
+        "sparse_fill_empty_rows", "unique", "unique_rows",
+    ),
     **for_each(
         "it makes its data",
         "random.multinomial", "random.normal", "random.threefry_generate", "random.threefry_split", "random.uniform",

@@ -197,6 +197,84 @@ class NonMaxSuppressionOp(RelayOp):
             return [data]
         return [tuple_type(TensorType(i32, [batch, count]), TensorType(i32, [batch, 1]))]
 
+    def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
+        data, valid, indices, most, threshold = inputs
+        batches, count, fields = data.dims
+        start, which = self.coord_start.value.data, self.id_index.value.data
+        limit, iou = most[(0,) * most.rank], te.cast(threshold[(0,) * threshold.rank], data.element_type)
+        top = self.top_k.value.data
+
+        def fill(do: te.Steps, rows: te.Tensor, places: te.Tensor, found: te.Tensor, *scratch: te.Tensor) -> None:
+            (b,) = do.axes
+            left, winners, state = scratch
+            best, rank, won, dropped = (state[b, n] for n in range(4))
+
+            def score(at: te.Expr) -> te.Read:
+                return data[b, at, self.score_index.value.data]
+
+            def keep(at: te.Expr, to: te.Expr) -> None:
+                row = te.as_index(to) if not is_true(self.invalid_to_bottom) else te.as_index(found[b, 0])
+                with do.loop(te.dim_expr(fields)) as f:
+                    do.store(rows[b, row, f], data[b, at, f])
+                do.store(places[b, te.as_index(found[b, 0])], te.cast(indices[b, at], i32))
+                do.store(found[b, 0], found[b, 0] + 1)
+
+            def drop_if_covered(at: te.Expr) -> None:
+                """Whether a better box of the class covers one."""
+                mine = [data[b, at, start + n] for n in range(4)]
+                do.store(dropped, 0)
+                with do.loop(te.as_index(won)) as w:
+                    other = do.let(te.as_index(winners[b, w]), "other")
+                    share = ratio(*shared_area(do, mine, [data[b, other, start + n] for n in range(4)]))
+                    covers = share >= iou
+                    if which >= 0:
+                        covers = covers & (data[b, other, which] >= 0)
+                        if not is_true(self.force_suppress):
+                            covers = covers & data[b, other, which].equal(data[b, at, which])
+                    with do.when(covers):
+                        do.store(dropped, 1)
+
+            given = do.let(te.maximum(te.minimum(te.cast(valid[b], te.index), te.dim_expr(count)), 0), "given")
+            with do.loop(te.dim_expr(count)) as i:
+                do.store(places[b, i], -1)
+                do.store(left[b, i], 1)
+                with do.loop(te.dim_expr(fields)) as f:
+                    do.store(rows[b, i, f], -1)
+            with do.when(~(iou > 0)):
+                with do.loop(given) as i:
+                    keep(i, i)
+            do.store(rank, 0)
+            do.store(won, 0)
+            ranks = given if top <= 0 else te.minimum(given, top)
+            going = (te.cast(rank, te.index) < ranks) & te.cast(won, i64).not_equal(te.cast(limit, i64))
+            with do.while_(going & (iou > 0)):
+                do.store(best, -1)
+                with do.loop(given) as i:
+                    with do.when(left[b, i].equal(1)):
+                        its, mine = score(te.as_index(te.maximum(best, 0))), score(i)
+                        with do.when((best < 0) | (mine > its) | (is_nan(its) & ~is_nan(mine))):
+                            do.store(best, te.cast(i, i32))
+                chosen = do.let(te.as_index(te.maximum(best, 0)), "chosen")
+                do.store(left[b, chosen], 0)
+                do.store(dropped, 0)
+                with do.when(score(chosen) > 0):
+                    drop_if_covered(chosen)
+                with do.when(dropped.equal(0)):
+                    with do.when(score(chosen) > 0):
+                        do.store(winners[b, te.as_index(won)], te.cast(chosen, i32))
+                        do.store(won, won + 1)
+                    keep(chosen, rank)
+                do.store(rank, rank + 1)
+
+        vector = (batches, count)
+        made = te.procedure(
+            [(data.dims, data.element_type, "rows"), (vector, i32, "places"), ((batches, 1), i32, "found")],
+            fill,
+            [(vector, i32, "left"), (vector, i32, "winners"), ((batches, 4), i32, "state")],
+            over=(batches,),
+        )
+        return made[1:] if is_true(self.return_indices) else made[:1]
+
     def numpy(self, *inputs: NDArray) -> NDArray | Sequence[NDArray]:
         import numpy as np
 
@@ -262,6 +340,11 @@ def shared_area(do: te.Steps, one: Sequence[te.Expr], other: Sequence[te.Expr]) 
         sides.append(te.maximum(te.minimum(high, its_high) - te.maximum(low, its_low), 0))
     shared = do.let(sides[0] * sides[1], "shared")
     return shared, do.let(areas[0] + areas[1] - shared, "both")
+
+
+def is_nan(x: te.Expr) -> te.Expr:
+    """Whether a number is none."""
+    return te.unary(te.UnaryKind.ISNAN, x)
 
 
 def ratio(shared: te.Expr, both: te.Expr) -> te.Expr:

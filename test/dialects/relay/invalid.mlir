@@ -598,6 +598,30 @@ relay.func @order_along_an_axis_out_of_range(%x: tensor<4xf32>) {
 
 // -----
 
+relay.func @an_extent_of_narrow_integers(%x: tensor<1xi32>, %m: tensor<1xi64>) {
+  // expected-error@+1 {{an extent is a tensor<1xi64>, not tensor<1xi32>}}
+  %r = relay.data_extent %x, %m : (tensor<1xi32>, tensor<1xi64>) -> tensor<1xi64>
+  relay.return
+}
+
+// -----
+
+relay.func @places_in_a_matrix(%x: tensor<2x2xf32>) {
+  // expected-error@+1 {{expected a vector, got tensor<2x2xf32>}}
+  %r = relay.compact %x : (tensor<2x2xf32>) -> tuple<tensor<4xi64>, tensor<1xi64>>
+  relay.return
+}
+
+// -----
+
+relay.func @different_rows_of_a_vector(%x: tensor<4xf32>) {
+  // expected-error@+1 {{expected a matrix, got tensor<4xf32>}}
+  %r = relay.unique_rows %x : (tensor<4xf32>) -> tuple<tensor<4xi64>, tensor<4xi64>, tensor<4xi64>, tensor<1xi64>>
+  relay.return
+}
+
+// -----
+
 relay.func @different_elements_of_a_matrix(%x: tensor<2x2xf32>) {
   // expected-error@+1 {{expected a vector, got tensor<2x2xf32>}}
   %r = relay.unique %x : (tensor<2x2xf32>) -> tuple<tensor<?xf32>, tensor<?xi32>, tensor<4xi32>, tensor<1xi32>>

@@ -1,0 +1,35 @@
+// RUN: weft-opt %s -p bound-extents | filecheck %s
+
+// CHECK-LABEL: relay.func @as_many_places_as_there_may_be_and_then_the_first_of_them
+// CHECK: %{{.*}} = relay.compact %x : (tensor<9xf32>) -> tuple<tensor<9xi64>, tensor<1xi64>>
+// CHECK: relay.data_extent %{{.*}}, %{{.*}} : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+// CHECK: relay.dyn.strided_slice
+// CHECK: relay.cast %{{.*}} {dtype = "int32"} : (tensor<?x1xi64>) -> tensor<?x1xi32>
+relay.func @as_many_places_as_there_may_be_and_then_the_first_of_them(%x: tensor<9xf32>) -> tensor<?x1xi32> {
+  %y = relay.argwhere %x : (tensor<9xf32>) -> tensor<?x1xi32>
+  relay.return %y : tensor<?x1xi32>
+}
+
+// CHECK-LABEL: relay.func @places_in_a_matrix_are_taken_apart
+// CHECK: relay.dyn.reshape
+// CHECK: relay.compact
+// CHECK: relay.unravel_index
+relay.func @places_in_a_matrix_are_taken_apart(%x: tensor<?x3xf32>) -> tensor<?x2xi32> {
+  %y = relay.argwhere %x : (tensor<?x3xf32>) -> tensor<?x2xi32>
+  relay.return %y : tensor<?x2xi32>
+}
+
+// CHECK-LABEL: relay.func @different_elements_are_rows
+// CHECK: relay.unique_rows %{{.*}} {sorted = false}
+// CHECK: relay.take
+relay.func @different_elements_are_rows(%x: tensor<5xf32>) -> tuple<tensor<?xf32>, tensor<?xi32>, tensor<5xi32>, tensor<1xi32>> {
+  %y = relay.unique %x {sorted = false} : (tensor<5xf32>) -> tuple<tensor<?xf32>, tensor<?xi32>, tensor<5xi32>, tensor<1xi32>>
+  relay.return %y : tuple<tensor<?xf32>, tensor<?xi32>, tensor<5xi32>, tensor<1xi32>>
+}
+
+// CHECK-LABEL: relay.func @what_has_extents_of_its_operands_stays
+// CHECK-NEXT: relay.nn.relu
+relay.func @what_has_extents_of_its_operands_stays(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = relay.nn.relu %x : tensor<?xf32>
+  relay.return %y : tensor<?xf32>
+}

@@ -1,0 +1,119 @@
+"""Extents that data decides: compiled, in memory for what they are at most, and never written beyond it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import weft
+from weft import relay
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.runtime.executable import Executable
+
+NDArray = npt.NDArray[Any]
+
+
+def open_rows(name: str, columns: int = 3, dtype: str = "float32") -> Any:
+    return relay.var(name, shape=(relay.Any(), columns), dtype=dtype)
+
+
+@pytest.fixture(scope="module")
+def found() -> tuple[Any, Executable]:
+    """Where a matrix of any number of rows is not zero, what stands there, and how much that is; compiled for two
+    threads."""
+    x = open_rows("x")
+    places = relay.argwhere(x)
+    values = relay.exp(relay.gather_nd(x, relay.transpose(places), index_rank=2))
+    graph = relay.Function([x], relay.Tuple([places, values, relay.sum(values)]))
+    return graph, weft.compile(graph, threads=2)
+
+
+def matrix(rows: int, share: float, seed: int = 0) -> NDArray:
+    rng = np.random.default_rng(seed)
+    return (rng.standard_normal((rows, 3)) * (rng.random((rows, 3)) < share)).astype(np.float32)
+
+
+@pytest.mark.parametrize("rows, share", [(5, 0.5), (0, 1), (1, 0), (7, 0), (7, 1), (3000, 0.3)])
+def test_as_many_places_are_given_as_there_are(found: tuple[Any, Executable], rows: int, share: float) -> None:
+    graph, exe = found
+    x = matrix(rows, share)
+    for threads in (1, 2):
+        exe.threads = threads
+        got = exe(x)
+        for array, wanted in zip(got, evaluate_function(graph, [x]), strict=True):
+            assert (array.shape, array.dtype) == (wanted.shape, wanted.dtype)
+            np.testing.assert_allclose(array, wanted, rtol=1e-5)
+
+
+def test_a_saved_program_reads_its_extents_too(found: tuple[Any, Executable], tmp_path: Path) -> None:
+    _, exe = found
+    exe.save(tmp_path / "found.weft")
+    again = weft.load(tmp_path / "found.weft")
+    assert [str(spec) for spec in again.outputs] == [str(spec) for spec in exe.outputs]
+    x = matrix(40, 0.4)
+    for array, wanted in zip(again(x), exe(x), strict=True):
+        np.testing.assert_array_equal(array, wanted)
+    assert list(again.run({"x": x})) == [spec.name for spec in exe.outputs]
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_different_elements_are_given_as_numpy_does(is_sorted: bool) -> None:
+    x = relay.var("x", shape=(relay.Any(),))
+    made = relay.unique(x, is_sorted=is_sorted, return_counts=True)
+    graph = relay.Function([x], made.astuple() if hasattr(made, "astuple") else made)
+    exe: Any = weft.compile(graph, threads=1)
+    rng = np.random.default_rng(1)
+    for count in (1, 9, 200):
+        values = rng.integers(0, 6, count).astype(np.float32)
+        values[rng.random(count) < 0.1] = np.nan
+        for array, wanted in zip(exe(values), evaluate_function(graph, [values]), strict=True):
+            np.testing.assert_array_equal(array, wanted)
+
+
+def test_a_number_that_is_no_extent_leads_nowhere() -> None:
+    """Neither a negative number of rows nor more than there are."""
+    from weft.dialects.relay.ops.dynamic import DataExtentOp
+
+    x, count = open_rows("x"), relay.var("count", shape=(1,), dtype="int64")
+    rows = relay.strided_slice(relay.shape_of(x, dtype="int64"), [0], [1])
+    extent = type(x)(DataExtentOp(count.value, rows.value).result)
+    zero, one = relay.const(np.array([0])), relay.const(np.array([1]))
+    exe: Any = weft.compile(relay.Function([x, count], relay.exp(relay.dyn.strided_slice(x, zero, extent, one))))
+    data = matrix(6, 1)
+    for number in (4, 0, 6, 7, -1, 2**62, -(2**63)):
+        kept = min(max(number, 0), 6)
+        np.testing.assert_allclose(exe(data, np.array([number])), np.exp(data[:kept]), rtol=1e-6)
+
+
+def test_extents_that_data_decides_are_not_taken_to_be_equal() -> None:
+    x, y = (relay.var(name, shape=(8,)) for name in "xy")
+    first, second = (relay.take(each, relay.reshape(relay.argwhere(each), [-1])) for each in (x, y))
+    with pytest.raises(Diagnostic, match="needs extents to be equal of which data decides"):
+        weft.compile(relay.Function([x, y], relay.add(first, second)))
+
+
+@pytest.mark.parametrize("options", [{}, {"return_indices": False}, {"return_indices": False, "invalid_to_bottom": True}])
+@pytest.mark.parametrize("which", [-1, 0])
+def test_boxes_that_better_ones_cover_are_dropped_by_machine_code(options: dict[str, Any], which: int) -> None:
+    rng = np.random.default_rng(2)
+    corners = rng.uniform(0, 4, (2, 30, 2))
+    fields = [rng.integers(-1, 2, (2, 30, 1)), rng.uniform(-0.2, 1, (2, 30, 1)), corners, corners + rng.uniform(1, 3, (2, 30, 2))]
+    data = np.concatenate(fields, 2).astype(np.float32)
+    rows, counts = relay.var("rows", shape=data.shape), relay.var("counts", shape=(2,), dtype="int32")
+    indices = relay.const(np.tile(np.arange(30, dtype=np.int32), (2, 1)))
+    made = relay.vision.non_max_suppression(
+        rows, counts, indices, relay.const(np.int32(9)), relay.const(np.float32(0.4)), id_index=which, top_k=25, **options
+    )
+    graph = relay.Function([rows, counts], made.astuple() if hasattr(made, "astuple") else made)
+    exe: Any = weft.compile(graph, threads=2)
+    for number in ([30, 11], [0, 1]):
+        given = [data, np.array(number, np.int32)]
+        got = exe(*given)
+        wanted = evaluate_function(graph, given)
+        for array, expected in zip(got if isinstance(got, tuple) else [got], wanted, strict=True):
+            np.testing.assert_array_equal(array, expected)
