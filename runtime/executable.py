@@ -283,6 +283,11 @@ class Executable:
         inputs, outputs = ([address(array) for array in held] for held in (bound.inputs, bound.outputs))
         if self._sizes is None:
             return self.program.profile(inputs, outputs, self._threads, repeat)
+        if self._sizes.decided:
+            raise Diagnostic(
+                "the steps of a graph cannot be timed one by one where data decides an extent",
+                hint="exe.benchmark(...) times the whole",
+            )
         program = self.program
         assert isinstance(program, Program)  # graphs on several devices have no symbols
         return program.profile(inputs, outputs, self._threads, repeat, self._sizes.graph_for(bound.inputs))

@@ -10,6 +10,7 @@ import struct
 import weakref
 from collections.abc import Sequence
 
+from ..dialects.support.advice import give_shapes
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
 from ..dialects.support.diagnostics import Diagnostic, Place
 from ..lowering.abi import CompiledGraph
@@ -132,8 +133,14 @@ class HostedProgram:
 def refuse_to_export(graph: CompiledGraph) -> None:
     """
     Raises:
-        Diagnostic: the graph is on several devices, and no function of C runs it.
+        Diagnostic: the graph is on several devices, and no function of C runs it; or extents are known only when it is
+            called, and C has no way to say them.
     """
+    if graph.symbols:
+        raise Diagnostic(
+            f"the sizes {', '.join(graph.symbols)} are known only when the graph is called, and C programs cannot say them",
+            hint=give_shapes(),
+        )
     if graph.devices:
         names = ", ".join(each.name for each in graph.devices)
         raise Diagnostic(f"a graph on several devices ({names}) has no entry that C programs could call")

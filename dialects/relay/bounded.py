@@ -106,4 +106,3 @@ def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
             return [unique(emit, op)]
         case _:
             return None
-

@@ -84,9 +84,7 @@ def evaluate(outputs: Sequence[Tensor], feeds: Mapping[Tensor, NDArray]) -> list
     return [values[output] for output in outputs]
 
 
-def _filled(
-    procedure: Procedure, values: Mapping[Tensor, _Array], sizes: Mapping[Var, int]
-) -> dict[Tensor, _Array]:
+def _filled(procedure: Procedure, values: Mapping[Tensor, _Array], sizes: Mapping[Var, int]) -> dict[Tensor, _Array]:
     """What a procedure fills, statement by statement."""
     own = {
         tensor: np.zeros([value_of(dim, sizes) for dim in tensor.dims], numpy_dtype(tensor.element_type))

@@ -97,17 +97,31 @@ def test_extents_that_data_decides_are_not_taken_to_be_equal() -> None:
         weft.compile(relay.Function([x, y], relay.add(first, second)))
 
 
-@pytest.mark.parametrize("options", [{}, {"return_indices": False}, {"return_indices": False, "invalid_to_bottom": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"return_indices": False}, {"return_indices": False, "invalid_to_bottom": True}]
+)
 @pytest.mark.parametrize("which", [-1, 0])
 def test_boxes_that_better_ones_cover_are_dropped_by_machine_code(options: dict[str, Any], which: int) -> None:
     rng = np.random.default_rng(2)
     corners = rng.uniform(0, 4, (2, 30, 2))
-    fields = [rng.integers(-1, 2, (2, 30, 1)), rng.uniform(-0.2, 1, (2, 30, 1)), corners, corners + rng.uniform(1, 3, (2, 30, 2))]
+    fields = [
+        rng.integers(-1, 2, (2, 30, 1)),
+        rng.uniform(-0.2, 1, (2, 30, 1)),
+        corners,
+        corners + rng.uniform(1, 3, (2, 30, 2)),
+    ]
     data = np.concatenate(fields, 2).astype(np.float32)
     rows, counts = relay.var("rows", shape=data.shape), relay.var("counts", shape=(2,), dtype="int32")
     indices = relay.const(np.tile(np.arange(30, dtype=np.int32), (2, 1)))
     made = relay.vision.non_max_suppression(
-        rows, counts, indices, relay.const(np.int32(9)), relay.const(np.float32(0.4)), id_index=which, top_k=25, **options
+        rows,
+        counts,
+        indices,
+        relay.const(np.int32(9)),
+        relay.const(np.float32(0.4)),
+        id_index=which,
+        top_k=25,
+        **options,
     )
     graph = relay.Function([rows, counts], made.astuple() if hasattr(made, "astuple") else made)
     exe: Any = weft.compile(graph, threads=2)

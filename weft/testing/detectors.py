@@ -20,11 +20,12 @@ STRIDE = 8
 class DetectorBuilder(NetworkBuilder):
     """A graph that ends in boxes."""
 
-    def features(self, channels: int) -> str:
-        """What convolutions make of the image, a place for `STRIDE` pixels along each axis."""
+    def features(self, channels: int, deep: bool) -> str:
+        """What convolutions make of the image, or just one where it is not `deep`: a place for `STRIDE` pixels along each
+        axis."""
         x, inputs = "image", 3
-        for outputs in (8, 12, channels):
-            x, inputs = self.conv(x, inputs, outputs, 3, stride=2), outputs
+        for outputs in (8, 12, channels) if deep else (channels,):
+            x, inputs = self.conv(x, inputs, outputs, 3, stride=2 if deep else STRIDE), outputs
         return x
 
     def rows(self, x: str, fields: int) -> str:
@@ -98,10 +99,12 @@ DETECTIONS: tuple[tuple[int, list[int | str]], ...] = (
 """The types of boxes, classes and scores."""
 
 
-def ssd(classes: int = 3, anchors: int = 2, most: int = 20, score: float = 0.5, seed: int = 0) -> ModelProto:
+def ssd(
+    classes: int = 3, anchors: int = 2, most: int = 20, score: float = 0.5, deep: bool = True, seed: int = 0
+) -> ModelProto:
     """A single-shot detector (Liu et al., 2016): offsets from prior boxes, and the class of each."""
     g = DetectorBuilder(seed)
-    x = g.features(16)
+    x = g.features(16, deep)
     offsets = g.rows(g.conv(x, 16, anchors * 4, 3, act="none"), 4)
     logits = g.rows(g.conv(x, 16, anchors * (classes + 1), 3, act="none"), classes + 1)
     scores = g.op("Transpose", g.op("Softmax", g.op("Mul", logits, g.real(3.0)), axis=2), perm=[0, 2, 1])
@@ -116,10 +119,10 @@ def ssd(classes: int = 3, anchors: int = 2, most: int = 20, score: float = 0.5, 
     return g.detector(*((name, *type) for name, type in zip(found, DETECTIONS, strict=True)))
 
 
-def yolo(classes: int = 4, most: int = 30, score: float = 0.2, seed: int = 0) -> ModelProto:
+def yolo(classes: int = 4, most: int = 30, score: float = 0.2, deep: bool = True, seed: int = 0) -> ModelProto:
     """Boxes by their middles and sizes, with a score for there being anything, as YOLO v5's (Redmon et al., 2016)."""
     g = DetectorBuilder(seed)
-    x = g.features(16)
+    x = g.features(16, deep)
     raw = g.op("Sigmoid", g.rows(g.conv(x, 16, classes + 5, 1, act="none"), classes + 5))
     parts = g.parts(raw, [2, 2, 1, classes])
     middle = g.op("Add", g.centres(x), g.op("Mul", g.op("Sub", parts[0], g.real(0.5)), g.real(16.0)))
@@ -130,10 +133,10 @@ def yolo(classes: int = 4, most: int = 30, score: float = 0.2, seed: int = 0) ->
     return g.detector(*((name, *type) for name, type in zip(found, DETECTIONS, strict=True)))
 
 
-def faster_rcnn(classes: int = 5, most: int = 12, score: float = 0.5, seed: int = 0) -> ModelProto:
+def faster_rcnn(classes: int = 5, most: int = 12, score: float = 0.5, deep: bool = True, seed: int = 0) -> ModelProto:
     """Proposals, as many as there are, and what stands in each of them (Ren et al., 2015)."""
     g = DetectorBuilder(seed)
-    x = g.features(16)
+    x = g.features(16, deep)
     raw = g.rows(g.conv(x, 16, 5, 1, act="none"), 5)
     shift, size, objectness = g.parts(raw, [2, 2, 1])
     scores = g.op("Sigmoid", g.op("Mul", objectness, g.real(4.0)))

@@ -303,9 +303,7 @@ def number_by_occurrence(
         do.store(which[i], renamed[group])
 
 
-def compare_rows(
-    do: te.Steps, x: te.Tensor, one: te.Expr, other: te.Expr, columns: te.Expr, state: te.Tensor
-) -> None:
+def compare_rows(do: te.Steps, x: te.Tensor, one: te.Expr, other: te.Expr, columns: te.Expr, state: te.Tensor) -> None:
     """Put into `state[1]` whether a row of `x` is above another one (1), below it (-1), or equal (0)."""
     a, b = do.let(te.as_index(one), "a"), do.let(te.as_index(other), "b")
     do.store(state[1], 0)

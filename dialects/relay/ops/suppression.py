@@ -434,7 +434,11 @@ class AllClassNonMaxSuppressionOp(RelayOp):
 
         per_batch = (scores.dims[0], te.product(scores.dims[1:]))
         return te.procedure(
-            [((*per_batch, 2), i64, "rows"), (per_batch, scores.element_type, "chosen"), (per_batch[:1], i64, "totals")],
+            [
+                ((*per_batch, 2), i64, "rows"),
+                (per_batch, scores.element_type, "chosen"),
+                (per_batch[:1], i64, "totals"),
+            ],
             list_each,
         )
 
