@@ -138,7 +138,7 @@ def refuse_to_export(graph: CompiledGraph) -> None:
     """
     if graph.symbols:
         raise Diagnostic(
-            f"the sizes {', '.join(graph.symbols)} are known only when the graph is called, and C programs cannot say them",
+            f"C programs cannot say the sizes {', '.join(graph.symbols)}, known only when the graph is called",
             hint=give_shapes(),
         )
     if graph.devices:

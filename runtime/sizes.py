@@ -31,8 +31,8 @@ KEPT = 256
 
 
 class Layout:
-    """A call of certain sizes: the symbols as words, the shapes and bytes of outputs, the bytes of the arena; where data
-    decides an extent, these are for what it is at most."""
+    """A call of certain sizes: the symbols as words, the shapes and bytes of outputs, the bytes of the arena; where
+    data decides an extent, these are for what it is at most."""
 
     __slots__ = ("_made", "arena_bytes", "output_bytes", "output_shapes", "symbols", "words")
 

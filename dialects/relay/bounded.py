@@ -3,7 +3,8 @@
     argwhere(x)  =  `compact` gives the places, as many as x has elements, and how many they are: `data_extent`;
                     the first so many of them are the result: `dyn.strided_slice`
 
-What a kernel writes has a size that is known before the graph is called, and what follows runs for as many as there are.
+What a kernel writes has a size that is known before the graph is called, and what follows runs for as many as there
+are.
 """
 
 from __future__ import annotations

@@ -294,7 +294,7 @@ def terms_of(dim: Dim) -> tuple[list[tuple[Dim, int]], int]:
 
 
 def coefficient(dim: Dim, symbol: Var) -> int | None:
-    """What a symbol is multiplied by in a sum that it stands in nowhere else; `None` where it is part of another term."""
+    """What a symbol is multiplied by in a sum; `None` where it stands within another term."""
     _, terms = parts(_form(dim))
     found = 0
     for atom, factor in terms.items():

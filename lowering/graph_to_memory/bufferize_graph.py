@@ -85,8 +85,8 @@ from ..relay_to_tir.place_calls import (
     device_of,
     is_copy_between_devices,
 )
-from ..tir_to_loops.convert_tir_to_loops import workspace_shapes
 from ..sizes import Size
+from ..tir_to_loops.convert_tir_to_loops import workspace_shapes
 from .data_extents import DataExtents
 from .signature import GRAPH_ATTRIBUTES, UPDATES, names_of, numbered
 

@@ -43,8 +43,8 @@ from ...dialects.te.expr import BinaryKind as B
 from ...dialects.te.expr import UnaryKind as U
 from ...dialects.tir.affine import linear
 from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, ForOp, IterKind, PrimFuncOp
-from ...dialects.tir.loops import INDEPENDENT
 from ...dialects.tir.float_flags import CONTRACT, NO_SIGNED_ZERO, REASSOCIATE
+from ...dialects.tir.loops import INDEPENDENT
 from ...dialects.tir.symbols import Extent, as_extent
 from . import te_integers
 from .te_statements import emit_statements
@@ -365,7 +365,7 @@ class BodyEmitter:
     def within(self, block: Block, names: Mapping[te.Slot, SSAValue]) -> BodyEmitter:
         """What emits at the end of another block, where names have values."""
         inner = BodyEmitter(block, self.axes, self.buffers)
-        inner.memo.update(names)
+        inner.memo = {**inner.memo, **names}
         return inner
 
     def forget(self, names: Mapping[te.Slot, SSAValue]) -> None:

@@ -33,7 +33,7 @@ def found() -> tuple[Any, Executable]:
     return graph, weft.compile(graph, threads=2)
 
 
-def matrix(rows: int, share: float, seed: int = 0) -> NDArray:
+def matrix(rows: int, share: float, seed: int = 0) -> npt.NDArray[np.float32]:
     rng = np.random.default_rng(seed)
     return (rng.standard_normal((rows, 3)) * (rng.random((rows, 3)) < share)).astype(np.float32)
 
@@ -44,10 +44,10 @@ def test_as_many_places_are_given_as_there_are(found: tuple[Any, Executable], ro
     x = matrix(rows, share)
     for threads in (1, 2):
         exe.threads = threads
-        got = exe(x)
+        got: Any = exe(x)
         for array, wanted in zip(got, evaluate_function(graph, [x]), strict=True):
             assert (array.shape, array.dtype) == (wanted.shape, wanted.dtype)
-            np.testing.assert_allclose(array, wanted, rtol=1e-5)
+            np.testing.assert_allclose(array, wanted.astype(array.dtype), rtol=1e-5)
 
 
 def test_a_saved_program_reads_its_extents_too(found: tuple[Any, Executable], tmp_path: Path) -> None:
@@ -129,5 +129,6 @@ def test_boxes_that_better_ones_cover_are_dropped_by_machine_code(options: dict[
         given = [data, np.array(number, np.int32)]
         got = exe(*given)
         wanted = evaluate_function(graph, given)
-        for array, expected in zip(got if isinstance(got, tuple) else [got], wanted, strict=True):
+        results: Any = got if isinstance(got, tuple) else [got]
+        for array, expected in zip(results, wanted, strict=True):
             np.testing.assert_array_equal(array, expected)

@@ -10,18 +10,18 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-import onnx  # noqa: E402
-import onnxruntime as ort  # noqa: E402
+import onnx
+import onnxruntime as ort
 
-import weft  # noqa: E402
-from weft.testing.detectors import faster_rcnn, ssd, yolo  # noqa: E402
+import weft
+from weft.testing.detectors import faster_rcnn, ssd, yolo
 
 DETECTORS = {"ssd": ssd, "yolo": yolo, "faster_rcnn": faster_rcnn}
 
 
 def agrees(model: onnx.ModelProto, exe: Any, image: np.ndarray[Any, Any]) -> int:
     """How many things are found."""
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session: Any = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     wanted: Any = session.run(None, {"image": image})
     for threads in (1, 2):
         exe.threads = threads

@@ -7,6 +7,7 @@ comes behind the convolutions. Images have any height and width that 8 divides.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from onnx import ModelProto, TensorProto, helper
@@ -21,8 +22,8 @@ class DetectorBuilder(NetworkBuilder):
     """A graph that ends in boxes."""
 
     def features(self, channels: int, deep: bool) -> str:
-        """What convolutions make of the image, or just one where it is not `deep`: a place for `STRIDE` pixels along each
-        axis."""
+        """What convolutions make of the image, or just one where it is not `deep`: a place for `STRIDE` pixels along
+        each axis."""
         x, inputs = "image", 3
         for outputs in (8, 12, channels) if deep else (channels,):
             x, inputs = self.conv(x, inputs, outputs, 3, stride=2 if deep else STRIDE), outputs
@@ -76,9 +77,10 @@ class DetectorBuilder(NetworkBuilder):
         """The parts of `x` along its last axis."""
         return self.several("Split", [x, self.constant([*sizes])], len(sizes), axis=2)
 
-    def several(self, operator: str, inputs: Sequence[str], outputs: int, **attributes: int) -> list[str]:
+    def several(self, operator: str, inputs: Sequence[str], outputs: int, axis: int | None = None) -> list[str]:
         """An operator with several outputs."""
         names = [f"{operator.lower()}_{len(self._nodes)}_{number}" for number in range(outputs)]
+        attributes: dict[str, Any] = {} if axis is None else {"axis": axis}
         self._nodes.append(helper.make_node(operator, inputs, names, **attributes))
         return names
 

@@ -149,7 +149,7 @@ class DataExtentOp(RelayOp):
 
 @irdl_op_definition
 class CompactOp(RelayOp):
-    """The places of the elements of a vector that are true (or not zero), in order, before zeros; and how many they are.
+    """The places of the elements of a vector that are true (or not zero), in order, then zeros; and how many there are.
 
     ```mlir
     %y = relay.compact %x : (tensor<6xf32>) -> tuple<tensor<6xi64>, tensor<1xi64>>

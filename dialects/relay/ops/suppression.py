@@ -409,7 +409,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
     def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
         boxes, scores, most, iou, least = inputs
         kept, counts = self._kept(boxes, scores, *(each[(0,) * each.rank] for each in (most, iou, least)))
-        batches, classes, count = map(te.dim_expr, scores.dims)
+        batches, classes, _ = map(te.dim_expr, scores.dims)
         if self.output_format.data == "onnx":
 
             def list_all(do: te.Steps, rows: te.Tensor, total: te.Tensor) -> None:
