@@ -286,7 +286,7 @@ class _Domain:
         shape = [1] * len(self.axes)
         first: list[int] = []
         for i, extent, stride in zip(indices, array.shape, array.strides, strict=True):
-            if (form := affine(i)) is None:
+            if (form := affine(i)) is None or any(axis not in self.position for axis in form[0]):
                 return None
             terms, start = form
             low = high = start

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -129,6 +129,6 @@ def test_boxes_that_better_ones_cover_are_dropped_by_machine_code(options: dict[
         given = [data, np.array(number, np.int32)]
         got = exe(*given)
         wanted = evaluate_function(graph, given)
-        results: Any = got if isinstance(got, tuple) else [got]
+        results = cast("list[NDArray]", [*got] if isinstance(got, tuple) else [got])
         for array, expected in zip(results, wanted, strict=True):
             np.testing.assert_array_equal(array, expected)
