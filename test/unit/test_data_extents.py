@@ -98,9 +98,9 @@ def test_extents_that_data_decides_are_not_taken_to_be_equal() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"return_indices": False}, {"return_indices": False, "invalid_to_bottom": True}]
+    "options, which",
+    [({}, -1), ({"return_indices": False}, 0), ({"return_indices": False, "invalid_to_bottom": True}, 0)],
 )
-@pytest.mark.parametrize("which", [-1, 0])
 def test_boxes_that_better_ones_cover_are_dropped_by_machine_code(options: dict[str, Any], which: int) -> None:
     rng = np.random.default_rng(2)
     corners = rng.uniform(0, 4, (2, 30, 2))
@@ -132,3 +132,24 @@ def test_boxes_that_better_ones_cover_are_dropped_by_machine_code(options: dict[
         results = cast("list[NDArray]", [*got] if isinstance(got, tuple) else [got])
         for array, expected in zip(results, wanted, strict=True):
             np.testing.assert_array_equal(array, expected)
+
+
+def test_programs_in_c_are_not_given_what_they_cannot_size(found: tuple[Any, Executable], tmp_path: Path) -> None:
+    with pytest.raises(Diagnostic, match="C programs cannot say the sizes x_d0, data_0"):
+        found[1].export_library(tmp_path / "libfound.so")
+    with pytest.raises(Diagnostic, match="cannot be timed one by one where data decides an extent"):
+        found[1].profile(matrix(3, 1))
+
+
+def test_windows_with_strides_slide_over_images_of_any_size() -> None:
+    x = relay.var("x", shape=(1, 2, relay.Any(), relay.Any()))
+    weight = np.random.default_rng(0).standard_normal((4, 2, 3, 3)).astype(np.float32)
+    y = relay.nn.conv2d(x, relay.const(weight), strides=(2, 2), padding=(1, 1))
+    graph = relay.Function([x], relay.nn.max_pool2d(y, pool_size=(2, 2), strides=(2, 2)))
+    exe: Any = weft.compile(graph, threads=1)
+    for height, width in ((8, 8), (13, 6), (30, 41)):
+        image = np.random.default_rng(1).standard_normal((1, 2, height, width)).astype(np.float32)
+        (wanted,) = evaluate_function(graph, [image])
+        np.testing.assert_allclose(exe(image), wanted.astype(np.float32), rtol=1e-4, atol=1e-4)
+    with pytest.raises(Diagnostic, match="the graph takes inputs for which"):
+        exe(np.ones((1, 2, 1, 8), np.float32))
