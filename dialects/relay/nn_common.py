@@ -171,7 +171,7 @@ class Window:
             return DYNAMIC
         stride, before = self.strides[axis], self.before[axis]
         room = n + before + self.after[axis] - self.spans[axis]
-        if room < 0 if isinstance(room, int) else not at_most(0, room):
+        if not at_most(0, room):
             raise VerifyException(
                 f"a window of {self.spans[axis]} does not fit into spatial extent {n} with padding "
                 f"{before} and {self.after[axis]}"
