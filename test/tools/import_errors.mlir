@@ -7,7 +7,7 @@
 // RUN: not weft-import 2>&1 | filecheck %s --check-prefix=NOTHING
 
 // OPERATORS:      unsupported.onnxtxt: error: cannot import 2 operators (2 nodes)
-// OPERATORS-NEXT: note: Multinomial, 1 node ('first'): there is no counterpart in relay
+// OPERATORS-NEXT: note: StringNormalizer, 1 node ('first'): there is no counterpart in relay
 // OPERATORS-NEXT: note: Unique2, 1 node ('second'): ONNX has no such operator; did you mean 'Unique'?
 
 // NAME:      perceptron.onnxtxt: error: the model has no input 'xx'
