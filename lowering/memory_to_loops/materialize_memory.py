@@ -254,14 +254,14 @@ class _Materialization:
             lowered.attributes |= self._begin_dynamic(size)
             if (extents := self.graph.attributes.get(EXTENTS)) is not None:
                 lowered.attributes[SYMBOL_EXTENTS] = extents
-        first = {step[0]: step for step in steps}
+        first: dict[Operation, list[CallOp | CopyOp]] = {step[0]: step for step in steps}
         for argument, given in zip(arguments, self.block.args, strict=False):
             self.views[argument, 0, given.type] = given
         for op in self.graph.body.block.ops:
             if isinstance(op, ReadExtentOp | SizeOp):
                 self.values[op.result] = self._number(op)
-            elif op in first:
-                self._emit(first[op])
+            elif (step := first.get(op)) is not None:
+                self._emit(step)
         self.block.add_op(func.ReturnOp())
         return lowered
 
