@@ -14,7 +14,8 @@ memref.store %0, %x[%v] : memref<8xf32>
 (nothing)
 ```
 
-Does not: find stores that a later one overwrites. Counterpart of TVM's RemoveNoOp.
+With `use_dataflow_analysis`, stores to elements that are written again before they are read, and of what elements hold
+already, too. Counterpart of TVM's RemoveNoOp.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from ...dialects.tir.core import (
     dimension_ranges,
 )
 from ..infra import PrimFuncPass, report_changed
+from .analysis.idle_stores import overwritten_stores, stores_of_known_values
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,11 @@ class RemoveNoOpPass(PrimFuncPass):
     name = "remove-no-op"
     tvm_name = "RemoveNoOp"
 
+    use_dataflow_analysis: bool = False
+    """Whether stores that change nothing are looked for in all of a function."""
+
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
-        changed = False
+        changed = self.use_dataflow_analysis and _remove_idle_stores(func)
         for block in blocks_under(func):
             count = sum(1 for _ in block.walk())
             for region in block.regions:
@@ -64,6 +69,22 @@ class RemoveNoOpPass(PrimFuncPass):
             _erase(alloc)
             changed = True
         report_changed(changed)
+
+
+def _remove_idle_stores(func: PrimFuncOp) -> bool:
+    """Remove stores that are overwritten, then those of what elements hold; whether there were any."""
+    changed = False
+    for find in (overwritten_stores, stores_of_known_values):
+        for store in find(func):
+            block = store.parent_op()
+            while not isinstance(block, BlockOp):
+                assert block is not None
+                block = block.parent_op()
+            store.detach()
+            store.erase()
+            block.update_accesses()
+            changed = True
+    return changed
 
 
 def _statements(region: Region) -> bool:

@@ -4,6 +4,7 @@
 * a comparison of indices whose outcome the iterators' extents decide is that outcome;
 * a comparison of indices that follows from the conditions of the branches around it, or cannot hold there, is that
   outcome; so is one that follows from the other side of an `and`, or of an `or` that does not hold;
+* a block that does nothing any more is gone;
 * a branch or choice whose condition is known is the side that is taken; `and`, `or`, `xor` with a literal are gone.
 
 Before -> after, where `%v` is an iterator of extent 8:
@@ -16,27 +17,35 @@ memref.store %0, %x[%v] : memref<8xf32>
 memref.store %a, %x[%v] : memref<8xf32>
 ```
 
-Does not: change how floats are computed, or simplify integers in memory. Counterpart of TVM's Simplify.
+With `propagate_knowns_to_prove_conditional`, a comparison of integers follows from what was stored to their elements
+before, and from what `tir.assume` says of those and of sizes.
+
+Does not: change how floats are computed. Counterpart of TVM's Simplify, whose options it has by their names: its users
+may ask for less than it does by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerAttr, i1
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...dialects.support.hints import isa
 from ...dialects.tir.affine import Range, affine_of, expr_range, over_dimensions, simplify
+from ...dialects.tir.analyzer.nodes import Const, IntExpr
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under, dimension_ranges
 from ...dialects.tir.symbols import as_affine, greatest
 from ..infra import PrimFuncPass, report_changed
 from .analysis.known_conditions import KnownConditions
-from .remove_no_op import clean_body
+from .analysis.known_values import KnownValues
+from .remove_no_op import clean_body, has_effect
 
 
 def _equal(low: int, high: int) -> bool | None:
@@ -69,17 +78,36 @@ class SimplifyPass(PrimFuncPass):
     name = "simplify"
     tvm_name = "Simplify"
 
+    transitively_prove_inequalities: bool = True
+    """Whether a condition may follow from several conditions of branches together, or from one alone."""
+    apply_constraints_to_boolean_branches: bool = True
+    """Whether a side of an `and` or `or` may follow from the other."""
+    convert_boolean_to_and_of_ors: bool = False
+    """Whether an `or` with an `and` on a side becomes an `and` of `or`s."""
+    propagate_knowns_to_prove_conditional: bool = False
+    """Whether conditions may follow from what is stored to buffers, and from assumptions."""
+    propagate_knowns_to_simplify_expressions: bool = False
+    """Whether elements that surely hold a number are that number."""
+
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
+        uses_knowns = self.propagate_knowns_to_prove_conditional or self.propagate_knowns_to_simplify_expressions
+        knowns = KnownValues(func) if uses_knowns else None
         changed = False
         for block in blocks_under(func):
             before = str(block.bindings), str(block.predicate), sum(1 for _ in block.walk())
+            had_effect, has_new = has_effect(block), False
             _simplify_header(block)
             for region in block.regions:
-                _Body(block, region).simplify()
+                body = _Body(self, block, region, knowns)
+                body.simplify()
+                has_new |= body.has_new_values
                 clean_body(region)
-            if before != (str(block.bindings), str(block.predicate), sum(1 for _ in block.walk())):
+            if has_new or before != (str(block.bindings), str(block.predicate), sum(1 for _ in block.walk())):
                 block.update_accesses()
                 changed = True
+                if had_effect and not has_effect(block):
+                    block.detach()
+                    block.erase(safe_erase=False)
         report_changed(changed)
 
 
@@ -98,7 +126,10 @@ def _simplify_header(block: BlockOp) -> None:
 class _Body:
     """Simplifies the body or the init of one block."""
 
-    def __init__(self, block: BlockOp, region: Region):
+    def __init__(self, options: SimplifyPass, block: BlockOp, region: Region, knowns: KnownValues | None):
+        self.options = options
+        self.has_new_values = False
+        """Whether elements are not read any more, for their values are known."""
         self.region = region
         self.dims = over_dimensions(region.block.args)
         self.ranges: dict[AffineExpr, Range] = {
@@ -106,6 +137,10 @@ class _Body:
             for v, extent in zip(region.block.args, block.sizes, strict=True)
         }
         self.conditions = KnownConditions(region, self.dims, self.ranges)
+        self.sizes: Sequence[IntExpr] = ()
+        if knowns is not None:
+            self.conditions.element = partial(knowns.element, block, self.conditions)
+            self.sizes = knowns.at[block].sizes if block in knowns.at else ()
 
     def simplify(self) -> None:
         """Decide what can be decided, each operation before those that use it."""
@@ -123,6 +158,13 @@ class _Body:
                     _replace(op, known)
                 else:
                     self._by_branches(op)
+            case arith.CmpiOp() if self.options.propagate_knowns_to_prove_conditional:
+                if op.lhs.type != i1:
+                    self._by_branches(op)
+            case memref.LoadOp() | arith.AddiOp() | arith.SubiOp() | arith.MuliOp() if (
+                self.options.propagate_knowns_to_simplify_expressions
+            ):
+                self._by_value(op)
             case arith.SelectOp() if (known := _truth(op.cond)) is not None:
                 op.result.replace_all_uses_with(op.lhs if known else op.rhs)
             case arith.AndIOp() | arith.OrIOp() | arith.XOrIOp() if op.lhs.type == i1:
@@ -144,11 +186,46 @@ class _Body:
     def _by_branches(self, op: arith.CmpiOp) -> None:
         """Let the users of a comparison that stand in branches know what follows from their conditions."""
         for use in list(op.result.uses):
-            facts = self.conditions.around(use.operation)
-            if facts and (known := self.conditions.decide(op.result, facts)) is not None:
+            facts = [*self.sizes, *self.conditions.around(use.operation)]
+            if not isinstance(op.lhs.type, IndexType):
+                facts += self.conditions.around(op)
+            known = self._known(op.result, facts) if facts or self.conditions.element is not None else None
+            if known is not None:
                 constant = arith.ConstantOp(BoolAttr.from_bool(known))
                 Rewriter.insert_op(constant, InsertPoint.before(use.operation))
                 use.operation.operands[use.index] = constant.result
+
+    def _known(self, value: SSAValue, facts: Sequence[IntExpr]) -> bool | None:
+        """The truth of a condition where facts hold; by each of them alone, where that was asked for."""
+        if self.options.transitively_prove_inequalities:
+            return self.conditions.decide(value, facts)
+        found = (self.conditions.decide(value, each) for each in ((), *((fact,) for fact in facts)))
+        return next((known for known in found if known is not None), None)
+
+    def _by_value(self, op: Operation) -> None:
+        """Let an element, or an integer computed from some, that is surely a literal be that."""
+        result = op.results[0]
+        if not isa(result.type, IntegerType):
+            return
+        value = self.conditions.number(result, [*self.sizes, *self.conditions.around(op)])
+        if isinstance(value, Const):
+            constant = arith.ConstantOp(IntegerAttr(value.value, result.type))
+            Rewriter.insert_op(constant, InsertPoint.before(op))
+            result.replace_all_uses_with(constant.result)
+            self.has_new_values = True
+
+    def _distribute(self, op: arith.OrIOp) -> bool:
+        """`(a and b) or c` as `(a or c) and (b or c)`, whose parts are looked at next; whether it was of that form."""
+        for both, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            if isinstance(both.owner, arith.AndIOp):
+                sides = [arith.OrIOp(side, other) for side in (both.owner.lhs, both.owner.rhs)]
+                whole = arith.AndIOp(sides[0], sides[1])
+                Rewriter.insert_op([*sides, whole], InsertPoint.before(op))
+                op.result.replace_all_uses_with(whole.result)
+                for each in (*sides, whole):
+                    self._operation(each)
+                return True
+        return False
 
     def _side(self, op: arith.AndIOp | arith.OrIOp) -> None:
         """Leave out a side of `and` or `or` that follows from the other, or let them be what they surely are."""
@@ -177,7 +254,13 @@ class _Body:
                 neutral = isinstance(op, arith.AndIOp)
                 op.result.replace_all_uses_with(other if known is neutral else literal)
             return
-        if not isinstance(op, arith.XOrIOp):
+        if isinstance(op, arith.XOrIOp):
+            return
+        if (known := self.conditions.decide(op.result, self.sizes)) is not None:
+            _replace(op, known)
+        elif isinstance(op, arith.OrIOp) and self.options.convert_boolean_to_and_of_ors and self._distribute(op):
+            return
+        elif self.options.apply_constraints_to_boolean_branches:
             self._side(op)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ....dialects.tir.affine import Range, affine_of
+from ....dialects.tir.affine import Range, affine_of, expr_range
 from ....dialects.tir.analyzer.analyzer import Analyzer
 from ....dialects.tir.analyzer.build import all_of, any_of, negate
 from ....dialects.tir.analyzer.convert import dim, from_affine
@@ -24,6 +25,16 @@ _COMPARED: Mapping[int, Callable[[IntExpr, IntExpr], IntExpr]] = {
     5: lambda a, b: a >= b,
 }
 """By the number of a predicate: eq, ne, slt, sle, sgt, sge."""
+_COMBINED: Mapping[type, Callable[[IntExpr, IntExpr], IntExpr]] = {
+    arith.AddiOp: lambda a, b: a + b,
+    arith.SubiOp: lambda a, b: a - b,
+    arith.MuliOp: lambda a, b: a * b,
+}
+_NARROWEST = 1 << 31
+"""An index below it is the same as an integer of 32 bits."""
+
+Element: TypeAlias = "Callable[[memref.LoadOp, Sequence[IntExpr]], IntExpr | None]"
+"""What a load surely gives where some facts hold."""
 
 
 class KnownConditions:
@@ -33,6 +44,10 @@ class KnownConditions:
         self.region = region
         self.dims = dims
         self.ranges = ranges
+        self.element: Element | None = None
+        """What is known of elements of buffers, where that is asked for."""
+        self._facts: Sequence[IntExpr] = ()
+        self._known: Analyzer | None = None
 
     def around(self, op: Operation) -> list[IntExpr]:
         """The conditions that hold where `op` stands, of the branches around it."""
@@ -65,6 +80,10 @@ class KnownConditions:
                 return (
                     None if lhs is None or rhs is None or compared is None else compared(*map(from_affine, (lhs, rhs)))
                 )
+            case arith.CmpiOp() as op if self.element is not None and op.lhs.type != i1:
+                left, right = self.number(op.lhs, self._facts), self.number(op.rhs, self._facts)
+                compared = _COMPARED.get(op.predicate.value.data)
+                return None if left is None or right is None or compared is None else compared(left, right)
             case arith.AndIOp() | arith.OrIOp() | arith.XOrIOp() as op:
                 sides = [self.condition(each) for each in (op.lhs, op.rhs)]
                 if sides[0] is None or sides[1] is None:
@@ -75,16 +94,55 @@ class KnownConditions:
             case _:
                 return None
 
+    def number(self, value: SSAValue, facts: Sequence[IntExpr]) -> IntExpr | None:
+        """An integer as an expression of indices where `facts` hold; `None` where it is of something else."""
+        if isinstance(value.type, IndexType):
+            expr = affine_of(value, self.dims)
+            return None if expr is None else from_affine(expr)
+        match value.owner:
+            case arith.ConstantOp(value=IntegerAttr() as literal):
+                return const(literal.value.data)
+            case arith.IndexCastOp() as cast if isinstance(cast.input.type, IndexType):
+                expr = affine_of(cast.input, self.dims)
+                bounds = None if expr is None else expr_range(expr, self.ranges)
+                if expr is None or bounds is None or not -_NARROWEST <= bounds[0] <= bounds[1] < _NARROWEST:
+                    return None
+                return from_affine(expr)
+            case memref.LoadOp() as load if self.element is not None:
+                return self.element(load, facts)
+            case arith.AddiOp() | arith.SubiOp() | arith.MuliOp() as op if self.element is not None:
+                left, right = self.number(op.lhs, facts), self.number(op.rhs, facts)
+                if left is None or right is None:
+                    return None
+                result = _COMBINED[type(op)](left, right)
+                low, high = self._analyzer().const_int_bound(result)
+                fits = low is not None and high is not None and -_NARROWEST <= low <= high < _NARROWEST
+                return result if fits else None
+            case _:
+                return None
+
+    def proves(self, condition: IntExpr, facts: Sequence[IntExpr]) -> bool:
+        """Whether a condition surely holds where `facts` do."""
+        with self._analyzer().assuming(*facts):
+            return self._analyzer().can_prove(condition)
+
     def decide(self, value: SSAValue, facts: Sequence[IntExpr]) -> bool | None:
         """The truth of a condition where `facts` hold, if that is known."""
+        self._facts = facts
         condition = self.condition(value)
+        self._facts = ()
         if condition is None:
             return None
-        analyzer = Analyzer()
-        for expr, (low, high) in self.ranges.items():
-            if isinstance(expr, AffineDimExpr):
-                analyzer.assume(dim(expr.position) >= low, dim(expr.position) <= high)
+        analyzer = self._analyzer()
         with analyzer.assuming(*facts):
             if analyzer.can_prove(condition):
                 return True
             return False if analyzer.can_prove(negate(condition)) else None
+
+    def _analyzer(self) -> Analyzer:
+        if self._known is None:
+            self._known = Analyzer()
+            for expr, (low, high) in self.ranges.items():
+                if isinstance(expr, AffineDimExpr):
+                    self._known.assume(dim(expr.position) >= low, dim(expr.position) <= high)
+        return self._known

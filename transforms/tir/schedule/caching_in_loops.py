@@ -13,17 +13,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import prod
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir.affine import substitute
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, OuterBlockOp, PrimFuncOp, enclosing_loops, loop_of
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, OuterBlockOp, PrimFuncOp, enclosing_loops
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.symbols import Extent
-from ..analysis.producers import is_before, nest_of, writers
-from ..analysis.regions import required_region
+from ..analysis.producers import is_before, nest_of, writers, written_buffer
+from ..analysis.regions import fills, required_region
 from .compute_at import Region, place_over
 from .copies import copy_nest
 from .errors import ScheduleError
@@ -80,8 +78,8 @@ def check_spot_of_reads(buffer: SSAValue, readers: Sequence[BlockOp], spot: Spot
         there = required_region(buffer, [writer], [loop.var for loop in spot.around])
         pairs = list(zip(spot.region, there, strict=True))
         same = all(part == known if outside else _begins(part, known) for part, known in pairs)
-        fills = _fills(writer, Spot(spot.statement, spot.around, there))
-        if not (same and fills and is_before(writer, spot.statement)):
+        is_filled = fills(writer, buffer, spot.around, there)
+        if not (same and is_filled and is_before(writer, spot.statement)):
             raise ScheduleError.at(
                 writer,
                 f"block @{writer.block_name} writes {name}, but not just what would be copied in the loop "
@@ -98,22 +96,6 @@ def _begins(part: tuple[AffineExpr, Extent], whole: tuple[AffineExpr, Extent]) -
     return part == whole
 
 
-def _fills(block: BlockOp, spot: Spot) -> bool:
-    """Whether `block` writes all of `spot.region` in one iteration of the loops."""
-    if block.conditions:
-        return False
-    around = [loop.var for loop in spot.around]
-    for map in [access.map for access in block.touches() if access.is_write]:
-        if map is None:
-            return False
-        for expr, (_, size) in zip(map.results, spot.region, strict=True):
-            used = substitute(expr, block.bindings.data.results).used_dims()
-            inner = [loop_of(v) for d, v in enumerate(block.loop_vars) if d in used and v not in around]
-            if any(loop.is_symbolic for loop in inner) or size != prod(loop.trip_count for loop in inner):
-                return False
-    return True
-
-
 def check_spot_of_writes(block: BlockOp, spot: Spot) -> None:
     """Whether what `block` writes can be copied at `spot`.
 
@@ -122,7 +104,7 @@ def check_spot_of_writes(block: BlockOp, spot: Spot) -> None:
             loops, or the loops' iterations run at the same time.
     """
     _check_order(block, spot)
-    if spot.around and not _fills(block, spot):
+    if spot.around and not fills(block, written_buffer(block), spot.around, spot.region):
         name = f"block @{block.block_name}"
         raise ScheduleError.at(block, f"{name} does not write all of a part of its buffer in an iteration of the loops")
 

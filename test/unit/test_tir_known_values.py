@@ -1,0 +1,143 @@
+"""What simplify and remove-no-op make of what buffers are known to hold, by the options that ask for it."""
+
+# The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
+# pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+
+import numpy as np
+import pytest
+
+import weft
+from weft.dialects.support.verifier import verify
+from weft.dialects.tir.core import PrimFuncOp
+from weft.script import tir as T
+from weft.tir import IRModule, from_source
+
+HEAD = """@T.prim_func
+def f(A: T.Buffer[(12,), "int32"], B: T.Buffer[(12,), "int32"], n: T.int32):
+"""
+
+
+def function(body: str) -> PrimFuncOp:
+    """A function of two buffers and a size."""
+    func = from_source(HEAD + "".join(f"    {line}\n" for line in body.strip("\n").splitlines()))
+    assert isinstance(func, PrimFuncOp)
+    return func
+
+
+def after(name: str, body: str, **options: bool) -> PrimFuncOp:
+    """A function after a pass with these options, verified."""
+    module = IRModule([function(body).clone()])
+    with weft.PassContext(config={f"tir.{name}": options}):
+        module = getattr(weft.tir.transform, name)()(module)
+    verify(module)
+    return module["f"]
+
+
+def assert_becomes(body: str, expected: str, name: str = "Simplify", **options: bool) -> None:
+    wanted = options or {"propagate_knowns_to_prove_conditional": True}
+    T.assert_structural_equal(after(name, body, **wanted), function(expected))
+
+
+def test_a_condition_follows_from_what_was_stored_before() -> None:
+    store = "for i in range(12):\n    A[i] = i\n"
+    test = "for j in range(12):\n    if A[j] == j:\n        B[j] = 42\n    else:\n        B[j] = 100\n"
+    assert_becomes(store + test, store + "for j in range(12):\n    B[j] = 42\n")
+    T.assert_structural_equal(after("Simplify", store + test), function(store + test))  # nobody asked for it
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "A[3] = 7",
+        "for i in range(12):\n    if B[i] == 0:\n        A[i] = 7",
+        "for i in range(12):\n    with T.block('c'):\n        vi = T.axis.spatial(12, i)\n"
+        "        T.evaluate(T.call_extern('', 'touch', A.access_ptr('rw')))",
+    ],
+)
+def test_what_is_written_in_between_is_not_known(between: str) -> None:
+    body = f"for i in range(12):\n    A[i] = i\n{between}\nfor j in range(12):\n    if A[j] == j:\n        B[j] = 42\n"
+    T.assert_structural_equal(after("Simplify", body, propagate_knowns_to_prove_conditional=True), function(body))
+
+
+def test_a_condition_follows_from_what_is_assumed_of_elements_and_sizes() -> None:
+    promise = "T.evaluate(T.assume(n == 3))\nfor i in range(12):\n    T.evaluate(T.assume(i < 9 or A[i] == 0))\n"
+    test = """for i in range(12):
+    if 9 <= i:
+        if A[i] == 0 and n > 2:
+            A[i] = 42
+    else:
+        if A[i] == 0:
+            A[i] = 43
+"""
+    assert_becomes(
+        promise + test, promise + test.replace("        if A[i] == 0 and n > 2:\n            A", "        A", 1)
+    )
+
+
+def test_an_assumption_under_a_condition_says_nothing_elsewhere() -> None:
+    body = "if n == 5:\n    T.evaluate(T.assume(A[0] == 0))\nif A[0] == 0:\n    A[0] = 1\n"
+    T.assert_structural_equal(after("Simplify", body, propagate_knowns_to_prove_conditional=True), function(body))
+
+
+def test_an_element_that_an_iteration_may_have_written_is_not_known() -> None:
+    body = """for i in range(12):
+    A[i] = 0
+for t in range(2):
+    for i in range(12):
+        if A[i] == 0:
+            A[i] = 1
+        else:
+            B[i] = 1
+"""
+    T.assert_structural_equal(after("Simplify", body, propagate_knowns_to_prove_conditional=True), function(body))
+
+
+def test_elements_that_are_known_are_literals_where_that_is_asked_for() -> None:
+    body = "A[0] = 5\nA[0] = A[0] + 7\nB[0] = A[0]\n"
+    assert_becomes(body, "A[0] = 5\nA[0] = 12\nB[0] = 12\n", propagate_knowns_to_simplify_expressions=True)
+
+
+def test_less_is_proved_where_less_is_asked_for() -> None:
+    body = "for i, j in T.grid(12, 12):\n    if i < j and j < 7:\n        if i < 7:\n            B[i] = 1\n"
+    assert_becomes(
+        body, body.replace("        if i < 7:\n            B", "        B"), transitively_prove_inequalities=True
+    )
+    kept = after("Simplify", body, transitively_prove_inequalities=False)
+    T.assert_structural_equal(kept, function(body))
+
+
+def test_an_or_of_ands_becomes_an_and_of_ors() -> None:
+    body = "if (A[0] == 1 and A[1] == 2) or A[2] == 3:\n    B[0] = 1\n"
+    wanted = "if (A[0] == 1 or A[2] == 3) and (A[1] == 2 or A[2] == 3):\n    B[0] = 1\n"
+    assert_becomes(body, wanted, convert_boolean_to_and_of_ors=True)
+
+
+def test_stores_that_are_overwritten_or_change_nothing_go() -> None:
+    last = "for i in range(12):\n    A[i] = i\n"
+    body = f"for i in range(4, 9):\n    A[i] = 100\nfor i in range(12):\n    B[i] = 1\n    B[i] = 2\n{last}{last}A[4] = 4\n"
+    expected = f"for i in range(12):\n    B[i] = 2\n{last}"
+    assert_becomes(body, expected, "RemoveNoOp", use_dataflow_analysis=True)
+    T.assert_structural_equal(after("RemoveNoOp", body), function(body))
+
+
+@pytest.mark.parametrize("later", ["B[0] = A[3]", "for i in range(4, 9):\n    A[i] = 2", "if n == 1:\n    A[3] = 2"])
+def test_stores_that_are_read_or_not_overwritten_for_certain_stay(later: str) -> None:
+    body = f"for i in range(12):\n    A[i] = 1\n{later}\n"
+    T.assert_structural_equal(after("RemoveNoOp", body, use_dataflow_analysis=True), function(body))
+
+
+def test_results_stay_what_they_were() -> None:
+    body = """for i in range(12):
+    A[i] = 3
+for i in range(12):
+    if A[11 - i] == 3 and B[i] < 4:
+        B[i] = A[i] + 1
+    A[i] = i
+"""
+    options = {"propagate_knowns_to_prove_conditional": True, "propagate_knowns_to_simplify_expressions": True}
+    results = [weft.build(func.clone()) for func in (function(body), after("Simplify", body, **options))]
+    arrays = [[np.zeros(12, np.int32), np.arange(12, dtype=np.int32)] for _ in results]
+    for run, (a, b) in zip(results, arrays, strict=True):
+        run(a, b)
+    np.testing.assert_array_equal(arrays[0], arrays[1])
