@@ -436,6 +436,12 @@ FUNCTIONS_REFUSED = {
     "def f(a: T.handle):\n    A = T.match_buffer(a, (m,))": "'m' is not defined",
     'def f(A: T.Buffer[(4,), "int8"]):\n    for i in range(A): pass': "'A' is neither a size known",
     "def f():\n    for i in range(3):\n        for j in range(i): pass": "'i' is a loop; how often another",
+    "def f():\n    for i in range(3):\n        with T.block():\n            v = T.axis.S(3, i)\n"
+    "            v = T.axis.S(3, i)": "the block has an iterator 'v' already",
+    "def f():\n    for i, j in T.grid(3, 3):\n        with T.block():\n"
+    "            v, v = T.axis.remap('SS', [i, j])": "the block has an iterator 'v' already",
+    "def f():\n    for i in range(3):\n        with T.block():\n            T.where(i < 2)\n"
+    "            T.where(i < 1)": "the block has T.where already",
     "def f(a: T.handle): pass": "no T.match_buffer says what 'a' is",
     "def f(*a): pass": "a function takes buffers by position",
     'def f(A: T.Buffer[(4, -1), "int8"]): pass': "an extent is not negative: -1",

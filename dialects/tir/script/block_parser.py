@@ -124,6 +124,8 @@ class BlockParser:
     def _statement(self, word: str, given: ast.Call) -> bool:
         match word:
             case "where":
+                if self.conditions:
+                    raise self._error(given, "the block has T.where already", "join the conditions by 'and'")
                 (condition,) = Arguments(self.scope, given, "T.where").nodes("predicate")
                 self.conditions += self.loops.conditions(condition)
             case "reads" | "writes":
@@ -138,6 +140,10 @@ class BlockParser:
             case _:
                 return False
         return True
+
+    def _check_name(self, node: ast.Name) -> None:
+        if node.id in self.names:
+            raise self._error(node, f"the block has an iterator '{node.id}' already")
 
     def _add(self, name: str, kind: IterKind, low: int, end: Extent, binding: AffineExpr) -> None:
         """An iterator from `low` to below `end`. Those of blocks begin at 0: one of a reduction, whose first value
@@ -178,6 +184,7 @@ class BlockParser:
         )
         if not isinstance(low, int):
             raise self._error(ends[0], "the first value of an iterator is a number that is known here")
+        self._check_name(target)
         self._add(target.id, KINDS[word], low, high, self.loops.expr(value))
 
     def _remap(self, target: ast.expr, given: ast.Call) -> None:
@@ -194,6 +201,7 @@ class BlockParser:
             loop = self.scope.local.get(loop_node.id) if isinstance(loop_node, ast.Name) else None
             if letter not in KINDS or not isinstance(name, ast.Name):
                 raise self._error(letters_node, f"'{letter}' is no kind of iterator", "S, R and O are")
+            self._check_name(name)
             if isinstance(loop_node, ast.Constant) and loop_node.value == 0:
                 self._add(name.id, KINDS[letter], 0, 1, AffineConstantExpr(0))
                 continue

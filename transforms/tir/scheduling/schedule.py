@@ -56,7 +56,7 @@ class Schedule:
     Args:
         mod: the module or the function; a copy of it is scheduled.
         seed: for decisions that are sampled; without one, each schedule draws others.
-        debug_mask: `"all"` verifies the module after each instruction that may change it.
+        debug_mask: `"all"`, or a number that is not 0, verifies the module after each instruction that may change it.
         error_render_level: what is said of an instruction that does not apply: `"detail"`, with the place and how to go
             on; `"fast"`, the sentence; `"none"`, nothing but that it does not.
     """
@@ -66,9 +66,11 @@ class Schedule:
         mod: ModuleOp | PrimFuncOp,
         *,
         seed: int | None = None,
-        debug_mask: str = "none",
+        debug_mask: str | int = "none",
         error_render_level: str = "detail",
     ):
+        if isinstance(debug_mask, int):
+            debug_mask = "all" if debug_mask else "none"
         if debug_mask not in ("none", "all"):
             raise ValueError(f"debug_mask is 'none' or 'all', not {debug_mask!r}")
         if error_render_level not in LEVELS:
