@@ -69,6 +69,12 @@ class Input:
         )
 
     def _array(self, value: object) -> NDArray:
+        mask = getattr(value, "mask", None)  # of a `numpy.ma.MaskedArray`, which takes time to import
+        if isinstance(mask, np.ndarray | np.bool_) and mask.any():
+            raise InputError(
+                f"input '{self.name}' has elements that are masked, and a graph has none",
+                hint="say what stands for them: x.filled(0)",
+            )
         if isinstance(value, np.ndarray):
             return cast("NDArray", value)
         try:

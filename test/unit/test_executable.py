@@ -182,6 +182,7 @@ class Unwilling:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
+        (np.ma.masked_greater(X, 0.0), "input 'x' has elements that are masked, and a graph has none"),
         (X.astype(">f4"), "input 'x' has dtype float32 in big-endian order, the graph takes float32"),
         (None, "input 'x' has dtype object"),
         ([[1.0, 2.0], [3.0]], "input 'x' cannot be read as an array: ValueError"),

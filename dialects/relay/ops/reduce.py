@@ -420,6 +420,18 @@ class _ArgReduceOp(ReduceOp, ABC):
     def result_element(self, data: Tensor) -> Attribute:
         return i32
 
+    def infer(self) -> Sequence[Attribute]:
+        """
+        Raises:
+            VerifyException: there is nothing along the axes, and so no place that could be given.
+        """
+        data = tensor(self.data)
+        shape = data.get_shape()
+        reduction = self.reduction(len(shape))
+        if any(shape[d] == 0 for d in reduction.axes) and 0 not in reduction.shape(shape):
+            raise VerifyException(f"{data} has no elements along {list(reduction.axes)}, and so none has a place")
+        return super().infer()
+
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
         reduction = self.reduction(x.rank)

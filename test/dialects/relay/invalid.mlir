@@ -150,6 +150,14 @@ relay.func @axis_listed_twice(%x: tensor<2x3xf32>) {
 
 // -----
 
+relay.func @place_of_an_element_where_there_is_none(%x: tensor<2x0xf32>) {
+  // expected-error@+1 {{tensor<2x0xf32> has no elements along [1], and so none has a place}}
+  %r = relay.argmax %x {axis = array<i64: 1>} : (tensor<2x0xf32>) -> tensor<2xi32>
+  relay.return
+}
+
+// -----
+
 relay.func @reduced_axis_that_stays(%x: tensor<2x3xf32>) {
   // expected-error@+1 {{but its operands and attributes give tensor<2xf32>}}
   %r = relay.max %x {axis = array<i64: 1>} : (tensor<2x3xf32>) -> tensor<2x1xf32>
