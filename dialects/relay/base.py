@@ -495,6 +495,11 @@ def shape_of(value: SSAValue | Attribute) -> tuple[int, ...]:
     return tensor(value).get_shape()
 
 
+def is_told(extent: te.Dim) -> bool:
+    """Whether an extent is a number or a symbol, and not the `?` of a type."""
+    return not isinstance(extent, int) or extent != DYNAMIC
+
+
 def shape_text(shape: Sequence[int]) -> str:
     """A shape as messages show it: `[2, ?]`."""
     return f"[{', '.join('?' if n == DYNAMIC else str(n) for n in shape)}]"

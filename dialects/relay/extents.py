@@ -221,7 +221,7 @@ def _of_constant(op: ConstantOp) -> Known:
     shape = tuple(type.get_shape())
     real = isinstance(type.element_type, AnyFloat)
     array = op.numpy() if prod(shape) <= MAX_ELEMENTS else None
-    if array is None or (real and shape):
+    if array is None or (real and shape and array.size):
         return Known(shape)
     return Known(shape, tuple(value.item() for value in array.reshape(-1)))
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Indices: TypeAlias = npt.NDArray[np.int64]
 
 
-def row_major(indices: Sequence[te.Expr], shape: Sequence[int]) -> te.Expr:
+def row_major(indices: Sequence[te.Expr], shape: Sequence[te.Dim]) -> te.Expr:
     """The position of the element at `indices` when the elements of a tensor of `shape` are counted row by row."""
     position: te.Expr = te.const(0, te.index)
     for i, n in zip(indices, shape, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, Float16Type, IntegerAttr, TensorType, TupleType, f32
 from xdsl.ir import Attribute
@@ -15,8 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .. import te
 from ..support.dtypes import scalar_type
-from ..te.assume import at_most
-from .base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, Tensor, shape_of, string
+from .base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, Tensor, is_told, shape_of, string
 from .blocking import PLAIN, Blocks, layout_text
 from .layout import parse_layout
 from .reordering import Order, Reordered
@@ -166,28 +165,33 @@ class Window:
         return tuple(self.output(axis, n) for axis, n in enumerate(extents))
 
     def output(self, axis: int, n: int) -> int:
-        """How many places the window takes along `axis` of extent `n`; see `outputs`."""
-        if n == DYNAMIC:
+        """How many places the window takes along `axis` of extent `n`; see `outputs`. That it fits into an extent that
+        is a symbol is asked of it."""
+        if not is_told(n):
             return DYNAMIC
         stride, before = self.strides[axis], self.before[axis]
         room = n + before + self.after[axis] - self.spans[axis]
-        if not at_most(0, room):
+        if not te.at_most(self.spans[axis], n + before + self.after[axis]):
             raise VerifyException(
                 f"a window of {self.spans[axis]} does not fit into spatial extent {n} with padding "
                 f"{before} and {self.after[axis]}"
             )
         count = (-(-room // stride) if self.ceil_mode else room // stride) + 1
-        if self.ceil_mode and (count - 1) * stride >= n + before:
-            count -= 1
-        return count
+        if not self.ceil_mode or te.surely_at_most((count - 1) * stride + 1, n + before):
+            return count
+        if te.is_number(n):
+            return count - 1
+        if self.after[axis] >= self.spans[axis]:
+            raise TypeError("te: padding as wide as the window, in ceil mode, beyond an extent that is not known")
+        return cast("int", te.extreme(te.BinaryKind.MIN, count, (n + before - 1) // stride + 1))
 
     def reach(self, extents: Sequence[int]) -> tuple[int, ...]:
-        """How far the window reaches beyond the end of each axis: what has to be padded there. All of the padding where
-        the extent is a symbol."""
+        """How far the window reaches beyond the end of each axis: what has to be padded there; of an extent that is a
+        symbol, what it may be at most."""
         return tuple(
-            self.after[axis]
-            if isinstance(n, te.Expr) and not self.ceil_mode
-            else max(0, (count - 1) * self.strides[axis] + self.spans[axis] - n - self.before[axis])
+            max(0, (count - 1) * self.strides[axis] + self.spans[axis] - n - self.before[axis])
+            if te.is_number(n)
+            else self.after[axis] + (self.strides[axis] - 1 if self.ceil_mode else 0)
             for axis, (n, count) in enumerate(zip(extents, self.outputs(extents), strict=True))
         )
 

@@ -83,58 +83,105 @@ class Sampling:
             case _:
                 return ratio, ratio / 2 - Fraction(1, 2)
 
+    def line(self, size: te.Dim, wanted: te.Dim, roi: tuple[float, float]) -> _Line:
+        """Where the elements of an axis of `size`, resampled to `wanted`, stand.
+
+        Raises:
+            TypeError: the extents are symbols, and it is not known how to say it for all their values.
+        """
+        if isinstance(size, int) and isinstance(wanted, int):
+            return _Line.of(*self.source(size, wanted, roi))
+        top, bottom = _proportion(size, wanted)
+        match self.coordinates:
+            case "align_corners":
+                return _Line(size - 1, 0, te.extreme(te.BinaryKind.MAX, wanted - 1, 1))
+            case "asymmetric":
+                return _Line(top, 0, bottom)
+            case "tf_half_pixel_for_nn":
+                return _Line(2 * top, top, 2 * bottom)
+            case "half_pixel":
+                return _Line(2 * top, top - bottom, 2 * bottom)
+            case "pytorch_half_pixel" if te.same(top, 1):  # one element of the result is one of one element
+                return _Line(2 * top, top - bottom, 2 * bottom)
+            case _:
+                raise TypeError(f"te: with {self.coordinates} it depends on the extents where elements stand")
+
+
+def _proportion(size: te.Dim, wanted: te.Dim) -> tuple[te.Dim, te.Dim]:
+    """Two extents in the proportion of these; numbers where one is a small multiple of the other."""
+    for factor in range(1, 65):
+        if te.same(size * factor, wanted):
+            return 1, factor
+        if te.same(size, wanted * factor):
+            return factor, 1
+    return size, wanted
+
 
 @dataclass(frozen=True)
 class _Line:
-    """`(factor * index + start) / denominator`, in integers."""
+    """`(factor * index + start) / denominator`, in integers, which may be symbols."""
 
-    factor: int
-    start: int
-    denominator: int
+    factor: te.Dim
+    start: te.Dim
+    denominator: te.Dim
 
     @staticmethod
     def of(scale: Fraction, offset: Fraction) -> _Line:
         denominator = lcm(scale.denominator, offset.denominator)
         return _Line(int(scale * denominator), int(offset * denominator), denominator)
 
-    def at(self, index: int) -> Fraction:
-        return Fraction(self.factor * index + self.start, self.denominator)
+    def at(self, index: te.Dim) -> Fraction | None:
+        """A position; `None` where it is not known."""
+        numbers = self.factor, self.start, self.denominator
+        if not isinstance(index, int) or not all(isinstance(n, int) for n in numbers):
+            return None
+        factor, start, denominator = (int(n) for n in numbers if isinstance(n, int))
+        return Fraction(factor * index + start, denominator)
 
-    def floor(self, index: te.Expr, plus: Fraction = Fraction(0)) -> te.Expr:
-        """The largest integer not above the position of `index`, moved by `plus`."""
+    def floor(self, index: te.Expr, plus: Fraction = Fraction(0), down: bool = False) -> te.Expr:
+        """The largest integer not above the position of `index`, moved by `plus`; with `down`, what comes out even is
+        taken for the integer below."""
         bottom = self.denominator * plus.denominator
-        start = self.start * plus.denominator + plus.numerator * self.denominator
-        return (index * (self.factor * plus.denominator) + start) // bottom
+        start = self.start * plus.denominator + self.denominator * plus.numerator
+        moved = index * te.dim_expr(self.factor * plus.denominator) + te.dim_expr(start)
+        return (moved - 1 if down else moved) // te.dim_expr(bottom)
 
     def remainder(self, index: te.Expr) -> te.Expr:
         """How far the position lies above its floor, as an f32."""
-        above = (index * self.factor + self.start) % self.denominator
-        return te.cast(above, f32) * (1.0 / self.denominator)
+        above = index * te.dim_expr(self.factor) + te.dim_expr(self.start)
+        whole = te.dim_expr(self.denominator)
+        if isinstance(self.denominator, int):
+            return te.cast(above % whole, f32) * (1.0 / self.denominator)
+        return te.cast(above % whole, f32) / te.cast(whole, f32)
 
 
-def resample(x: te.Tensor, axis: int, wanted: int, how: Sampling, roi: tuple[float, float] = (0.0, 1.0)) -> te.Tensor:
+def resample(
+    x: te.Tensor, axis: int, wanted: te.Dim, how: Sampling, roi: tuple[float, float] = (0.0, 1.0)
+) -> te.Tensor:
     """`x` with its `axis` resampled to `wanted` elements.
 
     `roi` is the part of the axis, from 0 to 1, that `tf_crop_and_resize` takes. Interpolated integers come out as f32;
     so do f16 and bf16.
     """
-    size = x.shape[axis]
-    line = _Line.of(*how.source(size, wanted, roi))
+    size: te.Dim = x.shape[axis]
+    if isinstance(size, te.Expr) and not te.at_most(1, size):
+        raise TypeError("te: an axis without elements cannot be resampled")
+    line = how.line(size, wanted, roi)
     shape = (*x.shape[:axis], wanted, *x.shape[axis + 1 :])
-    if shape == x.shape and line == _Line(1, 0, 1):
+    if te.same(size, wanted) and line.at(0) == 0 and line.at(1) == 1:
         return x
     wide = accumulator(x.element_type) if isinstance(x.element_type, AnyFloat) else f32
     first, last = line.at(0), line.at(wanted - 1)
 
     def clamped(i: te.Expr, reach_down: int, reach_up: int) -> te.Expr:
         """`i`, which is at most that far from the position, brought back into the axis."""
-        if first - reach_down < 0:
+        if first is None or first - reach_down < 0:
             i = te.maximum(i, 0)
-        return te.minimum(i, size - 1) if last + reach_up > size - 1 else i
+        return te.minimum(i, te.dim_expr(size - 1)) if last is None or last + reach_up > size - 1 else i
 
     def nearest(*i: te.IterVar) -> te.Expr:
         rounding = how.rounding or ("round" if how.coordinates == "align_corners" else "floor")
-        at = line.floor(i[axis], _ROUNDING[rounding] - (Fraction(1, line.denominator * 2) if rounding in _DOWN else 0))
+        at = line.floor(i[axis], _ROUNDING[rounding], down=rounding in _DOWN)
         return outside(i, x[(*i[:axis], clamped(at, 1, 1), *i[axis + 1 :])])
 
     def linear(*i: te.IterVar) -> te.Expr:
@@ -159,7 +206,9 @@ def resample(x: te.Tensor, axis: int, wanted: int, how: Sampling, roi: tuple[flo
 
     def outside(i: Sequence[te.Expr], value: te.Expr) -> te.Expr:
         """`value`, or the extrapolation where the position is not in the axis."""
-        if how.coordinates != "tf_crop_and_resize" or (first >= 0 and last <= size - 1 and first <= last):
+        if how.coordinates != "tf_crop_and_resize" or first is None or last is None:
+            return value
+        if first >= 0 and last <= size - 1 and first <= last:
             return value
         position = i[axis] * line.factor + line.start
         return te.select((position >= 0) & (position <= (size - 1) * line.denominator), value, how.extrapolation)
@@ -168,7 +217,7 @@ def resample(x: te.Tensor, axis: int, wanted: int, how: Sampling, roi: tuple[flo
     return te.compute(shape, body, f"resample_{axis}")
 
 
-# What to add before rounding down. Where halves go down, an amount below the grid of positions is taken off again.
+# What to add before rounding down. Of what is in _DOWN, the largest integer below the sum is meant, not the sum itself.
 _ROUNDING = {
     "floor": Fraction(0),
     "ceil": Fraction(1),

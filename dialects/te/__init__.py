@@ -4,7 +4,9 @@ One definition has four readers: the lowering to `tir.block`s, the interpreter, 
 (`te.evaluate`), and the count of operations and bytes (`te.cost`). Counterpart of TVM's `te`.
 """
 
-from .dims import dim_expr, product, same, var, variables
+from .assume import agree, at_most
+from .dims import at_most as surely_at_most
+from .dims import ceil_divided, dim_expr, extreme, is_number, product, same, var, variables
 from .expr import (
     COMBINER,
     Binary,
@@ -70,7 +72,8 @@ __all__ = [
     "exp", "floor", "index", "log", "max", "maximum", "min", "minimum", "operands_of", "placeholder", "power", "prod",
     "reduce", "reduce_axis", "reduce_identity", "round", "rsqrt", "select", "sigmoid", "sin", "sqrt", "sum", "tanh",
     "topological_order", "trunc", "unary", "Combiner", "Dim", "Fold", "Slot", "SymbolicExtentError", "Var", "dim_expr",
-    "product", "same", "var", "variables", "Filled", "Procedure", "Steps", "procedure",
+    "product", "same", "var", "variables", "Filled", "Procedure", "Steps", "procedure", "agree", "at_most",
+    "ceil_divided", "extreme", "surely_at_most", "is_number",
 ]  # fmt: skip
 
 

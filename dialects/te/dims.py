@@ -67,7 +67,8 @@ class _Arithmetic(Expr):
         return super().__floordiv__(other) if dim is None else _expr(_divided(_form(self), _form(dim)))
 
     def __rfloordiv__(self, other: ExprLike) -> Expr:
-        return _expr(_divided(_form(as_dim(other)), _form(self)))
+        dim = _as_extent(other)
+        return super().__rfloordiv__(other) if dim is None else _expr(_divided(_form(dim), _form(self)))
 
     def __mod__(self, other: ExprLike) -> Expr:
         if (dim := _as_extent(other)) is None:
@@ -191,6 +192,11 @@ def data_var(name: str) -> Var:
 def size_var(name: str = "size", dtype: str = "int32") -> Var:
     """`var`: all symbols are sizes."""
     return var(name, dtype)
+
+
+def is_number(dim: Dim) -> bool:
+    """Whether an extent is known before the computation runs."""
+    return isinstance(dim, int)
 
 
 def as_dim(dim: object) -> Dim:
@@ -499,8 +505,14 @@ def extreme(kind: BinaryKind, a: Dim, b: Dim) -> Dim:
     return simplified(_compound(kind, dim_expr(a), dim_expr(b)))
 
 
-def ceil_divided(dim: Dim, divisor: int) -> Dim:
-    """How many steps of `divisor` it takes to come to `dim`."""
+def ceil_divided(dim: Dim, divisor: Dim) -> Dim:
+    """How many steps of `divisor`, a positive number, it takes to come to `dim`.
+
+    Raises:
+        TypeError: the divisor is known only when the computation runs.
+    """
+    if not isinstance(divisor, int):
+        raise TypeError(f"te: {to_text(divisor)} is no extent: extents are divided by positive numbers")
     return _written(_normal(ceildiv(_form(dim), divisor)))
 
 

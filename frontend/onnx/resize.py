@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from xdsl.dialects.builtin import AnyFloat, f32, f64
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import shape_of, tensor
+from ...dialects import te
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.support.advice import give_shapes
 from .errors import Malformed, Unsupported
 from .node import Node, T, Versions, rank_of
 
@@ -90,7 +92,7 @@ def of_scales(node: Node, x: SSAValue, axes: Sequence[int], scales: Sequence[flo
     """
     import numpy as np
 
-    shape = node.static_shape(x)
+    shape = extents_of(node, x, axes)
     if any(scale <= 0 for scale in scales):
         raise Malformed(f"scales {list(scales)}, which must be positive")
     sizes = [floor(float(np.float32(shape[a]) * np.float32(s))) for a, s in zip(axes, scales, strict=True)]
@@ -99,7 +101,7 @@ def of_scales(node: Node, x: SSAValue, axes: Sequence[int], scales: Sequence[flo
 
 def of_sizes(node: Node, x: SSAValue, axes: Sequence[int], sizes: Sequence[int], policy: str) -> list[Axis]:
     """The axes with the sizes that are asked for; those that keep the aspect ratio are scaled by one number."""
-    shape = node.static_shape(x)
+    shape = extents_of(node, x, axes)
     if any(shape[axis] == 0 for axis in axes):
         raise Malformed(f"a tensor of shape {list(shape)} has no elements to be resampled")
     scales = [Fraction(n, shape[axis]) for axis, n in zip(axes, sizes, strict=True)]
@@ -112,6 +114,16 @@ def of_sizes(node: Node, x: SSAValue, axes: Sequence[int], sizes: Sequence[int],
     return with_sizes(node, x, axes, sizes, [scale] * len(axes))
 
 
+def extents_of(node: Node, x: SSAValue, axes: Sequence[int]) -> tuple[int, ...]:
+    """The shape of `x`, in which these axes have to be known.
+
+    Raises:
+        Unsupported: one of them is not.
+    """
+    shape = shape_of(x)
+    return node.static_shape(x) if any(shape[axis] == DYNAMIC for axis in axes) else shape
+
+
 def with_sizes(
     node: Node, x: SSAValue, axes: Sequence[int], sizes: Sequence[int], scales: Sequence[Fraction]
 ) -> list[Axis]:
@@ -120,7 +132,7 @@ def with_sizes(
     Raises:
         Malformed: there are no elements where some are wanted.
     """
-    shape = node.static_shape(x)
+    shape = extents_of(node, x, axes)
     if min(sizes, default=1) < 1 or 0 in shape:
         raise Malformed(f"a tensor of shape {list(shape)} cannot be resampled to the sizes {list(sizes)}")
     found = [
@@ -160,12 +172,16 @@ def resize_by_scales(node: Node) -> SSAValue:
 
 
 def resize_by(node: Node, x: SSAValue, scales: Sequence[float]) -> SSAValue:
-    axes = range(rank_of(x))
-    return resampled(node, x, of_scales(node, x, axes, matching(scales, axes)), "asymmetric", "floor")
+    axes, scales = that_change(node, x, range(rank_of(x)), matching(scales, range(rank_of(x))))
+    if any(shape_of(x)[axis] == DYNAMIC for axis in axes):
+        return of_open_images(node, x, axes, scaled(node, x, scales), "asymmetric", "floor")
+    return resampled(node, x, of_scales(node, x, axes, scales), "asymmetric", "floor")
 
 
 def resize(node: Node) -> SSAValue:
     """By scales or to sizes, and with any of the modes."""
+    import numpy as np
+
     x = node.input(0)
     coordinates = node.string("coordinate_transformation_mode", "half_pixel")
     if coordinates not in (*_BY_OPERATOR, *_BY_TAPS):
@@ -175,10 +191,23 @@ def resize(node: Node) -> SSAValue:
     if len(set(axes)) != len(axes):
         raise Malformed(f"axes {axes} name a dimension twice")
     if node.optional(2) is not None and shape_of(node.input(2)) != (0,):
-        found = of_scales(node, x, axes, matching([float(v) for v in node.static(2).reshape(-1)], axes))
+        scales = matching([float(v) for v in node.static(2).reshape(-1)], axes)
+        axes, scales = that_change(node, x, axes, scales)
+        if any(shape_of(x)[axis] == DYNAMIC for axis in axes):
+            return of_open_images(node, x, axes, scaled(node, x, scales), coordinates, rounding)
+        found = of_scales(node, x, axes, scales)
     else:
         policy = node.string("keep_aspect_ratio_policy", "stretch")
-        found = of_sizes(node, x, axes, matching(node.static_ints(3), axes), policy)
+        wanted = matching(node.symbolic(3), axes)
+        changed = [number for number, axis in enumerate(axes) if not is_kept(node, x, axis, wanted[number])]
+        sizes = [size for number in changed if isinstance(size := wanted[number], int)]
+        axes = [axes[number] for number in changed]
+        if len(sizes) != len(axes) or any(shape_of(x)[axis] == DYNAMIC for axis in axes):
+            if policy != "stretch":
+                raise Unsupported(f"attribute 'keep_aspect_ratio_policy' {policy} of open images", give_shapes())
+            size = node.emit("take", node.input(3), node.constant(np.array(changed, np.int64)), axis=0)
+            return of_open_images(node, x, axes, size, coordinates, rounding)
+        found = of_sizes(node, x, axes, sizes, policy)
     if coordinates == "tf_crop_and_resize":
         bounds = [float(v) for v in node.static(1).reshape(-1)]
         if len(bounds) != 2 * len(axes):
@@ -186,6 +215,60 @@ def resize(node: Node) -> SSAValue:
         regions = {axis: (bounds[i], bounds[i + len(axes)]) for i, axis in enumerate(axes)}
         found = [Axis(each.axis, each.extent, each.size, each.scale, regions[each.axis]) for each in found]
     return resampled(node, x, found, coordinates, rounding)
+
+
+def that_change(node: Node, x: SSAValue, axes: Sequence[int], scales: Sequence[float]) -> tuple[list[int], list[float]]:
+    """The axes with their scales; where extents are open, those that change."""
+    is_open = DYNAMIC in shape_of(x)
+    pairs = [(a, s) for a, s in zip(axes, scales, strict=True) if s != 1 or not is_open]
+    return [axis for axis, _ in pairs], [scale for _, scale in pairs]
+
+
+def is_kept(node: Node, x: SSAValue, axis: int, size: te.Dim) -> bool:
+    """Whether an axis of open images is to be as long as it is."""
+    return DYNAMIC in shape_of(x) and te.same(node.emitter.dims(x)[axis], size)
+
+
+def scaled(node: Node, x: SSAValue, scales: Sequence[float]) -> SSAValue:
+    """The extents of the last axes of `x`, multiplied.
+
+    Raises:
+        Unsupported: by what is no integer: then the places of elements do not follow from the extents.
+    """
+    import numpy as np
+
+    if any(scale != int(scale) for scale in scales):
+        raise Unsupported(f"scales {list(scales)} of open images", give_shapes())
+    shape = node.emit("shape_of", x, dtype="int64")
+    last = node.constant(np.arange(rank_of(x) - len(scales), rank_of(x)))
+    return node.emit("multiply", node.emit("take", shape, last, axis=0), node.constant(np.array(scales, np.int64)))
+
+
+def of_open_images(
+    node: Node, x: SSAValue, axes: Sequence[int], size: SSAValue, coordinates: str, rounding: str
+) -> SSAValue:
+    """Images of open extents resampled to `size`.
+
+    Raises:
+        Unsupported: other axes change than those of images.
+    """
+    import numpy as np
+
+    method = _METHODS.get(node.string("mode", "nearest"))
+    antialias = bool(node.integer("antialias", 0)) and method != "nearest_neighbor"
+    if rank_of(x) != 4 or list(axes) != [2, 3] or antialias or method is None or coordinates not in _BY_OPERATOR:
+        raise Unsupported(f"axes {list(axes)} of open extents, {coordinates}", give_shapes())
+    return node.emit(
+        "dyn.image.resize2d",
+        x,
+        size,
+        node.constant(np.zeros(0, np.float32)),
+        method=method,
+        coordinate_transformation_mode=coordinates,
+        rounding_method=rounding if method == "nearest_neighbor" else "",
+        cubic_alpha=node.real("cubic_coeff_a", -0.75),
+        cubic_exclude=bool(node.integer("exclude_outside", 0)),
+    )
 
 
 def resampled(node: Node, x: SSAValue, axes: Sequence[Axis], coordinates: str, rounding: str) -> SSAValue:

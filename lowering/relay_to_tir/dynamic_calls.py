@@ -22,7 +22,7 @@ A function that is called with extents that are known otherwise from call to cal
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -36,6 +36,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
     StringAttr,
+    TensorType,
     TupleType,
     i64,
 )
@@ -54,6 +55,7 @@ from ...dialects.relay.core import (
     ViewOp,
 )
 from ...dialects.relay.extents import DIM_NAMES, Extents, Known, named_dim
+from ...dialects.relay.nn_common import tuple_type
 from ...dialects.relay.ops.dyn import DynReshapeOp
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
@@ -62,6 +64,7 @@ from ...dialects.te.assume import assuming
 from ...dialects.tir.core import PrimFuncOp
 from ..graph_to_memory.signature import names_of
 from .graph_symbols import EXTENTS, GraphSymbols, note_assumed
+from .te_to_tir import opaque_extents
 
 SYMBOLS, SHAPES = "symbols", "shapes"
 """Attributes of a graph's function: its symbols, and the extents of its arguments."""
@@ -76,7 +79,8 @@ class Kernel:
     """A kernel for inputs of some extents."""
 
     name: str
-    symbols: tuple[te.Var, ...]
+    symbols: tuple[te.Expr, ...]
+    """What it is passed after its buffers: symbols, and extents that it cannot tell by them."""
     held: frozenset[int]
     """The inputs that it does not take: it knows what they hold."""
 
@@ -104,6 +108,7 @@ class DynamicCalls:
         if not any(is_dynamic(value.type) for value in values):
             return
         extents, sources = self._extents(graph)
+        _say_what_follows(graph, extents)
         arguments = [each.dims for argument in graph.body.block.args for each in extents.of(argument)]
         decided = {symbol: extents.resolved(most) for symbol, most in extents.decided.items()}
         symbols = GraphSymbols(te.variables(dim for dims in arguments for dim in dims), decided)
@@ -112,7 +117,10 @@ class DynamicCalls:
             inputs = [symbols.folded(each) for value in call.arguments for each in extents.of(value)]
             view = (name := call.callee.root_reference.data) in self.functions and _is_view(self.functions[name])
             outputs = [symbols.folded(each) for result in call.results for each in extents.of(result)]
-            calls.append((call, None if view else self._kernel(call, inputs), outputs))
+            kernel = None if view else self._kernel(call, inputs)
+            for symbol in () if kernel is None else kernel.symbols:
+                symbols.extent(symbol)
+            calls.append((call, kernel, outputs))
         asked = [(extents.resolved(a), extents.resolved(b)) for a, b in extents.at_most]
         graph.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol.name) for symbol in symbols.numbers])
         graph.attributes[SHAPES] = symbols.shapes(arguments)
@@ -130,7 +138,7 @@ class DynamicCalls:
                 self.called.add(call.callee.root_reference.data)
                 _see(call, shapes)
                 continue
-            numbers = [symbols.numbers[symbol] for symbol in kernel.symbols]
+            numbers = [symbols.number(symbol) for symbol in kernel.symbols]
             found: dict[str, Attribute] = {SYMBOLS: DenseArrayBase.from_list(i64, numbers), SHAPES: shapes}
             lower_call(call, kernel, found if kernel.symbols else {})
         _drop_unused(graph)
@@ -202,7 +210,7 @@ class DynamicCalls:
         symbols = tuple(te.variables(numbers))
         try:
             with assuming() as asked:  # which is noted for the graph already
-                prim_func, _ = self.lower(function, inputs, symbols)
+                prim_func, outputs = self.lower(function, inputs, symbols)
         except Diagnostic as error:
             if error.place is not None:
                 raise
@@ -211,9 +219,10 @@ class DynamicCalls:
             prim_func.sym_name = StringAttr(self._free(name))
         self.called.add(name)
         self.module.body.block.insert_op_before(prim_func, function)
-        assert len(symbols) == len(prim_func.symbols), "what follows has no symbols but those of what it follows from"
-        note_assumed(prim_func, symbols, asked)
-        kernel = Kernel(prim_func.sym_name.data, symbols, frozenset(told))
+        passed = (*symbols, *(opaque_extents(outputs) if symbols else ()))
+        assert len(passed) == len(prim_func.symbols), "what follows has no symbols but those of what it follows from"
+        note_assumed(prim_func, passed, asked)
+        kernel = Kernel(prim_func.sym_name.data, passed, frozenset(told))
         self.kernels[name, tuple(inputs)] = kernel
         return kernel
 
@@ -234,6 +243,24 @@ def _return_too(graph: FuncOp, more: Mapping[str, SSAValue]) -> None:
         list(type.inputs), [*type.outputs, *(value.type for value in more.values())]
     )
     graph.attributes["output_names"] = ArrayAttr(names)
+
+
+def _say_what_follows(graph: FuncOp, extents: Extents) -> None:
+    """Put the numbers that open extents turned out to be into the types of the graph's values: what is added to four
+    columns has four."""
+    for value in [*graph.body.block.args, *(result for op in graph.body.block.ops for result in op.results)]:
+        if value in extents.known and is_dynamic(value.type):
+            value._type = _with_extents(value.type, iter(extents.of(value)))  # pyright: ignore[reportPrivateUsage]
+    arguments, results = graph.body.block.args, graph.return_op.arguments
+    graph.function_type = FunctionType.from_lists([v.type for v in arguments], [v.type for v in results])
+
+
+def _with_extents(type: Attribute, known: Iterator[Known]) -> Attribute:
+    """`type`, of which this is known."""
+    if isa(type, TupleType):
+        return tuple_type(*(_with_extents(each, known) for each in type.types))
+    assert isa(type, TensorType)
+    return TensorType(type.element_type, [d if isinstance(d, int) else DYNAMIC for d in next(known).dims])
 
 
 def _is_view(function: FuncOp) -> bool:

@@ -54,13 +54,7 @@ class GraphSymbols:
         return extent
 
     def _is_affine(self, dim: te.Dim) -> bool:
-        if isinstance(dim, int) or dim in self.numbers:
-            return True
-        try:
-            Symbols(self.numbers).extent(dim)
-        except Diagnostic:
-            return False
-        return True
+        return isinstance(dim, int) or dim in self.numbers or Symbols(self.numbers).is_affine(dim)
 
     def _term(self, dim: te.Dim) -> te.Dim:
         """`dim`, or the symbol that it is."""
@@ -71,6 +65,12 @@ class GraphSymbols:
             self.defined[dim] = symbol
             self.numbers[symbol] = len(self.numbers)
         return self.defined[dim]
+
+    def number(self, dim: te.Expr) -> int:
+        """The number of a symbol, or of an extent that is one."""
+        symbol = self.extent(dim)
+        assert isinstance(symbol, te.Var), "whatever is passed is a symbol of the graph"
+        return self.numbers[symbol]
 
     def folded(self, known: Known) -> Known:
         """What is known of a tensor, in extents that kernels have."""
@@ -110,15 +110,27 @@ class GraphSymbols:
         return StringAttr(json.dumps(said))
 
 
-def note_assumed(kernel: PrimFuncOp, symbols: Sequence[te.Var], asked: Assumptions) -> None:
-    """Say of a kernel with these symbols what is asked of them, where that is affine: it is checked with them."""
+def note_assumed(kernel: PrimFuncOp, symbols: Sequence[te.Expr], asked: Assumptions) -> None:
+    """Say of a kernel with these symbols what is asked of them, where that is affine: it is checked with them. An
+    extent that is the lesser of two is at most either, the greater at least either."""
     arguments = dict(zip(symbols, kernel.symbols, strict=True))
     numbers = Symbols({symbol: argument.index for symbol, argument in arguments.items()})
+    known = [*asked.at_most, *(pair for symbol in symbols for pair in _sides(symbol))]
     assumed: list[AffineMapAttr] = []
-    for least, most in asked.at_most:
+    for least, most in known:
         try:
-            assumed.append(AffineMapAttr(affine_map(0, [as_affine(numbers.extent(most - least))])))
+            assumed.append(AffineMapAttr(affine_map(0, [as_affine(numbers.difference(most, least))])))
         except Diagnostic:
             continue
     if assumed:
         kernel.attributes[ASSUMED] = ArrayAttr(assumed)
+
+
+def _sides(extent: te.Expr) -> list[tuple[te.Dim, te.Dim]]:
+    match extent:
+        case te.Binary(te.BinaryKind.MIN, lhs, rhs):
+            return [(extent, lhs), (extent, rhs)]
+        case te.Binary(te.BinaryKind.MAX, lhs, rhs):
+            return [(lhs, extent), (rhs, extent)]
+        case _:
+            return []

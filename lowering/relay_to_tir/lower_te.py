@@ -47,7 +47,7 @@ from .divide_by_target import divide_by_target
 from .dynamic_calls import DynamicCalls, Kernel
 from .external import lower_external
 from .place_calls import place_calls
-from .te_to_tir import create_prim_func
+from .te_to_tir import create_prim_func, opaque_extents
 
 Compute: TypeAlias = Callable[[RelayOp, Sequence[te.Tensor]], list[te.Tensor]]
 
@@ -142,7 +142,8 @@ def lower_at(
     for tensor in te.topological_order(outputs) if compute is not compute_results else ():
         if tensor.producer is None and tensor not in inputs:
             raise Diagnostic.at(function, f"what computes it reads '{tensor.name}', which is none of its inputs")
-    prim_func = create_prim_func(function.sym_name.data, inputs, outputs, locations, symbols)
+    taken = [*symbols, *opaque_extents(outputs)] if symbols else symbols
+    prim_func = create_prim_func(function.sym_name.data, inputs, outputs, locations, taken)
     return _named(prim_func, function), outputs
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.dialects import arith, math, memref, scf
 from xdsl.dialects.builtin import (
@@ -63,9 +63,10 @@ def buffer_type(tensor: te.Tensor) -> MemRefType[Attribute]:
 
 @dataclass(frozen=True)
 class Symbols:
-    """The symbols of a computation, by the numbers that affine expressions have for them."""
+    """The symbols of a computation, by the numbers that affine expressions have for them. An extent that is no affine
+    expression of symbols has a number of its own."""
 
-    numbers: Mapping[te.Var, int]
+    numbers: Mapping[te.Expr, int] | Mapping[te.Var, int]
 
     def extent(self, dim: te.Dim) -> Extent:
         """An extent as `tir` has it.
@@ -75,14 +76,30 @@ class Symbols:
         """
         return dim if isinstance(dim, int) else as_extent(linear(self._affine(dim)).to_expr())
 
+    def is_affine(self, dim: te.Dim) -> bool:
+        """Whether `tir` has such an extent."""
+        try:
+            self.extent(dim)
+        except Diagnostic:
+            return False
+        return True
+
+    def difference(self, a: te.Dim, b: te.Dim) -> Extent:
+        """`a - b` as `tir` has it.
+
+        Raises:
+            Diagnostic: one of them is no affine expression.
+        """
+        return as_extent(linear(self._affine(te.dim_expr(a)) - self._affine(te.dim_expr(b))).to_expr())
+
     def shape(self, tensor: te.Tensor) -> tuple[Extent, ...]:
         """The extents of a tensor's buffer."""
         return tuple(map(self.extent, tensor.dims))
 
     def _affine(self, dim: te.Expr) -> AffineExpr:
+        if (number := cast("Mapping[te.Expr, int]", self.numbers).get(dim)) is not None:
+            return AffineExpr.symbol(number)
         match dim:
-            case te.Var():
-                return AffineExpr.symbol(self.numbers[dim])
             case te.Const(value):
                 return AffineConstantExpr(int(value))
             case te.Binary(kind, lhs, rhs):
@@ -120,7 +137,7 @@ def create_prim_func(
     inputs: Sequence[te.Tensor],
     outputs: Sequence[te.Tensor],
     locations: Mapping[te.Tensor, LocationAttr] | None = None,
-    symbols: Sequence[te.Var] = (),
+    symbols: Sequence[te.Expr] = (),
 ) -> PrimFuncOp:
     """The function `name(inputs..., outputs...)` that computes `outputs`. `locations` says where what a tensor is
     computed by comes from.
@@ -129,7 +146,7 @@ def create_prim_func(
     elements.
 
     The symbols of their extents are `index` arguments after these: first those that are given as `symbols`, then the
-    others in order of first use.
+    others in order of first use. Among `symbols` may be extents that are no affine expressions (`opaque_extents`).
     """
     results: list[te.Tensor] = []
     for output in outputs:
@@ -140,9 +157,10 @@ def create_prim_func(
     block = func.body.block
     arguments = dict(zip(variables, block.args[len(block.args) - len(variables) :], strict=True))
     numbers = Symbols({variable: argument.index for variable, argument in arguments.items()})
+    variable_arguments = {each: argument for each, argument in arguments.items() if isinstance(each, te.Var)}
     if variables:
         for variable, argument in arguments.items():
-            argument.name_hint = variable.name
+            argument.name_hint = variable.name if isinstance(variable, te.Var) else "extent"
         func.set_shapes([*(numbers.shape(t) for t in [*inputs, *results]), *(None for _ in variables)])
     buffers: dict[te.Tensor, SSAValue] = {}
     for position, tensor in enumerate([*inputs, *results]):
@@ -188,7 +206,7 @@ def create_prim_func(
             if isinstance(fold := tensor.producer.body, te.Fold):
                 targets = _targets(fold, group, buffers, numbers, block)
             name_of_block = _unique(tensor.name.removesuffix(".v0") if len(targets) > 1 else tensor.name, names)
-            nest = _nest(targets, tensor.producer, name_of_block, buffers, numbers, arguments)
+            nest = _nest(targets, tensor.producer, name_of_block, buffers, numbers, variable_arguments)
             if locations is not None and (location := locations.get(tensor)) is not None:
                 _place(nest, location)
             block.add_op(nest)
@@ -228,12 +246,38 @@ def _place(nest: Operation, location: LocationAttr) -> None:
 
 def _variables(tensors: Sequence[te.Tensor]) -> list[te.Var]:
     """The symbols in extents of tensors and of reductions, each once."""
+    return te.variables(_dims(tensors))
+
+
+def _dims(tensors: Sequence[te.Tensor]) -> list[te.Expr]:
+    """The extents of tensors and of reductions that are no integers."""
     dims: list[te.Dim] = []
     for tensor in tensors:
         dims += tensor.dims
         if tensor.producer is not None:
             dims += (axis.dim for axis in tensor.producer.reduce_axes)
-    return te.variables(dim for dim in dims if not isinstance(dim, int))
+    return [dim for dim in dims if not isinstance(dim, int)]
+
+
+def opaque_extents(outputs: Sequence[te.Tensor]) -> list[te.Expr]:
+    """Extents of what computes `outputs` that are no affine expressions of symbols, such as the lesser of two, each
+    once: whoever calls the function has to say what they are."""
+    dims = _dims(te.topological_order(outputs))
+    numbers = Symbols({symbol: number for number, symbol in enumerate(te.variables(dims))})
+    found: dict[te.Expr, None] = {}
+    pending: list[te.Dim] = [*dims[::-1]]
+    while pending:
+        dim = pending.pop()
+        if isinstance(dim, int) or numbers.is_affine(dim):
+            continue
+        match dim:
+            case te.Binary(B.ADD | B.SUB, lhs, rhs):
+                pending += [rhs, lhs]
+            case te.Binary(B.MUL | B.FLOORDIV | B.FLOORMOD, lhs, te.Const()):
+                pending.append(lhs)
+            case _:
+                found[dim] = None
+    return list(found)
 
 
 def _identity(tensor: te.Tensor) -> te.Tensor:

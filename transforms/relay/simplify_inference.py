@@ -30,7 +30,7 @@ from xdsl.context import Context
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ...dialects.relay.base import is_static, is_true, normalize_axis, shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, is_static, is_true, normalize_axis, shape_of, tensor
 from ...dialects.relay.core import FuncOp, TupleGetOp
 from ...dialects.relay.decomposition import Writer, WrittenOut
 from ...dialects.relay.nn_common import accumulator
@@ -155,15 +155,20 @@ def group_normalized(site: Site) -> SSAValue:
     assert isinstance(norm, GroupNormOp)
     shape, groups = shape_of(site[x]), norm.num_groups.value.data
     split = [*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]]
+    joined = [*shape]
+    if not is_static(site[x].type):  # 0 keeps a dimension, -4 takes one apart, -3 joins two
+        split = [*([0] * axis), -4, groups, shape[axis] // groups, *([0] * (len(shape) - axis - 1))]
+        joined = [*([0] * axis), -3, *([0] * (len(shape) - axis - 1))]
     grouped = site.emit(ReshapeOp(widened(site.emit, site[x]), newshape=split))
-    value = normalized(site, grouped, [d for d in range(1, len(split)) if d != axis])
-    return scaled_and_moved(site, site.emit(ReshapeOp(value, newshape=shape)))
+    value = normalized(site, grouped, [d for d in range(1, len(shape) + 1) if d != axis])
+    return scaled_and_moved(site, site.emit(ReshapeOp(value, newshape=joined)))
 
 
-def is_of_static_shape(site: Site) -> bool:
-    if is_static(site[x].type):
+def has_known_channels(site: Site) -> bool:
+    _, axis, _ = norm_at(site)
+    if shape_of(site[x])[axis] != DYNAMIC:
         return True
-    remarks.missed(NAME, site.op, "group norm of dynamic shape is not unpacked", "give the input a static shape")
+    remarks.missed(NAME, site.op, "group norm of an open number of channels is not unpacked", "give it a static shape")
     return False
 
 
@@ -187,7 +192,7 @@ ROWS = (
     Row("instance_norm(x) = (x - mean) / sqrt(variance + epsilon) * gamma + beta, for each instance and channel",
         is_op("nn.instance_norm")(x, gamma, beta), instance_normalized),
     Row("group_norm(x) = (x - mean) / sqrt(variance + epsilon) * gamma + beta, for each instance and group",
-        is_op("nn.group_norm")(x, gamma, beta), group_normalized, is_of_static_shape),
+        is_op("nn.group_norm")(x, gamma, beta), group_normalized, has_known_channels),
     Row("l2_normalize(x) = x / sqrt(max(sum(x * x), eps))", is_op("nn.l2_normalize")(x), l2_normalized),
 )  # fmt: skip
 """Tried in this order; none relies on it."""

@@ -481,6 +481,14 @@ class DynResize2dOp(_OfData):
         roi = [float(value) for value in values[1].reshape(-1)]
         return Resize2dOp(self.data, size=numbers(values[0]), **({"roi": roi} if roi else {}), **self.properties)
 
+    def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
+        size, roi = told
+        static = Resize2dOp(self.data, size=[1, 1], **self.properties)
+        try:
+            return static.resampled(data[0], integers(size), [float(v) for v in roi if not isinstance(v, te.Expr)])
+        finally:
+            static.erase()
+
     def open_type(self) -> Attribute:
         if len(shape_of(self.data)) != 4 or count_of(self.size, "the size") != 2 or len(shape_of(self.roi)) != 1:
             raise VerifyException(f"expected images, two extents, and a region, got {self.data.type}, {self.size.type}")

@@ -96,11 +96,14 @@ class _Resize(RelayOp, ABC):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
+        return self.resampled(x, ints(self.size), [float(v) for v in self.roi.get_values()])
+
+    def resampled(self, x: te.Tensor, size: Sequence[te.Dim], roi: Sequence[float]) -> te.Tensor:
+        """`x` with its spatial axes resampled to `size`, which may be symbols."""
         layout, rank = self.parsed_layout(), len(self.SPATIAL)
-        roi = [float(v) for v in self.roi.get_values()] or [0.0] * rank + [1.0] * rank
+        roi = roi or [0.0] * rank + [1.0] * rank
         for axis, letter in enumerate(self.SPATIAL):
-            part = roi[axis], roi[axis + rank]
-            x = resample(x, layout.position(letter), ints(self.size)[axis], self.sampling(), part)
+            x = resample(x, layout.position(letter), size[axis], self.sampling(), (roi[axis], roi[axis + rank]))
         return narrow(x, tensor(self.result).element_type)
 
     def gradient(self, g: Gradient) -> Terms:

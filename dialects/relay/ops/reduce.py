@@ -395,8 +395,9 @@ class VarianceOp(ReduceOp):
         total = te.compute(
             reduction.shape(x.shape), lambda *i: te.sum(squares[reduction.indices(i, axes)], axes), "variance_sum"
         )
-        count = prod(axis.extent for axis in axes) - is_true(self.unbiased)
-        return narrow(te.compute(total.shape, lambda *i: total[i] / count, "variance"), x.element_type)
+        count = te.product(axis.dim for axis in axes) - is_true(self.unbiased)
+        divisor = te.cast(te.dim_expr(count), element) if isinstance(count, te.Expr) else count
+        return narrow(te.compute(total.shape, lambda *i: total[i] / divisor, "variance"), x.element_type)
 
     def gradient(self, g: Gradient) -> Terms:
         x, mean = g.inputs
@@ -440,15 +441,16 @@ class _ArgReduceOp(ReduceOp, ABC):
         best = te.compute(shape, lambda *i: te.reduce(self.KIND, x[reduction.indices(i, axes)], axes), self.KIND)
         again = reduction.reduce_axes(x.shape)
         last = is_true(self.select_last_index)
-        count = prod(axis.extent for axis in again)
+        count = te.product(axis.dim for axis in again)
+        beyond = max(count - 1, 0) if isinstance(count, int) else te.cast(te.dim_expr(count) - 1, i32)
 
         def place(*i: te.IterVar) -> te.Expr:
             element = x[reduction.indices(i, again)]
             found = element.equal(best[i])
             if isinstance(x.element_type, AnyFloat):
                 found = found | te.unary(te.UnaryKind.ISNAN, element)
-            at = te.cast(row_major(again, [axis.extent for axis in again]), i32)
-            return te.reduce("max" if last else "min", te.select(found, at, 0 if last else max(count - 1, 0)), again)
+            at = te.cast(row_major(again, [axis.dim for axis in again]), i32)
+            return te.reduce("max" if last else "min", te.select(found, at, 0 if last else beyond), again)
 
         return te.compute(shape, place, self.name.removeprefix("relay."))
 

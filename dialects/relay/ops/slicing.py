@@ -29,6 +29,7 @@ from ..base import (
     int_list,
     integer,
     ints,
+    is_told,
     normalize_axis,
     opt_int_list,
     shape_of,
@@ -325,12 +326,12 @@ class SplitOp(RelayOp):
         given = self.indices_or_sections
         if isinstance(given, IntegerAttr):
             count = given.value.data
-            if count < 1 or (extent != DYNAMIC and extent % count):
+            if count < 1 or (is_told(extent) and not te.at_most(extent % count, 0)):
                 raise VerifyException(f"an axis of extent {extent} cannot be split into {count} equal parts")
             size = DYNAMIC if extent == DYNAMIC else extent // count
             return [Slice(size * i, 1, size) for i in range(count)]
         cuts = [0, *ints(cast("DenseArrayBase[IntegerType]", given))]
-        if any(a > b for a, b in pairwise(cuts)) or (extent != DYNAMIC and cuts[-1] > extent):
+        if any(a > b for a, b in pairwise(cuts)) or (is_told(extent) and not te.at_most(cuts[-1], extent)):
             raise VerifyException(f"an axis of extent {extent} cannot be split before indices {cuts[1:]}")
         last = Slice(cuts[-1], 1, DYNAMIC if extent == DYNAMIC else extent - cuts[-1])
         return [*(Slice(a, 1, b - a) for a, b in pairwise(cuts)), last]

@@ -22,7 +22,18 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.dtypes import numpy_dtype
 from ...support.operations import irdl_op_definition
-from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, integer, is_true, normalize_axis, string, tensor
+from ..base import (
+    Fusion,
+    FusionPattern,
+    RelayOp,
+    flag,
+    integer,
+    is_told,
+    is_true,
+    normalize_axis,
+    string,
+    tensor,
+)
 from ..nn_common import tuple_type
 from ..precision import Accuracy
 from ..reordering import Order, Reordered, all_in, reordered_axis
@@ -202,7 +213,7 @@ class TopkOp(_OrderOp):
         k = self.k.value.data
         if k < 1:
             return extent
-        if extent != DYNAMIC and k > extent:
+        if is_told(extent) and not te.at_most(k, extent):
             raise VerifyException(f"there are no {k} elements along an axis of extent {extent}")
         return k
 

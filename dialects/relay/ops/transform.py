@@ -400,7 +400,7 @@ class ReverseOp(InjectiveOp):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
         axis = normalize_axis(self.axis.value.data, x.rank)
-        last = te.const(x.shape[axis] - 1, te.index)
+        last = te.dim_expr(x.shape[axis] - 1)
         return te.compute(
             x.shape, lambda *i: x[tuple(last - v if d == axis else v for d, v in enumerate(i))], "reverse"
         )

@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.dtypes import numpy_dtype
 from ....support.operations import irdl_op_definition
-from ...base import DYNAMIC, int_list, ints, string, tensor
+from ...base import DYNAMIC, int_list, ints, is_told, string, tensor
 from ...layout import parse_layout, transform_array
 from ...nn_common import Window, accumulator, narrow, per_axis, widened
 from .convolution_base import ConvolutionBase, convolve
@@ -45,7 +45,7 @@ class _TransposedConvolution(ConvolutionBase, ABC):
                 raise VerifyException(f"'output_padding' {extra[axis]} must be smaller than stride or dilation")
             places = (n - 1) * window.strides[axis] + spans[axis] + extra[axis]
             places -= window.before[axis] + window.after[axis]
-            if n != DYNAMIC and places < 1:
+            if is_told(n) and not te.at_most(1, places):
                 raise VerifyException(f"'padding' leaves nothing of spatial extent {n}")
             result.append(DYNAMIC if n == DYNAMIC else places)
         return tuple(result)
@@ -87,7 +87,7 @@ class _TransposedConvolution(ConvolutionBase, ABC):
                 stride, at = window.strides[axis], i[p] - lead[axis]
                 if lead[axis] > 0:
                     inside.append(at >= 0)
-                if shape[p] - lead[axis] > (x.shape[p] - 1) * stride + 1:
+                if not te.surely_at_most(shape[p] - lead[axis], (x.shape[p] - 1) * stride + 1):
                     inside.append(at <= (x.shape[p] - 1) * stride)
                 if stride > 1:
                     inside.append((at % stride).equal(0))
@@ -102,7 +102,8 @@ class _TransposedConvolution(ConvolutionBase, ABC):
         result = tensor(self.result)
         sum_type = accumulator(result.element_type)
         window = self.window(weight.shape)
-        places = [result.get_shape()[out_layout.position(letter)] for letter in self.SPATIAL]
+        shape = self.result_extents(data, weight)
+        places = [shape[out_layout.position(letter)] for letter in self.SPATIAL]
         spread, once = self.spread(data, window, places), replace(window, strides=(1,) * len(self.SPATIAL))
         groups, outputs = self.group_count(), weight.shape[kernel.position("O")]
         ic = te.reduce_axis(weight.shape[kernel.position("I")] // groups, "ic")
@@ -120,7 +121,7 @@ class _TransposedConvolution(ConvolutionBase, ABC):
             return te.sum(te.cast(lhs, sum_type) * te.cast(rhs, sum_type), (ic, *taps))
 
         name = self.name.removeprefix("relay.nn.")
-        return narrow(te.compute(result.get_shape(), body, name), result.element_type)
+        return narrow(te.compute(shape, body, name), result.element_type)
 
     def numpy(self, *inputs: NDArray) -> NDArray:
         import numpy as np

@@ -206,6 +206,18 @@ class ConvolutionBase(RelayOp, ABC):
         extents |= {"C": self.output_channels(weight), **dict(zip(self.SPATIAL, places, strict=True))}
         return [TensorType(result_element(data.element_type, self.out_dtype.data), out.shape(extents))]
 
+    def result_extents(self, data: te.Tensor, weight: te.Tensor) -> tuple[int, ...]:
+        """The shape of the result, where extents may be symbols."""
+        declared = tensor(self.result).get_shape()
+        if DYNAMIC not in declared:
+            return declared
+        layout, _, out = self.layouts()
+        extents = layout.extents(data.shape)
+        places = self.output_extents([extents[letter] for letter in self.SPATIAL], self.window(weight.shape))
+        return out.shape(
+            extents | {"C": self.output_channels(weight.shape), **dict(zip(self.SPATIAL, places, strict=True))}
+        )
+
 
 class Convolution(ConvolutionBase, ABC):
     """What the convolutions share."""
@@ -279,18 +291,6 @@ class Convolution(ConvolutionBase, ABC):
 
         name = self.name.removeprefix("relay.nn.").removeprefix("contrib_")
         return narrow(te.compute(self.result_extents(data, weight), body, name), result.element_type)
-
-    def result_extents(self, data: te.Tensor, weight: te.Tensor) -> tuple[int, ...]:
-        """The shape of the result, where extents may be symbols."""
-        declared = tensor(self.result).get_shape()
-        if DYNAMIC not in declared:
-            return declared
-        layout, _, out = self.layouts()
-        extents = layout.extents(data.shape)
-        places = self.output_extents([extents[letter] for letter in self.SPATIAL], self.window(weight.shape))
-        return out.shape(
-            extents | {"C": self.output_channels(weight.shape), **dict(zip(self.SPATIAL, places, strict=True))}
-        )
 
     def numpy(self, *inputs: NDArray) -> NDArray | None:
         import numpy as np

@@ -17,6 +17,7 @@ from ...base import (
     DYNAMIC,
     int_list,
     ints,
+    is_told,
     real,
     shape_of,
     string,
@@ -43,7 +44,7 @@ def pad_pairs(pad_width: Sequence[int], shape: Sequence[int]) -> list[tuple[int,
         )
     pairs = list(zip(pad_width[::2], pad_width[1::2], strict=True))
     for d, ((before, after), n) in enumerate(zip(pairs, shape, strict=True)):
-        if n != DYNAMIC and n + before + after < 0:
+        if is_told(n) and not te.at_most(-(before + after), n):
             raise VerifyException(f"'pad_width' cuts off more than the {n} elements of dimension {d}")
     return pairs
 
@@ -56,13 +57,14 @@ def padded_shape(shape: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list
 def mirrored(i: te.Expr, extent: int, edge_twice: bool) -> te.Expr:
     """The index `i`, at most one extent outside of an axis, mirrored into it."""
     if edge_twice:
-        return te.minimum(te.maximum(i, te.const(-1, te.index) - i), te.const(2 * extent - 1, te.index) - i)
+        return te.minimum(te.maximum(i, te.const(-1, te.index) - i), te.dim_expr(2 * extent - 1) - i)
     away = te.maximum(i, te.const(0, te.index) - i)
-    return te.minimum(away, te.const(2 * (extent - 1), te.index) - away)
+    return te.minimum(away, te.dim_expr(2 * (extent - 1)) - away)
 
 
 def mirror_stage(x: te.Tensor, pairs: Sequence[tuple[int, int]], edge_twice: bool) -> te.Tensor:
     """`x` with its mirror images around it."""
+    _check_mirror(x.shape, pairs, edge_twice)
 
     def body(*i: te.IterVar) -> te.Expr:
         return x[
@@ -77,8 +79,7 @@ def mirror_stage(x: te.Tensor, pairs: Sequence[tuple[int, int]], edge_twice: boo
 
 def _check_mirror(shape: Sequence[int], pairs: Sequence[tuple[int, int]], edge_twice: bool) -> None:
     for d, (n, pair) in enumerate(zip(shape, pairs, strict=True)):
-        room = n if edge_twice else n - 1
-        if n != DYNAMIC and max(pair) > room:
+        if is_told(n) and not te.at_most(max(pair), n if edge_twice else n - 1):
             raise VerifyException(f"dimension {d} of {n} elements has no mirror image of {max(pair)}")
 
 
@@ -234,7 +235,8 @@ class DilateOp(MovingOp):
             value = x[tuple(i[d] // s for d, s in enumerate(strides))]
             return value if max(strides, default=1) == 1 else te.select(hit, value, self.dilation_value.value.data)
 
-        return te.compute(tensor(self.result).get_shape(), body, "dilate")
+        spread = [(n - 1) * s + 1 for n, s in zip(x.shape, strides, strict=True)]
+        return te.compute([max(0, n) if te.is_number(n) else n for n in spread], body, "dilate")
 
     def gradient(self, g: Gradient) -> Terms:
         return g.moved(dilation_value=0.0)

@@ -189,8 +189,8 @@ class AvgPoolBase(WindowPool, ABC):
             lower, upper = window.before[axis], window.before[axis] + extent
         furthest = (window.output(axis, extent) - 1) * window.strides[axis]
         count: te.Expr = te.const(kernel, te.index)
-        if furthest + window.spans[axis] > upper:  # the first tap beyond the end
-            count = te.minimum(_ceil_div(te.const(upper, te.index) - begin, step), kernel)
+        if not te.surely_at_most(furthest + window.spans[axis], upper):  # the first tap beyond the end
+            count = te.minimum(_ceil_div(te.dim_expr(upper) - begin, step), kernel)
         if lower > 0:  # less the taps before the beginning
             count = count - te.maximum(_ceil_div(te.const(lower, te.index) - begin, step), 0)
         return count
@@ -371,28 +371,30 @@ class _AdaptivePool(_Pool, ABC):
 
     def part(self, place: te.Expr, extent: int, parts: int) -> tuple[te.Expr, te.Expr]:
         """The first index of part `place` of an axis, and how many there are in it."""
-        if parts == 1:
-            return te.const(0, te.index), te.const(extent, te.index)
-        if extent % parts == 0:
-            return place * (extent // parts), te.const(extent // parts, te.index)
+        if te.same(parts, 1):
+            return te.const(0, te.index), te.dim_expr(extent)
+        if te.same(parts, extent):
+            return place, te.const(1, te.index)
+        if te.same(extent % parts, 0):
+            return place * (extent // parts), te.dim_expr(extent // parts)
         begin = (place * extent) // parts
         return begin, ((place + 1) * extent + (parts - 1)) // parts - begin
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
-        positions, declared = self.positions(), tensor(self.result).get_shape()
-        parts = {p: declared[p] for p in positions}
+        positions = self.positions()
+        parts = dict(zip(positions, self.places([x.shape[p] for p in positions]), strict=True))
         shape = self.with_spatial(x.shape, list(parts.values()))
         taps = {
             p: te.reduce_axis(_longest_part(x.shape[p], parts[p]), f"k{letter.lower()}")
             for p, letter in zip(positions, self.SPATIAL, strict=True)
         }
-        uneven = [p for p in positions if x.shape[p] % parts[p]]
+        uneven = [p for p in positions if not te.same(x.shape[p] % parts[p], 0)]
         sum_type = accumulator(x.element_type) if self.KIND == "sum" else x.element_type
 
         def reduced(*i: te.IterVar) -> te.Expr:
             spans = {p: self.part(i[p], x.shape[p], parts[p]) for p in positions}
-            read = [spans[d][0] + taps[d] if d in spans else i[d] for d in range(x.rank)]
+            read = [_within(spans[d][0] + taps[d], x.shape[d]) if d in spans else i[d] for d in range(x.rank)]
             value: te.Expr = te.cast(x[tuple(read)], sum_type)
             if uneven:
                 inside = te.all_of([taps[p] < spans[p][1] for p in uneven])
@@ -447,7 +449,16 @@ class _AdaptiveMaxPool(_AdaptivePool, ABC):
         return g.through(pooled(g.input, positions))
 
 
-def _longest_part(extent: int, parts: int) -> int:
+def _within(place: te.Expr, extent: te.Dim) -> te.Expr:
+    """`place`, which lies within an extent where it counts; what is read elsewhere is not used."""
+    return place if isinstance(extent, int) else te.minimum(place, te.dim_expr(extent) - 1)
+
+
+def _longest_part(extent: te.Dim, parts: te.Dim) -> te.Dim:
+    """How many there are in the longest part; where the extent is a symbol, what it may be at most."""
+    if te.same(parts, 1) or te.same(parts, extent) or not (isinstance(extent, int) and isinstance(parts, int)):
+        exact = te.same(extent % parts, 0)
+        return extent // parts if exact else te.ceil_divided(extent, parts) + 1
     return max(-(-((o + 1) * extent) // parts) - o * extent // parts for o in range(parts))
 
 

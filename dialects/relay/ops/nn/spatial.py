@@ -20,6 +20,7 @@ from ...base import (
     int_list,
     integer,
     ints,
+    is_told,
     real,
     shape_of,
     string,
@@ -121,9 +122,9 @@ class _BlockExchange(MovingOp, ABC):
 
 
 def _whole(n: int, divisor: int, what: str) -> int:
-    if n != DYNAMIC and n % divisor:
+    if is_told(n) and not te.at_most(n % divisor, 0):
         raise VerifyException(f"{what} {n} does not divide by {divisor}")
-    return n if n == DYNAMIC else n // divisor
+    return n // divisor if is_told(n) else n
 
 
 @irdl_op_definition
@@ -145,7 +146,8 @@ class DepthToSpaceOp(_BlockExchange):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
-        layout, block, shape = self.parsed_layout(), self.block_size.value.data, tensor(self.result).get_shape()
+        layout, block = self.parsed_layout(), self.block_size.value.data
+        shape = layout.shape(self.exchanged(layout.extents(x.shape), block))
 
         def body(*indices: te.IterVar) -> te.Expr:
             out = layout.join(indices)
@@ -207,7 +209,7 @@ class SpaceToDepthOp(_BlockExchange):
             h, w = out["H"] * block + place // block, out["W"] * block + place % block
             return x[layout.arrange({"N": out["N"], "C": c, "H": h, "W": w})]
 
-        return te.compute(tensor(self.result).get_shape(), body, "space_to_depth")
+        return te.compute(layout.shape(self.exchanged(layout.extents(x.shape), block)), body, "space_to_depth")
 
 
 def _check_blocks(shape: Sequence[int], blocks: Sequence[int], pairs: Sequence[int], what: str) -> None:
@@ -239,14 +241,18 @@ class SpaceToBatchNdOp(MovingOp):
 
     def infer(self) -> Sequence[Attribute]:
         data, blocks, pads = tensor(self.data), ints(self.block_shape), ints(self.paddings)
-        shape = list(data.get_shape())
-        _check_blocks(shape, blocks, pads, "paddings")
-        pads = pads or (0,) * (2 * len(blocks))
+        _check_blocks(data.get_shape(), blocks, pads, "paddings")
+        return [TensorType(data.element_type, self.exchanged(data.get_shape()))]
+
+    def exchanged(self, extents: Sequence[int]) -> list[int]:
+        """The shape of the result for that of the data."""
+        shape, blocks = list(extents), ints(self.block_shape)
+        pads = ints(self.paddings) or (0,) * (2 * len(blocks))
         for d, block in enumerate(blocks, 1):
             if shape[d] != DYNAMIC:
                 shape[d] = _whole(shape[d] + pads[2 * d - 2] + pads[2 * d - 1], block, f"the padded dimension {d},")
         shape[0] = DYNAMIC if shape[0] == DYNAMIC else shape[0] * prod(blocks)
-        return [TensorType(data.element_type, shape)]
+        return shape
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
@@ -260,7 +266,7 @@ class SpaceToBatchNdOp(MovingOp):
             at = [i[d] * block + place // prod(blocks[d:]) % block for d, block in enumerate(blocks, 1)]
             return padded[(i[0] % x.shape[0], *at, *i[len(blocks) + 1 :])]
 
-        return te.compute(tensor(self.result).get_shape(), body, "space_to_batch_nd")
+        return te.compute(self.exchanged(x.shape), body, "space_to_batch_nd")
 
     def gradient(self, g: Gradient) -> Terms:
         return g.moved(pad_value=0.0)
@@ -287,20 +293,25 @@ class BatchToSpaceNdOp(MovingOp):
 
     def infer(self) -> Sequence[Attribute]:
         data, blocks, crops = tensor(self.data), ints(self.block_shape), ints(self.crops)
-        shape = list(data.get_shape())
-        _check_blocks(shape, blocks, crops, "crops")
-        crops = crops or (0,) * (2 * len(blocks))
+        _check_blocks(data.get_shape(), blocks, crops, "crops")
+        return [TensorType(data.element_type, self.exchanged(data.get_shape()))]
+
+    def exchanged(self, extents: Sequence[int]) -> list[int]:
+        """The shape of the result for that of the data."""
+        shape, blocks = list(extents), ints(self.block_shape)
+        crops = ints(self.crops) or (0,) * (2 * len(blocks))
         for d, block in enumerate(blocks, 1):
             if shape[d] != DYNAMIC:
-                shape[d] = shape[d] * block - crops[2 * d - 2] - crops[2 * d - 1]
-                if shape[d] < 0:
+                cut = crops[2 * d - 2] + crops[2 * d - 1]
+                if not te.at_most(cut, shape[d] * block):
                     raise VerifyException(f"'crops' cut off more than dimension {d} has")
+                shape[d] = shape[d] * block - cut
         shape[0] = _whole(shape[0], prod(blocks), "the batch")
-        return [TensorType(data.element_type, shape)]
+        return shape
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
-        shape, blocks = shape_of(self.result), ints(self.block_shape)
+        shape, blocks = self.exchanged(x.shape), ints(self.block_shape)
         begins = ints(self.crops)[::2] or (0,) * len(blocks)
 
         def body(*i: te.IterVar) -> te.Expr:

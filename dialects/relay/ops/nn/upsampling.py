@@ -51,23 +51,30 @@ class _Upsampling(ToldLayoutOp, MovingOp, ABC):
         self.sampling().check()
         extents = layout.extents(data.get_shape())
         for letter, scale in zip(self.SPATIAL, scales, strict=True):
-            n = extents[letter]
-            extents[letter] = n if n == DYNAMIC else round(n * scale)
+            extents[letter] = _scaled(extents[letter], scale)
             if scale <= 0 or extents[letter] == 0:
                 raise VerifyException(f"a scale of {scale} leaves nothing of axis {letter}")
         return [TensorType(data.element_type, layout.shape(extents))]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
-        element, layout, shape = x.element_type, self.layout_and_scales()[0], tensor(self.result).get_shape()
-        for letter in self.SPATIAL:
+        element, (layout, scales) = x.element_type, self.layout_and_scales()
+        for letter, scale in zip(self.SPATIAL, scales, strict=True):
             position = layout.position(letter)
-            x = resample(x, position, shape[position], self.sampling())
+            x = resample(x, position, _scaled(x.shape[position], scale), self.sampling())
         return narrow(x, element)
 
     def gradient(self, g: Gradient) -> Terms:
         layout = self.layout_and_scales()[0]
         return g.separable([layout.position(letter) for letter in self.SPATIAL])
+
+
+def _scaled(extent: int, scale: float) -> int:
+    if not te.is_number(extent):
+        if scale != int(scale):
+            raise TypeError(f"te: an extent is scaled by {scale}, and known only when the computation runs")
+        return extent * int(scale)
+    return extent if extent == DYNAMIC else round(extent * scale)
 
 
 _UPSAMPLING_METHODS = {"nearest_neighbor": "nearest_neighbor", "bilinear": "linear", "bicubic": "cubic"}

@@ -70,6 +70,16 @@ SUMS = (
         cancels=(Z, Z - K * C * (X // E)),
     ),
     row(
+        "k*(x floordiv d) - k*c*(x floordiv (c*d)) = k*(x floordiv d mod c)",
+        K * (X // D) + M * (X // E) + Z,
+        K * ((X // D) % C) + Z,
+        C > 0,
+        D > 0,
+        E.equal(C * D),
+        M.equal(-K * C),
+        let={C: E // D},
+    ),
+    row(
         "k*(x truncdiv d truncmod c) + k*c*(x truncdiv (c*d)) = k*(x truncdiv d)",
         K * truncmod(truncdiv(X, D), C) + Z,
         K * truncdiv(X, D) + Z - K * C * truncdiv(X, E),

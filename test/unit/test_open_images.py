@@ -1,0 +1,132 @@
+"""Images whose height, width or number is known when a graph is called: what operators give equals what they give where
+they are compiled for the size."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import weft
+from weft import relay
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.relay import Expr
+from weft.testing.operators import assert_close
+
+Body = Callable[[Expr], Sequence[Expr]]
+
+
+def weight(*shape: int) -> Expr:
+    return relay.const(np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32))
+
+
+def check(shape: Sequence[int | None], sizes: Sequence[Sequence[int]], body: Body) -> weft.Executable:
+    """Compile `body` for the shape with what is `None` open, run it at each of the sizes, and compare."""
+
+    def function(extents: Sequence[int | None]) -> FuncOp:
+        x = relay.var("x", shape=[relay.Any() if n is None else n for n in extents])
+        return relay.Function([x], relay.Tuple(list(body(x))))
+
+    exe = weft.compile(function(shape), threads=2)
+    for size in sizes:
+        remaining = iter(size)
+        extents = [next(remaining) if n is None else n for n in shape]
+        x = np.random.default_rng(sum(extents)).standard_normal(extents).astype(np.float32)
+        wanted = evaluate_function(function(extents), [x])
+        for number, (found, value) in enumerate(zip(exe.run({"x": x}).values(), wanted, strict=True)):
+            assert found.shape == value.shape, (size, number)
+            assert_close(found, value)
+    return exe
+
+
+SIZES = [(8, 9), (7, 4), (13, 20)]
+
+
+def test_windows_slide_over_images_of_any_size():
+    check(
+        (1, 3, None, None),
+        SIZES,
+        lambda x: [
+            relay.nn.conv2d(x, weight(8, 3, 3, 3), strides=(2, 2), kernel_size=(3, 3), channels=8),
+            relay.nn.max_pool2d(x, (3, 3), (2, 2), ceil_mode=True),
+            relay.nn.avg_pool2d(x, (3, 3), (2, 2), padding=(1, 1), ceil_mode=True, count_include_pad=True),
+            relay.nn.global_avg_pool2d(x),
+            relay.nn.adaptive_avg_pool2d(x, (7, 5)),
+        ],
+    )
+
+
+def test_images_of_any_size_are_enlarged_padded_and_seen_otherwise():
+    check(
+        (1, 4, None, None),
+        SIZES,
+        lambda x: [
+            relay.nn.conv2d_transpose(x, weight(4, 2, 2, 2), strides=(2, 2), kernel_size=(2, 2), channels=2),
+            relay.nn.upsampling(x, 2, 3, method="bilinear"),
+            relay.nn.mirror_pad(x, ((0, 0), (0, 0), (1, 2), (1, 1)), mode="REFLECT"),
+            relay.nn.pad(x, ((0, 0), (0, 0), (-1, 2), (1, -2))),
+            relay.nn.depth_to_space(x, 2),
+            relay.nn.batch_flatten(x),
+            relay.reverse(x, axis=2),
+        ],
+    )
+
+
+def test_images_of_any_size_are_normalized():
+    check(
+        (1, 8, None, None),
+        SIZES,
+        lambda x: [
+            relay.variance(x, axis=(2, 3)),
+            relay.nn.instance_norm(x, weight(8), weight(8)),
+            relay.nn.group_norm(x, weight(8), weight(8), num_groups=2),
+            relay.cast(relay.argmax(x, axis=(2, 3)), "float32"),
+        ],
+    )
+
+
+def test_a_resampled_axis_may_have_any_extents():
+    x = relay.var("x", shape=(1, 2, relay.Any(), relay.Any()))
+    y = relay.var("y", shape=(1, 1, relay.Any(), relay.Any()))
+    size = relay.strided_slice(relay.shape_of(y, dtype="int64"), begin=[2], end=[4])
+    roi = relay.const(np.zeros(0, np.float32))
+    modes = ("half_pixel", "align_corners")
+    open_images = [relay.dyn.image.resize2d(x, size, roi, coordinate_transformation_mode=mode) for mode in modes]
+    exe = weft.compile(relay.Function([x, y], relay.Tuple(open_images)))
+    for (h, w), wanted in (((4, 5), (7, 3)), ((1, 6), (1, 1)), ((9, 2), (3, 8))):
+        images = np.random.default_rng(h).standard_normal((1, 2, h, w)).astype(np.float32)
+        found = exe.run({"x": images, "y": np.zeros((1, 1, *wanted), np.float32)}).values()
+        for mode, value in zip(modes, found, strict=True):
+            static = relay.var("x", shape=(1, 2, h, w))
+            resized = relay.image.resize2d(static, wanted, coordinate_transformation_mode=mode)
+            (expected,) = evaluate_function(relay.Function([static], resized), [images])
+            assert_close(value, expected)
+
+
+def test_what_must_hold_of_extents_is_asked_when_the_graph_is_called():
+    halves = check(
+        (None, 6), [(4,), (6,)], lambda x: [relay.split(x, 2, axis=0)[1], relay.topk(x, 3, 0, ret_type="values")]
+    )
+    with pytest.raises(weft.Diagnostic, match=r"x_d0 % 2\)? <= 0, not x_d0 = 5"):
+        halves(np.ones((5, 6), np.float32))
+    with pytest.raises(weft.Diagnostic, match="3 <= x_d0, not x_d0 = 2"):
+        halves(np.ones((2, 6), np.float32))
+    window = check((1, 1, None), [(3,), (5,)], lambda x: [relay.nn.max_pool1d(x, 3)])
+    with pytest.raises(weft.Diagnostic, match="3 <= x_d2, not x_d2 = 2"):
+        window(np.ones((1, 1, 2), np.float32))
+
+
+def test_an_extent_may_be_the_lesser_of_two():
+    check((None, 4), [(5,), (2,), (3,), (0,)], lambda x: [relay.strided_slice(x, [0], [3], axes=[0])])
+
+
+def test_an_open_extent_that_has_to_be_a_number_is_that():
+    exe = check((None, None), [(3, 4)], lambda x: [relay.add(x, weight(3, 1)) + weight(4)])
+    assert [str(taken) for taken in exe.inputs] == ["x: tensor<3x4xf32>"]
+
+    def other(rows: int) -> npt.NDArray[np.float32]:
+        return np.ones((rows, 4), np.float32)
+
+    with pytest.raises(weft.Diagnostic, match=r"input 'x' has shape \[2, 4\], the graph takes \[3, 4\]"):
+        exe(other(2))
