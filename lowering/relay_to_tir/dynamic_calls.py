@@ -247,7 +247,9 @@ def _return_too(graph: FuncOp, more: Mapping[str, SSAValue]) -> None:
 
 def _say_what_follows(graph: FuncOp, extents: Extents) -> None:
     """Put the numbers that open extents turned out to be into the types of the graph's values: what is added to four
-    columns has four."""
+    columns has four. A function that others call keeps the type that they call."""
+    if "sym_visibility" in graph.properties:
+        return
     for value in [*graph.body.block.args, *(result for op in graph.body.block.ops for result in op.results)]:
         if value in extents.known and is_dynamic(value.type):
             value._type = _with_extents(value.type, iter(extents.of(value)))  # pyright: ignore[reportPrivateUsage]
