@@ -18,7 +18,9 @@ from .expr import Expr, Operand, as_value
 
 
 @overload
-def FoldConstantExpr(expr: FuncOp, mod: ModuleOp | None = None, fold_qnn: bool = False) -> FuncOp: ...
+def FoldConstantExpr(  # pyright: ignore[reportOverlappingOverload]
+    expr: FuncOp, mod: ModuleOp | None = None, fold_qnn: bool = False
+) -> FuncOp: ...
 @overload
 def FoldConstantExpr(expr: Operand, mod: ModuleOp | None = None, fold_qnn: bool = False) -> Expr: ...
 def FoldConstantExpr(expr: FuncOp | Operand, mod: ModuleOp | None = None, fold_qnn: bool = False) -> FuncOp | Expr:

@@ -202,7 +202,7 @@ def create_prim_func(
                     assert zeros is not None
                     if 0 not in each.dims:
                         name_of_zeros = _unique(f"{each.name}_zero", names)
-                        block.add_op(_nest([buffers[each]], zeros, name_of_zeros, buffers, numbers, arguments))
+                        block.add_op(_nest([buffers[each]], zeros, name_of_zeros, buffers, numbers, variable_arguments))
             if isinstance(fold := tensor.producer.body, te.Fold):
                 targets = _targets(fold, group, buffers, numbers, block)
             name_of_block = _unique(tensor.name.removesuffix(".v0") if len(targets) > 1 else tensor.name, names)

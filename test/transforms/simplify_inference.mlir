@@ -90,11 +90,19 @@ relay.func @group_norm_reduces_over_its_groups(%x: tensor<2x4x3xf32>, %g: tensor
   relay.return %0 : tensor<2x4x3xf32>
 }
 
-// CHECK-LABEL: relay.func @group_norm_of_dynamic_shape_stays
+// CHECK-LABEL: relay.func @group_norm_of_open_extents_takes_the_channels_apart_and_together
+// CHECK: relay.reshape %x {newshape = array<i64: 0, -4, 2, 2, 0>} : (tensor<?x4x?xf32>) -> tensor<?x2x2x?xf32>
+// CHECK: relay.reshape %{{.*}} {newshape = array<i64: 0, -3, 0>} : (tensor<?x2x2x?xf32>) -> tensor<?x4x?xf32>
+relay.func @group_norm_of_open_extents_takes_the_channels_apart_and_together(%x: tensor<?x4x?xf32>, %g: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<?x4x?xf32> {
+  %0 = relay.nn.group_norm %x, %g, %b {num_groups = 2 : i64} : (tensor<?x4x?xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<?x4x?xf32>
+  relay.return %0 : tensor<?x4x?xf32>
+}
+
+// CHECK-LABEL: relay.func @group_norm_of_an_open_number_of_channels_stays
 // CHECK: relay.nn.group_norm
-relay.func @group_norm_of_dynamic_shape_stays(%x: tensor<?x4x3xf32>, %g: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<?x4x3xf32> {
-  %0 = relay.nn.group_norm %x, %g, %b {num_groups = 2 : i64} : (tensor<?x4x3xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<?x4x3xf32>
-  relay.return %0 : tensor<?x4x3xf32>
+relay.func @group_norm_of_an_open_number_of_channels_stays(%x: tensor<2x?x3xf32>, %g: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<2x?x3xf32> {
+  %0 = relay.nn.group_norm %x, %g, %b {num_groups = 2 : i64} : (tensor<2x?x3xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x?x3xf32>
+  relay.return %0 : tensor<2x?x3xf32>
 }
 
 // CHECK-LABEL: relay.func @l2_normalize_divides_by_the_length

@@ -106,7 +106,7 @@ def test_a_schedule_that_computes_elements_again_takes_the_right_away() -> None:
     assert pairs_in_place(next(iter(even.mod.ops))) == [(0, 1)]
 
 
-def chain() -> tuple[relay.Function, list[np.ndarray]]:
+def chain() -> tuple[FuncOp, list[np.ndarray]]:
     """Kernels that overwrite what they read, rows and elements, one after the other, and one that may not."""
 
     def kernel(x: relay.Expr) -> relay.Expr:

@@ -139,7 +139,7 @@ def test_a_graph_of_open_extents_is_timed_at_the_sizes_of_its_arrays(tmp_path: P
 def test_steps_of_open_extents_stay_within_what_there_is() -> None:
     graph = weft.compile(relay.Function([x := relay.var("x", shape=(relay.Any(), 16))], relay.exp(x))).graph
     symbols = Sizes(graph).symbols([np.zeros((3, 16), np.float32)])
-    sized = graph_at(graph, symbols, Layout(graph, symbols))
+    sized = graph_at(graph, symbols, Layout(graph, [(symbol, symbol) for symbol in symbols]))
     assert misfit(graph) is None and misfit(sized) is None
     first = sized.steps[0]
     for wrong in (replace(first.arguments[0], bytes=200), replace(first.arguments[0], at=1)):
