@@ -3,8 +3,9 @@
 The order is that of NumPy's stable sort: equal elements keep theirs, and NaN comes after every number. The descending
 order is its mirror: NaN comes first, and equal elements keep theirs still.
 
-By definition, the place of an element is how many elements come before it: quadratic work, but free of order. The
-direct evaluation sorts.
+By definition, the place of an element is how many elements come before it: quadratic work, but free of order, and in
+vectors. Along axes that are long, or may be, elements are merged into runs twice as long each time. The direct
+evaluation sorts.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from xdsl.dialects.builtin import AnyFloat, TensorType, TupleType, i32
+from xdsl.dialects.builtin import AnyFloat, TensorType, TupleType, i32, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -58,8 +59,18 @@ def below(a: te.Expr, b: te.Expr) -> te.Expr:
     return (a < b) | (nan_b & ~nan_a)
 
 
-def order(x: te.Tensor, axis: int, count: int, ascending: bool) -> te.Tensor:
+FEW = 128
+"""So many elements are put in order by counting for each how many come before it."""
+
+
+def order(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
     """The indices along `axis` of the first `count` elements in order, as an i32 tensor."""
+    extent = x.shape[axis]
+    return _counted(x, axis, count, ascending) if te.surely_at_most(extent, FEW) else _merged(x, axis, count, ascending)
+
+
+def _counted(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
+    """`order` by counting."""
     extent = x.shape[axis]
     other, source = te.reduce_axis(extent, "j"), te.reduce_axis(extent, "s")
 
@@ -76,6 +87,56 @@ def order(x: te.Tensor, axis: int, count: int, ascending: bool) -> te.Tensor:
         return te.max(te.select(here, te.cast(source, i32), 0), source)
 
     return te.compute((*x.shape[:axis], count, *x.shape[axis + 1 :]), index_at, "order")
+
+
+def _merged(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
+    """`order` by merging neighbouring runs that are in order, each time of twice the length (Knuth, The Art of Computer
+    Programming 3, 5.2.4, straight two-way merge)."""
+    rows = [*x.dims[:axis], *x.dims[axis + 1 :]]
+    extent = te.dim_expr(x.dims[axis])
+    total = te.cast(extent, i64)
+
+    def fill(do: te.Steps, first: te.Tensor, runs: te.Tensor, merged: te.Tensor, state: te.Tensor) -> None:
+        row = tuple(do.axes)
+
+        def element(place: te.Expr) -> te.Expr:
+            return x[(*row[:axis], te.as_index(place), *row[axis:])]
+
+        def at(tensor: te.Tensor, place: te.ExprLike) -> te.Read:
+            return tensor[(*row, te.as_index(place))]
+
+        width, left, right, takes = (state[(*row, number)] for number in range(4))
+        with do.loop(extent) as i:
+            do.store(at(runs, i), te.cast(i, i32))
+        do.store(width, 1)
+        with do.while_(width < total):
+            length = do.let(te.as_index(width) * 2, "length")
+            with do.loop((extent + length - 1) // length) as run:
+                begin = do.let(te.cast(run * length, i64), "begin")
+                middle = do.let(te.minimum(begin + width, total), "middle")
+                end = do.let(te.minimum(begin + te.cast(length, i64), total), "end")
+                do.store(left, begin)
+                do.store(right, middle)
+                with do.loop(te.as_index(end - begin)) as k:
+                    a, b = do.let(left, "left"), do.let(right, "right")
+                    do.store(takes, te.cast(a >= middle, i64))
+                    with do.when((a < middle) & (b < end)):
+                        one, other = do.let(element(at(runs, a)), "one"), do.let(element(at(runs, b)), "other")
+                        do.store(takes, te.cast(below(other, one) if ascending else below(one, other), i64))
+                    other_comes = do.let(takes > 0, "other_comes")
+                    do.store(at(merged, te.as_index(begin) + k), at(runs, te.select(other_comes, b, a)))
+                    do.store(right, b + te.cast(other_comes, i64))
+                    do.store(left, a + te.cast(~other_comes, i64))
+            with do.loop(extent) as i:
+                do.store(at(runs, i), at(merged, i))
+            do.store(width, width * 2)
+        with do.loop(te.dim_expr(count)) as i:
+            do.store(first[(*row[:axis], i, *row[axis:])], at(runs, i))
+
+    shape = (*x.dims[:axis], count, *x.dims[axis + 1 :])
+    vector = (*rows, x.dims[axis])
+    scratch = [(vector, i32, "runs"), (vector, i32, "merged"), ((*rows, 4), i64, "state")]
+    return te.procedure([(shape, i32, "order")], fill, scratch, rows)[0]
 
 
 def order_of(x: NDArray, axis: int, ascending: bool) -> npt.NDArray[np.int64]:
