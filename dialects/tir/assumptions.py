@@ -16,8 +16,7 @@ class AssumeOp(IRDLOperation):
     it, and only the interpreter looks whether it is true. Counterpart of TVM's `assume`.
 
     ```mlir
-    %0 = memref.load %x[%v] : memref<16xi32>
-    %1 = arith.cmpi eq, %0, %zero : i32
+    %1 = arith.cmpf oeq, %x, %x : f32
     tir.assume %1
     ```
     """
@@ -39,7 +38,7 @@ class UndefOp(IRDLOperation):
 
     ```mlir
     %0 = tir.undef : f32
-    memref.store %0, %x[%v] : memref<16xf32>
+    memref.store %0, %y[%vi] : memref<4xf32>
     ```
     """
 

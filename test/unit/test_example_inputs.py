@@ -29,6 +29,7 @@ IDENTITIES = {
         "the shape changes, not the elements",
     ),
     "relay.cast_like": "the type changes, not the numbers",
+    "relay.data_extent": "the number that data decides, which is below its bound",
 }  # fmt: skip
 """Operators that give an operand as it is, and why that is right."""
 
@@ -38,6 +39,7 @@ CONSTANTS = {
         "that is what it means",
     ),
     "relay.nn.dropout": "the mask, which lets everything through in inference",
+    "relay.unique_rows": "how many rows there are of each that differs from the others, which are all",
 }
 """Operators whose examples have results of one value, and why that is right."""
 

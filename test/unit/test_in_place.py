@@ -13,6 +13,7 @@ import pytest
 
 import weft
 from weft import Diagnostic, relay
+from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.frontend.mlir import parse_mlir
 from weft.lowering.tir_to_loops.in_place import pairs_in_place

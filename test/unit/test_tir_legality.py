@@ -243,6 +243,8 @@ SETTINGS = {
         f" %holds = arith.constant true {{}} memref.store %x, %y[%vi] : memref<4xf32> }}}} }}}} }}}}"
         for name, reads, writes in (
             ("tir.assert", "", "%y[%vi] : memref<4xf32>"),
+            ("tir.assume", "", "%y[%vi] : memref<4xf32>"),
+            ("tir.undef", "", "%y[%vi] : memref<4xf32>"),
             ("tir.address_of", "", "%y[%vi] : memref<4xf32>"),
             ("tir.call", "%row : memref<16xf32>", "%row : memref<16xf32>, %y[%vi] : memref<4xf32>"),
         )
