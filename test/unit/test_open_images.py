@@ -121,6 +121,10 @@ def test_an_extent_may_be_the_lesser_of_two():
     check((None, 4), [(5,), (2,), (3,), (0,)], lambda x: [relay.strided_slice(x, [0], [3], axes=[0])])
 
 
+def test_threads_share_pixels_that_several_blocks_write_for_an_open_number_of_images():
+    check((None, 3, 25, 27), [(1,), (3,)], lambda x: [relay.nn.lrn(x)])
+
+
 def test_an_open_extent_that_has_to_be_a_number_is_that():
     exe = check((None, None), [(3, 4)], lambda x: [relay.add(x, weight(3, 1)) + weight(4)])
     assert [str(taken) for taken in exe.inputs] == ["x: tensor<3x4xf32>"]

@@ -108,11 +108,11 @@ def never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts | No
     if first.block is second.block and first.access.map == second.access.map:
         if _is_one_to_one(loop, first) or _differs_in_iterators(loop, first, parts):
             return Verdict.PROVED
-    if _is_symbolic(first) or _is_symbolic(second):
-        return Verdict.UNKNOWN  # at places that are known only when the function is called
     if [each is None for each in parts.of(first)] == [each is None for each in parts.of(second)]:
         if _separated(loop, parts.joined(first), parts.joined(second)):
             return Verdict.PROVED
+    if _is_symbolic(first) or _is_symbolic(second):
+        return Verdict.UNKNOWN  # at places that are known only when the function is called
     verdict = _search(loop, first, second)
     if any(touch.access.op.parent_op() is not touch.block for touch in (first, second)):
         return Verdict.PROVED if verdict == Verdict.PROVED else Verdict.UNKNOWN  # under a branch, perhaps not made
@@ -237,7 +237,7 @@ class _TouchParts:
         for size, index, known in zip(
             shape_of(touch.access.buffer), touch.access.map.results, self.of(touch), strict=True
         ):
-            if known is None and not was_known:
+            if known is None and not was_known and isinstance(size, int):
                 places[-1] = product(places[-1], as_affine(size)) + index
             elif known is None:
                 places.append(index)
