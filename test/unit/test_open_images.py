@@ -123,6 +123,7 @@ def test_an_extent_may_be_the_lesser_of_two():
 
 def test_threads_share_pixels_that_several_blocks_write_for_an_open_number_of_images():
     check((None, 3, 25, 27), [(1,), (3,)], lambda x: [relay.nn.lrn(x)])
+    check((None, 3, 38, 24), [(3,)], lambda x: [relay.nn.lrn(relay.nn.relu(x), size=5)])
 
 
 def test_an_open_extent_that_has_to_be_a_number_is_that():

@@ -105,8 +105,10 @@ def never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts | No
     parts = parts or _TouchParts(loop)
     if _separated(loop, parts.of(first), parts.of(second)):
         return Verdict.PROVED
-    if first.block is second.block and first.access.map == second.access.map:
-        if _is_one_to_one(loop, first) or _differs_in_iterators(loop, first, parts):
+    if first.access.map == second.access.map:
+        if first.block is second.block and _is_one_to_one(loop, first):
+            return Verdict.PROVED
+        if first.block.sizes == second.block.sizes and _differs_in_iterators(loop, first, second, parts):
             return Verdict.PROVED
     if [each is None for each in parts.of(first)] == [each is None for each in parts.of(second)]:
         if _separated(loop, parts.joined(first), parts.joined(second)):
@@ -178,8 +180,9 @@ def _leads_apart(block: BlockOp, exprs: Sequence[AffineExpr], used: set[int]) ->
     return bool(detect_iter_map(indices, domains, bijective=True))
 
 
-def _differs_in_iterators(loop: ForOp, touch: Touch, parts: _TouchParts) -> bool:
-    """Whether the index of an access tells the iterators of its block, and those tell the iterations of `loop`.
+def _differs_in_iterators(loop: ForOp, touch: Touch, other: Touch, parts: _TouchParts) -> bool:
+    """Whether the index of an access tells the iterators of its block, and those tell the iterations of `loop`; of two
+    accesses with the same index of as many values of the iterators, in one block or in two.
 
     What they have for values where a predicate leaves some out, the loops need not have.
     """
@@ -196,7 +199,7 @@ def _differs_in_iterators(loop: ForOp, touch: Touch, parts: _TouchParts) -> bool
     known = [substitute(index, values) for index in map.results]
     indices = [from_affine(index) for index in known if index.used_dims()]
     return bool(indices and detect_iter_map(indices, domains, bijective=True)) and _separated(
-        loop, iterators := parts.of_iterators(block, used), iterators
+        loop, parts.of_iterators(block, used), parts.of_iterators(other.block, used)
     )
 
 
