@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from .dims import Dim, linear, same, simplified, variables
-from .dims import at_most as surely_at_most
+from .dims import Dim, always_at_most, linear, same, simplified, variables
 from .expr import Expr, Var
 
 
@@ -52,7 +51,7 @@ def agree(a: Dim, b: Dim) -> bool:
 
 def at_most(a: Dim, b: Dim) -> bool:
     """Whether `a` is not above `b`, or will not be: it is noted that it must not."""
-    if surely_at_most(a, b):
+    if always_at_most(a, b):
         return True
     collected = _current.get()
     if collected is None or (isinstance(a, int) and isinstance(b, int)):

@@ -496,6 +496,13 @@ def at_most(a: Dim, b: Dim) -> bool:
     return low is not None and low >= 0
 
 
+def always_at_most(a: Dim, b: Dim) -> bool:
+    """Whether `a` is surely not above `b` whatever the symbols are, also where one is 0."""
+    form = _minus(b, a)
+    low, _ = Analyzer.of({symbol: (0, None) for symbol in form.variables}).const_int_bound(form)
+    return low is not None and low >= 0
+
+
 def extreme(kind: BinaryKind, a: Dim, b: Dim) -> Dim:
     """The least or greatest of two extents; one of them where that is known."""
     if at_most(a, b):

@@ -117,6 +117,24 @@ def test_what_must_hold_of_extents_is_asked_when_the_graph_is_called():
         window(np.ones((1, 1, 2), np.float32))
 
 
+READS: dict[str, Callable[[Expr], Expr]] = {
+    "resize": lambda x: relay.image.resize2d(x, (3, 5)),
+    "mirror": lambda x: relay.nn.mirror_pad(x, ((0, 0), (0, 0), (1, 1), (0, 0))),
+    "edge": lambda x: relay.nn.pad(x, ((0, 0), (0, 0), (1, 1), (0, 0)), pad_mode="edge"),
+    "topk": lambda x: relay.topk(x, 1, axis=2, ret_type="values"),
+    "argmax": lambda x: relay.argmax(x, axis=2),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_nothing_is_read_of_an_axis_that_has_no_elements(name: str):
+    x = relay.var("x", shape=(1, 1, relay.Any(), 4))
+    exe = weft.compile(relay.Function([x], READS[name](x)), threads=1)
+    assert np.isfinite(np.asarray(exe(np.ones((1, 1, 1, 4), np.float32)), np.float32)).all()
+    with pytest.raises(weft.Diagnostic, match="1 <= x_d2, not x_d2 = 0"):
+        exe(np.ones((1, 1, 0, 4), np.float32))
+
+
 def test_an_extent_may_be_the_lesser_of_two():
     check((None, 4), [(5,), (2,), (3,), (0,)], lambda x: [relay.strided_slice(x, [0], [3], axes=[0])])
 

@@ -5,10 +5,10 @@
                                                   %n = relay.data_extent %c, %nine
                                                   %p = relay.dyn.strided_slice %places, %zero, %n, %one ...
 
-A slice along dimensions whose bounds data decides, and a `dyn.topk` with such a `k`, take as many as they may, and are
-told the first so many of them. So what every kernel writes is bounded before the graph is called; `relay.data_extent`
-says how much of it there is (`dialects/relay/bounded.py`). Without a bound, as `dyn.reshape` to a shape that data
-decides, an operator stays. TVM allocates memory in its virtual machine, when a shape function has run.
+What every kernel writes is bounded before the graph is called; `relay.data_extent` says how much of it there is
+(`dialects/relay/bounded.py`). Other operators that are told by data stay, as `dyn.reshape` to a shape that data
+decides: the bounds of a slice, and the `k` of `dyn.topk`, have to be `relay.data_extent`s, or to follow from extents.
+TVM allocates memory in its virtual machine, when a shape function has run.
 """
 
 from __future__ import annotations

@@ -442,6 +442,8 @@ class _ArgReduceOp(ReduceOp, ABC):
         again = reduction.reduce_axes(x.shape)
         last = is_true(self.select_last_index)
         count = te.product(axis.dim for axis in again)
+        if isinstance(count, te.Expr) and not te.at_most(1, count):
+            raise TypeError("te: there is no place of the extremum of nothing")
         beyond = max(count - 1, 0) if isinstance(count, int) else te.cast(te.dim_expr(count) - 1, i32)
 
         def place(*i: te.IterVar) -> te.Expr:

@@ -123,6 +123,10 @@ class PadOp(MovingOp):
         if self.pad_mode.data == "reflect":
             return mirror_stage(x, pairs, False)
 
+        for pair, n in zip(pairs, x.dims, strict=True):
+            if self.pad_mode.data == "edge" and max(pair) > 0 and not te.at_most(1, n):
+                raise TypeError("te: an axis without elements has no edge")
+
         def body(*i: te.IterVar) -> te.Expr:
             at = [i[d] - before for d, (before, _) in enumerate(pairs)]
             if self.pad_mode.data == "edge":
