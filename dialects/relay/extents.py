@@ -19,8 +19,7 @@ from ..support.advice import give_shapes
 from ..support.diagnostics import Diagnostic
 from ..te.assume import Assumptions, assuming, solved
 from ..te.contents import MAX_ELEMENTS, Number, contents
-from ..te.dims import at_most as surely_at_most
-from ..te.dims import coefficient, data_var, substituted, to_text
+from ..te.dims import always_at_most, coefficient, data_var, substituted, to_text
 from .base import DYNAMIC, RelayOp, Tensor, flatten_types
 from .computing import compute_results
 from .core import ConstantOp, TupleGetOp, TupleOp
@@ -210,7 +209,7 @@ class Extents:
                 )
             worst = self.decided[symbol] if factor < 0 else 0
             rest = rest - symbol * factor + worst * factor
-        return None if surely_at_most(0, rest) else (0, rest)
+        return None if always_at_most(0, rest) else (0, rest)
 
     def _depends_on_data(self, dim: te.Dim) -> bool:
         return bool(self.decided) and not self.decided.keys().isdisjoint(te.variables([self.resolved(dim)]))

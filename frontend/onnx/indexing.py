@@ -190,7 +190,7 @@ def non_zero(node: Node) -> SSAValue:
 def unique(node: Node) -> list[SSAValue]:
     """The different elements, or slices along an axis: these, where each first stands, which of them each is, and how
     often it stands."""
-    x, rows = node.input(0), node.input(0)
+    x = node.input(0)
     axis = node.axis(node.integer("axis"), rank_of(x)) if "axis" in node.attributes else 0
     if "axis" not in node.attributes:
         x = flattened(node.written, node.input(0, at_least=1) if rank_of(x) else node.reshape(x, [1]))

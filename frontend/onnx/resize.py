@@ -163,8 +163,8 @@ def resize_by_scales(node: Node) -> SSAValue:
     x, scales = node.input(0), [float(v) for v in node.static(1).reshape(-1)]
     if node.string("mode", "nearest") != "nearest":
         return resize_by(node, x, scales)
-    axes = range(rank_of(x))
-    found = of_scales(node, x, axes, matching(scales, axes))
+    axes, scales = that_change(x, range(rank_of(x)), matching(scales, range(rank_of(x))))
+    found = of_scales(node, x, axes, scales)
     shorter = [each for each in found if each.scale < 1]
     if len(shorter) < len(found):
         x = resampled(node, x, [each for each in found if each not in shorter], "asymmetric", "floor")
@@ -172,7 +172,7 @@ def resize_by_scales(node: Node) -> SSAValue:
 
 
 def resize_by(node: Node, x: SSAValue, scales: Sequence[float]) -> SSAValue:
-    axes, scales = that_change(node, x, range(rank_of(x)), matching(scales, range(rank_of(x))))
+    axes, scales = that_change(x, range(rank_of(x)), matching(scales, range(rank_of(x))))
     if any(shape_of(x)[axis] == DYNAMIC for axis in axes):
         return of_open_images(node, x, axes, scaled(node, x, scales), "asymmetric", "floor")
     return resampled(node, x, of_scales(node, x, axes, scales), "asymmetric", "floor")
@@ -190,9 +190,10 @@ def resize(node: Node) -> SSAValue:
     axes = [node.axis(a, rank_of(x)) for a in node.integers("axes", range(rank_of(x)))]
     if len(set(axes)) != len(axes):
         raise Malformed(f"axes {axes} name a dimension twice")
+    given = axes
     if node.optional(2) is not None and shape_of(node.input(2)) != (0,):
         scales = matching([float(v) for v in node.static(2).reshape(-1)], axes)
-        axes, scales = that_change(node, x, axes, scales)
+        axes, scales = that_change(x, axes, scales)
         if any(shape_of(x)[axis] == DYNAMIC for axis in axes):
             return of_open_images(node, x, axes, scaled(node, x, scales), coordinates, rounding)
         found = of_scales(node, x, axes, scales)
@@ -210,14 +211,16 @@ def resize(node: Node) -> SSAValue:
         found = of_sizes(node, x, axes, sizes, policy)
     if coordinates == "tf_crop_and_resize":
         bounds = [float(v) for v in node.static(1).reshape(-1)]
-        if len(bounds) != 2 * len(axes):
-            raise Malformed(f"a region of {len(bounds)} bounds for {len(axes)} dimensions")
-        regions = {axis: (bounds[i], bounds[i + len(axes)]) for i, axis in enumerate(axes)}
+        if len(bounds) != 2 * len(given):
+            raise Malformed(f"a region of {len(bounds)} bounds for {len(given)} dimensions")
+        regions = {axis: (bounds[i], bounds[i + len(given)]) for i, axis in enumerate(given)}
+        if any(regions[axis] != (0.0, 1.0) for axis in given if axis not in axes):
+            raise Unsupported("a region of an axis of open images", give_shapes())
         found = [Axis(each.axis, each.extent, each.size, each.scale, regions[each.axis]) for each in found]
     return resampled(node, x, found, coordinates, rounding)
 
 
-def that_change(node: Node, x: SSAValue, axes: Sequence[int], scales: Sequence[float]) -> tuple[list[int], list[float]]:
+def that_change(x: SSAValue, axes: Sequence[int], scales: Sequence[float]) -> tuple[list[int], list[float]]:
     """The axes with their scales; where extents are open, those that change."""
     is_open = DYNAMIC in shape_of(x)
     pairs = [(a, s) for a, s in zip(axes, scales, strict=True) if s != 1 or not is_open]

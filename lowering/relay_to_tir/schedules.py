@@ -140,6 +140,7 @@ def _add(rule: ScheduleRule) -> None:
 @checked
 def remove(name: str) -> None:
     """Forget a rule, if there is one of that name."""
+    rules()
     note_change("")
     _REGISTRY.rules[:] = [each for each in _REGISTRY.rules if each.name != name]
 

@@ -85,13 +85,15 @@ class TileEmitter:
         loops, block = _perfect_nest(nest)
         if block is None:
             return "it is no nest around one block"
-        if block.init is not None and not (_begins_with_zeros(block) and _has_all_steps(block, loops)):
-            return "the sums begin with something other than 0, or in a loop outside"
         product = narrow_product(block)
         if product is None:
             return "its block adds up no product of narrow numbers"
+        if block.init is not None and not (_begins_with_zeros(block) and _has_all_steps(block, loops)):
+            return "the sums begin with something other than 0, or in a loop outside"
         if (way := product.way(self.matrix)) is None:
             return f"the target has no matrix unit for {product.kind.value}"
+        if way == "bf16_pairs" and block.init is not None:
+            return "sums in lanes begin in a nest of their own"
         if any(not isinstance(loop.size, int) or loop.start for loop in loops):
             return "a loop has an open extent, or does not start at 0"
         for condition in block.conditions:
@@ -100,7 +102,7 @@ class TileEmitter:
                 return "the block has a condition"
         for each in (product, product.swapped()):
             tiling = self._tiling(loops, block, each)
-            if tiling is not None and way == "bf16_pairs" and block.init is None:
+            if tiling is not None and way == "bf16_pairs":
                 tiling.emit_lanes(self, self.at.dim(nest.var))
                 return None
             if tiling is not None and tiling.fits_tiles:

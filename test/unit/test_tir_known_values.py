@@ -145,3 +145,41 @@ for i in range(12):
     for run, (a, b) in zip(results, arrays, strict=True):
         run(a, b)
     np.testing.assert_array_equal(arrays[0], arrays[1])
+
+
+def run_after(source: str, name: str, **options: bool) -> tuple[np.ndarray, np.ndarray]:
+    """What a function of one buffer `A` leaves in it as machine code, before and after a pass with these options."""
+    module = IRModule([from_source(source)])
+    with weft.PassContext(config={f"tir.{name}": options}):
+        changed = getattr(weft.tir.transform, name)()(IRModule([from_source(source)]))
+    found: list[np.ndarray] = []
+    for each in (module, changed):
+        array = np.zeros((4, 4) if "(4, 4)" in source else (100,), np.int8 if "int8" in source else np.float32)
+        weft.build(each)(array)
+        found.append(array)
+    return found[0], found[1]
+
+
+def test_a_diagonal_does_not_overwrite_a_matrix() -> None:
+    source = """@T.prim_func
+def f(A: T.Buffer[(4, 4), "float32"]):
+    for i, j in T.grid(4, 4):
+        A[i, j] = 1.0
+    for i in range(4):
+        A[i, i] = 2.0
+"""
+    before, after_pass = run_after(source, "RemoveNoOp", use_dataflow_analysis=True)
+    np.testing.assert_array_equal(before, np.ones((4, 4)) + np.eye(4))
+    np.testing.assert_array_equal(after_pass, before)
+
+
+def test_numbers_of_few_bits_wrap_around_and_prove_nothing() -> None:
+    source = """@T.prim_func
+def f(A: T.Buffer[(100,), "int8"]):
+    for i in range(100):
+        if T.cast(i, "int8") + T.cast(i, "int8") >= T.int8(0):
+            A[i] = T.int8(1)
+"""
+    before, after_pass = run_after(source, "Simplify", propagate_knowns_to_prove_conditional=True)
+    np.testing.assert_array_equal(before, np.arange(100) < 64)
+    np.testing.assert_array_equal(after_pass, before)

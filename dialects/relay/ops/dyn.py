@@ -483,6 +483,8 @@ class DynResize2dOp(_OfData):
 
     def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
         size, roi = told
+        if any(isinstance(v, te.Expr) for v in roi):
+            raise TypeError("te: the region is known only when it runs")
         static = Resize2dOp(self.data, size=[1, 1], **self.properties)
         try:
             return static.resampled(data[0], integers(size), [float(v) for v in roi if not isinstance(v, te.Expr)])
@@ -669,6 +671,8 @@ class DynTopkOp(DynOp):
     def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> list[te.Tensor]:
         (x,), (k,) = data, extents(told[0])
         axis = normalize_axis(self.axis.value.data, x.rank)
+        if isinstance(k, int) and k < 1:
+            k = x.dims[axis]
         if not at_most(k, x.dims[axis]):
             raise TypeError("te: whether there are so many elements is known only when it runs")
         indices = order(x, axis, k, is_true(self.is_ascend))

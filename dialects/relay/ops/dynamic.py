@@ -304,7 +304,7 @@ def number_by_occurrence(
 
 
 def compare_rows(do: te.Steps, x: te.Tensor, one: te.Expr, other: te.Expr, columns: te.Expr, state: te.Tensor) -> None:
-    """Put into `state[1]` whether a row of `x` is above another one (1), below it (-1), or equal (0)."""
+    """Put into `state[1]` whether row `one` of `x` comes before row `other` (1), after it (-1), or is equal (0)."""
     a, b = do.let(te.as_index(one), "a"), do.let(te.as_index(other), "b")
     do.store(state[1], 0)
     do.store(state[2], 0)

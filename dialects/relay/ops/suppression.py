@@ -283,7 +283,7 @@ class NonMaxSuppressionOp(RelayOp):
         rows, places = np.full_like(data, -1), np.full(data.shape[:2], -1, np.int32)
         found = np.zeros((data.shape[0], 1), np.int32)
         for b, count in enumerate(counts.tolist()):
-            kept = self._kept(cast("Floats", data[b, :count]), most, threshold)
+            kept = self._kept(cast("Floats", data[b, : max(count, 0)]), most, threshold)
             for number, (rank, at) in enumerate(kept):
                 rows[b, number if is_true(self.invalid_to_bottom) else rank] = data[b, at]
                 places[b, number] = indices[b, at]

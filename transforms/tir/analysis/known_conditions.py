@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
@@ -99,6 +99,8 @@ class KnownConditions:
         if isinstance(value.type, IndexType):
             expr = affine_of(value, self.dims)
             return None if expr is None else from_affine(expr)
+        if not isinstance(value.type, IntegerType) or value.type.width.data < 32:
+            return None  # it may wrap around
         match value.owner:
             case arith.ConstantOp(value=IntegerAttr() as literal):
                 return const(literal.value.data)

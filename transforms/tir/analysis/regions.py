@@ -129,9 +129,14 @@ def fills(
             continue
         if access.map is None or access.op.parent_op() is not block:
             return False
+        taken: set[SSAValue] = set()
         for expr, (_, size) in zip(access.map.results, region, strict=True):
             used = substitute(expr, block.bindings.data.results).used_dims()
-            inner = [loop_of(v) for d, v in enumerate(block.loop_vars) if d in used and v not in outer]
+            mine = {v for d, v in enumerate(block.loop_vars) if d in used and v not in outer}
+            if not taken.isdisjoint(mine):
+                return False  # `A[i, i]` is a diagonal
+            taken |= mine
+            inner = [loop_of(v) for v in mine]
             if any(loop.is_symbolic for loop in inner) or size != prod(loop.trip_count for loop in inner):
                 return False
     within = [loop for loop in enclosing_loops(block) if loop.var not in outer]

@@ -239,6 +239,9 @@ class DilateOp(MovingOp):
             value = x[tuple(i[d] // s for d, s in enumerate(strides))]
             return value if max(strides, default=1) == 1 else te.select(hit, value, self.dilation_value.value.data)
 
+        for n, s in zip(x.dims, strides, strict=True):
+            if isinstance(n, te.Expr) and s > 1 and not te.at_most(1, n):
+                raise TypeError("te: an axis without elements cannot be spread")
         spread = [(n - 1) * s + 1 for n, s in zip(x.shape, strides, strict=True)]
         return te.compute([max(0, n) if te.is_number(n) else n for n in spread], body, "dilate")
 
