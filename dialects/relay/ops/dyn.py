@@ -671,7 +671,7 @@ class DynTopkOp(DynOp):
     def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> list[te.Tensor]:
         (x,), (k,) = data, extents(told[0])
         axis = normalize_axis(self.axis.value.data, x.rank)
-        if isinstance(k, int) and k < 1:
+        if te.is_number(k) and k < 1:
             k = x.dims[axis]
         if not at_most(k, x.dims[axis]):
             raise TypeError("te: whether there are so many elements is known only when it runs")

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
+from ....dialects.support.hints import isa
 from ....dialects.tir.affine import Range, affine_of, expr_range
 from ....dialects.tir.analyzer.analyzer import Analyzer
 from ....dialects.tir.analyzer.build import all_of, any_of, negate
@@ -99,7 +100,7 @@ class KnownConditions:
         if isinstance(value.type, IndexType):
             expr = affine_of(value, self.dims)
             return None if expr is None else from_affine(expr)
-        if not isinstance(value.type, IntegerType) or value.type.width.data < 32:
+        if not isa(value.type, IntegerType) or value.type.width.data < 32:
             return None  # it may wrap around
         match value.owner:
             case arith.ConstantOp(value=IntegerAttr() as literal):
