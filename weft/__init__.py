@@ -8,7 +8,7 @@ Names are imported from their modules when they are first asked for: `import wef
 
 from typing import TYPE_CHECKING
 
-from .transforms.infra.lazy import lazy_names
+from .dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import arith as arith

@@ -12,7 +12,7 @@ with analyzer.constraint_scope(arith.all(y >= 0, y < 32)):
 
 from typing import TYPE_CHECKING
 
-from .transforms.infra.lazy import lazy_names
+from .dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from .dialects.tir.analyzer.analyzer import Analyzer as Analyzer

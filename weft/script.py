@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .transforms.infra.lazy import lazy_names
+from .dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import tir as tir

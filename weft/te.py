@@ -8,7 +8,7 @@ xo, xi = s[C].split(C.op.axis[0], factor=16)
 
 from typing import TYPE_CHECKING
 
-from .transforms.infra.lazy import lazy_names
+from .dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from .dialects.te.dims import size_var as size_var

@@ -17,7 +17,7 @@ Functions of expressions, which TVM has here too, are those of `weft.te`.
 
 from typing import TYPE_CHECKING
 
-from .transforms.infra.lazy import lazy_names
+from .dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import transform as transform

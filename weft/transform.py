@@ -6,7 +6,7 @@ module = transform.Sequential([transform.SimplifyInference(), transform.FuseOps(
 
 from typing import TYPE_CHECKING
 
-from .transforms.infra.lazy import lazy_names
+from .dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from .transforms.infra.adapt import get_pass as get_pass

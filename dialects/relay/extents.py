@@ -17,9 +17,9 @@ from xdsl.ir import Operation, SSAValue
 from .. import te
 from ..support.advice import give_shapes
 from ..support.diagnostics import Diagnostic
-from ..te.assume import Assumptions, assuming, solved
+from ..te.assume import Assumptions, assuming
 from ..te.contents import MAX_ELEMENTS, Number, contents
-from ..te.dims import always_at_most, coefficient, data_var, substituted, to_text
+from ..te.dims import always_at_most, coefficient, data_var, solved, substituted, to_text
 from .base import DYNAMIC, RelayOp, Tensor, flatten_types
 from .computing import compute_results
 from .core import ConstantOp, TupleGetOp, TupleOp

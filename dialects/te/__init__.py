@@ -2,132 +2,94 @@
 
 One definition has four readers: the lowering to `tir.block`s, the interpreter, the NumPy reference of the tests
 (`te.evaluate`), and the count of operations and bytes (`te.cost`). Counterpart of TVM's `te`.
+
+Names are imported when they are first asked for: the text of a graph is read without any.
 """
 
-from .assume import agree, at_most
-from .dims import at_most as surely_at_most
-from .dims import ceil_divided, dim_expr, extreme, is_number, product, same, var, variables
-from .expr import (
-    COMBINER,
-    Binary,
-    BinaryKind,
-    Bitcast,
-    Cast,
-    Check,
-    Combiner,
-    Const,
-    Dim,
-    Expr,
-    ExprLike,
-    Fold,
-    IterVar,
-    Reduce,
-    ReduceKind,
-    Select,
-    Slot,
-    SymbolicExtentError,
-    Unary,
-    UnaryKind,
-    Var,
-    all_of,
-    as_expr,
-    binary,
-    bitcast,
-    cast,
-    check,
-    const,
-    index,
-    maximum,
-    minimum,
-    power,
-    reduce_identity,
-    select,
-    unary,
-)
-from .procedure import Procedure, Steps, procedure
-from .tensor import (
-    AnyRankBody,
-    Compute,
-    Filled,
-    Read,
-    Tensor,
-    TensorOp,
-    as_index,
-    compute,
-    max,
-    min,
-    operands_of,
-    placeholder,
-    prod,
-    reduce,
-    reduce_axis,
-    sum,
-    topological_order,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "COMBINER", "AnyRankBody", "Binary", "BinaryKind", "Bitcast", "Cast", "Check", "Compute", "Const", "Expr",
-    "ExprLike", "IterVar", "Read", "Reduce", "ReduceKind", "Select", "Tensor", "TensorOp", "Unary", "UnaryKind", "abs",
-    "all_of", "as_expr", "as_index", "binary", "bitcast", "cast", "ceil", "check", "compute", "const", "cos", "erf",
-    "exp", "floor", "index", "log", "max", "maximum", "min", "minimum", "operands_of", "placeholder", "power", "prod",
-    "reduce", "reduce_axis", "reduce_identity", "round", "rsqrt", "select", "sigmoid", "sin", "sqrt", "sum", "tanh",
-    "topological_order", "trunc", "unary", "Combiner", "Dim", "Fold", "Slot", "SymbolicExtentError", "Var", "dim_expr",
-    "product", "same", "var", "variables", "Filled", "Procedure", "Steps", "procedure", "agree", "at_most",
-    "ceil_divided", "extreme", "surely_at_most", "is_number",
-]  # fmt: skip
+from ..support.lazy import lazy_names
 
+if TYPE_CHECKING:
+    from .assume import agree as agree
+    from .assume import at_most as at_most
+    from .dims import ceil_divided as ceil_divided
+    from .dims import dim_expr as dim_expr
+    from .dims import extreme as extreme
+    from .dims import is_number as is_number
+    from .dims import product as product
+    from .dims import same as same
+    from .dims import surely_at_most as surely_at_most
+    from .dims import var as var
+    from .dims import variables as variables
+    from .elementary import abs as abs
+    from .elementary import ceil as ceil
+    from .elementary import cos as cos
+    from .elementary import erf as erf
+    from .elementary import exp as exp
+    from .elementary import floor as floor
+    from .elementary import log as log
+    from .elementary import round as round
+    from .elementary import rsqrt as rsqrt
+    from .elementary import sigmoid as sigmoid
+    from .elementary import sin as sin
+    from .elementary import sqrt as sqrt
+    from .elementary import tanh as tanh
+    from .elementary import trunc as trunc
+    from .expr import COMBINER as COMBINER
+    from .expr import Binary as Binary
+    from .expr import Bitcast as Bitcast
+    from .expr import Cast as Cast
+    from .expr import Check as Check
+    from .expr import Combiner as Combiner
+    from .expr import Const as Const
+    from .expr import Dim as Dim
+    from .expr import Expr as Expr
+    from .expr import ExprLike as ExprLike
+    from .expr import Fold as Fold
+    from .expr import IterVar as IterVar
+    from .expr import Reduce as Reduce
+    from .expr import Select as Select
+    from .expr import Slot as Slot
+    from .expr import SymbolicExtentError as SymbolicExtentError
+    from .expr import Unary as Unary
+    from .expr import Var as Var
+    from .expr import all_of as all_of
+    from .expr import as_expr as as_expr
+    from .expr import binary as binary
+    from .expr import bitcast as bitcast
+    from .expr import cast as cast
+    from .expr import check as check
+    from .expr import const as const
+    from .expr import maximum as maximum
+    from .expr import minimum as minimum
+    from .expr import power as power
+    from .expr import reduce_identity as reduce_identity
+    from .expr import select as select
+    from .expr import unary as unary
+    from .kinds import BinaryKind as BinaryKind
+    from .kinds import ReduceKind as ReduceKind
+    from .kinds import UnaryKind as UnaryKind
+    from .kinds import index as index
+    from .procedures import Procedure as Procedure
+    from .procedures import Steps as Steps
+    from .procedures import procedure as procedure
+    from .tensor import AnyRankBody as AnyRankBody
+    from .tensor import Compute as Compute
+    from .tensor import Filled as Filled
+    from .tensor import Read as Read
+    from .tensor import Tensor as Tensor
+    from .tensor import TensorOp as TensorOp
+    from .tensor import as_index as as_index
+    from .tensor import compute as compute
+    from .tensor import max as max
+    from .tensor import min as min
+    from .tensor import operands_of as operands_of
+    from .tensor import placeholder as placeholder
+    from .tensor import prod as prod
+    from .tensor import reduce as reduce
+    from .tensor import reduce_axis as reduce_axis
+    from .tensor import sum as sum
+    from .tensor import topological_order as topological_order
 
-def exp(x: Expr) -> Expr:
-    return unary(UnaryKind.EXP, x)
-
-
-def log(x: Expr) -> Expr:
-    return unary(UnaryKind.LOG, x)
-
-
-def sqrt(x: Expr) -> Expr:
-    return unary(UnaryKind.SQRT, x)
-
-
-def rsqrt(x: Expr) -> Expr:
-    return unary(UnaryKind.RSQRT, x)
-
-
-def erf(x: Expr) -> Expr:
-    return unary(UnaryKind.ERF, x)
-
-
-def tanh(x: Expr) -> Expr:
-    return unary(UnaryKind.TANH, x)
-
-
-def sigmoid(x: Expr) -> Expr:
-    return unary(UnaryKind.SIGMOID, x)
-
-
-def sin(x: Expr) -> Expr:
-    return unary(UnaryKind.SIN, x)
-
-
-def cos(x: Expr) -> Expr:
-    return unary(UnaryKind.COS, x)
-
-
-def abs(x: Expr) -> Expr:
-    return unary(UnaryKind.ABS, x)
-
-
-def floor(x: Expr) -> Expr:
-    return unary(UnaryKind.FLOOR, x)
-
-
-def ceil(x: Expr) -> Expr:
-    return unary(UnaryKind.CEIL, x)
-
-
-def round(x: Expr) -> Expr:
-    return unary(UnaryKind.ROUND, x)
-
-
-def trunc(x: Expr) -> Expr:
-    return unary(UnaryKind.TRUNC, x)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

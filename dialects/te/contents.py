@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType
 
-from .dims import Compound, Dim, Symbol, as_signed, at_most, extreme, quotient, sign_of
+from .dims import Compound, Dim, Symbol, as_signed, extreme, quotient, sign_of, surely_at_most
 from .expr import (
     COMBINER,
     Binary,
@@ -187,7 +187,7 @@ def _arithmetic(kind: BinaryKind, a: Dim | float, b: Dim | float) -> Number:
                 return a / b
             return int(a / b) if abs(a) < 1 << 50 else None
         case B.DIV | B.FLOORDIV | B.FLOORMOD | B.TRUNCMOD if not isinstance(a, float) and not isinstance(b, float):
-            if kind in (B.DIV, B.TRUNCMOD) and not at_most(0, a):
+            if kind in (B.DIV, B.TRUNCMOD) and not surely_at_most(0, a):
                 return None
             if not (isinstance(a, Expr) or isinstance(b, Expr)):
                 return a // b if kind in (B.DIV, B.FLOORDIV) else a % b

@@ -490,7 +490,7 @@ def sign_of(dim: Dim) -> int | None:
     return -1 if high is not None and high < 0 else None
 
 
-def at_most(a: Dim, b: Dim) -> bool:
+def surely_at_most(a: Dim, b: Dim) -> bool:
     """Whether `a` is surely not above `b` wherever the symbols are at least 1."""
     low, _ = _bounds(_minus(b, a))
     return low is not None and low >= 0
@@ -505,9 +505,9 @@ def always_at_most(a: Dim, b: Dim) -> bool:
 
 def extreme(kind: BinaryKind, a: Dim, b: Dim) -> Dim:
     """The least or greatest of two extents; one of them where that is known."""
-    if at_most(a, b):
+    if surely_at_most(a, b):
         return a if kind == BinaryKind.MIN else b
-    if at_most(b, a):
+    if surely_at_most(b, a):
         return b if kind == BinaryKind.MIN else a
     return simplified(_compound(kind, dim_expr(a), dim_expr(b)))
 
@@ -542,3 +542,24 @@ def quotient(a: Dim, b: Dim) -> Dim:
         TypeError: whether it does is not known.
     """
     return _written(_normal(_divided(_form(a), _form(b))))
+
+
+def solved(a: Dim, b: Dim) -> tuple[Var, Dim] | None:
+    """A symbol, and what it is if `a` equals `b`; `None` where no symbol follows from the rest."""
+    for one, other in ((b, a), (a, b)):
+        if isinstance(one, Var) and one not in variables([other]) and (isinstance(other, Expr) or other >= 0):
+            return one, other
+    if (difference := linear(simplified(_difference(a, b)))) is None:
+        return None
+    for symbol, factor in difference[0].items():
+        if abs(factor) == 1:
+            rest: Dim = -difference[1] * factor
+            for other, times in difference[0].items():
+                if other is not symbol:
+                    rest = rest - other * (times * factor)
+            return symbol, rest
+    return None
+
+
+def _difference(a: Dim, b: Dim) -> Dim:
+    return a - b

@@ -40,7 +40,7 @@ from .expr import (
     index,
     reduce_identity,
 )
-from .procedure import Let, Loop, Procedure, Statement, Store, When, While
+from .procedures import Let, Loop, Procedure, Statement, Store, When, While
 from .tensor import Compute, Filled, Read, Tensor, topological_order
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import te
-from ...dialects.te.procedure import Let, Loop, Statement, Store, When, While
+from ...dialects.te.procedures import Let, Loop, Statement, Store, When, While
 
 index = IndexType()
 

@@ -38,7 +38,7 @@ from ...dialects.support.dtypes import is_small_float
 from ...dialects.support.hints import isa
 from ...dialects.support.interned import shaped_memref
 from ...dialects.te.bounds import bounds, greatest
-from ...dialects.te.dims import at_most, to_text
+from ...dialects.te.dims import surely_at_most, to_text
 from ...dialects.te.expr import BinaryKind as B
 from ...dialects.te.expr import UnaryKind as U
 from ...dialects.tir.affine import linear
@@ -678,7 +678,7 @@ def _is_inside(position: te.Expr, size: te.Dim) -> bool:
     if isinstance(size, int):
         return range[1] < size
     most = greatest(position)
-    return most is not None and at_most(most + 1, size)
+    return most is not None and surely_at_most(most + 1, size)
 
 
 def is_speculatable(expr: te.Expr) -> bool:

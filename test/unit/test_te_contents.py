@@ -4,9 +4,9 @@ import pytest
 from xdsl.dialects.builtin import f32, i64
 
 from weft.dialects import te
-from weft.dialects.te.assume import agree, assuming, at_most, solved
+from weft.dialects.te.assume import agree, assuming, at_most
 from weft.dialects.te.contents import contents
-from weft.dialects.te.dims import ceil_divided, extreme, quotient, sign_of, substituted, to_text
+from weft.dialects.te.dims import ceil_divided, extreme, quotient, sign_of, solved, substituted, to_text
 
 n, m = te.var("n"), te.var("m")
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .lazy import lazy_names
+from ...dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from .adapt import get_pass as get_pass

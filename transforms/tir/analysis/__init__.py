@@ -3,7 +3,7 @@
 
 from typing import TYPE_CHECKING
 
-from ...infra.lazy import lazy_names
+from ....dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from .block_regions import BufferRegion as BufferRegion

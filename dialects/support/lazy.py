@@ -12,6 +12,7 @@ are read from the source here.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -33,9 +34,10 @@ def lazy_names(name: str, file: str) -> tuple[Callable[[str], object], Callable[
         if asked not in places:
             raise AttributeError(f"module '{name}' has no attribute '{asked}'")
         module, inner = places[asked]
-        if not module.strip("."):
-            return import_module(module + inner, package)
-        found = import_module(module, package)
-        return getattr(found, inner) if hasattr(found, inner) else import_module(f"{module}.{inner}", package)
+        found = import_module(module if module.strip(".") else module + inner, package)
+        if module.strip("."):
+            found = getattr(found, inner) if hasattr(found, inner) else import_module(f"{module}.{inner}", package)
+        setattr(sys.modules[name], asked, found)
+        return found
 
     return find, lambda: names, names
