@@ -8,7 +8,7 @@ combine the blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -85,14 +85,24 @@ def evaluate(outputs: Sequence[Tensor], feeds: Mapping[Tensor, NDArray]) -> list
 
 
 def _filled(procedure: Procedure, values: Mapping[Tensor, _Array], sizes: Mapping[Var, int]) -> dict[Tensor, _Array]:
-    """What a procedure fills, statement by statement."""
+    """What a procedure fills, statement by statement: for each point, or for many at once where the same statements
+    run for all of them."""
     own = {
         tensor: np.zeros([value_of(dim, sizes) for dim in tensor.dims], numpy_dtype(tensor.element_type))
         for tensor in (*procedure.results, *procedure.scratch)
     }
     known = {**values, **own}
-    for point in product(*(range(value_of(axis.dim, sizes)) for axis in procedure.axes)):
-        slots: dict[Expr, _Array] = {axis: np.asarray(at) for axis, at in zip(procedure.axes, point, strict=True)}
+    extents = [value_of(axis.dim, sizes) for axis in procedure.axes]
+    is_straight = all(isinstance(each, Let | Store) for each in procedure.statements) and not procedure.scratch
+    points: Iterable[Sequence[_Array]]
+    if is_straight and extents:
+        starts = range(0, prod(extents), BLOCK_POINTS)
+        blocks = (np.arange(start, min(start + BLOCK_POINTS, prod(extents))) for start in starts)
+        points = (np.unravel_index(block, extents) for block in blocks)
+    else:
+        points = (list(map(np.asarray, point)) for point in product(*map(range, extents)))
+    for point in points:
+        slots: dict[Expr, _Array] = dict(zip(procedure.axes, point, strict=True))
         _run(procedure.statements, _Domain(Compute((), Filled(procedure, 0, index)), known, sizes), slots)
     return {tensor: own[tensor] for tensor in procedure.results}
 
@@ -107,10 +117,11 @@ def _run(statements: Sequence[Statement], domain: _Domain, slots: dict[Expr, _Ar
     for statement in statements:
         match statement:
             case Store(place, stored):
-                at = tuple(int(value(i)) for i in place.indices)
+                at = tuple(value(i) for i in place.indices)
                 array = domain.values[place.tensor]
-                if any(not 0 <= i < n for i, n in zip(at, array.shape, strict=True)):
-                    raise IndexError(f"te: a store to '{place.tensor.name}' at {at} leaves its extents {array.shape}")
+                for d, (i, n) in enumerate(zip(at, array.shape, strict=True)):
+                    if i.min() < 0 or i.max() >= n:
+                        raise IndexError(f"te: a store to '{place.tensor.name}' leaves dimension {d} of extent {n}")
                 array[at] = value(stored)
             case Let(name, given):
                 slots[name] = value(given).copy()

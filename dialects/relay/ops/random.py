@@ -43,49 +43,43 @@ def word(value: int) -> te.Expr:
     return te.const(value, WORD)
 
 
-def threefry(key: te.Tensor, counter: Callable[[te.Expr, te.Expr], te.Expr], blocks: int) -> te.Tensor:
+def threefry(key: te.Tensor, counter: Callable[[te.Expr, int], te.Expr], blocks: int) -> te.Tensor:
     """Threefry-4x64-20 under the first four words of `key`: `[blocks, 4]` words of the words `counter(block, word)`."""
-    parity = te.compute((), lambda: word(PARITY) ^ key[0] ^ key[1] ^ key[2] ^ key[3], "parity")
 
-    def subkey(w: te.Expr, turn: int) -> te.Expr:
-        """Word `w` of what is added to the state in the `turn`th time; the last one counts the turns."""
-        at = (w + turn) % 5
-        found = te.select(at < 4, key[te.minimum(at, 3)], parity[()])
-        return found + te.select(w.equal(3), word(turn), word(0))
+    def fill(do: te.Steps, out: te.Tensor) -> None:
+        under = [do.let(key[w], "subkey") for w in range(4)]
+        under.append(do.let(word(PARITY) ^ under[0] ^ under[1] ^ under[2] ^ under[3], "subkey"))
 
-    state = te.compute((blocks, 4), lambda b, w: counter(b, w) + subkey(w, 0), "threefry")
-    for step in range(ROUNDS):
-        before = state
+        def keyed(words: Sequence[te.Expr], turn: int) -> list[te.Expr]:
+            """What is added to the state in the `turn`th time: the last word counts the turns."""
+            added = [under[(w + turn) % 5] for w in range(3)] + [under[(3 + turn) % 5] + word(turn)]
+            return [do.let(x + y, "x") for x, y in zip(words, added, strict=True)]
 
-        def mixed(b: te.Expr, w: te.Expr, x: te.Tensor = before, step: int = step) -> te.Expr:
-            """Words are mixed in pairs of an even one, which becomes their sum, and an odd one: 0 and 1, 2 and 3, in
-            every other step 0 and 3, 2 and 1."""
-            is_odd = (w % 2).equal(1)
-            forth, back = (1, 3) if step % 2 == 0 else (3, 1)
-            even, odd = te.select(is_odd, (w + back) % 4, w), te.select(is_odd, w, (w + forth) % 4)
-            first, second = (word(each) for each in ROTATIONS[step % 8])
-            by = te.select(even.equal(0), first, second)
-            total = x[b, even] + x[b, odd]
-            return te.select(is_odd, ((x[b, odd] << by) | (x[b, odd] >> (word(64) - by))) ^ total, total)
+        (block,) = do.axes
+        x = keyed([counter(block, w) for w in range(4)], 0)
+        for step in range(ROUNDS):
+            # Words are mixed in pairs: 0 and 1, 2 and 3, in every other step 0 and 3, 2 and 1.
+            for even, by in zip((0, 2), ROTATIONS[step % 8], strict=True):
+                odd = (even + (1 if step % 2 == 0 else 3)) % 4
+                x[even] = do.let(x[even] + x[odd], "x")
+                x[odd] = do.let(((x[odd] << word(by)) | (x[odd] >> word(64 - by))) ^ x[even], "x")
+            if step % 4 == 3:
+                x = keyed(x, step // 4 + 1)
+        for w in range(4):
+            do.store(out[block, w], x[w])
 
-        state = te.compute((blocks, 4), mixed, "threefry")
-        if step % 4 == 3:
-
-            def keyed(b: te.Expr, w: te.Expr, x: te.Tensor = state, turn: int = step // 4 + 1) -> te.Expr:
-                return x[b, w] + subkey(w, turn)
-
-            state = te.compute((blocks, 4), keyed, "threefry")
-    return state
+    return te.procedure([((blocks, 4), WORD, "threefry")], fill, over=(blocks,))[0]
 
 
 def drawn(key: te.Tensor, count: int) -> tuple[te.Tensor, te.Tensor]:
     """The next key, and `[blocks, 4]` words of which `count` are wanted, or a few more."""
     blocks = -(-count // 4)
 
-    def counter(b: te.Expr, w: te.Expr) -> te.Expr:
+    def counter(b: te.Expr, w: int) -> te.Expr:
         low = key[4] + te.cast(b, WORD)
-        carry = te.select(low < key[4], word(1), word(0))
-        return te.select(w.equal(0), low, key[w + 4] + te.select(w.equal(1), carry, word(0)))
+        if w == 0:
+            return low
+        return key[5] + te.select(low < key[4], word(1), word(0)) if w == 1 else key[w + 4]
 
     def following(i: te.Expr) -> te.Expr:
         low = key[4] + word(blocks)
@@ -175,9 +169,9 @@ class ThreefrySplitOp(_RandomOp):
     def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
         (key,) = inputs
 
-        def counter(b: te.Expr, w: te.Expr) -> te.Expr:
-            side = word(1 << 63) + te.cast(b, WORD)  # numbers are never drawn so far up
-            return te.select(w.equal(3), key[7] + side, key[w + 4])
+        def counter(b: te.Expr, w: int) -> te.Expr:
+            # Numbers are never drawn so far up.
+            return key[7] + (word(1 << 63) + te.cast(b, WORD)) if w == 3 else key[w + 4]
 
         words = threefry(key, counter, 2)
 
