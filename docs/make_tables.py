@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import onnx
@@ -72,10 +73,25 @@ Made by `python docs/make_tables.py` with onnx {onnx.__version__}; a test holds 
 
 Weft itself imports {own} of the {len(rows)} operators of ONNX's own domain, opsets {FIRST_OPSET} to {LAST_OPSET}.
 An operator that ONNX defines by others is imported as its definition says. What cannot be imported is refused with the
-node's name. A later opset will do where it left the operator as it was. Of other domains: `docs/extending.md`.
+node's name. A later opset will do where it left the operator as it was. Of domains that Weft does not know:
+`docs/extending.md`.
 
 {table(("operator", "as of opset", "imported"), (row(s.name, str(s.since_version), text) for s, text in rows))}
+
+## Other domains
+
+What ONNX Runtime's quantizer and its optimisers write (`com.microsoft`), and parts of two of ONNX's own. An attribute
+that changes what an operator means and is not read is refused.
+
+{table(("domain", "operators"), (row(f"`{domain}`", ", ".join(names)) for domain, names in other_domains()))}
 """
+
+
+def other_domains() -> Iterator[tuple[str, list[str]]]:
+    """The operators of domains that are not ONNX's default one."""
+    names = sorted(name for name in CONVERTERS if "." in name)
+    for domain, found in groupby(names, lambda name: name.rpartition(".")[0]):
+        yield domain, [name.rpartition(".")[2] for name in found]
 
 
 def pattern(op: type[RelayOp]) -> str:

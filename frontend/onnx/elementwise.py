@@ -247,8 +247,13 @@ def softsign_of(node: Node, x: SSAValue) -> SSAValue:
 
 def gelu(node: Node) -> SSAValue:
     """`x/2 * (1 + erf(x / sqrt(2)))`, or its approximation by tanh (Hendrycks and Gimpel, 2016)."""
-    x = node.input(0)
-    if node.choice("approximate", {"none": False, "tanh": True}, "none"):
+    by_tanh = node.choice("approximate", {"none": False, "tanh": True}, "none")
+    return gelu_of(node, node.input(0), by_tanh)
+
+
+def gelu_of(node: Node, x: SSAValue, by_tanh: bool) -> SSAValue:
+    """`gelu` of `x`."""
+    if by_tanh:
         cube = node.emit("multiply", node.emit("multiply", x, x), x)
         inner = node.emit("add", x, node.emit("multiply", node.scalar(0.044715, x), cube))
         curve = node.emit("tanh", node.emit("multiply", node.scalar(math.sqrt(2.0 / math.pi), x), inner))

@@ -144,11 +144,16 @@ def lp_norm(node: Node) -> SSAValue:
 
 def rms_norm(node: Node) -> SSAValue:
     """`x / sqrt(mean(x^2) + epsilon) * scale` over the dimensions from `axis` on."""
-    given, scale = node.input(0), node.input(1)
+    axis = node.axis(node.integer("axis", -1), rank_of(node.input(0)))
+    return rms_norm_of(node, node.input(0), node.input(1), axis, node.real("epsilon", 1e-5))
+
+
+def rms_norm_of(node: Node, given: SSAValue, scale: SSAValue, axis: int, epsilon: float) -> SSAValue:
+    """`rms_norm` of `given`."""
     x = node.widened(given)
-    axes = list(range(node.axis(node.integer("axis", -1), rank_of(x)), rank_of(x)))
+    axes = list(range(axis, rank_of(x)))
     squares = node.emit("mean", node.emit("multiply", x, x), axis=axes, keepdims=True)
-    inverse = node.emit("rsqrt", node.emit("add", squares, node.scalar(node.real("epsilon", 1e-5), x)))
+    inverse = node.emit("rsqrt", node.emit("add", squares, node.scalar(epsilon, x)))
     normal = node.cast(node.emit("multiply", x, inverse), tensor(given).element_type)
     return node.emit("multiply", normal, scale)
 

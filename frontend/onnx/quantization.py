@@ -29,7 +29,7 @@ def along_axis(node: Node, parameter: SSAValue, x: SSAValue) -> SSAValue:
         if shape_of(parameter)[axis] != extent:
             parameter = node.emit("strided_slice", parameter, begin=[0], end=[extent], strides=[1], axes=[axis])
         return parameter
-    if shape_of(parameter) in ((), (1,)) and shape_of(parameter) != shape_of(x):
+    if shape_of(parameter) in ((), (1,)):
         return node.reshape(parameter, [])
     if rank_of(parameter) != 1:
         raise Unsupported(f"a scale of rank {rank_of(parameter)}")

@@ -32,6 +32,7 @@ from . import (
     indexing,
     learning,
     linear,
+    microsoft,
     ngrams,
     normalization,
     older,
@@ -109,6 +110,7 @@ _NEWER: dict[str, Versions] = {
     **sequences.CONVERTERS,
     **ngrams.CONVERTERS,
     **learning.CONVERTERS,
+    **microsoft.CONVERTERS,
 }
 
 CONVERTERS: dict[str, Versions] = {

@@ -1,0 +1,219 @@
+"""Attention of several heads, as optimisers of transformers write it, and the turning of places into angles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
+
+from ....dialects import te
+from ....dialects.relay.base import DYNAMIC, shape_of, tensor
+from ..errors import Malformed, Unsupported
+from ..linear import product, swap_last
+from ..node import Converter, Node, rank_of
+from .fused import positions
+
+MASKED = -10000.0
+"""What is added to scores that a mask leaves out, where the node does not say."""
+
+
+def heads(node: Node, x: SSAValue, count: int) -> SSAValue:
+    """`[batch, length, count * size]` as `[batch, count, length, size]`."""
+    batch, length, width = node.dims(x)
+    if not isinstance(width, int) or count < 1 or width % count:
+        raise Malformed(f"{shape_of(x)[-1]} numbers do not make {count} heads")
+    apart = node.reshape_to(x, [batch, length, count, width // count])
+    return node.emit("transpose", apart, axes=[0, 2, 1, 3])
+
+
+def together(node: Node, x: SSAValue) -> SSAValue:
+    """`heads`, the other way."""
+    batch, count, length, size = node.dims(x)
+    rows = node.emit("transpose", x, axes=[0, 2, 1, 3])
+    return node.reshape_to(rows, [batch, length, te.product([count, size])])
+
+
+def attended(
+    node: Node, q: SSAValue, k: SSAValue, v: SSAValue, mask: SSAValue | None, bias: SSAValue | None
+) -> SSAValue:
+    """`softmax(scale * q @ k.T + masked + bias) @ v` of each head, and the heads put together."""
+    import numpy as np
+
+    *_, length, size = node.dims(q)
+    if not isinstance(size, int):
+        raise Unsupported("heads of an open size")
+    scale = node.real("scale", 0.0) or 1.0 / math.sqrt(size)
+    scores = node.emit("multiply", product(node, q, swap_last(node, k)), node.scalar(scale, q))
+    if mask is not None:
+        left_out = node.scalar(node.real("mask_filter_value", MASKED), q)
+        terms = node.emit("where", passing(node, mask, node.dims(scores)), node.scalar(0.0, q), left_out)
+        scores = node.emit("add", scores, terms)
+    if bias is not None:
+        scores = node.emit("add", scores, bias)
+    if node.integer("unidirectional", 0):
+        total = node.dims(k)[2]
+        rows = node.emit("expand_dims", positions(node, length), axis=1, num_newaxis=1)
+        last = node.emit("add", rows, node.extent(total - length))
+        seen = node.emit("less_equal", positions(node, total), last)
+        least = node.scalar(float(np.finfo(np.float32).min), q)
+        scores = node.emit("where", seen, scores, least)
+    return together(node, product(node, node.emit("nn.softmax", scores, axis=3), v))
+
+
+def passing(node: Node, mask: SSAValue, scores: Sequence[te.Dim]) -> SSAValue:
+    """Which scores a mask lets pass: one for each key, or each query and key, where it is above 0; or the number of
+    keys of each batch, and behind those the first key of each.
+
+    Raises:
+        Unsupported: it has another form.
+    """
+    batch, _, _, total = scores
+    match node.dims(mask):
+        case (_, _):
+            above = node.emit("greater", mask, node.scalar(0, mask))
+            return node.emit("expand_dims", above, axis=1, num_newaxis=2)
+        case (_, _, _):
+            above = node.emit("greater", mask, node.scalar(0, mask))
+            return node.emit("expand_dims", above, axis=1, num_newaxis=1)
+        case (count,) if te.same(count, batch) or te.same(count, batch * 2):
+            keys = node.cast(positions(node, total), tensor(mask).element_type)
+            parts = [mask] if te.same(count, batch) else node.emit_tuple("split", mask, indices_or_sections=2, axis=0)
+            columns = [node.emit("expand_dims", part, axis=1, num_newaxis=1) for part in parts]
+            found = node.emit("less", keys, columns[0])
+            if len(columns) == 2:
+                found = node.emit("logical_and", found, node.emit("greater_equal", keys, columns[1]))
+            return node.emit("expand_dims", found, axis=1, num_newaxis=2)
+        case _:
+            raise Unsupported(f"a mask of shape {list(shape_of(mask))}")
+
+
+def columns_of(node: Node, x: SSAValue, widths: Sequence[int]) -> list[SSAValue]:
+    """The parts of the last dimension of `x`, of these widths.
+
+    Raises:
+        Malformed: they are not all of it.
+    """
+    if sum(widths) != shape_of(x)[-1]:
+        raise Malformed(f"parts of {list(widths)} are not {shape_of(x)[-1]} numbers")
+    ends = list(accumulate(widths, initial=0))
+    return [part_of(node, x, begin, end) for begin, end in pairwise(ends)]
+
+
+def part_of(node: Node, x: SSAValue, begin: int, end: int, step: int = 1) -> SSAValue:
+    """Some of the last dimension of `x`."""
+    axes = [rank_of(x) - 1]
+    return node.emit("strided_slice", x, begin=[begin], end=[end], strides=[step], axes=axes, slice_mode="end")
+
+
+def behind(node: Node, past: SSAValue | None, new: SSAValue) -> SSAValue:
+    """Keys or values of the past, and new ones behind them."""
+    return new if past is None else node.emit("concatenate", node.emitter.tuple([past, new]), axis=2)
+
+
+def attention(node: Node) -> list[SSAValue | None]:
+    """`input, weights, bias, mask, past, attention_bias`: queries, keys and values are one product of the input; what
+    is known of keys and values then is the second output."""
+    count, x, weights = node.integer("num_heads"), node.input(0, rank=3), node.input(1, rank=2)
+    if node.optional(6) is not None:
+        raise Unsupported("a past in a buffer that is shared (input 6)")
+    projected = product(node, x, weights)
+    if (bias := node.optional(2)) is not None:
+        projected = node.emit("add", projected, bias)
+    width = shape_of(weights)[1]
+    widths = node.integers("qkv_hidden_sizes", [width // 3] * 3)
+    if len(widths) != 3:
+        raise Malformed(f"attribute 'qkv_hidden_sizes' is {widths}")
+    q, k, v = (heads(node, part, count) for part in columns_of(node, projected, widths))
+    if (past := node.optional(4)) is not None:
+        old = (node.emit("take", past, node.extent(which), axis=0, mode="clip") for which in (0, 1))
+        k, v = (behind(node, before, new) for before, new in zip(old, (k, v), strict=True))
+    present = node.emit("stack", node.emitter.tuple([k, v]), axis=0) if node.output_used(1) else None
+    return [attended(node, q, k, v, node.optional(3), node.optional(5)), present]
+
+
+def multi_head_attention(node: Node) -> list[SSAValue | None]:
+    """`query, key, value, bias, mask, attention_bias, past_key, past_value`; keys and values so far are outputs."""
+    if node.optional(1) is None or node.optional(2) is None:
+        raise Unsupported("queries, keys and values in one tensor")
+    if len(node.inputs) > 8 and any(each is not None for each in node.inputs[8:]):
+        raise Unsupported("a past in a buffer that is shared (inputs from 8 on)")
+    if node.output_used(3):
+        raise Unsupported("the scores (output 3)")
+    count = node.integer("num_heads")
+    given = [node.input(0, rank=3), node.input(1, at_least=3), node.input(2, at_least=3)]
+    if (bias := node.optional(3)) is not None:
+        widths = [shape_of(x)[-1] * (count if rank_of(x) == 4 else 1) for x in given]
+        if DYNAMIC in widths:
+            raise Unsupported("heads of an open size")
+        parts = columns_of(node, bias, widths)
+        given = [
+            node.emit("add", x, part if rank_of(x) == 3 else node.reshape(part, [count, 1, shape_of(x)[-1]]))
+            for x, part in zip(given, parts, strict=True)
+        ]
+    q, k, v = (x if rank_of(x) == 4 else heads(node, x, count) for x in given)
+    k, v = behind(node, node.optional(6), k), behind(node, node.optional(7), v)
+    return [attended(node, q, k, v, node.optional(4), node.optional(5)), k, v]
+
+
+def rotary_embedding(node: Node) -> SSAValue:
+    """`input, places, cosines, sines`: pairs of numbers turned by the angles of their place, for each head.
+
+    Source: Su, Lu, Pan, Wen, Liu, RoFormer, 2021.
+    """
+    x, places, cosines, sines = node.input(0, at_least=3), node.input(1), node.input(2, rank=2), node.input(3, rank=2)
+    half = node.static_shape(cosines)[1]
+    dims = node.dims(x)
+    if is_apart := len(dims) == 4:
+        length = dims[2]
+    else:
+        batch, length, width = dims
+        if not isinstance(width, int):
+            raise Unsupported("heads of an open size")
+        count = node.integer("num_heads", 0) or width // (2 * half)
+        if width % count:
+            raise Malformed(f"{width} numbers do not make {count} heads")
+        x = node.reshape_to(x, [batch, length, count, width // count])
+    turned, size = node.integer("rotary_embedding_dim", 0) or 2 * half, shape_of(x)[3]
+    if turned != 2 * half or turned > size:
+        raise Malformed(f"angles of {half} pairs do not fit {turned} of {size} numbers")
+    if rank_of(places) == 1:
+        start = node.cast(places, i64)
+        places = node.emit("expand_dims", node.emit("add", positions(node, length), start), axis=0, num_newaxis=1)
+    cos, sin = (
+        node.emit("expand_dims", node.emit("take", table, places, axis=0, mode="clip"), axis=1 if is_apart else 2)
+        for table in (cosines, sines)
+    )
+    rotated, *rest = columns_of(node, x, [turned, size - turned] if size > turned else [turned])
+    is_interleaved = node.integer("interleaved", 0) != 0
+    if is_interleaved:
+        first, second = (part_of(node, rotated, begin, turned, 2) for begin in (0, 1))
+    else:
+        first, second = columns_of(node, rotated, [half, half])
+    new = [
+        node.emit(sign, node.emit("multiply", a, cos), node.emit("multiply", b, sin))
+        for sign, a, b in (("subtract", first, second), ("add", second, first))
+    ]
+    if is_interleaved:
+        y = node.reshape_to(node.emit("stack", node.emitter.tuple(new), axis=4), node.dims(rotated))
+    else:
+        y = node.emit("concatenate", node.emitter.tuple(new), axis=3)
+    if rest:
+        y = node.emit("concatenate", node.emitter.tuple([y, *rest]), axis=3)
+    return y if is_apart else node.reshape_to(y, dims)
+
+
+OPERATORS: dict[str, tuple[Converter, str]] = {
+    "Attention": (
+        attention,
+        "num_heads qkv_hidden_sizes mask_filter_value scale unidirectional do_rotary=0 past_present_share_buffer=0",
+    ),
+    "MultiHeadAttention": (multi_head_attention, "num_heads mask_filter_value scale unidirectional"),
+    "RotaryEmbedding": (
+        rotary_embedding,
+        "interleaved num_heads rotary_embedding_dim is_packed_batching=0 scale=1",
+    ),
+}
+"""Operators by name: their converters, and the attributes that those read."""

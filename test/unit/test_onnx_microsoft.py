@@ -1,0 +1,243 @@
+"""Operators of ONNX Runtime's own domain give what ONNX Runtime gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+onnx = pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+
+from onnx import helper, numpy_helper  # noqa: E402
+
+from weft.dialects.relay.functions import FuncOp  # noqa: E402
+from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
+from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
+from weft.frontend.onnx import from_onnx  # noqa: E402
+
+NDArray = npt.NDArray[Any]
+RNG = np.random.default_rng(7)
+DOMAIN = "com.microsoft"
+
+
+def floats(*shape: int) -> NDArray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def codes(*shape: int, dtype: str = "uint8") -> NDArray:
+    limits = np.iinfo(dtype)
+    return RNG.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+def number(value: float, dtype: str = "float32") -> NDArray:
+    return np.asarray(value, dtype)
+
+
+def model(
+    operator: str, inputs: Sequence[NDArray | None], outputs: int = 1, fixed: tuple[int, ...] = (), **attributes: Any
+):
+    """A model of one node, of which the inputs `fixed` are weights."""
+    names = ["" if x is None else f"x{i}" for i, x in enumerate(inputs)]
+    given = {f"x{i}": x for i, x in enumerate(inputs) if x is not None}
+    weights = {f"x{i}" for i in fixed}
+    node = helper.make_node(operator, names, [f"y{i}" for i in range(outputs)], domain=DOMAIN, **attributes)
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
+            for name, x in given.items()
+            if name not in weights
+        ],
+        [helper.make_empty_tensor_value_info(name) for name in node.output],
+        [numpy_helper.from_array(x, name) for name, x in given.items() if name in weights],
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
+    made = helper.make_model(graph, opset_imports=opsets, ir_version=9)
+    return made, {name: x for name, x in given.items() if name not in weights}
+
+
+def run(made: Any, feeds: dict[str, NDArray]) -> list[NDArray]:
+    """What relay's interpreter makes of it."""
+    (function,) = from_onnx(made).body.ops
+    assert isinstance(function, FuncOp)
+    return evaluate_function(function, list(feeds.values()))
+
+
+def check(
+    operator: str, inputs: Sequence[NDArray | None], outputs: int = 1, fixed: tuple[int, ...] = (), **attributes: Any
+) -> None:
+    made, feeds = model(operator, inputs, outputs, fixed, **attributes)
+    expected = ort.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
+    for ours, theirs in zip(run(made, feeds), expected, strict=True):
+        assert ours.shape == theirs.shape and ours.dtype == theirs.dtype
+        if theirs.dtype.kind in "ui":  # kernels of ONNX Runtime round in other orders
+            assert np.abs(ours.astype(int) - theirs.astype(int)).max(initial=0) <= 1
+            assert np.mean(ours != theirs) <= 0.03
+        else:
+            np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-5)
+
+
+S, Z = number(0.02), number(120, "uint8")
+T, W = number(0.05), number(3, "int8")
+
+
+@pytest.mark.parametrize("operator", ["QLinearAdd", "QLinearMul"])
+def test_two_quantised_tensors_meet(operator: str) -> None:
+    check(operator, [codes(2, 3, 4), S, Z, codes(3, 1), T, Z, number(0.043), number(100, "uint8")])
+    check(operator, [codes(5, dtype="int8"), S, W, codes(5, dtype="int8"), T, W, number(0.097), number(-3, "int8")])
+
+
+def test_functions_of_quantised_tensors() -> None:
+    x = codes(2, 3, 6, 6)
+    check("QLinearSigmoid", [x, S, Z, number(1 / 256), number(0, "uint8")])
+    check("QLinearLeakyRelu", [x, S, Z, T, number(90, "uint8")], alpha=0.2)
+    check("QLinearSoftmax", [codes(3, 9), T, Z, number(1 / 256), number(0, "uint8")], axis=-1, opset=13)
+    check("QLinearSoftmax", [codes(3, 2, 4), T, Z, number(1 / 256), number(0, "uint8")], axis=1, opset=12)
+    check("QLinearAveragePool", [x, S, Z, T, Z], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
+    check("QLinearGlobalAveragePool", [x, S, Z, T, Z])
+    check("QLinearConcat", [T, Z, codes(2, 3), S, Z, codes(2, 2), T, number(7, "uint8")], axis=1)
+    check("QLinearWhere", [RNG.random((3, 4)) > 0.5, codes(3, 4), S, Z, codes(4), T, Z, T, Z])
+
+
+def test_products_of_quantised_matrices() -> None:
+    a, b = codes(5, 8), codes(8, 6, dtype="int8")
+    bias = RNG.integers(-999, 999, 6, np.int32)
+    check("QGemm", [a, S, Z, b, T, W, bias, number(0.3), Z], fixed=(1, 2, 3, 4, 5, 6, 7, 8))
+    check("QGemm", [a, S, Z, b.T.copy(), T, W, bias], fixed=(1, 2, 3, 4, 5, 6), transB=1, alpha=0.5)
+    columns = (RNG.random(6) + 0.1).astype(np.float32), codes(6, dtype="int8")
+    check("MatMulIntegerToFloat", [a, b, S, columns[0], Z, columns[1], floats(6)])
+    check("DynamicQuantizeMatMul", [floats(4, 8), b, columns[0], columns[1], floats(6)])
+    check("DynamicQuantizeMatMul", [np.zeros((4, 8), np.float32), b, T, W])
+
+
+@pytest.mark.parametrize("zero", [False, True])
+def test_weights_of_four_bits(zero: bool) -> None:
+    rows, depth, block = 6, 40, 16
+    blocks = 3
+    packed, scales = codes(rows, blocks, block // 2), (RNG.random(rows * blocks) + 0.1).astype(np.float32)
+    zeros = codes(rows * 2) if zero else None
+    inputs = [floats(2, 3, depth), packed, scales, *([] if zeros is None else [zeros])]
+    check("MatMulNBits", inputs, fixed=(1, 2, 3)[: len(inputs) - 1], K=depth, N=rows, bits=4, block_size=block)
+
+
+def test_activations_and_norms_in_one() -> None:
+    x = floats(2, 5, 8)
+    for operator in ("Gelu", "FastGelu", "QuickGelu"):
+        check(operator, [x])
+    check("BiasGelu", [x, floats(8)])
+    check("FastGelu", [x, floats(8)])
+    made, feeds = model(
+        "BiasAdd", [x, floats(8), floats(2, 5, 8)]
+    )  # of which ONNX Runtime has no kernel for processors
+    np.testing.assert_allclose(run(made, feeds)[0], sum(feeds.values()), rtol=1e-6)
+    norm = [x, floats(2, 5, 8), floats(8)]
+    check("SkipLayerNormalization", [*norm, floats(8), floats(8)], epsilon=1e-5)
+    check("SkipLayerNormalization", [*norm, floats(8)])
+    check("SkipSimplifiedLayerNormalization", norm, epsilon=1e-6)
+
+
+def test_the_sum_under_a_norm_is_an_output() -> None:
+    x, skip, gamma = floats(2, 5, 8), floats(2, 5, 8), floats(8)
+    made, feeds = model("SkipLayerNormalization", [x, skip, gamma], 4)
+    made.graph.node[0].output[1] = made.graph.node[0].output[2] = ""
+    del made.graph.output[1:3]
+    _, total = run(made, feeds)
+    np.testing.assert_allclose(total, x + skip, rtol=1e-6)
+
+
+def test_embeddings_are_summed_under_a_norm() -> None:
+    ids, segments = RNG.integers(0, 11, (2, 5), np.int32), RNG.integers(0, 2, (2, 5), np.int32)
+    tables = [floats(11, 8), floats(7, 8), floats(2, 8)]
+    mask = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], np.int32)
+    check("EmbedLayerNormalization", [ids, segments, *tables, floats(8), floats(8), mask], 3, epsilon=1e-6)
+    check("EmbedLayerNormalization", [ids, None, tables[0], tables[1], None, floats(8), floats(8)], 2)
+
+
+def test_products_and_convolutions_under_an_activation() -> None:
+    check("FusedMatMul", [floats(2, 4, 3), floats(2, 5, 3)], transB=1, alpha=0.25)
+    check("FusedMatMul", [floats(4, 3), floats(4, 5)], transA=1)
+    check("FusedGemm", [floats(4, 3), floats(3, 5), floats(5)], activation="Relu")
+    x, w = floats(1, 3, 6, 6), floats(4, 3, 3, 3)
+    check("FusedConv", [x, w, floats(4)], fixed=(1, 2), activation="Relu", pads=[1, 1, 1, 1])
+    check("FusedConv", [x, w, floats(4), floats(1, 4, 4, 4)], fixed=(1, 2), activation="Relu")
+    check("FusedConv", [x, w], fixed=(1,), activation="Clip", activation_params=[0.0, 0.5])
+    check("FusedConv", [x, w], fixed=(1,), activation="LeakyRelu", activation_params=[0.1])
+
+
+MASKS: dict[str, NDArray | None] = {
+    "none": None,
+    "keys": np.array([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0]], np.int32),
+    "scores": (RNG.random((2, 5, 5)) > 0.3).astype(np.int32),
+    "lengths": np.array([4, 2], np.int32),
+    "ends and starts": np.array([4, 5, 1, 2], np.int32),
+}
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("unidirectional", [0, 1])
+def test_attention_of_one_product(mask: str, unidirectional: int) -> None:
+    check(
+        "Attention",
+        [floats(2, 5, 8), floats(8, 24), floats(24), MASKS[mask]],
+        num_heads=2,
+        unidirectional=unidirectional,
+    )
+
+
+def test_attention_looks_back() -> None:
+    past = floats(2, 2, 2, 3, 4)
+    check("Attention", [floats(2, 5, 8), floats(8, 24), floats(24), None, past], 2, num_heads=2, unidirectional=1)
+    sizes = [8, 8, 4]
+    check("Attention", [floats(2, 5, 8), floats(8, 20), floats(20)], num_heads=2, qkv_hidden_sizes=sizes)
+
+
+def test_attention_of_three_tensors() -> None:
+    q, k, v = floats(2, 5, 8), floats(2, 7, 8), floats(2, 7, 12)
+    check("MultiHeadAttention", [q, k, v, floats(28)], num_heads=2)
+    mask = (RNG.random((2, 7)) > 0.4).astype(np.int32)
+    check("MultiHeadAttention", [q, k, v, None, mask, floats(1, 2, 5, 7)], num_heads=2, scale=0.3)
+    k, v = floats(2, 5, 8), floats(2, 5, 8)
+    check("MultiHeadAttention", [q, k, v, None, None, None, floats(2, 2, 3, 4), floats(2, 2, 3, 4)], 3, num_heads=2)
+    check("MultiHeadAttention", [q, floats(2, 2, 6, 4), floats(2, 2, 6, 4)], num_heads=2)
+
+
+@pytest.mark.parametrize("interleaved", [0, 1])
+def test_places_are_turned_to_angles(interleaved: int) -> None:
+    tables = [floats(9, 2), floats(9, 2)]
+    at = np.array([[0, 1, 2], [3, 4, 8]], np.int64)
+    check("RotaryEmbedding", [floats(2, 3, 8), at, *tables], interleaved=interleaved)
+    check("RotaryEmbedding", [floats(2, 2, 3, 4), np.array([2], np.int64), *tables], interleaved=interleaved)
+    partly: dict[str, Any] = {"num_heads": 2, "rotary_embedding_dim": 4}
+    check("RotaryEmbedding", [floats(2, 3, 12), at, *tables], interleaved=interleaved, **partly)
+
+
+def test_what_is_not_converted_is_refused() -> None:
+    made, _ = model("QLinearGlobalAveragePool", [codes(1, 4, 4, 3), S, Z, T, Z], channels_last=1)
+    with pytest.raises(Diagnostic, match="attribute 'channels_last' is 1"):
+        from_onnx(made)
+    made, _ = model("Gelu", [floats(3)], invented=1)
+    with pytest.raises(Diagnostic, match="attribute 'invented'"):
+        from_onnx(made)
+    made, _ = model("FusedConv", [floats(1, 1, 4, 4), floats(1, 1, 1, 1)], activation="Selu")
+    with pytest.raises(Diagnostic, match="the activation 'Selu'"):
+        from_onnx(made)
+
+
+def test_a_scale_of_one_number_needs_no_axis() -> None:
+    """ONNX Runtime's quantizer writes biases so: a vector, one scale, and the axis that ONNX has where none is said."""
+    x, scale, zero = codes(6, dtype="int32"), number(0.01), number(0, "int32")
+    node = helper.make_node("DequantizeLinear", ["x", "s", "z"], ["y"])
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.INT32, [6])],
+        [helper.make_empty_tensor_value_info("y")],
+        [numpy_helper.from_array(scale.reshape(1), "s"), numpy_helper.from_array(zero.reshape(1), "z")],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=9)
+    np.testing.assert_allclose(run(made, {"x": x})[0], x * scale, rtol=1e-6)
