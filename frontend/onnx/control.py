@@ -16,7 +16,7 @@ number of turns that is known: the shape of what it gives depends on that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from xdsl.dialects.builtin import FunctionType, SymbolRefAttr, TensorType, i1, i64
@@ -56,7 +56,7 @@ class Host(Protocol):
 
     def lookup(self, name: str, scope: Scope, what: str) -> SSAValue | Poison: ...
 
-    def convert_all(self, nodes: Iterable[NodeProto], scope: Scope) -> None: ...
+    def convert_all(self, nodes: Sequence[NodeProto], scope: Scope) -> None: ...
 
     def add_function(self, name: str, function: FuncOp) -> str: ...
 

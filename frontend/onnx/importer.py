@@ -31,6 +31,7 @@ from .emitter import Emitter, identifier
 from .errors import Malformed, Unsupported
 from .files import load
 from .node import Node, Outputs
+from .ordering import in_order
 from .registry import FIRST_OPSET, LAST_OPSET, LAST_REVISIONS, converter, is_known, outputs_of
 from .schemas import (
     Schema,
@@ -200,9 +201,9 @@ class _Importer:
             names += [*inner.values, *inner.weights]
             if name in inner.made:
                 raise self.error(
-                    f"{what} '{name}' is used before the node that makes it",
+                    f"{what} '{name}' is needed by the node that makes it",
                     name,
-                    "nodes must stand in an order in which every value is made before it is used",
+                    "it needs itself, by way of other nodes or at once",
                 )
             inner = inner.outer
         raise self.error(f"{what} '{name}' is not defined", name, did_you_mean(name, names))
@@ -219,8 +220,8 @@ class _Importer:
 
     # Nodes
 
-    def convert_all(self, nodes: Iterable[NodeProto], scope: Scope) -> None:
-        for node in nodes:
+    def convert_all(self, nodes: Sequence[NodeProto], scope: Scope) -> None:
+        for node in in_order(nodes):
             name = scope.place or node.name or next((n for n in node.output if n), node.op_type)
             inputs = [self.lookup(n, scope, f"input of {node.op_type}") if n else None for n in node.input]
             outputs = self.convert(node, name, inputs, scope)
