@@ -240,3 +240,19 @@ def test_a_graph_of_thousands_of_notes_is_planned() -> None:
     text = "relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n" + "\n".join(lines)
     planned = PlanDevicesPass()(module(text + "\nrelay.return %v1500 : tensor<4xf32>\n}"))
     assert sum(isinstance(op, DeviceCopyOp) for op in planned.walk()) == 1500
+
+
+def test_a_copy_that_only_a_note_without_uses_needs_is_not_made() -> None:
+    """What nothing needs is not planned anew either, which would be another plan."""
+    noted = module("""
+relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.exp %x : tensor<4xf32>
+  %1 = relay.on_device %0 {virtual_device = #relay.virtual_device<cpu>} : tensor<4xf32>
+  %2 = relay.on_device %1 {virtual_device = #relay.virtual_device<cuda>} : tensor<4xf32>
+  %3 = relay.on_device %2 {virtual_device = #relay.virtual_device<opencl>} : tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+""")
+    planned = PlanDevicesPass(default_device="cpu")(noted)
+    assert all(op.result.first_use is not None for op in planned.walk() if isinstance(op, DeviceCopyOp))
+    assert str(PlanDevicesPass()(planned)) == str(planned)

@@ -62,7 +62,8 @@ def write_plan(module: ModuleOp, domains: Constraints, pass_name: str) -> None:
 def _write_copies(func: FuncOp, domains: Constraints, plan: dict[SSAValue, VirtualDevice]) -> list[DeviceCopyOp]:
     """Put copies, or nothing, in the place of notes and copies; enter where each value is in `plan`."""
     made: dict[_Key, list[DeviceCopyOp]] = {}
-    new: list[DeviceCopyOp] = []
+    copies: list[DeviceCopyOp] = []
+    new: set[DeviceCopyOp] = set()
     for argument in func.body.block.args:
         plan[argument] = domains.device_of(domains.of(argument))
     for op in list(walk(func)):
@@ -94,11 +95,17 @@ def _write_copies(func: FuncOp, domains: Constraints, plan: dict[SSAValue, Virtu
             Rewriter.insert_op(copy, InsertPoint.before(op))
             made[(value, source, destination)].append(copy)
             plan[copy.result] = destination
+            copies.append(copy)
             if isinstance(op, OnDeviceOp):
-                new.append(copy)
+                new.add(copy)
         op.results[0].replace_all_uses_with(copy.result)
         erase(op)
-    return new
+    for copy in reversed(copies):
+        if copy.result.first_use is None:  # a note that nothing needs was all that needed it
+            del plan[copy.result]
+            new.discard(copy)
+            erase(copy)
+    return [copy for copy in copies if copy in new]
 
 
 def _in_kernel(op: Operation) -> bool:
