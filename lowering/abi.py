@@ -148,11 +148,13 @@ class Step:
 @dataclass(frozen=True)
 class DeviceMemory:
     """A device by name, and the bytes that a call of the graph takes in its memory, of which those at the start, so
-    many, are zero when the call begins."""
+    many, are zero when the call begins. Of a graph with symbols, `pools` stand behind those: numbers whose product is
+    the bytes of each."""
 
     name: str
     arena_bytes: int
     counter_bytes: int
+    pools: tuple[tuple[Size, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -240,8 +240,11 @@ def _hosted_graph(
         program.checks,
         parameters=tuple(program.parameters.get(name, ()) for name in names),
         steps=program.steps,
+        symbols=program.symbols,
+        pools=program.devices[0].pools,
         devices=program.devices,
         device_code=graphics,
+        extents=program.extents,
     )
 
 

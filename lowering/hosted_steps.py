@@ -2,7 +2,8 @@
 
 The graph is a planned `mem.graph`. For each device there is an arena: first the counters of the kernels that run there,
 then the records of their checks, then the pools, then inputs and outputs that the graph wants there: they are the
-caller's, on the host, and are copied before the first step or after the last.
+caller's, on the host, and are copied before the first step or after the last. Behind all these comes, in the same
+order, what is as large as extents say that are known when the graph is called.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, NoneAttr
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, ModuleOp, NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.utils.hints import isa
 
 from ..dialects.mem.core import (
@@ -22,11 +24,14 @@ from ..dialects.mem.core import (
     CallOp,
     ConstantOp,
     CopyOp,
+    ExtentOp,
     PoolOp,
+    ReadExtentOp,
     buffer_type,
     byte_size,
     root_of,
     start_in_root,
+    unit_bytes,
 )
 from ..dialects.mem.graph import GraphOp
 from ..dialects.mem.in_place import check_overlaps
@@ -38,12 +43,16 @@ from ..dialects.rt.core import SLOT_BYTES, SlotsType
 from ..dialects.support.alignment import aligned
 from ..dialects.support.checks import RECORD_BYTES
 from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.tir.symbols import affine_map
 from ..transforms.relay.outline_segments import is_control
 from .abi import Argument, DeviceMemory, Site, Step, TensorSpec
+from .affine_sizes import sizes_of
 from .check_sites import called, read_sites
 from .graph_to_memory.signature import UPDATES, memory_signature, read_signature
 from .read_steps import layers_of, parameters_of
+from .relay_to_tir.graph_symbols import EXTENTS
 from .relay_to_tir.place_calls import runs
+from .sizes import Size, product
 
 if TYPE_CHECKING:
     from .abi import NDArray, Parameter
@@ -62,13 +71,16 @@ class HostedProgram:
     devices: tuple[DeviceMemory, ...] = ()
     constants: tuple[NDArray, ...] = ()
     checks: tuple[tuple[Site, ...], ...] = ()
+    symbols: tuple[str, ...] = ()
+    extents: str = ""
 
 
 def read_hosted(module: ModuleOp) -> HostedProgram | None:
     """The program of the hosted graph of a module of phase `loops`; nothing where it has none.
 
     Raises:
-        Diagnostic: a kernel is missing, a buffer has no place, or the data of a constant was not loaded.
+        Diagnostic: a kernel is missing, a buffer has no place, the data of a constant was not loaded, or data
+            decides an extent.
     """
     graphs = [op for op in module.ops if isinstance(op, GraphOp) and op.is_hosted]
     if not graphs:
@@ -80,9 +92,6 @@ def read_hosted(module: ModuleOp) -> HostedProgram | None:
             )
     graph = next((g for g in graphs if g.sym_name.data == "main"), graphs[0])
     check_devices(graph)
-    if graph.symbols:
-        hint = "give the shapes of its inputs"
-        raise Diagnostic.at(graph, "has extents that are known when it runs, and is on several devices", hint=hint)
     kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
     return _Reading(graph, kernels).run()
 
@@ -118,9 +127,18 @@ class _Arena:
     counters: int = 0
     records: int = 0
     size: int = 0
+    pools: list[tuple[Size, ...]] = field(default_factory=list[tuple[Size, ...]])
 
     def take(self, size: int) -> int:
         start, self.size = self.size, aligned(self.size + size)
+        return start
+
+    def take_open(self, size: int, extents: Sequence[Size]) -> Size:
+        """Room for so many bytes for each value of the extents, behind all that is known; where it begins."""
+        start: Size = self.size
+        for pool in self.pools:
+            start = "+", start, product(pool)
+        self.pools.append((aligned(size), *extents))
         return start
 
 
@@ -133,6 +151,10 @@ class _Reading:
     numbers: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
     arenas: list[_Arena] = field(default_factory=list[_Arena])
     places: dict[SSAValue, Argument] = field(default_factory=dict[SSAValue, Argument])
+    starts: dict[SSAValue, tuple[Size, Size]] = field(default_factory=dict[SSAValue, tuple[Size, Size]])
+    """Of a pool whose size depends on symbols, where it begins, and what it is a multiple of."""
+    sizes: dict[SSAValue, Size] = field(default_factory=dict[SSAValue, Size])
+    """Symbols, and the extents that follow from them."""
     constants: dict[tuple[Attribute, Attribute], int] = field(default_factory=dict[tuple[Attribute, Attribute], int])
     arrays: list[NDArray] = field(default_factory=list["NDArray"])
     checks: list[tuple[Site, ...]] = field(default_factory=list["tuple[Site, ...]"])
@@ -145,23 +167,36 @@ class _Reading:
             self._count(op)
         for arena in self.arenas:
             arena.size = aligned(arena.counters + arena.records)
+        self.sizes.update((symbol, ("n", number)) for number, symbol in enumerate(self.graph.symbols))
         for op in ops:
             match op:
-                case PoolOp():
+                case PoolOp() if not op.extents:
                     number = self._device(buffer_type(op.result).memory_space)
                     self.places[op.result] = Argument("arena", self.arenas[number].take(op.size), op.size, number)
                 case ConstantOp():
                     self.places[op.result] = self._constant(op)
+                case ExtentOp():
+                    self.sizes[op.result] = self._extent(op)
+                case ReadExtentOp():
+                    what = "data decides an extent in a graph on several devices, which the host runs step by step"
+                    raise Diagnostic.at(op, what, hint="have it on one device")
                 case _:
                     pass
-        before = self._outside(self.graph.inputs, "input")
-        after = self._outside(self.graph.outputs, "output")
+        inputs, outputs = read_signature(memory_signature(self.graph))
+        before = self._outside(self.graph.inputs, "input", inputs, open=False)
+        after = self._outside(self.graph.outputs, "output", outputs, open=False)
+        for op in ops:
+            if isinstance(op, PoolOp) and op.extents:
+                arena = self.arenas[self._device(buffer_type(op.result).memory_space)]
+                extents = [self.sizes[each] for each in op.extents]
+                self.starts[op.result] = arena.take_open(op.size, extents), product(extents)
+        before += self._outside(self.graph.inputs, "input", inputs, open=True)
+        after += self._outside(self.graph.outputs, "output", outputs, open=True)
         if any(UPDATES in op.attributes for op in accesses):  # what is not written stays as it is
             before += after
         cursors = [0 for _ in self.arenas]
         records = [arena.counters for arena in self.arenas]
         steps = [self._step(op, cursors, records) for op in accesses]
-        inputs, outputs = read_signature(memory_signature(self.graph))
         parameters = {name: taken for name, f in self.kernels.items() if (taken := parameters_of(f)) is not None}
         return HostedProgram(
             inputs,
@@ -169,11 +204,27 @@ class _Reading:
             parameters,
             (*(_copy(host, there) for host, there in before), *steps, *(_copy(there, host) for host, there in after)),
             tuple(
-                DeviceMemory(arena.name, arena.size, aligned(arena.counters + arena.records)) for arena in self.arenas
+                DeviceMemory(arena.name, arena.size, aligned(arena.counters + arena.records), tuple(arena.pools))
+                for arena in self.arenas
             ),
             tuple(self.arrays),
             tuple(self.checks),
+            self._symbols(),
+            said.data if isinstance(said := self.graph.attributes.get(EXTENTS), StringAttr) else "",
         )
+
+    def _symbols(self) -> tuple[str, ...]:
+        names = self.graph.symbol_names
+        given = [f"n{number}" for number in range(len(self.graph.symbols))]
+        return tuple(given if names is None else (name.data for name in names))
+
+    def _extent(self, op: ExtentOp) -> Size:
+        """An extent over the graph's symbols; never below 0."""
+        symbols: list[SSAValue] = list(self.graph.symbols)
+        numbers = [AffineExpr.symbol(symbols.index(operand)) for operand in op.symbols]
+        (expr,) = op.map.data.results
+        (size,) = sizes_of(AffineMapAttr(affine_map(0, [expr.replace_dims_and_symbols([], numbers)])))
+        return "max", 0, size
 
     def _device(self, space: Attribute) -> int:
         """The number of a device, by the memory space of its buffers."""
@@ -214,15 +265,24 @@ class _Reading:
         type = buffer_type(op.result)
         return Argument("constant", self.constants[key], byte_size(type) or 0, self._device(type.memory_space))
 
-    def _outside(self, values: Sequence[SSAValue], kind: str) -> list[tuple[Argument, Argument]]:
-        """Give inputs or outputs their places; those that are elsewhere than the caller's are copied."""
+    def _outside(
+        self, values: Sequence[SSAValue], kind: str, specs: Sequence[TensorSpec], *, open: bool
+    ) -> list[tuple[Argument, Argument]]:
+        """Give inputs or outputs whose extents are open, or are not, their places; those that are elsewhere than the
+        caller's are copied."""
         copied: list[tuple[Argument, Argument]] = []
-        for number, value in enumerate(values):
+        for number, (value, spec) in enumerate(zip(values, specs, strict=True)):
             type = buffer_type(value)
-            size, device = byte_size(type) or 0, self._device(type.memory_space)
-            self.places[value] = host = Argument(kind, number, size)
+            if (byte_size(type) is None) is not open:
+                continue
+            extents = [size for size in spec.extents or () if not isinstance(size, int)] if open else []
+            unit, device = unit_bytes(type), self._device(type.memory_space)
+            size = product([unit, *(("max", 0, extent) for extent in extents)])
+            self.places[value] = host = _argument(kind, number, size, 0)
             if device:
-                there = self.places[value] = Argument("arena", self.arenas[device].take(size), size, device)
+                arena = self.arenas[device]
+                start = arena.take_open(unit, extents) if open else arena.take(unit)
+                there = self.places[value] = _argument("arena", start, size, device)
                 copied.append((host, there))
         return copied
 
@@ -236,7 +296,7 @@ class _Reading:
         taken = kernel.function_type.inputs.data
         if len([type for type in taken if isa(type, BufferType)]) != len(buffers):
             raise Diagnostic.at(op, f"passes {len(buffers)} buffers to {op.callee}, which takes others")
-        given = iter(buffers)
+        given, extents = iter(buffers), iter(op.extents if isinstance(op, CallOp) else ())
         arguments: list[Argument] = []
         for type in taken:
             match type:
@@ -249,7 +309,9 @@ class _Reading:
                     records[device] += RECORD_BYTES
                     self.checks.append(read_sites(called(op, kernel)))
                 case IndexType():
-                    arguments.append(Argument("threads"))
+                    extent = next(extents, None)  # the last index of a kernel is the number of threads
+                    size = None if extent is None else self.sizes[extent]
+                    arguments.append(Argument("threads") if size is None else Argument("extent", sizes=(size, 0)))
                 case MemRefType():
                     arguments.append(next(given))
                 case _:
@@ -258,18 +320,38 @@ class _Reading:
 
     def _place(self, value: SSAValue) -> Argument:
         """Where a buffer lies."""
-        root, start, size = root_of(value), start_in_root(value), byte_size(buffer_type(value)) or 0
+        root, start, size = root_of(value), start_in_root(value), self._bytes(value)
         if isinstance(alloc := root.owner, AllocOp):
             if alloc.pool is None or alloc.offset is None:
                 raise Diagnostic.at(alloc, "has no place", hint="run plan-memory before")
-            pool = self.places[alloc.pool]
-            return Argument("arena", pool.at + alloc.offset.value.data + start, size, pool.device)
+            offset, device = alloc.offset.value.data, self._device(buffer_type(alloc.pool).memory_space)
+            if (known := self.starts.get(alloc.pool)) is not None:
+                begin, unit = known
+                return _argument("arena", ("+", begin, ("*", unit, offset)), size, device)
+            return _argument("arena", self.places[alloc.pool].at + offset + start, size, device)
         place = self.places[root]
-        if place.kind == "arena":
-            return Argument("arena", place.at + start, size, place.device)
-        if start:
+        if start and (place.kind != "arena" or place.sizes is not None):
             raise Diagnostic.at(self.graph, "a part of what is the caller's is used, which has no place of its own")
-        return Argument(place.kind, place.at, size, place.device)
+        if place.sizes is not None:
+            return _argument(place.kind, place.sizes[0], size, place.device)
+        return _argument(place.kind, place.at + start, size, place.device)
+
+    def _bytes(self, value: SSAValue) -> Size:
+        """The bytes of a buffer. What is seen otherwise has as many, unless they are known."""
+        if (known := byte_size(buffer_type(value))) is not None:
+            return known
+        root = root_of(value)
+        if isinstance(alloc := root.owner, AllocOp):
+            return product([unit_bytes(buffer_type(root)), *(self.sizes[extent] for extent in alloc.extents)])
+        held = self.places[root].sizes
+        assert held is not None, "what is the caller's has the extents that its signature says"
+        return held[1]
+
+
+def _argument(kind: str, at: Size, size: Size, device: int) -> Argument:
+    if isinstance(at, int) and isinstance(size, int):
+        return Argument(kind, at, size, device)
+    return Argument(kind, device=device, sizes=(at, size))
 
 
 def _copy(source: Argument, target: Argument) -> Step:

@@ -144,7 +144,7 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         "parameters": [[asdict(parameter) for parameter in taken] for taken in graph.parameters],
         "steps": [_described_step(step) for step in graph.steps],
         **_sizes(graph),
-        "devices": [asdict(device) for device in graph.devices],
+        "devices": [_described_device(device) for device in graph.devices],
         **({"images": [sha256(data).hexdigest() for data in graph.images]} if graph.images else {}),
         **({"device_code": [asdict(code) for code in graph.device_code]} if graph.device_code else {}),
     }
@@ -168,6 +168,14 @@ def _described_argument(argument: Argument) -> dict[str, object]:
     del described["sizes"]
     if argument.sizes is not None:
         described["sizes"] = [to_json(size) for size in argument.sizes]
+    return described
+
+
+def _described_device(device: DeviceMemory) -> dict[str, object]:
+    described: dict[str, object] = asdict(device)
+    del described["pools"]
+    if device.pools:
+        described["pools"] = [[to_json(size) for size in pool] for pool in device.pools]
     return described
 
 
@@ -237,10 +245,7 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         tuple(_step(entry, len(symbols)) for entry in fields.each("steps")),
         symbols,
         tuple(fields.sizes_in("pools", len(symbols))) if symbols else (),
-        tuple(
-            DeviceMemory(entry.string("name"), entry.size("arena_bytes"), entry.size("counter_bytes"))
-            for entry in fields.each("devices")
-        ),
+        tuple(_device(entry, len(symbols)) for entry in fields.each("devices")),
         tuple(_device_code(entry) for entry in fields.each("device_code")) if fields.has("device_code") else (),
         images,
         fields.string("extents") if fields.has("extents") else "",
@@ -320,6 +325,11 @@ def _site(entry: _Fields) -> Site:
 def _parameter(entry: _Fields) -> Parameter:
     element = entry.string("element") if entry.has("element") else ""
     return Parameter(entry.one_of("kind", PARAMETERS), entry.size("bytes"), element)
+
+
+def _device(entry: _Fields, symbols: int) -> DeviceMemory:
+    pools = tuple(entry.sizes_in("pools", symbols)) if entry.has("pools") else ()
+    return DeviceMemory(entry.string("name"), entry.size("arena_bytes"), entry.size("counter_bytes"), pools)
 
 
 def _step(entry: _Fields, symbols: int) -> Step:

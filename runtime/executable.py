@@ -288,9 +288,7 @@ class Executable:
                 "the steps of a graph cannot be timed one by one where data decides an extent",
                 hint="exe.benchmark(...) times the whole",
             )
-        program = self.program
-        assert isinstance(program, Program)  # graphs on several devices have no symbols
-        return program.profile(inputs, outputs, self._threads, repeat, self._sizes.graph_for(bound.inputs))
+        return self.program.profile(inputs, outputs, self._threads, repeat, self._sizes.graph_for(bound.inputs))
 
     def example_inputs(self) -> list[NDArray]:
         """Arrays that fit the inputs, the same each time: floats from 0 to 1; zeros, which are indices of anything."""

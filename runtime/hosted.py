@@ -14,13 +14,49 @@ from ..dialects.support.advice import give_shapes
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
 from ..dialects.support.diagnostics import Diagnostic, Place
 from ..lowering.abi import CompiledGraph
-from .devices import copy, device_by_name
+from .devices import Device, copy, device_by_name
 from .host import why_not_here
 from .jit import LoadedObjects
 from .memory import address, aligned_bytes, aligned_copy
 from .profiling import Profile
 from .program import Context
+from .sizes import KEPT, Layout, graph_at
+from .step_checks import misfit
 from .stepping import Stepper
+
+
+class HostedContext(Context):
+    """What one running call works in: an arena on each device, given back when nothing needs them."""
+
+    __slots__ = ("__weakref__", "_bytes", "_devices", "_freed", "arenas")
+
+    def __init__(self, arena_bytes: int, devices: Sequence[Device]):
+        """
+        Raises:
+            NotEnoughMemory: there is not so much on the host.
+        """
+        super().__init__(arena_bytes)
+        self._devices = tuple(devices)
+        self.arenas = [self.address, *(0 for _ in devices[1:])]
+        self._bytes = [arena_bytes, *(-1 for _ in devices[1:])]
+        self._freed: list[weakref.finalize[..., HostedContext] | None] = [None for _ in devices]
+
+    def have(self, needed: Sequence[int]) -> None:
+        """See that the arenas of other devices than the host have so many bytes.
+
+        Raises:
+            NotEnoughMemory: a device has not so much.
+        """
+        for number in range(1, len(needed)):
+            if self._bytes[number] >= needed[number]:
+                continue
+            device = self._devices[number]
+            if (freed := self._freed[number]) is not None:
+                freed()
+                self._bytes[number] = -1
+            self.arenas[number] = device.allocate(needed[number])
+            self._freed[number] = weakref.finalize(self, device.free, self.arenas[number])
+            self._bytes[number] = needed[number]
 
 
 class HostedProgram:
@@ -43,8 +79,10 @@ class HostedProgram:
         self.code = LoadedObjects(graph.objects, images=graph.images)
         self.constants = [aligned_copy(array) for array in graph.constants]
         self._stepper = Stepper(graph, self.code, self.devices, self._placed_constants())
-        self._arenas: dict[int, list[int]] = {}
-        """The arenas of each context, by the address of the first."""
+        self._contexts: weakref.WeakValueDictionary[int, HostedContext] = weakref.WeakValueDictionary()
+        """By the addresses of their arenas on the host."""
+        self._sized: dict[tuple[int, ...], CompiledGraph] = {} if graph.symbols else {(): graph}
+        """What the graph is where its symbols are known."""
         self.free: list[Context] = []
         """Contexts that no call has at the moment."""
         self._records = [
@@ -69,17 +107,34 @@ class HostedProgram:
 
     def new_context(self, arena_bytes: int | None = None) -> Context:
         """A context for a call that has found none in `free`, where it is put afterwards: an arena on each device."""
-        context = Context(self.arena_bytes if arena_bytes is None else arena_bytes)
-        arenas = self._arenas[context.address] = [context.address]
-        for device, each in zip(self.devices[1:], self._graph.devices[1:], strict=True):
-            arenas.append(device.allocate(each.arena_bytes))
-            weakref.finalize(self, device.free, arenas[-1])
+        context = HostedContext(self.arena_bytes if arena_bytes is None else arena_bytes, self.devices)
+        self._contexts[context.address] = context
         return context
+
+    def _at(self, symbols: tuple[int, ...]) -> CompiledGraph:
+        """What the graph is where its symbols are these.
+
+        Raises:
+            Diagnostic: it would use what is not there.
+        """
+        if (known := self._sized.get(symbols)) is None:
+            layout = Layout(self._graph, [(symbol, symbol) for symbol in symbols])
+            known = graph_at(self._graph, symbols, layout)
+            if (reason := misfit(known)) is not None:
+                raise Diagnostic(reason)
+            if len(self._sized) >= KEPT:
+                self._sized.pop(next(iter(self._sized)), None)
+            self._sized[symbols] = known
+        return known
 
     def entry(self, inputs: bytes, outputs: bytes, arena: int, threads: int) -> int:
         """Run the graph, as the entry of compiled code does: 0, or the number of the record of a check that failed."""
-        tables = [struct.unpack(f"={len(table) // 8}Q", table) for table in (inputs, outputs)]
-        bound = self._stepper.bind(tables[0], tables[1], self._arenas[arena], threads)
+        taken, given = (struct.unpack(f"={len(table) // 8}Q", table) for table in (inputs, outputs))
+        count = len(self._graph.inputs)
+        graph = self._at(taken[count:])
+        context = self._contexts[arena]
+        context.have([each.arena_bytes for each in graph.devices])
+        bound = self._stepper.bind(taken[:count], given, context.arenas, threads, graph.steps)
         self._clear(arena)
         for each in bound:
             each.run()
@@ -88,7 +143,8 @@ class HostedProgram:
         return self._status(arena)
 
     def _clear(self, arena: int) -> None:
-        for device, place, each in zip(self.devices, self._arenas[arena], self._graph.devices, strict=True):
+        arenas = self._contexts[arena].arenas
+        for device, place, each in zip(self.devices, arenas, self._graph.devices, strict=True):
             if each.counter_bytes:
                 device.clear(place, each.counter_bytes)
 
@@ -96,7 +152,7 @@ class HostedProgram:
         """The numbers in a record: check, index, extent."""
         device, at = self._records[number]
         memory = aligned_bytes(RECORD_BYTES)
-        self.devices[device].read(self._arenas[arena][device] + at, address(memory), RECORD_BYTES)
+        self.devices[device].read(self._contexts[arena].arenas[device] + at, address(memory), RECORD_BYTES)
         fields = (CHECK_FIELD, INDEX_FIELD, EXTENT_FIELD)
         return [int(memory[field : field + 8].view("i8")[0]) for field in fields]
 
@@ -111,23 +167,33 @@ class HostedProgram:
         place = Place(site.file, site.line, site.column) if site.file else None
         return CheckError(site.text, index, extent, place)
 
-    def profile(self, inputs: Sequence[int], outputs: Sequence[int], threads: int, repeat: int) -> Profile:
-        """Time every step, and every copy.
+    def profile(
+        self,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        threads: int,
+        repeat: int,
+        sized: CompiledGraph | None = None,
+    ) -> Profile:
+        """Time every step, and every copy. `sized` is what the graph is at the arrays' sizes, where it has symbols.
 
         Raises:
             CheckError: an index lies outside of an axis, where that is an error.
+            Diagnostic: the steps would use what is not there.
         """
-        context = self.new_context()
+        graph = sized or self._graph
+        if sized is not None and (reason := misfit(sized)) is not None:
+            raise Diagnostic(reason)
+        context = HostedContext(graph.arena_bytes, self.devices)
+        self._contexts[context.address] = context
+        context.have([each.arena_bytes for each in graph.devices])
 
         def end() -> None:
             if status := self._status(context.address):
                 raise self.failure(status, context)
 
-        bound = self._stepper.bind(inputs, outputs, self._arenas[context.address], threads)
-        try:
-            return self._stepper.profile(bound, lambda: self._clear(context.address), end, repeat)
-        finally:
-            self.free.append(context)
+        bound = self._stepper.bind(inputs, outputs, context.arenas, threads, graph.steps)
+        return self._stepper.profile(bound, lambda: self._clear(context.address), end, repeat)
 
 
 def refuse_to_export(graph: CompiledGraph) -> None:

@@ -6,7 +6,7 @@ is kept for the next call of the same sizes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from struct import Struct
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..dialects.support.element_types import item_bytes, numpy_dtype_of
 from ..lowering.abi import Argument, CompiledGraph, TensorSpec
-from ..lowering.sizes import Range, evaluate, range_of, read_extents
+from ..lowering.sizes import Range, Size, evaluate, range_of, read_extents
 from .memory import NotEnoughMemory, aligned_bytes
 from .tensors import InputError
 
@@ -34,7 +34,7 @@ class Layout:
     """A call of certain sizes: the symbols as words, the shapes and bytes of outputs, the bytes of the arena; where
     data decides an extent, these are for what it is at most."""
 
-    __slots__ = ("_made", "arena_bytes", "output_bytes", "output_shapes", "symbols", "words")
+    __slots__ = ("_made", "arena_bytes", "arenas", "output_bytes", "output_shapes", "symbols", "words")
 
     def __init__(self, graph: CompiledGraph, ranges: Sequence[Range]):
         """
@@ -52,9 +52,9 @@ class Layout:
         )
         # What a failed check reads instead of an element that is not there has to be in memory, even of nothing.
         room = [max(1, symbol) for symbol in symbols]
-        pools = [prod(max(1, evaluate(size, room)) for size in pool) for pool in graph.pools]
-        self.arena_bytes = graph.arena_bytes + sum(pools)
-        for bytes in (*sizes, self.arena_bytes):
+        self.arena_bytes = graph.arena_bytes + _pool_bytes(graph.pools, room)
+        self.arenas = tuple(each.arena_bytes + _pool_bytes(each.pools, room) for each in graph.devices)
+        for bytes in (*sizes, self.arena_bytes, *self.arenas):
             if bytes >= TOO_MUCH:
                 raise NotEnoughMemory(f"there is no memory for {bytes:,} bytes")
 
@@ -65,6 +65,11 @@ class Layout:
             NotEnoughMemory: the system has not so much.
         """
         return tuple([np.ndarray(shape, dtype, aligned_bytes(size)) for shape, dtype, size in self._made])
+
+
+def _pool_bytes(pools: Iterable[Sequence[Size]], symbols: Sequence[int]) -> int:
+    """The bytes of pools one behind the other."""
+    return sum(prod(max(1, evaluate(size, symbols)) for size in pool) for pool in pools)
 
 
 def with_room(array: NDArray) -> NDArray:
@@ -106,6 +111,9 @@ def graph_at(graph: CompiledGraph, symbols: Sequence[int], layout: Layout) -> Co
         for specs in (graph.inputs, graph.outputs)
     )
     steps = tuple(replace(step, arguments=tuple(map(at, step.arguments))) for step in graph.steps)
+    devices = tuple(
+        replace(each, arena_bytes=size, pools=()) for each, size in zip(graph.devices, layout.arenas, strict=True)
+    )
     return replace(
         graph,
         inputs=inputs,
@@ -114,6 +122,7 @@ def graph_at(graph: CompiledGraph, symbols: Sequence[int], layout: Layout) -> Co
         arena_bytes=layout.arena_bytes,
         symbols=(),
         pools=(),
+        devices=devices,
         extents="",
     )
 

@@ -57,9 +57,18 @@ class Stepper:
         native = [step.kernel for step in graph.steps if step.kernel and step.kernel not in self._graphics]
         self._kernels = Kernels(code, {name: taken[name] for name in native})
 
-    def bind(self, inputs: Sequence[int], outputs: Sequence[int], arenas: Sequence[int], threads: int) -> list[_Bound]:
-        """The steps on memory, by address: the caller's, and an arena on each device."""
-        return [self._bound(step, inputs, outputs, arenas, threads) for step in self._graph.steps]
+    def bind(
+        self,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        arenas: Sequence[int],
+        threads: int,
+        steps: Sequence[Step] | None = None,
+    ) -> list[_Bound]:
+        """The steps on memory, by address: the caller's, and an arena on each device. `steps` are those of the graph at
+        the sizes of a call, where it has symbols."""
+        taken = self._graph.steps if steps is None else steps
+        return [self._bound(step, inputs, outputs, arenas, threads) for step in taken]
 
     def _bound(
         self, step: Step, inputs: Sequence[int], outputs: Sequence[int], arenas: Sequence[int], threads: int

@@ -191,7 +191,7 @@ class _Bufferization:
             if buffer is target:
                 continue
             if (shape := self.shapes.get(buffer)) is not None:
-                type = self._type(buffer_type(target).element_type, shape)
+                type = self._type(buffer_type(target).element_type, shape, buffer_type(target).memory_space)
                 target = Rewriter.replace_value_with_new_type(target, type)
                 self.shapes[target] = shape
             self._add(CopyOp([buffer], target), end)
@@ -213,8 +213,9 @@ class _Bufferization:
             value.name_hint = name
 
     @staticmethod
-    def _type(element: Attribute, shape: AffineMapAttr) -> BufferType:
-        return memref_type(element, [as_extent(expr) for expr in shape.data.results])
+    def _type(element: Attribute, shape: AffineMapAttr, device: Attribute = CPU) -> BufferType:
+        type = memref_type(element, [as_extent(expr) for expr in shape.data.results])
+        return type if device == CPU else shaped_memref(element, type.get_shape(), device)
 
     def _symbol(self, number: int) -> SSAValue:
         """What a symbol is by now."""
@@ -256,8 +257,10 @@ class _Bufferization:
                 self.block.insert_op_before(op, first)
         return known
 
-    def _alloc_shaped(self, element: Attribute, shape: AffineMapAttr, source: Operation, name: str | None) -> SSAValue:
-        type = self._type(element, shape)
+    def _alloc_shaped(
+        self, element: Attribute, shape: AffineMapAttr, source: Operation, name: str | None, device: Attribute | None
+    ) -> SSAValue:
+        type = self._type(element, shape, device or CPU)
         open_extents = [expr for expr in shape.data.results if not isinstance(expr, AffineConstantExpr)]
         alloc = AllocOp(type, [self._extent(self.decided.most(expr)) for expr in open_extents])
         alloc.result.name_hint = name
@@ -311,7 +314,8 @@ class _Bufferization:
             case relay.ViewOp():
                 shape = (lowered_shapes(op) or [])[0]
                 element = flatten_types([op.result.type])[0].element_type
-                view = AliasOp(self.buffers[op.source][0], self._type(element, shape))
+                source = self.buffers[op.source][0]
+                view = AliasOp(source, self._type(element, shape, buffer_type(source).memory_space))
                 self._add(view, op)
                 self.shapes[view.result] = shape
                 self.buffers[op.result] = [view.result]
@@ -344,7 +348,7 @@ class _Bufferization:
                 self.buffers[result] = [target]
             else:
                 self.buffers[result] = [
-                    self._alloc_shaped(type.element_type, next(shapes), op, result.name_hint)
+                    self._alloc_shaped(type.element_type, next(shapes), op, result.name_hint, device)
                     if lowered_shapes(op) is not None
                     else self._alloc(buffer_of(type, device), op, result.name_hint)
                     for type in types
@@ -377,7 +381,7 @@ class _Bufferization:
         for type, shape in zip(types, workspace_shapes(kernel, types), strict=True):
             exprs = [linear(expr.replace_dims_and_symbols([], renumbered)).to_expr() for expr in shape]
             map = AffineMapAttr(affine_map(0, exprs))
-            found.append(self._alloc_shaped(type.element_type, map, op, "workspace"))
+            found.append(self._alloc_shaped(type.element_type, map, op, "workspace", device_of(op)))
         return found
 
 

@@ -46,7 +46,7 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
 
     Raises:
         Diagnostic: something is where nothing runs, nothing has been planned yet, or what is on several devices is more
-            than a graph of known extents.
+            than a graph; on a GPU, than one of known extents.
     """
     functions = [func for func in module.ops if isinstance(func, FuncOp) and not is_outside(func)]
     ops = [op for func in functions for op in walk(func)]
@@ -61,9 +61,10 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
             for name in (PARAMETER_DEVICES, RESULT_DEVICES):
                 op.attributes.pop(name, None)
         return
+    on_gpu = any(device.type not in (None, *PROCESSORS) for op in ops for device in _named(op))
     for func in functions:
         if not func.is_primitive:
-            _check_steps(func)
+            _check_steps(func, on_gpu)
     places = planned_devices(module)
     copies = {
         func.sym_name.data: copy
@@ -78,19 +79,19 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
                 _note(op, SOURCE_DEVICE, copy.src_virtual_device.data, always=True)
 
 
-def _check_steps(func: FuncOp) -> None:
-    """What runs on several devices is a list of steps, on memory that is planned before it is called.
+def _check_steps(func: FuncOp, on_gpu: bool) -> None:
+    """What runs on several devices is a list of steps; the grids of a GPU's kernels are known before they are called.
 
     Raises:
-        Diagnostic: it branches, calls, or has open extents.
+        Diagnostic: it branches, calls, or has open extents and a GPU.
     """
     if (op := deciding(func)) is not None:
         what = "branches or calls in a program on several devices, of which only graphs run"
         raise Diagnostic.at(op, what, hint="have it on one device")
-    for op in (func, *walk(func)):
+    for op in (func, *walk(func)) if on_gpu else ():
         values = (*op.results, *(func.body.block.args if op is func else ()))
         if any(DYNAMIC in each.get_shape() for value in values for each in tensors_in(value.type)):
-            what = "has an open extent in a graph on several devices, whose memory is planned before it is called"
+            what = "has an open extent in a graph of a GPU, whose kernels are made for one size"
             raise Diagnostic.at(op, what, hint="compile the graph for one size, by `shapes`, or have it on one device")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import mmap
 import signal
 import subprocess
@@ -227,13 +228,71 @@ def test_memory_is_copied_between_devices() -> None:
         copy(cpu, address(data), far, place, 4000)
 
 
+OPEN = f"""
+relay.func @main(%a: tensor<?x6xf32>, %b: tensor<?x6xf32>) -> (tensor<?x6xf32>, tensor<?x2xf32>) attributes {{
+    dim_names = [["n", ""], ["n", ""]], param_virtual_devices = [{CPU}, {FAR}], result_virtual_devices = [{CPU}, {FAR}]
+  }} {{
+  %0 = relay.nn.softmax %a : tensor<?x6xf32>
+  %n0 = relay.on_device %0 {{virtual_device = {CPU}}} : tensor<?x6xf32>
+  %1 = relay.add %n0, %b : (tensor<?x6xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  %2 = relay.nn.softmax %1 : tensor<?x6xf32>
+  %t = relay.tuple(%1, %2) : (tensor<?x6xf32>, tensor<?x6xf32>) -> tuple<tensor<?x6xf32>, tensor<?x6xf32>>
+  %3 = relay.concatenate %t {{axis = 0 : i64}} : (tuple<tensor<?x6xf32>, tensor<?x6xf32>>) -> tensor<?x6xf32>
+  %4 = relay.sum %3 {{axis = array<i64: 0>}} : (tensor<?x6xf32>) -> tensor<6xf32>
+  %n4 = relay.on_device %4 {{virtual_device = {FAR}}} : tensor<6xf32>
+  %5 = relay.multiply %a, %n4 : (tensor<?x6xf32>, tensor<6xf32>) -> tensor<?x6xf32>
+  %6 = relay.reshape %2 {{newshape = array<i64: -1, 2>}} : (tensor<?x6xf32>) -> tensor<?x2xf32>
+  relay.return %5, %6 : tensor<?x6xf32>, tensor<?x2xf32>
+}}
+"""
+
+
+def softmax(x: Any) -> Any:
+    power = np.exp(x - x.max(-1, keepdims=True))
+    return power / power.sum(-1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def open_exe() -> weft.Executable:
+    return weft.compile(parse_mlir(OPEN, "open.mlir"), threads=2)
+
+
+def test_several_devices_run_graphs_of_open_extents(open_exe: weft.Executable, tmp_path: Path) -> None:
+    """Memory of both grows with the sizes of a call; what is copied is as long as what there is."""
+    open_exe.save(path := tmp_path / "open.weft")
+    for program, sizes in ((open_exe, (3, 100, 7, 0)), (weft.load(path), (40, 2))):
+        for n in sizes:
+            a, b = np.random.default_rng(n).standard_normal((2, n, 6)).astype(np.float32)
+            sums = softmax(a) + b
+            with counted(*map(device_by_name, ("cpu", "ext_dev:0"))) as traffic:
+                found = program(a, b)
+            assert isinstance(found, tuple)
+            for one, other in zip(
+                found, (a * (sums + softmax(sums)).sum(0), softmax(sums).reshape(-1, 2)), strict=True
+            ):
+                np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+            assert traffic["ext_dev:0"] == Traffic(2, 2 * n * 24, 2, n * 24 + 24)
+    profile = open_exe.profile(np.ones((4, 6), np.float32), np.ones((4, 6), np.float32))
+    assert [step.kernel for step in profile.steps].count("copy") == 4
+
+
+def test_a_context_that_is_too_small_for_a_call_gives_its_memory_back(open_exe: weft.Executable) -> None:
+    far = device_by_name("ext_dev:0")
+    assert isinstance(far, Apart)
+    gc.collect()
+    before = len(far._maps)  # pyright: ignore[reportPrivateUsage]
+    for n in (1, 10, 1000, 5000, 4):
+        open_exe(*np.ones((2, n, 6), np.float32))
+        assert len(far._maps) <= before + 1  # pyright: ignore[reportPrivateUsage]
+
+
 @pytest.mark.parametrize(
     ("type", "made", "message"),
     [
         (
             "tensor<?x6xf32>",
             "relay.tanh %b : tensor<?x6xf32>",
-            "'relay.func': has an open extent in a graph on several",
+            "'relay.func': has an open extent in a graph of a GPU",
         ),
         (
             "tensor<6xf32>",
@@ -242,15 +301,15 @@ def test_memory_is_copied_between_devices() -> None:
         ),
     ],
 )
-def test_several_devices_run_graphs_of_known_extents(type: str, made: str, message: str) -> None:
+def test_a_gpu_runs_graphs_of_known_extents(type: str, made: str, message: str) -> None:
     text = f"""relay.func @main(%x: {type}, %c: tensor<i1>) -> {type} {{
   %a = relay.exp %x : {type}
-  %b = relay.on_device %a {{virtual_device = #relay.virtual_device<ext_dev>}} : {type}
+  %b = relay.on_device %a {{virtual_device = #relay.virtual_device<cuda>}} : {type}
   %r = {made.format(type)}
   relay.return %r : {type}
 }}"""
     with pytest.raises(Diagnostic, match=message):
-        weft.compile(parse_mlir(text, "g.mlir"), threads=1)
+        weft.compile(parse_mlir(text, "g.mlir"), target="cuda -host=llvm", threads=1)
 
 
 def test_what_is_a_bit_too_long_is_refused() -> None:
