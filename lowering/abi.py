@@ -14,7 +14,7 @@ each. `weft_constants` is a table of addresses that the runtime fills in once, a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -38,6 +38,9 @@ CONSTANTS_TABLE = "weft_constants"
 """The global array of pointers that is filled in when the object is loaded."""
 
 CALL_PACKED = "weft_call_packed"
+RUN_HOSTED = "weft_run_hosted"
+"""What programs that branch call the host by, for a part of theirs that is on several devices: its number, tables of
+its inputs and outputs, the arena and the number of threads; it gives 0, or that it failed."""
 """The function of the loader by which code calls Python: `(what, values)` gives 0, or the number of a failure."""
 
 INPUTS, OUTPUTS = "weft.inputs", "weft.outputs"
@@ -224,6 +227,17 @@ _SYSTEMS = {
 
 
 @dataclass(frozen=True)
+class HostedSegment:
+    """A part of a program that branches, on several devices: what the host does when the program comes to it."""
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    checks: tuple[tuple[Site, ...], ...]
+    steps: tuple[Step, ...]
+    devices: tuple[DeviceMemory, ...]
+
+
+@dataclass(frozen=True)
 class CompiledGraph:
     """The artefact of a compilation, for whatever machine: object code with what is needed to run it.
 
@@ -256,9 +270,28 @@ class CompiledGraph:
     images: tuple[bytes, ...] = ()
     """The objects linked to shared objects, for loading them without a linker: the program's, and the pool's; none
     where that was not done. They say nothing that the objects do not."""
+    segments: tuple[HostedSegment, ...] = ()
+    """Parts that the host runs for the program, by the numbers that it asks for them by."""
+    code_constants: int | None = None
+    """So many of the constants, the first, are those of the code; the others are of parts that the host runs. All,
+    unless it is said."""
     extents: str = ""
     """JSON: the symbols that follow from others (`defined`: pairs of a number and a size), and pairs of sizes of which
     the first must not be above the second, with words for it (`at_most`)."""
+
+
+def segment_graph(graph: CompiledGraph, segment: HostedSegment) -> CompiledGraph:
+    """A part of a program that the host runs, as a graph of its own."""
+    return replace(
+        graph,
+        inputs=segment.inputs,
+        outputs=segment.outputs,
+        checks=segment.checks,
+        steps=segment.steps,
+        devices=segment.devices,
+        arena_bytes=segment.devices[0].arena_bytes,
+        segments=(),
+    )
 
 
 POOL = "weft_pool_1"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects import llvm
@@ -34,8 +34,10 @@ from .abi import (
     POOL,
     POOLS,
     SYMBOL_EXTENTS,
+    Argument,
     CompiledGraph,
     DeviceCode,
+    HostedSegment,
     Site,
     TensorSpec,
 )
@@ -127,8 +129,7 @@ def compile_graph(
     def observe(phase: str, module: ModuleOp, kernel: str | None) -> None:
         if phase == "loops" and kernel is None:
             tables.append(read_steps(module))
-            if (program := read_hosted(module)) is not None:
-                hosted.append(program)
+            hosted.extend(read_hosted(module))
 
     observe(start, module, None)
 
@@ -159,7 +160,7 @@ def compile_graph(
             if kernel is not None and is_device_code(module):
                 graphics.append(device_code(kernel, module, target.gpu or Target.parse("cuda"), codegen_level))
                 return
-            if kernel is None and not hosted:
+            if kernel is None and all(program.is_segment for program in hosted):
                 attributes = entry_of(module).attributes
                 facts.append(
                     _Facts(*_signature(module), _constants(module), *read_checks(attributes), *_sizes(attributes))
@@ -188,13 +189,17 @@ def compile_graph(
     if counted is not None:
         pool.counts.known = sum(each.found for each in memos)
         counted(pool.counts)
-    if hosted:
+    if hosted and not hosted[0].is_segment:
         return _hosted_graph(hosted[0], objects, tuple(names), target, tuple(graphics))
     found, *_ = facts
     table = tables[0] if tables else StepTable()
+    constants = list(found.constants)
+    segments = tuple(_hosted_segment(program, constants) for program in hosted)
+    if segments:
+        table = replace(table, parameters={**table.parameters, **hosted[0].parameters})
     return CompiledGraph(
         objects,
-        found.constants,
+        tuple(constants),
         found.inputs,
         found.outputs,
         found.arena_bytes,
@@ -207,8 +212,22 @@ def compile_graph(
         table.steps,
         found.symbols,
         found.pools,
+        segments=segments,
+        code_constants=len(found.constants) if segments else None,
         extents=found.extents,
     )
+
+
+def _hosted_segment(program: HostedProgram, constants: list[NDArray]) -> HostedSegment:
+    """A part of a program that branches; its constants are put behind those that there are."""
+    first = len(constants)
+    constants += program.constants
+
+    def moved(argument: Argument) -> Argument:
+        return replace(argument, at=argument.at + first) if argument.kind == "constant" else argument
+
+    steps = tuple(replace(step, arguments=tuple(map(moved, step.arguments))) for step in program.steps)
+    return HostedSegment(program.inputs, program.outputs, program.checks, steps, program.devices)
 
 
 def _compiled_sources(sources: Sequence[str], target: Target, level: int) -> tuple[bytes, ...]:

@@ -44,7 +44,7 @@ from ..dialects.support.alignment import aligned
 from ..dialects.support.checks import RECORD_BYTES
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.tir.symbols import affine_map
-from ..transforms.relay.outline_segments import is_control
+from ..transforms.relay.outline_segments import SEGMENT, is_control
 from .abi import Argument, DeviceMemory, Site, Step, TensorSpec
 from .affine_sizes import sizes_of
 from .check_sites import called, read_sites
@@ -62,8 +62,9 @@ HOST = NoneAttr()
 
 @dataclass
 class HostedProgram:
-    """A graph that the host runs: what the artefact says of it."""
+    """A graph that the host runs, or a part of a program that branches: what the artefact says of it."""
 
+    is_segment: bool
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
     parameters: dict[str, tuple[Parameter, ...]]
@@ -75,25 +76,26 @@ class HostedProgram:
     extents: str = ""
 
 
-def read_hosted(module: ModuleOp) -> HostedProgram | None:
-    """The program of the hosted graph of a module of phase `loops`; nothing where it has none.
+def hosted_graphs(module: ModuleOp) -> list[GraphOp]:
+    """What the host runs of a module: its graph, or the parts of a program that branches, in order."""
+    graphs = [op for op in module.ops if isinstance(op, GraphOp) and op.is_hosted]
+    if any(map(is_control, module.ops)):
+        return [graph for graph in graphs if SEGMENT in graph.attributes]
+    return [g for g in graphs if g.sym_name.data == "main"] or graphs[:1]
+
+
+def read_hosted(module: ModuleOp) -> list[HostedProgram]:
+    """The programs of the hosted graphs of a module of phase `loops`.
 
     Raises:
         Diagnostic: a kernel is missing, a buffer has no place, the data of a constant was not loaded, or data
             decides an extent.
     """
-    graphs = [op for op in module.ops if isinstance(op, GraphOp) and op.is_hosted]
-    if not graphs:
-        return None
-    for op in module.ops:
-        if is_control(op):
-            raise Diagnostic.at(
-                op, "branches, and parts of it are on several devices", hint="have all of it on the CPU, or no branches"
-            )
-    graph = next((g for g in graphs if g.sym_name.data == "main"), graphs[0])
-    check_devices(graph)
     kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
-    return _Reading(graph, kernels).run()
+    graphs = hosted_graphs(module)
+    for graph in graphs:
+        check_devices(graph)
+    return [_Reading(graph, kernels).run() for graph in graphs]
 
 
 def check_devices(graph: GraphOp) -> None:
@@ -199,6 +201,7 @@ class _Reading:
         steps = [self._step(op, cursors, records) for op in accesses]
         parameters = {name: taken for name, f in self.kernels.items() if (taken := parameters_of(f)) is not None}
         return HostedProgram(
+            SEGMENT in self.graph.attributes,
             inputs,
             outputs,
             parameters,

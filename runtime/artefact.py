@@ -39,12 +39,14 @@ from ..lowering.abi import (
     CompiledGraph,
     DeviceCode,
     DeviceMemory,
+    HostedSegment,
     Launch,
     Parameter,
     Platform,
     Site,
     Step,
     TensorSpec,
+    segment_graph,
 )
 from ..lowering.sizes import Size, from_json, read_extents, to_json
 from .image import link_images
@@ -145,6 +147,7 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         "steps": [_described_step(step) for step in graph.steps],
         **_sizes(graph),
         "devices": [_described_device(device) for device in graph.devices],
+        **_segments(graph),
         **({"images": [sha256(data).hexdigest() for data in graph.images]} if graph.images else {}),
         **({"device_code": [asdict(code) for code in graph.device_code]} if graph.device_code else {}),
     }
@@ -169,6 +172,26 @@ def _described_argument(argument: Argument) -> dict[str, object]:
     if argument.sizes is not None:
         described["sizes"] = [to_json(size) for size in argument.sizes]
     return described
+
+
+def _segments(graph: CompiledGraph) -> dict[str, object]:
+    """What is said of a program with parts that the host runs; of others, nothing."""
+    if not graph.segments:
+        return {}
+    return {
+        "segments": [_described_segment(each) for each in graph.segments],
+        "code_constants": graph.code_constants,
+    }
+
+
+def _described_segment(segment: HostedSegment) -> dict[str, object]:
+    return {
+        "inputs": [_described(spec) for spec in segment.inputs],
+        "outputs": [_described(spec) for spec in segment.outputs],
+        "checks": [[asdict(site) for site in record] for record in segment.checks],
+        "steps": [_described_step(step) for step in segment.steps],
+        "devices": [_described_device(device) for device in segment.devices],
+    }
 
 
 def _described_device(device: DeviceMemory) -> dict[str, object]:
@@ -248,11 +271,16 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         tuple(_device(entry, len(symbols)) for entry in fields.each("devices")),
         tuple(_device_code(entry) for entry in fields.each("device_code")) if fields.has("device_code") else (),
         images,
+        tuple(_segment(entry) for entry in fields.each("segments")) if fields.has("segments") else (),
+        fields.size("code_constants") if fields.has("segments") else None,
         fields.string("extents") if fields.has("extents") else "",
     )
     read_extents(graph.extents, len(symbols))
-    if (reason := misfit(graph)) is not None:
-        raise ArtefactError(reason)
+    if graph.code_constants is not None and graph.code_constants > len(graph.constants):
+        raise ArtefactError("it has not so many constants as its code wants")
+    for each in (graph, *(segment_graph(graph, segment) for segment in graph.segments)):
+        if (reason := misfit(each)) is not None:
+            raise ArtefactError(reason)
     return graph
 
 
@@ -325,6 +353,19 @@ def _site(entry: _Fields) -> Site:
 def _parameter(entry: _Fields) -> Parameter:
     element = entry.string("element") if entry.has("element") else ""
     return Parameter(entry.one_of("kind", PARAMETERS), entry.size("bytes"), element)
+
+
+def _segment(entry: _Fields) -> HostedSegment:
+    segment = HostedSegment(
+        tuple(_spec(spec, 0) for spec in entry.each("inputs")),
+        tuple(_spec(spec, 0) for spec in entry.each("outputs")),
+        tuple(tuple(_site(site) for site in record) for record in entry.groups("checks")),
+        tuple(_step(step, 0) for step in entry.each("steps")),
+        tuple(_device(device, 0) for device in entry.each("devices")),
+    )
+    if not segment.devices or not segment.steps:
+        raise ArtefactError("a part of the program is on no device, or does nothing")
+    return segment
 
 
 def _device(entry: _Fields, symbols: int) -> DeviceMemory:

@@ -399,6 +399,10 @@ def _loaded(graph: CompiledGraph) -> Program | HostedProgram:
     Raises:
         Diagnostic: it cannot be loaded here; see the two.
     """
+    if graph.segments:
+        from .branching import BranchingProgram
+
+        return BranchingProgram(graph)
     if not graph.devices:
         return Program(graph)
     from .hosted import HostedProgram

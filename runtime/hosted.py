@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 import weakref
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..dialects.support.advice import give_shapes
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
@@ -23,6 +24,9 @@ from .program import Context
 from .sizes import KEPT, Layout, graph_at
 from .step_checks import misfit
 from .stepping import Stepper
+
+if TYPE_CHECKING:
+    from ..lowering.abi import NDArray
 
 
 class HostedContext(Context):
@@ -69,15 +73,23 @@ class HostedProgram:
         NotEnoughMemory: there is no room for its constants.
     """
 
-    def __init__(self, graph: CompiledGraph):
+    def __init__(
+        self, graph: CompiledGraph, code: LoadedObjects | None = None, constants: Sequence[NDArray] | None = None
+    ):
+        """
+        Args:
+            graph: what was compiled.
+            code: its code, and the data of its constants, where they are in place already.
+            constants: see there.
+        """
         refusal = why_not_here(graph.platform)
         if refusal is not None:
             raise refusal
         self._graph = graph
         self.arena_bytes = graph.devices[0].arena_bytes
         self.devices = [device_by_name(each.name) for each in graph.devices]
-        self.code = LoadedObjects(graph.objects, images=graph.images)
-        self.constants = [aligned_copy(array) for array in graph.constants]
+        self.code = code or LoadedObjects(graph.objects, images=graph.images)
+        self.constants = [aligned_copy(a) for a in graph.constants] if constants is None else list(constants)
         self._stepper = Stepper(graph, self.code, self.devices, self._placed_constants())
         self._contexts: weakref.WeakValueDictionary[int, HostedContext] = weakref.WeakValueDictionary()
         """By the addresses of their arenas on the host."""
@@ -207,6 +219,6 @@ def refuse_to_export(graph: CompiledGraph) -> None:
             f"C programs cannot say the sizes {', '.join(graph.symbols)}, known only when the graph is called",
             hint=give_shapes(),
         )
-    if graph.devices:
-        names = ", ".join(each.name for each in graph.devices)
+    if used := [each.name for part in (graph, *graph.segments) for each in part.devices]:
+        names = ", ".join(dict.fromkeys(used))
         raise Diagnostic(f"a graph on several devices ({names}) has no entry that C programs could call")

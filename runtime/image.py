@@ -16,7 +16,7 @@ from contextlib import suppress
 from itertools import count
 from weakref import finalize
 
-from ..lowering.abi import CALL_PACKED, POOL, POOL_FUNCTIONS
+from ..lowering.abi import CALL_PACKED, POOL, POOL_FUNCTIONS, RUN_HOSTED
 
 SLOT = "weft_slot:"
 """What the names of slots begin with: words of an image that are filled with addresses when it is loaded."""
@@ -32,7 +32,9 @@ def link_images(objects: Sequence[bytes]) -> tuple[bytes, ...]:
 
     pool = [each for each in objects if f"{POOL}\0".encode() in each]
     try:
-        program = link_shared([each for each in objects if each not in pool], (*POOL_FUNCTIONS, CALL_PACKED), SLOT)
+        program = link_shared(
+            [each for each in objects if each not in pool], (*POOL_FUNCTIONS, CALL_PACKED, RUN_HOSTED), SLOT
+        )
         return (program, link_shared(pool)) if pool else (program,)
     except Unlinkable:
         return ()

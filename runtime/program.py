@@ -10,7 +10,7 @@ child's pool, and nobody there misses it.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..dialects.support.checks import CHECK_FIELD, EXCEPTION, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
@@ -47,15 +47,20 @@ class Program:
         NotEnoughMemory: there is no room for its constants.
     """
 
-    def __init__(self, graph: CompiledGraph):
+    def __init__(self, graph: CompiledGraph, symbols: Mapping[str, int] | None = None):
+        """
+        Args:
+            graph: what was compiled.
+            symbols: addresses of what its code calls besides.
+        """
         refusal = why_not_here(graph.platform)
         if refusal is not None:
             raise refusal
-        self.code = LoadedObjects(graph.objects, images=graph.images)
+        self.code = LoadedObjects(graph.objects, symbols, images=graph.images)
         self.constants = [aligned_copy(array) for array in graph.constants]
-        if self.constants:
-            table = (ctypes.c_void_p * len(self.constants)).from_address(self.code.address(CONSTANTS_TABLE))
-            for place, array in enumerate(self.constants):
+        if own := self.constants[: graph.code_constants]:
+            table = (ctypes.c_void_p * len(own)).from_address(self.code.address(CONSTANTS_TABLE))
+            for place, array in enumerate(own):
                 table[place] = array.ctypes.data
         self.graph = graph
         self.arena_bytes = graph.arena_bytes

@@ -18,8 +18,9 @@ million turns, or a list that is being worked off, in the memory of what is aliv
 which only references can make, is given back when the call ends, with all else that is left then.
 
 Function values are numbers of functions with what they have captured, and calling one is a choice among the functions
-that values of its type are made of. Does nothing to a module without such functions. Does not: shapes that are not
-known. TVM's counterpart is the compiler and the interpreter of its virtual machine.
+that values of its type are made of. A segment that is on several devices is a call of the host. Does nothing to a
+module without such functions. Does not: shapes that are not known. TVM's counterpart is the compiler and the
+interpreter of its virtual machine.
 """
 
 from __future__ import annotations
@@ -29,18 +30,25 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, SymbolRefAttr, i64
+from xdsl.ir import Block, Operation, Region
 
+from ...dialects.mem.graph import GraphOp
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.interpreter import check_is_program
+from ...dialects.support.checks import RECORD_BYTES
 from ...transforms.infra import ModulePass, report_changed
 from ...transforms.infra.parts import symbol_name
 from ...transforms.infra.walk import erase
 from ...transforms.relay.outline_segments import is_control
-from ..abi import SEGMENT_MARK
+from ..abi import COUNTER_BYTES, RUN_HOSTED, SEGMENT_MARK
 from ..entry.add_entry_point import declarations, entry_functions, entry_of_segment
+from ..graph_to_memory.signature import memory_signature
+from ..hosted_steps import hosted_graphs
+from ..loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
+from .assembly import PTR
 from .heap import heap_functions
+from .machine import HOSTED
 from .program import ProgramCode
 
 
@@ -71,9 +79,35 @@ class ConvertControlToLLVMPass(ModulePass):
 def _program(main: FuncOp, functions: dict[str, FuncOp], module: ModuleOp) -> list[Operation]:
     """The program's function, and what it calls: entries of its segments, and the heap."""
     segments = {f.sym_name.data: f for f in module.ops if isinstance(f, llvm.FuncOp) and SEGMENT_MARK in f.attributes}
-    code = ProgramCode(main, functions, segments)
+    hosted = {graph.sym_name.data: _described(graph, number) for number, graph in enumerate(hosted_graphs(module))}
+    code = ProgramCode(main, functions, segments | hosted)
     made: list[Operation] = [code.write()]
+    if hosted:
+        types = [i64, PTR, PTR, PTR, i64]
+        made.append(llvm.FuncOp(RUN_HOSTED, llvm.LLVMFunctionType(types, i64), linkage=llvm.LinkageAttr("external")))
+    for number, segment in enumerate(hosted.values()):
+        made.append(_call_of_host(entry_of_segment(segment), number))
     for segment in segments.values():
         made += entry_functions(segment, f"{segment.sym_name.data}_thread", entry_of_segment(segment), "internal")
     taken = {name for each in module.ops if (name := symbol_name(each)) is not None}
     return [*declarations(taken), *heap_functions(taken), *made]
+
+
+def _described(graph: GraphOp, number: int) -> llvm.FuncOp:
+    """A segment that the host runs: what the code of a program asks of one. It is not part of the module."""
+    segment = llvm.FuncOp(graph.sym_name.data, llvm.LLVMFunctionType([]), linkage=llvm.LinkageAttr("external"))
+    segment.attributes |= memory_signature(graph)
+    segment.attributes[COUNTER_BYTES] = IntegerAttr(RECORD_BYTES, i64)
+    segment.attributes[ARENA_BYTES] = IntegerAttr(RECORD_BYTES, i64)
+    segment.attributes[HOSTED] = IntegerAttr(number, i64)
+    return segment
+
+
+def _call_of_host(name: str, number: int) -> llvm.FuncOp:
+    """The entry of a segment that the host runs."""
+    block = Block(arg_types=[PTR, PTR, PTR, i64])
+    which = llvm.ConstantOp(IntegerAttr(number, i64), i64)
+    call = llvm.CallOp(SymbolRefAttr(RUN_HOSTED), which.result, *block.args, return_type=i64)
+    block.add_ops([which, call, llvm.ReturnOp(call.results[0])])
+    types = llvm.LLVMFunctionType([PTR, PTR, PTR, i64], i64)
+    return llvm.FuncOp(name, types, linkage=llvm.LinkageAttr("internal"), body=Region(block))

@@ -33,6 +33,8 @@ from .heap import (
 )
 
 WORD = 8
+HOSTED = "weft.hosted"
+"""Attribute of a segment that the host runs, of which there is no code: its number."""
 NO_MEMORY = "there is no memory for a value of {index} bytes"
 TOO_DEEP = "the calls are nested too deep: their frames may take {extent} bytes together"
 
@@ -192,7 +194,9 @@ class Machine:
         status = asm.call(entry_of_segment(segment), [self.inputs, self.outputs, self.arena, self.num_threads], i64)
         assert status is not None
         zero = asm.integer(0)
-        if CHECKS in segment.attributes:
+        if HOSTED in segment.attributes:
+            asm.go_on_unless(asm.compare(NOT_EQUAL, status, zero), self.fail, status)
+        elif CHECKS in segment.attributes:
             failed = asm.new_block()
             asm.go_on_unless(asm.compare(NOT_EQUAL, status, zero), failed)
             after = asm.block

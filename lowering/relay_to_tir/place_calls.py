@@ -80,15 +80,17 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
 
 
 def _check_steps(func: FuncOp, on_gpu: bool) -> None:
-    """What runs on several devices is a list of steps; the grids of a GPU's kernels are known before they are called.
+    """What has parts on a GPU is a list of steps; the grids of its kernels are known before they are called.
 
     Raises:
-        Diagnostic: it branches, calls, or has open extents and a GPU.
+        Diagnostic: it branches, calls, or has open extents, and parts of it are on a GPU.
     """
+    if not on_gpu:
+        return
     if (op := deciding(func)) is not None:
-        what = "branches or calls in a program on several devices, of which only graphs run"
-        raise Diagnostic.at(op, what, hint="have it on one device")
-    for op in (func, *walk(func)) if on_gpu else ():
+        what = "branches or calls in a program of a GPU, of which only graphs run"
+        raise Diagnostic.at(op, what, hint="have it on processors")
+    for op in (func, *walk(func)):
         values = (*op.results, *(func.body.block.args if op is func else ()))
         if any(DYNAMIC in each.get_shape() for value in values for each in tensors_in(value.type)):
             what = "has an open extent in a graph of a GPU, whose kernels are made for one size"

@@ -17,6 +17,9 @@ A segment is what a graph without control flow is as a whole: a straight sequenc
 that threads run together. What is left are functions that decide, call and hand on values (`control`); one thread runs
 them. Of a segment's tensors only those that others need are values, the rest lies in its planned memory.
 
+Values that are handed on are in the memory of the host: what a segment wants elsewhere (`param_virtual_devices`) is
+copied when it begins, and what it gives elsewhere when it ends.
+
 Operations that only take values apart, or put them together, do not end a segment. Does nothing to a module in which no
 function branches, calls, or handles other values than tensors. TVM has no counterpart: its virtual machine runs kernel
 after kernel.
@@ -28,7 +31,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
@@ -42,6 +45,14 @@ from ...dialects.relay.core import (
     TupleOp,
 )
 from ...dialects.relay.data import AdtOp, ConstructOp, MatchOp
+from ...dialects.relay.devices import (
+    CALL_DEVICE,
+    PARAMETER_DEVICES,
+    RESULT_DEVICES,
+    SOURCE_DEVICE,
+    VirtualDevice,
+    VirtualDeviceAttr,
+)
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
 from .symbol_names import SymbolNames
@@ -159,6 +170,7 @@ class _Outlining:
         ]
         body, values = Block(), dict[SSAValue, SSAValue]()
         inputs: list[SSAValue] = []
+        wanted: list[VirtualDeviceAttr] = []
         for op in self.group:
             for operand in op.operands:
                 if operand in values or operand.owner in members:
@@ -168,6 +180,7 @@ class _Outlining:
                     values[operand] = copy.result
                 else:
                     inputs.append(operand)
+                    wanted.append(_device(op, SOURCE_DEVICE if SOURCE_DEVICE in op.attributes else CALL_DEVICE))
                     values[operand] = argument = body.insert_arg(operand.type, len(inputs) - 1)
                     argument.name_hint = operand.name_hint
             copied = op.clone(values)
@@ -177,6 +190,9 @@ class _Outlining:
         name = self.names.unique(f"{self.function.sym_name.data}_segment")
         types = FunctionType.from_lists([value.type for value in inputs], [result.type for result in results])
         segment = FuncOp(name, types, Region(body), private=True, attributes={SEGMENT: UnitAttr()})
+        given = [_device(result.owner, CALL_DEVICE) for result in results]
+        if any(device.data.type != "cpu" for device in (*wanted, *given)):
+            segment.attributes |= {PARAMETER_DEVICES: ArrayAttr(wanted), RESULT_DEVICES: ArrayAttr(given)}
         segment.location = self.group[0].location
         self.module.body.block.add_op(segment)
         call = CallLoweredOp(name, inputs, types.outputs.data)
@@ -187,3 +203,9 @@ class _Outlining:
             old.replace_all_uses_with(new)
         for op in reversed(self.group):
             erase(op)
+
+
+def _device(op: Operation | Block, name: str) -> VirtualDeviceAttr:
+    """Where a kernel call is, as `lower-te` has noted it; the CPU where nothing is."""
+    noted = op.attributes.get(name) if isinstance(op, Operation) else None
+    return noted if isinstance(noted, VirtualDeviceAttr) else VirtualDeviceAttr(VirtualDevice("cpu", 0))

@@ -1,0 +1,171 @@
+"""Programs that branch and call, with parts on several devices: what they compute, copy, and say where they fail."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import weakref
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.mlir import parse_mlir
+from weft.runtime import artefact
+from weft.runtime.artefact import ArtefactError
+from weft.runtime.devices import Apart, Traffic, counted, device_by_name
+
+T, N, B = "tensor<4xf32>", "tensor<i64>", "tensor<i1>"
+CPU, FAR = "#relay.virtual_device<cpu>", "#relay.virtual_device<ext_dev>"
+PROGRAM = f"""
+relay.func @main(%x: {T}, %n: {N}, %at: tensor<1xi64>) -> ({T}, tensor<1xf32>) attributes {{
+    param_virtual_devices = [{FAR}, {CPU}, {FAR}], result_virtual_devices = [{CPU}, {FAR}]}} {{
+  %k = relay.constant dense<[1.0, 2.0, 3.0, 4.0]> : {T}
+  %0 = relay.multiply %x, %k : ({T}, {T}) -> {T}
+  %1 = relay.on_device %0 {{virtual_device = {FAR}}} : {T}
+  %2 = relay.call @loop(%1, %n) : ({T}, {N}) -> {T}
+  %3 = relay.take %0, %at {{axis = 0 : i64, mode = "error"}} : ({T}, tensor<1xi64>) -> tensor<1xf32>
+  relay.return %2, %3 : {T}, tensor<1xf32>
+}}
+
+relay.func private @loop(%x: {T}, %n: {N}) -> {T} attributes {{
+    param_virtual_devices = [{CPU}, {CPU}], result_virtual_devices = [{CPU}]}} {{
+  %zero = relay.constant dense<0> : {N}
+  %one = relay.constant dense<1> : {N}
+  %more = relay.greater %n, %zero : ({N}, {N}) -> {B}
+  %r = relay.if %more : ({B}) -> {T} {{
+    %c = relay.constant dense<[0.5, 0.25, 0.125, 1.0]> : {T}
+    %there = relay.on_device %x {{virtual_device = {CPU}}} : {T}
+    %f = relay.constant dense<[1.0, 1.0, 1.0, 2.0]> : {T}
+    %a = relay.multiply %there, %f : ({T}, {T}) -> {T}
+    %back = relay.on_device %a {{virtual_device = {FAR}}} : {T}
+    %y = relay.add %back, %c : ({T}, {T}) -> {T}
+    %m = relay.subtract %n, %one : ({N}, {N}) -> {N}
+    %z = relay.call @loop(%y, %m) : ({T}, {N}) -> {T}
+    relay.yield %z : {T}
+  }} else {{
+    relay.yield %x : {T}
+  }}
+  relay.return %r : {T}
+}}
+"""
+K, C = np.array([1, 2, 3, 4], np.float32), np.array([0.5, 0.25, 0.125, 1], np.float32)
+
+
+def meant(x: Any, n: int, at: int) -> tuple[Any, Any]:
+    y = first = x * K
+    for _ in range(n):
+        y = y * [1, 1, 1, 2] + C
+    return y, first[[at]]
+
+
+@pytest.fixture(scope="module")
+def exe() -> weft.Executable:
+    return weft.compile(parse_mlir(PROGRAM, "loop.mlir"), threads=2)
+
+
+def called(exe: weft.Executable, x: Any, n: int, at: int = 0) -> Any:
+    return exe(x, np.array(n), np.array([at]))
+
+
+def test_a_loop_over_two_devices_computes_what_it_says(exe: weft.Executable, tmp_path: Path) -> None:
+    assert exe.graph.segments and not exe.graph.devices
+    exe.save(path := tmp_path / "loop.weft")
+    x = np.linspace(-1, 1, 4).astype(np.float32)
+    for program in (exe, weft.load(path)):
+        for n in (0, 1, 2, 7):
+            for found, wanted in zip(called(program, x, n, 3), meant(x, n, 3), strict=True):
+                np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_what_each_turn_copies_is_counted(exe: weft.Executable) -> None:
+    def traffic(n: int) -> Traffic:
+        with counted(device_by_name("ext_dev:0")) as found:
+            called(exe, np.ones(4, np.float32), n)
+        return found["ext_dev:0"]
+
+    none, some, more = (traffic(n) for n in (0, 2, 4))
+    assert some.copies_in - none.copies_in == more.copies_in - some.copies_in > 0
+    assert some.bytes_out - none.bytes_out == more.bytes_out - some.bytes_out > 0
+
+
+def test_a_check_that_fails_far_away_is_told(exe: weft.Executable) -> None:
+    with pytest.raises(weft.CheckError, match="index 7 lies outside of an axis of 4") as error:
+        called(exe, np.ones(4, np.float32), 1, 7)
+    assert error.value.place is not None and error.value.place.line == 8
+    for found, wanted in zip(called(exe, np.ones(4, np.float32), 1), meant(np.ones(4), 1, 0), strict=True):
+        np.testing.assert_allclose(found, wanted)
+
+
+def test_threads_call_it_at_once(exe: weft.Executable) -> None:
+    wrong: list[object] = []
+
+    def work(seed: int) -> None:
+        x = np.random.default_rng(seed).standard_normal(4).astype(np.float32)
+        for n in range(6):
+            found, wanted = called(exe, x, n)[0], meant(x, n, 0)[0]
+            if not np.allclose(found, wanted, rtol=1e-5):
+                wrong.append((seed, n, found, wanted))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_process_calls_it(exe: weft.Executable) -> None:
+    called(exe, np.ones(4, np.float32), 1)
+    if (child := os.fork()) == 0:
+        found = called(exe, np.ones(4, np.float32), 2)[0]
+        os._exit(0 if np.allclose(found, meant(np.ones(4), 2, 0)[0]) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_its_memory_on_devices_is_given_back(exe: weft.Executable, tmp_path: Path) -> None:
+    far = device_by_name("ext_dev:0")
+    assert isinstance(far, Apart)
+    exe.save(path := tmp_path / "loop.weft")
+    gc.collect()
+    before = len(far._maps)  # pyright: ignore[reportPrivateUsage]
+    program = weft.load(path)
+    called(program, np.ones(4, np.float32), 2)
+    gone = weakref.ref(program)
+    del program
+    gc.collect()
+    assert gone() is None and len(far._maps) == before  # pyright: ignore[reportPrivateUsage]
+
+
+def test_the_loops_of_such_a_program_are_compiled_as_well(exe: weft.Executable) -> None:
+    late = weft.compile(parse_mlir(exe.ir["loops"], "loops.mlir"))
+    x = np.ones(4, np.float32)
+    for found, wanted in zip(called(late, x, 3), called(exe, x, 3), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_what_only_graphs_can_do_is_refused(exe: weft.Executable, tmp_path: Path) -> None:
+    with pytest.raises(Diagnostic, match=r"a graph on several devices \(cpu, ext_dev:0\) has no entry"):
+        exe.export_library(tmp_path / "libloop.so")
+    with pytest.raises(Diagnostic, match="it is not known which steps"):
+        exe.profile()
+
+
+def test_steps_that_use_what_is_not_there_are_refused_before_they_run(exe: weft.Executable, tmp_path: Path) -> None:
+    segment = exe.graph.segments[0]
+    small = replace(segment, devices=tuple(replace(each, arena_bytes=8) for each in segment.devices))
+    edits = {
+        "uses what is not there": replace(exe.graph, segments=(small, *exe.graph.segments[1:])),
+        "not so many constants": replace(exe.graph, code_constants=len(exe.graph.constants) + 1),
+        "on no device": replace(exe.graph, segments=(replace(segment, devices=()), *exe.graph.segments[1:])),
+    }
+    for number, (message, graph) in enumerate(edits.items()):
+        artefact.save(graph, path := tmp_path / f"{number}.weft")
+        with pytest.raises(ArtefactError, match=message):
+            artefact.load(path)
