@@ -59,3 +59,23 @@ relay.func @a_graph(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = relay.call_lowered @k(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   relay.return %0 : tensor<4xf32>
 }
+
+// -----
+
+// What a segment is given and gives is in the memory of the host: it says where it wants it, and the host copies. A copy
+// is a kernel call with a device that it is from.
+
+// CHECK-LABEL: relay.func @segments_on_several_devices
+// CHECK-NOT:     attributes {param_virtual_devices
+// CHECK:         relay.call_lowered @segments_on_several_devices_segment(%x)
+// CHECK:         relay.ref_create
+// CHECK:       relay.func private @segments_on_several_devices_segment(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+// CHECK-SAME:    param_virtual_devices = [#relay.virtual_device<cpu, id = 0>]
+// CHECK-SAME:    result_virtual_devices = [#relay.virtual_device<ext_dev, id = 0>, #relay.virtual_device<cpu, id = 0>]
+relay.func @segments_on_several_devices(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.call_lowered @copy(%x) {src_virtual_device = #relay.virtual_device<cpu, id = 0>, virtual_device = #relay.virtual_device<ext_dev, id = 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = relay.call_lowered @k(%0, %0) {virtual_device = #relay.virtual_device<ext_dev, id = 0>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = relay.call_lowered @k(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %r = relay.ref_create %1 : (tensor<4xf32>) -> !relay.ref<tensor<4xf32>>
+  relay.return %2 : tensor<4xf32>
+}
