@@ -1,7 +1,8 @@
 """Write the tables of docs/ that follow from the code: `python docs/make_tables.py`.
 
 `docs/onnx.md` says which ONNX operators are imported, and how; `docs/operators.md` lists the operators of relay;
-`docs/numbers.md` says how exactly they are computed, after its text, `numbers.in.md`; `docs/tir.md` says where what
+`docs/numbers.md` says how exactly they are computed, after its text, `numbers.in.md`; `docs/machines.md` says what is
+known of processors and what follows from it, after its text, `machines.in.md`; `docs/tir.md` says where what
 TVM's TIR has is, after its text, `tir.in.md`.
 """
 
@@ -26,6 +27,7 @@ from weft.testing.tolerance import USUAL, epsilon_of
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 
+import machine_tables  # noqa: E402
 import tir_tables  # noqa: E402
 
 OPERATORS = [op for op in Relay.operations if issubclass(op, RelayOp)]
@@ -182,7 +184,34 @@ def tir_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-PAGES = {"numbers.md": numbers_page, "onnx.md": onnx_page, "operators.md": operators_page, "tir.md": tir_page}
+def machines_page() -> str:
+    """After its text: what is known of processors, then what they choose."""
+    of, kernels, layers = machine_tables.PROCESSORS, machine_tables.KERNELS, machine_tables.LAYERS
+    near = [each.machine.kept_near >> 10 for each in of.values()]
+    known = (row(name, f"`{each.machine}`") for name, each in of.items())
+    tiles = (row(name, *(machine_tables.tile(make, each) for each in of.values())) for name, make in kernels.items())
+    filterings = (row(str(layer), *map(layer.filtering, of.values())) for layer in layers)
+    kept = (row(what, *(f"{size // part} KiB" for size in near)) for what, part in machine_tables.KEPT.items())
+    parts = [
+        (DOCS / "machines.in.md").read_text().rstrip(),
+        table(("processor", "machine"), known),
+        "## Register tiles\n\nRows and vectors of the tile that a product of each kind has:",
+        table(("kernel", *of), tiles),
+        "## Minimal filtering\n\nThe tiles of results by which convolutions of 3x3 taps are computed:",
+        table(("layer", *of), filterings),
+        "## What stays near\n\nAt most so much is kept in the second cache, and on a thread's stack:",
+        table(("of", *of), kept),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+PAGES = {
+    "machines.md": machines_page,
+    "numbers.md": numbers_page,
+    "onnx.md": onnx_page,
+    "operators.md": operators_page,
+    "tir.md": tir_page,
+}
 
 
 def main() -> None:

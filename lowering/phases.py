@@ -228,7 +228,6 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.bound_extents import BoundExtentsPass
     from ..transforms.relay.canonicalize_cast import CanonicalizeCastPass
     from ..transforms.relay.canonicalize_ops import CanonicalizeOpsPass
-    from ..transforms.relay.conv_to_conv2d import ConvToConv2dPass
     from ..transforms.relay.dead_code_elimination import DeadCodeEliminationPass
     from ..transforms.relay.eliminate_common_subexpr import EliminateCommonSubexprPass
     from ..transforms.relay.fold_constant import FoldConstantPass
@@ -259,7 +258,7 @@ def graph(target: Target) -> list[ModulePass]:
         FoldExplicitPaddingPass(),
         CanonicalizeCastPass(),
         CanonicalizeOpsPass(),
-        *([] if target.is_gpu else [InterleaveTransposedConvPass(), ConvToConv2dPass()]),
+        *([] if target.is_gpu else [InterleaveTransposedConvPass(), _along_two_axes(target)]),
         FoldConstantPass(),
         *([] if target.is_gpu else [_layouts(target)]),
         SinkReshapePass(),
@@ -378,6 +377,7 @@ def schedule(target: Target) -> list[ModulePass]:
             vector_registers=target.vector_registers(),
             dot=_dot(target),
             matrix=_matrix(target),
+            machine=_machine(target),
         ),
         LoopPartitionPass(),
         *([InsertBoundsChecksPass()] if PassContext.current().get_config(BOUNDS_CHECKS, False) else []),
@@ -390,7 +390,7 @@ def loops(target: Target) -> list[ModulePass]:
     from .tir_to_loops.prefetch_streams import PrefetchStreamsPass
 
     convert = ConvertTirToLoopsPass(vector_bytes=target.vector_bytes(), dot=_dot(target), matrix=_matrix(target))
-    return [convert, PrefetchStreamsPass()]
+    return [convert, PrefetchStreamsPass(machine=_machine(target))]
 
 
 def _dot(target: Target) -> str | None:
@@ -398,11 +398,25 @@ def _dot(target: Target) -> str | None:
     return target.vector_unit().dot if target.kind != "c" else None
 
 
+def _along_two_axes(target: Target) -> ModulePass:
+    """Convolutions along one and three axes become such along two, where that pays on the target."""
+    from ..transforms.relay.conv_to_conv2d import ConvToConv2dPass
+
+    return ConvToConv2dPass(vector_bytes=target.vector_bytes(), machine=_machine(target))
+
+
 def _layouts(target: Target) -> ModulePass:
     """Values and weights in the order in which the target's kernels read them."""
     from ..transforms.relay.alter_op_layout import AlterOpLayoutPass
 
-    return AlterOpLayoutPass(vector_bytes=target.vector_bytes(), dot=_dot(target), matrix=_matrix(target))
+    return AlterOpLayoutPass(
+        vector_bytes=target.vector_bytes(), dot=_dot(target), matrix=_matrix(target), machine=_machine(target)
+    )
+
+
+def _machine(target: Target) -> str:
+    """What the target's processor takes for its work."""
+    return str(target.machine_model())
 
 
 def _matrix(target: Target) -> tuple[str, ...]:

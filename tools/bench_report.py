@@ -128,9 +128,14 @@ def kernel_table(result: Result) -> str:
 
 
 def limits_text(limits: Limits) -> str:
-    """What the machine can do at most, in a line."""
+    """What the machine can do at most, in a line, and as a target says it."""
+    from weft.lowering.machine.target import Target
+
+    target = Target("llvm")
+    told = limits.rates(target.machine_model(), target.vector_bytes())
     rates = ", ".join(f"{_size(size)} {rate:.0f}" for size, rate in zip(limits.sizes, limits.bandwidths, strict=True))
-    return f"limits measured: {limits.peak:.0f} GFLOP/s in float32; GB/s read from memory of {rates}"
+    measured = f"limits measured: {limits.peak:.0f} GFLOP/s in float32; GB/s read from memory of {rates}"
+    return f"{measured}\nof this machine as a target is told: -machine={told}"
 
 
 def _size(count: int) -> str:

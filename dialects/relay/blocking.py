@@ -11,6 +11,8 @@ from typing import Protocol
 
 from xdsl.ir import Operation, SSAValue
 
+from ..support.machine_model import MachineModel
+
 PLAIN = 0
 """The block size that stands for the layout without blocks."""
 
@@ -45,6 +47,11 @@ class Blocks(Protocol):
     @property
     def matrix(self) -> Sequence[str]:
         """What the target's matrix unit multiplies, by names: `int8`, `bf16`."""
+        ...
+
+    @property
+    def machine(self) -> MachineModel:
+        """What the target's processor takes for its work."""
         ...
 
     @property

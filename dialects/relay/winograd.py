@@ -14,10 +14,11 @@ Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (201
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .. import te
+from ..support.machine_model import MachineModel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,9 +80,8 @@ FILTERINGS = {
 class Convolution3x3:
     """What it takes to compute a convolution of 3x3 taps with stride 1 on channels in blocks, in cycles of a core.
 
-    A core does two multiply-adds of vectors in a cycle, whatever the vectors' width. Weights stream by from memory;
-    computing and waiting for them overlap but for a quarter of what takes less. Transformed tiles are written and read
-    once, and each element of `a * a` products is stored and begins with zero.
+    Weights stream by from memory; computing and waiting for them overlap but for a quarter of what takes less.
+    Transformed tiles are written and read once, and each element of `a * a` products is stored and begins with zero.
     """
 
     images: int
@@ -92,11 +92,12 @@ class Convolution3x3:
     outputs: int
     """Channels, the last block filled up."""
     lanes: int
+    machine: MachineModel = field(default_factory=MachineModel)
 
     def direct(self) -> float:
         """All taps of all channels for each element."""
         sums = self.images * self.height * self.width * self.outputs // self.lanes
-        return _overlapped(sums * self.inputs * TAPS * TAPS / PER_CYCLE, self._weights(TAPS))
+        return _overlapped(sums * self.inputs * TAPS * TAPS / self.machine.fmas, self._weights(TAPS))
 
     def winograd(self, by: Filtering) -> float:
         """By minimal filtering."""
@@ -104,14 +105,16 @@ class Convolution3x3:
         inputs, outputs = -(-self.inputs // self.lanes), self.outputs // self.lanes
         points = by.points * by.points
         sums = tiles * points * outputs
-        products = _overlapped(sums * (self.inputs / PER_CYCLE + STORING), self._weights(by.points))
+        storing = 1 + 1 / self.machine.loads  # a sum begins with zero
+        products = _overlapped(sums * (self.inputs / self.machine.fmas + storing), self._weights(by.points))
         moved = tiles * (2 * points * inputs + (points + by.tile * by.tile) * outputs) * 4 * self.lanes
         kept = tiles * points * (inputs + outputs) * 4 * self.lanes
-        return products + moved / (NEAR if kept <= NEAR_BYTES else FAR) + STARTING
+        is_near = kept <= self.machine.l3
+        return products + (self.machine.moving(moved) if is_near else moved / self.machine.memory_rate) + STARTING
 
     def _weights(self, extent: int) -> float:
         """Cycles in which the weights come from memory."""
-        return extent * extent * self.inputs * self.outputs * 4 / FAR
+        return extent * extent * self.inputs * self.outputs * 4 / self.machine.memory_rate
 
     @property
     def bytes(self) -> int:
@@ -121,20 +124,13 @@ class Convolution3x3:
     def best(self, largest: int, direct: float | None = None, moved: int = 0) -> Filtering | None:
         """The filtering, of tiles up to `largest`, that takes the least; `None` where none saves a twentieth of
         `direct`, without it of what all taps take. So many bytes are `moved` besides."""
-        costs = {tile: self.winograd(by) + moved / FAR for tile, by in FILTERINGS.items() if tile <= largest}
+        costs = {tile: self.winograd(by) for tile, by in FILTERINGS.items() if tile <= largest}
+        costs = {tile: cost + moved / self.machine.memory_rate for tile, cost in costs.items()}
         tile = min(costs, key=costs.__getitem__, default=0)
         limit = WORTHWHILE * (self.direct() if direct is None else direct)
         return FILTERINGS[tile] if tile and costs[tile] < limit else None
 
 
-PER_CYCLE = 2.0
-"""Multiply-adds of vectors."""
-STORING = 1.5
-"""Cycles to begin and to store a sum."""
-NEAR, NEAR_BYTES = 10.0, 8 << 20
-"""Bytes in a cycle between the caches of a core and what is shared, and how much of them is still that near."""
-FAR = 4.0
-"""Bytes in a cycle from memory, or the farthest cache, of which each core has its part."""
 STARTING = 4000.0
 """Cycles of starting three more loops that threads share."""
 WORTHWHILE = 0.95

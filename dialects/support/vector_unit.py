@@ -4,18 +4,20 @@
 builtin.module attributes {weft.target = {vector_bytes = 32 : i64, vector_registers = 16 : i64, fma, masked}} { ... }
 ```
 
-A pass asks `vector_unit_of(op)`, which looks at the module around the operation.
+A pass asks `vector_unit_of(op)`, which looks at the module around the operation. What the processor takes for its work
+stands there too, where it is not what is taken for any: `machine = "fmas=1,..."` (`machine_model.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i64
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation
 
 from .diagnostics import Diagnostic
+from .machine_model import MachineModel
 
 ATTRIBUTE = "weft.target"
 
@@ -43,6 +45,8 @@ class VectorUnit:
     """Whether it multiplies tiles of bf16, and sums in f32."""
     bf16_pairs: bool = False
     """Whether x86's `vdpbf16ps` sums products of two bf16 in each lane, and that is worth while."""
+    machine: MachineModel = field(default_factory=MachineModel)
+    """What the processor takes for the work of kernels."""
 
     @property
     def dot(self) -> str | None:
@@ -78,6 +82,14 @@ class VectorUnit:
             raise ValueError(f"no matrix unit multiplies '{unknown[0]}'; known: {', '.join(MATRIX)}")
         return replace(self, **{field: name in matrix for name, field in MATRIX.items()})
 
+    def with_machine(self, text: str | None) -> VectorUnit:
+        """The same unit of a machine that is so (`MachineModel.told`), if that is said.
+
+        Raises:
+            ValueError: the text cannot be read.
+        """
+        return self if text is None else replace(self, machine=MachineModel().told(text))
+
     def attribute(self) -> DictionaryAttr:
         """The unit as an attribute."""
         fields: dict[str, Attribute] = {
@@ -87,6 +99,8 @@ class VectorUnit:
         for name in _FLAGS:
             if getattr(self, name):
                 fields[name] = UnitAttr()
+        if self.machine != MachineModel():
+            fields["machine"] = StringAttr(str(self.machine))
         return DictionaryAttr(fields)
 
 
@@ -119,7 +133,7 @@ def _read(op: Operation) -> VectorUnit:
     value = op.attributes[ATTRIBUTE]
     if not isinstance(value, DictionaryAttr):
         raise Diagnostic.at(op, f"{ATTRIBUTE} is {value}, not a dictionary")
-    unknown = set(value.data) - {"vector_bytes", "vector_registers", *_FLAGS}
+    unknown = set(value.data) - {"vector_bytes", "vector_registers", "machine", *_FLAGS}
     if unknown:
         raise Diagnostic.at(op, f"{ATTRIBUTE} has no '{min(unknown)}'")
 
@@ -129,5 +143,12 @@ def _read(op: Operation) -> VectorUnit:
             raise Diagnostic.at(op, f"{ATTRIBUTE} needs a positive integer '{name}'")
         return attribute.value.data
 
-    flags = (name in value.data for name in _FLAGS)
-    return VectorUnit(number("vector_bytes"), number("vector_registers"), *flags)
+    flags = {name: name in value.data for name in _FLAGS}
+    unit = replace(VectorUnit(number("vector_bytes"), number("vector_registers")), **flags)
+    machine = value.data.get("machine", StringAttr(str(MachineModel())))
+    if not isinstance(machine, StringAttr):
+        raise Diagnostic.at(op, f"{ATTRIBUTE} needs a text for 'machine'")
+    try:
+        return unit.with_machine(machine.data)
+    except ValueError as error:
+        raise Diagnostic.at(op, f"{ATTRIBUTE} cannot be read: {error}") from None

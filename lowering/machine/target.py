@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, cast
 
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import did_you_mean
+from ...dialects.support.machine_model import MachineModel
 from ...dialects.support.vector_unit import VectorUnit
 from ..abi import Platform
 from .binding import LLVMError, Machine, host
+from .known_machines import model_of, told_caches
 from .llvm_facts import USED, Facts, ask
 from .target_forms import Options, TargetError, read_object, read_text
 from .target_kinds import GPU_LIMITS as GPU_LIMITS
@@ -157,8 +159,13 @@ class Target:
         return f"{self.kind} {platform.triple} {platform.cpu} #{features}"
 
     def vector_unit(self) -> VectorUnit:
-        """The vectors that code for this target is laid out for."""
-        return describe_vectors(self.platform())
+        """The vectors that code for this target is laid out for, and what its processor takes for its work."""
+        return _vector_unit(self.processor)
+
+    def machine_model(self) -> MachineModel:
+        """What its processor takes for its work: what is known of it by name, on this machine (`-mcpu=native`) with the
+        caches that the system tells of, but for what `-machine=` says."""
+        return self.vector_unit().machine
 
     def vector_bytes(self) -> int:
         """Bytes of the widest vector register."""
@@ -208,9 +215,14 @@ def _made(kind: TargetKind, given: Options) -> Target:
     """A target of a kind by its options.
 
     Raises:
-        TargetError: a limit is no number, or the host is a GPU too.
+        TargetError: a limit is no number, the host is a GPU too, or a machine cannot be read.
     """
     options = {**kind.preset, **given}
+    if "machine" in options:
+        try:
+            MachineModel().told(str(options["machine"]))
+        except ValueError as error:
+            raise TargetError(str(error), hint="-machine=l2=512K,fmas=1") from None
     fields: dict[str, str] = {}
     rest: list[tuple[str, str]] = []
     limits: list[tuple[str, int]] = []
@@ -312,6 +324,11 @@ def _resolve(target: Target) -> Target:
     if triple.startswith("x86_64") and "+prefer-256-bit" not in features:
         features.append("-prefer-256-bit")
     resolved = Target(target.kind, cpu, ",".join(dict.fromkeys(features)), triple, is_resolved=True)
+    told = [told_caches() if target.cpu == "native" else "", target.option("machine") or ""]
+    words = dict(word.split("=") for text in told for word in text.split(",") if word)
+    if words:
+        machine = ",".join(f"{name}={value}" for name, value in words.items())
+        resolved = replace(resolved, options=(("machine", machine),))
     if not _is_this_machine(target):
         _check(target, resolved)
     return resolved
@@ -353,6 +370,14 @@ def _features(target: Target) -> tuple[str, ...]:
     known = USED.get(resolved.triple.split("-")[0], [])
     has = set(resolved.attributes.split(","))
     return tuple(feature for feature in known if f"+{feature}" in has)
+
+
+@lru_cache(maxsize=32)
+def _vector_unit(target: Target) -> VectorUnit:
+    platform = target.platform()
+    unit = describe_vectors(platform)
+    machine, told = model_of(platform.cpu, unit.bytes), target.resolved().option("machine")
+    return replace(unit, machine=machine if told is None else machine.told(told))
 
 
 @lru_cache(maxsize=32)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     Generator: TypeAlias = Callable[..., CompiledGraph]
 
-PROCESSOR_OPTIONS = {"mcpu": "cpu", "mattr": "attributes", "mtriple": "triple"}
-"""What a processor is told by, with the fields of a `Target`."""
+PROCESSOR_OPTIONS = {"mcpu": "cpu", "mattr": "attributes", "mtriple": "triple", "machine": ""}
+"""What a processor is told by, with the fields of a `Target`, but for what its work takes (`MachineModel`)."""
 
 GPU_OPTIONS = {"arch": "cpu", "mcpu": "cpu", "mattr": "attributes"}
 GPU_LIMITS = {"max_threads_per_block": 1024, "max_shared_memory_per_block": 49152, "thread_warp_size": 32}

@@ -13,11 +13,11 @@ scf.for %k = %c0 to %c512 step %c1 {            scf.for %k = %c0 to %c512 step %
       ...                                           ...
 ```
 
-It does so for vectors that are loaded from an argument larger than the nearest cache (`CACHE_BYTES`), in a rolled loop
-that moves them, inside of unrolled loops of which some, of at least `REUSE` iterations together, do not: a tile that
-uses a vector less often waits for other things too, and each prefetch takes the place of a load. Once for each vector,
-not for each use: LLVM does not find that two are the same. A prefetch reads nothing that anybody sees, and may lie
-outside of memory.
+It does so for vectors that are loaded from an argument larger than what stays in the nearest cache beside the rows, in
+a rolled loop that moves them, inside of unrolled loops of which some, of at least `REUSE` iterations together, do not:
+a tile that uses a vector less often waits for other things too, and each prefetch takes the place of a load. Once for
+each vector, not for each use: LLVM does not find that two are the same. A prefetch reads nothing that anybody sees, and
+may lie outside of memory.
 
 Where the tile's columns stay the same for several iterations of the loop outside, for one tile of rows after the other,
 each of these also asks for its part of what the next columns will stream by, one vector in each step, so that it is in
@@ -50,18 +50,14 @@ from xdsl.traits import is_side_effect_free
 from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION
 from ...dialects.extensions.memref import PrefetchOp
 from ...dialects.support.dtypes import byte_width
+from ...dialects.support.machine_model import MachineModel
+from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.tir.core import memref_of
 from ...transforms.infra import ModulePass
 from .loop_emission import UNROLL_FULLY
 
-CACHE_BYTES = 32 * 1024
-"""Of the nearest cache of any processor on which vectors are worth while: what fits is there after the first row."""
-
 REUSE = 5
 """Uses of a vector from which on its load is worth asking for."""
-
-FAR_BYTES = 256 * 1024
-"""Of a second cache: what is larger is not there from one inference to the next, beside all else."""
 
 MIN_ROWS = 4
 """Tiles of rows from which on each has to ask for a small part of the next panel only."""
@@ -69,16 +65,22 @@ MIN_ROWS = 4
 
 @dataclass(frozen=True)
 class PrefetchStreamsPass(ModulePass):
-    """Options: `distance`, in bytes of the stream."""
+    """Options: `distance`, in bytes of the stream; `machine`, what the processor takes for its work, which the module's
+    `weft.target` says without it."""
 
     name = "prefetch-streams"
     opt_level: ClassVar[int] = 3
 
     distance: int = 2048
+    machine: str | None = None
+
+    def __post_init__(self) -> None:
+        VectorUnit().with_machine(self.machine)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = vector_unit_of(op).with_machine(self.machine).machine
         for loop in [op for op in op.walk() if isinstance(op, scf.ForOp) and _unrolled_trips(op) is None]:
-            for stream in _streams(loop):
+            for stream in _streams(loop, machine):
                 panel = stream.panel(loop)
                 stream.prefetch(loop, self.distance)
                 if panel is not None:
@@ -93,6 +95,7 @@ class _Stream:
     columns: tuple[scf.ForOp, ...]
     index: tuple[Operation, ...]
     """What computes its place within the loop, in order."""
+    machine: MachineModel
 
     def prefetch(self, loop: scf.ForOp, distance: int) -> None:
         """Ask at the begin of each iteration of `loop` for what is read `distance` bytes of vectors later."""
@@ -169,8 +172,9 @@ class _Stream:
 
     def _worthwhile(self, panel: _Panel) -> _Panel | None:
         """`panel`, if it is large, far away, dense, and shared by enough tiles of rows."""
-        far = prod(memref_of(self.load.base).get_shape()) * byte_width(self.load.result.type.element_type) > FAR_BYTES
-        large = panel.vectors * _vector_bytes(self.load) > CACHE_BYTES
+        size = prod(memref_of(self.load.base).get_shape()) * byte_width(self.load.result.type.element_type)
+        far = size > self.machine.kept_near  # not there any more from one inference to the next, beside all else
+        large = panel.vectors * _vector_bytes(self.load) > _nearest(self.machine)
         return panel if panel.rows >= MIN_ROWS and large and far and self._is_dense(panel) else None
 
     def _is_dense(self, panel: _Panel) -> bool:
@@ -242,11 +246,11 @@ class _Writer:
         return self._insert(arith.RemUIOp(lhs, rhs))
 
 
-def _streams(loop: scf.ForOp) -> list[_Stream]:
+def _streams(loop: scf.ForOp, machine: MachineModel) -> list[_Stream]:
     """The vectors that `loop` moves, read from memory that is far away, and used often enough."""
     found: list[_Stream] = []
     for load, unrolled in _loads(loop.body.block, ()):
-        if not _is_far(load):
+        if not _is_far(load, machine):
             continue
         slice_ = _index_of(load, loop.body.block)
         if slice_ is None:
@@ -255,7 +259,7 @@ def _streams(loop: scf.ForOp) -> list[_Stream]:
         columns = tuple(inner for inner in unrolled if inner.body.block.args[0] in operands)
         uses = prod(_unrolled_trips(inner) or 1 for inner in unrolled if inner not in columns)
         if loop.body.block.args[0] in operands and uses >= REUSE:
-            found.append(_Stream(load, columns, slice_))
+            found.append(_Stream(load, columns, slice_, machine))
     return found
 
 
@@ -272,10 +276,16 @@ def _vector_bytes(load: vector.LoadOp) -> int:
     return prod(load.result.type.get_shape()) * byte_width(load.result.type.element_type)
 
 
-def _is_far(load: vector.LoadOp) -> bool:
+def _nearest(machine: MachineModel) -> int:
+    """Bytes that stay in the nearest cache beside the rows: what fits is there after the first of them."""
+    return machine.l1 // 3 * 2
+
+
+def _is_far(load: vector.LoadOp, machine: MachineModel) -> bool:
     """Whether it reads an argument of the function that the nearest cache does not hold."""
     size = prod(memref_of(load.base).get_shape())
-    return isinstance(load.base, BlockArgument) and abs(size) * byte_width(load.result.type.element_type) > CACHE_BYTES
+    width = byte_width(load.result.type.element_type)
+    return isinstance(load.base, BlockArgument) and abs(size) * width > _nearest(machine)
 
 
 def _index_of(load: vector.LoadOp, around: Block) -> tuple[Operation, ...] | None:

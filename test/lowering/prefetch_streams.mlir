@@ -1,5 +1,5 @@
-// RUN: weft-opt %s -p prefetch-streams | filecheck %s
-// RUN: weft-opt %s -p prefetch-streams,convert-loops-to-llvm | filecheck %s --check-prefix LLVM
+// RUN: weft-opt %s -p 'prefetch-streams{machine="l1=48K"}' | filecheck %s
+// RUN: weft-opt %s -p 'prefetch-streams{machine="l1=48K"},convert-loops-to-llvm' | filecheck %s --check-prefix LLVM
 
 // Eight rows use each vector of %w, whose place moves with the step and with the column: it is asked for 32 vectors,
 // 2048 bytes, before, once for each column. The vector of %x is used once, and %near fits in the nearest cache.

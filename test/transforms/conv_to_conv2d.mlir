@@ -1,5 +1,5 @@
-// RUN: weft-opt %s -p conv-to-conv2d | filecheck %s
-// RUN: weft-opt %s -p conv-to-conv2d --remarks=conv-to 2>&1 | filecheck %s --check-prefix=WHY
+// RUN: weft-opt %s -p 'conv-to-conv2d{vector-bytes=64}' | filecheck %s
+// RUN: weft-opt %s -p 'conv-to-conv2d{vector-bytes=64}' --remarks=conv-to 2>&1 | filecheck %s --check-prefix=WHY
 
 // CHECK-LABEL: relay.func @one_axis_is_one_row
 // CHECK: relay.reshape %x {newshape = array<i64: 2, 64, 1, 9>}

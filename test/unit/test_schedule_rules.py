@@ -27,6 +27,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, bf16, f32, f64, i8, i32
 
 from weft.dialects import te
+from weft.dialects.support.machine_model import MachineModel
 from weft.dialects.tir.core import AllocBufferOp, ForKind, ForOp, PrimFuncOp, blocks_under, enclosing_loops
 from weft.transforms.infra import PassContext
 from weft.transforms.tir.loop_partition import LoopPartitionPass
@@ -132,10 +133,9 @@ def test_a_blocked_convolution_of_any_size_is_right(
 def test_data_is_padded_band_by_band_where_windows_hardly_overlap(
     channels: int, rows: int, stride: int, limit: int, bands: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(padded_bands, "MAX_BAND_BYTES", limit)
     monkeypatch.setattr(padded_bands, "MIN_BANDS", 3)
     stage = depthwise(channels, rows * stride, 14, 3, 8, stride, pad=1)
-    func = scheduled(stage, VectorRegisters(bytes=32))
+    func = scheduled(stage, VectorRegisters(bytes=32, machine=MachineModel(l2=8 * limit)))
     pad = next(block for block in blocks_under(func) if block.block_name == "pad")
     outer, *_, lanes = enclosing_loops(pad)
     buffer = pad.writes[0].owner

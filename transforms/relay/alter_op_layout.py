@@ -32,7 +32,6 @@ Counterpart of TVM's `AlterOpLayout`, without its temporary expressions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -52,9 +51,9 @@ from .layout_assignment import assign_blocks, joins_only
 @dataclass(frozen=True)
 class AlterOpLayoutPass(FunctionPass):
     """Options: `vector-bytes` is the width of the target's vectors (64 for AVX-512, 32 for AVX2); without it, the
-    module's `weft.target` says it. `dot` (`vnni`, `dotprod`) names its dot products of bytes, `matrix` (`int8`,
-    `bf16`, `bf16_pairs`) what it adds up products of by tiles and in pairs. `winograd` is the extent of the largest
-    tiles that convolutions may be computed in by minimal filtering: 4, 2, or 0 for none."""
+    module's `weft.target` says it. `dot` (`vnni`, `dotprod`) names its dot products of bytes, `matrix` (`int8`, `bf16`,
+    `bf16_pairs`) what it adds up products of by tiles and in pairs, `machine` what it takes for its work. `winograd` is
+    the extent of the largest tiles that convolutions may be computed in by minimal filtering: 4, 2, or 0 for none."""
 
     name = NAME
     opt_level: ClassVar[int] = 3
@@ -65,25 +64,24 @@ class AlterOpLayoutPass(FunctionPass):
     dot: str | None = None
     matrix: tuple[str, ...] | None = None
     winograd: int = 4
+    machine: str | None = None
 
     config_keys: ClassVar[dict[str, str]] = {"relay.winograd": "winograd"}
 
     def __post_init__(self) -> None:
-        VectorUnit().with_dot(self.dot).with_matrix(self.matrix)
+        VectorUnit().with_dot(self.dot).with_matrix(self.matrix).with_machine(self.machine)
         if self.winograd not in (0, *FILTERINGS):
             raise ValueError(f"'winograd' is {self.winograd}; it can be 0, {', '.join(map(str, FILTERINGS))}")
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        unit = vector_unit_of(func).with_dot(self.dot).with_matrix(self.matrix)
+        unit = vector_unit_of(func).with_dot(self.dot).with_matrix(self.matrix).with_machine(self.machine)
         unit = replace(unit, bytes=self.vector_bytes or unit.bytes)
-        report_changed(alter_layouts(func.body.block, unit.bytes, unit.dot, self.winograd, unit.matrix))
+        report_changed(alter_layouts(func.body.block, unit, self.winograd))
 
 
-def alter_layouts(
-    block: Block, vector_bytes: int, dot: str | None = None, winograd: int = 0, matrix: Sequence[str] = ()
-) -> bool:
+def alter_layouts(block: Block, unit: VectorUnit, winograd: int = 0) -> bool:
     """Choose layouts for the values of `block`; return whether anything changed."""
-    values = BlockedValues(vector_bytes, dot=dot, winograd=winograd, matrix=matrix)
+    values = BlockedValues(unit.bytes, dot=unit.dot, matrix=unit.matrix, machine=unit.machine, winograd=winograd)
     blocks = assign_blocks(block, values)
     for op in list(block.ops):
         if isinstance(op, RelayOp) and op in blocks:

@@ -17,6 +17,7 @@ from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.relay.blocking import PLAIN, layout_text
 from ...dialects.relay.layout import LayoutTransformOp
 from ...dialects.relay.ops.transform import ReshapeOp
+from ...dialects.support.machine_model import MachineModel
 from ..infra import remarks
 
 NAME = "alter-op-layout"
@@ -46,6 +47,8 @@ class BlockedValues:
     """Which instructions the target has for dot products of bytes."""
     matrix: Sequence[str] = ()
     """What the target's matrix unit multiplies."""
+    machine: MachineModel = field(default_factory=MachineModel)
+    """What the target's processor takes for its work."""
     winograd: int = 0
     """The extent of the largest tiles of results that may be computed by minimal filtering."""
 

@@ -26,7 +26,7 @@ No counterpart in TVM.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar
 
@@ -41,31 +41,38 @@ from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from ...dialects.relay.ops.nn.padding import PadOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, StridedSliceOp
 from ...dialects.relay.ops.transform import ReshapeOp, TransposeOp
+from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
 from .emitter import Emitter
 from .sink_reshape import sink_reshapes
 
 NAME = "conv-to-conv2d"
 
-MIN_CHANNELS = 16
-"""Of the result: with fewer most of a vector stays empty."""
-
-MIN_PRODUCTS = 24
-"""For each element of data and result, which pay for bringing it into another layout or back: less than the copy of
-planes, whose elements take part in as many for each tap. What is computed from one convolution to the next stays in
-that layout."""
+MOVED_BYTES = 8
+"""Of an element that is brought into another layout or back, which as many multiply-adds pay for as are done meanwhile:
+more than the copy of planes takes, whose elements take part in as many for each tap. What is computed from one
+convolution to the next stays in that layout."""
 
 
 @dataclass(frozen=True)
 class ConvToConv2dPass(FunctionPass):
-    """No options."""
+    """Options: `vector-bytes` is the width of the target's vectors, `machine` what it takes for its work; without them,
+    the module's `weft.target` says it."""
 
     name = NAME
     opt_level: ClassVar[int] = 3
     required: ClassVar[tuple[str, ...]] = ("infer-type",)
 
+    vector_bytes: int | None = None
+    machine: str | None = None
+
+    def __post_init__(self) -> None:
+        VectorUnit().with_machine(self.machine)
+
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        changed = RewriteDriver((OneAxis(), ThreeAxes())).rewrite(func)
+        unit = vector_unit_of(func).with_machine(self.machine)
+        unit = replace(unit, bytes=self.vector_bytes or unit.bytes)
+        changed = RewriteDriver((OneAxis(unit), ThreeAxes(unit))).rewrite(func)
         if changed:
             sink_reshapes(func.body.block)
         report_changed(changed)
@@ -74,11 +81,14 @@ class ConvToConv2dPass(FunctionPass):
 class OneAxis(RewritePattern):
     """`conv1d(x, w)` -> `conv2d(x, w)` of one row"""
 
+    def __init__(self, unit: VectorUnit):
+        self.unit = unit
+
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Conv1dOp, rewriter: PatternRewriter, /) -> None:
         (batch, channels, width), (outputs, inputs, taps) = shape_of(op.data), shape_of(op.weight)
         depthwise = op.group_count() == channels > 1 and (outputs, inputs) == (channels, 1)
-        if not _suits(op, depthwise):
+        if not _suits(op, depthwise, self.unit):
             return
         emit, window = Emitter(), op.window(shape_of(op.weight))
         data = emit(ReshapeOp(op.data, newshape=[batch, channels, 1, width]))
@@ -99,9 +109,12 @@ class OneAxis(RewritePattern):
 class ThreeAxes(RewritePattern):
     """`conv3d(x, w)` -> `conv2d(planes(x), planes(w))`"""
 
+    def __init__(self, unit: VectorUnit):
+        self.unit = unit
+
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Conv3dOp, rewriter: PatternRewriter, /) -> None:
-        if not _suits(op, False):
+        if not _suits(op, False, self.unit):
             return
         emit, window = Emitter(), op.window(shape_of(op.weight))
         batch, _, places, *_ = shape_of(op.result)
@@ -141,10 +154,12 @@ def _planes(emit: Emitter, op: Conv3dOp, places: int) -> SSAValue:
     return parts[0] if planes == 1 else emit(ConcatenateOp(emit(TupleOp(*parts)), axis=2))
 
 
-def _suits(op: Conv1dOp | Conv3dOp, depthwise: bool) -> bool:
+def _suits(op: Conv1dOp | Conv3dOp, depthwise: bool, unit: VectorUnit) -> bool:
     """Whether `op` is computed along two axes; says why not."""
     data, weight, result = tensor(op.data), shape_of(op.weight), shape_of(op.result)
     layouts: Sequence[str] = [layout.text for layout in op.layouts()]
+    lanes = max(1, unit.bytes // 4)  # with fewer channels of the result most of a vector stays empty
+    products = unit.machine.moving(MOVED_BYTES) * unit.machine.fmas * lanes
     obstacle = None
     if layouts != [kind + op.SPATIAL for kind in ("NC", "OI", "NC")]:
         obstacle = f"its layouts are {', '.join(layouts)}"
@@ -156,7 +171,7 @@ def _suits(op: Conv1dOp | Conv3dOp, depthwise: bool) -> bool:
         obstacle = f"its elements are {data.element_type}, not floats"
     elif DYNAMIC in (*data.get_shape(), *weight, *result):
         obstacle = "its extents are dynamic"
-    elif weight[0] < MIN_CHANNELS or (not depthwise and prod(weight) < MIN_PRODUCTS * (weight[0] + weight[1])):
+    elif weight[0] < lanes or (not depthwise and prod(weight) < products * (weight[0] + weight[1])):
         obstacle = f"{weight[0]} channels of sums of {prod(weight[1:])} terms do not pay for it"
     if obstacle is not None:
         remarks.missed(NAME, op, obstacle)

@@ -4,7 +4,7 @@ Convolutions that can be, are. All that can be computed either way, arithmetic a
 as few elements as possible have to be brought from one layout to the other: an edge of the graph from a plain operator
 to a blocked one, or back, costs the number of elements of the value, once for each value. Windows that slide over each
 channel by itself, in depthwise convolutions and pools, do not vectorise in the plain layout: there they cost
-`WINDOW_GAIN` for every element of the result, less where the block does not fill a vector.
+`WINDOW_CYCLES` for every element of the result, less where the block does not fill a vector.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ from ...dialects.relay.ops.slicing import ConcatenateOp, SplitOp
 from .blocked_values import BlockedValues
 from .minimum_cut import INFINITE, MinimumCut
 
-WINDOW_GAIN = 12
-"""What a sliding window in full vectors saves for each element of the result, in elements transformed. Measured on
-shufflenet's: 4.4 ns an element without vectors, 0.35 ns with; to transform an element takes 0.32 ns."""
+WINDOW_CYCLES = 9.6
+"""What a sliding window in full vectors saves for each element of the result. An element that is transformed moves to
+the core and back."""
+
+MOVED_BYTES = 8
+"""Of an element of 32 bits, there and back."""
 
 TYPICAL_EXTENT = 16
 """What a dynamic extent counts for."""
@@ -37,6 +40,7 @@ def assign_blocks(block: Block, values: BlockedValues) -> dict[RelayOp, int]:
         if isinstance(op, RelayOp) and (size := op.channel_block(values)):
             blocks[op] = _agreed(op, size, blocks)
     uses = _uses(block)
+    gain = round(WINDOW_CYCLES / values.machine.moving(MOVED_BYTES))
     cut = MinimumCut()
     connected = _connected(blocks, uses)
     nodes: dict[Operation, int] = {op: cut.add_node() for op in connected}
@@ -45,7 +49,7 @@ def assign_blocks(block: Block, values: BlockedValues) -> dict[RelayOp, int]:
             case Wish.ALWAYS:
                 cut.fix(node, True)
             case Wish.WINDOW | Wish.DEPTHWISE:
-                cut.prefer(node, True, WINDOW_GAIN * _cost(op.results[0]) * blocks[op] // values.lanes)
+                cut.prefer(node, True, gain * _cost(op.results[0]) * blocks[op] // values.lanes)
             case Wish.EITHER:
                 pass
     for value, users in uses.items():

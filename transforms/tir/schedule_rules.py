@@ -53,9 +53,10 @@ class ScheduleRulesPass(PrimFuncPass):
     """Choose loop order, tiles, vectors and threads for every `tir.prim_func`.
 
     `vector-bytes` and `vector-registers` describe the target's vector registers, `dot` (`vnni`, `dotprod`) its dot
-    products of bytes, `matrix` (`int8`, `bf16`, `bf16_pairs`) what it adds up products of by tiles and in pairs;
-    without them, the module's `weft.target` does. `record-to` names a folder that gets a file for each function, with
-    what was done to it as a `schedule.sequence`, which `apply-schedule{record=...}` does again.
+    products of bytes, `matrix` (`int8`, `bf16`, `bf16_pairs`) what it adds up products of by tiles and in pairs,
+    `machine` (`l2=1M,fmas=1`) what it takes for its work; without them, the module's `weft.target` does. `record-to`
+    names a folder that gets a file for each function, with what was done to it as a `schedule.sequence`, which
+    `apply-schedule{record=...}` does again.
     """
 
     name = "schedule-rules"
@@ -65,17 +66,18 @@ class ScheduleRulesPass(PrimFuncPass):
     vector_registers: int | None = None
     dot: str | None = None
     matrix: tuple[str, ...] | None = None
+    machine: str | None = None
     record_to: str | None = None
 
     def __post_init__(self) -> None:
-        VectorUnit().with_dot(self.dot).with_matrix(self.matrix)
+        VectorUnit().with_dot(self.dot).with_matrix(self.matrix).with_machine(self.machine)
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         if any(op.for_kind != ForKind.SERIAL for op in func.walk() if isinstance(op, ForOp)):
             return
-        unit = vector_unit_of(func).with_dot(self.dot).with_matrix(self.matrix)
+        unit = vector_unit_of(func).with_dot(self.dot).with_matrix(self.matrix).with_machine(self.machine)
         registers = unit.registers if self.vector_registers is None else self.vector_registers
-        facts = VectorRegisters(registers, self.vector_bytes or unit.bytes)
+        facts = VectorRegisters(registers, self.vector_bytes or unit.bytes, unit.machine)
         if self.record_to is None:
             schedule_by_rules(func, facts, unit.dot, unit.matrix)
             return
@@ -118,14 +120,14 @@ def schedule_by_rules(
         if block.is_reduction and block.parent is not None and tile_reduction(block, registers, ways.get(block)):
             tiled = True
     rest = [block for block in blocks_under(func) if not _is_scheduled(block)]
-    if not tiled and schedule_rows(rest):
+    if not tiled and schedule_rows(rest, registers.machine):
         return
     for block in rest:
         if block.is_reduction:
             missed(
                 "schedule-rules", block, f"block @{block.block_name} is not tiled: its inputs cannot be read as vectors"
             )
-        schedule_alone(block)
+        schedule_alone(block, registers.machine)
 
 
 def _is_plain(block: BlockOp) -> bool:

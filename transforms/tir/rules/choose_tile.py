@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from xdsl.ir.affine import AffineExpr
 
+from ....dialects.support.dtypes import byte_width
 from ....dialects.tir.affine import Linear, Range, linear, substitute
 from ....dialects.tir.core import BlockOp, IterKind, memref_of
 from ....dialects.tir.symbols import Extent, as_affine
@@ -21,11 +22,11 @@ from ..analysis.strides import flat_accesses, iterator_ranges
 from .choosing import choose
 from .registers import VectorRegisters
 
-NEAR_PEAK = 1.8
-"""Multiply-adds per cycle from which on a product's tiles leave little to gain: two is the most."""
+NEAR_PEAK = 0.9
+"""Of the multiply-adds that the machine does in a cycle, from which on a product's tiles leave little to gain."""
 
-MIN_STRIDED_MERIT = 0.4
-"""Multiply-adds per cycle below which vectors whose elements lie apart are not worth putting together."""
+MIN_STRIDED_MERIT = 0.2
+"""Of these, below which vectors whose elements lie apart are not worth putting together."""
 
 
 MAX_OPEN_ROWS = 8
@@ -35,8 +36,14 @@ MAX_OPEN_ROWS = 8
 OPEN_EXTENT = 840
 """What such an extent is taken for: no number of rows leaves a rest that would speak for another."""
 
-ENOUGH = 1.0
-"""Multiply-adds per cycle of tiles without open rows from which on none with such is worth its rests."""
+ENOUGH = 0.5
+"""Of these, by tiles without open rows, from which on none with such is worth its rests."""
+
+MANY_REGISTERS = 32
+"""With fewer a tile's rows are few, too, so that those that leave a rest are as well."""
+
+SPARE_REGISTERS = 4
+"""What a full tile leaves for what is read."""
 
 OPEN_COLUMNS = (1, 2)
 """Vectors of a tile along an extent that is a symbol: what is left over is taken in one vector, and in some lanes."""
@@ -61,8 +68,7 @@ class Tiles:
 
     block: BlockOp
     options: list[Tile]
-    extents: dict[int, int]
-    reuse: Reuse
+    weigher: Weigher
 
     @property
     def vector(self) -> int:
@@ -71,7 +77,7 @@ class Tiles:
 
     def merit(self, tile: Tile) -> Merit:
         """What speaks for a tile."""
-        return _merit(tile, self.extents, self.reuse)
+        return self.weigher.merit(tile)
 
     def choose(self) -> Tile:
         """The tile that the chooser picks; without one, that which does the most multiply-adds for each read."""
@@ -105,15 +111,17 @@ def propose_tiles(block: BlockOp, registers: VectorRegisters) -> Tiles | None:
     extents = {i: lcm(OPEN_EXTENT, factors[i]) if i in is_open else block.likely_extents[i] for i in spatial[:-1]}
     extents[vector] = -(-extent // lanes)
     fits = _Fits(spatial, vector, lanes, extent, extents, reuse, registers, is_open, factors)
+    weigher = Weigher(extents, reuse, registers)
     candidates = [Tile(vector, lanes, None, 1, None, 1), *fits.tiles(_sizes)]
-    if reuse.is_product and max(_merit(tile, extents, reuse).work for tile in candidates) < NEAR_PEAK:
+    if reuse.is_product and max(map(weigher.part_of_peak, candidates)) < NEAR_PEAK:
         candidates += fits.tiles(_sizes_with_rest)
+        candidates += fits.tiles(_small_sizes) if registers.count < MANY_REGISTERS else ()
     known = [tile for tile in candidates if tile.row not in is_open]
-    if is_open and max(_merit(tile, extents, reuse).work for tile in known) >= ENOUGH:
+    if is_open and max(map(weigher.part_of_peak, known)) >= ENOUGH:
         candidates = known
     if any(step not in (0, 1) for step in reuse.steps):
-        candidates = [tile for tile in candidates if _merit(tile, extents, reuse).work >= MIN_STRIDED_MERIT]
-    return Tiles(block, candidates, extents, reuse) if candidates else None
+        candidates = [tile for tile in candidates if weigher.part_of_peak(tile) >= MIN_STRIDED_MERIT]
+    return Tiles(block, candidates, weigher) if candidates else None
 
 
 @dataclass(frozen=True)
@@ -191,12 +199,10 @@ class Reuse:
         self._ranges[self._lane] = (0, lanes - 1)
         self._ranges[self._outer] = (0, -(-block.likely_extents[vector] // lanes) - 1)
         target = written_buffer(block)
+        read = [flat for flat in flat_accesses(block) if flat.buffer is not target]
         # In normal form: what is divided and put together again is found here, not once it has been split.
-        self._positions = [
-            None if flat.position is None else linear(flat.position, known).to_expr()
-            for flat in flat_accesses(block)
-            if flat.buffer is not target
-        ]
+        self._positions = [None if flat.position is None else linear(flat.position, known).to_expr() for flat in read]
+        self._widths = [byte_width(memref_of(flat.buffer).element_type) for flat in read]
         self._forms = [self._form(p, {vector: self._outer * lanes + self._lane}, {}) for p in self._positions]
         self.steps = [None if form is None else form.step(self._lane) for form in self._forms]
         """How far each read moves from lane to lane; `None` where that is not the same everywhere."""
@@ -228,14 +234,25 @@ class Reuse:
 
     def _find(self, iterator: int, size: int) -> Moves:
         whole = self._outer if iterator == self.vector else self._dims[iterator]
-        if (along := self._along.get(iterator)) is None:
-            along = self._along[iterator] = [None if form is None else form.step(whole) for form in self._forms]
         result: Moves = {kind: [] for kind in ReadKind}
-        for position, kind, step in zip(self._positions, self._kinds, along, strict=True):
+        for position, kind, step in zip(self._positions, self._kinds, self._steps(iterator), strict=True):
             if step is None:
                 step = self._within_tile(position, iterator, size, self._ranges[whole][1] + 1)
             result[kind].append(step != 0)
         return result
+
+    def _steps(self, iterator: int) -> list[int | None]:
+        """How far each read moves with one more of `iterator`; `None` where that is not the same everywhere."""
+        whole = self._outer if iterator == self.vector else self._dims[iterator]
+        if (along := self._along.get(iterator)) is None:
+            along = self._along[iterator] = [None if form is None else form.step(whole) for form in self._forms]
+        return along
+
+    def collides(self, iterator: int, apart: int) -> bool:
+        """Whether the scalars that are read for neighbours along `iterator` lie whole multiples of `apart` bytes from
+        each other, so that they fall into one set of a cache."""
+        reads = zip(self._kinds, self._steps(iterator), self._widths, strict=True)
+        return any(kind == ReadKind.SCALAR and step and step * width % apart == 0 for kind, step, width in reads)
 
     def _within_tile(self, position: AffineExpr | None, iterator: int, size: int, extent: int) -> int | None:
         """How far a read moves with one more of `iterator`, of which `size` values are in a tile."""
@@ -287,6 +304,11 @@ def _sizes_with_rest(n: int) -> list[int]:
     return [size for size in range(6, 15) if size not in known and 4 * size <= n]
 
 
+def _small_sizes(n: int) -> list[int]:
+    """Sizes below those, of which two columns fit few registers."""
+    return [size for size in (4, 5, 6) if n % size and 2 * size <= n]
+
+
 class Merit(NamedTuple):
     """What speaks for a tile, the most important first."""
 
@@ -295,31 +317,55 @@ class Merit(NamedTuple):
     streams: float
     """Less the vectors that are read for each sum: they stream by, from a cache that is farther away."""
     sums: int
-    """Less the distance from a tile of about 28 sums."""
+    """Less the distance from a tile of about as many sums as there are registers: 28 of 32."""
     nearness: int
     """The row's iterator: the reads of one that is nearer to the vector's lie side by side."""
 
 
-def _merit(tile: Tile, extents: dict[int, int], reuse: Reuse) -> Merit:
-    """Below eight independent sums, the latency of an addition shows, and a rest that does not fill a tile costs as
-    much as a full one."""
-    no_moves = reuse.moves(tile.vector, 1)
-    row_moves = reuse.moves(tile.row, tile.rows) if tile.row is not None else no_moves
-    column_moves = reuse.moves(tile.column, tile.columns) if tile.column is not None else no_moves
-    # A multiply-add takes half a cycle. A scalar comes from the nearest cache, in half a cycle; vectors stream by, and
-    # come from the next one, in two; one whose elements lie apart is put together one by one.
-    cost = {ReadKind.SCALAR: 0.5, ReadKind.VECTOR: 2.0, ReadKind.STRIDED: float(tile.lanes)}
-    cycles = 0.0
-    streams = 0
-    for kind in ReadKind:
-        for along_row, along_column in zip(row_moves[kind], column_moves[kind], strict=True):
-            reads = (tile.rows if along_row else 1) * (tile.columns if along_column else 1)
-            cycles += cost[kind] * reads
-            streams += reads if kind != ReadKind.SCALAR else 0
-    sums = tile.rows * tile.columns
-    cycles = max(cycles, sums / 2, 4)
-    used = 1.0
-    if tile.row is not None:
-        used = extents[tile.row] / (-(-extents[tile.row] // tile.rows) * tile.rows)
-    nearness = -1 if tile.row is None else tile.row
-    return Merit(round(used * sums / cycles, 6), round(-streams / sums, 6), -abs(sums - 28), nearness)
+@dataclass(frozen=True)
+class Weigher:
+    """Weighs tiles of one block against each other, on one machine."""
+
+    extents: Mapping[int, int]
+    reuse: Reuse
+    registers: VectorRegisters
+
+    def part_of_peak(self, tile: Tile) -> float:
+        """Of the multiply-adds that the machine does in a cycle."""
+        return self.merit(tile).work / self.registers.machine.fmas
+
+    def merit(self, tile: Tile) -> Merit:
+        """Below so many independent sums as a multiply-add has cycles, their latency shows, and a rest that does not
+        fill a tile costs as much as a full one."""
+        reuse, machine = self.reuse, self.registers.machine
+        no_moves = reuse.moves(tile.vector, 1)
+        row_moves = reuse.moves(tile.row, tile.rows) if tile.row is not None else no_moves
+        column_moves = reuse.moves(tile.column, tile.columns) if tile.column is not None else no_moves
+        cost = self._costs(tile)
+        cycles = 0.0
+        streams = 0
+        for kind in ReadKind:
+            for along_row, along_column in zip(row_moves[kind], column_moves[kind], strict=True):
+                reads = (tile.rows if along_row else 1) * (tile.columns if along_column else 1)
+                cycles += cost[kind] * reads
+                streams += reads if kind != ReadKind.SCALAR else 0
+        sums = tile.rows * tile.columns
+        cycles = max(cycles, machine.computing(sums))
+        used = 1.0
+        if tile.row is not None:
+            used = self.extents[tile.row] / (-(-self.extents[tile.row] // tile.rows) * tile.rows)
+        nearness = -1 if tile.row is None else tile.row
+        full = self.registers.count - SPARE_REGISTERS
+        return Merit(round(used * sums / cycles, 6), round(-streams / sums, 6), -abs(sums - full), nearness)
+
+    def _costs(self, tile: Tile) -> Mapping[ReadKind, float]:
+        """Cycles of a read. A scalar comes from the nearest cache, unless the tile's rows take one another's place
+        there; vectors stream by, and come from the next one; one whose elements lie apart is put together one by one.
+        """
+        machine = self.registers.machine
+        scalar = 1 / machine.loads
+        if tile.row is not None and tile.rows > machine.l1_ways:
+            if self.reuse.collides(tile.row, machine.l1 // machine.l1_ways):
+                scalar = machine.line / machine.l2_rate
+        vector = machine.streamed(self.registers.bytes)
+        return {ReadKind.SCALAR: scalar, ReadKind.VECTOR: vector, ReadKind.STRIDED: float(tile.lanes)}

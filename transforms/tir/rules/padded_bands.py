@@ -24,6 +24,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects.support.dtypes import byte_width
+from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.affine import linear
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, Scope, enclosing_loops, memref_of
@@ -32,9 +33,6 @@ from ..analysis.strides import iterator_ranges, strides
 from ..scheduling.recorded import compute_at, set_kind, set_scope
 from .choosing import is_chosen
 from .spatial import MAX_VECTOR
-
-MAX_BAND_BYTES = 128 * 1024
-"""Of a band: so much stays in the second cache beside what else passes by."""
 
 MAX_AGAIN = 1.5
 """So often may an element be filled in, on average: bands overlap by the reach of their windows."""
@@ -60,13 +58,13 @@ class Walk(NamedTuple):
     step: int
 
 
-def propose_bands(block: BlockOp, loops: Sequence[Walk]) -> Bands | None:
+def propose_bands(block: BlockOp, loops: Sequence[Walk], machine: MachineModel) -> Bands | None:
     """The bands for the loops around the tiles of `block`, outermost first; the largest that are small enough. `None`
     where there is nothing to fill, or bands overlap too much."""
     for buffer in block.reads:
         padding = _padding(block, buffer)
         if padding is not None and is_chosen("padded-bands", padding):
-            return _divide(block, padding, loops)
+            return _divide(block, padding, loops, machine.kept_near // 2)
     return None
 
 
@@ -81,7 +79,7 @@ def _padding(block: BlockOp, buffer: SSAValue) -> BlockOp | None:
     return padding if guarded and waiting and known and not (padding.is_reduction or padding.conditions) else None
 
 
-def _divide(block: BlockOp, padding: BlockOp, loops: Sequence[Walk]) -> Bands | None:
+def _divide(block: BlockOp, padding: BlockOp, loops: Sequence[Walk], most: int) -> Bands | None:
     buffer = written_buffer(padding)
     maps = [access.map for access in block.touches() if access.buffer is buffer]
     if len(maps) != 1 or maps[0] is None:
@@ -97,7 +95,7 @@ def _divide(block: BlockOp, padding: BlockOp, loops: Sequence[Walk]) -> Bands | 
             if part is None:
                 return None
             count = bands * (trips // size)
-            if part * width <= MAX_BAND_BYTES and count >= MIN_BANDS:
+            if part * width <= most and count >= MIN_BANDS:
                 return Bands(padding, number, size) if count * part <= MAX_AGAIN * whole else None
     return None
 

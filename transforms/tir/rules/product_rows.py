@@ -58,15 +58,12 @@ from .registers import VectorRegisters
 from .rows import is_chain, shared_rows
 from .spatial import split_loops
 
-MAX_TILE_BYTES = 256 * 1024
-"""Of what is kept for a tile of rows: a part of the second cache, and of a thread's stack."""
-
 MAX_ROWS, MAX_COLUMNS = 14, 4
 """Of a tile, in rows and in vectors."""
 
 
-STREAMED = 0.9
-"""Cycles that a vector from the second cache takes and that are not hidden: half of them."""
+NOT_HIDDEN = 0.45
+"""Of the cycles that a vector from the second cache takes."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +100,7 @@ def schedule_product_rows(blocks: list[BlockOp], registers: VectorRegisters) -> 
     order = _moved(blocks[-1], products)
     chain = blocks if order is None else blocks[:-1]
     shape = memref_of(written_buffer(chain[-1])).get_shape()
-    depth = shared_rows(chain, MAX_TILE_BYTES)
+    depth = shared_rows(chain, registers.machine.kept_near)
     if not products or any(len(shape_of(written_buffer(p.block))) != len(shape) for p in products):
         return False
     if depth is None or depth != len(shape) - 1 or shape[depth - 1] == 1:
@@ -111,7 +108,11 @@ def schedule_product_rows(blocks: list[BlockOp], registers: VectorRegisters) -> 
     options = _options(products, shape[depth - 1], _row_bytes(blocks, depth), registers)
     if not options or not is_chosen("product-rows", blocks[-1]):
         return False
-    tiles = choose("product-rows-tile", blocks[-1], options, lambda tiles: -_cycles(products, tiles, shape[depth - 1]))
+
+    def merit(tiles: Tiles) -> float:
+        return -_cycles(products, tiles, shape[depth - 1], registers)
+
+    tiles = choose("product-rows-tile", blocks[-1], options, merit)
     _Rows(blocks, products, tiles, shape, order).apply()
     return True
 
@@ -183,25 +184,33 @@ def _options(products: list[Product], count: int, row_bytes: int, registers: Vec
     options: list[Tiles] = []
     for rows in range(1, min(MAX_ROWS, count) + 1):
         fitting = [n for n in range(1, MAX_COLUMNS + 1) if rows * n + n + 1 <= registers.count - 1]
-        if not fitting or rows * row_bytes > MAX_TILE_BYTES:
+        if not fitting or rows * row_bytes > registers.machine.kept_near:
             continue
-        best = [min(fitting, key=lambda n: (_product_cycles(p, rows, n), n)) for p in products]
+        best = [min(fitting, key=lambda n: (_product_cycles(p, rows, n, registers), n)) for p in products]
         options.append(Tiles(rows, tuple(best)))
     return options
 
 
-def _cycles(products: list[Product], tiles: Tiles, count: int) -> float:
+def _cycles(products: list[Product], tiles: Tiles, count: int, registers: VectorRegisters) -> float:
     """For all rows, with those that are left over after whole tiles."""
     whole, rest = divmod(count, tiles.rows)
-    each = zip(products, tiles.vectors, strict=True)
-    return sum(whole * _product_cycles(p, tiles.rows, n) + _product_cycles(p, rest, n) for p, n in each)
+    tiled = zip(products, tiles.vectors, strict=True)
+
+    def each(product: Product, vectors: int) -> float:
+        left = _product_cycles(product, rest, vectors, registers)
+        return whole * _product_cycles(product, tiles.rows, vectors, registers) + left
+
+    return sum(each(product, vectors) for product, vectors in tiled)
 
 
-def _product_cycles(product: Product, rows: int, vectors: int) -> float:
-    """For one tile of so many rows: two multiply-adds or reads in a cycle; four for those that wait for each other."""
+def _product_cycles(product: Product, rows: int, vectors: int, registers: VectorRegisters) -> float:
+    """For one tile of so many rows: multiply-adds or reads, whichever take longer, and what waiting for vectors is not
+    hidden by them."""
+    machine = registers.machine
+    waiting = NOT_HIDDEN * machine.streamed(registers.bytes)
 
     def step(n: int) -> float:
-        return max(rows * n / 2, (rows + n) / 2, 4.0) + n * STREAMED if n * rows else 0.0
+        return max(machine.computing(rows * n), (rows + n) / machine.loads) + n * waiting if n * rows else 0.0
 
     whole, rest = divmod(product.vectors, vectors)
     return product.steps * (whole * step(vectors) + step(rest))

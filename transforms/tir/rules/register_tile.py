@@ -21,6 +21,7 @@ from itertools import takewhile
 from xdsl.dialects import memref
 from xdsl.ir.affine import AffineExpr
 
+from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AllocBufferOp,
@@ -80,7 +81,7 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters, way: str | None =
     epilogue = next(iter(_epilogues(block)), None)
     if way is not None:
         tile, in_vectors = matrix_tile(block, way), way == PAIRS
-        use_tiles(_apply(block, epilogue or cache_write(block, Scope.LOCAL), tile, in_vectors)[0])
+        use_tiles(_apply(block, epilogue or cache_write(block, Scope.LOCAL), tile, registers.machine, in_vectors)[0])
         return True
     tiles = propose_tiles(block, registers)
     if tiles is None:
@@ -92,7 +93,7 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters, way: str | None =
     if not _reads_apart(block, tiles.vector) and _fuse_pixels(block, epilogue):
         tiles = propose_tiles(block, registers)
         assert tiles is not None, "a tile of neighbours is one with fused iterators too"
-    _apply(block, epilogue, tiles.choose())
+    _apply(block, epilogue, tiles.choose(), registers.machine)
     return True
 
 
@@ -200,7 +201,9 @@ def _decide(block: BlockOp, position: int) -> bool:
     return not deciding_iterators(block).isdisjoint(block.iters[position : position + 2])
 
 
-def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile, in_vectors: bool = True) -> list[ForOp]:
+def _apply(
+    block: BlockOp, epilogue: BlockOp, tile: Tile, machine: MachineModel, in_vectors: bool = True
+) -> list[ForOp]:
     """Tile a block and what follows it; return the loops over its sums. Within a tile of vector registers loops are
     unrolled, so that it can stay there, and sums begin in loops of their own."""
     work = 1
@@ -244,7 +247,7 @@ def _apply(block: BlockOp, epilogue: BlockOp, tile: Tile, in_vectors: bool = Tru
     kept = list(takewhile(lambda loop: loop in number_of, outer))
     extents = epilogue.likely_extents
     walks = [Walk(n := number_of[loop], loop.likely_trips, extents[n] // loop.likely_trips) for loop in kept]
-    bands = None if ragged else propose_bands(block, walks)
+    bands = None if ragged else propose_bands(block, walks, machine)
     tiles: list[ForOp] = []
     if bands is not None:
         if bands.size > 1:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.ir import Attribute
 
 from ....dialects.support.dtypes import byte_width
+from ....dialects.support.machine_model import MachineModel
 
 
 @dataclass(frozen=True)
 class VectorRegisters:
-    """The vector registers of a target: how many, and how many bytes each holds."""
+    """The vector registers of a target, how many, and how many bytes each holds; and what it takes for work."""
 
     count: int = 32
     bytes: int = 64
+    machine: MachineModel = field(default_factory=MachineModel)
 
     def lanes(self, type: Attribute) -> int:
         """Elements of a scalar type in one register."""

@@ -11,6 +11,7 @@ from math import prod
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.dtypes import byte_width
+from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AllocBufferOp,
@@ -34,18 +35,15 @@ from ..scheduling.recorded import (
 from .choosing import is_chosen
 from .spatial import PARALLEL_MIN_STEPS, fuse_known, split_loops
 
-MAX_ROW_BYTES = 128 * 1024
-"""Intermediates of one row larger than this stay in shared memory, and their blocks in loops of their own."""
 
-
-def schedule_rows(blocks: list[BlockOp]) -> bool:
+def schedule_rows(blocks: list[BlockOp], machine: MachineModel) -> bool:
     """Schedule all of `blocks`, the last of which writes the function's only output; says whether it could."""
     if not blocks:
         return False
     output = blocks[-1]
     if (len(blocks) < 2 and not output.is_reduction) or not is_chain(blocks):
         return False
-    depth = shared_rows(blocks)
+    depth = shared_rows(blocks, machine.kept_near // 2)
     if depth is None or not is_chosen("rows", output):
         return False
     if output.is_reduction:
@@ -87,7 +85,7 @@ def is_chain(blocks: list[BlockOp]) -> bool:
     return True
 
 
-def shared_rows(blocks: list[BlockOp], max_row_bytes: int = MAX_ROW_BYTES) -> int | None:
+def shared_rows(blocks: list[BlockOp], max_row_bytes: int) -> int | None:
     """How many leading dimensions all intermediate results have in common with the output, each block reading the
     others only at its own leading iterators; `None` if a row of them is too large."""
     output = blocks[-1]

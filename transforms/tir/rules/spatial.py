@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from xdsl.ir.affine import AffineExpr
 
+from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops
 from ..analysis.deciding import deciding_iterators
 from ..analysis.strides import follow_each_other, strides
@@ -26,13 +27,13 @@ PARALLEL_SHARES = 64
 """A parallel loop of so many iterations divides evenly enough among the threads."""
 
 
-def schedule_alone(block: BlockOp) -> None:
+def schedule_alone(block: BlockOp, machine: MachineModel) -> None:
     """Schedule `block`, which stands in its own perfect nest."""
     fuse_what_follows(block)
     loops = enclosing_loops(block)
     if not loops:
         return
-    strips = transpose_in_strips(block)
+    strips = transpose_in_strips(block, machine)
     if strips is not None:
         parallelize(block, strips)
         return

@@ -16,27 +16,25 @@ from math import prod
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.dtypes import byte_width
+from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.core import BlockOp, ForOp, enclosing_loops, memref_of
 from ..analysis.producers import written_buffer
 from ..analysis.strides import strides
 from ..scheduling.recorded import reorder, split
 from .choosing import is_chosen
 
-LINE_BYTES = 64
-"""Of a cache."""
-
 MIN_STRIPS = 16
 """Fewer are not shared out evenly among the threads."""
 
 
-def transpose_in_strips(block: BlockOp) -> list[ForOp] | None:
+def transpose_in_strips(block: BlockOp, machine: MachineModel) -> list[ForOp] | None:
     """Bring the loops of `block`, which stands in its own perfect nest, into the order that strips have.
 
     Gives those outside of the two along which it moves; `None` where it moves nothing across.
     """
     if block.is_reduction or block.conditions:
         return None
-    line = LINE_BYTES // byte_width(memref_of(written_buffer(block)).element_type)
+    line = machine.line // byte_width(memref_of(written_buffer(block)).element_type)
     crossing = crossing_iterator(block, line)
     if crossing is None:
         return None

@@ -150,8 +150,9 @@ class Conv2dOp(Convolution):
         images = TYPICAL_IMAGES if images == DYNAMIC else images
         outputs = -(-out[1] // block) * block
         rows, columns = apart.axes
-        each = Convolution3x3(images * apart.images, rows.made, columns.made, channels, outputs, block)
-        whole = Convolution3x3(images, out[2], out[3], channels, outputs, block)
+        both = (channels, outputs, block, blocks.machine)
+        each = Convolution3x3(images * apart.images, rows.made, columns.made, *both)
+        whole = Convolution3x3(images, out[2], out[3], *both)
         moved = 2 * each.bytes if apart.images > 1 else 0
         by = each.best(blocks.winograd, whole.direct(), moved)
         return None if by is None else (by, apart)
