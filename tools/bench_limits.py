@@ -55,7 +55,7 @@ class Limits:
         return max(self.bandwidths[at:])
 
     def rates(self, machine: MachineModel, vector_bytes: int) -> str:
-        """The rates of a machine as a target's `-machine=` says them, in cycles of which each does as much as it can."""
+        """The rates of a machine as `-machine=` of a target says them, in cycles of the most operations."""
         cycles = self.peak / (2 * machine.fmas * (vector_bytes // 4))  # of all threads, in 10^9 a second
         sizes = {"l2-rate": machine.l2 // 2, "l3-rate": machine.l3, "memory-rate": max(self.sizes)}
         return ",".join(f"{name}={self.bandwidth(size) / cycles:.2g}" for name, size in sizes.items())
