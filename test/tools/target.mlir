@@ -6,7 +6,7 @@
 // RUN: not weft-opt %s -p schedule-rules --target='llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=haswel' 2>&1 | filecheck %s --check-prefix=UNKNOWN
 
 // AVX2: builtin.module attributes {weft.target = {vector_bytes = 32 : i64, vector_registers = 16 : i64, fma,
-// AVX2-NEXT: machine = "fmas=2,loads=2,latency=4,line=64,l1=32K,l1-ways=8,l2=256K,{{.*}}"}}
+// AVX2-NEXT: machine = "fmas=2,loads=2,latency=5,line=64,l1=32K,l1-ways=8,l2=256K,{{.*}}"}}
 // AVX2: tir.for vectorized {{.*}} = 0 to 8
 // AVX512: builtin.module attributes {weft.target = {vector_bytes = 64 : i64, vector_registers = 32 : i64, fma, masked,
 // AVX512-NEXT: machine = "{{.*}}l2-rate=36,{{.*}}"}}
