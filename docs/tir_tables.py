@@ -39,7 +39,7 @@ def out(names: str, why: str) -> Row:
 EXPRESSIONS = (
     upstream("IntImm FloatImm", "arith.constant"),
     upstream("StringImm", "builtin.module", note="`StringAttr`: names, messages and annotations are attributes"),
-    upstream("Var", "arith.constant", note="SSA values and block arguments"),
+    upstream("Var", "arith.constant", note="SSA values and block arguments; `tir.Var` in Python"),
     built("SizeVar", "tir.prim_func", note="an `index` argument after the buffers, which extents speak of"),
     built(
         "IterVar",

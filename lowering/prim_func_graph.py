@@ -18,6 +18,7 @@ from xdsl.utils.hints import isa
 from ..dialects.relay.core import CallLoweredOp, FuncOp, ReturnOp
 from ..dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.tir.argument_order import sort_arguments
 from ..dialects.tir.core import PrimFuncOp, blocks_under, memref_of
 from ..dialects.tir.functions import TARGET
 from .machine.target import Target
@@ -88,7 +89,7 @@ def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:
         raise Diagnostic.at(function, f"@{name} writes none of its arguments", hint="give it a buffer to write")
     types = _types(function)
     inputs = [place for place in range(len(types)) if place not in outputs]
-    _sort_arguments(kernel, [*inputs, *outputs])
+    sort_arguments(kernel, [*inputs, *outputs])
     taken, given = [types[place] for place in inputs], [types[place] for place in outputs]
     graph = FuncOp(name, FunctionType.from_lists(taken, given))
     arguments = graph.body.block.args
@@ -105,18 +106,3 @@ def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:
         graph.attributes[PARAMETER_DEVICES] = ArrayAttr([there] * len(taken))
         graph.attributes[RESULT_DEVICES] = ArrayAttr([there] * len(given))
     return ModuleOp([kernel, graph])
-
-
-def _sort_arguments(kernel: PrimFuncOp, order: list[int]) -> None:
-    """Let the arguments of `kernel` stand in another order."""
-    block = kernel.body.block
-    old = list(block.args)
-    if order == list(range(len(old))):
-        return
-    for place in order:
-        argument = block.insert_arg(old[place].type, len(block.args))
-        argument.name_hint = old[place].name_hint
-        old[place].replace_all_uses_with(argument)
-    for argument in old:
-        block.erase_arg(argument)
-    kernel.properties["function_type"] = FunctionType.from_lists([a.type for a in block.args], [])

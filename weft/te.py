@@ -12,24 +12,24 @@ from .dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from .dialects.te.dims import size_var as size_var
-    from .dialects.te.dims import var as var
     from .dialects.te.expr import Expr as Expr
     from .dialects.te.expr import IterVar as IterVar
+    from .dialects.te.extern import extern as extern
+    from .dialects.te.extern import extern_primfunc as extern_primfunc
     from .dialects.te.forms import Select as Select
     from .dialects.te.forms import all as all
     from .dialects.te.forms import any as any
     from .dialects.te.forms import comm_reducer as comm_reducer
     from .dialects.te.forms import compute as compute
     from .dialects.te.forms import const as const
-    from .dialects.te.forms import extern as extern
     from .dialects.te.forms import hybrid as hybrid
     from .dialects.te.forms import if_then_else as if_then_else
     from .dialects.te.forms import max_value as max_value
     from .dialects.te.forms import min_value as min_value
     from .dialects.te.forms import placeholder as placeholder
     from .dialects.te.forms import reduce_axis as reduce_axis
-    from .dialects.te.forms import scan as scan
     from .dialects.te.forms import thread_axis as thread_axis
+    from .dialects.te.forms import var as var
     from .dialects.te.functions import abs as abs
     from .dialects.te.functions import acos as acos
     from .dialects.te.functions import acosh as acosh
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from .dialects.te.functions import trunc as trunc
     from .dialects.te.functions import truncdiv as truncdiv
     from .dialects.te.functions import truncmod as truncmod
+    from .dialects.te.scan import scan as scan
     from .dialects.te.tensor import Tensor as Tensor
     from .lowering.te_schedule.prim_func import create_prim_func as create_prim_func
     from .lowering.te_schedule.schedule import Schedule as Schedule

@@ -1,4 +1,4 @@
-"""TIR under TVM's names (`tvm.tir`): functions in TVMScript, and schedules.
+"""TIR under TVM's names (`tvm.tir`): functions in TVMScript, nodes as Python values, and schedules.
 
 from weft.script import tir as T
 
@@ -23,6 +23,57 @@ if TYPE_CHECKING:
     from . import transform as transform
     from .dialects.tir.analyzer.index_map import IndexMap as IndexMap
     from .dialects.tir.interpreter import Interpreter as Interpreter
+    from .dialects.tir.nodes import ir_builder as ir_builder
+    from .dialects.tir.nodes.buffers import Allocate as Allocate
+    from .dialects.tir.nodes.buffers import BufferLoad as BufferLoad
+    from .dialects.tir.nodes.buffers import BufferStore as BufferStore
+    from .dialects.tir.nodes.buffers import decl_buffer as decl_buffer
+    from .dialects.tir.nodes.equality import assert_structural_equal as assert_structural_equal
+    from .dialects.tir.nodes.equality import structural_equal as structural_equal
+    from .dialects.tir.nodes.expressions import EQ as EQ
+    from .dialects.tir.nodes.expressions import GE as GE
+    from .dialects.tir.nodes.expressions import GT as GT
+    from .dialects.tir.nodes.expressions import LE as LE
+    from .dialects.tir.nodes.expressions import LT as LT
+    from .dialects.tir.nodes.expressions import NE as NE
+    from .dialects.tir.nodes.expressions import Add as Add
+    from .dialects.tir.nodes.expressions import And as And
+    from .dialects.tir.nodes.expressions import Broadcast as Broadcast
+    from .dialects.tir.nodes.expressions import Call as Call
+    from .dialects.tir.nodes.expressions import Cast as Cast
+    from .dialects.tir.nodes.expressions import Div as Div
+    from .dialects.tir.nodes.expressions import FloatImm as FloatImm
+    from .dialects.tir.nodes.expressions import FloorDiv as FloorDiv
+    from .dialects.tir.nodes.expressions import FloorMod as FloorMod
+    from .dialects.tir.nodes.expressions import IntImm as IntImm
+    from .dialects.tir.nodes.expressions import Max as Max
+    from .dialects.tir.nodes.expressions import Min as Min
+    from .dialects.tir.nodes.expressions import Mod as Mod
+    from .dialects.tir.nodes.expressions import Mul as Mul
+    from .dialects.tir.nodes.expressions import Not as Not
+    from .dialects.tir.nodes.expressions import Or as Or
+    from .dialects.tir.nodes.expressions import PrimExpr as PrimExpr
+    from .dialects.tir.nodes.expressions import Ramp as Ramp
+    from .dialects.tir.nodes.expressions import Select as Select
+    from .dialects.tir.nodes.expressions import SizeVar as SizeVar
+    from .dialects.tir.nodes.expressions import StringImm as StringImm
+    from .dialects.tir.nodes.expressions import Sub as Sub
+    from .dialects.tir.nodes.expressions import Var as Var
+    from .dialects.tir.nodes.expressions import call_extern as call_extern
+    from .dialects.tir.nodes.expressions import call_llvm_intrin as call_llvm_intrin
+    from .dialects.tir.nodes.expressions import call_llvm_pure_intrin as call_llvm_pure_intrin
+    from .dialects.tir.nodes.expressions import call_packed as call_packed
+    from .dialects.tir.nodes.expressions import call_pure_extern as call_pure_extern
+    from .dialects.tir.nodes.prim_func import PrimFunc as PrimFunc
+    from .dialects.tir.nodes.statements import AssertStmt as AssertStmt
+    from .dialects.tir.nodes.statements import AttrStmt as AttrStmt
+    from .dialects.tir.nodes.statements import Evaluate as Evaluate
+    from .dialects.tir.nodes.statements import For as For
+    from .dialects.tir.nodes.statements import IfThenElse as IfThenElse
+    from .dialects.tir.nodes.statements import LetStmt as LetStmt
+    from .dialects.tir.nodes.statements import SeqStmt as SeqStmt
+    from .dialects.tir.nodes.statements import Stmt as Stmt
+    from .dialects.tir.nodes.statements import While as While
     from .dialects.tir.script.annotations import Buffer as Buffer
     from .dialects.tir.script.annotations import bool as bool
     from .dialects.tir.script.annotations import boolean as boolean
@@ -38,8 +89,6 @@ if TYPE_CHECKING:
     from .dialects.tir.script.annotations import uint16 as uint16
     from .dialects.tir.script.annotations import uint32 as uint32
     from .dialects.tir.script.annotations import uint64 as uint64
-    from .dialects.tir.script.equality import assert_structural_equal as assert_structural_equal
-    from .dialects.tir.script.equality import structural_equal as structural_equal
     from .dialects.tir.script.modules import IRModule as IRModule
     from .dialects.tir.script.modules import ir_module as ir_module
     from .dialects.tir.script.parser import from_source as from_source

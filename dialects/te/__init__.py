@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from .expr import reduce_identity as reduce_identity
     from .expr import select as select
     from .expr import unary as unary
+    from .external import External as External
     from .kinds import BinaryKind as BinaryKind
     from .kinds import ReduceKind as ReduceKind
     from .kinds import UnaryKind as UnaryKind

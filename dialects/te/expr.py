@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness, f32, i1
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness, VectorType, f32, i1
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
@@ -30,6 +30,11 @@ class Expr:
     """Base of scalar expressions. `type` is the xDSL scalar type of the value."""
 
     type: Attribute
+    shown: ClassVar[Callable[[Expr], str]] = repr
+    """How `str` writes one (`te.text`)."""
+
+    def __str__(self) -> str:
+        return Expr.shown(self)
 
     def __bool__(self) -> bool:
         raise TypeError(NO_TRUTH)
@@ -44,7 +49,9 @@ class Expr:
 
     @property
     def dtype(self) -> str:
-        """NumPy's name of the value's type; an index is an `int64`."""
+        """NumPy's name of the value's type; an index is an `int64`, a vector a `float32x4`."""
+        if isa(vector := self.type, VectorType[Attribute]):
+            return f"{dtype_name(vector.element_type)}x{vector.get_shape()[0]}"
         return dtype_name(self.type)
 
     def __add__(self, other: ExprLike) -> Expr:

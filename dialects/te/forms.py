@@ -15,7 +15,7 @@ from builtins import any as any_of
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NoReturn, Protocol, TypeAlias, cast, overload
+from typing import Literal, NoReturn, Protocol, TypeAlias, cast, overload
 
 from xdsl.dialects.builtin import AnyFloat, i1
 from xdsl.ir import Attribute
@@ -24,7 +24,10 @@ from xdsl.utils.hints import isa
 from ..support.arguments import checked
 from ..support.diagnostics import Diagnostic, UsageError
 from ..support.dtypes import scalar_type
+from . import broadcast as broadcast
 from . import tensor as own
+from . import text as text
+from .dims import var as extent
 from .expr import (
     COMBINER,
     Binary,
@@ -37,7 +40,9 @@ from .expr import (
     IterVar,
     Reduce,
     ReduceKind,
+    Slot,
     UnaryKind,
+    Var,
     binary,
     index,
     reduce_identity,
@@ -185,16 +190,48 @@ def compute(
             return cast("Expr", value)
         return convert(value, element_type("int32"))
 
-    made = own.compute(dims, cast("own.AnyRankBody", body), name, plain)
+    made = own.compute(dims, cast("own.AnyRankBody", body), name, plain, may_scan=True)
+    assert made.producer is not None
+    _check_free(made.producer, name)
     if not results:
         others = [
-            own.compute(dims, cast("own.AnyRankBody", partial(body, number=n)), f"{name}.v{n}", plain)
+            own.compute(dims, cast("own.AnyRankBody", partial(body, number=n)), f"{name}.v{n}", plain, may_scan=True)
             for n in range(1, count)
         ]
         return (replace(made, name=f"{name}.v0"), *others) if others else made
-    assert made.producer is not None
     axes = made.producer.axes
     return tuple(Tensor(dims, each.type, f"{name}.v{n}", Compute(axes, each)) for n, each in enumerate(results))
+
+
+def _check_free(compute: Compute, name: str) -> None:
+    """Refuse a variable that nothing gives a value."""
+    stack, seen = [compute.body], set[Expr]()
+    while stack:
+        expr = stack.pop()
+        if isinstance(expr, Slot):
+            hint = "read it from a placeholder of shape ()"
+            raise UsageError(f"te: '{name}' computes with the variable '{expr.name}', which has no value", hint=hint)
+        if expr not in seen:
+            seen.add(expr)
+            stack.extend(own.operands_of(expr))
+
+
+@overload
+def var(name: str = ..., dtype: Literal["int32", "int64", "index"] = ...) -> Var: ...
+@overload
+def var(name: str, dtype: str) -> Expr: ...
+
+
+@checked
+def var(name: str = "tindex", dtype: str = "int32") -> Expr:
+    """An extent that is known when the computation runs; of a dtype that no extent is of, a number.
+
+    Raises:
+        UsageError: there is no such dtype.
+    """
+    if dtype in ("int32", "int64", "index"):
+        return extent(name, dtype)
+    return Slot(name, element_type(dtype))
 
 
 @checked
@@ -429,16 +466,6 @@ def thread_axis(dom: object = None, tag: str = "", name: str = "") -> str:
     if not given:
         raise UsageError("te.thread_axis takes the thread's name", hint='te.thread_axis("threadIdx.x")')
     return given
-
-
-def extern(*args: object, **options: object) -> NoReturn:
-    """Refused: a body that is TVM's own IR builder has no meaning here."""
-    _refuse("te.extern fills a tensor by TVM's IR builder", "write a tir.prim_func, and weft.build a module of both")
-
-
-def scan(*args: object, **options: object) -> NoReturn:
-    """Refused: a tensor is computed element by element here, none from another of its own."""
-    _refuse("te.scan computes a tensor from earlier steps of itself", "write the steps as a tir.prim_func")
 
 
 def hybrid(*args: object, **options: object) -> NoReturn:

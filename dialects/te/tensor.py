@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, Protocol, TypeAlias, cast, overload
+from typing import ClassVar, NoReturn, Protocol, TypeAlias, cast, overload
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
@@ -30,6 +30,7 @@ from .expr import (
     index,
 )
 from .expr import cast as convert
+from .kinds import BinaryKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,32 @@ class Tensor:
 
     __iter__ = None
     """Not a sequence: every index is an element, so that iterating by `__getitem__` would never end."""
+    arithmetic: ClassVar[Callable[[BinaryKind, Tensor | ExprLike, Tensor | ExprLike], Tensor]]
+    """What the operators make of whole tensors (`te.broadcast`)."""
+
+    def __add__(self, other: Tensor | ExprLike) -> Tensor:
+        return Tensor.arithmetic(BinaryKind.ADD, self, other)
+
+    def __radd__(self, other: ExprLike) -> Tensor:
+        return Tensor.arithmetic(BinaryKind.ADD, other, self)
+
+    def __sub__(self, other: Tensor | ExprLike) -> Tensor:
+        return Tensor.arithmetic(BinaryKind.SUB, self, other)
+
+    def __rsub__(self, other: ExprLike) -> Tensor:
+        return Tensor.arithmetic(BinaryKind.SUB, other, self)
+
+    def __mul__(self, other: Tensor | ExprLike) -> Tensor:
+        return Tensor.arithmetic(BinaryKind.MUL, self, other)
+
+    def __rmul__(self, other: ExprLike) -> Tensor:
+        return Tensor.arithmetic(BinaryKind.MUL, other, self)
+
+    def __truediv__(self, other: Tensor | ExprLike) -> Tensor:
+        return Tensor.arithmetic(BinaryKind.DIV, self, other)
+
+    def __rtruediv__(self, other: ExprLike) -> Tensor:
+        return Tensor.arithmetic(BinaryKind.DIV, other, self)
 
     def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Read:
         """One element; with fewer indices than dimensions the part that they begin: `x[i][j]` is `x[i, j]`."""
@@ -79,6 +106,12 @@ class Tensor:
     def dtype(self) -> str:
         """NumPy's name of the element type."""
         return dtype_name(self.element_type)
+
+    @property
+    def value_index(self) -> int:
+        """Which of the results it is, of what computes several."""
+        body = None if self.producer is None else self.producer.body
+        return body.number if isinstance(body, Fold | Filled) else 0
 
     @property
     def op(self) -> TensorOp:
@@ -138,6 +171,11 @@ class TensorOp:
     def input_tensors(self) -> list[Tensor]:
         """The tensors that the body reads."""
         return [] if self.tensor.producer is None else self.tensor.producer.inputs()
+
+    @property
+    def body(self) -> list[Expr]:
+        """The formula."""
+        return [] if self.tensor.producer is None else [self.tensor.producer.body]
 
     @property
     def num_outputs(self) -> int:
@@ -289,13 +327,21 @@ class AnyRankBody(Protocol):
 
 @overload
 def compute(
-    shape: Sequence[Dim], body: AnyRankBody, name: str = "compute", axis_names: Sequence[str] = ...
+    shape: Sequence[Dim],
+    body: AnyRankBody,
+    name: str = "compute",
+    axis_names: Sequence[str] = ...,
+    may_scan: bool = ...,
 ) -> Tensor: ...
 
 
 @overload
 def compute(
-    shape: Sequence[Dim], body: FixedRankBody, name: str = "compute", axis_names: Sequence[str] = ...
+    shape: Sequence[Dim],
+    body: FixedRankBody,
+    name: str = "compute",
+    axis_names: Sequence[str] = ...,
+    may_scan: bool = ...,
 ) -> Tensor: ...
 
 
@@ -304,8 +350,10 @@ def compute(
     body: FixedRankBody | AnyRankBody,
     name: str = "compute",
     axis_names: Sequence[str] = _AXIS_NAMES,
+    may_scan: bool = False,
 ) -> Tensor:
-    """The tensor of `shape` whose element at `(i, j, ...)` is `body(i, j, ...)`.
+    """The tensor of `shape` whose element at `(i, j, ...)` is `body(i, j, ...)`. Where it `may_scan`, that an input is
+    read at steps below 0 is no mistake yet: it may be the state of a `te.scan`.
 
     `body` takes one index variable for each dimension and returns an `Expr` (or a reduction made by `sum`, `max`, ...).
     """
@@ -321,7 +369,7 @@ def compute(
         if any(isinstance(i, Reduce | Fold) for i in read.indices):
             raise TypeError(f"te: '{name}' has a reduction inside an index; reductions stand at the top of a body")
     check_checks(producer, name)
-    check_reads(producer, name)
+    check_reads(producer, name, may_scan)
     return Tensor(dims, value.type, name, producer)
 
 
@@ -346,7 +394,7 @@ def check_checks(compute: Compute, name: str) -> None:
             stack += [(operand, chosen) for operand in operands_of(expr)]
 
 
-def check_reads(compute: Compute, name: str) -> None:
+def check_reads(compute: Compute, name: str, may_scan: bool = False) -> None:
     """Refuse a read that surely leaves its tensor: no `Select` guards it, and an affine index does for some element.
 
     Where extents depend on symbols, that is seen when the function that computes it is verified.
@@ -368,6 +416,8 @@ def check_reads(compute: Compute, name: str) -> None:
                 if form is None or not isinstance(extent, int) or any(not isinstance(a.dim, int) for a in form[0]):
                     continue
                 low, high = affine_range(form)
+                if may_scan and d == 0 and expr.tensor.producer is None and high < extent:
+                    continue
                 if low < 0 or high >= extent:
                     raise IndexError(
                         f"te: '{name}' reads '{expr.tensor.name}' outside of dimension {d}, whose extent is {extent}: "

@@ -47,6 +47,7 @@ from ...dialects.tir.float_flags import CONTRACT, NO_SIGNED_ZERO, REASSOCIATE
 from ...dialects.tir.loops import INDEPENDENT
 from ...dialects.tir.symbols import Extent, as_extent
 from . import te_integers
+from .te_external import emit_external
 from .te_statements import emit_statements
 
 
@@ -138,9 +139,10 @@ def create_prim_func(
     outputs: Sequence[te.Tensor],
     locations: Mapping[te.Tensor, LocationAttr] | None = None,
     symbols: Sequence[te.Expr] = (),
+    nests: dict[object, Operation] | None = None,
 ) -> PrimFuncOp:
     """The function `name(inputs..., outputs...)` that computes `outputs`. `locations` says where what a tensor is
-    computed by comes from.
+    computed by comes from. `nests` takes the loops of each computation (`computation_of`) that is not a function's.
 
     An output that is an input, or that stands twice in the list, is copied. Nothing is done for a tensor without
     elements.
@@ -182,6 +184,10 @@ def create_prim_func(
             block.add_op(alloc)
             buffers[tensor] = alloc.buffer
         group = groups[computation_of(tensor)]
+        if isinstance(filled := tensor.producer.body, te.Filled) and isinstance(filled.procedure, te.External):
+            if tensor is group[0] and any(0 not in each.dims for each in group):
+                _emit_external(filled.procedure, group, buffers, numbers, variable_arguments, block, names)
+            continue
         if 0 not in tensor.dims and tensor is group[0]:
             for each in group[1:]:
                 if each not in buffers:
@@ -210,7 +216,33 @@ def create_prim_func(
             if locations is not None and (location := locations.get(tensor)) is not None:
                 _place(nest, location)
             block.add_op(nest)
+            if nests is not None:
+                nests[computation_of(tensor)] = nest
     return func
+
+
+def _emit_external(
+    external: te.External,
+    group: Sequence[te.Tensor],
+    buffers: dict[te.Tensor, SSAValue],
+    symbols: Symbols,
+    arguments: Mapping[te.Var, BlockArgument],
+    block: Block,
+    names: set[str],
+) -> None:
+    """What a function does that fills tensors; results that nobody asks for get buffers of their own."""
+    found: dict[int, SSAValue] = {}
+    for number, result in enumerate(external.results()):
+        asked = [t for t in group if t.producer and isinstance(f := t.producer.body, te.Filled) and f.number == number]
+        tensor = asked[0] if asked else result
+        if tensor not in buffers:
+            alloc = AllocBufferOp.of(signless(tensor.element_type), symbols.shape(tensor))
+            alloc.buffer.name_hint = tensor.name
+            block.add_op(alloc)
+            buffers[tensor] = alloc.buffer
+        found[number] = buffers[tensor]
+    given = [*(buffers[each] for each in external.inputs), *(found[number] for number in range(len(found)))]
+    emit_external(external, given, arguments, block, lambda name: _unique(name, names))
 
 
 def computation_of(tensor: te.Tensor) -> object:
@@ -256,6 +288,8 @@ def _dims(tensors: Sequence[te.Tensor]) -> list[te.Expr]:
         dims += tensor.dims
         if tensor.producer is not None:
             dims += (axis.dim for axis in tensor.producer.reduce_axes)
+            if isinstance(filled := tensor.producer.body, te.Filled) and isinstance(filled.procedure, te.External):
+                dims += filled.procedure.symbols
     return [dim for dim in dims if not isinstance(dim, int)]
 
 

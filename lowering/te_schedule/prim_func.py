@@ -15,12 +15,13 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.builtin import IntegerType as _IntegerType
+from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
 from ...dialects import te
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
-from ...dialects.te.tensor import TensorOp
+from ...dialects.te.tensor import TensorOp, check_reads
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
 from ..relay_to_tir.te_to_tir import computation_of
 from ..relay_to_tir.te_to_tir import create_prim_func as from_inputs_and_outputs
@@ -49,7 +50,8 @@ def create_prim_func(
 
 
 def function_of(name: str, arguments: Sequence[te.Tensor]) -> tuple[PrimFuncOp, dict[te.Tensor, BlockOp]]:
-    """The function on these tensors, and the block that computes each tensor; none where there are no elements.
+    """The function on these tensors, and the block that computes each tensor; none where there are no elements, or
+    statements compute it.
 
     Raises:
         UsageError: a tensor is given twice, or what is computed needs a placeholder that is not given.
@@ -57,7 +59,8 @@ def function_of(name: str, arguments: Sequence[te.Tensor]) -> tuple[PrimFuncOp, 
     check_arguments(arguments)
     inputs = [tensor for tensor in arguments if tensor.producer is None]
     outputs = [tensor for tensor in arguments if tensor.producer is not None]
-    function = from_inputs_and_outputs(name, inputs, outputs)
+    nests: dict[object, Operation] = {}
+    function = from_inputs_and_outputs(name, inputs, outputs, nests=nests)
     taken: dict[str, int] = {}
     for argument, tensor in zip(function.body.block.args, [*inputs, *outputs], strict=False):
         count = taken[tensor.name] = taken.get(tensor.name, -1) + 1
@@ -74,10 +77,9 @@ def function_of(name: str, arguments: Sequence[te.Tensor]) -> tuple[PrimFuncOp, 
             )
             for tensor in arguments
         )
-    computed = [t for t in te.topological_order(outputs) if t.producer is not None and 0 not in t.dims]
-    apart = dict.fromkeys(computation_of(tensor) for tensor in computed)
-    blocks = dict(zip(apart, blocks_under(function), strict=True))
-    return function, {tensor: blocks[computation_of(tensor)] for tensor in computed}
+    blocks = {computation: next(iter(blocks_under(nest))) for computation, nest in nests.items()}
+    computed = [t for t in te.topological_order(outputs) if t.producer is not None]
+    return function, {tensor: blocks[key] for tensor in computed if (key := computation_of(tensor)) in blocks}
 
 
 def check_arguments(arguments: Sequence[te.Tensor]) -> None:
@@ -85,6 +87,7 @@ def check_arguments(arguments: Sequence[te.Tensor]) -> None:
 
     Raises:
         UsageError: one is given twice, or what is computed needs a placeholder that is not given.
+        IndexError: a formula surely reads outside of a tensor.
     """
     for tensor in arguments:
         if not isinstance(tensor, te.Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -97,6 +100,8 @@ def check_arguments(arguments: Sequence[te.Tensor]) -> None:
     for tensor in te.topological_order(arguments):
         if tensor.producer is None and tensor not in arguments:
             raise UsageError(f"'{tensor.name}' is read, and not among the arguments", hint="add it to them")
+        if tensor.producer is not None:
+            check_reads(tensor.producer, tensor.name)
 
 
 def _known(tensor: te.Tensor) -> list[int]:

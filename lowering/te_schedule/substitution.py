@@ -42,6 +42,8 @@ def substitute(
             case te.Fold(combiner, operands, axes, number):
                 steps = tuple(step for each in axes if isinstance(step := new(each), te.IterVar))
                 return te.Fold(combiner, tuple(map(new, operands)), steps, number)
+            case te.Filled(te.External() as external, number, element):
+                return te.Filled(external.redirected(redirected), number, element)
             case _ if not te.operands_of(old):
                 return old
             case _:

@@ -291,9 +291,7 @@ def public_functions() -> list[tuple[str, FunctionType]]:
 UNCHECKED = {
     "Executable.run": "inputs have messages of their own",
     "Executable.bind": "inputs have messages of their own",
-    "weft.te.extern": "what TVM has and Weft refuses, whatever it is given",
-    "weft.te.hybrid": "as above",
-    "weft.te.scan": "as above",
+    "weft.te.hybrid": "what TVM has and Weft refuses, whatever it is given",
     "weft.pass_instrument": "decorators have messages of their own",
     "weft.transform.module_pass": "decorators have messages of their own",
     "weft.transform.function_pass": "decorators have messages of their own",

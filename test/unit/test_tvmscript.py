@@ -432,7 +432,6 @@ def test_what_has_no_meaning_is_refused_at_its_place(line: str) -> None:
 FUNCTIONS_REFUSED = {
     "def f(A): pass": "'A' has no type",
     "def f(A: int): pass": "a parameter is a buffer, not int",
-    'def f(n: T.int32, A: T.Buffer[(4,), "int8"]): pass': "buffers come first among the parameters",
     "def f(a: T.handle):\n    A = T.match_buffer(a, (m,))": "'m' is not defined",
     'def f(A: T.Buffer[(4,), "int8"]):\n    for i in range(A): pass': "'A' is neither a size known",
     "def f():\n    for i in range(3):\n        for j in range(i): pass": "'i' is a loop; how often another",

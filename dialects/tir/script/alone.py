@@ -7,7 +7,8 @@
             x = B[i] * 2.0                              else:
             A[i] = x                                        ...
 
-A value's name is seen by all that follows it, so that they are one block: they hold no loops.
+A value's name is seen by all that follows it, so that they are one block: they hold no loops but `while` and what is in
+it, which is done as often as data says.
 """
 
 from __future__ import annotations
@@ -46,8 +47,18 @@ def is_value(scope: Scope, statement: ast.stmt) -> bool:
 
 
 def are_alone(scope: Scope, statements: Sequence[ast.stmt]) -> bool:
-    """Whether one block can hold the statements: no loops but `while`, no blocks, no buffers."""
+    """Whether one block can hold the statements: no loops but `while` and those in it, no blocks, no buffers."""
     return all(_is_alone(scope, each) for each in statements)
+
+
+def _are_repeated(scope: Scope, statements: Sequence[ast.stmt]) -> bool:
+    """The same of what stands in a `while`."""
+    return all(
+        _are_repeated(scope, [*each.body, *each.orelse])
+        if isinstance(each, ast.For | ast.If | ast.While)
+        else _is_alone(scope, each)
+        for each in statements
+    )
 
 
 def _is_alone(scope: Scope, statement: ast.stmt) -> bool:
@@ -59,7 +70,7 @@ def _is_alone(scope: Scope, statement: ast.stmt) -> bool:
         case ast.If(body=body, orelse=otherwise):
             return are_alone(scope, body) and are_alone(scope, otherwise)
         case ast.While(body=body):
-            return are_alone(scope, body)
+            return _are_repeated(scope, body)
         case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func))], body=body):
             return scope.word(func) in ("let", "Assert") and are_alone(scope, body)
         case ast.Expr(value=ast.Call(func=func)):

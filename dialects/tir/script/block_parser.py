@@ -21,6 +21,7 @@ from ..loops import ForOp
 from ..symbols import Extent, affine_map, as_affine, as_extent, greatest
 from .arguments import Arguments
 from .calls import CALLS, call
+from .counting import count_on, counted, counting
 from .emitter import Emitter, Value
 from .expressions import Expressions
 from .lanes import Vector, lane_name, lane_of, lanes_of
@@ -254,6 +255,8 @@ class BlockParser:
                 self._if(statement, at)
             case ast.While():
                 self._while(statement, at)
+            case ast.For():
+                self._count(statement, at)
             case ast.Assert(test=test, msg=message):
                 self._assert(statement, test, message, at)
             case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func, args=[test, message]))]) if (
@@ -378,6 +381,20 @@ class BlockParser:
         self.scope.local = outer
         at.emitter.location = self.scope.source.location(statement)
         at.emitter.insert(scf.WhileOp([], [], Region(before), Region(after)))
+        at.emitter.forget()
+
+    def _count(self, statement: ast.For, at: Expressions) -> None:
+        """A loop within a branch or a `while`, in order, whose end may be what data says when it is reached."""
+        loop, inner = counted(self.scope, statement)
+        low, end = (at.index(ast.copy_location(each, statement)) for each in (loop.low, loop.end))
+        made, index = counting(low, end, loop.name.id)
+        outer, self.scope.local = self.scope.local, {**self.scope.local, loop.name.id: Value(index)}
+        body = at.repeated(made.after_region.block)
+        self._statements(inner, body)
+        count_on(made, body.emitter)
+        self.scope.local = outer
+        at.emitter.location = self.scope.source.location(statement)
+        at.emitter.insert(made)
         at.emitter.forget()
 
     def _assert(self, statement: ast.stmt, test: ast.expr, message: ast.expr | None, at: Expressions) -> None:

@@ -28,6 +28,7 @@ from ..integers import value_range
 from ..symbols import arguments_around, as_affine, greatest
 from ..walking import in_order
 from . import words
+from .counting import counted_by, is_zero
 from .texts import NOT, SIGN, Text, affine_text, free_name, infix, number, quoted
 
 index = IndexType()
@@ -52,7 +53,7 @@ class BodyPrinter:
         self.block = block
         self.region = region
         self.names = dict(names)
-        self.taken = set(taken)
+        self.taken: set[str] = set(taken)
         self.dims: dict[SSAValue, AffineExpr] = over_dimensions(region.block.args)
         self.symbols = [self.names.get(v, "") for v in arguments_around(block)]
         self.iter_names = [self.names[v] for v in region.block.args]
@@ -110,7 +111,7 @@ class BodyPrinter:
         """Whether `op` stands among statements, and not in a branch that is an expression."""
         parent = op.parent_op()
         while isinstance(parent, scf.IfOp | scf.WhileOp):
-            if parent.results or (isinstance(parent, scf.WhileOp) and parent.before_region.is_ancestor(op)):
+            if parent.before_region.is_ancestor(op) if isinstance(parent, scf.WhileOp) else parent.results:
                 return False
             parent = parent.parent_op()
         return parent is self.block
@@ -201,6 +202,8 @@ class BodyPrinter:
         return lines
 
     def _while(self, op: scf.WhileOp) -> list[str]:
+        if (loop := counted_by(op)) is not None:
+            return self._count(op, *loop)
         if op.operands or op.results:
             raise Diagnostic.at(
                 op, "has no form in TVMScript with values that it carries", hint="keep them in a buffer"
@@ -216,6 +219,19 @@ class BodyPrinter:
         inner_lines = self._statements(op.after_region.block)
         self.names, self.taken = names, taken
         return lines + [f"    {line}" for line in inner_lines or ["pass"]]
+
+    def _count(self, op: scf.WhileOp, low: SSAValue, end: SSAValue) -> list[str]:
+        """`for i in range(n):`."""
+        (index_here,) = op.after_region.block.args
+        names, taken = dict(self.names), set(self.taken)
+        name = free_name(index_here.name_hint or "i", self.taken)
+        start = "" if is_zero(low) else f"{self.text(low)}, "
+        lines = [f"for {name} in range({start}{self.text(end)}):"]
+        self.names[index_here] = name
+        self.taken.add(name)
+        inner = self._statements(op.after_region.block)
+        self.names, self.taken = names, taken
+        return lines + [f"    {line}" for line in inner or ["pass"]]
 
     def _call(self, op: CallOp) -> Text:
         """A call out of the block."""

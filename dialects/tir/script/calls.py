@@ -33,13 +33,15 @@ class Call:
     """Whether any number of arguments follow."""
 
 
-def call(at: Expressions, node: ast.Call, word: str) -> Term:
-    """What a call of `T.word` is worth.
+def call(at: Expressions, node: ast.Call, word: str | None) -> Term:
+    """What a call of `T.word` is worth; of one of Python's functions, where there is no word.
 
     Raises:
         Diagnostic: there is no such word, or it takes other arguments.
     """
     error = at.scope.source.error
+    if word is None:
+        return _python(at, node)
     name = words.ALIASES.get(word, word)
     if name.startswith(("arith.", "math.")):
         given: dict[str, object] = {k.arg or "**": _static(at, k.value) for k in node.keywords}
@@ -73,6 +75,20 @@ def call(at: Expressions, node: ast.Call, word: str) -> Term:
         raise error(node, f"T.{word} is not given {', '.join(missing)}")
     ordered = [arguments[each] for each in found.parameters if each in arguments]
     return found.meaning(at, node, ordered)
+
+
+def _python(at: Expressions, node: ast.Call) -> Term:
+    """What a function that is Python's makes of scalars."""
+    try:
+        function = at.scope.static(node.func)
+    except NotStatic:
+        function = None
+    if not callable(function):
+        hint = "only T.*, and Python's functions of expressions, can"
+        raise at.scope.source.error(node, f"'{ast.unparse(node.func)}' cannot be called here", hint)
+    from .python_calls import called  # which needs `te`, and few texts do
+
+    return called(at, node, function)
 
 
 def _stated(at: Expressions, term: Term, node: ast.expr, word: str) -> Term:

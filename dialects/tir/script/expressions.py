@@ -39,7 +39,7 @@ class Expressions:
         self,
         scope: Scope,
         emitter: Emitter,
-        call: Callable[[Expressions, ast.Call, str], Term],
+        call: Callable[[Expressions, ast.Call, str | None], Term],
         ranges: dict[SSAValue, Range],
         iters: Sequence[SSAValue],
     ):
@@ -346,11 +346,7 @@ class Expressions:
     # calls
 
     def _call(self, node: ast.Call) -> Term:
-        word = self.scope.word(node.func)
-        if word is None:
-            what = ast.unparse(node.func)
-            raise self._error(node, f"'{what}' cannot be called here", "only T.* can, on what is known when it runs")
-        return self.call(self, node, word)
+        return self.call(self, node, self.scope.word(node.func))
 
     def spell(self, node: ast.Call, name: str, arguments: Sequence[ast.expr], words_given: dict[str, object]) -> Value:
         """`T.arith.addf(a, b, fastmath="none")`: an operation by its own name."""

@@ -137,7 +137,7 @@ class FunctionParser:
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
             raise self._error(self.node, "a function takes buffers by position, without defaults")
         buffers = [each for each in arguments.args if not is_size(self.scope, each.annotation)]
-        sizes = self._sizes(arguments.args, len(buffers))
+        sizes = self._sizes(arguments.args)
         for position, (name, _) in enumerate(sizes):
             self.scope.local[name] = Symbol(len(buffers) + position)
         body = Block()
@@ -171,14 +171,9 @@ class FunctionParser:
         func.location = self.source.location(self.node)
         return func
 
-    def _sizes(self, parameters: Sequence[ast.arg], buffers: int) -> list[tuple[str, ast.AST]]:
-        """The names of sizes: parameters after the buffers, and `n = T.var("int32")`."""
-        found: list[tuple[str, ast.AST]] = []
-        for number, parameter in enumerate(parameters):
-            if is_size(self.scope, parameter.annotation):
-                if number < buffers:
-                    raise self._error(parameter, "buffers come first among the parameters, then sizes")
-                found.append((parameter.arg, parameter))
+    def _sizes(self, parameters: Sequence[ast.arg]) -> list[tuple[str, ast.AST]]:
+        """The names of sizes: parameters, which stand behind the buffers in the function, and `n = T.var("int32")`."""
+        found: list[tuple[str, ast.AST]] = [(p.arg, p) for p in parameters if is_size(self.scope, p.annotation)]
         for statement in self.node.body:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func)) if (

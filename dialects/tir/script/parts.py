@@ -128,9 +128,6 @@ def _part(
         dtype = ast.Constant(_dtype(buffer))
         call = ast.copy_location(ast.Call(call.func, call.args, [*call.keywords, ast.keyword("dtype", dtype)]), call)
         ast.fix_missing_locations(call)
-    found = described(scope, call, "T.match_buffer", ("buffer",), scopes=True)
-    if found.element != buffer.type.element_type:
-        raise error(call, f"a part of '{base.id}' has elements of {buffer.type.element_type}, not {found.element}")
     given = region.slice.elts if isinstance(region.slice, ast.Tuple) else [region.slice]
     if len(given) != len(buffer.type.get_shape()):
         raise error(region, f"{len(given)} indices for a buffer of {len(buffer.type.get_shape())} dimensions")
@@ -145,6 +142,11 @@ def _part(
         high = ast.copy_location(ast.Constant(extent), region) if each.upper is None else each.upper
         starts.append(low)
         sizes.append(simplify(affine(high) + affine(low) * -1))
+    if len(call.args) < 2 and not any(keyword.arg == "shape" for keyword in call.keywords):
+        call = _with_shape(scope, call, sizes)
+    found = described(scope, call, "T.match_buffer", ("buffer",), scopes=True)
+    if found.element != buffer.type.element_type:
+        raise error(call, f"a part of '{base.id}' has elements of {buffer.type.element_type}, not {found.element}")
     rank = len(found.shape)
     lead = len(starts) - rank
     if lead < 0 or any(size != AffineConstantExpr(1) for size in sizes[:lead]):
@@ -153,6 +155,17 @@ def _part(
         if size != (AffineConstantExpr(extent) if isinstance(extent, int) else extent):
             raise error(call, f"the part has {size} elements along a dimension, and its shape says {extent}")
     return _Rewrite(scope, name, base.id, [fixed(start) for start in starts], rank)
+
+
+def _with_shape(scope: Scope, call: ast.Call, sizes: Sequence[AffineExpr]) -> ast.Call:
+    """`T.match_buffer(A[0:4, vi])`, whose shape is that of the part."""
+    known = [size.value for size in sizes if isinstance(size, AffineConstantExpr)]
+    if len(known) != len(sizes):
+        hint = "shape="
+        raise scope.source.error(call, "a part of a buffer whose extents are not known here says its shape", hint)
+    shape = ast.keyword("shape", ast.Tuple([ast.Constant(size) for size in known], ast.Load()))
+    made = ast.copy_location(ast.Call(call.func, call.args, [*call.keywords, shape]), call)
+    return ast.fix_missing_locations(made)
 
 
 def _dtype(buffer: Buffer) -> str:

@@ -1,0 +1,159 @@
+"""Expressions as TVMScript: `str(x[i, j] * 2.0 + bias)`, and the syntax that a function's text would have there.
+
+    render(expr, leaf)      # ast.BinOp(...); `leaf` says what variables, and what else has no form of its own, are
+
+Numbers beside other operands are written as they are; where nothing gives them a type, it is written too.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+
+from xdsl.dialects.builtin import AnyFloat, IndexType, i1
+from xdsl.ir import Attribute
+
+from ..support.diagnostics import UsageError
+from ..support.dtypes import dtype_name
+from .expr import Binary, Bitcast, Cast, Check, Const, Dim, Expr, Fold, IterVar, Reduce, Select, Slot, Unary, Var
+from .kinds import BinaryKind as B
+from .kinds import UnaryKind as U
+from .tensor import Filled, Read
+
+Leaf = Callable[[Expr], ast.expr]
+"""The syntax of what `render` knows no form of: variables, elements of tensors, what others define."""
+
+_OPERATORS: Mapping[B, ast.operator] = {
+    B.ADD: ast.Add(), B.SUB: ast.Sub(), B.MUL: ast.Mult(), B.FLOORDIV: ast.FloorDiv(), B.FLOORMOD: ast.Mod(),
+    B.AND: ast.BitAnd(), B.OR: ast.BitOr(), B.XOR: ast.BitXor(), B.SHL: ast.LShift(), B.SHR: ast.RShift(),
+}  # fmt: skip
+_COMPARISONS: Mapping[B, ast.cmpop] = {
+    B.EQ: ast.Eq(), B.NE: ast.NotEq(), B.LT: ast.Lt(), B.LE: ast.LtE(), B.GT: ast.Gt(), B.GE: ast.GtE(),
+}  # fmt: skip
+_CALLS: Mapping[B, str] = {B.MIN: "min", B.MAX: "max", B.POW: "pow"}
+
+
+WORDS = "T"
+"""What the namespace of TVMScript's words is called."""
+
+
+def word(name: str, *arguments: ast.expr) -> ast.expr:
+    """`T.name(arguments)`."""
+    return ast.Call(ast.Attribute(ast.Name(WORDS, ast.Load()), name, ast.Load()), list(arguments), [])
+
+
+def type_word(type: Attribute) -> str:
+    """TVMScript's name of a scalar type."""
+    return "index" if isinstance(type, IndexType) else dtype_name(type)
+
+
+def number(value: float, type: Attribute) -> ast.expr:
+    """A literal of a type that nothing else gives it."""
+    if isinstance(value, float) and not isfinite(value):
+        return word(type_word(type), ast.Constant(str(value)))
+    if type == i1:
+        return ast.Constant(bool(value))
+    return word(type_word(type), ast.Constant(value))
+
+
+def render(expr: Expr, leaf: Leaf) -> ast.expr:
+    """An expression as syntax of TVMScript.
+
+    Raises:
+        UsageError: it has no form there.
+    """
+
+    def beside(one: Expr, other: Expr) -> ast.expr:
+        """An operand whose type the other one gives."""
+        if isinstance(one, Const) and not isinstance(other, Const) and one.type != i1 and isfinite(one.value):
+            return _bare(one)
+        return render(one, leaf)
+
+    match expr:
+        case Const(value, type):
+            return number(value, type)
+        case Binary(kind, lhs, rhs):
+            return _binary(kind, beside(lhs, rhs), beside(rhs, lhs), lhs.type)
+        case Unary(kind, operand):
+            return _unary(kind, render(operand, leaf), operand.type)
+        case Select(condition, then, otherwise):
+            return word("if_then_else", *(render(each, leaf) for each in (condition, then, otherwise)))
+        case Cast(operand, type):
+            return word("Cast", ast.Constant(type_word(type)), render(operand, leaf))
+        case Bitcast(operand, type):
+            return word("reinterpret", ast.Constant(type_word(type)), render(operand, leaf))
+        case Check(operand, given, extent, text):
+            end = ast.Constant(extent) if isinstance(extent, int) else render(extent, leaf)
+            return word("check", render(operand, leaf), render(given, leaf), end, ast.Constant(text))
+        case _:
+            return leaf(expr)
+
+
+def _bare(literal: Const) -> ast.expr:
+    return ast.Constant(literal.value) if literal.value >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-literal.value))
+
+
+def _binary(kind: B, lhs: ast.expr, rhs: ast.expr, type: Attribute) -> ast.expr:
+    is_float = isinstance(type, AnyFloat)
+    if kind in _COMPARISONS:
+        return ast.Compare(lhs, [_COMPARISONS[kind]], [rhs])
+    if type == i1 and kind in (B.AND, B.OR):
+        return ast.BoolOp(ast.And() if kind == B.AND else ast.Or(), [lhs, rhs])
+    if kind == B.DIV:
+        return ast.BinOp(lhs, ast.Div(), rhs) if is_float else word("truncdiv", lhs, rhs)
+    if kind == B.TRUNCMOD:
+        return word("fmod" if is_float else "truncmod", lhs, rhs)
+    if kind == B.FLOORMOD and is_float:
+        return ast.BinOp(lhs, ast.Sub(), ast.BinOp(ast.BinOp(lhs, ast.FloorDiv(), rhs), ast.Mult(), rhs))
+    return word(_CALLS[kind], lhs, rhs) if kind in _CALLS else ast.BinOp(lhs, _OPERATORS[kind], rhs)
+
+
+def _unary(kind: U, operand: ast.expr, type: Attribute) -> ast.expr:
+    match kind:
+        case U.NEG:
+            return ast.UnaryOp(ast.USub(), operand)
+        case U.NOT:
+            return ast.UnaryOp(ast.Not() if type == i1 else ast.Invert(), operand)
+        case U.SIGN:
+            raise UsageError("te: TVMScript has no function that gives the sign of a number")
+        case _:
+            return word(kind.value, operand)
+
+
+def text_of(value: Expr | Dim) -> str:
+    """An expression as one would write it, for people: variables and tensors by their own names."""
+    if not isinstance(value, Expr):
+        return str(value)
+    return ast.unparse(ast.fix_missing_locations(render(value, _named)))
+
+
+def _named(expr: Expr) -> ast.expr:
+    match expr:
+        case Var(name) | IterVar(name) | Slot(name):
+            return ast.Name(name, ast.Load())
+        case Read(tensor, indices):
+            places = [_place(each) for each in indices] or [ast.Tuple([], ast.Load())]
+            inside = places[0] if len(places) == 1 else ast.Tuple(places, ast.Load())
+            return ast.Subscript(ast.Name(tensor.name, ast.Load()), inside, ast.Load())
+        case Reduce(kind, operand, axes):
+            return _reduction(kind, [operand], axes)
+        case Fold(_, operands, axes):
+            return _reduction("reduce", operands, axes)
+        case Filled():
+            return ast.Name("...", ast.Load())
+        case _:
+            raise UsageError(f"te: a {type(expr).__name__} has no text")
+
+
+def _place(expr: Expr) -> ast.expr:
+    return _bare(expr) if isinstance(expr, Const) else render(expr, _named)
+
+
+def _reduction(name: str, operands: Sequence[Expr], axes: Sequence[IterVar]) -> ast.expr:
+    over = ast.List([ast.Name(axis.name, ast.Load()) for axis in axes], ast.Load())
+    given = [render(each, _named) for each in operands]
+    return ast.Call(ast.Name(name, ast.Load()), given, [ast.keyword("axis", over)])
+
+
+Expr.shown = staticmethod(text_of)

@@ -1,0 +1,246 @@
+"""Buffers as Python values: `tir.decl_buffer`, elements of them, and the addresses that calls are given.
+
+    A = tir.decl_buffer((16, 16), "float32", name="A")
+    A[i, j] + 1.0,  A.vload([i, 0], "float32x4"),  A.vstore([i, j], 2.0),  A.access_ptr("r")
+
+A buffer may be laid out by `strides` and begin at `elem_offset`; an element is the same, whatever the layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import cast
+
+from xdsl.dialects.builtin import NoneType, VectorType
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from ...support.arguments import checked, checked_methods
+from ...support.diagnostics import UsageError
+from ...support.dtypes import dtype_name
+from ...te.expr import Const, Dim, Expr, ExprLike, as_expr
+from ...te.forms import element_type
+from ...te.kinds import index
+from .expressions import Handle, Ramp, vector_type
+from .statements import Stmt
+
+_MASKS = {1: "r", 2: "w", 3: "rw", "r": "r", "w": "w", "rw": "rw", "wr": "rw"}
+
+
+@checked_methods
+class Buffer:
+    """A piece of memory as an array of several dimensions."""
+
+    def __init__(
+        self,
+        name: str,
+        shape: Sequence[Dim],
+        type: Attribute,
+        strides: Sequence[Dim] | None = None,
+        elem_offset: Dim | None = None,
+        scope: str = "global",
+        data: Handle | None = None,
+    ):
+        self.name = name
+        self.shape = tuple(shape)
+        self.type = type
+        self.strides = None if not strides else tuple(strides)
+        self.elem_offset = elem_offset
+        self._scope = scope or "global"
+        self.data = Handle(name, NoneType()) if data is None else data
+        if self.strides is not None and len(self.strides) != len(self.shape):
+            raise UsageError(f"'{name}' has {len(self.shape)} dimensions, and {len(self.strides)} strides")
+
+    @property
+    def dtype(self) -> str:
+        """The dtype of an element."""
+        return dtype_name(self.type)
+
+    def scope(self) -> str:
+        """Where the memory is: `"global"`, `"local"`, ..."""
+        return self._scope
+
+    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> BufferLoad:
+        return BufferLoad(self, indices if isinstance(indices, tuple) else (indices,))
+
+    def vload(self, begin: ExprLike | Sequence[ExprLike], dtype: str | None = None) -> BufferLoad:
+        """The element at a place, or, of a dtype such as `float32x4`, those from there on in the last dimension."""
+        type = vector_type(self.dtype if dtype is None else dtype)
+        given: Sequence[ExprLike] = begin if isinstance(begin, Sequence) else [begin]
+        places = _places(self, given)
+        if not isa(type, VectorType[Attribute]):
+            self._check_type(type)
+            return BufferLoad(self, places)
+        self._check_type(type.element_type)
+        (lanes,) = type.get_shape()
+        return BufferLoad(self, (*places[:-1], Ramp(places[-1], 1, lanes)) if lanes > 1 else places)
+
+    def vstore(self, begin: ExprLike | Sequence[ExprLike], value: ExprLike) -> BufferStore:
+        """Store an element at a place, or a vector from there on in the last dimension."""
+        given: Sequence[ExprLike] = begin if isinstance(begin, Sequence) else [begin]
+        places = _places(self, given)
+        stored = as_expr(value, self.type)
+        if isa(type := stored.type, VectorType[Attribute]):
+            (lanes,) = type.get_shape()
+            places = (*places[:-1], Ramp(places[-1], 1, lanes))
+        return BufferStore(self, stored, places)
+
+    def access_ptr(
+        self,
+        access_mask: str | int,
+        ptr_type: str = "handle",
+        content_lanes: int = 1,
+        offset: ExprLike = 0,
+        extent: ExprLike | None = None,
+    ) -> AccessPtr:
+        """The address of the first element, and what is done with the memory: read (`"r"`), written (`"w"`), both.
+
+        Raises:
+            UsageError: it is none of these, or a pointer to something else is wanted.
+        """
+        if access_mask not in _MASKS:
+            raise UsageError(f"a buffer is read, written or both, not {access_mask!r}", hint='one of "r", "w", "rw"')
+        if ptr_type != "handle" or content_lanes != 1:
+            raise UsageError("an address is that of a buffer's elements, of its own type")
+        start = as_expr(offset, index)
+        end = None if extent is None else as_expr(extent, index)
+        return AccessPtr(self, _MASKS[access_mask], start, end)
+
+    def offset_of(self, indices: Sequence[ExprLike]) -> Expr:
+        """How many elements behind the start of the memory an element stands."""
+        places = _places(self, indices)
+        steps: list[Dim] = list(self.strides or ())
+        if not steps:
+            for dim in self.shape[:0:-1]:
+                steps.insert(0, (steps[0] if steps else 1) * dim)
+            steps = [*steps, 1] if self.shape else []
+        terms = [place * as_expr(step, place.type) for place, step in zip(places, steps, strict=True)]
+        start: list[Expr] = [] if self.elem_offset is None else [as_expr(self.elem_offset, index)]
+        return reduce(add, [*start, *terms], cast("Expr", Const(0, index)))
+
+    @property
+    def size(self) -> Dim:
+        """The number of elements."""
+        count: Dim = 1
+        for dim in self.shape:
+            count = count * dim
+        return count
+
+    def _check_type(self, type: Attribute) -> None:
+        if type != self.type:
+            raise UsageError(f"an element of '{self.name}' is {self.dtype}, and is not loaded as {dtype_name(type)}")
+
+
+def _places(buffer: Buffer, indices: Sequence[ExprLike]) -> tuple[Expr, ...]:
+    """The indices of an element; one for a buffer of several dimensions counts its elements row by row."""
+    places = [as_expr(each, index) for each in indices]
+    if len(places) == 1 and len(buffer.shape) > 1:
+        (rest,) = places
+        found: list[Expr] = []
+        for dim in buffer.shape[:0:-1]:
+            found.insert(0, rest % as_expr(dim, rest.type))
+            rest = rest // as_expr(dim, rest.type)
+        return (rest, *found)
+    if len(places) != len(buffer.shape) and not (not buffer.shape and len(places) == 1):
+        raise UsageError(f"'{buffer.name}' has {len(buffer.shape)} dimensions, and is read with {len(places)} indices")
+    return tuple(places) if buffer.shape else ()
+
+
+@dataclass(frozen=True, eq=False)
+class BufferLoad(Expr):
+    """An element of a buffer; a vector, where the last index is one."""
+
+    buffer: Buffer
+    indices: tuple[Expr, ...]
+
+    __iter__ = None
+
+    @checked
+    def __init__(self, buffer: Buffer, indices: Sequence[ExprLike]):
+        object.__setattr__(self, "buffer", buffer)
+        object.__setattr__(self, "indices", _places(buffer, indices))
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        for place in self.indices:
+            if isa(type := place.type, VectorType[Attribute]):
+                return VectorType(self.buffer.type, type.get_shape())
+        return self.buffer.type
+
+
+@dataclass(frozen=True, eq=False)
+class BufferStore(Stmt):
+    """Store a value to an element; a vector, where the last index is one."""
+
+    buffer: Buffer
+    value: Expr
+    indices: tuple[Expr, ...]
+
+    @checked
+    def __init__(self, buffer: Buffer, value: ExprLike, indices: Sequence[ExprLike]):
+        object.__setattr__(self, "buffer", buffer)
+        object.__setattr__(self, "value", as_expr(value, buffer.type))
+        object.__setattr__(self, "indices", _places(buffer, indices))
+
+
+@dataclass(frozen=True, eq=False)
+class Allocate(Stmt):
+    """Memory that is there in `body`."""
+
+    buffer: Buffer
+    body: Stmt
+
+    @property
+    def dtype(self) -> str:
+        """The dtype of an element."""
+        return self.buffer.dtype
+
+    @property
+    def extents(self) -> tuple[Dim, ...]:
+        """The extents of the memory."""
+        return self.buffer.shape
+
+
+@dataclass(frozen=True, eq=False)
+class AccessPtr(Expr):
+    """The address of a buffer's elements, and what is done there."""
+
+    buffer: Buffer
+    mask: str
+    offset: Expr
+    extent: Expr | None
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return NoneType()
+
+
+@checked
+def decl_buffer(
+    shape: Dim | Sequence[Dim],
+    dtype: str = "float32",
+    name: str = "buffer",
+    data: Expr | None = None,
+    strides: Sequence[Dim] | None = None,
+    elem_offset: Dim | None = None,
+    scope: str = "",
+    data_alignment: int = -1,
+    offset_factor: int = 0,
+    buffer_type: str = "",
+) -> Buffer:
+    """A buffer. `data_alignment` and `offset_factor` are TVM's, and promise what machine code of Weft's does not need.
+
+    Raises:
+        UsageError: it is laid out in a way that Weft has no buffers of.
+    """
+    if buffer_type not in ("", "default"):
+        raise UsageError(
+            f"a buffer of type {buffer_type!r} has no meaning here", hint="store to the elements themselves"
+        )
+    if data is not None and not isinstance(data, Handle):
+        raise UsageError("the data of a buffer is a tir.Var of dtype 'handle'")
+    dims: Sequence[Dim] = shape if isinstance(shape, Sequence) else [shape]
+    return Buffer(name, dims, element_type(dtype), strides, elem_offset, scope or "global", data)

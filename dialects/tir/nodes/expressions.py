@@ -1,0 +1,279 @@
+"""TVM's names of expressions: each makes one, and tells whether a value is one.
+
+    x = tir.Var("x", "float32")
+    tir.Max(x, tir.FloatImm("float32", 0.0))        # T.max(x, 0.0)
+    isinstance(x + 1.0, tir.Add)                    # True
+
+The expressions are those of `weft.te`; here are those too that stand in statements only: vectors, elements of buffers
+(`buffers`), and calls of functions outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, ParamSpec, TypeAlias
+
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, NoneType, VectorType, i1, i32
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from ...support.arguments import checked
+from ...support.diagnostics import UsageError
+from ...te.dims import var as extent_var
+from ...te.expr import (  # fmt: skip
+    Binary,
+    Const,
+    Expr,
+    ExprLike,
+    IterVar,
+    Slot,
+    Unary,
+    as_expr,
+    binary,
+    cast,
+    const,
+    select,
+    unary,
+)
+from ...te.expr import Cast as CastExpr
+from ...te.expr import Select as SelectExpr
+from ...te.expr import Var as Extent
+from ...te.forms import element_type
+from ...te.kinds import BinaryKind as B
+from ...te.kinds import UnaryKind as U
+from ...te.kinds import index
+
+P = ParamSpec("P")
+
+
+class Node(Generic[P]):
+    """A kind of expressions, as TVM has a class of it: it is called to make one, and `isinstance` tells them."""
+
+    def __init__(self, make: Callable[P, Expr], holds: Callable[[Expr], bool]):
+        self._make = make
+        self._holds = holds
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Expr:
+        return self._make(*args, **kwargs)
+
+    def __instancecheck__(self, value: object) -> bool:
+        return isinstance(value, Expr) and self._holds(value)
+
+
+def vector_type(dtype: str | Attribute) -> Attribute:
+    """The type of a dtype by name, of which vectors are some: `"float32x4"`.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if isinstance(dtype, str) and "x" in dtype:
+        element, _, lanes = dtype.rpartition("x")
+        if not lanes.isdigit() or int(lanes) < 1:
+            raise UsageError(f"there is no dtype {dtype!r}")
+        return VectorType(element_type(element), [int(lanes)])
+    return element_type(dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Handle(Slot):
+    """Where memory is: the parameter that stands for a buffer, and what `Buffer.data` is."""
+
+    @property
+    def dtype(self) -> str:
+        return "handle"
+
+
+@checked
+def _var(name: str = "v", dtype: str | Attribute = "int32") -> Expr:
+    if dtype == "handle":
+        return Handle(name, NoneType())
+    return Slot(name, vector_type(dtype))
+
+
+@checked
+def _size_var(name: str = "size", dtype: str = "int32") -> Expr:
+    return extent_var(name, dtype)
+
+
+Var = Node(_var, lambda e: isinstance(e, Slot | Extent | IterVar))
+"""A variable of a dtype: a loop's, a parameter, or the name of a value."""
+SizeVar = Node(_size_var, lambda e: isinstance(e, Extent))
+"""An extent that is known when the function is called (`te.var`)."""
+
+
+def _operand(value: ExprLike, other: ExprLike) -> Expr:
+    """An operand, a number being of the type of the other."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(other, Expr):
+        return as_expr(value, other.type)
+    return const(value, i1 if isinstance(value, bool) else i32 if isinstance(value, int) else element_type("float32"))
+
+
+def _binary(kind: B) -> Node[[ExprLike, ExprLike]]:
+    @checked
+    def make(a: ExprLike, b: ExprLike) -> Expr:
+        return binary(kind, _operand(a, b), _operand(b, a))
+
+    return Node(make, lambda e: isinstance(e, Binary) and e.kind == kind)
+
+
+Add, Sub, Mul, Div, Mod = _binary(B.ADD), _binary(B.SUB), _binary(B.MUL), _binary(B.DIV), _binary(B.TRUNCMOD)
+FloorDiv, FloorMod, Min, Max = _binary(B.FLOORDIV), _binary(B.FLOORMOD), _binary(B.MIN), _binary(B.MAX)
+EQ, NE, LT, LE, GT, GE = (_binary(kind) for kind in (B.EQ, B.NE, B.LT, B.LE, B.GT, B.GE))
+And, Or = _binary(B.AND), _binary(B.OR)
+
+
+@checked
+def _not(a: Expr) -> Expr:
+    return unary(U.NOT, a)
+
+
+Not = Node(_not, lambda e: isinstance(e, Unary) and e.kind == U.NOT)
+
+
+@checked
+def _int_imm(dtype: str, value: int) -> Expr:
+    type = element_type(dtype)
+    if isinstance(type, AnyFloat):
+        raise UsageError(f"an IntImm is of integers, and not of {dtype}", hint="tir.FloatImm")
+    return const(value, type)
+
+
+@checked
+def _float_imm(dtype: str, value: float) -> Expr:
+    type = element_type(dtype)
+    if not isinstance(type, AnyFloat):
+        raise UsageError(f"a FloatImm is of floats, and not of {dtype}", hint="tir.IntImm")
+    return const(value, type)
+
+
+IntImm = Node(_int_imm, lambda e: isinstance(e, Const) and isa(e.type, IntegerType | IndexType))
+FloatImm = Node(_float_imm, lambda e: isinstance(e, Const) and isinstance(e.type, AnyFloat))
+
+
+class StringImm(str):
+    """A text."""
+
+    @property
+    def value(self) -> str:
+        return str(self)
+
+
+@checked
+def _cast(dtype: str, value: ExprLike) -> Expr:
+    return cast(_operand(value, value), element_type(dtype))
+
+
+@checked
+def _select(condition: Expr, true_value: ExprLike, false_value: ExprLike) -> Expr:
+    return select(condition, _operand(true_value, false_value), _operand(false_value, true_value))
+
+
+Cast = Node(_cast, lambda e: isinstance(e, CastExpr))
+Select = Node(_select, lambda e: isinstance(e, SelectExpr))
+
+
+def _prim_expr(value: ExprLike) -> Expr:
+    return _operand(value, value)
+
+
+PrimExpr = Node(_prim_expr, lambda e: True)
+
+
+@dataclass(frozen=True, eq=False)
+class Ramp(Expr):
+    """`base`, `base + stride`, ... in `lanes` lanes."""
+
+    base: Expr
+    stride: Expr
+    lanes: int
+
+    @checked
+    def __init__(self, base: ExprLike, stride: ExprLike, lanes: int):
+        object.__setattr__(self, "base", _operand(base, index_like(stride)))
+        object.__setattr__(self, "stride", _operand(stride, self.base))
+        object.__setattr__(self, "lanes", lanes)
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return VectorType(self.base.type, [self.lanes])
+
+
+def index_like(value: ExprLike) -> Expr:
+    """An expression as it is, and a number as an index."""
+    return value if isinstance(value, Expr) else as_expr(value, index)
+
+
+@dataclass(frozen=True, eq=False)
+class Broadcast(Expr):
+    """`value` in each of `lanes` lanes."""
+
+    value: Expr
+    lanes: int
+
+    @checked
+    def __init__(self, value: ExprLike, lanes: int):
+        object.__setattr__(self, "value", _operand(value, value))
+        object.__setattr__(self, "lanes", lanes)
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return VectorType(self.value.type, [self.lanes])
+
+
+Argument: TypeAlias = "Expr | int | float | str | object"
+
+
+@dataclass(frozen=True, eq=False)
+class Call(Expr):
+    """A call of a function outside: `word` is TVMScript's (`call_extern`), `result` the dtype of what it gives, if it
+    gives something."""
+
+    word: str
+    result: str | None
+    name: str
+    args: tuple[Argument, ...]
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return i32 if self.result is None else element_type(self.result)
+
+
+def _outside(word: str, args: Sequence[Argument], dtype: str | None) -> Call:
+    name, *rest = args
+    if not isinstance(name, str):
+        raise UsageError(f"tir.{word} takes the name of what it calls, and not {name!r}")
+    result = None if dtype in (None, "", "void", "handle") else dtype
+    return Call(word, result, name, tuple(rest))
+
+
+@checked
+def call_packed(*args: Argument) -> Call:
+    """A call of a Python function by the name that `weft.register_func` gave it."""
+    return _outside("call_packed", args, None)
+
+
+@checked
+def call_extern(dtype: str, func_name: str, *args: Argument) -> Call:
+    """A call of a function in C."""
+    return _outside("call_extern", (func_name, *args), dtype)
+
+
+@checked
+def call_pure_extern(dtype: str, func_name: str, *args: Argument) -> Call:
+    """A call of a function in C that does nothing but give a value."""
+    return _outside("call_pure_extern", (func_name, *args), dtype)
+
+
+@checked
+def call_llvm_intrin(dtype: str, name: str, *args: Argument) -> Call:
+    """A call of an intrinsic of LLVM's."""
+    return _outside("call_llvm_intrin", (name, *args), dtype)
+
+
+@checked
+def call_llvm_pure_intrin(dtype: str, name: str, *args: Argument) -> Call:
+    """A call of an intrinsic of LLVM's that does nothing but give a value."""
+    return _outside("call_llvm_pure_intrin", (name, *args), dtype)

@@ -1,0 +1,72 @@
+"""`tir.PrimFunc`: a function of statements that Python has put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...support.arguments import checked
+from ...support.diagnostics import UsageError
+from ...te.expr import Expr, Slot
+from ...te.expr import Var as Extent
+from ...te.tensor import Tensor
+from ..functions import PrimFuncOp
+from ..script.parser import from_source
+from .buffers import Buffer
+from .expressions import Call, Handle
+from .script import Writer, function_text
+from .statements import Evaluate, Stmt
+
+FILE = "<statements>"
+"""Where what is wrong with a function that is put together is said to stand: in its text."""
+
+
+@checked
+def PrimFunc(
+    params: Sequence[Expr | Buffer],
+    body: Stmt | Expr,
+    buffer_map: Mapping[Expr, Buffer] | None = None,
+    attrs: Mapping[str, object] | None = None,
+    name: str = "main",
+) -> PrimFuncOp:
+    """The function whose parameters are buffers, the handles that `buffer_map` says to be buffers, and numbers.
+
+    Extents that nothing gives a value (`te.var`) are parameters after these.
+
+    Raises:
+        UsageError: a parameter is neither, or a variable has no value.
+        Diagnostic: the function is not well formed; in its text, which the message shows.
+    """
+    known = dict(buffer_map or {})
+    given: list[Buffer | Slot | Extent] = []
+    for each in params:
+        found = known.get(each, each) if isinstance(each, Handle) else each
+        if isinstance(found, Handle):
+            raise UsageError(f"buffer_map does not say which buffer the parameter '{found.name}' is")
+        if not isinstance(found, Buffer | Slot | Extent):
+            raise UsageError(f"a parameter is a buffer or a variable, and not {found}")
+        given.append(found)
+    if isinstance(body, Expr) and not isinstance(body, Call):
+        raise UsageError("the body of a function is a statement, or a call")
+    function, _ = function_of(given, body, name)
+    return function.with_attr(dict(attrs)) if attrs else function
+
+
+def function_of(
+    parameters: Sequence[Buffer | Slot | Extent],
+    body: Stmt | Call,
+    name: str = "main",
+    tensors: Mapping[Tensor, Buffer] | None = None,
+    aliases: Mapping[Expr, Expr] | None = None,
+) -> tuple[PrimFuncOp, tuple[Extent, ...]]:
+    """The function, and the extents that are parameters after these; `tensors` says which buffers the tensors are
+    whose elements are read, `aliases` which variables mean others."""
+    writer = Writer(tensors, aliases)
+    for each in parameters:
+        writer.name(each, each.name)
+    given = [writer.parameter(each) if isinstance(each, Buffer) else writer.scalar(each) for each in parameters]
+    statements = writer.statement(body if isinstance(body, Stmt) else Evaluate(body))
+    sizes = tuple(dict.fromkeys(each for each in writer.sizes if each not in parameters))
+    text = function_text(writer.name(writer, name), given, statements, [writer.scalar(each) for each in sizes])
+    made = from_source(text, FILE)
+    assert isinstance(made, PrimFuncOp)
+    return made, sizes

@@ -1,0 +1,107 @@
+"""Statements as Python values, by TVM's names: what `ir_builder` makes, and `tir.PrimFunc` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...te.expr import Expr, IterVar, Slot
+
+KINDS = {
+    "serial": "serial", "parallel": "parallel", "vectorize": "vectorized", "vectorized": "vectorized",
+    "unroll": "unroll", "unrolled": "unroll", "thread_binding": "thread_binding",
+}  # fmt: skip
+"""TVM's names of a loop's kind, and TVMScript's."""
+
+
+class Stmt:
+    """A statement. `str` of one is its TVMScript."""
+
+
+@dataclass(frozen=True, eq=False)
+class SeqStmt(Stmt):
+    """One after the other."""
+
+    seq: tuple[Stmt, ...]
+
+    def __getitem__(self, number: int) -> Stmt:
+        return self.seq[number]
+
+    def __len__(self) -> int:
+        return len(self.seq)
+
+    def __iter__(self) -> Iterator[Stmt]:
+        return iter(self.seq)
+
+
+@dataclass(frozen=True, eq=False)
+class For(Stmt):
+    """For each value of `loop_var` from `min` on, `extent` of them."""
+
+    loop_var: Slot | IterVar
+    min: Expr
+    extent: Expr
+    kind: str
+    body: Stmt
+    thread_binding: str | None = None
+    annotations: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class While(Stmt):
+    """As long as a condition holds."""
+
+    condition: Expr
+    body: Stmt
+
+
+@dataclass(frozen=True, eq=False)
+class IfThenElse(Stmt):
+    """If a condition holds, or else."""
+
+    condition: Expr
+    then_case: Stmt
+    else_case: Stmt | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluate(Stmt):
+    """Compute a value for what that does: a call."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class AttrStmt(Stmt):
+    """Something that is said of `node`, a loop's variable or a thread, in `body`."""
+
+    node: object
+    attr_key: str
+    value: object
+    body: Stmt
+
+
+@dataclass(frozen=True, eq=False)
+class LetStmt(Stmt):
+    """A name for a value in `body`."""
+
+    var: Slot
+    value: Expr
+    body: Stmt
+
+
+@dataclass(frozen=True, eq=False)
+class AssertStmt(Stmt):
+    """The run fails with `message` where a condition does not hold."""
+
+    condition: Expr
+    message: str
+    body: Stmt
+
+
+def sequence(statements: Sequence[Stmt]) -> Stmt:
+    """Several statements as one."""
+    flat: list[Stmt] = []
+    for each in statements:
+        flat += each.seq if isinstance(each, SeqStmt) else [each]
+    return flat[0] if len(flat) == 1 else SeqStmt(tuple(flat))

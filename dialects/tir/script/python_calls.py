@@ -1,0 +1,105 @@
+"""Python functions that a text calls on scalars: what they make of them stands where the call stands.
+
+    def clipped(x, low, high):
+        return te.max(te.min(x, high), low)
+
+    @T.prim_func
+    def f(A: T.Buffer[(16,), "float32"]):
+        for i in range(16):
+            A[i] = clipped(A[i], 0.0, 1.0)          # T.max(T.min(A[i], 1.0), 0.0)
+
+The function is called once, when the text is read, with a variable for each scalar that is known only when it runs; it
+gives an expression, as the formula of a tensor is one (`weft.te`), or a number.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import cast
+
+from xdsl.dialects.builtin import IntegerType, Signedness, i1
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from ...support.diagnostics import Diagnostic
+from ...te.expr import Expr, Slot
+from ...te.text import WORDS, render
+from .emitter import Value
+from .expressions import Expressions, Term
+from .scope import Words
+
+_WORDS = f"{WORDS}."
+"""TVMScript's words under a name that no text can contain."""
+
+
+def called(at: Expressions, node: ast.Call, function: Callable[..., object]) -> Term:
+    """What a call of a Python function is worth.
+
+    Raises:
+        Diagnostic: it fails, or gives neither an expression nor a number.
+    """
+    given: dict[Slot, Value] = {}
+
+    def argument(each: ast.expr) -> object:
+        term = at.term(each)
+        if not isinstance(term, Value):
+            return term
+        slot = Slot(ast.unparse(each), _type_of(term))
+        given[slot] = term
+        return slot
+
+    error = at.scope.source.error
+    name = ast.unparse(node.func)
+    for each in (*node.args, *node.keywords):
+        if isinstance(each, ast.Starred) or (isinstance(each, ast.keyword) and each.arg is None):
+            raise error(each, f"the arguments of '{name}' are written one by one")
+    positional = [argument(each) for each in node.args]
+    named = {cast("str", each.arg): argument(each.value) for each in node.keywords}
+    try:
+        made = function(*positional, **named)
+    except Exception as reason:
+        message = reason.message if isinstance(reason, Diagnostic) else f"{type(reason).__name__}: {reason}"
+        raise error(node, f"Python's '{name}' fails on scalars that are known when the function runs: {message}") from (
+            reason
+        )
+    if isinstance(made, int | float):
+        return made
+    if not isinstance(made, Expr):
+        what = type(made).__name__
+        raise error(node, f"Python's '{name}' gives a {what}, and not an expression", "only T.* and weft.te make one")
+    return _stated(at, node, made, given)
+
+
+def _type_of(value: Value) -> Attribute:
+    type = value.type
+    if value.unsigned and isa(type, IntegerType) and type != i1:
+        return IntegerType(type.width.data, Signedness.UNSIGNED)
+    return type
+
+
+def _stated(at: Expressions, node: ast.Call, made: Expr, given: dict[Slot, Value]) -> Term:
+    """The value of an expression over slots that have values."""
+    names = {slot: f"{slot.name}.{number}" for number, slot in enumerate(given)}
+
+    def leaf(expr: Expr) -> ast.expr:
+        if isinstance(expr, Slot) and expr in names:
+            return ast.Name(names[expr], ast.Load())
+        what = type(expr).__name__
+        raise at.scope.source.error(
+            node, f"Python's '{ast.unparse(node.func)}' gives a {what}, which stands in no text"
+        )
+
+    syntax = render(made, leaf)
+    for inner in list(ast.walk(syntax)):
+        ast.copy_location(inner, node)
+        if isinstance(inner, ast.Name) and inner.id == WORDS:
+            inner.id = _WORDS
+    scope = at.scope
+    local, python = scope.local, scope.python
+    scope.local = {**local, **{names[slot]: value for slot, value in given.items()}}
+    scope.python = {**python, _WORDS: Words()}
+    try:
+        return at.term(syntax)
+    finally:
+        scope.local, scope.python = local, python

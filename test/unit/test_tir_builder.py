@@ -1,0 +1,284 @@
+"""Functions that Python puts together: the builder, nodes, `te.extern`, `te.scan`, and Python's functions in a text."""
+
+# The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
+# pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# pyright: reportArgumentType=false
+# ruff: noqa: F821
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft import te, tir
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.dialects.te.evaluate import evaluate
+from weft.script import tir as T
+from weft.tir import Interpreter, assert_structural_equal, from_source, structural_equal
+
+RNG = np.random.default_rng(0)
+
+
+def floats(*shape: int) -> Any:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def negatives() -> tir.Stmt:
+    """How many numbers of each row are negative, each of which becomes positive; others grow."""
+    ib = tir.ir_builder.create()
+    a, counts = ib.buffer_ptr(A), ib.buffer_ptr(COUNTS)
+    count = ib.allocate("int32", (1,), name="count", scope="local")
+    with ib.for_range(0, 5, name="i") as i:
+        count[0] = 0
+        with ib.for_range(0, 4, name="j") as j:
+            with ib.if_scope(a[i, j] < 0.0):
+                count[0] += 1
+                a[i, j] = -a[i, j]
+            with ib.else_scope():
+                a[i * 4 + j] = a[i, j] + i / 4.0
+        counts[i] = count[0]
+    return ib.get()
+
+
+A = tir.decl_buffer((5, 4), "float32", name="A")
+COUNTS = tir.decl_buffer((5,), "int32", name="counts")
+
+
+def test_the_builder_makes_a_function_of_statements() -> None:
+    body = negatives()
+    assert isinstance(body, tir.Allocate) and isinstance(body.body, tir.For)
+    function = tir.PrimFunc([A, COUNTS], body)
+    a, counts = floats(5, 4), np.zeros(5, np.int32)
+    given = a.copy()
+    weft.build(function)(a, counts)
+    np.testing.assert_array_equal(counts, (given < 0).sum(1))
+    np.testing.assert_allclose(a, np.where(given < 0, -given, given + np.arange(5, dtype=np.float32)[:, None] / 4))
+    assert_structural_equal(from_source(function.script()), function)
+
+
+def test_handles_are_the_buffers_that_the_map_says() -> None:
+    x, n = tir.Var("x", "handle"), te.var("n")
+    buffer = tir.decl_buffer((n,), "float32", name="B")
+    loop = tir.Var("i", "int32")
+    body = tir.For(loop, te.const(0), n, "serial", tir.BufferStore(buffer, buffer[loop] * 2.0, [loop]))
+    function = tir.PrimFunc([x], body, {x: buffer}, attrs={"key": 3})
+    assert len(function.symbols) == 1 and "key" in function.attributes
+    assert "B[i_1] = B[i_1] * T.float32(2)" in function.script()
+    with pytest.raises(UsageError, match="does not say which buffer the parameter 'x' is"):
+        tir.PrimFunc([x], body)
+
+
+def test_vectors_are_loaded_and_stored() -> None:
+    ib = tir.ir_builder.create()
+    x, y = tir.decl_buffer((8,), name="x"), tir.decl_buffer((8,), name="y")
+    with ib.for_range(0, 2, name="i") as i:
+        ib.emit(y.vstore([i * 4], x.vload([i * 4], "float32x4") + tir.Broadcast(te.const(1.0), 4)))
+    a, b = floats(8), np.zeros(8, np.float32)
+    weft.build(tir.PrimFunc([x, y], ib.get()))(a, b)
+    np.testing.assert_array_equal(b, a + 1)
+    assert x.vload([0], "float32x4").dtype == "float32x4"
+
+
+def test_nodes_make_expressions_and_tell_them() -> None:
+    x, y = tir.Var("x", "float32"), tir.Var("y", "float32")
+    assert isinstance(x + y, tir.Add) and not isinstance(x - y, tir.Add)
+    assert isinstance(tir.Max(x, 0), tir.Max) and isinstance(x > 0.0, tir.GT) and isinstance(x, tir.Var)
+    assert isinstance(tir.IntImm("int32", 3), tir.IntImm) and tir.FloatImm("float16", 1).dtype == "float16"
+    assert str(tir.Select(x < y, x, 2) * 3) == "T.if_then_else(x < y, x, T.float32(2.0)) * 3.0"
+    with pytest.raises(UsageError, match="an IntImm is of integers"):
+        tir.IntImm("float32", 1)
+
+
+def test_nodes_are_equal_but_for_names() -> None:
+    def doubled(name: str, factor: float) -> tir.Stmt:
+        i = tir.Var(name, "int32")
+        return tir.For(i, te.const(0), te.const(5), "serial", tir.BufferStore(COUNTS, COUNTS[i] * int(factor), [i]))
+
+    assert structural_equal(doubled("i", 2), doubled("j", 2)) and not structural_equal(doubled("i", 2), doubled("i", 3))
+    x, y = tir.Var("x", "int32"), tir.Var("y", "int32")
+    assert not structural_equal(x + 1, y + 1) and structural_equal(x + 1, y + 1, map_free_vars=True)
+    assert not structural_equal(x + y, x + x, map_free_vars=True)
+    assert not structural_equal(x + 1, tir.Var("z", "int64") + 1, map_free_vars=True)
+    with pytest.raises(AssertionError):
+        assert_structural_equal(x + 1, x + 2)
+
+
+def test_what_has_no_value_or_place_is_refused() -> None:
+    x, free = tir.decl_buffer((4,), name="x"), tir.Var("v", "float32")
+    with pytest.raises(UsageError, match="nothing gives the variable 'v' a value"):
+        tir.PrimFunc([x], tir.BufferStore(x, free, [0]))
+    with pytest.raises(UsageError, match="nothing says where the memory of the buffer 'counts' is"):
+        tir.PrimFunc([x], tir.BufferStore(x, COUNTS[0] + 1, [0]))
+    with pytest.raises(Diagnostic, match="outside"):
+        tir.PrimFunc([x], tir.BufferStore(x, 1.0, [4]))
+    ib = tir.ir_builder.create()
+    with pytest.raises(UsageError, match="directly behind an if_scope"), ib.else_scope():
+        pass
+    with pytest.raises(UsageError, match="no loops of kind 'sideways'"), ib.for_range(0, 4, kind="sideways"):
+        pass
+    with pytest.raises(UsageError, match="computes with the variable 'v'"):
+        te.compute((4,), lambda i: free + 1.0)
+
+
+def test_what_is_external_fills_several_tensors() -> None:
+    x = te.placeholder((6, 4), name="x")
+    twice = te.compute((6, 4), lambda i, j: x[i, j] * 2.0, name="twice")
+
+    def fill(ins: list[Any], outs: list[Any]) -> tir.Stmt:
+        ib = tir.ir_builder.create()
+        a, b, c = (ib.buffer_ptr(each) for each in (*ins, *outs))
+        with ib.for_range(0, 6, kind="parallel") as i, ib.for_range(0, 4, name="j") as j:
+            b[i, j] = a[i, j] * 3.0
+            c[i, j] = a[i, j] - 1.0
+        return ib.get()
+
+    b, c = te.extern([(6, 4), (6, 4)], [twice], fill, name="E")
+    total = te.compute((6, 4), lambda i, j: b[i, j] + c[i, j], name="total")
+    a, out = floats(6, 4), np.zeros((6, 4), np.float32)
+    schedule = te.create_schedule(total.op)
+    schedule[twice].compute_inline()
+    weft.build(schedule, [x, total])(a, out)
+    np.testing.assert_allclose(out, a * 8 - 1, rtol=1e-6)
+    np.testing.assert_allclose(evaluate([total], {x: a})[0], a * 8 - 1, rtol=1e-6)
+    assert c.value_index == 1 and c.op.axis == () and b.op.input_tensors == [twice]
+    (only,) = Interpreter(te.create_prim_func([x, c]))([a])
+    np.testing.assert_allclose(only.astype(np.float32), a * 2 - 1, rtol=1e-6)
+
+
+def test_what_is_external_calls_python_and_knows_extents() -> None:
+    @weft.register_func("test.tir_builder.add")
+    def add(x: Any, y: Any, out: Any, n: int) -> None:
+        out[:n] = x[:n] + y[:n]
+
+    n = te.var("n")
+    x, y = te.placeholder((n,), name="x"), te.placeholder((n,), name="y")
+    z = te.extern((n,), [x, y], lambda i, o: tir.call_packed("test.tir_builder.add", *i, o[0], n), name="z")
+    w = te.compute((n,), lambda i: z[i] * 2.0, name="w")
+    function = te.create_prim_func([x, y, w])
+    a, b = floats(2, 7)
+    (got,) = Interpreter(function)([a, b])
+    np.testing.assert_allclose(got.astype(np.float32), (a + b) * 2, rtol=1e-6)
+    assert_structural_equal(from_source(function.script()), function)
+
+
+def test_a_function_fills_tensors() -> None:
+    @T.prim_func
+    def shifted(y: T.Buffer[(8,), "float32"], x: T.Buffer[(8,), "float32"]):
+        for i in range(8):
+            y[i] = x[7 - i]
+
+    x = te.placeholder((8,), name="x")
+    z = te.compute((8,), lambda i: te.extern_primfunc([x], shifted)[i] + 1.0, name="z")
+    a = floats(8)
+    np.testing.assert_allclose(evaluate([z], {x: a})[0], a[::-1] + 1)
+    with pytest.raises(UsageError, match="not of the shape and type"):
+        te.extern_primfunc([te.placeholder((4,), name="w")], shifted)
+
+
+def recurrent(steps: int) -> tuple[te.Tensor, ...]:
+    x, s, w = (
+        te.placeholder(shape, name=name) for shape, name in (((steps, 4), "x"), ((steps, 4), "s"), ((4, 4), "w"))
+    )
+    k = te.reduce_axis((0, 4), "k")
+    hidden = te.compute((steps, 4), lambda t, i: te.sum(s[t - 1, k] * w[k, i], axis=k), name="hidden")
+    update = te.compute((steps, 4), lambda t, i: te.tanh(hidden[t, i]) + x[t, i], name="update")
+    first = te.compute((1, 4), lambda t, i: x[0, i], name="first")
+    return x, w, te.scan(first, update, s)
+
+
+def test_steps_are_made_of_steps_before_them() -> None:
+    x, w, result = recurrent(6)
+    last = te.compute((6, 4), lambda t, i: result[t, i] + 1.0, name="last")
+    a, b, out = floats(6, 4), floats(4, 4), np.zeros((6, 4), np.float32)
+    expected = a.copy()
+    for t in range(1, 6):
+        expected[t] = np.tanh(expected[t - 1] @ b) + a[t]
+    weft.build(te.create_schedule(last.op), [x, w, last])(a, b, out)
+    np.testing.assert_allclose(out, expected + 1, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(evaluate([last], {x: a, w: b})[0], expected + 1, rtol=1e-4, atol=1e-5)
+
+
+def test_a_step_is_not_made_of_itself_or_later_ones() -> None:
+    x, s = te.placeholder((4, 2), name="x"), te.placeholder((4, 2), name="s")
+    first = te.compute((1, 2), lambda t, i: x[0, i], name="first")
+    for back in (0, 2):
+        update = te.compute((4, 2), partial(lambda back, t, i: s[t - back, i] + x[t, i], back), name="update")
+        with pytest.raises(UsageError, match="'update' reads 's' at t") as refused:
+            te.scan(first, update, s)
+        assert "a step is made of those before it" in str(refused.value)
+    with pytest.raises(IndexError, match="its index there runs from -1"):
+        te.create_prim_func([s, te.compute((4, 2), lambda t, i: s[t - 1, i], name="y")])
+
+
+def test_whole_tensors_are_added_by_numpys_rule() -> None:
+    x, y = te.placeholder((3, 4), name="x"), te.placeholder((3, 1), name="y")
+    z = (x * 2.0 - y) / 4.0 + 1.0
+    a, b = floats(3, 4), floats(3, 1)
+    np.testing.assert_allclose(evaluate([z], {x: a, y: b})[0], (a * 2 - b) / 4 + 1, rtol=1e-6)
+    with pytest.raises(UsageError, match="do not go together"):
+        _ = x + te.placeholder((2, 4), name="w")
+
+
+def clipped(x: Any, low: Any, high: Any) -> Any:
+    return te.max(te.min(x, high), low)
+
+
+def test_a_text_calls_functions_of_expressions() -> None:
+    @T.prim_func
+    def f(x: T.Buffer[(8,), "float32"], u: T.Buffer[(8,), "uint8"]):
+        for i in range(8):
+            x[i] = clipped(x[i], -0.5, high=0.5)
+            u[i] = clipped(u[i], 3, 200)
+
+    a, b = floats(8), np.array([0, 3, 5, 127, 128, 200, 201, 255], np.uint8)
+    expected = np.clip(a, -0.5, 0.5)
+    weft.build(f)(a, b.view(np.int8))
+    np.testing.assert_array_equal(a, expected)
+    np.testing.assert_array_equal(b, [3, 3, 5, 127, 128, 200, 200, 200])
+    assert_structural_equal(from_source(f.script()), f)
+
+
+def test_a_function_that_fails_on_expressions_is_refused_where_it_is_called() -> None:
+    decide = lambda x: 1.0 if x > 0.0 else 2.0  # noqa: E731
+    with pytest.raises(Diagnostic, match="has no truth value before it runs"):
+
+        @T.prim_func
+        def f(x: T.Buffer[(8,), "float32"]):
+            for i in range(8):
+                x[i] = decide(x[i])
+
+
+def test_loops_within_a_while_count_as_data_says() -> None:
+    @T.prim_func
+    def f(x: T.Buffer[(8,), "float32"], n: T.Buffer[(1,), "int32"], y: T.Buffer[(8,), "float32"]):
+        c = T.alloc_buffer((1,), "int32")
+        for i in range(8):
+            y[i] = 0.0
+        c[0] = 0
+        while c[0] < n[0]:
+            for i, j in T.grid(2, 4):
+                y[i * 4 + j] += x[i * 4 + j]
+            for i in T.serial(1, n[0]):
+                y[i] = y[i] * 2.0
+                n[0] = n[0] - 0
+            c[0] += 1
+
+    again = from_source(f.script())
+    assert_structural_equal(again, f)
+    a, n, out = floats(8), np.array([3], np.int32), np.zeros(8, np.float32)
+    expected = np.zeros(8, np.float32)
+    for _ in range(3):
+        expected += a
+        expected[1:3] *= 2
+    weft.build(f)(a, n, out)
+    np.testing.assert_allclose(out, expected, rtol=1e-5)
+    np.testing.assert_allclose(Interpreter(again)([a, n])[0].astype(np.float32), expected, rtol=1e-5)
+
+
+def test_sizes_stand_anywhere_among_the_parameters() -> None:
+    text = 'def f(n: T.int32, x: T.handle):\n  X = T.match_buffer(x, (n,), "int8")\n  for i in range(n):\n    X[i] = 1'
+    function = from_source(text)
+    assert [argument.name_hint for argument in function.body.block.args] == ["X", "n"]
