@@ -140,6 +140,21 @@ class CacheWriteOp(Instruction):
     scope = prop_def(StringAttr)
 
 
+@instruction("block", gives="block*")
+class CacheIndexOp(Instruction):
+    """The indices that a block reads at are computed into buffers first, or with `cse_thresh` what it computes of its
+    iterators at least so often; gives the blocks that compute them.
+
+    ```mlir
+    %index = schedule.cache_index %b {scope = "global"} -> 1
+    %i_0, %i_1 = schedule.cache_index %b {scope = "global", cse_thresh = 4} -> 2
+    ```
+    """
+
+    scope = prop_def(StringAttr)
+    cse_thresh = opt_prop_def(I64)
+
+
 class BufferInstruction(Instruction):
     """An instruction on one of the buffers that a block reads (`buffer = "read"`) or writes (`"write"`), by number."""
 
@@ -345,7 +360,7 @@ class TensorizeOp(Instruction):
 OPS: list[type[Instruction]] = [
     ComputeAtOp, ReverseComputeAtOp, ComputeInlineOp, ReverseComputeInlineOp, DecomposeReductionOp, RfactorOp,
     DecomposePaddingOp, PadEinsumOp, SetAxisSeparatorOp, StorageAlignOp, RollingBufferOp,
-    CacheReadOp, CacheWriteOp, ReindexOp, SetScopeOp, TransformLayoutOp, TransformBlockLayoutOp, FuseItersOp,
-    FuseBufferDimsOp,
+    CacheReadOp, CacheWriteOp, CacheIndexOp, ReindexOp, SetScopeOp, TransformLayoutOp, TransformBlockLayoutOp,
+    FuseItersOp, FuseBufferDimsOp,
     UnsafeSetDtypeOp, AnnotateOp, UnannotateOp, BlockizeOp, TensorizeOp,
 ]  # fmt: skip

@@ -60,6 +60,7 @@ EXAMPLES: dict[str, Callable[[Schedule], object]] = {
     "blockize": lambda s: s.blockize(loops(s, "twice")[1]),
     "tensorize": tensorized,
     "cache_read": lambda s: s.cache_read(block(s, "copy"), 0, "global"),
+    "cache_index": lambda s: s.cache_index(block(s, "halves"), "global"),
     "decompose_padding": lambda s: s.decompose_padding(block(s, "pad"), loops(s, "pad")[0]),
     "pad_einsum": lambda s: s.pad_einsum(block(s, "squares"), [0, 1]),
     "rolling_buffer": lambda s: s.rolling_buffer(block(s, "twice"), 0),

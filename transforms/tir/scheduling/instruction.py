@@ -30,7 +30,9 @@ PROPERTIES = {
     "ann_key": "key", "ann_val": "value", "tensor_intrin": "intrin",
 }  # fmt: skip
 """Parameters of `Schedule`'s methods that an operation's property has another name for."""
-DEFAULTS: Mapping[str, object] = {"preserve_unit_iters": True, "preserve_unit_loops": False, "index": LAST}
+DEFAULTS: Mapping[str, object] = {
+    "preserve_unit_iters": True, "preserve_unit_loops": False, "index": LAST, "cse_thresh": 0,
+}  # fmt: skip
 """The values of parameters that an operation says only if they are others."""
 COUNTED = "n"
 """The parameter that is the number of results."""
@@ -278,6 +280,7 @@ INSTRUCTION_KINDS: list[InstructionKind] = [
     _kind(loops.AddUnitLoopOp, "block_or_loop"),
     _kind(blocks.CacheReadOp, "block consumer_blocks", "read_buffer_index storage_scope"),
     _kind(blocks.CacheWriteOp, "block consumer_blocks", "write_buffer_index storage_scope"),
+    _kind(blocks.CacheIndexOp, "block", "storage_scope cse_thresh"),
     _kind(blocks.ReindexOp, "block", _BUFFER),
     _kind(blocks.ComputeAtOp, "block loop", _PLACE),
     _kind(blocks.ReverseComputeAtOp, "block loop", _PLACE),

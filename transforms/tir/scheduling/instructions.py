@@ -22,6 +22,7 @@ from ..schedule.add_unit_loop import add_unit_loop
 from ..schedule.annotate import annotate, unannotate
 from ..schedule.bind import bind
 from ..schedule.blockize import blockize
+from ..schedule.cache_index import cache_index
 from ..schedule.cache_read import cache_read
 from ..schedule.checks import LAST, check_known_trips
 from ..schedule.compute_at import compute_at
@@ -320,6 +321,11 @@ def _cache_write(state: State, op: blocks.CacheWriteOp) -> Sequence[Meaning]:
     return [cache_write(block, _scope(op.scope), consumers)]
 
 
+def _cache_index(state: State, op: blocks.CacheIndexOp) -> Sequence[Meaning]:
+    least = 0 if op.cse_thresh is None else _int(op.cse_thresh)
+    return cache_index(state.block(op.inputs[0]), _scope(op.scope), least)
+
+
 def _reverse_compute_at(state: State, op: blocks.ReverseComputeAtOp) -> Sequence[Meaning]:
     flag = _flag(op.preserve_unit_loops)
     reverse_compute_at(state.block(op.inputs[0]), state.loop(op.inputs[1]), flag, _place(op.index))
@@ -458,6 +464,7 @@ APPLY: dict[type[Instruction], Apply] = {
     blocks.RollingBufferOp: _rolling_buffer,
     blocks.CacheReadOp: _cache_read,
     blocks.CacheWriteOp: _cache_write,
+    blocks.CacheIndexOp: _cache_index,
     blocks.SetScopeOp: _set_scope,
     blocks.FuseItersOp: _fuse_iters,
     blocks.FuseBufferDimsOp: _fuse_buffer_dims,

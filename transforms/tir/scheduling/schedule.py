@@ -24,6 +24,7 @@ from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.midway import verify_midway
 from ....dialects.tir.script.modules import IRModule
+from ..schedule.cache_index import check_cache_index
 from ..schedule.checks import LAST
 from ..schedule.decompose_padding import check_decompose_padding
 from ..schedule.errors import HandleError, ScheduleError
@@ -380,6 +381,14 @@ class Schedule:
         more = [self._named(each).value for each in consumer_blocks or ()]
         index = self._index(block, "write", write_buffer_index)
         return self._block(blocks.CacheWriteOp.of(block.value, *more, index=index, scope=storage_scope))
+
+    def cache_index(self, block: BlockRV | str, storage_scope: str, cse_thresh: int = 0) -> list[BlockRV]:
+        """Compute the indices that a block reads at into buffers first, or with `cse_thresh` what it computes of its
+        iterators at least so often. Gives the blocks that do."""
+        block = self._named(block)
+        count = len(check_cache_index(self.state.block(block.value), cse_thresh))
+        op = blocks.CacheIndexOp.of(block.value, results=count, scope=storage_scope, cse_thresh=cse_thresh or None)
+        return [BlockRV(value) for value in self.apply(op)]
 
     def reindex(self, block: BlockRV | str, buffer: BufferName) -> BlockRV:
         """Copy `("read", n)`, or a buffer by name, into the layout of the block's iterators."""
