@@ -183,9 +183,10 @@ BUILTINS = (
     ),
     built("tvm_storage_sync", "tir.storage_sync", note="of the scope `shared`, for the target `cuda`"),
     out(
-        "tvm_thread_allreduce tvm_warp_shuffle atomic_add",
-        "of graphics processors: a reduction's steps are one thread's there",
+        "tvm_warp_shuffle atomic_add",
+        "of graphics processors: threads share a reduction through shared memory",
     ),
+    built("tvm_thread_allreduce", "tir.block", note="a reduction's loop that is bound to threads of a block"),
     out(
         "ptx_* mma_* texture2d_load texture2d_store", "instructions of tensor cores and of textures, which are not used"
     ),
@@ -268,10 +269,10 @@ PASSES = (
         note="a nest is a launch, in which an axis has as many threads as its longest loop",
     ),
     out(
-        "LowerCrossThreadReduction LowerThreadAllreduce LowerWarpMemory InferFragment "
-        "MergeDynamicSharedMemoryAllocations RemapThreadAxis",
-        "of graphics processors: reductions by several threads, warps and tensor cores are not used",
+        "LowerWarpMemory InferFragment MergeDynamicSharedMemoryAllocations RemapThreadAxis",
+        "of graphics processors: instructions of warps and tensor cores are not used",
     ),
+    built("LowerCrossThreadReduction LowerThreadAllreduce", "lower-cross-thread-reduction"),
     out(
         "TextureFlatten LowerVtcmAlloc CoProcSync LiftAttrScope InjectCopyIntrin CombineContextCall "
         "HoistAllocates CopyComputeReordering MergeConstants RemoveConstDictAttribute",

@@ -314,7 +314,8 @@ def gpu_passes(phase: str, gpu: Target) -> list[ModulePass]:
     """The passes of a phase that a kernel for a GPU goes through.
 
     `schedule`: schedule as `schedule.sequence`s say, else bind loops to blocks and threads. `loops`: see that it can be
-    launched, have threads wait for one another, and divide it into what is launched and the host's launches.
+    launched, let threads share reductions and wait for one another, and divide it into what is launched and the host's
+    launches.
 
     Raises:
         UsageError: accesses are to be checked, and code for GPUs has nobody to tell.
@@ -322,6 +323,7 @@ def gpu_passes(phase: str, gpu: Target) -> list[ModulePass]:
     from ..transforms.tir.apply_schedule import ApplySchedulePass
     from ..transforms.tir.gpu_schedule_rules import GPUScheduleRulesPass
     from ..transforms.tir.inject_virtual_thread import InjectVirtualThreadPass
+    from ..transforms.tir.lower_cross_thread_reduction import LowerCrossThreadReductionPass
     from ..transforms.tir.thread_sync import ThreadSyncPass
     from ..transforms.tir.verify_gpu_code import VerifyGPUCodePass
     from .tir_to_gpu.convert_tir_to_gpu import ConvertTirToGPUPass
@@ -334,7 +336,13 @@ def gpu_passes(phase: str, gpu: Target) -> list[ModulePass]:
                 hint="check them in code for the processor: the target llvm",
             )
         return [ApplySchedulePass(), GPUScheduleRulesPass(threads, memory)]
-    return [InjectVirtualThreadPass(), VerifyGPUCodePass(threads, memory), ThreadSyncPass(), ConvertTirToGPUPass()]
+    return [
+        InjectVirtualThreadPass(),
+        LowerCrossThreadReductionPass(),
+        VerifyGPUCodePass(threads, memory),
+        ThreadSyncPass(),
+        ConvertTirToGPUPass(),
+    ]
 
 
 def late_checks(start: str) -> list[ModulePass]:

@@ -58,6 +58,7 @@ from .core import (
     PrimFuncOp,
     memref_of,
 )
+from .legality.dependence import shared_reductions
 from .lockstep import Turns, own
 from .outer_blocks import statements_of
 from .races import Notes, race, read, written
@@ -298,7 +299,8 @@ class _Writer:
         steps = f"range({op.start}, {op.start + op.trip_count})"
         if (same := same_threads_around(op)) is not None:
             return f"own({steps}, {self.variable(same.var)} - {same.start})"
-        return f"unordered({steps})" if op.for_kind in UNORDERED else steps
+        is_ordered = op.for_kind not in UNORDERED or shared_reductions(op)  # which begin with their first step
+        return steps if is_ordered else f"unordered({steps})"
 
     def threads(self, op: ForOp) -> None:
         """A loop whose iterations are threads that wait for one another: a generator for each."""

@@ -70,7 +70,8 @@ class ForOp(IRDLOperation):
     `min <= i < min + extent`.
 
     Iterations of a `parallel`, `vectorized` or `thread_binding` loop run at the same time: none may write what another
-    reads or writes, and none is a step of a reduction. A `parallel` loop stands in no other.
+    reads or writes, and none is a step of a reduction. A `parallel` loop stands in no other. Threads of a block
+    (`threadIdx`) may share the steps of a reduction that writes what all of them see.
 
     The end may depend on the function's symbols: `to (%n + 15) floordiv 16`. Where that is below the start, nothing is
     run.

@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 from ..support.diagnostics import Diagnostic
 from .buffers import memref_of
 from .legality.bounds import buffer_name
-from .legality.dependence import check_independence
+from .legality.dependence import check_independence, shared_reductions
 from .loops import ForOp
 from .thread_axes import is_of_block
 
@@ -37,7 +37,7 @@ class Notes:
     def enter(self, loop: ForOp) -> list[str]:
         """Begin with a loop; the lines in front of it."""
         names: dict[SSAValue, tuple[str, str]] = {}
-        for finding in check_independence(loop, shared_too=is_of_block(loop)):
+        for finding in check_independence(loop, shared_too=is_of_block(loop), reducing=shared_reductions(loop)):
             if finding.buffer is not None and finding.buffer not in names:
                 self.count += 1
                 names[finding.buffer] = f"r{self.count}", f"w{self.count}"

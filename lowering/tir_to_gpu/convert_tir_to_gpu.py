@@ -56,7 +56,8 @@ from ...dialects.rt.checks import RecordType
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.buffers import shape_of
-from ...dialects.tir.core import AllocBufferOp, PrimFuncOp, Scope, blocks_under, memref_of
+from ...dialects.tir.core import AllocBufferOp, ForOp, PrimFuncOp, Scope, blocks_under, memref_of
+from ...dialects.tir.legality.dependence import shared_reductions
 from ...dialects.tir.outer_blocks import dissolve
 from ...dialects.tir.thread_axes import SHARED, is_shared
 from ...transforms.infra import ModulePass
@@ -157,6 +158,11 @@ class _Kernel:
     def __init__(self, name: str, nest: Operation, sources: Sequence[SSAValue], checks: Sequence[Checked]):
         self.name, self.nest = name, nest
         self.launch: Launch = launch_of(nest)
+        for loop in nest.walk():
+            if isinstance(loop, ForOp) and (blocks := shared_reductions(loop)):
+                what = f"the threads of %{loop.var.name_hint or 'i'} share the reduction of block @"
+                hint = "run lower-cross-thread-reduction before"
+                raise Diagnostic.at(blocks[0], f"{what}{blocks[0].block_name}, each for itself", hint=hint)
         touched = {v for block in blocks_under(nest) for v in (*block.reads, *block.writes)}
         self.sources = [v for v in sources if v in touched]
         self.all_checks = checks

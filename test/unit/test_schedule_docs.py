@@ -21,7 +21,7 @@ PRIMITIVES: dict[str, str] = {
     "add_unit_loop": "",
     "parallel": "",
     "vectorize": "",
-    "bind": "checked and recorded; processors have no such threads, so that lowering for one refuses it",
+    "bind": "for `cuda`; lowering for processors refuses it. Threads of a block may share a reduction (`threadIdx`)",
     "unroll": "",
     "cache_read": "copies all that an iteration of loops which write the buffer reads, else the whole",
     "cache_write": "",

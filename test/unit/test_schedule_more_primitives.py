@@ -54,10 +54,12 @@ def test_an_unknown_thread_axis_is_refused() -> None:
     refused(lambda: schedule.bind(j, "blockIdx.x"), schedule, "another loop of its nest is bound to blockIdx.x")
 
 
-def test_a_reductions_loop_is_not_bound() -> None:
+def test_a_reductions_loop_is_bound_to_threads_of_a_block_alone() -> None:
     schedule = of(DENSE)
     k = schedule.get_loops(schedule.get_block("dense"))[2]
-    refused(lambda: schedule.bind(k, "threadIdx.x"), schedule, "its steps cannot run at the same time")
+    refused(lambda: schedule.bind(k, "blockIdx.x"), schedule, "its steps cannot run at the same time")
+    refused(lambda: schedule.bind(k, "vthread.x"), schedule, "its steps cannot run at the same time")
+    schedule.bind(k, "threadIdx.x")
 
 
 def test_annotations_come_and_go() -> None:

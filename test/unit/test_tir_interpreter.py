@@ -161,7 +161,7 @@ def test_init_runs_at_the_first_step_of_a_reduction() -> None:
         Interpreter(func_of(summing(init=False)))([XX])
 
 
-@pytest.mark.parametrize("kind", ["parallel", "vectorized", 'thread_binding "threadIdx.x"'])
+@pytest.mark.parametrize("kind", ["parallel", "vectorized", 'thread_binding "blockIdx.x"'])
 @pytest.mark.parametrize("seed", [None, 0, 1])
 def test_a_race_is_found_in_whatever_order_iterations_run(kind: str, seed: int | None) -> None:
     race = r"iteration \d of %k, a .* loop, touches %y\[\d\], as (iteration \d|others) did"

@@ -9,6 +9,7 @@ PASSES: dict[str, str] = {
     "inject-virtual-thread": "inject_virtual_thread:InjectVirtualThreadPass",
     "insert-bounds-checks": "insert_bounds_checks:InsertBoundsChecksPass",
     "loop-partition": "loop_partition:LoopPartitionPass",
+    "lower-cross-thread-reduction": "lower_cross_thread_reduction:LowerCrossThreadReductionPass",
     "lower-init-block": "lower_init_block:LowerInitBlockPass",
     "plan-and-update-buffer-allocation-location": (
         "plan_and_update_buffer_allocation_location:PlanAndUpdateBufferAllocationLocationPass"

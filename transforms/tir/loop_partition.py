@@ -18,7 +18,8 @@ tir.for vectorized %i = 0 to 2 {
 ```
 
 A block whose predicate never holds is erased. Does not: cut at lower bounds, or along a loop variable that a predicate
-uses in a quotient or remainder, nor loops that are bound to threads; those predicates stay, and become branches.
+uses in a quotient or remainder, nor loops that are bound to threads, or around reductions that threads share; those
+predicates stay, and become branches.
 Counterpart of TVM's LoopPartition.
 """
 
@@ -41,6 +42,7 @@ from ...dialects.tir.core import (
     blocks_under,
     dimension_ranges,
 )
+from ...dialects.tir.legality.dependence import shared_reductions
 from ..infra import PrimFuncPass
 from .analysis.producers import function_of
 from .schedule.inline import erase_with_loops
@@ -90,6 +92,8 @@ def partition(loop: ForOp) -> None:
         drop_proved_conditions(block)
     if loop.for_kind == ForKind.THREAD_BINDING:
         return  # one launch: threads for which a predicate does not hold do nothing
+    if any(shared_reductions(op) for op in loop.walk() if isinstance(op, ForOp)):
+        return  # whose parts threads put together once
     if loop.is_symbolic:
         partition_symbolic(loop)
         return
@@ -144,7 +148,7 @@ def _true_below(block: BlockOp, condition: AffineExpr, var: SSAValue, end: int) 
 
 def _shorten(loop: ForOp) -> None:
     """End `loop` where all blocks beneath stop, if they stop at the same value for conditions on `loop` alone."""
-    if loop.parent is None:
+    if loop.parent is None or loop.for_kind == ForKind.THREAD_BINDING:
         return
     if function_of(loop).symbols and shorten_symbolic(loop):
         return

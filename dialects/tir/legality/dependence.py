@@ -26,8 +26,8 @@ from ..buffers import AllocBufferOp, shape_of
 from ..calls import Handed
 from ..loops import ForKind, ForOp, enclosing_loops, loop_of, loop_range
 from ..symbols import MAX_EXTENT, as_affine, depends_on_symbols, dimension, product
-from ..thread_axes import axis_of, is_shared
-from .bounds import buffer_name, never_runs
+from ..thread_axes import BLOCK_AXES, WARP, axis_of, is_shared
+from .bounds import buffer_name, never_runs, space_of
 from .decide import Space, Verdict
 from .finding import Finding
 
@@ -41,14 +41,20 @@ class Touch:
 
 
 def check_independence(
-    loop: ForOp, *, across_blocks_only: bool = False, private_too: bool = False, shared_too: bool = False
+    loop: ForOp,
+    *,
+    across_blocks_only: bool = False,
+    private_too: bool = False,
+    shared_too: bool = False,
+    reducing: Collection[BlockOp] = (),
 ) -> Iterator[Finding]:
     """The iterations of `loop` depend on each other: what certainly does, and what is not shown not to.
 
     Buffers of scope `local` are left out, unless `private_too`: iterations that run at the same time have their own.
     So are those that the threads of a block share, of loops over blocks and threads, unless `shared_too`: blocks have
     their own, and threads wait for one another (`tir.storage_sync`); where they do not, the interpreter finds it.
-    `across_blocks_only` leaves out what a block does with itself, as one may who knows its iterators' kinds.
+    `across_blocks_only` leaves out what a block does with itself, as one may who knows its iterators' kinds; so does
+    `reducing` of the blocks in it, whose steps are shared by the iterations of `loop`.
     """
     if loop.size in (0, 1):
         return
@@ -69,7 +75,7 @@ def check_independence(
             for second in touches[number:]:
                 if not (first.access.is_write or second.access.is_write):
                     continue
-                if across_blocks_only and first.block is second.block:
+                if first.block is second.block and (across_blocks_only or first.block in reducing):
                     continue
                 if loop.for_kind == ForKind.THREAD_BINDING and _is_repeated(loop, first, second):
                     continue
@@ -102,6 +108,8 @@ def never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts | No
     """Whether `first` in one iteration of `loop` and `second` in another never touch one element."""
     if first.access.map is None or second.access.map is None:
         return Verdict.UNKNOWN
+    if _is_one_iteration(loop, first, second):
+        return Verdict.PROVED
     parts = parts or _TouchParts(loop)
     if _separated(loop, parts.of(first), parts.of(second)):
         return Verdict.PROVED
@@ -119,6 +127,17 @@ def never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts | No
     if any(touch.access.op.parent_op() is not touch.block for touch in (first, second)):
         return Verdict.PROVED if verdict == Verdict.PROVED else Verdict.UNKNOWN  # under a branch, perhaps not made
     return verdict
+
+
+def _is_one_iteration(loop: ForOp, first: Touch, second: Touch) -> bool:
+    """Whether predicates let the blocks of two accesses run in one iteration of `loop` only, the same."""
+    found: set[Range] = set()
+    for block in {first.block, second.block}:
+        if not block.conditions or loop.var not in block.loop_vars:
+            return False
+        found.add(space_of(block).tightened().ranges[list(block.loop_vars).index(loop.var)])
+    ((low, high), *others) = found
+    return not others and low == high
 
 
 def _is_symbolic(touch: Touch) -> bool:
@@ -431,6 +450,33 @@ def _elements(loop: ForOp, touch: Touch, everywhere: bool) -> list[tuple[tuple[i
         around = (point[places[v]] if v in places else 0 for v in outside)
         found.append(((*around, *(index.eval(iters, []) for index in map.results)), point[position]))
     return found
+
+
+def shared_reductions(loop: ForOp, axis: str | None = None) -> list[BlockOp]:
+    """The blocks whose reductions the iterations of `loop`, threads of a block along `axis` (without it, along that
+    which they are bound to), share: they do what those steps do one after the other, in any order.
+
+    They begin with an init, and what they write is all threads'.
+    """
+    if (axis or axis_of(loop)) not in BLOCK_AXES or loop.size in (0, 1):
+        return []
+    return [block for block in blocks_under(loop) if _is_shared_reduction(loop, block)]
+
+
+def _is_shared_reduction(loop: ForOp, block: BlockOp) -> bool:
+    if block.init is None or loop.var not in block.loop_vars:
+        return False
+    dim = AffineExpr.dimension(list(block.loop_vars).index(loop.var))
+    for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True):
+        if kind != IterKind.REDUCE and uses(binding, dim):
+            return False
+    return not any(_is_of_few_threads(buffer) for buffer in block.writes)
+
+
+def _is_of_few_threads(buffer: SSAValue) -> bool:
+    """Whether a buffer is each thread's own, or that of some threads of a block."""
+    alloc = buffer.owner
+    return isinstance(alloc, AllocBufferOp) and (alloc.is_private or alloc.scope.data == WARP)
 
 
 def carries_reduction(loop: ForOp, block: BlockOp) -> str | None:

@@ -13,17 +13,23 @@ from dataclasses import replace
 from ..blocks import BlockOp, blocks_under
 from ..loops import INDEPENDENT, ForKind, ForOp
 from .carried import check_carried
-from .dependence import carries_reduction, check_independence
+from .dependence import carries_reduction, check_independence, shared_reductions
 from .finding import Finding
 
 
-def check_kind(loop: ForOp, kind: ForKind) -> Iterator[Finding]:
+def check_kind(loop: ForOp, kind: ForKind, axis: str | None = None) -> Iterator[Finding]:
     """Whether the iterations of `loop` may run as `kind` has it: at the same time only where no two depend on each
-    other, none is a step of a reduction, and none finds in a private buffer what another one left."""
+    other, none is a step of a reduction, and none finds in a private buffer what another one left.
+
+    Threads of a block, along `axis`, may share a reduction: they add up their parts together.
+    """
     if not kind.is_concurrent or loop.size in (0, 1):
         return
     name = f"%{loop.var.name_hint or 'i'}"
+    shared = shared_reductions(loop, axis) if kind == ForKind.THREAD_BINDING else []
     for block in blocks_under(loop):
+        if block in shared:
+            continue
         if (iterator := carries_reduction(loop, block)) is not None:
             yield Finding(
                 block,
@@ -32,7 +38,7 @@ def check_kind(loop: ForOp, kind: ForKind) -> Iterator[Finding]:
                 hint="let the loop be serial, or bind a spatial iterator to it",
             )
             return
-    for finding in check_independence(loop):
+    for finding in check_independence(loop, reducing=shared):
         if finding.certain:
             what = f"a {kind.value} loop, {name}, whose iterations depend on each other"
             yield replace(finding, message=f"it stands in {what}: {finding.message}")

@@ -61,7 +61,7 @@ def check_bind(loop: ForOp, thread: str) -> None:
         if other.thread is not None and other.thread.data == thread:
             _check_same_threads(loop, other, thread)
     check_private(loop)
-    for finding in check_kind(loop, ForKind.THREAD_BINDING):
+    for finding in check_kind(loop, ForKind.THREAD_BINDING, thread):
         if finding.certain:
             raise ScheduleError.at(finding.op, finding.message, hint=finding.hint)
 
