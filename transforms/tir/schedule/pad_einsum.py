@@ -96,7 +96,7 @@ from xdsl.utils.hints import isa
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, accessing_blocks, blocks_under, enclosing_loops, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
 from ..analysis.producers import allocation_of, stores_of, writers
-from .checks import check_free, check_live
+from .checks import check_free, check_known, check_live
 from .errors import ScheduleError
 
 FACTORS = (arith.MulfOp, arith.MuliOp, arith.ExtFOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncFOp)
@@ -117,13 +117,14 @@ def check_pad_einsum(block: BlockOp, padding: Sequence[int]) -> list[Padded]:
     Raises:
         ScheduleError: there is not one number for each iterator, or a negative one; the block is no sum of products of
             elements at its iterators, all of which depend on the iterators of the reduction that are padded; a loop
-            around does not serve one iterator; or a buffer that would grow is an argument of the function, or is not
+            around does not serve one iterator; an extent is a symbol; or a buffer that would grow is an argument of the function, or is not
             written element by element by one block in loops of its own.
     """
     check_live(block)
     name = f"block @{block.block_name}"
     if len(padding) != len(block.iters) or any(each < 0 for each in padding):
         raise ScheduleError.at(block, f"{name} has {len(block.iters)} iterators: give as many numbers, none negative")
+    check_known(block, block.sizes, name)
     _check_loops(block, padding)
     found: dict[SSAValue, tuple[int, ...]] = {}
     for access in block.accesses():
