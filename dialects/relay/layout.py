@@ -70,6 +70,10 @@ class Layout:
         """How many elements of an axis its inner parts hold: 16 for `C` of `NCHW16c`, 1 where there are none."""
         return prod(axis.factor for axis in self.axes if axis.name == letter.lower())
 
+    def inner_axes(self, letter: str) -> tuple[LayoutAxis, ...]:
+        """The inner parts of an axis, the outermost first."""
+        return tuple(axis for axis in self.axes if axis.name == letter.lower())
+
     def arrange(self, parts: Mapping[str, te.ExprLike]) -> tuple[te.ExprLike, ...]:
         """Index expressions by name in the order of the dimensions."""
         return tuple(parts[name] for name in self.names)

@@ -149,10 +149,31 @@ def is_byte(x: SSAValue) -> bool:
     return dtype_name(tensor(x).element_type) in ("int8", "uint8")
 
 
+def centred_convolution(
+    node: Node, x: SSAValue, x_zero: SSAValue | None, w: SSAValue, w_zero: SSAValue | None
+) -> SSAValue:
+    """`conv(x - x_zero, w - w_zero)` in 32 bits.
+
+    Images of bytes and weights around zero are multiplied as they are, padded with the zero point, and what that adds
+    is taken away from the result: `conv(x, w) - x_zero * sum(w)`.
+    """
+    rank = rank_of(w)
+    of_bytes = is_byte(x) and is_byte(w) and rank == 4 and (w_zero is None or is_zero(w_zero))
+    if not of_bytes or (x_zero is not None and shape_of(x_zero) not in ((), (1,))):
+        wide = centred(node, w, w_zero, of_channels(w_zero, rank, 0))
+        return convolution(node, centred(node, x, x_zero), wide)
+    if x_zero is None or is_zero(x_zero):
+        return convolution(node, x, w, out_dtype="int32")
+    zero = node.reshape(x_zero, [])
+    total = convolution(node, x, w, out_dtype="int32", padded_with=zero)
+    sums = node.emit("sum", node.cast(w, i32), axis=[1, 2, 3])
+    added = node.emit("multiply", sums, node.cast(zero, i32))
+    return node.emit("subtract", total, node.reshape(added, [1, shape_of(w)[0], 1, 1]))
+
+
 def conv_integer(node: Node) -> SSAValue:
     """`conv(x - x_zero_point, w - w_zero_point)`."""
-    x, w, x_zero, w_zero = node.input(0), node.input(1), node.optional(2), node.optional(3)
-    return convolution(node, centred(node, x, x_zero), centred(node, w, w_zero, of_channels(w_zero, rank_of(w), 0)))
+    return centred_convolution(node, node.input(0), node.optional(2), node.input(1), node.optional(3))
 
 
 def requantized(node: Node, total: SSAValue, factor: SSAValue, zero: SSAValue) -> SSAValue:
@@ -178,7 +199,7 @@ def qlinear_conv(node: Node) -> SSAValue:
     """A convolution of quantised tensors and of a bias in their product's scale, quantised again."""
     x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero = (node.input(n) for n in range(8))
     rank = rank_of(w)
-    total = convolution(node, centred(node, x, x_zero), centred(node, w, w_zero, of_channels(w_zero, rank, 0)))
+    total = centred_convolution(node, x, x_zero, w, w_zero)
     total = add_bias(node, total, node.optional(8))
     factor = node.emit("multiply", under(node, x_scale), under(node, w_scale, of_channels(w_scale, rank, 1)))
     return requantized(node, total, node.emit("divide", factor, under(node, y_scale)), y_zero)

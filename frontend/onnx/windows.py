@@ -95,25 +95,33 @@ def conv(node: Node) -> SSAValue:
     return add_bias(node, convolution(node, node.input(0), node.input(1)), node.optional(2))
 
 
-def convolution(node: Node, x: SSAValue, weight: SSAValue) -> SSAValue:
-    """The convolution of `x` that the node's attributes describe, without a bias."""
+def convolution(
+    node: Node, x: SSAValue, weight: SSAValue, out_dtype: str = "", padded_with: SSAValue | None = None
+) -> SSAValue:
+    """The convolution of `x` that the node's attributes describe, without a bias, padded with zeros or a number."""
     rank = spatial_rank(node, x)
     if rank_of(weight) != rank + 2:
         raise Malformed(f"the weight has rank {rank_of(weight)}, but the input has rank {rank + 2}")
     found = auto_padded(node, x, window(node, x, kernel_size(node, weight)))
+    padding = list(found.padding)
+    if padded_with is not None and any(padding):
+        before, after = padding[:rank], padding[rank:]
+        pad_width = [0] * 4 + [each for pair in zip(before, after, strict=True) for each in pair]
+        x, padding = node.emit("nn.pad", x, padded_with, pad_width=pad_width), [0] * len(padding)
     data_layout, kernel_layout = _LAYOUTS[rank]
     return node.emit(
         f"nn.conv{rank}d",
         x,
         weight,
         strides=found.strides,
-        padding=found.padding,
+        padding=padding,
         dilation=found.dilation,
         groups=node.integer("group", 1),
         channels=shape_of(weight)[0],
         kernel_size=found.size,
         data_layout=data_layout,
         kernel_layout=kernel_layout,
+        **({"out_dtype": out_dtype} if out_dtype else {}),
     )
 
 

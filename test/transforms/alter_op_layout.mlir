@@ -386,3 +386,24 @@ relay.func @taps_that_lie_apart_are_neighbours_in_more_images(%x: tensor<2x32x19
   %0 = relay.nn.conv2d %x, %v {dilation = array<i64: 2, 3>, padding = array<i64: 2, 0, 2, 3>} : (tensor<2x32x19x20xf32>, tensor<32x32x3x3xf32>) -> tensor<2x32x19x17xf32>
   relay.return %0 : tensor<2x32x19x17xf32>
 }
+
+// The instruction sums four products: of input channels that are neighbours.
+// BYTES-LABEL: relay.func @a_convolution_of_bytes_sums_four_channels_at_once
+// BYTES: relay.layout_transform {{.*}}{src_layout = "OIHW", dst_layout = "OIHW1i4o4i"} : (tensor<8x8x3x3xi8>) -> tensor<2x2x3x3x1x4x4xi8>
+// BYTES: relay.layout_transform %x {src_layout = "NCHW", dst_layout = "NCHW4c"}
+// BYTES: relay.nn.contrib_conv2d_NCHWc {{.*}}kernel_layout = "OIHW1i4o4i"{{.*}} -> tensor<1x2x5x5x4xi32>
+// CHECK-LABEL: relay.func @a_convolution_of_bytes_sums_four_channels_at_once
+// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}kernel_layout = "OIHW4i4o"{{.*}} -> tensor<1x2x5x5x4xi32>
+relay.func @a_convolution_of_bytes_sums_four_channels_at_once(%x: tensor<1x8x5x5xui8>) -> tensor<1x8x5x5xi32> {
+  %w = relay.constant dense<3> : tensor<8x8x3x3xi8>
+  %y = relay.nn.conv2d %x, %w {padding = array<i64: 1, 1>, out_dtype = "int32"} : (tensor<1x8x5x5xui8>, tensor<8x8x3x3xi8>) -> tensor<1x8x5x5xi32>
+  relay.return %y : tensor<1x8x5x5xi32>
+}
+
+// BYTES-LABEL: relay.func @a_convolution_of_bytes_of_three_channels_is_in_blocks_too
+// BYTES: relay.nn.contrib_conv2d_NCHWc {{.*}}kernel_layout = "OIHW1i4o"
+relay.func @a_convolution_of_bytes_of_three_channels_is_in_blocks_too(%x: tensor<1x3x5x5xui8>) -> tensor<1x8x3x3xi32> {
+  %w = relay.constant dense<3> : tensor<8x3x3x3xi8>
+  %y = relay.nn.conv2d %x, %w {out_dtype = "int32"} : (tensor<1x3x5x5xui8>, tensor<8x3x3x3xi8>) -> tensor<1x8x3x3xi32>
+  relay.return %y : tensor<1x8x3x3xi32>
+}

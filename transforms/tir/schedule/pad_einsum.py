@@ -115,10 +115,10 @@ def check_pad_einsum(block: BlockOp, padding: Sequence[int]) -> list[Padded]:
     """Whether the iterators of `block` can get `padding` more values; gives the buffers that get more elements.
 
     Raises:
-        ScheduleError: there is not one number for each iterator, or a negative one; the block is no sum of products of
-            elements at its iterators, all of which depend on the iterators of the reduction that are padded; a loop
-            around does not serve one iterator; an extent is a symbol; or a buffer that would grow is an argument of the function, or is not
-            written element by element by one block in loops of its own.
+        ScheduleError: there is not one number for each iterator, or a negative one; an extent is a symbol; the block is
+            no sum of products of elements at its iterators, all of which depend on the iterators of the reduction that
+            are padded; a loop around does not serve one iterator; or a buffer that would grow is an argument of the
+            function, or is not written element by element by one block in loops of its own.
     """
     check_live(block)
     name = f"block @{block.block_name}"

@@ -20,6 +20,7 @@ from ...core import ConstantOp
 from ...layout import Layout, LayoutTransformOp, parse_layout
 from ...winograd import TAPS, Convolution3x3, Filtering
 from ..broadcast import MultiplyOp
+from .byte_products import STEPS, are_bytes
 from .convolution_base import Convolution
 from .taps_apart import TapsApart
 from .winograd import WinogradConv2dOp, WinogradWeightTransformOp
@@ -88,8 +89,8 @@ class Conv2dOp(Convolution):
             obstacle, hint = f"its layouts are {', '.join(layouts)}", "convert it to NCHW and OIHW"
         elif not isinstance(self.weight.owner, ConstantOp):
             obstacle, hint = "its weight is not a constant", "bind the parameters"
-        elif not isinstance(tensor(self.data).element_type, AnyFloat):
-            obstacle = f"its elements are {tensor(self.data).element_type}, not floats"
+        elif not isinstance(tensor(self.data).element_type, AnyFloat) and not are_bytes(self):
+            obstacle = f"its elements are {tensor(self.data).element_type}, neither floats nor bytes"
         elif DYNAMIC in (data[1], *weight):
             obstacle, hint = "its number of channels is dynamic", "give it a static one"
         elif (groups := self.group_count()) != 1 and not self.is_depthwise():
@@ -113,7 +114,10 @@ class Conv2dOp(Convolution):
             if (together := block // gcd(block, shape_of(weight)[0] // groups)) > 1 and groups > 1:
                 weight, groups = _merged(self, together, blocks), groups // together
                 kept["groups"] = IntegerAttr(groups, i64)
-            new_type, kernel = Conv2dNCHWcOp, f"OIHW{gcd(channels // groups, in_block)}i{block}o"
+            held = gcd(channels // groups, in_block)
+            new_type, kernel = Conv2dNCHWcOp, f"OIHW{held}i{block}o"
+            if are_bytes(self) and blocks.dot is not None and held % STEPS == 0:
+                kernel = f"OIHW{held // STEPS}i{block}o{STEPS}i"  # products that one instruction sums
         if not self.is_depthwise() and (found := self.minimal_filtering(blocks, block)) is not None:
             by, apart = found
             weight = blocks.insert(WinogradWeightTransformOp(weight, tile_size=by.tile), self)
@@ -191,7 +195,8 @@ class _BlockedConvolution(Convolution, ABC):
         data, kernel = parse_layout(self.data_layout.data), parse_layout(self.kernel_layout.data)
         out = parse_layout(self.out_layout.data or f"NCHW{kernel.block('O')}c")
         for layout, axes, what in ((data, "NCHW", "data"), (kernel, "OIHW", "kernel"), (out, "NCHW", "out")):
-            if layout.letters != axes or any(layout.names.count(name) > 1 for name in layout.names):
+            once = [name for name in layout.names if layout is not kernel or name != "i"]
+            if layout.letters != axes or len(set(once)) != len(once) or layout.names.count("i") > 2:
                 raise VerifyException(f"{what}_layout {layout.text} is not {axes} with one block of channels")
         return data, kernel, out
 
@@ -202,7 +207,8 @@ class Conv2dNCHWcOp(_BlockedConvolution):
 
     Channels beyond the last one are part of the last block; zero weights keep them out of the result. Where they may
     hold anything, infinities too, the weight's input channels stand in smaller blocks, which end with the last channel:
-    24 channels in `NCHW16c` with a weight in `OIHW8i16o`.
+    24 channels in `NCHW16c` with a weight in `OIHW8i16o`. Those of bytes may stand in two parts, `OIHW4i16o4i`, of
+    which the inner one is what an instruction sums at once.
 
     `y[n, O, h, w, o] = sum_{I, kh, kw, i} x[n, I, h*sh + kh*dh - ph, w*sw + kw*dw - pw, i] * w[O, I, kh, kw, i, o]`
 

@@ -273,20 +273,26 @@ class Convolution(ConvolutionBase, ABC):
         padded = pad_stage(data, *self.pad_amounts(data.shape, window))
         blocked = "i" in kernel.names
         ic: te.Expr = te.reduce_axis(weight.shape[kernel.position("I")], "ic_outer" if blocked else "ic")
-        ic_inner: te.Expr = te.reduce_axis(kernel.block("I"), "ic_inner")
+        inner = kernel.inner_axes("I")
+        parts = [te.reduce_axis(axis.factor, "ic_inner" if n == 0 else "ic_part") for n, axis in enumerate(inner)]
+        ic_inner: te.Expr = te.const(0, te.index)
+        for axis, part in zip(inner, parts, strict=True):
+            ic_inner = ic_inner * axis.factor + part if part is not parts[0] else part
         taps = window.taps(self.SPATIAL)
-        axes = (ic, *taps, ic_inner) if blocked else (ic, *taps)
-        if self.group_count() > 1 and ic.extent * ic_inner.extent == 1:  # depthwise
-            ic, ic_inner, axes = te.const(0, te.index), te.const(0, te.index), taps
+        axes = (ic, *taps, *parts) if blocked else (ic, *taps)
+        if self.group_count() > 1 and ic.extent * kernel.block("I") == 1:  # depthwise
+            ic, ic_inner, parts, axes = te.const(0, te.index), te.const(0, te.index), [], taps
 
         def body(*indices: te.IterVar) -> te.Expr:
             out: dict[str, te.Expr] = dict(zip(out_layout.names, indices, strict=True))
             read = {"N": out["N"], **self.source_channel(out, ic, ic_inner, data, weight)}
-            taken = {"O": out["C"], "o": out.get("c", ic_inner), "I": ic, "i": ic_inner}
+            taken = {"O": out["C"], "o": out.get("c", ic_inner), "I": ic}
             for axis, (letter, k) in enumerate(zip(self.SPATIAL, taps, strict=True)):
                 read[letter] = window.tap(axis, out[letter], k)
                 taken[letter] = k
-            lhs, rhs = padded[layout.arrange(read)], weight[kernel.arrange(taken)]
+            rest = iter(parts)
+            place = [next(rest, ic_inner) if name == "i" else taken[name] for name in kernel.names]
+            lhs, rhs = padded[layout.arrange(read)], weight[tuple(place)]
             return te.sum(te.cast(lhs, sum_type) * te.cast(rhs, sum_type), axes)
 
         name = self.name.removeprefix("relay.nn.").removeprefix("contrib_")

@@ -10,15 +10,23 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from ....support.dtypes import numpy_dtype
 from ....support.operations import irdl_op_definition
-from ...base import RelayOp, int_list, integer, opt_int_list, shape_of, string
+from ...base import DYNAMIC, RelayOp, int_list, integer, opt_int_list, shape_of, string, tensor
 from ...core import ConstantOp
 from ...decomposition import Emit
+from ...layout import Layout
+from ...nn_common import Window
+from ..broadcast import MultiplyOp, SubtractOp
 from ..elementwise import named_type
+from ..nn.byte_products import is_unsigned_byte
 from ..nn.conv_transpose import Conv2dTransposeOp
 from ..nn.convolution import Conv2dOp
 from ..nn.dense import BatchMatmulOp, DenseOp
-from .fixed_point import QnnOp, along, centred, check_parameters, check_quantized
+from ..nn.padding import PadOp
+from ..reduce import SumOp
+from ..transform import ReshapeOp
+from .fixed_point import QnnOp, along, cast, centred, check_parameters, check_quantized, integer_range
 
 
 class _QnnProduct(QnnOp, ABC):
@@ -110,6 +118,48 @@ class QnnConv2dOp(_QnnProduct):
 
     def product(self, data: SSAValue, weight: SSAValue) -> RelayOp:
         return Conv2dOp(data, weight, **self.plain_properties(), out_dtype="int32")
+
+    def canonical(self, emit: Emit) -> SSAValue:
+        zero = self.known_zero()
+        if not zero or not is_zero(self.kernel_zero_point) or DYNAMIC in shape_of(self.weight):
+            return super().canonical(emit)
+        plain = Conv2dOp(self.data, self.weight, **self.plain_properties(), out_dtype="int32")
+        data_layout, kernel, out = plain.layouts()
+        window = plain.window(shape_of(self.weight))
+        plain.erase()
+        return self._less_sums(emit, zero, (data_layout, kernel, out), window)
+
+    def known_zero(self) -> int | None:
+        """The zero point of data of bytes, where it is known and one of its numbers."""
+        if any(is_unsigned_byte(tensor(each).element_type) is None for each in (self.data, self.weight)):
+            return None
+        owner = self.input_zero_point.owner
+        known = owner.numpy() if isinstance(owner, ConstantOp) else None
+        if known is None or known.size != 1:
+            return None
+        least, greatest = integer_range(tensor(self.data).element_type)
+        zero = int(known.reshape(-1)[0])
+        return zero if least <= zero <= greatest else None
+
+    def _less_sums(self, emit: Emit, zero: int, layouts: tuple[Layout, Layout, Layout], window: Window) -> SSAValue:
+        """The convolution of bytes as they are, padded with the zero point, less what that adds to each result: its
+        product with the sum of the weights."""
+        import numpy as np
+
+        layout, kernel, out = layouts
+        data, properties = self.data, self.plain_properties()
+        amounts = dict(zip("HW", zip(window.before, window.after, strict=True), strict=True))
+        if any(each for pair in amounts.values() for each in pair):
+            number = emit(ConstantOp.from_numpy(np.array(zero, numpy_dtype(tensor(data).element_type))))
+            widths = [each for name in layout.names for each in amounts.get(name, (0, 0))]
+            data = emit(PadOp(data, number, pad_width=widths))
+            properties.pop("padding")
+        product = emit(Conv2dOp(data, self.weight, **properties, out_dtype="int32"))
+        axes = [number for number, name in enumerate(kernel.names) if name != "O"]
+        sums = emit(SumOp(cast(emit, self.weight, i32), axis=axes))
+        added = emit(MultiplyOp(sums, emit(ConstantOp.from_numpy(np.array(zero, np.int32)))))
+        shape = [shape_of(self.weight)[kernel.position("O")] if name == "C" else 1 for name in out.names]
+        return emit(SubtractOp(product, emit(ReshapeOp(added, newshape=shape))))
 
 
 @irdl_op_definition
