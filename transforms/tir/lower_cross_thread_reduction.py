@@ -238,7 +238,8 @@ class _Lowering:
         block, vars = self.block, list(self.block.loop_vars)
         spatial = [n for n, kind in enumerate(block.kinds) if kind != IterKind.REDUCE]
         bound = block.bindings.data.results
-        positions = {loop.var: len(spatial) + n for n, loop in enumerate((*self.sharing, *self.steps))}
+        loops = enumerate((*self.sharing, *self.steps), len(spatial))
+        positions: dict[SSAValue, int] = {loop.var: n for n, loop in loops}
         iters: _Iters = [(block.kinds[n], block.sizes[n]) for n in spatial]
         iters += [(IterKind.SPATIAL, loop.size) for loop in self.sharing]
         iters += [(IterKind.REDUCE, loop.size) for loop in self.steps]
