@@ -210,6 +210,22 @@ def _sizes(graph: CompiledGraph) -> dict[str, object]:
     return {"symbols": list(graph.symbols), "pools": pools, **({"extents": graph.extents} if graph.extents else {})}
 
 
+def is_artefact(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as what `save` writes does; it may be damaged all the same."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            start = file.read(_LOCAL_HEADER + len(MANIFEST))
+    except OSError:
+        return False
+    return start.startswith(b"PK\3\4") and start[_LOCAL_HEADER:] == MANIFEST.encode()
+
+
+_LOCAL_HEADER = 30
+"""Bytes of an archive before the name of its first member."""
+
+
 def load(path: str | os.PathLike[str], kept_as: str | None = None) -> CompiledGraph:
     """Read what `save` wrote, for whatever machine it is, and, if that is said, `kept_as` this.
 

@@ -22,6 +22,7 @@ from weft.loading import load
 from weft.lowering.abi import TensorSpec
 from weft.lowering.machine.target import Target
 from weft.lowering.module_phase import entry_names, phase_of, select_entry, signature_of
+from weft.runtime.artefact import is_artefact
 from weft.runtime.executable import Executable
 from weft.testing.tolerance import Tolerance, tolerances_of
 from weft.tools.isolation import OPEN_PHASES, Executor, Isolated
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 EXECUTORS = ("aot", "graph", "interpreter")
 REFERENCES = (*EXECUTORS, *PEERS)
 ARTEFACT_SUFFIX = ".weft"
+"""What a saved executable is called usually; another name serves too."""
 STDIN = "-"
 INTERPRETED = ("import", "graph", "fuse", "tir", "schedule")
 """The phases whose modules the interpreter runs."""
@@ -120,6 +122,11 @@ class Program:
             )
 
 
+def _is_saved(path: str) -> bool:
+    """Whether a file is a saved executable, whatever its name, or is called one."""
+    return Path(path).suffix == ARTEFACT_SUFFIX or is_artefact(path)
+
+
 def programs(path: str, functions: Sequence[str], shapes: Mapping[str, Sequence[int]]) -> list[Program]:
     """What there is to run in a file: a model, the functions of a module that are asked for (`*` for all), a saved
     executable.
@@ -128,7 +135,7 @@ def programs(path: str, functions: Sequence[str], shapes: Mapping[str, Sequence[
         UsageError: the file is of no known kind, or a function is not there.
         Diagnostic: the file cannot be read.
     """
-    if Path(path).suffix == ARTEFACT_SUFFIX:
+    if _is_saved(path):
         if functions:
             raise UsageError("a saved executable is one function", Place("--function"))
         if shapes:

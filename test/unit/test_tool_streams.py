@@ -32,8 +32,10 @@ pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there i
         (f"{TOOL}.weft_opt nowhere.mlir 2>&-", 1, ""),
     ],
 )
-def test_a_stream_that_takes_nothing_is_told_and_no_crash(command: str, code: int, message: str) -> None:
+def test_a_stream_that_takes_nothing_is_told_and_no_crash(
+    command: str, code: int, message: str, tmp_path: Path
+) -> None:
     """In a newcomer's environment, where Python holds its output back (no `PYTHONUNBUFFERED`)."""
-    environment = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
+    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=120, env=environment)
     assert (done.returncode, done.stderr.count("\n")) == (code, bool(message)) and message in done.stderr

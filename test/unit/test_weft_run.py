@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -226,6 +227,25 @@ def test_a_saved_executable_cannot_be_interpreted(
     assert weft_run([saved, "--threads", "2", "--quiet"]) == 0
     assert weft_run([saved, "--executor", "interpreter"]) == 2
     assert "holds no graph to interpret" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["graph.bin", "graph", "graph.mlir"])
+def test_a_saved_executable_is_known_by_what_it_holds(
+    name: str, graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "saved").mkdir()
+    saved = str(tmp_path / "saved" / name)
+    assert weft_run([graph, "--save", saved, "--input", "x=2x3xf32=0"]) == 0
+    printed = capsys.readouterr().out
+    assert weft_run([saved, "--input", "x=2x3xf32=0"]) == 0
+    assert capsys.readouterr().out == printed
+
+
+def test_another_archive_is_no_saved_executable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with zipfile.ZipFile(tmp_path / "model.bin", "w") as archive:
+        archive.writestr("weights", b"0")
+    assert weft_run([str(tmp_path / "model.bin")]) == 2
+    assert "unknown kind of model '.bin'" in capsys.readouterr().err
 
 
 def test_systems_take_turns() -> None:
