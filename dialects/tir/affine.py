@@ -238,7 +238,35 @@ def analyzer_of(ranges: Mapping[AffineExpr, Range] | None) -> Analyzer:
 def linear(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> Linear:
     """The normal form of `expr`. With the `ranges` of its dimensions, `floordiv` and `mod` are resolved where the
     divisor divides the multiples that carry the quotient: `(4 * i + j) floordiv 4` is `i` for `0 <= j < 4`."""
+    if (plain := _plain_sum(expr)) is not None:
+        return plain
     return _as_linear(_normal(expr, ranges))
+
+
+def _plain_sum(expr: AffineExpr) -> Linear | None:
+    """The normal form of a sum of multiples of dimensions and symbols, which most expressions are."""
+    terms: dict[AffineExpr, int] = {}
+    constant = 0
+    pending = [(expr, 1)]
+    while pending:
+        each, factor = pending.pop()
+        if type(each) is AffineConstantExpr:
+            constant += factor * each.value
+        elif type(each) is not AffineBinaryOpExpr:
+            terms[each] = terms.get(each, 0) + factor
+        elif each.kind is AffineBinaryOpKind.Add:
+            pending.append((each.lhs, factor))
+            pending.append((each.rhs, factor))
+        elif each.kind is AffineBinaryOpKind.Mul and type(each.rhs) is AffineConstantExpr:
+            pending.append((each.lhs, factor * each.rhs.value))
+        else:
+            return None
+    return Linear(_ordered([(atom, factor) for atom, factor in terms.items() if factor]), constant)
+
+
+def _ordered(terms: list[tuple[AffineExpr, int]]) -> dict[AffineExpr, int]:
+    """Larger coefficients first, as nested loops give them."""
+    return dict(terms if len(terms) < 2 else sorted(terms, key=lambda term: (-abs(term[1]), str(term[0]))))
 
 
 def _normal(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None) -> IntExpr:
@@ -247,11 +275,11 @@ def _normal(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None) -> IntE
 
 
 def _as_linear(form: IntExpr) -> Linear:
-    """The multiples of atoms in `form`, larger coefficients first, as nested loops give them."""
+    """The multiples of atoms in `form`."""
     if (known := form.memo.get("linear")) is None:
         constant, atoms = parts(form)
         terms = [(_affine(atom), factor) for atom, factor in atoms.items()]
-        known = form.memo["linear"] = Linear(dict(sorted(terms, key=lambda t: (-abs(t[1]), str(t[0])))), constant)
+        known = form.memo["linear"] = Linear(_ordered(terms), constant)
     return known
 
 
@@ -270,7 +298,21 @@ def linear_range(value: Linear, ranges: Mapping[AffineExpr, Range]) -> Range | N
 
 def expr_range(expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> Range | None:
     """Bounds of an expression's value (not always tight), given its dimensions' ranges."""
+    if (plain := _plain_sum(expr)) is not None and (bounds := _sum_range(plain, ranges)) is not None:
+        return bounds
     return _bounded(analyzer_of(ranges).const_int_bound(from_affine(expr)))
+
+
+def _sum_range(value: Linear, ranges: Mapping[AffineExpr, Range]) -> Range | None:
+    """The bounds of a sum of multiples of dimensions; `None` where one has no range, or no value."""
+    low = high = value.constant
+    for atom, factor in value.terms.items():
+        if (bounds := ranges.get(atom)) is None or bounds[0] > bounds[1]:
+            return None
+        first, last = bounds if factor > 0 else (bounds[1], bounds[0])
+        low += factor * first
+        high += factor * last
+    return low, high
 
 
 def _bounded(bounds: tuple[int | None, int | None]) -> Range | None:

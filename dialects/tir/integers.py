@@ -29,13 +29,7 @@ _LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 def value_range(value: SSAValue, iters: Mapping[SSAValue, Range]) -> Range:
     """The least and greatest value of an integer or index in the body of a block, both included, given those of the
     block's iterators. Where nothing is known, those of its type."""
-    if (known := iters.get(value)) is not None:
-        return known
-    reader = _Reader(iters)
-    low, high = reader.analyzer.const_int_bound(reader.exact(value))
-    assert low is not None
-    assert high is not None
-    return low, high
+    return ValueRanges(iters).of(value)
 
 
 MAX_WORK = 256
@@ -47,13 +41,31 @@ _READ = (
 )  # fmt: skip
 
 
-class _Reader:
-    """Reads values as expressions, and remembers what is known of the variables in them."""
+class ValueRanges:
+    """`value_range` of several values of one body, which has to stay as it is: what they are made of is read once.
+
+    It reads values as expressions, and remembers what is known of the variables in them."""
 
     def __init__(self, iters: Mapping[SSAValue, Range]):
         self.iters = iters
         self.analyzer = Analyzer()
         self.forms: dict[SSAValue, IntExpr] = {}
+
+    def of(self, value: SSAValue) -> Range:
+        """The least and greatest value, both included."""
+        if (known := self.iters.get(value)) is not None:
+            return known
+        low, high = self.analyzer.const_int_bound(self.exact(value))
+        assert low is not None
+        assert high is not None
+        return low, high
+
+    def is_within(self, value: SSAValue, extent: int) -> bool:
+        """Whether it is shown that `0 <= value < extent`."""
+        low, high = self.iters.get(value) or self.analyzer.range(self.exact(value))
+        if low is None or high is None or low < 0 or high >= extent:
+            low, high = self.of(value)
+        return low >= 0 and high < extent
 
     def form(self, value: SSAValue) -> IntExpr:
         """The expression that a value is, but for multiples of `2 ** width`: sums and products wrap."""
@@ -67,7 +79,10 @@ class _Reader:
             else:
                 form = self.forms[current] = self._form(current)
                 if form.measure[0] > MAX_WORK:
-                    low, high = self.analyzer.const_int_bound(self.exact(current))
+                    # What may be one of two values is simplified to no less, and to look for that takes long.
+                    is_choice = isinstance(current.owner, arith.SelectOp)
+                    bounds = self.analyzer.range if is_choice else self.analyzer.const_int_bound
+                    low, high = bounds(self.exact(current))
                     assert low is not None
                     assert high is not None
                     self.forms[current] = self._unknown(current, (low, high))
@@ -79,18 +94,22 @@ class _Reader:
 
     def exact(self, value: SSAValue) -> IntExpr:
         """The expression that a value is: one that fits its type has not wrapped."""
-        low, high = self.analyzer.const_int_bound(form := self.form(value))
+        form = self.form(value)
         least, greatest = type_range(value.type)
-        if low is not None and high is not None and least <= low and high <= greatest:
-            return form
+        for bounds in (self.analyzer.range, self.analyzer.const_int_bound):  # the second says more, but takes long
+            low, high = bounds(form)
+            if low is not None and high is not None and least <= low and high <= greatest:
+                return form
         form = self.forms[value] = self._unknown(value)
         return form
 
     def _unknown(self, value: SSAValue, bounds: Range | None = None) -> IntExpr:
         """`value` as a variable, whose type or `bounds` say all that is known of it."""
-        variable = var(value, "x")
-        self.analyzer.facts.ranges[variable] = bounds or self.iters.get(value) or type_range(value.type)
-        self.analyzer.forget()
+        variable, ranges = var(value, "x"), self.analyzer.facts.ranges
+        bounds = bounds or self.iters.get(value) or type_range(value.type)
+        if ranges.setdefault(variable, bounds) != bounds:
+            ranges[variable] = bounds
+            self.analyzer.forget()
         return variable
 
     def _form(self, value: SSAValue) -> IntExpr:
@@ -131,8 +150,8 @@ class _Reader:
 
     def _is_natural(self, expr: IntExpr) -> bool:
         """Whether it is shown not to be negative."""
-        low, _ = self.analyzer.const_int_bound(expr)
-        return low is not None and low >= 0
+        lows = (bounds(expr)[0] for bounds in (self.analyzer.range, self.analyzer.const_int_bound))
+        return any(low is not None and low >= 0 for low in lows)
 
 
 def type_range(type: Attribute) -> Range:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir import Region, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...support.facts import remembered
-from ..affine import Access, Range, expr_range, substitute
+from ..affine import Access, expr_range, substitute
 from ..blocks import BlockOp, IterKind
 from ..buffers import memref_of
-from ..integers import value_range
+from ..integers import ValueRanges
 from ..loops import enclosing_loops, loop_range
 from ..symbols import dimension
 from .decide import Answer, Space, Verdict, is_within, within
@@ -160,32 +160,19 @@ def judge_accesses(block: BlockOp) -> Iterator[Judgement]:
         return
     extents = block.extents
     domain = {dimension(d): (0, extent - 1) for d, extent in enumerate(extents)}
+    from_data = ValueRanges({arg: (0, extents[arg.index] - 1) for region in block.regions for arg in region.block.args})
     for access in block.accesses():
         indices = () if access.map is None else access.map.results
         for dim, extent in enumerate(memref_of(access.buffer).get_shape()):
             if indices and type(index := indices[dim]) is AffineDimExpr and extents[index.position] <= extent:
                 continue  # the common case
             if access.map is None:
-                iters: dict[SSAValue, Range] = {
-                    v: (0, n - 1) for v, n in zip(_region_of(access).block.args, extents, strict=True)
-                }
-                low, high = value_range(access.op.indices[dim], iters)
-                if low < 0 or high >= extent:
+                if not from_data.is_within(access.op.indices[dim], extent):
                     yield Judgement(access, dim, extent, Answer(Verdict.UNKNOWN))
             elif not is_within(access.map.results[dim], extent, domain):
                 answer = _composed(block, access, access.map.results[dim], extent)
                 if answer.verdict != Verdict.PROVED:
                     yield Judgement(access, dim, extent, answer)
-
-
-def _region_of(access: Access) -> Region:
-    """The body or the init that an access stands in."""
-    region = access.op.parent_region()
-    while region is not None and not isinstance(region.parent_op(), BlockOp):
-        parent = region.parent_op()
-        region = None if parent is None else parent.parent_region()
-    assert region is not None
-    return region
 
 
 def _composed(block: BlockOp, access: Access, index: AffineExpr, extent: int) -> Answer:
