@@ -8,16 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from operator_kernels import COMPILED, as_kernel
 from te_run import assert_scheduled
 from xdsl.dialects import func
 from xdsl.dialects import test as xdsl_test
-from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft import te
-from weft.dialects.relay import Relay
-from weft.dialects.relay.core import CallOp, FuncOp, ReturnOp
 from weft.dialects.relay.reference import evaluate_compute
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
@@ -28,7 +26,7 @@ from weft.lowering.loops_to_c.module import emit_c
 from weft.lowering.machine.codegen import CodegenError
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
-from weft.testing import OperatorExample, assert_close, examples_of
+from weft.testing import OperatorExample, assert_close
 from weft.transforms.infra import PassContext
 from weft.transforms.infra.registry import new_ir_context
 
@@ -48,25 +46,6 @@ def has_compiler() -> bool:
 needs_compiler = pytest.mark.skipif(not has_compiler(), reason="there is no C compiler (cc) on this system")
 
 
-def kernel_of(op: Operation) -> ModuleOp:
-    """A module at phase `fuse` whose graph is one call of a kernel with nothing in it but `op`."""
-    inputs, outputs = [v.type for v in op.operands], [v.type for v in op.results]
-    type = FunctionType.from_lists(inputs, outputs)
-    main, kernel = FuncOp("main", type), FuncOp("kernel", type, private=True, attributes={"primitive": UnitAttr()})
-    call = CallOp("kernel", main.body.block.args, outputs)
-    main.body.block.add_ops([call, ReturnOp(*call.results)])
-    copy = op.clone()
-    copy.operands = kernel.body.block.args
-    kernel.body.block.add_ops([copy, ReturnOp(*copy.results)])
-    return ModuleOp([main, kernel])
-
-
-EXAMPLES = [
-    example
-    for example in examples_of(Relay)
-    if example.op_type.has_compute() and example.is_static() and example.op_type.name != "relay.device_copy"
-]
-
 RUN = {
     "relay." + name
     for name in """add floor_divide bitwise_not cast clip exp erf gelu_tanh logical_and maximum power right_shift
@@ -78,9 +57,9 @@ RUN = {
 
 
 @needs_compiler
-@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.op_type.name in RUN], ids=str)
+@pytest.mark.parametrize("example", [e for e in COMPILED if e.op_type.name in RUN], ids=str)
 def test_c_gives_the_results_of_the_definition(example: OperatorExample) -> None:
-    module = kernel_of(example.op)
+    module = as_kernel(example.op)
     lower(module, C, "loops", "fuse")
     executable = Executable(compile_c_graph(module, C, 1, STRICT), threads=1)
     for inputs in example.trials():
@@ -285,7 +264,7 @@ def test_a_mask_is_of_as_many_lanes_as_are_said(target: str) -> None:
 
 
 def test_an_operation_without_a_counterpart_is_refused_by_name() -> None:
-    module = kernel_of(next(e.op for e in EXAMPLES if e.op_type.name == "relay.exp"))
+    module = as_kernel(next(e.op for e in COMPILED if e.op_type.name == "relay.exp"))
     lower(module, C, "loops", "fuse")
     nest = next(op for op in module.ops if isinstance(op, func.FuncOp) and "nest" in op.sym_name.data)
     block = nest.body.block
