@@ -40,17 +40,10 @@ def run_elsewhere() -> set[str]:
     }
 
 
-ALIKE = ("relay.random.threefry_generate", "relay.random.threefry_split", "relay.random.uniform")
-"""Operators that take seconds to compile, as `random.normal` and `multinomial` do, whose rounds they have;
-`test_relay_native.py` has them without schedules."""
-EXAMPLES = [
-    pytest.param(example, id=str(example), marks=[pytest.mark.large] if str(example) in ALIKE else [])
-    for example in COMPILED
-    if example.op_type.name not in run_elsewhere()
-]
+EXAMPLES = [example for example in COMPILED if example.op_type.name not in run_elsewhere()]
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
 def test_machine_code_gives_the_results_of_the_definition(example: OperatorExample) -> None:
     op = example.op
     executable = Executable(compile_graph(as_kernel(op), Target(), start="fuse", codegen_level=1, jobs=1), threads=1)
