@@ -35,9 +35,10 @@ from ..nn_common import accumulator, narrow, result_element
 from ..precision import Accuracy, Precision
 from ..reordering import Order, Reordered
 from ..resample import Sampling, cubic_weights, one_of, resample
+from ..sampling import Image, both, clipped, cubic_term_weights, interpolated
 
 if TYPE_CHECKING:
-    from ..gradient import Gradient, Terms
+    from ..gradient import Gradient, Term, Terms
 
 
 class _Resize(RelayOp, ABC):
@@ -269,6 +270,37 @@ class CropAndResizeOp(RelayOp):
         result = tensor(self.result)
         return narrow(te.compute(result.get_shape(), body, "crop_and_resize"), result.element_type)
 
+    def gradient(self, g: Gradient) -> Terms:
+        """By the data and by the boxes, of the same written with operators."""
+        g.static()
+        data, boxes, which = g.inputs
+        image = Image(data, unblocked(self.layout.data, "NCHW", "layout"))
+        extents, crop = image.extents, dict(zip("HW", ints(self.crop_size), strict=True))
+
+        def position(letter: str) -> Term:
+            begin, end = (
+                image.along("N", boxes.slice_along(1, side, side + 1).reshape(boxes.shape[:1])).cast(f32)
+                * float(extents[letter] - 1)
+                for side in ("HW".index(letter), "HW".index(letter) + 2)
+            )
+            if crop[letter] == 1:
+                return (begin + end) * 0.5
+            return begin + image.numbers(letter, crop[letter]).cast(f32) * ((end - begin) * (1.0 / (crop[letter] - 1)))
+
+        places = {letter: position(letter) for letter in "HW"}
+        others = {"N": image.along("N", which), "C": image.numbers("C", extents["C"])}
+
+        def read(h: Term, w: Term) -> Term:
+            return image.read({**others, "H": h, "W": w})
+
+        if self.method.data == "nearest_neighbor":
+            value = read(*((p + 0.5).op("floor") for p in places.values()))
+        else:
+            value = interpolated(read, list(places.values()))
+        inside = both([c for k, p in places.items() for c in (p >= 0, p <= float(extents[k] - 1))])
+        value = value.where(inside, self.extrapolation_value.value.data)
+        return g.through(value.cast(g.output.type.element_type))
+
 
 @irdl_op_definition
 class AffineGridOp(RelayOp):
@@ -425,6 +457,55 @@ class GridSampleOp(RelayOp):
             return interpolate(read, places, linear_weights, 0)
 
         return narrow(te.compute(tensor(self.result).get_shape(), body, "grid_sample"), x.element_type)
+
+    def gradient(self, g: Gradient) -> Terms:
+        """By the data and by the grid, of the same written with operators."""
+        g.static()
+        data, grid = g.inputs
+        layout, spatial = self.parsed_layout()
+        image = Image(data, layout)
+        extents = image.extents
+
+        def position(letter: str) -> Term:
+            number = spatial[::-1].index(letter)
+            at = grid.slice_along(1, number, number + 1).relaid("NC" + spatial, layout.text).cast(f32) + 1.0
+            extent = extents[letter]
+            return at * ((extent - 1) / 2) if is_true(self.align_corners) else at * (extent / 2) - 0.5
+
+        def inside(p: Term, extent: int) -> Term:
+            if self.padding_mode.data == "zeros":
+                return p
+            return clipped(self._mirrored(p, extent) if self.padding_mode.data == "reflection" else p, 0, extent - 1)
+
+        others = {"N": image.numbers("N", extents["N"]), "C": image.numbers("C", extents["C"])}
+
+        def read(*at: Term) -> Term:
+            at = tuple(inside(p, extents[k]) for k, p in zip(spatial, at, strict=True))
+            value = image.read({**others, **dict(zip(spatial, at, strict=True))})
+            if self.padding_mode.data != "zeros":
+                return value
+            ends = [c for k, p in zip(spatial, at, strict=True) for c in (p >= 0, p <= float(extents[k] - 1))]
+            return value.where(both(ends))
+
+        places = [position(letter) for letter in spatial]
+        if self.method.data == "bicubic":
+            value = interpolated(read, places, lambda t: cubic_term_weights(t, -0.75), -1)
+        else:
+            places = [inside(p, extents[k]) for k, p in zip(spatial, places, strict=True)]
+            nearest = self.method.data == "nearest"
+            value = read(*(p.op("round") for p in places)) if nearest else interpolated(read, places)
+        return g.through(value.cast(g.output.type.element_type))
+
+    def _mirrored(self, p: Term, extent: int) -> Term:
+        """`_reflected`, of a term."""
+        low, span = (0.0, extent - 1) if is_true(self.align_corners) else (-0.5, extent)
+        if span == 0:
+            return p * 0.0
+        away = (p - low).op("abs")
+        turns = (away / float(span)).op("floor")
+        rest = away - turns * float(span)
+        even = (turns - (turns * 0.5).op("floor") * 2.0).equals(0)
+        return rest.where(even, float(span) - rest) + low
 
 
 OPS: list[type[Operation]] = [

@@ -21,6 +21,7 @@ from .image import clamped_index
 
 if TYPE_CHECKING:
     from ..base import NDArray
+    from ..gradient import Gradient, Terms
 
 
 def index_vector(value: SSAValue, what: str) -> int:
@@ -102,6 +103,9 @@ class SparseToDenseOp(RelayOp):
             return te.select(found[i] > 0, values[() if at is None else (at,)], default[()])
 
         return te.compute(shape, body, "sparse_to_dense")
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved((1, 2))
 
 
 @irdl_op_definition

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, TensorType, f32
+from xdsl.dialects.builtin import AnyFloat, TensorType, f32, i32
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -19,7 +19,11 @@ from ..layout import unblocked
 from ..nn_common import narrow
 from ..precision import Accuracy
 from ..resample import one_of
+from ..sampling import Image, both, clipped, interpolated
 from .image import clamped_index, interpolate, linear_weights
+
+if TYPE_CHECKING:
+    from ..gradient import Gradient, Term, Terms
 
 
 class _RegionPool(RelayOp, ABC):
@@ -75,6 +79,11 @@ class _RegionPool(RelayOp, ABC):
     def scaled(self, rois: te.Tensor, r: te.Expr, side: int) -> te.Expr:
         """One side of region `r` (0 to 3: x1, y1, x2, y2) in the images' pixels, as an f32."""
         return te.cast(rois[r, side + 1], f32) * self.spatial_scale.value.data
+
+    def side(self, rois: Term, side: int, *, scaled: bool = True) -> Term:
+        """One side of every region (0 to 3: x1, y1, x2, y2; -1: its image) along the first of six axes."""
+        column = rois.slice_along(1, side + 1, side + 2).reshape([rois.shape[0], 1, 1, 1, 1, 1]).cast(f32)
+        return column * self.spatial_scale.value.data if scaled else column
 
 
 def real_extent(extent: te.Dim) -> te.ExprLike:
@@ -162,6 +171,48 @@ class RoiAlignOp(_RegionPool):
             )
         return narrow(reduced, x.element_type)
 
+    def gradient(self, g: Gradient) -> Terms:
+        """By the data and by the regions, of the same written with operators: `[r, c, bin, bin, point, point]`."""
+        g.static()
+        x, regions = g.inputs
+        image = Image(x, unblocked(self.layout.data, "NCHW", "layout"))
+        pooled, ratio, kind = ints(self.pooled_size), self.sample_ratio.value.data, self.mode.data
+        counts = [ratio if ratio > 0 else -(-image.extents[k] // bins) for k, bins in zip("HW", pooled, strict=True)]
+        shift = -0.5 if is_true(self.aligned) else 0.0
+        places: list[Term] = []
+        conditions: list[Term] = []
+        used: list[Term] = []
+        total: Term | None = None
+        for axis, (letter, bins, count) in enumerate(zip("HW", pooled, counts, strict=True)):
+            extent = image.extents[letter]
+            begin, end = (self.side(regions, side - axis) + shift for side in (1, 3))
+            size = end - begin if is_true(self.aligned) else (end - begin).op("maximum", 1)
+            step = size * (1.0 / bins)
+            points = step.filled(ratio, step.shape) if ratio > 0 else clipped(step.op("ceil"), 1, count)
+            tap = numbers_along(x, 4 + axis, count)
+            at = begin + (numbers_along(x, 2 + axis, bins) + (tap + 0.5) / points) * step
+            conditions += [at >= -1.0, at <= float(extent)]
+            used += [tap < points] if ratio <= 0 else []
+            places.append(clipped(at, 0, extent - 1))
+            total = points if total is None else total * points
+        others = {"N": self.side(regions, -1, scaled=False), "C": numbers_along(x, 1, image.extents["C"])}
+        value = interpolated(lambda h, w: image.read({**others, "H": h, "W": w}), places).where(both(conditions))
+        if used:
+            value = value.where(both(used), 0 if kind == "avg" else te.reduce_identity("max", f32).value)
+        assert total is not None
+        if kind == "avg":
+            value = value.sum([4, 5]) / total.reshape([total.shape[0], 1, 1, 1])
+        else:
+            value = value.op("max", axis=[4, 5])
+        return g.through(value.relaid("NCHW", self.layout.data).cast(g.output.type.element_type))
+
+
+def numbers_along(like: Term, axis: int, count: int) -> Term:
+    """0, 1, ... as f32 along one of the six axes: region, channel, the bin and then the tap by row and column."""
+    import numpy as np
+
+    return like.constant(np.arange(count).reshape([count if d == axis else 1 for d in range(6)]), f32)
+
 
 def to_pixel(at: te.Expr) -> te.Expr:
     """The whole number next to `at`; halves go away from zero."""
@@ -214,6 +265,34 @@ class RoiPoolOp(_RegionPool):
 
         largest = te.compute(self.pooled_shape(x, rois), self.each(body), "roi_max")
         return te.compute(largest.shape, lambda *i: te.select(self.each(is_filled)(*i), largest[i], 0), "roi_pool")
+
+    def gradient(self, g: Gradient) -> Terms:
+        """By the data: of maxima over the rows of bins, of maxima over their columns. Regions are whole pixels."""
+        g.static()
+        x, regions = g.inputs
+        lowest = te.reduce_identity("max", x.type.element_type).value
+        data = x.relaid(self.layout.data, "NCHW")
+        images, channels, *extents = data.shape
+        which = clipped(self.side(regions, -1, scaled=False).reshape([regions.shape[0]]), 0, images - 1).cast(i32)
+        count = regions.shape[0]
+        value = data.op("take", which, axis=0).reshape([count, channels, 1, 1, *extents])
+        filled: list[Term] = []
+        for axis in (1, 0):
+            bins = ints(self.pooled_size)[axis]
+            begin, end = (self.to_pixels(self.side(regions, side - axis)) for side in (1, 3))
+            size = (end - begin + 1.0).op("maximum", 1) / float(bins)
+            at = numbers_along(x, 2 + axis, bins)
+            first, last = (at * size).op("floor") + begin, ((at + 1.0) * size).op("ceil") + begin
+            tap = numbers_along(x, 4 + axis, extents[axis])
+            value = value.where(both([tap >= first, tap < last]), lowest).op("max", axis=[4 + axis], keepdims=True)
+            filled.append(first.op("maximum", 0) < last.op("minimum", float(extents[axis])))
+        value = value.where(both(filled)).reshape([count, channels, *ints(self.pooled_size)])
+        return g.through(value.relaid("NCHW", self.layout.data))
+
+    @staticmethod
+    def to_pixels(at: Term) -> Term:
+        """`to_pixel`, of a term."""
+        return (at - 0.5).op("ceil").where(at < 0, (at + 0.5).op("floor"))
 
 
 OPS: list[type[Operation]] = [RoiAlignOp, RoiPoolOp]

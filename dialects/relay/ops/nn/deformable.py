@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType, f32
@@ -12,14 +13,17 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ...base import RelayOp, compatible, integer, shape_of, tensor
+from ...base import compatible, integer, shape_of, tensor
+from ...layout import unblocked
 from ...nn_common import accumulator, narrow
 from ...precision import Accuracy
+from ...sampling import Image, both, interpolated
 from ..image import clamped_index, interpolate, linear_weights
 from .convolution_base import Convolution
 
 if TYPE_CHECKING:
     from ...base import NDArray
+    from ...gradient import Gradient, Term, Terms
 
 
 @irdl_op_definition
@@ -49,8 +53,6 @@ class DeformableConv2dOp(Convolution):
     deformable_groups = integer(1)
 
     LAYOUTS: ClassVar[tuple[str, ...]] = ()
-
-    gradient = RelayOp.gradient  # it reads at places that are data
 
     def infer(self) -> Sequence[Attribute]:
         layouts = tuple(layout.text for layout in self.layouts())
@@ -109,6 +111,54 @@ class DeformableConv2dOp(Convolution):
             return te.sum(taps[n, channel, kh, kw, p, q] * te.cast(weight[o, ic, kh, kw], wide), (ic, kh, kw))
 
         return narrow(te.compute(result.get_shape(), body, "deformable_conv2d"), result.element_type)
+
+    def gradient(self, g: Gradient) -> Terms:
+        """By all operands: of a product of the weight with the taps `[n, group, channel, kh, kw, h, w]`."""
+        import numpy as np
+
+        g.static()
+        x, offset, weight, *masks = g.inputs
+        deformed, window, groups = self.deformable_groups.value.data, self.window(weight.shape), self.group_count()
+        batch, channels, *extents = x.shape
+        taps, places = window.kernel, g.output.shape[2:]
+        image = Image(x, unblocked("NCHW", "NCHW", "layout"))
+        moves = offset.reshape([batch, deformed, *taps, 2, *places])
+
+        def numbers(array: NDArray, *axes: int) -> Term:
+            shape = [1] * 7
+            for axis, extent in zip(axes, array.shape, strict=True):
+                shape[axis] = extent
+            return x.constant(array.reshape(shape), f32)
+
+        at: list[Term] = []
+        for axis, (place, tap) in enumerate(zip(places, taps, strict=True)):
+            rest = np.arange(tap)[:, None] * window.dilation[axis] + np.arange(place) * window.strides[axis]
+            moved = moves.slice_along(4, axis, axis + 1).reshape([batch, deformed, 1, *taps, *places]).cast(f32)
+            at.append(moved + numbers(rest - window.before[axis], 3 + axis, 5 + axis))
+        others = {
+            "N": numbers(np.arange(batch), 0),
+            "C": numbers(np.arange(channels).reshape(deformed, channels // deformed), 1, 2),
+        }
+
+        def read(*position: Term) -> Term:
+            ends = [c for p, n in zip(position, extents, strict=True) for c in (p >= 0, p <= float(n - 1))]
+            h, w = position
+            return image.read({**others, "H": h, "W": w}).where(both(ends))
+
+        value = interpolated(read, at)
+        if masks:
+            value = value * masks[0].reshape([batch, deformed, 1, *taps, *places]).cast(f32)
+        size, count = prod(weight.shape[1:]), weight.shape[0] // groups
+        columns = value.cast(weight.type.element_type).reshape([batch, groups * size, prod(places)])
+        rows = weight.reshape([1, weight.shape[0], size])
+        results = [
+            rows.slice_along(1, k * count, (k + 1) * count).op(
+                "nn.batch_matmul", columns.slice_along(1, k * size, (k + 1) * size), transpose_b=False
+            )
+            for k in range(groups)
+        ]
+        result = results[0].concatenated(results[1:], 1).reshape(g.output.shape)
+        return g.through(result.cast(g.output.type.element_type))
 
     def numpy(self, *inputs: NDArray) -> NDArray | None:
         return None

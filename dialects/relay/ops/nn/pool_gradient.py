@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Sequence
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -91,6 +92,28 @@ class _MaxPoolGradient(_PoolGradient, ABC):
             return te.select(chosen[tuple(at)].equal(number), te.cast(grad[tuple(at)], element), te.const(0, element))
 
         return narrow(self.spread(x, places, share, element), x.element_type)
+
+    def gradient(self, g: Gradient) -> Terms:
+        """By the gradient: what stands where each window has its maximum. By the data there is none, but for jumps."""
+        g.static()
+        (_, x), window, positions = g.inputs, self.window(), self.positions()
+        before, after = self.pad_amounts(x.shape)
+        widths = [n for d in range(len(x.shape)) for n in (before.get(d, 0), after.get(d, 0))]
+        places = [g.inputs[0].shape[p] for p in positions]
+        lowest = te.reduce_identity("max", x.type.element_type).value
+        largest = chosen = None
+        padded = [term.op("nn.pad", value, pad_width=widths) for term, value in ((x, lowest), (g.grad, 0))]
+        for tap in product(*map(range, window.kernel)):
+            begin = [k * step for k, step in zip(tap, window.dilation, strict=True)]
+            end = [b + (n - 1) * stride + 1 for b, n, stride in zip(begin, places, window.strides, strict=True)]
+            cut = {"begin": begin, "end": end, "strides": window.strides, "axes": positions}
+            value, term = (each.op("strided_slice", **cut) for each in padded)
+            if largest is None or chosen is None:
+                largest, chosen = value, term
+            else:
+                here = value > largest
+                largest, chosen = value.where(here, largest), term.where(here, chosen)
+        return [chosen, None]
 
 
 class _AvgPoolGradient(AvgPoolBase, _PoolGradient, ABC):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, i32, i64
 from xdsl.ir import Attribute, Operation
@@ -24,6 +24,9 @@ from ...nn_common import tuple_type
 from ...precision import Accuracy
 from ..image import clamped_index
 from ..sparse import index_vector
+
+if TYPE_CHECKING:
+    from ...gradient import Gradient, Term, Terms
 
 
 class _SparseMatrixOp(RelayOp, ABC):
@@ -53,6 +56,26 @@ class _SparseMatrixOp(RelayOp, ABC):
             raise VerifyException("there are no beginnings of rows: of no rows there is one")
         block = (shape[1], shape[2]) if len(shape) == 3 else (1, 1)
         return data.element_type, DYNAMIC if rows == DYNAMIC else rows - 1, block
+
+    def written_out(self, x: Term, data: Term, indices: Term, indptr: Term, columns: int) -> Term:
+        """The matrix with its zeros; `x` is any term of its element type."""
+        import numpy as np
+
+        count, height, width = data.shape[0], *(data.shape[1:] if len(data.shape) == 3 else (1, 1))
+        rows = indptr.shape[0] - 1
+        numbers = indptr.constant(np.arange(count)[:, None], i32)
+        ends = indptr.slice_along(0, 1, rows + 1).cast(i32)
+        row = (ends.reshape([1, rows]) <= numbers).cast(i32).sum([1])
+        first = indptr.slice_along(0, 0, 1).cast(i32)
+        total = rows * height * columns
+        down = indptr.constant(np.arange(height)[:, None], i32) + row.reshape([count, 1, 1]) * height
+        across = indptr.constant(np.arange(width), i32) + indices.cast(i32).reshape([count, 1, 1]) * width
+        inside = numbers.reshape([count, 1, 1]) >= first
+        place = (down * columns + across).where(inside, total)  # beyond the end, where nothing is added
+        zeros = x.filled(0, [total])
+        flat = [count * height * width]
+        found = zeros.op("scatter_elements", place.reshape(flat), data.reshape(flat), axis=0, reduction="add")
+        return found.reshape([rows * height, columns])
 
 
 def checked_lengths(indptr: te.Tensor, most: int, name: str) -> te.Tensor:
@@ -139,6 +162,12 @@ class SparseDenseOp(_SparseMatrixOp):
             return te.compute(extents, lambda m, n: product(n, m), "sparse_dense")
         return te.compute(extents[::-1], product, "sparse_dense")
 
+    def gradient(self, g: Gradient) -> Terms:
+        g.static()
+        dense, data, indices, indptr = g.inputs
+        matrix = self.written_out(dense, data, indices, indptr, dense.shape[1])
+        return g.through(matrix.op("nn.dense", dense) if is_true(self.sparse_lhs) else dense.op("nn.dense", matrix))
+
 
 @irdl_op_definition
 class SparseAddOp(_SparseMatrixOp):
@@ -183,6 +212,11 @@ class SparseAddOp(_SparseMatrixOp):
 
         sparse = te.compute(dense.shape, element, "sparse_elements")
         return te.compute(dense.shape, lambda i, j: dense[i, j] + sparse[i, j], "sparse_add")
+
+    def gradient(self, g: Gradient) -> Terms:
+        g.static()
+        dense, data, indices, indptr = g.inputs
+        return g.through(dense + self.written_out(dense, data, indices, indptr, dense.shape[1]))
 
 
 @irdl_op_definition
@@ -246,6 +280,13 @@ class SparseTransposeOp(_SparseMatrixOp):
             te.compute((count,), lambda p: row[at(p)], "transposed_indices"),
             begin,
         ]
+
+    def gradient(self, g: Gradient) -> Terms:
+        """Elements in the order of their columns; of one column, as they stood."""
+        g.static()
+        data, indices, indptr = g.inputs
+        order = indices.op("argsort", axis=0, is_ascend=True, dtype="int32")
+        return g.through(data.op("take", order, axis=0), indices, indptr)
 
 
 OPS: list[type[Operation]] = [SparseDenseOp, SparseAddOp, SparseTransposeOp]
