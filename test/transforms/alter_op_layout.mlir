@@ -407,3 +407,22 @@ relay.func @a_convolution_of_bytes_of_three_channels_is_in_blocks_too(%x: tensor
   %y = relay.nn.conv2d %x, %w {out_dtype = "int32"} : (tensor<1x3x5x5xui8>, tensor<8x3x3x3xi8>) -> tensor<1x8x3x3xi32>
   relay.return %y : tensor<1x8x3x3xi32>
 }
+
+// A function that sees a value which is computed in blocks now sees it plain.
+// CHECK-LABEL: relay.func @what_a_function_sees_is_plain
+// CHECK: %[[B:.*]] = relay.nn.relu {{.*}}4xf32>
+// CHECK: %[[P:.*]] = relay.layout_transform %[[B]] {{.*}}dst_layout = "NCHW"
+// CHECK: relay.fn()
+// CHECK-NEXT: relay.tanh %[[P]]
+relay.func @what_a_function_sees_is_plain(%x: tensor<1x8x5x5xf32>) -> (tensor<1x8x5x5xf32>, tensor<1x8x5x5xf32>) {
+  %v = relay.constant dense<0.5> : tensor<8x8x1x1xf32>
+  %0 = relay.nn.conv2d %x, %v : (tensor<1x8x5x5xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x5x5xf32>
+  %1 = relay.nn.relu %0 : tensor<1x8x5x5xf32>
+  %f = relay.fn() -> tensor<1x8x5x5xf32> {
+    %2 = relay.tanh %1 : tensor<1x8x5x5xf32>
+    relay.yield %2 : tensor<1x8x5x5xf32>
+  }
+  %3 = relay.apply %f() : () -> tensor<1x8x5x5xf32>
+  %4 = relay.nn.conv2d %1, %v : (tensor<1x8x5x5xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x5x5xf32>
+  relay.return %3, %4 : tensor<1x8x5x5xf32>, tensor<1x8x5x5xf32>
+}

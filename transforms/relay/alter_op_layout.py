@@ -89,9 +89,10 @@ def alter_layouts(block: Block, unit: VectorUnit, winograd: int = 0) -> bool:
         elif joins_only(op) and all(use.operation in blocks for use in op.results[0].uses):
             values.drop(op)
         elif not (isinstance(op, RelayOp) and op.pack(values)):
-            for index, operand in enumerate(op.operands):
-                if values.block_of(operand) != PLAIN:
-                    op.operands[index] = values.get(operand, PLAIN, op)
+            for user in op.walk():  # what is within its regions sees values around it
+                for index, operand in enumerate(user.operands):
+                    if values.block_of(operand) != PLAIN:
+                        user.operands[index] = values.get(operand, PLAIN, op)
     for op in reversed(values.replaced):
         op.detach()
         op.erase()
