@@ -16,7 +16,7 @@ No table elsewhere lists operators by these: an operator of another package has 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
@@ -240,6 +240,15 @@ class RelayOp(IRDLOperation, ABC):
             VerifyException: the operands do not fit the operator; the message names the operand and both shapes.
         """
         raise VerifyException(f"{type(self).__module__}.{type(self).__name__} has no type relation: it lacks `infer`")
+
+    def implied(self) -> Mapping[int, Attribute]:
+        """The types that operands, by their places, must have as the first operand's type and the properties say: what
+        a variable is that was made without a type. Asked where the first one's is known.
+
+        Raises:
+            VerifyException: the properties do not fit the first operand.
+        """
+        return {}
 
     def inferred(self) -> Sequence[Attribute]:
         """What `infer` gives, if there can be such tensors.

@@ -15,7 +15,19 @@ from xdsl.utils.exceptions import VerifyException
 
 from .. import te
 from ..support.dtypes import scalar_type
-from .base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, Tensor, is_told, shape_of, string
+from .base import (
+    DYNAMIC,
+    Fusion,
+    FusionPattern,
+    Moves,
+    RelayOp,
+    Tensor,
+    is_told,
+    normalize_axis,
+    shape_of,
+    string,
+    tensor,
+)
 from .blocking import PLAIN, Blocks, layout_text
 from .layout import parse_layout
 from .reordering import Order, Reordered
@@ -99,6 +111,16 @@ def check_vector(vector: Tensor, data: Tensor, axis: int, what: str) -> None:
         raise VerifyException(f"'{what}' must have one element for each of axis {axis} of {data}, got {vector}")
     if vector.element_type != data.element_type:
         raise VerifyException(f"'{what}' has element type {vector.element_type}, the data has {data.element_type}")
+
+
+def vector_along(data: Attribute, axis: int) -> Tensor:
+    """The type of a vector of one element for each index of an axis of a tensor.
+
+    Raises:
+        VerifyException: there is no such axis.
+    """
+    type = tensor(data)
+    return TensorType(type.element_type, [type.get_shape()[normalize_axis(axis, len(type.get_shape()))]])
 
 
 def optional_int(value: IntegerAttr | None) -> int | None:

@@ -101,6 +101,10 @@ def _make(op_type: type[RelayOp], form: CallForm, arguments: dict[str, object]) 
             op.verify_()
     except VerifyException as error:
         raise UsageError(f"{op_type.name}: {error}") from None
+    if not all(is_complete(operand.type) for operand in op.operands):
+        from ...transforms.relay.completion import complete
+
+        complete(op)
     return Expr(op.results[0])
 
 

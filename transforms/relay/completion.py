@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.base import RelayOp
@@ -34,6 +34,8 @@ def complete(op: Operation, functions: Mapping[str, FuncOp] | None = None) -> bo
     changed = any([complete(inner, known) for region in op.regions for block in region.blocks for inner in block.ops])
     if isinstance(op, ApplyOp | CallOp):
         changed |= _complete_callee(op, known)
+    if isinstance(op, RelayOp):
+        changed |= _complete_variables(op)
     if all(is_complete(result.type) for result in op.results):
         return changed
     try:
@@ -88,6 +90,18 @@ def _complete_callee(call: ApplyOp | CallOp, functions: Mapping[str, FuncOp]) ->
     if changed:
         complete(callee, functions)
     return changed
+
+
+def _complete_variables(op: RelayOp) -> bool:
+    """Find the types of variables among the operands that follow from the first operand: of weights, and the like."""
+    values = op.operands
+    if all(is_complete(value.type) for value in values) or not is_complete(values[0].type):
+        return False
+    try:
+        implied = op.implied()
+    except VerifyException as error:
+        raise Diagnostic.at(op, str(error)) from None
+    return any([_set(values[at], type) for at, type in implied.items() if isinstance(values[at], BlockArgument)])
 
 
 def _set(value: SSAValue, type: Attribute) -> bool:

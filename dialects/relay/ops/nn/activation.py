@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, TupleType, f32, f64
@@ -28,7 +28,7 @@ from ...base import (
     shape_of,
     tensor,
 )
-from ...nn_common import accumulator, check_vector, narrow, tuple_type, widened
+from ...nn_common import accumulator, check_vector, narrow, tuple_type, vector_along, widened
 from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered, reordered_axis
 from ...slopes import slope
@@ -133,6 +133,9 @@ class PreluOp(RelayOp):
 
     def reordered(self, order: Order) -> Reordered:
         return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
+
+    def implied(self) -> Mapping[int, Attribute]:
+        return {1: vector_along(self.data.type, self.axis.value.data)}
 
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)

@@ -10,7 +10,7 @@ with `g(oc) = oc // (OC / groups) * (IC / groups)`, the first channel of the gro
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
@@ -112,6 +112,23 @@ class ConvolutionBase(RelayOp, ABC):
 
     def group_count(self) -> int:
         return self.groups.value.data
+
+    def implied(self) -> Mapping[int, Attribute]:
+        """The weight's, where the numbers of channels and taps are told."""
+        if self.channels is None or not self.kernel_size:
+            return {}
+        data, kernel, _ = self.layouts()
+        type, groups = tensor(self.data), self.group_count()
+        inputs, outputs = data.extents(type.get_shape())["C"], self.channels.value.data
+        taps = per_axis(ints(self.kernel_size), len(self.SPATIAL), "kernel_size")
+        if groups < 1 or outputs % groups or (inputs != DYNAMIC and inputs % groups):
+            return {}
+        if self.KERNEL == "OI":
+            inputs = DYNAMIC if inputs == DYNAMIC else inputs // groups
+        else:
+            outputs //= groups
+        extents = {"O": outputs, "I": inputs, **dict(zip(self.SPATIAL, taps, strict=True))}
+        return {list(self.operands).index(self.weight): TensorType(type.element_type, kernel.shape(extents))}
 
     def taps(self, weight_shape: Sequence[int]) -> tuple[int, ...]:
         """The kernel's extents along the spatial axes, in the order of `SPATIAL`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -37,7 +37,7 @@ from ...base import (
 from ...blocking import PLAIN, Blocks
 from ...core import ConstantOp
 from ...layout import LayoutTransformOp
-from ...nn_common import accumulator, check_vector, narrow, optional_int, result_element, widened
+from ...nn_common import accumulator, check_vector, narrow, optional_int, result_element, vector_along, widened
 from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered, reordered_axis
 from ..broadcast import AddOp
@@ -156,6 +156,14 @@ class _MatrixProduct(_Product, ABC):
         if units is not None and columns not in (DYNAMIC, units):
             raise VerifyException(f"'units' is {units}, but the weight {list(weight)} has {columns}")
         return self.product_type([*data[:-2], rows, columns if units is None else units])
+
+    def implied(self) -> Mapping[int, Attribute]:
+        """The weight's, where the number of units is told."""
+        if self.units is None:
+            return {}
+        data, (transpose_a, transpose_b) = tensor(self.data), self.transposed()
+        shape = [data.get_shape()[-2 if transpose_a else -1], self.units.value.data]
+        return {1: TensorType(data.element_type, shape[::-1] if transpose_b else shape)}
 
     def pack(self, blocks: Blocks) -> bool:
         """`contrib_dense_pack`, columns in blocks of a vector, the last one filled up with zeros."""
@@ -360,6 +368,9 @@ class BiasAddOp(RelayOp):
 
     traits = traits_def(Pure(), FusionPattern(Fusion.BROADCAST))
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def implied(self) -> Mapping[int, Attribute]:
+        return {1: vector_along(self.data.type, self.axis.value.data)}
 
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)

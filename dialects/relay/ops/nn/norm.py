@@ -6,7 +6,7 @@ Means and variances are formed in two passes over the data (mean first), in f32 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -32,7 +32,7 @@ from ...base import (
     real,
     tensor,
 )
-from ...nn_common import accumulator, check_vector, narrow, tuple_type
+from ...nn_common import accumulator, check_vector, narrow, tuple_type, vector_along
 from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered, reordered_axes, reordered_axis
 from ..broadcast import MaximumOp, PowerOp
@@ -113,6 +113,9 @@ class BatchNormOp(RelayOp):
     def reordered(self, order: Order) -> Reordered:
         return Reordered([order, (0,), (0,)], {"axis": reordered_axis(self.axis.value.data, order)})
 
+    def implied(self) -> Mapping[int, Attribute]:
+        return dict.fromkeys(range(1, 5), vector_along(self.data.type, self.axis.value.data))
+
     def infer(self) -> Sequence[Attribute]:
         data = floats(tensor(self.data))
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
@@ -186,6 +189,9 @@ class _ScaledNorm(RelayOp, ABC):
         if self.NEEDS_FIRST and order[0] != 0:
             return None
         return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
+
+    def implied(self) -> Mapping[int, Attribute]:
+        return dict.fromkeys((1, 2), vector_along(self.data.type, self.axis.value.data))
 
     def infer(self) -> Sequence[Attribute]:
         data = floats(tensor(self.data))
