@@ -11,6 +11,7 @@ graph = weft.graph_executor.GraphModule(library["default"]())
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -21,11 +22,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from .dialects.relay.base import flatten_types
 from .dialects.relay.core import FuncOp
-from .dialects.relay.interpreter import evaluate_function
+from .dialects.relay.interpreter import Data, RelayInterpreter, Value, evaluate_function, is_first_order
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.dtypes import dtype_name
 from .frontend.relay.binding import bind
+from .frontend.relay.data import Constructor
 from .frontend.relay.expr import Expr, Function, Operand, Var, as_value, free_vars
 from .frontend.relay.module import IRModule
 
@@ -88,9 +90,13 @@ class Evaluator:
 
     def _with_others(self, function: FuncOp) -> ModuleOp:
         """A module of the function as `@main` and the functions that it may call."""
-        others = [op for op in self.module.ops if isinstance(op, FuncOp)] if self.module is not None else []
-        named = {op.sym_name.data: op for op in others if op.sym_name.data != "main"}
-        return IRModule.from_expr(function, named)
+        if self.module is None:
+            return IRModule.from_expr(function)
+        others = IRModule.of(self.module)
+        module = IRModule(type_definitions={each.header: each for each in others.type_definitions.values()})
+        module.update({name: op for name, op in others.functions.items() if name.name_hint != "main"})
+        module["main"] = function
+        return module
 
     def _callable(self, module: ModuleOp) -> Callable[..., Result]:
         from .transforms.relay.bind_params import bind_params, input_names
@@ -99,6 +105,8 @@ class Evaluator:
             module = module.clone()
             bind_params(module, self.params)
         main = _main(module)
+        if self.kind == "debug" and not all(map(is_first_order, main.function_type.outputs)):
+            return lambda: cast(Result, _value_of(main))
         run = self._interpreted(main) if self.kind == "debug" else self._compiled(module)
         names, type = input_names(main), main.function_type.outputs.data[0]
 
@@ -144,6 +152,40 @@ class Evaluator:
             return found if isinstance(found, tuple) else [found]
 
         return run
+
+
+@dataclass(frozen=True)
+class ConstructorValue:
+    """A value of a data type, as the interpreter gives it: how it was made, and of what."""
+
+    tag: int
+    fields: tuple[object, ...]
+    constructor: Constructor
+
+
+def _value_of(main: FuncOp) -> object:
+    """What a function without parameters gives, data types and functions among it.
+
+    Raises:
+        UsageError: it has parameters.
+    """
+    if main.function_type.inputs.data:
+        raise UsageError("what gives values of a data type is evaluated without parameters: bind them in its body")
+    (value,) = RelayInterpreter().run(main, [])
+    module = main.parent_op()
+    definitions = IRModule.of(module).type_definitions if isinstance(module, ModuleOp) else {}
+    made = {each.name_hint: each for definition in definitions.values() for each in definition.constructors}
+
+    def shown(value: Value) -> object:
+        match value:
+            case Data(constructor, fields):
+                return ConstructorValue(made[constructor].tag, tuple(map(shown, fields)), made[constructor])
+            case tuple():
+                return tuple(map(shown, value))
+            case _:
+                return value
+
+    return shown(value)
 
 
 @checked

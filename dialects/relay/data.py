@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     operand_def,
+    opt_attr_def,
     prop_def,
     result_def,
     traits_def,
@@ -36,7 +37,7 @@ from xdsl.utils.hints import isa
 from ..support.operations import irdl_op_definition
 from .base import Fusion, FusionPattern
 from .regions import EndsInYield, check_yields
-from .types import AdtType, substituted, type_params
+from .types import AdtType, ParamType, substituted, type_params
 
 DEFAULT = "_"
 """The name that a `relay.match` keeps its `default` under."""
@@ -79,6 +80,11 @@ class AdtOp(IRDLOperation):
     def names(self) -> list[str]:
         """The constructors; a constructor's place is its tag."""
         return [name.data for name in self.constructors]
+
+    @property
+    def type(self) -> AdtType:
+        """The type, of its own parameters."""
+        return AdtType(self.sym_name.data, [ParamType(param) for param in self.params])
 
     def fields_of(self, constructor: str, type: AdtType) -> list[Attribute]:
         """The types of a constructor's fields in a value of `type`.
@@ -202,7 +208,7 @@ class _CasesFit(SymbolUserOpInterface):
             given = [argument.type for argument in region.block.args]
             if given != wanted:
                 raise VerifyException(f"the case '{name}' takes ({_listed(wanted)}), not ({_listed(given)})")
-        if missing := unmatched(op, definition):
+        if op.partial is None and (missing := unmatched(op, definition)):
             raise VerifyException(f"the cases do not cover @{type.symbol}: {', '.join(missing)} is not matched")
 
 
@@ -210,8 +216,9 @@ class _CasesFit(SymbolUserOpInterface):
 class MatchOp(IRDLOperation):
     """Compute one of several regions, as the constructor says that a value was made by.
 
-    Every constructor has a case, which is given the fields, unless there is a default. Cases see what is defined around
-    them. A pattern within a pattern is a match within a case. Counterpart of Relay's `Match`.
+    Every constructor has a case, which is given the fields, unless there is a default, or the match is `partial`: then
+    it fails where it is run on others, and is interpreted only. Cases see what is defined around them. A pattern within
+    a pattern is a match within a case. Counterpart of Relay's `Match`.
 
     ```mlir
     %y = relay.match %l : (!relay.adt<@list, [tensor<f32>]>) -> tensor<f32>
@@ -226,6 +233,7 @@ class MatchOp(IRDLOperation):
     name = "relay.match"
 
     cases = prop_def(ArrayAttr[StringAttr])
+    partial = opt_attr_def(UnitAttr)
     data = operand_def(AdtType)
     res = var_result_def()
     branches = var_region_def("single_block")

@@ -137,8 +137,10 @@ class RelayInterpreter:
             blocks = self._blocks(cast(MatchOp, op))
             if (block := blocks.get(data.constructor)) is not None:
                 self._go_into(stack, block, data.fields, values)
-            else:
+            elif DEFAULT in blocks:
                 self._go_into(stack, blocks[DEFAULT], (), values)
+            else:
+                raise Diagnostic.at(op, f"the match has no case for '{data.constructor}'")
         elif kind is CallOp:
             self._go_into(stack, self._callee(cast(CallOp, op)).body.block, operands, {})
         elif kind is ApplyOp:

@@ -110,6 +110,61 @@ def is_complete(type: Attribute) -> bool:
             return True
 
 
+def merged(known: Attribute, other: Attribute) -> Attribute:
+    """`known`, and what `other`, another account of the same type, says where it is open. Where the two differ it is
+    `known`: whoever verifies says so."""
+    match known, other:
+        case IncompleteType(), _:
+            return other
+        case AdtType(), AdtType() if known.symbol == other.symbol:
+            return AdtType(known.definition, _merged(known.arguments.data, other.arguments.data))
+        case RefType(), RefType():
+            return RefType(merged(known.of, other.of))
+        case TupleType(), TupleType():
+            return TupleType(ArrayAttr(_merged(known.types.data, other.types.data)))  # pyright: ignore[reportArgumentType]
+        case FunctionType(), FunctionType():
+            return FunctionType.from_lists(
+                _merged(known.inputs.data, other.inputs.data), _merged(known.outputs.data, other.outputs.data)
+            )
+        case _:
+            return known
+
+
+def _merged(known: Sequence[Attribute], other: Sequence[Attribute]) -> list[Attribute]:
+    return list(map(merged, known, other)) if len(known) == len(other) else list(known)
+
+
+def instance(declared: Sequence[Attribute], given: Sequence[Attribute]) -> list[Attribute]:
+    """`declared` with what `given` says in the place of its parameters; with open types in the place of those of which
+    nothing is said."""
+    bound: dict[str, Attribute] = {}
+    for wanted, found in zip(declared, given, strict=False):
+        _bind_partly(wanted, found, bound)
+    params = {param for type in declared for param in type_params(type)}
+    return [substituted(type, {**dict.fromkeys(params, IncompleteType()), **bound}) for type in declared]
+
+
+def _bind_partly(wanted: Attribute, found: Attribute, bound: dict[str, Attribute]) -> None:
+    match wanted, found:
+        case ParamType(), _:
+            label = wanted.label.data
+            bound[label] = merged(bound.get(label, IncompleteType()), found)
+            return
+        case AdtType(), AdtType() if wanted.symbol == found.symbol:
+            pairs = zip(wanted.arguments.data, found.arguments.data, strict=False)
+        case RefType(), RefType():
+            pairs = zip([wanted.of], [found.of], strict=True)
+        case TupleType(), TupleType():
+            pairs = zip(wanted.types.data, found.types.data, strict=False)
+        case FunctionType(), FunctionType():
+            a, b = ((*type.inputs.data, *type.outputs.data) for type in (wanted, found))
+            pairs = zip(a, b, strict=False)
+        case _:
+            return
+    for part, given in pairs:
+        _bind_partly(part, given, bound)
+
+
 def type_params(type: Attribute) -> set[str]:
     """The parameters that are left open in a type."""
     match type:

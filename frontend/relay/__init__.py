@@ -19,6 +19,11 @@ from . import ty as ty
 from .binding import bind as bind
 from .binding import bind_params_by_name as bind_params_by_name
 from .calls import RefWrite as RefWrite
+from .data import Constructor as Constructor
+from .data import GlobalTypeVar as GlobalTypeVar
+from .data import TypeCall as TypeCall
+from .data import TypeData as TypeData
+from .data import TypeVar as TypeVar
 from .equality import assert_structural_equal as assert_structural_equal
 from .equality import structural_equal as structural_equal
 from .equality import structural_hash as structural_hash
@@ -38,13 +43,20 @@ from .kinds import Constant as Constant
 from .kinds import Function as Function
 from .kinds import If as If
 from .kinds import Let as Let
+from .kinds import Match as Match
 from .kinds import RefCreate as RefCreate
 from .kinds import RefRead as RefRead
 from .kinds import Tuple as Tuple
 from .kinds import TupleGetItem as TupleGetItem
+from .matching import Clause as Clause
+from .matching import PatternConstructor as PatternConstructor
+from .matching import PatternTuple as PatternTuple
+from .matching import PatternVar as PatternVar
+from .matching import PatternWildcard as PatternWildcard
 from .module import IRModule as IRModule
 from .namespace import OperatorNamespace, find, operator_names
 from .operators import Operator
+from .prelude import Prelude as Prelude
 from .scope_builder import ScopeBuilder as ScopeBuilder
 from .ty import FuncType as FuncType
 from .ty import IncompleteType as IncompleteType
@@ -58,11 +70,12 @@ _NAMESPACES = {
 op = OperatorNamespace("")
 
 __all__ = [
-    "Any", "Call", "Constant", "Expr", "ExprFunctor", "ExprMutator", "ExprVisitor", "FuncType", "Function", "GlobalVar",
-    "IRModule", "If", "IncompleteType", "Let", "RefCreate", "RefRead", "RefType", "RefWrite", "ScopeBuilder",
-    "TensorType", "Tuple", "TupleGetItem", "TupleType", "Var", "assert_structural_equal", "bind", "bind_params_by_name",
-    "const", "dataflow_pattern", "expr", "free_vars", "op", "scalar_type", "structural_equal", "structural_hash",
-    "testing", "ty", "var",
+    "Any", "Call", "Clause", "Constant", "Constructor", "Expr", "ExprFunctor", "ExprMutator", "ExprVisitor",
+    "FuncType", "Function", "GlobalTypeVar", "GlobalVar", "IRModule", "If", "IncompleteType", "Let", "Match",
+    "PatternConstructor", "PatternTuple", "PatternVar", "PatternWildcard", "Prelude", "RefCreate", "RefRead",
+    "RefType", "RefWrite", "ScopeBuilder", "TensorType", "Tuple", "TupleGetItem", "TupleType", "TypeCall", "TypeData",
+    "TypeVar", "Var", "assert_structural_equal", "bind", "bind_params_by_name", "const", "dataflow_pattern", "expr",
+    "free_vars", "op", "scalar_type", "structural_equal", "structural_hash", "testing", "ty", "var",
 ]  # fmt: skip
 
 

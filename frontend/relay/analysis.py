@@ -15,11 +15,10 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
-from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleOp
-from ...dialects.relay.data import AdtOp, MatchOp, unmatched
+from ...dialects.relay.data import AdtOp, MatchOp
 from ...dialects.relay.types import AdtType
 from ...dialects.support.diagnostics import Diagnostic, UsageError
 from ...transforms.infra.visitors import dataflow_post_order
@@ -41,6 +40,7 @@ from ...transforms.relay.simplify_fc_transpose import transposed_weights
 from .calibration import get_calibration_data as get_calibration_data
 from .expr import Expr, Function, Var
 from .expr import free_vars as _free_vars
+from .matching import Pattern, unmatched_patterns
 
 Graph: TypeAlias = "Expr | Operation"
 """An expression, a `relay.func`, a module, or another operation."""
@@ -163,21 +163,28 @@ def detect_feature(a: Graph, b: ModuleOp | None = None) -> set[Feature]:
     return found if b is None else found | detect_features(b)
 
 
-def unmatched_cases(match: MatchOp | Expr, mod: ModuleOp | None = None) -> list[str]:
-    """The constructors that a `relay.match` has no case for. A module that verifies has no such match.
+def unmatched_cases(match: MatchOp | Expr, mod: ModuleOp | None = None) -> list[Pattern]:
+    """Forms of values that a `relay.match` has no case for. A module that verifies has no such match, but partial ones.
 
     Raises:
         UsageError: it is no match, or its data type is not defined in `mod`, or in the module around it.
     """
     op = match.value.owner if isinstance(match, Expr) else match
     if not isinstance(op, MatchOp):
+        if isinstance(match, Expr):
+            return []  # of clauses of which the first is for any value
         raise UsageError("expected a relay.match")
+    around = mod if mod is not None else op.get_toplevel_object()
+    found = {
+        each.sym_name.data: each
+        for each in (around.ops if isinstance(around, ModuleOp) else ())
+        if isinstance(each, AdtOp)
+    }
     type = op.data.type
     assert isinstance(type, AdtType)
-    definition = SymbolTable.lookup_symbol(mod if mod is not None else op, type.symbol)
-    if not isinstance(definition, AdtOp):
+    if type.symbol not in found:
         raise UsageError(f"there is no data type @{type.symbol}", hint="give the module that defines it")
-    return unmatched(op, definition)
+    return unmatched_patterns(op, found)
 
 
 def search_fc_transpose(expr: FuncOp | ModuleOp) -> list[str]:

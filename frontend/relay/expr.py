@@ -26,7 +26,7 @@ from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateO
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.ops import broadcast, elementwise
-from ...dialects.relay.types import IncompleteType, RefType, is_complete
+from ...dialects.relay.types import IncompleteType, ParamType, RefType, instance, is_complete, merged
 from ...dialects.support.arguments import ArgumentError, checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
@@ -229,7 +229,10 @@ class GlobalVar:
     def __call__(self, *args: Operand) -> Expr:
         """The function applied to arguments."""
         values = [as_value(arg) for arg in args]
-        outputs = [IncompleteType()] if self.type_annotation is None else self.type_annotation.outputs.data
+        outputs: Sequence[Attribute] = [IncompleteType()]
+        if (type := self.type_annotation) is not None:
+            given = [value.type for value in values]
+            outputs = instance([*type.inputs, *type.outputs], given)[len(type.inputs) :]
         return Expr(CallOp(self.name_hint, values, outputs).results[0])
 
     def __eq__(self, other: object) -> bool:
@@ -269,7 +272,7 @@ def apply(function: Expr | FuncOp, args: Sequence[Operand]) -> Expr:
     if not isinstance(callee.type, FunctionType | IncompleteType):
         raise UsageError(f"a value of type {callee.type} is no function")
     made = ApplyOp(callee, values)
-    _completed([made.res[0]])
+    completed([made.res[0]])
     if is_complete(callee.type) and all(is_complete(value.type) for value in values):
         try:
             made.verify_()
@@ -458,7 +461,7 @@ def Let(variable: Var, value: Operand, body: Operand) -> Expr:
     if result is old:
         return Expr(bound)
     old.replace_all_uses_with(bound)
-    _completed([result])
+    completed([result])
     return Expr(result)
 
 
@@ -467,7 +470,7 @@ def _may_be(found: Attribute, declared: Attribute) -> bool:
     return found == declared or not is_complete(found) or not is_complete(declared)
 
 
-def _completed(roots: Sequence[SSAValue]) -> None:
+def completed(roots: Sequence[SSAValue]) -> None:
     """Find the types of what `roots` are made of."""
     if all(is_complete(root.type) for root in roots):
         return
@@ -493,9 +496,9 @@ def _afterwards(variable: Var, value: SSAValue, body: SSAValue) -> Expr:
     old = variable.value
     if not is_complete(old.type):
         old._type = value.type  # pyright: ignore[reportPrivateUsage]
-    _completed([body])
+    completed([body])
     made = ApplyOp(_function_value(Function([variable], body)), [value])
-    _completed([made.res[0]])
+    completed([made.res[0]])
     return Expr(made.res[0])
 
 
@@ -512,12 +515,12 @@ def If(cond: Operand, true_branch: Operand, false_branch: Operand) -> Expr:
         raise UsageError(f"the branches of an If are of the types {values[0].type} and {values[1].type}")
     if not _may_be(condition.type, TensorType(i1, [])):
         raise UsageError(f"the condition of an If is a tensor<i1>, not {condition.type}")
-    regions = [Region(_copied([value], {}, YieldOp)) for value in values]
+    regions = [Region(copied([value], {}, YieldOp)) for value in values]
     type = next((value.type for value in values if is_complete(value.type)), values[0].type)
     return Expr(IfOp(condition, [type], *regions).results[0])
 
 
-def _copied(
+def copied(
     roots: Sequence[SSAValue],
     values: dict[SSAValue, SSAValue],
     end: Callable[..., Operation],
@@ -588,7 +591,7 @@ def Function(
         params: its parameters.
         body: what it gives.
         ret_type: the type of `body`, to be checked; or to be known, where the body calls what is not known yet.
-        type_params: has to be empty: a function is of one type.
+        type_params: the types that are left open in its types, each a `TypeVar`: it is for any types in their places.
         attrs: attributes of the function, such as `{"Compiler": "ccompiler"}`.
         name: its name in a module.
 
@@ -596,13 +599,13 @@ def Function(
         UsageError: a parameter stands twice, or the body is not of type `ret_type`.
     """
     result = as_value(body)
-    if type_params:
-        raise UsageError("a function has no type parameters: its types are known when it is made")
+    if not all(isinstance(each, ParamType) for each in type_params or ()):
+        raise UsageError("the type parameters of a function are type variables")
     if ret_type is not None and not _may_be(result.type, ret_type):
         raise UsageError(f"the body is of type {result.type}, and 'ret_type' is {ret_type}")
     if len({param.value for param in params}) != len(params):
         raise UsageError("a parameter stands twice")
-    output = result.type if ret_type is None else ret_type
+    output = result.type if ret_type is None else merged(ret_type, result.type)
     types = FunctionType.from_lists([param.value.type for param in params], [output])
     attributes = {key: as_attribute(value) for key, value in (attrs or {}).items()}
     function = FuncOp(name, types, attributes=attributes)
@@ -611,5 +614,5 @@ def Function(
     for argument, param in zip(block.args, params, strict=True):
         argument.name_hint = param.value.name_hint
         values[param.value] = argument
-    _copied([result], values, ReturnOp, block)
+    copied([result], values, ReturnOp, block)
     return function

@@ -16,7 +16,8 @@ from xdsl.ir import Attribute
 from ...dialects.relay.base import RelayOp, Value
 from ...dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
-from . import calls, expr
+from ...dialects.relay.data import ConstructOp, MatchOp
+from . import calls, expr, matching
 from .expr import Expr, GlobalVar, Op, Operand, Var
 
 
@@ -39,9 +40,9 @@ class Constant(Expr, metaclass=Kind):
 
 
 class Call(Expr, metaclass=Kind):
-    """An operator, or a function, applied to arguments."""
+    """An operator, a function, or a constructor, applied to arguments."""
 
-    operations = (RelayOp, ApplyOp, CallOp)
+    operations = (RelayOp, ApplyOp, CallOp, ConstructOp)
 
     def __new__(
         cls,
@@ -86,6 +87,15 @@ class Let(Expr, metaclass=Kind):
 
     def __new__(cls, variable: Var, value: Operand, body: Operand) -> Expr:
         return expr.Let(variable, value, body)
+
+
+class Match(Expr, metaclass=Kind):
+    """What the first of several clauses gives whose pattern a value has; see `weft.frontend.relay.matching`."""
+
+    operations = (MatchOp,)
+
+    def __new__(cls, data: Operand, clauses: Sequence[matching.Clause], complete: bool = True) -> Expr:
+        return matching.match(data, clauses, complete)
 
 
 class RefCreate(Expr, metaclass=Kind):

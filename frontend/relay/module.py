@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.data import AdtOp
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...transforms.relay.completion import complete_module
+from .data import Constructor, GlobalTypeVar, TypeData
 from .expr import Expr, Function, GlobalVar, Operand, free_vars
 
 Name: TypeAlias = "GlobalVar | str"
 Functions: TypeAlias = "Mapping[GlobalVar, FuncOp | Expr] | Mapping[str, FuncOp | Expr] | Mapping[Name, FuncOp | Expr]"
 """Functions, or what they give, by their names."""
+
+STANDARD: dict[str, Callable[[IRModule], None]] = {}
+"""What writes TVM's standard library into a module, by its files; see `prelude`."""
 
 
 class IRModule(ModuleOp):
@@ -27,8 +32,12 @@ class IRModule(ModuleOp):
     Passes take any xDSL module and give one of the kind that they are given; `IRModule.of` makes one of another.
     """
 
-    def __init__(self, functions: Functions | None = None):
+    def __init__(
+        self, functions: Functions | None = None, type_definitions: Mapping[GlobalTypeVar, TypeData] | None = None
+    ):
         super().__init__([])
+        for definition in (type_definitions or {}).values():
+            self._define(definition)
         for name, function in (functions or {}).items():
             self._put(name, function)
         complete_module(self)
@@ -65,6 +74,42 @@ class IRModule(ModuleOp):
         """The functions by their names."""
         return {GlobalVar(op.sym_name.data, op.function_type): op for op in self._functions()}
 
+    @property
+    def type_definitions(self) -> dict[str, TypeData]:
+        """The data types by their names."""
+        return {op.sym_name.data: TypeData.of(op) for op in self.body.block.ops if isinstance(op, AdtOp)}
+
+    def get_type(self, name: str) -> list[GlobalTypeVar | Constructor]:
+        """A data type and its constructors: `list_, cons, nil = module.get_type("List")`.
+
+        Raises:
+            KeyError: there is none of that name.
+        """
+        if name not in (definitions := self.type_definitions):
+            hint = did_you_mean(name, definitions)
+            raise KeyError(f"the module has no data type '{name}'" + (f"; {hint}" if hint else ""))
+        found = definitions[name]
+        return [found.header, *found.constructors]
+
+    def get_global_type_var(self, name: str) -> GlobalTypeVar:
+        """The name of a data type, which makes types of others.
+
+        Raises:
+            KeyError: there is none of that name.
+        """
+        header = self.get_type(name)[0]
+        assert isinstance(header, GlobalTypeVar)
+        return header
+
+    def _define(self, definition: TypeData | AdtOp) -> None:
+        op = definition.op() if isinstance(definition, TypeData) else definition.clone()
+        known = [each for each in self.body.block.ops if isinstance(each, AdtOp) and each.sym_name == op.sym_name]
+        if known and not known[0].is_structurally_equivalent(op):
+            raise UsageError(f"the module defines the data type '{op.sym_name.data}' otherwise")
+        if not known:
+            first = self.body.block.first_op
+            self.body.block.add_op(op) if first is None else self.body.block.insert_op_before(op, first)
+
     def __getitem__(self, name: Name) -> FuncOp:
         """A function.
 
@@ -78,12 +123,16 @@ class IRModule(ModuleOp):
         hint = did_you_mean(wanted, [op.sym_name.data for op in self._functions()])
         raise KeyError(f"the module has no function '{wanted}'" + (f"; {hint}" if hint else ""))
 
-    def __setitem__(self, name: Name, function: FuncOp | Expr) -> None:
-        """Put a copy of a function into the module, in the place of one that is called so.
+    def __setitem__(self, name: Name | GlobalTypeVar, function: FuncOp | Expr | TypeData) -> None:
+        """Put a copy of a function into the module, in the place of one that is called so; or define a data type.
 
         Raises:
-            UsageError: it has other variables than its parameters.
+            UsageError: it has other variables than its parameters, or the data type is defined otherwise.
         """
+        if isinstance(function, TypeData):
+            self._define(function)
+            return
+        assert not isinstance(name, GlobalTypeVar), "what is called so is a TypeData"
         self._put(name, function)
         complete_module(self)
 
@@ -105,9 +154,22 @@ class IRModule(ModuleOp):
     def update(self, other: ModuleOp | Functions) -> None:
         """Put copies of functions into the module, in the places of those that are called so."""
         others = IRModule.of(other).functions if isinstance(other, ModuleOp) else other
+        for op in other.body.block.ops if isinstance(other, ModuleOp) else ():
+            if isinstance(op, AdtOp):
+                self._define(op)
         for name, function in others.items():
             self._put(name, function)
         complete_module(self)
+
+    def import_from_std(self, file: str) -> None:
+        """Put what TVM has in a file of its standard library into the module: `prelude.rly` or `nat.rly`.
+
+        Raises:
+            UsageError: there is no other.
+        """
+        if file not in STANDARD:
+            raise UsageError(f"there is no '{file}'; there are: {', '.join(STANDARD)}")
+        STANDARD[file](self)
 
     def _functions(self) -> list[FuncOp]:
         return [op for op in self.body.block.ops if isinstance(op, FuncOp)]

@@ -34,8 +34,10 @@ def TupleType(fields: Sequence[Attribute]) -> _TupleType:
 
 
 @checked
-def FuncType(arg_types: Sequence[Attribute], ret_type: Attribute) -> FunctionType:
-    """The type of a function."""
+def FuncType(
+    arg_types: Sequence[Attribute], ret_type: Attribute, type_params: Sequence[Attribute] | None = None
+) -> FunctionType:
+    """The type of a function. `type_params` are the type variables in it; they stand there anyway."""
     return FunctionType.from_lists(list(arg_types), [ret_type])
 
 

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ...dialects.relay.base import flatten_types, is_static
 from ...dialects.relay.control import ApplyOp, ClosureOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
-from ...dialects.relay.data import DEFAULT, ConstructOp, MatchOp, definition_of
+from ...dialects.relay.data import DEFAULT, ConstructOp, MatchOp, definition_of, unmatched
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import byte_width
@@ -212,6 +212,12 @@ class FunctionCode:
         definition = definition_of(op, op.data.type)
         blocks = {name: asm.new_block() for name in op.names}
         tag = asm.add(llvm.ZExtOp(asm.load(pointer, TAG_AT, i32), i64)).results[0]
+        if missing := unmatched(op, definition):
+            raise Diagnostic.at(
+                op,
+                f"a match without a case for '{missing[0]}' is interpreted only",
+                hint="give it a case, or a default",
+            )
         targets = [blocks[name if name in blocks else DEFAULT] for name in definition.names]
         asm.select_among(tag, targets)
         reached = [(blocks[name], region.block) for name, region in zip(op.names, op.regions, strict=True)]

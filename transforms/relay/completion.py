@@ -5,7 +5,8 @@
 
 Python makes graphs from variables without a type, and calls functions that it has not seen yet. When a variable is
 bound, or a function becomes known, what is computed from it is looked at again, in order, and again for as long as
-something is found: functions that call each other say of one another what they give.
+something is found: functions that call each other say of one another what they give, branches what the others give, and
+an empty list is one of what it is put in front of.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.base import RelayOp
-from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, RefCreateOp, RefReadOp
+from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp
 from ...dialects.relay.core import CallOp, FuncOp, TupleGetOp, TupleOp, YieldOp
+from ...dialects.relay.data import AdtOp, ConstructOp, MatchOp
 from ...dialects.relay.nn_common import tuple_type
-from ...dialects.relay.types import RefType, is_complete
+from ...dialects.relay.types import AdtType, RefType, instance, is_complete, merged
 from ...dialects.support.diagnostics import Diagnostic
 
 
@@ -34,8 +37,10 @@ def complete(op: Operation, functions: Mapping[str, FuncOp] | None = None) -> bo
     changed = any([complete(inner, known) for region in op.regions for block in region.blocks for inner in block.ops])
     if isinstance(op, ApplyOp | CallOp):
         changed |= _complete_callee(op, known)
-    if isinstance(op, RelayOp):
+    elif isinstance(op, RelayOp):
         changed |= _complete_variables(op)
+    else:
+        changed |= _complete_parts(op)
     if all(is_complete(result.type) for result in op.results):
         return changed
     try:
@@ -57,7 +62,7 @@ def complete_module(module: ModuleOp) -> None:
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     if all(map(_is_whole, functions.values())):
         return
-    for _ in range(4 * len(functions) + 4):  # a type that would contain itself is not found, ever
+    for _ in range(4 * len(functions) + 16):  # a type that would contain itself is not found, ever
         if not any([_complete_function(func, functions) for func in functions.values()]):
             return
 
@@ -69,10 +74,13 @@ def _is_whole(func: FuncOp) -> bool:
 
 
 def _complete_function(func: FuncOp, functions: Mapping[str, FuncOp]) -> bool:
+    if _is_whole(func):
+        return False
     changed = complete(func, functions)
     inputs = [argument.type for argument in func.body.block.args]
-    given = zip(func.return_op.arguments, func.function_type.outputs.data, strict=True)
-    outputs = [declared if is_complete(declared) else value.type for value, declared in given]
+    given = list(zip(func.return_op.arguments, func.function_type.outputs.data, strict=True))
+    outputs = [merged(declared, value.type) for value, declared in given]
+    changed |= any([_set(value, declared) for value, declared in given])
     type = FunctionType.from_lists(inputs, outputs)
     if type != func.function_type:
         func.function_type, changed = type, True
@@ -80,16 +88,35 @@ def _complete_function(func: FuncOp, functions: Mapping[str, FuncOp]) -> bool:
 
 
 def _complete_callee(call: ApplyOp | CallOp, functions: Mapping[str, FuncOp]) -> bool:
-    """Find the types of the parameters of a function that is called, where they were left open."""
+    """Find the types of the parameters of a function that is called, and of the arguments, where they were left open:
+    each says what the other is, as far as the function is not for any types."""
     callee = call.callee.owner if isinstance(call, ApplyOp) else functions.get(call.callee.string_value())
-    if not isinstance(callee, FnOp | FuncOp) or len(callee.body.block.args) != len(call.arguments):
-        return False
     changed = False
-    for argument, given in zip(callee.body.block.args, call.arguments, strict=True):
-        changed |= _set(argument, given.type)
-    if changed:
-        complete(callee, functions)
+    if isinstance(callee, FnOp | FuncOp) and len(callee.body.block.args) == len(call.arguments):
+        for argument, given in zip(callee.body.block.args, call.arguments, strict=True):
+            changed |= _set(argument, given.type)
+        if changed:
+            complete(callee, functions)
+    values = [*call.arguments, *call.results]
+    found = [value.type for value in values]
+    for value, type in zip(values, instance(_signature(call, functions), found), strict=False):
+        changed |= _set(value, type)
+    if isinstance(call, ApplyOp):
+        given = [value.type for value in call.arguments], [value.type for value in call.results]
+        changed |= _set(call.callee, FunctionType.from_lists(*given))
     return changed
+
+
+def _signature(call: ApplyOp | CallOp, functions: Mapping[str, FuncOp]) -> Sequence[Attribute]:
+    """The types of the parameters and results of what is called; none where nothing is known of it."""
+    if isinstance(call, ApplyOp):
+        type = call.callee.type
+    else:
+        callee = functions.get(call.callee.string_value())
+        type = callee.function_type if callee is not None else None
+    if not isinstance(type, FunctionType) or len(type.inputs) != len(call.arguments):
+        return []
+    return [*type.inputs.data, *type.outputs.data]
 
 
 def _complete_variables(op: RelayOp) -> bool:
@@ -104,10 +131,62 @@ def _complete_variables(op: RelayOp) -> bool:
     return any([_set(values[at], type) for at, type in implied.items() if isinstance(values[at], BlockArgument)])
 
 
+def _complete_parts(op: Operation) -> bool:
+    """Find types of what an operation is made of that follow from its own."""
+    pairs: list[tuple[SSAValue, Attribute]] = []
+    match op:
+        case TupleOp():
+            pairs += zip(op.fields, _fields(op.result.type), strict=False)
+        case TupleGetOp():
+            if fields := _fields(op.tuple.type):
+                at = op.index.value.data
+                pairs.append(
+                    (op.tuple, tuple_type(*fields[:at], merged(fields[at], op.result.type), *fields[at + 1 :]))
+                )
+        case ConstructOp():
+            if (definition := _definition(op, op.result.type)) is not None:
+                values = [*op.fields, op.result]
+                declared = [*definition.fields_of(op.constructor.data, definition.type), definition.type]
+                pairs += zip(values, instance(declared, [value.type for value in values]), strict=False)
+        case FnOp():
+            pairs += zip([*op.body.block.args, *_given(op.body.block)], _sides(op.result.type), strict=False)
+        case IfOp() | MatchOp():
+            if isinstance(op, MatchOp) and (definition := _definition(op, op.data.type)) is not None:
+                type = op.data.type
+                assert isinstance(type, AdtType)
+                for name, region in zip(op.names, op.regions, strict=True):
+                    declared = definition.fields_of(name, type) if name in definition.names else ()
+                    pairs += zip(region.block.args, declared, strict=False)
+            for region in op.regions:
+                for result, given in zip(op.results, _given(region.block), strict=False):
+                    pairs += [(result, given.type), (given, result.type)]
+        case _:
+            pass
+    return any([_set(value, type) for value, type in pairs])
+
+
+def _fields(type: Attribute) -> Sequence[Attribute]:
+    """The types of a tuple's fields, where they are known to be there."""
+    return type.types.data if isinstance(type, TupleType) else ()
+
+
+def _sides(type: Attribute) -> Sequence[Attribute]:
+    """The types of a function's parameters and results, where they are known to be there."""
+    return (*type.inputs.data, *type.outputs.data) if isinstance(type, FunctionType) else ()
+
+
+def _definition(op: Operation, type: Attribute) -> AdtOp | None:
+    """The definition of a data type, where `op` is in a module that has one."""
+    if not isinstance(type, AdtType) or not isinstance(module := op.get_toplevel_object(), ModuleOp):
+        return None
+    found = SymbolTable.lookup_symbol(module, type.symbol)
+    return found if isinstance(found, AdtOp) else None
+
+
 def _set(value: SSAValue, type: Attribute) -> bool:
-    if is_complete(value.type) or value.type == type:
+    if is_complete(value.type) or (found := merged(value.type, type)) == value.type:
         return False
-    value._type = type  # pyright: ignore[reportPrivateUsage]
+    value._type = found  # pyright: ignore[reportPrivateUsage]
     return True
 
 
@@ -120,35 +199,22 @@ def _types(op: Operation, functions: Mapping[str, FuncOp]) -> Iterable[Attribute
             return [tuple_type(*(field.type for field in op.fields))]
         case TupleGetOp() if isinstance(type := op.tuple.type, TupleType):
             return [type.types.data[op.index.value.data]]
-        case CallOp() if (callee := functions.get(op.callee.string_value())) is not None:
-            return callee.function_type.outputs.data
         case ClosureOp() if (callee := functions.get(op.callee.string_value())) is not None:
             inputs, outputs = callee.function_type.inputs.data, callee.function_type.outputs.data
             return [FunctionType.from_lists(inputs[len(op.captured) :], outputs)]
-        case ApplyOp() if isinstance(type := op.callee.type, FunctionType):
-            return type.outputs.data
         case RefCreateOp():
             return [RefType(op.value.type)]
         case RefReadOp() if isinstance(type := op.ref.type, RefType):
             return [type.of]
         case FnOp():
             block = op.body.block
-            return [FunctionType.from_lists([argument.type for argument in block.args], _given(block))]
-        case _ if op.regions:
-            return _first_known([_given(block) for region in op.regions for block in region.blocks])
+            outputs = [value.type for value in _given(block)]
+            return [FunctionType.from_lists([argument.type for argument in block.args], outputs)]
         case _:
             return []
 
 
-def _given(block: Block) -> Sequence[Attribute]:
-    """The types of what a region gives."""
+def _given(block: Block) -> Sequence[SSAValue]:
+    """What a region gives."""
     end = block.last_op
-    return [value.type for value in end.operands] if isinstance(end, YieldOp) else []
-
-
-def _first_known(branches: Sequence[Sequence[Attribute]]) -> Sequence[Attribute]:
-    """The types that one of several branches gives, whose own are known."""
-    for types in branches:
-        if all(map(is_complete, types)):
-            return types
-    return branches[0] if branches else []
+    return end.operands if isinstance(end, YieldOp) else ()

@@ -86,6 +86,8 @@ class TakeCase(RewritePattern):
         if isinstance(made, ConstructOp):
             name = made.constructor.data
             case = name if name in op.names else DEFAULT
+            if case not in op.names:
+                return  # it fails when it is run
             fields = list(made.operands) if case == name else []
             _take(op, op.regions[op.names.index(case)], fields, rewriter)
 

@@ -196,7 +196,11 @@ class RoiAlignOp(_RegionPool):
             places.append(clipped(at, 0, extent - 1))
             total = points if total is None else total * points
         others = {"N": self.side(regions, -1, scaled=False), "C": numbers_along(x, 1, image.extents["C"])}
-        value = interpolated(lambda h, w: image.read({**others, "H": h, "W": w}), places).where(both(conditions))
+
+        def read(h: Term, w: Term) -> Term:
+            return image.read({**others, "H": h, "W": w})
+
+        value = interpolated(read, places).where(both(conditions))
         if used:
             value = value.where(both(used), 0 if kind == "avg" else te.reduce_identity("max", f32).value)
         assert total is not None

@@ -1,0 +1,268 @@
+"""Lists, options and trees, and functions on them for any types: TVM's prelude.
+
+    prelude = relay.Prelude()
+    _, cons, nil = prelude.mod.get_type("List")
+    prelude.sum(cons(relay.const(1), cons(relay.const(2), nil())))      # 3, once `prelude.mod` evaluates it
+
+`hd`, `tl`, `nth`, `update` and `foldr1` fail on lists that are too short.
+"""
+
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+# Functions are written as lambdas of expressions.
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import FunctionType
+from xdsl.ir import Attribute
+
+from ...dialects.relay.types import ParamType
+from .data import Constructor, GlobalTypeVar, TypeData
+from .expr import Expr, GlobalVar, If, Operand, Tuple, Var, as_value, const, var
+from .kinds import Function, Match
+from .matching import Clause, PatternConstructor, PatternVar, PatternWildcard
+from .module import STANDARD, IRModule
+from .ty import TupleType, scalar_type
+
+A, B, C = ParamType("a"), ParamType("b"), ParamType("c")
+LIST, OPTION, TREE, NAT = (GlobalTypeVar(name) for name in ("List", "Option", "Tree", "nat"))
+CONS, NIL = Constructor("Cons", [A, LIST(A)], LIST), Constructor("Nil", [], LIST)
+SOME, NONE = Constructor("Some", [A], OPTION), Constructor("None", [], OPTION)
+ROSE = Constructor("Rose", [A, LIST(TREE(A))], TREE)
+ZERO, NEXT = Constructor("z", [], NAT), Constructor("s", [NAT()], NAT)
+INT, BOOL = scalar_type("int32"), scalar_type("bool")
+
+
+def to(*types: Attribute) -> FunctionType:
+    """The type of a function from all types but the last to that."""
+    return FunctionType.from_lists(list(types[:-1]), [types[-1]])
+
+
+def pair(first: Attribute, second: Attribute) -> Attribute:
+    """The type of a pair."""
+    return TupleType([first, second])
+
+
+def function(written: Callable[..., Operand], *types: Attribute) -> Expr:
+    """A function value, of what a function of Python says of variables of these types."""
+    params = [var(f"x{number}", type) for number, type in enumerate(types)]
+    return Expr(as_value(Function(params, written(*params))))
+
+
+def match(value: Operand, *cases: tuple[Constructor, Callable[..., Operand]], otherwise: Operand | None = None) -> Expr:
+    """What the case of a value's constructor says of its fields; `otherwise` where there is none, or a failure."""
+    clauses: list[Clause] = []
+    for constructor, written in cases:
+        fields = [Var(var(f"f{number}").value) for number in range(len(constructor.inputs))]
+        clauses.append(Clause(PatternConstructor(constructor, [PatternVar(each) for each in fields]), written(*fields)))
+    if otherwise is not None:
+        clauses.append(Clause(PatternWildcard(), otherwise))
+    whole = otherwise is not None or len(cases) == len(cases[0][0].belong_to.definition().constructors)
+    return Match(value, clauses, complete=whole)
+
+
+class _Writer:
+    """Writes functions into a module."""
+
+    def __init__(self, module: IRModule):
+        self.module = module
+        self.names: dict[str, GlobalVar] = {}
+
+    def define(self, name: str, type: FunctionType, written: Callable[..., Operand]) -> None:
+        """A function of a type: what a function of Python says of its name and its parameters."""
+        called = self.names[name] = GlobalVar(name, type)
+        params = [var(f"x{number}", each) for number, each in enumerate(type.inputs)]
+        if name not in self.module:
+            self.module[name] = Function(params, written(called, *params), type.outputs.data[0])
+
+
+def _lists(write: _Writer) -> None:
+    of_a, of_b = LIST(A), LIST(B)
+    less = lambda n: n - const(1)  # noqa: E731
+    at_zero = lambda n, then, otherwise: If(_is_zero(n), then, otherwise)  # noqa: E731
+    define = write.define
+    define("hd", to(of_a, A), lambda _, xs: match(xs, (CONS, lambda x, _: x)))
+    define("tl", to(of_a, of_a), lambda _, xs: match(xs, (CONS, lambda _, rest: rest)))
+    define(
+        "nth",
+        to(of_a, INT, A),
+        lambda nth, xs, n: match(xs, (CONS, lambda x, rest: at_zero(n, x, nth(rest, less(n))))),
+    )
+    define(
+        "update",
+        to(of_a, INT, A, of_a),
+        lambda update, xs, n, v: match(
+            xs, (CONS, lambda x, rest: at_zero(n, CONS(v, rest), CONS(x, update(rest, less(n), v))))
+        ),
+    )
+    define(
+        "length", to(of_a, INT), lambda f, xs: match(xs, (CONS, lambda _, r: const(1) + f(r)), (NIL, lambda: const(0)))
+    )
+    define(
+        "map",
+        to(to(A, B), of_a, of_b),
+        lambda map, f, xs: match(xs, (CONS, lambda x, rest: CONS(f(x), map(f, rest))), (NIL, NIL)),
+    )
+    define(
+        "foldl",
+        to(to(A, B, A), A, of_b, A),
+        lambda fold, f, acc, xs: match(xs, (CONS, lambda x, rest: fold(f, f(acc, x), rest)), (NIL, lambda: acc)),
+    )
+    define(
+        "foldr",
+        to(to(A, B, B), B, of_a, B),
+        lambda fold, f, acc, xs: match(xs, (CONS, lambda x, rest: f(x, fold(f, acc, rest))), (NIL, lambda: acc)),
+    )
+    define(
+        "foldr1",
+        to(to(A, A, A), of_a, A),
+        lambda fold, f, xs: match(
+            xs, (CONS, lambda x, rest: match(rest, (NIL, lambda: x), otherwise=f(x, fold(f, rest))))
+        ),
+    )
+    define(
+        "concat",
+        to(of_a, of_a, of_a),
+        lambda concat, xs, ys: match(xs, (CONS, lambda x, rest: CONS(x, concat(rest, ys))), (NIL, lambda: ys)),
+    )
+    define(
+        "filter",
+        to(to(A, BOOL), of_a, of_a),
+        lambda filter, f, xs: match(
+            xs, (CONS, lambda x, rest: If(f(x), CONS(x, filter(f, rest)), filter(f, rest))), (NIL, NIL)
+        ),
+    )
+    define(
+        "zip",
+        to(of_a, of_b, LIST(pair(A, B))),
+        lambda zip, xs, ys: match(
+            xs,
+            (CONS, lambda x, r: match(ys, (CONS, lambda y, s: CONS(Tuple([x, y]), zip(r, s))), (NIL, NIL))),
+            (NIL, NIL),
+        ),
+    )
+    fold = write.names["foldl"]
+    define("rev", to(of_a, of_a), lambda _, xs: fold(function(lambda done, x: CONS(x, done), of_a, A), NIL(), xs))
+    define("sum", to(LIST(INT), INT), lambda _, xs: fold(function(lambda x, y: x + y, INT, INT), const(0), xs))
+
+
+def _is_zero(n: Expr) -> Expr:
+    from .namespace import find
+
+    return find("equal")(n, const(0))
+
+
+def _accumulating(write: _Writer) -> None:
+    """Functions that carry a value along."""
+    carried, fold = pair(A, LIST(C)), write.names
+
+    def step(f: Expr, acc: Expr, x: Expr) -> Expr:
+        made = f(acc[0], x)
+        return Tuple([made[0], CONS(made[1], acc[1])])
+
+    type = to(to(A, B, pair(A, C)), A, LIST(B), carried)
+    write.define(
+        "map_accuml",
+        type,
+        lambda _, f, init, xs: fold["foldl"](
+            function(lambda acc, x: step(f, acc, x), carried, B), Tuple([init, NIL()]), xs
+        ),
+    )
+    write.define(
+        "map_accumr",
+        type,
+        lambda _, f, init, xs: fold["foldr"](
+            function(lambda x, acc: step(f, acc, x), B, carried), Tuple([init, NIL()]), xs
+        ),
+    )
+    grows = to(A, OPTION(pair(A, B)))
+    write.define(
+        "unfoldr",
+        to(grows, A, LIST(B)),
+        lambda unfold, f, seed: match(f(seed), (SOME, lambda v: CONS(v[1], unfold(f, v[0]))), (NONE, NIL)),
+    )
+    write.define(
+        "unfoldl_onto",
+        to(grows, A, LIST(B), LIST(B)),
+        lambda unfold, f, seed, done: match(
+            f(seed), (SOME, lambda v: unfold(f, v[0], CONS(v[1], done))), (NONE, lambda: done)
+        ),
+    )
+    write.define("unfoldl", to(grows, A, LIST(B)), lambda _, f, seed: write.names["unfoldl_onto"](f, seed, NIL()))
+
+
+def _others(write: _Writer) -> None:
+    fold = write.names["foldl"]
+    write.define(
+        "tmap",
+        to(to(A, B), TREE(A), TREE(B)),
+        lambda tmap, f, t: match(
+            t, (ROSE, lambda x, rest: ROSE(f(x), write.names["map"](function(lambda y: tmap(f, y), TREE(A)), rest)))
+        ),
+    )
+    write.define(
+        "size",
+        to(TREE(A), INT),
+        lambda size, t: match(
+            t, (ROSE, lambda _, r: const(1) + fold(function(lambda n, y: n + size(y), INT, TREE(A)), const(0), r))
+        ),
+    )
+    write.define("id", to(A, A), lambda _, x: x)
+    write.define("compose", to(to(B, C), to(A, B), to(A, C)), lambda _, f, g: function(lambda x: f(g(x)), A))
+    write.define("flip", to(to(A, B, C), to(B, A, C)), lambda _, f: function(lambda y, x: f(x, y), B, A))
+    write.define(
+        "iterate",
+        to(to(A, A), INT, to(A, A)),
+        lambda iterate, f, n: If(
+            _is_zero(n), function(lambda x: x, A), function(lambda x: f(iterate(f, n - const(1))(x)), A)
+        ),
+    )
+
+
+class Prelude:
+    """A module with the data types `List`, `Option` and `Tree`, and functions on them, each an attribute too: its name.
+
+    Args:
+        mod: the module to which they are added; a new one without.
+    """
+
+    def __init__(self, mod: IRModule | None = None):
+        self.mod = IRModule() if mod is None else mod
+        import_prelude(self.mod)
+
+    def __getattr__(self, name: str) -> GlobalVar:
+        if name.startswith("__") or name == "mod" or name not in self.mod:
+            raise AttributeError(f"the prelude has no '{name}'")
+        return self.mod.get_global_var(name)
+
+
+def import_prelude(module: IRModule) -> None:
+    """Put lists, options and trees, and functions on them, into a module."""
+    for each in TYPES:
+        module[each.header] = each
+    write = _Writer(module)
+    for part in (_lists, _accumulating, _others):
+        part(write)
+
+
+def import_numbers(module: IRModule) -> None:
+    """Put the natural numbers, `z` and `s` of one before, into a module."""
+    module[NAT] = NUMBERS
+    write = _Writer(module)
+    write.define(
+        "nat_double", to(NAT(), NAT()), lambda f, n: match(n, (ZERO, ZERO), (NEXT, lambda m: NEXT(NEXT(f(m)))))
+    )
+    write.define(
+        "nat_add",
+        to(NAT(), NAT(), NAT()),
+        lambda add, n, m: match(m, (ZERO, lambda: n), (NEXT, lambda k: NEXT(add(n, k)))),
+    )
+
+
+TYPES = [TypeData(LIST, [A], [CONS, NIL]), TypeData(OPTION, [A], [SOME, NONE]), TypeData(TREE, [A], [ROSE])]
+"""A `List[a]` is `Cons(a, List[a])` or `Nil`, an `Option[a]` is `Some(a)` or `None`, a `Tree[a]` is `Rose(a,
+List[Tree[a]])`."""
+NUMBERS = TypeData(NAT, [], [ZERO, NEXT])
+"""`nat` is `z` or `s(nat)`."""
+STANDARD.update({"prelude.rly": import_prelude, "nat.rly": import_numbers})
