@@ -80,6 +80,12 @@ class TensorSpec:
         return f"tensor<{'x'.join([*extents, MLIR_NAMES[self.dtype]])}>"
 
     @property
+    def is_found(self) -> bool:
+        """Whether the program finds what extents the tensor has, and memory for it: what the caller has for it is an
+        address and these extents, one word each."""
+        return self.extents is None and DYNAMIC in self.shape
+
+    @property
     def bytes(self) -> int:
         """The room that the tensor takes."""
         return prod(self.shape) * item_bytes(self.dtype)

@@ -282,13 +282,18 @@ def fuse() -> list[ModulePass]:
 def tir(target: Target) -> list[ModulePass]:
     """Kernels become loop nests over blocks, from their operators' `compute`; where there are schedules for them, these
     stand beside them."""
+    from ..transforms.relay.outline_open_segments import OutlineOpenSegmentsPass
     from .relay_to_tir.lower_te import LowerTEPass
     from .relay_to_tir.strategies import is_empty
 
     gpu = None if target.gpu is None else "cuda"
     if is_empty():
-        return [LowerTEPass(gpu=gpu), *schedules_beside(target)]
-    return [LowerTEPass(gpu=gpu, target=str(target.processor), gpu_target=_gpu_text(target)), *schedules_beside(target)]
+        return [OutlineOpenSegmentsPass(), LowerTEPass(gpu=gpu), *schedules_beside(target)]
+    return [
+        OutlineOpenSegmentsPass(),
+        LowerTEPass(gpu=gpu, target=str(target.processor), gpu_target=_gpu_text(target)),
+        *schedules_beside(target),
+    ]
 
 
 def schedules_beside(target: Target) -> list[ModulePass]:

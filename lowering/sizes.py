@@ -121,6 +121,8 @@ class SymbolExtents:
     at_most: tuple[tuple[Size, Size, str], ...] = ()
     read: tuple[tuple[int, Size], ...] = ()
     """The symbols that data decides, and what they are at most: the last outputs of the graph say what they are."""
+    held: tuple[tuple[int, int, Size], ...] = ()
+    """Elements of inputs, by the numbers of the input and of the element, that are a size."""
 
 
 def read_extents(text: str, symbols: int = 1 << 31) -> SymbolExtents:
@@ -153,4 +155,11 @@ def read_extents(text: str, symbols: int = 1 << 31) -> SymbolExtents:
                 at_most.append((from_json(a, symbols), from_json(b, symbols), words))
             case _:
                 raise ValueError(f"{entry} are no two sizes")
-    return SymbolExtents(pairs("defined"), tuple(at_most), pairs("read"))
+    held: list[tuple[int, int, Size]] = []
+    for entry in cast("list[object]", entries.get("held", [])):
+        match cast("list[object]", entry):
+            case [int(tensor), int(element), size] if tensor >= 0 and element >= 0:
+                held.append((tensor, element, from_json(size, symbols)))
+            case _:
+                raise ValueError(f"{entry} is no element of an input and its size")
+    return SymbolExtents(pairs("defined"), tuple(at_most), pairs("read"), tuple(held))

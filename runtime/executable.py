@@ -65,10 +65,11 @@ class Executable:
         self._refusal = why_not_here(graph.platform) or _missing_device(graph)
         self._program = _loaded(graph) if self._refusal is None else None
         self._takes = tuple(Input(spec) for spec in graph.inputs)
-        self._sizes = Sizes(graph) if graph.symbols else None
+        is_open = bool(graph.symbols) or any(spec.is_found for spec in graph.outputs)
+        self._sizes = Sizes(graph) if is_open else None
         decided = 0 if self._sizes is None else self._sizes.decided
         self.outputs: tuple[TensorSpec, ...] = graph.outputs[: len(graph.outputs) - decided]
-        self._gives = () if graph.symbols else tuple(Output(spec) for spec in graph.outputs)
+        self._gives = () if is_open else tuple(Output(spec) for spec in graph.outputs)
         self._input_table = Struct(f"={len(graph.inputs)}Q").pack
         self._output_table = Struct(f"={len(graph.outputs)}Q").pack
         self.kernel_counts: CacheCounts | None = None
@@ -352,7 +353,7 @@ class Binding:
             layout = sizes.layout_for(self.inputs)
             words, self._arena_bytes = layout.words, layout.arena_bytes
             self.outputs = layout.outputs()
-            if sizes.decided:
+            if sizes.decided or sizes.finds:
                 self._decided = sizes, layout, self.outputs
             self.inputs = tuple(map(with_room, self.inputs))
         taken = executable._input_table(*map(address, self.inputs))  # pyright: ignore[reportPrivateUsage]

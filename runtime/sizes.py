@@ -6,8 +6,10 @@ is kept for the next call of the same sizes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import ctypes
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 from struct import Struct
 from typing import TYPE_CHECKING
@@ -16,7 +18,7 @@ import numpy as np
 
 from ..dialects.support.element_types import item_bytes, numpy_dtype_of
 from ..lowering.abi import Argument, CompiledGraph, TensorSpec
-from ..lowering.sizes import Range, Size, evaluate, range_of, read_extents
+from ..lowering.sizes import Range, Size, SymbolExtents, evaluate, range_of, read_extents
 from .memory import NotEnoughMemory, aligned_bytes
 from .tensors import InputError
 
@@ -44,11 +46,12 @@ class Layout:
         self.symbols = symbols = tuple([most for _, most in ranges])
         self.words = Struct(f"={len(symbols)}q").pack(*symbols)
         self.output_shapes = tuple(_greatest_shape(spec, ranges) for spec in graph.outputs)
-        sizes = [prod(shape) * item_bytes(s.dtype) for shape, s in zip(self.output_shapes, graph.outputs, strict=True)]
+        dtypes = ["int64" if spec.is_found else spec.dtype for spec in graph.outputs]
+        sizes = [prod(shape) * item_bytes(dtype) for shape, dtype in zip(self.output_shapes, dtypes, strict=True)]
         self.output_bytes = tuple(sizes)
         self._made = tuple(
-            (shape, numpy_dtype_of(spec.dtype), max(size, _room(shape) * item_bytes(spec.dtype)))
-            for spec, shape, size in zip(graph.outputs, self.output_shapes, sizes, strict=True)
+            (shape, numpy_dtype_of(dtype), max(size, _room(shape) * item_bytes(dtype)))
+            for dtype, shape, size in zip(dtypes, self.output_shapes, sizes, strict=True)
         )
         # What a failed check reads instead of an element that is not there has to be in memory, even of nothing.
         room = [max(1, symbol) for symbol in symbols]
@@ -91,7 +94,9 @@ def shape_of(spec: TensorSpec, symbols: Sequence[int]) -> tuple[int, ...]:
 
 
 def _greatest_shape(spec: TensorSpec, ranges: Sequence[Range]) -> tuple[int, ...]:
-    """The shape of a tensor where it is largest."""
+    """The shape of a tensor where it is largest; of one that the program finds, that of what says where it is."""
+    if spec.is_found:
+        return (1 + len(spec.shape),)
     if spec.extents is None:
         return spec.shape
     return tuple(max(0, range_of(size, ranges)[1]) for size in spec.extents)
@@ -134,7 +139,11 @@ class Sizes:
         self._graph = graph
         self._extents = read_extents(graph.extents, len(graph.symbols))
         defined = {number for number, _ in (*self._extents.defined, *self._extents.read)}
-        self._places = {n: _place(graph, n) for n in range(len(graph.symbols)) if n not in defined}
+        given = [n for n in range(len(graph.symbols)) if n not in defined]
+        self._places = {n: place for n in given if (place := _place(graph, n)) is not None}
+        self._elements = {n: _element(graph, self._extents, n) for n in given if n not in self._places}
+        self.finds = any(spec.is_found for spec in graph.outputs)
+        """Whether the program finds memory for results."""
         self._decided = {number for number, _ in self._extents.read}
         self._order = sorted(defined)  # a symbol that follows from others has a higher number than those
         self._known: dict[tuple[int, ...], Layout] = {}
@@ -150,22 +159,33 @@ class Sizes:
         found = [0] * len(self._graph.symbols)
         for number, (tensor, axis) in self._places.items():
             found[number] = arrays[tensor].shape[axis]
+        for number, (tensor, element) in self._elements.items():
+            found[number] = int(arrays[tensor].reshape(-1)[element])
         for number, (_, most) in self._ranges(found):
             found[number] = most
         symbols = tuple(found)
         for spec, array in zip(self._graph.inputs, arrays, strict=True):
             if spec.extents is None or array.shape == shape_of(spec, symbols):
                 continue
-            said = ", ".join(f"{self._graph.symbols[number]} = {symbols[number]}" for number in self._places)
+            said = self._said(symbols)
             raise InputError(
                 f"input '{spec.name}' has shape {list(array.shape)}, the graph takes "
                 f"{list(shape_of(spec, symbols))} where {said}"
             )
         for least, most, words in self._extents.at_most:
             if evaluate(least, symbols) > evaluate(most, symbols):
-                said = ", ".join(f"{self._graph.symbols[number]} = {symbols[number]}" for number in self._places)
-                raise InputError(f"the graph takes inputs for which {words}, not {said}")
+                raise InputError(f"the graph takes inputs for which {words}, not {self._said(symbols)}")
+        for tensor, element, size in self._extents.held:
+            if (held := int(arrays[tensor].reshape(-1)[element])) != (wanted := evaluate(size, symbols)):
+                name, said = self._graph.inputs[tensor].name, self._said(symbols)
+                raise InputError(
+                    f"element {element} of input '{name}' is {held}, the graph takes {wanted} where {said}"
+                )
         return symbols
+
+    def _said(self, symbols: Sequence[int]) -> str:
+        """The symbols of the inputs, as messages say them."""
+        return ", ".join(f"{self._graph.symbols[n]} = {symbols[n]}" for n in sorted({**self._places, **self._elements}))
 
     def _ranges(self, symbols: Sequence[int]) -> Iterator[tuple[int, Range]]:
         """Between which numbers the symbols lie that follow from those of the inputs, in order."""
@@ -190,7 +210,12 @@ class Sizes:
         for number, size in self._extents.defined:
             found[number] = max(0, evaluate(size, found))
         specs = self._graph.outputs
-        return tuple([_beginning(array, shape_of(specs[n], found)) for n, array in enumerate(arrays[:count])])
+        return tuple(
+            [
+                handed_over(array, specs[n]) if specs[n].is_found else _beginning(array, shape_of(specs[n], found))
+                for n, array in enumerate(arrays[:count])
+            ]
+        )
 
     def graph_for(self, arrays: Sequence[NDArray]) -> CompiledGraph:
         """What the graph is in a call with `arrays`.
@@ -210,6 +235,8 @@ class Sizes:
             NotEnoughMemory: something is larger than any memory.
         """
         shapes = tuple([array.shape for array in arrays])
+        if self._extents.held:
+            return self.layout(self.symbols(arrays))
         if (known := self._called.get(shapes)) is None:
             if len(self._called) >= KEPT:
                 self._called.pop(next(iter(self._called)), None)
@@ -239,14 +266,56 @@ def _beginning(array: NDArray, shape: tuple[int, ...]) -> NDArray:
     return array.reshape(-1)[: prod(shape)].reshape(shape)
 
 
-def _place(graph: CompiledGraph, number: int) -> tuple[int, int]:
-    """Which extent of which input a symbol is.
-
-    Raises:
-        InputError: none is.
-    """
+def _place(graph: CompiledGraph, number: int) -> tuple[int, int] | None:
+    """Which extent of which input a symbol is, if it is one."""
     for tensor, spec in enumerate(graph.inputs):
         for axis, size in enumerate(spec.extents or ()):
             if size == ("n", number):
                 return tensor, axis
-    raise InputError(f"the size '{graph.symbols[number]}' of the graph is the extent of no input")
+    return None
+
+
+def _element(graph: CompiledGraph, extents: SymbolExtents, number: int) -> tuple[int, int]:
+    """Which element of which input a symbol is.
+
+    Raises:
+        InputError: none is.
+    """
+    for tensor, element, size in extents.held:
+        if size == ("n", number):
+            return tensor, element
+    raise InputError(
+        f"the size '{graph.symbols[number]}' of the graph is the extent of no input, and no element of one"
+    )
+
+
+class _Held:
+    """Memory that a program has made for a result, as an array without dimensions of its own; it is given back when
+    nothing sees it any more."""
+
+    def __init__(self, place: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]):
+        self._place, self._give_back = place, _free()
+        self.__array_interface__ = {
+            "shape": (prod(shape) * dtype.itemsize,),
+            "typestr": "|u1",
+            "data": (place, False),
+            "version": 3,
+        }
+
+    def __del__(self) -> None:
+        self._give_back(self._place)
+
+
+def handed_over(cell: NDArray, spec: TensorSpec) -> NDArray:
+    """The tensor that a program has found memory for: `cell` has its address and its extents."""
+    place, *extents = (int(word) for word in cell)
+    dtype, shape = numpy_dtype_of(spec.dtype), tuple(extents)
+    return np.asarray(_Held(place, shape, dtype)).view(dtype).reshape(shape)
+
+
+@lru_cache(maxsize=1)
+def _free() -> Callable[[int], None]:
+    """What gives memory back that code has made."""
+    free = ctypes.CDLL(None).free
+    free.argtypes, free.restype = [ctypes.c_void_p], None
+    return free

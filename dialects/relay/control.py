@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FlatSymbolRefAttrConstr, FunctionType, SymbolRefAttr, TensorType, i1
+from xdsl.dialects.builtin import FlatSymbolRefAttrConstr, FunctionType, SymbolRefAttr, TensorType, i1, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -37,7 +37,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from ..support.operations import irdl_op_definition
-from .base import Fusion, FusionPattern, compatible
+from .base import Fusion, FusionPattern, compatible, tensor
 from .functions import FuncOp, verify_places
 from .regions import EndsInYield, check_yields
 from .signature_syntax import Signature, parse_function, print_function
@@ -306,10 +306,48 @@ class RefWriteOp(IRDLOperation):
         _check_reference(self.ref, self.value)
 
 
+@irdl_op_definition
+class SetRowOp(IRDLOperation):
+    """The data with another row at a place, which must be within.
+
+    Where nothing needs the data any more it is changed where it stands, so that a loop that gathers rows takes as long
+    for each, however many there are.
+
+    `y = x.copy(); y[i] = r`
+
+    ```mlir
+    %y = relay.set_row %x, %i, %r : (tensor<?x4xf32>, tensor<i64>, tensor<4xf32>) -> tensor<?x4xf32>
+    ```
+    """
+
+    name = "relay.set_row"
+
+    data = operand_def(TensorType)
+    place = operand_def(TensorType)
+    row = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+    traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
+
+    def __init__(self, data: SSAValue, place: SSAValue, row: SSAValue):
+        super().__init__(operands=[data, place, row], result_types=[data.type])
+
+    def verify_(self) -> None:
+        data, row = tensor(self.data), tensor(self.row)
+        if self.place.type != TensorType(i64, []):
+            raise VerifyException(f"the place is a tensor<i64>, not {self.place.type}")
+        shape = data.get_shape()
+        if not shape or not compatible(TensorType(data.element_type, shape[1:]), row):
+            raise VerifyException(f"{row} is no row of {data}")
+        if not compatible(data, self.result.type):
+            raise VerifyException(f"{data} with another row is not {self.result.type}")
+
+
 def _check_reference(ref: SSAValue, value: SSAValue) -> None:
     if ref.type != (wanted := RefType(value.type)):
         raise VerifyException(f"a reference to {value.type} has the type {wanted}, not {ref.type}")
 
 
-OPS: list[type[Operation]] = [IfOp, FnOp, ApplyOp, ClosureOp, RefCreateOp, RefReadOp, RefWriteOp]
+OPS: list[type[Operation]] = [IfOp, FnOp, ApplyOp, ClosureOp, RefCreateOp, RefReadOp, RefWriteOp, SetRowOp]
 """Control flow, function values, references."""

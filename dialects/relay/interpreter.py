@@ -26,7 +26,7 @@ from ..tir.core import PrimFuncOp
 from ..tir.interpreter import Interpreter as KernelInterpreter
 from .base import RelayOp, flatten_types, is_static, tensor
 from .computing import compute_results
-from .control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
+from .control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp, SetRowOp
 from .core import CallLoweredOp, CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from .data import DEFAULT, ConstructOp, MatchOp
 from .reference import evaluate_op
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
+
+
+NO_ROW = "there is no row {index} in a tensor of {extent} rows"
+"""What is said of a row that is to be changed."""
 
 
 @dataclass(eq=False)
@@ -182,6 +186,8 @@ class RelayInterpreter:
             case RefWriteOp():
                 cast(Cell, operands[0]).value = operands[1]
                 return []
+            case SetRowOp():
+                return [_with_row(op, *(cast("NDArray", operand) for operand in operands))]
             case CallLoweredOp():
                 return _run_kernel(op, [array for operand in operands for array in flatten(operand)])
             case RelayOp():
@@ -229,6 +235,20 @@ class RelayInterpreter:
         if (known := self._last.get(op)) is None:
             known = self._last[op] = _gives_its_results(op)
         return known
+
+
+def _with_row(op: SetRowOp, data: NDArray, place: NDArray, row: NDArray) -> NDArray:
+    """An array with another row at a place.
+
+    Raises:
+        CheckError: there is no such place.
+    """
+    at = int(place)
+    if not 0 <= at < len(data):
+        raise CheckError(NO_ROW, at, len(data)).within(op)
+    changed = data.copy()
+    changed[at] = row
+    return changed
 
 
 def evaluate_function(function: FuncOp, inputs: Sequence[NDArray]) -> list[NDArray]:

@@ -75,7 +75,10 @@ class DynOp(RelayOp, ABC):
         from .computing import compute_results
 
         op = self.told_by(*(self._array(name, each) for name, each in zip(self.TOLD, numbers, strict=True)))
-        return compute_results(op, data)
+        try:
+            return compute_results(op, data)
+        finally:
+            op.erase()
 
     def compute_symbolic(
         self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor

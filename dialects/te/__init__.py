@@ -13,9 +13,9 @@ from ..support.lazy import lazy_names
 if TYPE_CHECKING:
     from .assume import agree as agree
     from .assume import at_most as at_most
+    from .assume import extreme as extreme
     from .dims import ceil_divided as ceil_divided
     from .dims import dim_expr as dim_expr
-    from .dims import extreme as extreme
     from .dims import is_number as is_number
     from .dims import product as product
     from .dims import same as same

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .expr import Dim
+    from .kinds import BinaryKind
 
 
 @dataclass
@@ -67,3 +68,15 @@ def at_most(a: Dim, b: Dim) -> bool:
     if (a, b) not in collected.at_most:
         collected.at_most.append((a, b))
     return True
+
+
+def extreme(kind: BinaryKind, a: Dim, b: Dim) -> Dim:
+    """The least or greatest of two extents: one of them where that is so for all symbols from 1 on; it is noted that it
+    must be so for others."""
+    from . import dims
+    from .kinds import BinaryKind
+
+    for one, other in ((a, b), (b, a)):
+        if dims.surely_at_most(one, other) and at_most(one, other):
+            return one if kind == BinaryKind.MIN else other
+    return dims.extreme(kind, a, b)

@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType
 
-from .dims import Compound, Dim, Symbol, as_signed, extreme, quotient, sign_of, surely_at_most
+from .assume import at_most
+from .dims import Compound, Dim, Symbol, as_signed, extreme, quotient, sign_always, surely_at_most
 from .expr import (
     COMBINER,
     Binary,
@@ -123,7 +124,7 @@ class _Reader:
 def _cast(value: Number, type: object) -> Number:
     match type:
         case IntegerType() if type.width.data == 1:
-            sign = None if value is None or isinstance(value, float) else sign_of(value)
+            sign = None if value is None or isinstance(value, float) else sign_always(value)
             return bool(value) if isinstance(value, int | float) else None if sign is None else sign != 0
         case _ if isinstance(type, AnyFloat):
             return float(value) if isinstance(value, int) else value
@@ -156,7 +157,7 @@ def _binary(kind: BinaryKind, a: Number, b: Number) -> Number:
             return _COMPARISONS[kind](a, b)
         if (difference := _binary(B.SUB, a, b)) is None or isinstance(difference, float):
             return None
-        sign = sign_of(difference)
+        sign = sign_always(difference)
         return None if sign is None else _COMPARISONS[kind](sign, 0)
     if isinstance(a, Expr | float) and isinstance(b, Expr | float) and isinstance(a, Expr) != isinstance(b, Expr):
         a = _whole(a)
@@ -187,7 +188,7 @@ def _arithmetic(kind: BinaryKind, a: Dim | float, b: Dim | float) -> Number:
                 return a / b
             return int(a / b) if abs(a) < 1 << 50 else None
         case B.DIV | B.FLOORDIV | B.FLOORMOD | B.TRUNCMOD if not isinstance(a, float) and not isinstance(b, float):
-            if kind in (B.DIV, B.TRUNCMOD) and not surely_at_most(0, a):
+            if kind in (B.DIV, B.TRUNCMOD) and not (surely_at_most(0, a) and at_most(0, a)):
                 return None
             if not (isinstance(a, Expr) or isinstance(b, Expr)):
                 return a // b if kind in (B.DIV, B.FLOORDIV) else a % b

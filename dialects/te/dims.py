@@ -503,11 +503,18 @@ def always_at_most(a: Dim, b: Dim) -> bool:
     return low is not None and low >= 0
 
 
+def sign_always(dim: Dim) -> int | None:
+    """`sign_of`, whatever the symbols are, also where one is 0."""
+    if isinstance(dim, int):
+        return (dim > 0) - (dim < 0)
+    return 1 if always_at_most(1, dim) else -1 if always_at_most(dim, -1) else None
+
+
 def extreme(kind: BinaryKind, a: Dim, b: Dim) -> Dim:
-    """The least or greatest of two extents; one of them where that is known."""
-    if surely_at_most(a, b):
+    """The least or greatest of two extents; one of them where that is known whatever the symbols are."""
+    if always_at_most(a, b):
         return a if kind == BinaryKind.MIN else b
-    if surely_at_most(b, a):
+    if always_at_most(b, a):
         return b if kind == BinaryKind.MIN else a
     return simplified(_compound(kind, dim_expr(a), dim_expr(b)))
 

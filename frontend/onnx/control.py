@@ -19,15 +19,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from xdsl.dialects.builtin import FunctionType, SymbolRefAttr, TensorType, i1, i64
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...dialects.relay.base import Tensor, is_static, shape_of, tensor
+from ...dialects import te
+from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.relay.control import IfOp
-from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, ReturnOp, YieldOp
+from ...dialects.relay.core import FuncOp, YieldOp
 from ...dialects.support.advice import give_shapes
+from ...dialects.support.hints import isa
 from .emitter import Emitter
 from .errors import Malformed, Unsupported
+from .looping import CONDITION, COUNT, Loop, Turn, scalar
 from .node import Node
 
 if TYPE_CHECKING:
@@ -43,8 +46,6 @@ MAX_UNROLLED = 64
 
 MAX_TURNS = 4096
 """The turns of a loop, or of a scan, that are written one after the other at most."""
-
-COUNT, CONDITION = TensorType(i64, []), TensorType(i1, [])
 
 
 class Host(Protocol):
@@ -101,16 +102,6 @@ class _WithGraphs:
             raise Unsupported(f"{what} holds such operators")
         return results
 
-    def scalar(self, value: SSAValue, type: Tensor) -> SSAValue:
-        """A single number without dimensions."""
-        if value.type == type:
-            return value
-        if tensor(value).element_type != type.element_type:
-            raise Malformed(f"{value.type} stands where {type} must be")
-        if any(extent != 1 for extent in shape_of(value)):
-            raise Malformed(f"{value.type} is not a single number")
-        return self.node.reshape(value, [])
-
     def insert(self, op: Operation) -> Operation:
         self.emitter.insert(op)
         return op
@@ -123,7 +114,7 @@ class _If(_WithGraphs):
         graphs = [self.node.graph(name) for name in ("then_branch", "else_branch")]
         if known is not None and known.size == 1:
             return self.run(graphs[0 if known.item() else 1], [], "the branch that is taken")
-        condition = self.scalar(given, CONDITION)
+        condition = scalar(self.node, given, CONDITION)
         arms: list[Block] = []
         types: list[list[Attribute]] = []
         for graph in graphs:
@@ -132,10 +123,24 @@ class _If(_WithGraphs):
                 self.insert(YieldOp(*results))
             arms.append(block)
             types.append([result.type for result in results])
-        if types[0] != types[1]:
+        common = [_either(*each) for each in zip(*types, strict=True)] if len(types[0]) == len(types[1]) else [None]
+        found = [type for type in common if type is not None]
+        if len(found) != len(common):
             shown = (", ".join(map(str, each)) for each in types)
             raise Unsupported(f"its branches give values of different types, {' and '.join(shown)}", give_shapes())
-        return self.insert(IfOp(condition, types[0], Region(arms[0]), Region(arms[1]))).results
+        return self.insert(IfOp(condition, found, Region(arms[0]), Region(arms[1]))).results
+
+
+def _either(a: Attribute, b: Attribute) -> Attribute | None:
+    """The type of what is of one of two types, if there is one: what they differ in is open."""
+    if a == b:
+        return a
+    if not (isa(a, TensorType) and isa(b, TensorType)) or a.element_type != b.element_type:
+        return None
+    one, other = a.get_shape(), b.get_shape()
+    if len(one) != len(other):
+        return None
+    return TensorType(a.element_type, [n if n == m else DYNAMIC for n, m in zip(one, other, strict=True)])
 
 
 class _Loop(_WithGraphs):
@@ -156,9 +161,7 @@ class _Loop(_WithGraphs):
         if count is not None and goes_on and count <= (MAX_TURNS if gathered else MAX_UNROLLED):
             if (outputs := self._unrolled(graph, count, carried)) is not None:
                 return outputs
-        if gathered:
-            raise Unsupported("what it gathers has as many rows as it makes turns, which is known at run time only")
-        return self._as_function(graph, trip, condition, carried)
+        return self._as_function(graph, trip, None if goes_on else condition, carried)
 
     def _known(self, condition: SSAValue) -> bool | None:
         array = self.emitter.evaluate(condition)
@@ -186,40 +189,16 @@ class _Loop(_WithGraphs):
         self, graph: GraphProto, trip: SSAValue | None, condition: SSAValue | None, carried: Sequence[SSAValue]
     ) -> Sequence[SSAValue]:
         """A function that calls itself, and a call of it."""
-        import numpy as np
 
-        node = self.node
-        types = [value.type for value in carried]
-        if not all(map(is_static, types)):
-            raise Unsupported("values of unknown shape are carried from turn to turn", give_shapes())
-        start = [
-            node.constant(np.array(0, np.int64)),
-            node.constant(np.array(np.iinfo(np.int64).max)) if trip is None else self.scalar(trip, COUNT),
-            node.constant(np.array(True)) if condition is None else self.scalar(condition, CONDITION),
-        ]
-        with self.emitter.within(Block(arg_types=[COUNT, COUNT, CONDITION, *types])) as block:
-            turn, last, goes_on, *held = block.args
-            for argument, name in zip(block.args, ("turn", "last", "goes_on"), strict=False):
-                argument.name_hint = name
-            test = node.emit("logical_and", goes_on, node.emit("less", turn, last))
-            with self.emitter.within(Block()) as body:
-                again, *results = self.run(graph, [turn, goes_on, *held], "the body")
-                if [result.type for result in results] != types:
-                    given, wanted = ", ".join(str(r.type) for r in results), ", ".join(map(str, types))
-                    raise Unsupported(f"a turn that is given ({wanted}) hands on ({given})", give_shapes())
-                following = node.emit("add", turn, node.constant(np.array(1, np.int64)))
-                call = CallOp("loop", [following, last, self.scalar(again, CONDITION), *results], types)
-                self.insert(call)
-                self.insert(YieldOp(*call.results))
-            with self.emitter.within(Block()) as rest:
-                self.insert(YieldOp(*held))
-            self.insert(ReturnOp(*self.insert(IfOp(test, types, Region(body), Region(rest))).results))
-        seen = _close(block)
-        type = FunctionType.from_lists(block.arg_types, types)
-        name = self.host.add_function("loop", FuncOp("loop", type, Region(block), private=True))
-        call.callee = SymbolRefAttr(name)
-        call.operands = [*block.args[: len(seen)], *call.operands]
-        return self.insert(CallOp(name, [*seen, *start, *carried], types)).results
+        def body(turn: SSAValue, goes_on: SSAValue, held: Sequence[SSAValue]) -> Turn:
+            again, *outputs = self.run(graph, [turn, goes_on, *held], "the body")
+            rows = outputs[len(held) :]
+            return Turn(outputs[: len(held)], scalar(self.node, again, CONDITION), [(None, row) for row in rows])
+
+        turns = None if trip is None else scalar(self.node, trip, COUNT)
+        first = None if condition is None else scalar(self.node, condition, CONDITION)
+        results, rows = Loop(self.node, self.host.add_function, turns, first, carried, body).write()
+        return [*results, *rows]
 
 
 class _Scan(_WithGraphs):
@@ -236,7 +215,9 @@ class _Scan(_WithGraphs):
         axes = node.integers("scan_input_axes", [0] * scanned)
         axes = [node.axis(axis, len(shape_of(value))) for axis, value in zip(axes, inputs, strict=True)]
         backwards = node.integers("scan_input_directions", [0] * scanned)
-        lengths = {node.static_shape(value)[axis] for axis, value in zip(axes, inputs, strict=True)}
+        if any(shape_of(value)[axis] == DYNAMIC for axis, value in zip(axes, inputs, strict=True)):
+            return self._open(graph, state, inputs, axes, backwards)
+        lengths = {shape_of(value)[axis] for axis, value in zip(axes, inputs, strict=True)}
         if len(lengths) != 1:
             raise Malformed(f"what is scanned is of the lengths {', '.join(map(str, sorted(lengths)))}")
         (length,) = lengths
@@ -258,6 +239,43 @@ class _Scan(_WithGraphs):
             gathered_values.append(_stacked(node, column[::-1] if back else column, axis))
         return [*state, *gathered_values]
 
+    def _open(
+        self,
+        graph: GraphProto,
+        state: Sequence[SSAValue],
+        inputs: Sequence[SSAValue],
+        axes: Sequence[int],
+        backwards: Sequence[int],
+    ) -> Sequence[SSAValue]:
+        """As many turns as there are rows, where that is known at run time only."""
+        import numpy as np
+
+        node = self.node
+        length = node.dims(inputs[0])[axes[0]]
+        turns = node.extent(length)
+        last = node.emit("subtract", turns, node.constant(np.array(1, np.int64)))
+        gathered = len(graph.output) - len(state)
+        back_out = node.integers("scan_output_directions", [0] * gathered)
+
+        def body(turn: SSAValue, goes_on: SSAValue, held: Sequence[SSAValue]) -> Turn:
+            behind = node.emit("subtract", last, turn) if any((*backwards, *back_out)) else turn
+            parts: list[SSAValue] = []
+            for value, axis, back in zip(inputs, axes, backwards, strict=True):
+                mode = "clip" if te.same(node.dims(value)[axis], length) else "error"
+                parts.append(node.emit("take", value, behind if back else turn, axis=axis, mode=mode))
+            outputs = self.run(graph, [*held, *parts], "the body")
+            rows = zip(back_out, outputs[len(held) :], strict=True)
+            return Turn(outputs[: len(held)], None, [(behind if back else None, row) for back, row in rows])
+
+        results, rows = Loop(node, self.host.add_function, turns, None, state, body).write()
+        moved: list[SSAValue] = []
+        for row, axis in zip(rows, node.integers("scan_output_axes", [0] * gathered), strict=True):
+            rank = len(shape_of(row))
+            order = list(range(1, rank))
+            order.insert(node.axis(axis, rank), 0)
+            moved.append(row if order == list(range(rank)) else node.emit("transpose", row, axes=order))
+        return [*results, *moved]
+
     def _row(self, value: SSAValue, axis: int, place: int) -> SSAValue:
         row = self.node.emit("strided_slice", value, begin=[place], end=[place + 1], strides=[1], axes=[axis])
         return self.node.emit("squeeze", row, axis=[axis])
@@ -266,31 +284,3 @@ class _Scan(_WithGraphs):
 def _stacked(node: Node, rows: Sequence[SSAValue], axis: int) -> SSAValue:
     """Tensors one after the other, along a new axis."""
     return node.emit("stack", node.emitter.tuple(list(rows)), axis=axis)
-
-
-def _close(block: Block) -> list[SSAValue]:
-    """Make arguments, the first ones, of what a block sees of what is around it; constants it gets of its own. What the
-    arguments stand for."""
-    inside: set[SSAValue] = {*block.args}
-    for op in block.walk():
-        inside.update(op.results)
-        inside.update(argument for region in op.regions for each in region.blocks for argument in each.args)
-    seen: dict[SSAValue, SSAValue] = {}
-    captured: list[SSAValue] = []
-    for op in list(block.walk()):
-        for place, operand in enumerate(op.operands):
-            if operand in inside:
-                continue
-            if operand not in seen:
-                if isinstance(owner := operand.owner, ConstantOp):
-                    copy = owner.clone()
-                    first = block.first_op
-                    assert first is not None
-                    block.insert_op_before(copy, first)
-                    seen[operand] = copy.result
-                else:
-                    seen[operand] = argument = block.insert_arg(operand.type, len(captured))
-                    argument.name_hint = operand.name_hint
-                    captured.append(operand)
-            op.operands[place] = seen[operand]
-    return captured

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, RelayOp, Stateful, flatten_types, is_static, tensor
-from ...dialects.relay.core import ConstantOp, ReturnOp, TupleGetOp, TupleOp
+from ...dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ...dialects.relay.extents import Extents, Known, named_dim, results_of, unknown
 from ...dialects.relay.reference import evaluate_op
 from ...dialects.support.checks import CheckError
@@ -70,6 +70,8 @@ class Emitter:
         """What is known of extents, where an input has some that are open."""
         self.sources: dict[te.Var, tuple[SSAValue, int]] = {}
         """The argument, and the axis of it, that a symbol is the extent of; or, with -1, what holds it."""
+        self.add_function: Callable[[str, FuncOp], str] = _no_function
+        """Adds a function to the module, under a name that is free; gives that."""
 
     def location_of(self, name: str) -> LocationAttr:
         """The location of the model's node or value `name`."""
@@ -274,6 +276,10 @@ class Emitter:
             if op.results and not any(r.first_use for r in op.results) and not op.has_trait(Stateful):
                 op.detach()
                 op.erase()
+
+
+def _no_function(name: str, function: FuncOp) -> str:
+    raise AssertionError(f"there is no module that @{name} could be added to")
 
 
 MAX_CONTENTS = 64

@@ -122,6 +122,7 @@ class _Importer:
         """The model's functions whose definitions are being imported, outermost first."""
         self.expanded = 0
         """How many nodes of definitions were imported."""
+        self.emitter.add_function = self.add_function
         self.made: list[FuncOp] = []
         """The functions beside `@main`."""
 

@@ -8,6 +8,7 @@ from math import prod
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
+from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.bounded import flattened, nonzero, places_of, unique_rows
 from ...dialects.support.advice import give_shapes
@@ -16,8 +17,8 @@ from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
 
 
-def from_front(node: Node, indices: SSAValue, size: int) -> SSAValue:
-    """`indices` into a dimension of `size` with negative ones counted from the front.
+def from_front(node: Node, indices: SSAValue, size: te.Dim) -> SSAValue:
+    """`indices` into a dimension of `size`, which may be made of symbols, with negative ones counted from the front.
 
     Raises:
         Unsupported: the dimension is dynamic.
@@ -25,12 +26,18 @@ def from_front(node: Node, indices: SSAValue, size: int) -> SSAValue:
     import numpy as np
 
     known = node.emitter.evaluate(indices)
-    if known is not None:
-        return indices if (known >= 0).all() else node.constant(np.where(known < 0, known + size, known))  # pyright: ignore[reportOperatorIssue, reportUnknownArgumentType, reportUnknownMemberType]
-    if size < 0:
-        raise Unsupported("indices into a dynamic dimension", give_shapes())
+    if known is not None and (known >= 0).all():  # pyright: ignore[reportOperatorIssue, reportUnknownArgumentType, reportUnknownMemberType]
+        return indices
+    if isinstance(size, int):
+        if known is not None:
+            return node.constant(np.where(known < 0, known + size, known))  # pyright: ignore[reportOperatorIssue, reportUnknownArgumentType]
+        if size < 0:
+            raise Unsupported("indices into a dynamic dimension", give_shapes())
+        extent = node.scalar(size, indices)
+    else:
+        extent = node.cast(node.extent(size), tensor(indices).element_type)
     negative = node.emit("less", indices, node.scalar(0, indices))
-    return node.emit("where", negative, node.emit("add", indices, node.scalar(size, indices)), indices)
+    return node.emit("where", negative, node.emit("add", indices, extent), indices)
 
 
 def are_inside(node: Node, indices: SSAValue, extents: Sequence[int]) -> bool:
@@ -101,7 +108,10 @@ def scatter_nd(node: Node) -> SSAValue:
 
 def one_hot(node: Node) -> SSAValue:
     indices, values = node.input(0), node.input(2, rank=1)
-    depth = int(node.static_scalar(1))
+    told = node.symbolic(1)
+    if len(told) != 1:
+        raise Malformed(f"input 1 must be a single number, but has {len(told)}")
+    depth = told[0]
     if shape_of(values) != (2,):
         raise Malformed(f"input 2 holds the values off and on, but has shape {list(shape_of(values))}")
     axis = node.axis(node.integer("axis", -1), rank_of(indices) + 1)
@@ -112,7 +122,9 @@ def one_hot(node: Node) -> SSAValue:
         off, on = (node.reshape(part, []) for part in node.emit_tuple("split", values, indices_or_sections=2, axis=0))
     positions = from_front(node, node.cast(indices, i64), depth)
     dtype = dtype_name(tensor(values).element_type)
-    return node.emit("one_hot", positions, on, off, depth=depth, axis=axis, dtype=dtype)
+    if isinstance(depth, int):
+        return node.emit("one_hot", positions, on, off, depth=depth, axis=axis, dtype=dtype)
+    return node.emit("dyn.one_hot", positions, on, off, node.extent(depth), axis=axis, dtype=dtype)
 
 
 def reverse_sequence(node: Node) -> SSAValue:

@@ -128,9 +128,12 @@ def flatten(node: Node) -> SSAValue:
     rank = rank_of(x)
     axis = node.integer("axis", 1)
     axis = axis if axis == rank else node.axis(axis, rank)
+    shape = shape_of(x)
+    if node.emitter.extents is not None and (DYNAMIC in shape[1:] or (axis != 1 and DYNAMIC in shape)):
+        dims = node.dims(x)
+        return node.reshape_to(x, [te.product(dims[:axis]), te.product(dims[axis:])])
     if axis == 1:
         return node.emit("nn.batch_flatten", x)
-    shape = shape_of(x)
     rows, columns = _product(shape[:axis]), _product(shape[axis:])
     return node.reshape(x, [rows, columns])
 

@@ -10,15 +10,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import shape_of, tensor
-from ...dialects.support.dtypes import numpy_dtype
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from .elementwise import elu_like, hard_sigmoid_like, softplus_of, softsign_of
 from .errors import Malformed, Unsupported
+from .looping import Loop, Turn
 from .node import Node, Versions
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MAX_STEPS = 4096
 """The steps of a sequence that are written one after the other at most."""
@@ -84,7 +88,9 @@ class _Recurrent(ABC):
         self.batch_first = bool(node.integer("layout", 0))
         x = node.input(0, rank=3)
         self.x = node.emit("transpose", x, axes=[1, 0, 2]) if self.batch_first else x
-        self.steps, self.batch, _ = node.static_shape(self.x)
+        self.steps, self.batch, features = shape_of(self.x)
+        if features == DYNAMIC:
+            node.static_shape(self.x)
         if self.steps > MAX_STEPS:
             raise Unsupported(f"a sequence of {self.steps} steps, of which {MAX_STEPS} are written out at most")
         names = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
@@ -95,7 +101,7 @@ class _Recurrent(ABC):
         lengths = node.optional(4)
         known = None if lengths is None else node.emitter.evaluate(lengths)
         whole = known is not None and bool((known == self.steps).all())
-        self.lengths = None if lengths is None or whole else node.reshape(lengths, [self.batch, 1])
+        self.lengths = None if lengths is None or whole else node.emit("expand_dims", lengths, axis=1)
 
     @abstractmethod
     def step(
@@ -191,30 +197,78 @@ class _Recurrent(ABC):
 
     def initial(self, number: int) -> list[SSAValue]:
         """The states of one direction before its first step."""
-        import numpy as np
 
         dtype = numpy_dtype(tensor(self.x).element_type)
         states: list[SSAValue] = []
         for index in range(5, 5 + self.STATES):
             value = self.node.optional(index)
             if value is None:
-                states.append(self.node.constant(np.zeros((self.batch, self.width), dtype)))
+                states.append(self._zeros(dtype))
                 continue
             axis = 1 if self.batch_first else 0
             if (count := shape_of(value)[axis]) != len(self.directions):
                 raise Malformed(f"input {index} is for {count} directions, but there are {len(self.directions)}")
             one = self.part(value, number, number + 1, axis)
-            states.append(self.node.reshape(one, [self.batch, self.width]))
+            state = self.node.emit("squeeze", one, axis=[axis])
+            if self.lengths is not None:  # a sequence without steps gives zeros, as ONNX Runtime has it
+                some = self.node.emit("greater", self.lengths, self.node.scalar(0, self.lengths))
+                state = self.node.emit("where", some, state, self.node.scalar(0.0, state))
+            states.append(state)
         return states
+
+    def _zeros(self, dtype: np.dtype[np.generic]) -> SSAValue:
+        """A state of zeros, `[batch, width]`."""
+        import numpy as np
+
+        if self.batch != DYNAMIC:
+            return self.node.constant(np.zeros((self.batch, self.width), dtype))
+        shape = self.node.shape_value([self.node.dims(self.x)[1], self.width])
+        zero = self.node.constant(np.zeros((), dtype))
+        return self.node.emit("dyn.full", zero, shape, dtype=dtype_name(tensor(self.x).element_type))
 
     def project(self, number: int) -> list[SSAValue]:
         """What each step's input gives for all gates."""
-        node, weight = self.node, self.weight(1, number)
-        rows = node.reshape(self.x, [self.steps * self.batch, shape_of(self.x)[2]])
-        product = node.emit("nn.dense", rows, weight)
-        if (bias := self.input_bias(number)) is not None:
-            product = self.add(product, bias)
+        node = self.node
+        if self.steps == DYNAMIC:
+            return [self._products(number, self.x)]
+        is_open = self.batch == DYNAMIC
+        rows = self.x if is_open else node.reshape(self.x, [self.steps * self.batch, shape_of(self.x)[2]])
+        product = self._products(number, rows)
+        if is_open:
+            rows_of = [self.part(product, step, step + 1) for step in range(self.steps)]
+            return [node.emit("squeeze", row, axis=[0]) for row in rows_of]
         return [self.part(product, step * self.batch, (step + 1) * self.batch) for step in range(self.steps)]
+
+    def _products(self, number: int, rows: SSAValue) -> SSAValue:
+        """What rows of the input give for all gates."""
+        product = self.node.emit("nn.dense", rows, self.weight(1, number))
+        bias = self.input_bias(number)
+        return product if bias is None else self.add(product, bias)
+
+    def run_open(self, number: int, functions: Sequence[Activation]) -> tuple[SSAValue, Sequence[SSAValue]]:
+        """The outputs of one direction, `[steps, batch, width]`, and its states after the last step, where it is known
+        at run time only how many steps there are."""
+        import numpy as np
+
+        node, states, (projected,) = self.node, self.initial(number), self.project(number)
+        steps = node.extent(node.dims(self.x)[0])
+        last = node.emit("subtract", steps, node.constant(np.array(1, np.int64)))
+
+        def body(turn: SSAValue, goes_on: SSAValue, held: Sequence[SSAValue]) -> Turn:
+            self._parameters, self._parts = {}, {}  # what a function sees has to be in it
+            place = node.emit("subtract", last, turn) if self.directions[number] else turn
+            row = node.emit("take", projected, place, axis=0, mode="clip")
+            new = self.step(number, row, held, functions)
+            output = new[0]
+            if self.lengths is not None:
+                goes_on = node.emit("greater", self.lengths, node.cast(place, tensor(self.lengths).element_type))
+                output = node.emit("where", goes_on, new[0], node.scalar(0.0, new[0]))
+                new = [node.emit("where", goes_on, to, old) for to, old in zip(new, held, strict=True)]
+            return Turn(new, None, [(place, output)])
+
+        found, (outputs,) = Loop(node, node.emitter.add_function, steps, None, states, body).write()
+        self._parameters, self._parts = {}, {}
+        return outputs, found
 
     def run(self, number: int, functions: Sequence[Activation]) -> tuple[list[SSAValue], list[SSAValue]]:
         """The outputs of one direction, in the order of the sequence, and its states after the last step."""
@@ -232,24 +286,37 @@ class _Recurrent(ABC):
 
     def convert(self) -> Sequence[SSAValue | None]:
         node = self.node
+        if self.steps == DYNAMIC:
+            return self._convert_open()
         runs = [self.run(number, functions) for number, functions in enumerate(self.functions())]
         everything: SSAValue | None = None
         if node.output_used(0):
             if not self.steps:
                 raise Unsupported("a sequence without steps")
             everything = self.joined([self.sequence(outputs) for outputs, _ in runs], 1)
-            if self.batch_first:
-                everything = node.emit("transpose", everything, axes=[2, 0, 1, 3])
+        return self._outputs(everything, [states for _, states in runs])
+
+    def _convert_open(self) -> Sequence[SSAValue | None]:
+        runs = [self.run_open(number, functions) for number, functions in enumerate(self.functions())]
+        everything = self.joined([self.node.emit("expand_dims", outputs, axis=1) for outputs, _ in runs], 1)
+        return self._outputs(everything, [states for _, states in runs])
+
+    def _outputs(self, everything: SSAValue | None, states: Sequence[Sequence[SSAValue]]) -> Sequence[SSAValue | None]:
+        """The node's outputs: all steps `[steps, directions, batch, width]`, and the states of each direction."""
+        if everything is not None and self.batch_first:
+            everything = self.node.emit("transpose", everything, axes=[2, 0, 1, 3])
         last: list[SSAValue | None] = []
         for state in range(self.STATES):
-            used = node.output_used(1 + state)
-            last.append(self.stack([states[state] for _, states in runs], int(self.batch_first)) if used else None)
+            used = self.node.output_used(1 + state)
+            last.append(self.stack([each[state] for each in states], int(self.batch_first)) if used else None)
         return [everything, *last]
 
     def sequence(self, outputs: Sequence[SSAValue]) -> SSAValue:
         """The outputs of one direction, `[batch, width]` each, as `[steps, 1, batch, width]`.
 
         Put together along the batch, so that each step writes its output to where it stands in the whole."""
+        if self.batch == DYNAMIC:
+            return self.node.emit("expand_dims", self.stack(outputs, 0), axis=1)
         return self.node.reshape(self.joined(outputs, 0), [self.steps, 1, self.batch, self.width])
 
     def joined(self, values: Sequence[SSAValue], axis: int) -> SSAValue:

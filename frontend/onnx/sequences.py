@@ -115,7 +115,9 @@ def split(node: Node) -> SSAValue:
     x = node.input(0)
     axis = node.axis(node.integer("axis", 0), rank_of(x))
     known = node.optional(1) is not None and shape_of(node.input(1)) != ()
-    extent = shape_of(x)[axis] if known else node.static_shape(x)[axis]
+    extent = shape_of(x)[axis]
+    if not known and extent == DYNAMIC:
+        node.static_shape(x)
     if node.optional(1) is None:
         sizes = [1] * extent
     elif not known:

@@ -180,21 +180,41 @@ def expand_to(node: Node, x: SSAValue, wanted: Sequence[te.Dim]) -> SSAValue:
 def tile(node: Node) -> SSAValue:
     repeats = node.symbolic(1)
     if any(isinstance(n, te.Expr) for n in repeats):
-        return node.emit("dyn.tile", node.input(0), node.input(1))
+        return tile_by_symbols(node, repeats)
     return node.emit("tile", node.input(0), reps=node.static_ints(1))
+
+
+def tile_by_symbols(node: Node, repeats: Sequence[te.Dim]) -> SSAValue:
+    """The data under a new dimension before each that is repeated, along which it is broadcast."""
+    x = node.input(0)
+    dims = node.dims(x)
+    if len(repeats) != len(dims):
+        raise Malformed(f"{len(repeats)} repeats for rank {len(dims)}")
+    if all(n == 1 for n, r in zip(dims, repeats, strict=True) if isinstance(r, te.Expr)):
+        return node.emit("dyn.tile", x, node.input(1))
+    told: list[te.Dim] = []
+    place = 0
+    for n, r in zip(dims, repeats, strict=True):
+        if not te.same(r, 1):
+            x = node.emit("expand_dims", x, axis=place)
+            told.append(r)
+        told.append(n)
+        place = len(told)
+    whole = node.emit("dyn.broadcast_to", x, node.shape_value(told))
+    return node.reshape_to(whole, [te.product(pair) for pair in zip(dims, repeats, strict=True)])
 
 
 def pad(node: Node) -> SSAValue:
     """Amounts and value are attributes before opset 11, inputs after; a negative amount crops."""
     x = node.input(0)
     rank = rank_of(x)
-    pads = node.integers("pads") if node.version < 11 else node.static_ints(1)
+    pads = node.integers("pads") if node.version < 11 else node.symbolic(1)
     axes = list(range(rank))
     if node.optional(3) is not None:
         axes = [node.axis(a, rank) for a in node.static_ints(3)]
     if len(pads) != 2 * len(axes):
         raise Malformed(f"{len(pads)} amounts for {len(axes)} dimensions")
-    width = [[0, 0] for _ in range(rank)]
+    width: list[list[te.Dim]] = [[0, 0] for _ in range(rank)]
     for i, axis in enumerate(axes):
         width[axis] = [pads[i], pads[i + len(axes)]]
     mode = node.string("mode", "constant")
@@ -203,22 +223,34 @@ def pad(node: Node) -> SSAValue:
     value = node.optional(2) if node.version >= 11 else node.scalar(node.real("value", 0.0), x)
     if value is None:
         value = node.scalar(0.0, x)
-    cropped = [axis for axis in range(rank) if min(width[axis]) < 0]
+    amounts = [[n for n in pair if isinstance(n, int)] for pair in width]
+    if any(len(pair) != 2 for pair in amounts):
+        return pad_by_symbols(node, x, value, width, mode)
+    cropped = [axis for axis in range(rank) if min(amounts[axis]) < 0]
     if mode == "wrap":
         for axis in range(rank):
-            x = wrapped(node, x, axis, *(max(n, 0) for n in width[axis]))
-    elif any(n > 0 for pair in width for n in pair):
+            x = wrapped(node, x, axis, *(max(n, 0) for n in amounts[axis]))
+    elif any(n > 0 for pair in amounts for n in pair):
         x = node.emit(
-            "nn.pad", x, node.reshape(value, []), pad_width=[max(n, 0) for pair in width for n in pair], pad_mode=mode
+            "nn.pad", x, node.reshape(value, []), pad_width=[max(n, 0) for pair in amounts for n in pair], pad_mode=mode
         )
     if cropped:
         shape = node.static_shape(x)
-        begins = [max(-width[a][0], 0) for a in cropped]
-        ends = [shape[a] - max(-width[a][1], 0) for a in cropped]
+        begins = [max(-amounts[a][0], 0) for a in cropped]
+        ends = [shape[a] - max(-amounts[a][1], 0) for a in cropped]
         x = node.emit(
             "strided_slice", x, begin=begins, end=ends, strides=[1] * len(cropped), axes=cropped, slice_mode="end"
         )
     return x
+
+
+def pad_by_symbols(node: Node, x: SSAValue, value: SSAValue, width: Sequence[Sequence[te.Dim]], mode: str) -> SSAValue:
+    """Padding by amounts that are made of symbols: `relay.dyn.nn.pad`."""
+    if mode == "wrap":
+        raise Unsupported("wrapping around by an amount that is computed", give_shapes())
+    told = node.shape_value([n for pair in width for n in pair])
+    told = node.emit("reshape", told, newshape=[len(width), 2])
+    return node.emit("dyn.nn.pad", x, told, node.reshape(value, []), pad_mode=mode)
 
 
 def wrapped(node: Node, x: SSAValue, axis: int, before: int, after: int) -> SSAValue:

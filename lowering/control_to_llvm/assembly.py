@@ -23,6 +23,7 @@ from ...dialects.extensions.llvm import ICmpOp
 PTR = llvm.LLVMPointerType()
 EQUAL, NOT_EQUAL, LESS, GREATER = 0, 1, 6, 8
 """Predicates of `llvm.icmp`; the last two are of unsigned integers."""
+SIGNED_LESS, SIGNED_GREATER = 2, 4
 
 
 class Assembly:
@@ -75,6 +76,14 @@ class Assembly:
                 operands=[left, right], result_types=[i1], properties={"predicate": IntegerAttr(predicate, i64)}
             )
         ).results[0]
+
+    def compare_unequal(self, left: SSAValue, right: SSAValue) -> SSAValue:
+        """Whether two integers differ."""
+        return self.compare(NOT_EQUAL, left, right)
+
+    def select(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
+        """One of two values."""
+        return self.add(llvm.SelectOp(condition, yes, no)).results[0]
 
     # Blocks
 

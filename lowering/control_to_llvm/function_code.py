@@ -12,22 +12,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import i8, i32, i64
+from xdsl.dialects.builtin import i1, i8, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...dialects.relay.base import flatten_types, is_static
-from ...dialects.relay.control import ApplyOp, ClosureOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
+from ...dialects.relay.base import flatten_types, is_static, tensor
+from ...dialects.relay.control import ApplyOp, ClosureOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp, SetRowOp
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.data import DEFAULT, ConstructOp, MatchOp, definition_of, unmatched
+from ...dialects.relay.interpreter import NO_ROW
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import byte_width
+from ...dialects.support.element_types import item_bytes
 from ...transforms.infra.walk import walk
 from ..graph_to_memory.bufferize_graph import why_not_lowered
-from .assembly import EQUAL, GREATER, NOT_EQUAL
-from .heap import DATA_AT, FRAMES_END_AT, RELEASE, TAG_AT
+from .assembly import EQUAL, GREATER, LESS, NOT_EQUAL, PTR
+from .heap import DATA_AT, FRAMES_END_AT, RELEASE, TAG_AT, elements_at
 from .lifetimes import last_uses
 from .machine import WORD, Machine
+from .open_sizes import Sizes, word
 
 
 class FunctionCode:
@@ -172,6 +175,8 @@ class FunctionCode:
                 old = self.asm.load(cell, DATA_AT)
                 self.asm.store(new, cell, DATA_AT)
                 self.asm.call(RELEASE, [old])
+            case SetRowOp():
+                self._set_row(op, dying)
             case IfOp():
                 self._if(op, dying, tail)
             case MatchOp():
@@ -190,6 +195,8 @@ class FunctionCode:
     def _segment(self, op: CallLoweredOp) -> None:
         """Run kernels on the elements of tensors."""
         asm, machine = self.asm, self.machine
+        if machine.is_open:
+            return self._open_segment(op)
         for number, argument in enumerate(op.arguments):
             asm.store(asm.load(self._value(argument), DATA_AT), machine.inputs, WORD * number)
         for number, result in enumerate(op.results):
@@ -197,6 +204,90 @@ class FunctionCode:
             self._set(result, tensor)
             asm.store(asm.load(tensor, DATA_AT), machine.outputs, WORD * number)
         machine.run_segment(op)
+
+    def _open_segment(self, op: CallLoweredOp) -> None:
+        """The same where extents are open: what they are follows from those of the tensors that are given."""
+        asm, machine = self.asm, self.machine
+        graph = machine.graph_of(op)
+        boxes = [self._value(argument) for argument in op.arguments]
+        data = [asm.load(box, DATA_AT) for box in boxes]
+
+        def element(tensor: int, place: int) -> SSAValue:
+            return word(asm, data[tensor], place, graph.inputs[tensor].dtype)
+
+        def refuse(condition: SSAValue, text: str, index: SSAValue, extent: SSAValue) -> None:
+            machine.refuse(condition, text, index, extent, op)
+
+        sizes = Sizes(asm, graph, lambda tensor, axis: machine.dim(boxes[tensor], axis), element)
+        sizes.check(refuse)
+        for number, value in enumerate([*data, *sizes.words]):
+            asm.store(value, machine.inputs, WORD * number)
+        made: list[SSAValue] = []
+        for number, spec in enumerate(graph.outputs):
+            made.append(machine.new_open_tensor(sizes.dims(spec), item_bytes(spec.dtype)))
+            asm.store(asm.load(made[-1], DATA_AT), machine.outputs, WORD * number)
+        if (pools := sizes.pool_bytes()) is not None:
+            machine.make_room(asm.add(llvm.AddOp(pools, asm.integer(machine.fixed_arena(op)))).results[0])
+        machine.run_segment(op)
+        if decided := len(graph.extents.read):
+            counts = made[-decided:]
+            sizes.decide([asm.load(asm.load(box, DATA_AT), 0, i64) for box in counts])
+            for spec, box in zip(graph.outputs, made[:-decided], strict=False):
+                machine.set_dims(box, sizes.dims(spec))
+            for box in counts:
+                asm.call(RELEASE, [box])
+        for result, box in zip(op.results, made, strict=False):
+            self._set(result, box)
+
+    def _set_row(self, op: SetRowOp, dying: list[SSAValue]) -> None:
+        """Change a row where it stands, if nobody else needs the tensor and its elements are its own; or in a copy."""
+        asm, machine = self.asm, self.machine
+        type = tensor(op.data)
+        box, row, width = self._value(op.data), self._value(op.row), byte_width(type.element_type)
+        place = asm.load(asm.load(self._value(op.place), DATA_AT), 0, i64)
+        dims = [machine.dim(box, axis) for axis in range(len(type.get_shape()))]
+        inside = asm.compare(LESS, place, dims[0])
+        machine.refuse(asm.compare(EQUAL, inside, asm.integer(0, i1)), NO_ROW, place, dims[0], op)
+        bytes = asm.integer(width)
+        for axis, dim in enumerate(dims[1:]):
+            given = machine.dim(row, axis)
+            text = f"a row has {{index}} elements in dimension {axis} where rows have {{extent}}"
+            machine.refuse(asm.compare_unequal(given, dim), text, given, dim, op)
+            bytes = asm.add(llvm.MulOp(bytes, dim)).results[0]
+        copy, ready = asm.new_block(), asm.new_block()
+        if op.data in dying:
+            dying.remove(op.data)
+            self._set(op.result, box)
+            alone, own = asm.new_block(), asm.new_block()
+            asm.branch_if(asm.compare(EQUAL, asm.load(box, 0, i64), asm.integer(1)), alone, copy)
+            asm.start(alone)
+            elements = asm.at(box, elements_at(len(dims)))
+            asm.branch_if(asm.compare(EQUAL, asm.load(box, DATA_AT), elements), own, copy)
+            asm.start(own)
+            asm.branch(ready)
+            asm.start(copy)
+            self._copy_tensor(op.result, box, dims, width)
+            asm.call(RELEASE, [box])
+        else:
+            asm.branch(copy)
+            asm.start(copy)
+            self._copy_tensor(op.result, box, dims, width)
+        asm.branch(ready)
+        asm.start(ready)
+        start = asm.load(self._value(op.result), DATA_AT)
+        distance = asm.add(llvm.MulOp(bytes, place)).results[0]
+        target = asm.add(llvm.GEPOp.from_mixed_indices(start, [distance], i8)).results[0]
+        asm.call("memcpy", [target, asm.load(row, DATA_AT), bytes], PTR)
+
+    def _copy_tensor(self, result: SSAValue, box: SSAValue, dims: Sequence[SSAValue], width: int) -> None:
+        """Let a value be a copy of a tensor."""
+        asm = self.asm
+        made = self.machine.new_open_tensor(dims, width)
+        bytes = asm.integer(width)
+        for dim in dims:
+            bytes = asm.add(llvm.MulOp(bytes, dim)).results[0]
+        asm.call("memcpy", [asm.load(made, DATA_AT), asm.load(box, DATA_AT), bytes], PTR)
+        self._set(result, made)
 
     def _if(self, op: IfOp, dying: list[SSAValue], tail: bool) -> None:
         asm = self.asm

@@ -9,6 +9,8 @@
 //     28  i32  fields: how many other values it refers to
 //     32  ptr  each of them; where there are none, the address of a tensor's elements, which stand from byte 64 on or
 //              are somebody else's: the caller's, or a constant's
+//     40  i64  of a tensor in a program with open extents: each of its extents; where there are more than three, its
+//              elements stand behind them
 //
 // A call of a program has a machine, 48 bytes:
 //

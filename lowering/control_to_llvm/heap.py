@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 
 from ...dialects.extensions.llvm import Llvm
+from ...dialects.support.alignment import aligned
 from ..entry.add_entry_point import defined_name
 
 NEW, RELEASE, END, GROW = "weft_heap_new", "weft_heap_release", "weft_heap_end", "weft_heap_grow"
@@ -19,8 +20,16 @@ TAG_AT, DATA_AT, ELEMENTS_AT = 24, 32, 64
 """Where in a value its tag, the address of a tensor's elements or the first field, and a tensor's own elements are."""
 BACK_AT, FIRST_AT, FRAMES_AT, FRAMES_END_AT, MACHINE_BYTES = 8, 16, 24, 32, 48
 """Where in a machine what is."""
+DIMS_AT, SHORT_RANK = 40, 3
+"""Where in a tensor its extents are, in a program with open ones; its own elements stand further behind where there are
+more than so many."""
 FRAMES_LIMIT = 1 << 28
 """The bytes that frames may take: a recursion without an end fails when it has come so deep."""
+
+
+def elements_at(rank: int) -> int:
+    """Where the elements of a tensor of a rank stand."""
+    return ELEMENTS_AT if rank <= SHORT_RANK else aligned(DIMS_AT + 8 * rank)
 
 
 @lru_cache(maxsize=1)

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from ...dialects.relay.base import tensor
 from ...dialects.relay.core import CallLoweredOp, ConstantOp, FuncOp
 from ...dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic, Place
@@ -17,10 +18,11 @@ from ..check_sites import CHECKS, RECORDS
 from ..entry.add_entry_point import entry_of_segment
 from ..loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
 from ..memory_to_loops.materialize_memory import ADDRESS
-from .assembly import EQUAL, NOT_EQUAL, Assembly
+from .assembly import EQUAL, GREATER, NOT_EQUAL, PTR, SIGNED_GREATER, Assembly
 from .heap import (
     BACK_AT,
     DATA_AT,
+    DIMS_AT,
     ELEMENTS_AT,
     END,
     FIRST_AT,
@@ -30,11 +32,15 @@ from .heap import (
     GROW,
     MACHINE_BYTES,
     NEW,
+    elements_at,
 )
+from .open_sizes import OpenGraph
 
 WORD = 8
 HOSTED = "weft.hosted"
 """Attribute of a segment that the host runs, of which there is no code: its number."""
+LINE = 64
+"""What memory is aligned to."""
 NO_MEMORY = "there is no memory for a value of {index} bytes"
 TOO_DEEP = "the calls are nested too deep: their frames may take {extent} bytes together"
 
@@ -42,9 +48,16 @@ TOO_DEEP = "the calls are nested too deep: their frames may take {extent} bytes 
 class Machine:
     """The code of what a program works with. `arguments` are those of its entry."""
 
-    def __init__(self, asm: Assembly, arguments: Sequence[SSAValue], segments: Mapping[str, llvm.FuncOp]):
+    def __init__(
+        self, asm: Assembly, arguments: Sequence[SSAValue], segments: Mapping[str, llvm.FuncOp], is_open: bool = False
+    ):
         self.asm = asm
         self.segments = segments
+        self.is_open = is_open
+        """Whether the program has open extents: tensors say then which they have."""
+        self.graphs = {name: OpenGraph.of(segment.attributes) for name, segment in segments.items()} if is_open else {}
+        self.refusals: dict[tuple[str, Place | None], Block] = {}
+        """Where a program goes that finds extents which do not fit, with two numbers."""
         self.given_inputs, self.given_outputs, self.arena, self.num_threads = arguments
         self.dispatch, self.finished = asm.new_block(i64), asm.new_block()
         """Where a function returns to, with the number of its caller's place; and the last such place."""
@@ -79,11 +92,9 @@ class Machine:
     def sites(self, main: FuncOp) -> ArrayAttr[Attribute]:
         """What the checks of all records say."""
         place = Place.of_location(main.location)
-        where: dict[str, Attribute] = {}
-        if place is not None:
-            where = {"file": StringAttr(place.file), "line": IntegerAttr(place.line, i64)}
-            where["column"] = IntegerAttr(place.column, i64)
+        where = _where(place)
         own = [DictionaryAttr({"text": StringAttr(text), **where}) for text in (NO_MEMORY, TOO_DEEP)]
+        own += [DictionaryAttr({"text": StringAttr(text), **_where(place)}) for text, place in self.refusals]
         return ArrayAttr([*self.record_sites, ArrayAttr(own)])
 
     def begin(self, num_results: int, room: int) -> None:
@@ -93,6 +104,13 @@ class Machine:
         for segment in self.segments.values():
             for number, count in enumerate(_counts(segment)):
                 tables[number] = max(tables[number], count)
+        if self.is_open:
+            words = (len(graph.inputs) + graph.symbols for graph in self.graphs.values())
+            tables[0] = max([tables[0], *words])
+            self.room = asm.stack(3 * WORD)
+            """The arena of segments, its bytes, and it once more where it is the program's own."""
+            for number, value in enumerate((self.arena, asm.integer(self.arena_bytes), asm.null())):
+                asm.store(value, self.room, WORD * number)
         self.state, self.cell = asm.stack(MACHINE_BYTES), asm.stack(WORD)
         self.inputs, self.outputs = (asm.stack(WORD * count) for count in tables)
         self.results = asm.stack(WORD * max(1, num_results))
@@ -105,6 +123,8 @@ class Machine:
 
     def end(self, status: SSAValue) -> None:
         """Give back what there is, and return."""
+        if self.is_open:
+            self.asm.call("free", [self.asm.load(self.room, 2 * WORD)])
         self.asm.call(END, [self.state])
         self.asm.add(llvm.ReturnOp(status))
 
@@ -115,6 +135,9 @@ class Machine:
         self._tell(1, self.no_memory.args[0], asm.integer(0))
         asm.start(self.too_deep)
         self._tell(2, asm.integer(FRAMES_LIMIT), asm.integer(FRAMES_LIMIT))
+        for number, block in enumerate(self.refusals.values(), start=3):
+            asm.start(block)
+            self._tell(number, *block.args)
         asm.start(self.fail)
         self.end(self.fail.args[0])
 
@@ -150,9 +173,40 @@ class Machine:
         self.returns.append(block := self.asm.new_block())
         return len(self.returns) - 1, block
 
-    def _new(self, bytes: int, tag: int, fields: int) -> SSAValue:
+    def refuse(self, condition: SSAValue, text: str, index: SSAValue, extent: SSAValue, where: Operation) -> None:
+        """Fail where a condition holds: with a text, two numbers, and the place of an operation."""
+        key = text, Place.of_location(where.location)
+        if key not in self.refusals:
+            self.refusals[key] = self.asm.new_block(i64, i64)
+        self.asm.go_on_unless(condition, self.refusals[key], index, extent)
+
+    def memory(self, bytes: SSAValue) -> SSAValue:
+        """So many bytes on the heap, which whoever has them gives back."""
         asm = self.asm
-        size = asm.integer(bytes)
+        padded = asm.add(llvm.AddOp(bytes, asm.integer(LINE - 1))).results[0]
+        whole = asm.add(llvm.AndOp(padded, asm.integer(-LINE))).results[0]
+        pointer = asm.pointer("aligned_alloc", [asm.integer(LINE), whole])
+        asm.go_on_unless(asm.compare(EQUAL, pointer, asm.null()), self.no_memory, bytes)
+        return pointer
+
+    def make_room(self, bytes: SSAValue) -> None:
+        """Have an arena of at least so many bytes."""
+        asm = self.asm
+        grow, ready = asm.new_block(), asm.new_block()
+        asm.branch_if(asm.compare(GREATER, bytes, asm.load(self.room, WORD, i64)), grow, ready)
+        asm.start(grow)
+        asm.call("free", [asm.load(self.room, 2 * WORD)])
+        for number, value in enumerate((self.arena, asm.integer(self.arena_bytes), asm.null())):
+            asm.store(value, self.room, WORD * number)
+        own = self.memory(bytes)
+        for number, value in enumerate((own, bytes, own)):
+            asm.store(value, self.room, WORD * number)
+        asm.branch(ready)
+        asm.start(ready)
+
+    def _new(self, bytes: int | SSAValue, tag: int, fields: int) -> SSAValue:
+        asm = self.asm
+        size = asm.integer(bytes) if isinstance(bytes, int) else bytes
         pointer = asm.pointer(NEW, [self.state, size, asm.integer(tag | fields << 32)])
         asm.go_on_unless(asm.compare(EQUAL, pointer, asm.null()), self.no_memory, size)
         return pointer
@@ -170,10 +224,33 @@ class Machine:
         self.asm.store(self.asm.at(pointer, ELEMENTS_AT), pointer, DATA_AT)
         return pointer
 
-    def foreign_tensor(self, elements: SSAValue) -> SSAValue:
-        """A tensor whose elements are somebody else's."""
-        pointer = self._new(ELEMENTS_AT, 0, 0)
+    def new_open_tensor(self, dims: Sequence[SSAValue], item_bytes: int) -> SSAValue:
+        """A tensor of these extents, with room for one element where there is none."""
+        asm, start = self.asm, elements_at(len(dims))
+        bytes = asm.integer(item_bytes)
+        for dim in dims:
+            one = asm.integer(1)
+            some = asm.select(asm.compare(SIGNED_GREATER, dim, one), dim, one)
+            bytes = asm.add(llvm.MulOp(bytes, some)).results[0]
+        pointer = self._new(asm.add(llvm.AddOp(bytes, asm.integer(start))).results[0], 0, 0)
+        asm.store(asm.at(pointer, start), pointer, DATA_AT)
+        self.set_dims(pointer, dims)
+        return pointer
+
+    def set_dims(self, tensor: SSAValue, dims: Sequence[SSAValue]) -> None:
+        """Say what extents a tensor has."""
+        for axis, dim in enumerate(dims):
+            self.asm.store(dim, tensor, DIMS_AT + WORD * axis)
+
+    def dim(self, tensor: SSAValue, axis: int) -> SSAValue:
+        """An extent of a tensor."""
+        return self.asm.load(tensor, DIMS_AT + WORD * axis, i64)
+
+    def foreign_tensor(self, elements: SSAValue, dims: Sequence[SSAValue] = ()) -> SSAValue:
+        """A tensor whose elements are somebody else's; in a program with open extents, with these."""
+        pointer = self._new(elements_at(len(dims)), 0, 0)
         self.asm.store(elements, pointer, DATA_AT)
+        self.set_dims(pointer, dims)
         return pointer
 
     def constant(self, op: ConstantOp) -> SSAValue:
@@ -183,7 +260,25 @@ class Machine:
             raise Diagnostic.at(op, "it does not say where it is", hint="materialize-memory gives constants places")
         place = self.asm.call(name.root_reference.data, [], i64)
         assert place is not None
-        return self.foreign_tensor(self.asm.add(llvm.IntToPtrOp(place)).results[0])
+        shape = tensor(op.result).get_shape() if self.is_open else ()
+        dims = [self.asm.integer(extent) for extent in shape]
+        return self.foreign_tensor(self.asm.add(llvm.IntToPtrOp(place)).results[0], dims)
+
+    def graph_of(self, op: CallLoweredOp) -> OpenGraph:
+        """What the segment that is called says of its sizes.
+
+        Raises:
+            Diagnostic: there is no such segment.
+        """
+        if (graph := self.graphs.get(op.callee.root_reference.data)) is None:
+            raise Diagnostic.at(op, f"there is no segment {op.callee}", hint="outline-open-segments makes them")
+        return graph
+
+    def fixed_arena(self, op: CallLoweredOp) -> int:
+        """The bytes that the arena of a segment has before those that depend on sizes."""
+        bytes = self.segments[op.callee.root_reference.data].attributes[ARENA_BYTES]
+        assert isa(bytes, IntegerAttr)
+        return bytes.value.data
 
     def run_segment(self, op: CallLoweredOp) -> None:
         """Run a segment on the tensors of the tables."""
@@ -191,7 +286,8 @@ class Machine:
         if (segment := self.segments.get(name)) is None:
             raise Diagnostic.at(op, f"there is no segment {op.callee}", hint="outline-segments makes them")
         asm = self.asm
-        status = asm.call(entry_of_segment(segment), [self.inputs, self.outputs, self.arena, self.num_threads], i64)
+        arena = asm.load(self.room) if self.is_open else self.arena
+        status = asm.call(entry_of_segment(segment), [self.inputs, self.outputs, arena, self.num_threads], i64)
         assert status is not None
         zero = asm.integer(0)
         if HOSTED in segment.attributes:
@@ -201,8 +297,19 @@ class Machine:
             asm.go_on_unless(asm.compare(NOT_EQUAL, status, zero), failed)
             after = asm.block
             asm.start(failed)
+            if self.is_open:  # the records of the arena are read that was given
+                records = [asm.at(each, self.records_at) for each in (self.arena, arena)]
+                asm.call("memcpy", [*records, asm.integer(self.counters - self.records_at)], PTR)
             asm.branch(self.fail, asm.add(llvm.AddOp(status, asm.integer(self.first_status[name]))).results[0])
             asm.block = after
+
+
+def _where(place: Place | None) -> dict[str, Attribute]:
+    """A place in the form of a site of checks."""
+    if place is None:
+        return {}
+    line, column = (IntegerAttr(number, i64) for number in (place.line, place.column))
+    return {"file": StringAttr(place.file), "line": line, "column": column}
 
 
 def _counts(segment: llvm.FuncOp) -> tuple[int, int]:

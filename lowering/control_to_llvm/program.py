@@ -9,31 +9,38 @@ takes the function's own frame, and so is a loop. One thread runs this; the segm
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     IntegerAttr,
+    StringAttr,
     TupleType,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects.relay.base import flatten_types
-from ...dialects.relay.control import ClosureOp
+from ...dialects.relay.control import ClosureOp, SetRowOp
 from ...dialects.relay.core import CallOp, FuncOp
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.element_types import item_bytes
 from ...transforms.infra.walk import walk
-from ..abi import COUNTER_BYTES, ENTRY
+from ...transforms.relay.outline_open_segments import has_open_extents
+from ..abi import COUNTER_BYTES, DYNAMIC, ENTRY, GRAPH_SYMBOLS, POOLS, TensorSpec
 from ..check_sites import CHECKS, RECORDS
-from ..graph_to_memory.signature import graph_signature
+from ..graph_to_memory.signature import described, graph_signature, names_of
 from ..loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
+from ..relay_to_tir.dynamic_calls import graph_symbols
+from ..relay_to_tir.graph_symbols import GraphSymbols
 from .assembly import PTR, Assembly
 from .function_code import FunctionCode, static_bytes
 from .heap import (
     DATA_AT,
 )
-from .machine import WORD, Machine
+from .machine import HOSTED, WORD, Machine
+from .open_sizes import OpenGraph, Sizes
 
 
 class ProgramCode:
@@ -52,8 +59,12 @@ class ProgramCode:
         )
         self.function.location = main.location
         self.asm = Assembly(self.function.body)
-        self.machine = Machine(self.asm, block.args, segments)
         self.used = _reached(main, functions)
+        is_open = _is_open(self.used, segments)
+        if is_open and any(HOSTED in segment.attributes for segment in segments.values()):
+            hint = "compile it for one size, by `shapes`, or have it on one device"
+            raise Diagnostic.at(main, "branches over open extents in a program on several devices", hint=hint)
+        self.machine = Machine(self.asm, block.args, segments, is_open)
         self.codes: dict[str, FunctionCode] = {}
         closures = [op for f in self.used.values() for op in walk(f) if isinstance(op, ClosureOp)]
         for number, (name, function) in enumerate(self.used.items()):
@@ -65,6 +76,9 @@ class ProgramCode:
         types = [function.function_type for function in self.used.values()]
         room = WORD * (1 + max(len(each.inputs) for each in types))
         machine.begin(max(len(each.outputs) for each in types), room)
+        self.spec = program_signature(self.main) if machine.is_open else graph_signature(self.main)
+        self.graph = OpenGraph.of(self.spec)
+        self.sizes = Sizes(asm, self.graph, self._dim, self._element)
         places = iter(range(len(flatten_types(type.inputs.data))))
         for number, each in enumerate(type.inputs, start=1):
             asm.store(self._given(each, places), machine.frame(), WORD * number)
@@ -80,7 +94,7 @@ class ProgramCode:
             self._give(each, asm.load(machine.results, WORD * number), places)
         machine.end(asm.integer(0))
         machine.failures()
-        self.function.attributes |= graph_signature(self.main)
+        self.function.attributes |= self.spec
         self.function.attributes[ARENA_BYTES] = IntegerAttr(machine.arena_bytes, i64)
         self.function.attributes[COUNTER_BYTES] = IntegerAttr(machine.counters, i64)
         self.function.attributes[CHECKS] = machine.sites(self.main)
@@ -92,7 +106,19 @@ class ProgramCode:
         if isinstance(type, TupleType):
             return self.machine.new_value(0, [self._given(field, places) for field in type.types])
         number = next(places)
-        return self.machine.foreign_tensor(self.asm.load(self.machine.given_inputs, WORD * number))
+        dims = self.sizes.dims(self.graph.inputs[number]) if self.machine.is_open else ()
+        return self.machine.foreign_tensor(self.asm.load(self.machine.given_inputs, WORD * number), dims)
+
+    def _dim(self, tensor: int, axis: int) -> SSAValue:
+        """An extent of an input: the symbols stand behind the inputs' addresses."""
+        match (self.graph.inputs[tensor].extents or ())[axis]:
+            case (_, int(number)):
+                return self.asm.load(self.machine.given_inputs, WORD * (len(self.graph.inputs) + number), i64)
+            case size:
+                raise Diagnostic.at(self.main, f"the extent {size} of an input is no symbol")
+
+    def _element(self, tensor: int, element: int) -> SSAValue:
+        raise Diagnostic.at(self.main, "elements of a program's own inputs are no sizes")
 
     def _give(self, type: Attribute, pointer: SSAValue, places: Iterator[int]) -> None:
         """Copy a result to the caller's memory."""
@@ -101,9 +127,53 @@ class ProgramCode:
                 self._give(field, self.asm.load(pointer, DATA_AT + WORD * number), places)
             return
         place = next(places)
+        if self.machine.is_open:
+            return self._give_open(self.graph.outputs[place], pointer, place)
         target = self.asm.load(self.machine.given_outputs, WORD * place)
         size = self.asm.integer(static_bytes(type, self.main))
         self.asm.call("memcpy", [target, self.asm.load(pointer, DATA_AT), size], PTR)
+
+    def _give_open(self, spec: TensorSpec, pointer: SSAValue, place: int) -> None:
+        """The same in a program with open extents: a result whose extents are open is handed over in memory of its own,
+        by its address, with its extents, which the caller's memory is for."""
+        asm, machine = self.asm, self.machine
+        target = asm.load(machine.given_outputs, WORD * place)
+        dims = [machine.dim(pointer, axis) for axis in range(len(spec.shape))]
+        bytes = asm.integer(item_bytes(spec.dtype))
+        for axis, (dim, extent) in enumerate(zip(dims, spec.shape, strict=True)):
+            bytes = asm.add(llvm.MulOp(bytes, dim)).results[0]
+            if extent != DYNAMIC:
+                text = f"the result '{spec.name}' has {{index}} elements in dimension {axis}, and not {{extent}}"
+                right = asm.integer(extent)
+                machine.refuse(asm.compare_unequal(dim, right), text, dim, right, self.main)
+        if spec.is_found:
+            memory = machine.memory(asm.add(llvm.AddOp(bytes, asm.integer(1))).results[0])
+            asm.store(memory, target)
+            for axis, dim in enumerate(dims):
+                asm.store(dim, target, WORD * (1 + axis))
+            target = memory
+        asm.call("memcpy", [target, asm.load(pointer, DATA_AT), bytes], PTR)
+
+
+def _is_open(functions: Mapping[str, FuncOp], segments: Mapping[str, llvm.FuncOp]) -> bool:
+    """Whether a program has open extents."""
+    told = any(isinstance(op, SetRowOp) for function in functions.values() for op in walk(function))
+    symbols = any(GRAPH_SYMBOLS in segment.attributes for segment in segments.values())
+    return told or symbols or any(map(has_open_extents, functions.values()))
+
+
+def program_signature(main: FuncOp) -> dict[str, Attribute]:
+    """What a caller must know of a program with open extents: those of the inputs are its symbols; those of the outputs
+    it finds."""
+    symbols, dims = graph_symbols(main)
+    numbers = GraphSymbols(symbols)
+    inputs, outputs = names_of(main)
+    types = main.function_type
+    found = described(
+        inputs, flatten_types(types.inputs.data), outputs, flatten_types(types.outputs.data), numbers.shapes(dims)
+    )
+    names = ArrayAttr[Attribute]([StringAttr(symbol.name) for symbol in numbers.numbers])
+    return {**found, GRAPH_SYMBOLS: names, POOLS: ArrayAttr[Attribute]([])}
 
 
 def _reached(main: FuncOp, functions: dict[str, FuncOp]) -> dict[str, FuncOp]:

@@ -87,12 +87,13 @@ def described(
     outputs: Sequence[Tensor],
     shapes: ArrayAttr[AffineMapAttr] | None = None,
 ) -> dict[str, Attribute]:
-    """Names and tensor types as attributes of a `func.func`; and extents, where they depend on the graph's symbols."""
+    """Names and tensor types as attributes of a `func.func`; and extents, where they depend on the graph's symbols: of
+    all tensors, or of the inputs alone."""
 
     def listed(names: Sequence[str], types: Sequence[Tensor], maps: Sequence[AffineMapAttr] | None) -> Attribute:
         entries: list[Attribute] = []
         for number, (name, type) in enumerate(zip(names, types, strict=True)):
-            extents: dict[str, Attribute] = {} if maps is None else {"extents": maps[number]}
+            extents: dict[str, Attribute] = {} if not maps else {"extents": maps[number]}
             entries.append(DictionaryAttr({"name": StringAttr(name), "type": type, **extents}))
         return ArrayAttr(entries)
 

@@ -276,6 +276,15 @@ def copy_rule(lowering: FunctionLowering, op: memref.CopyOp) -> None:
     """One `memcpy` of what both sides hold densely, within loops over the dimensions in front of that."""
     source, destination = as_memref(op.source.type), as_memref(op.destination.type)
     shape, strides = source.get_shape(), (static_strides(source), static_strides(destination))
+    properties = {"isVolatile": BoolAttr.from_bool(False)}
+    if list(shape) == [DYNAMIC_INDEX] and all(list(stride) == [1] for stride in strides):
+        if (extent := lowering.extent(op.source, 0)) is None:
+            raise LoweringError(op, f"{source} has a dynamic extent, which is not known here")
+        size = lowering.integer(byte_size(source.element_type))
+        count = lowering.add(llvm.MulOp, (lowering.get(extent), size), i64, OVERFLOW[3])
+        ends = lowering.get(op.destination), lowering.get(op.source)
+        lowering.add_op(llvmx.MemcpyOp.create(operands=(*ends, count), properties=properties))
+        return
     if num_elements(source) == 0:
         return
     inner, elements = len(shape), 1
@@ -290,7 +299,6 @@ def copy_rule(lowering: FunctionLowering, op: memref.CopyOp) -> None:
             lowering.element_pointer(lowering.get(side), [distance_between(lowering, indices, stride[:inner])], stored)
             for side, stride in ((op.destination, strides[1]), (op.source, strides[0]))
         )
-        properties = {"isVolatile": BoolAttr.from_bool(False)}
         lowering.add_op(llvmx.MemcpyOp.create(operands=(to, start, bytes), properties=properties))
 
     lowering.loop_nest(shape[:inner], copy_at)

@@ -55,7 +55,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...dialects.extensions.memref import GlobalOp
 from ...dialects.mem.core import (
@@ -315,14 +315,39 @@ class _Materialization:
         self.slots_used += count
         self.block.add_op(slots)
         if kernel is None:
-            copies = [memref.CopyOp(memory[0], memory[1]) for memory in buffers]
-            for copy, op in zip(copies, step, strict=True):
-                copy.location = op.location
+            copies = [self._copy(op, *memory) for op, memory in zip(step, buffers, strict=True)]
             share_out(self.block, slots.result, 0, self.num_threads, None, lambda body, _: body.add_ops(copies))
         else:
             call = self._call(step[0], kernel, buffers[0], record, slots.result)
             call.location = step[0].location
             self.block.add_op(call)
+
+    def _copy(self, op: CopyOp | CallOp, source: SSAValue, target: SSAValue) -> memref.CopyOp:
+        """A copy that no kernel makes; where extents depend on symbols, of as many elements as they say."""
+        type = source.type
+        if is_memref(type) and DYNAMIC in type.get_shape():
+            count = self._count(op.writes[0])
+            sized = [memref.ReinterpretCastOp.from_dynamic(side, [0], [count], [1], type) for side in (source, target)]
+            self.block.add_ops(sized)
+            source, target = (each.result for each in sized)
+        copy = memref.CopyOp(source, target)
+        copy.location = op.location
+        return copy
+
+    def _count(self, buffer: SSAValue) -> SSAValue:
+        """How many elements a buffer has whose extents depend on symbols."""
+        at = IndexBuilder(self.block)
+        at.define_symbols([(number, self.values[symbol]) for number, symbol in enumerate(self.graph.symbols)])
+        if isinstance(buffer.owner, AllocOp):
+            extents = [self.values[extent] for extent in buffer.owner.extents]
+        else:
+            assert self.graph.shapes is not None, "an argument of open extents says what they are"
+            shape = self.graph.shapes.data[list[SSAValue]([*self.graph.inputs, *self.graph.outputs]).index(buffer)].data
+            extents = [at.extent(expr) for expr in shape.results if not isinstance(expr, AffineConstantExpr)]
+        total = at.constant(_elements(buffer_type(buffer)))
+        for extent in extents:
+            total = at.emit(arith.MuliOp(total, extent))
+        return total
 
     def _call(
         self,

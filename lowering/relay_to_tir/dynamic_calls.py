@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -38,12 +39,13 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
     TupleType,
+    i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects import te
-from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor, flatten_types, is_dynamic
+from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor, flatten_types, is_dynamic, tensor
 from ...dialects.relay.core import (
     CallLoweredOp,
     CallOp,
@@ -62,6 +64,7 @@ from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.support.hints import isa
 from ...dialects.te.assume import assuming
 from ...dialects.tir.core import PrimFuncOp
+from ...transforms.relay.outline_segments import SEGMENT
 from ..graph_to_memory.signature import names_of
 from .graph_symbols import EXTENTS, GraphSymbols, note_assumed
 from .te_to_tir import opaque_extents
@@ -109,9 +112,12 @@ class DynamicCalls:
             return
         extents, sources = self._extents(graph)
         _say_what_follows(graph, extents)
-        arguments = [each.dims for argument in graph.body.block.args for each in extents.of(argument)]
+        inputs = [each for argument in graph.body.block.args for each in extents.of(argument)]
+        arguments = [each.dims for each in inputs]
+        held = _held_sizes(inputs)
         decided = {symbol: extents.resolved(most) for symbol, most in extents.decided.items()}
-        symbols = GraphSymbols(te.variables(dim for dims in arguments for dim in dims), decided)
+        given = [*(dim for dims in arguments for dim in dims), *(dim for _, _, dim in held)]
+        symbols = GraphSymbols(te.variables(given), decided)
         calls: list[tuple[CallOp, Kernel | None, list[Known]]] = []
         for call in [op for op in graph.body.block.ops if isinstance(op, CallOp)]:
             inputs = [symbols.folded(each) for value in call.arguments for each in extents.of(value)]
@@ -122,10 +128,11 @@ class DynamicCalls:
                 symbols.extent(symbol)
             calls.append((call, kernel, outputs))
         asked = [(extents.resolved(a), extents.resolved(b)) for a, b in extents.at_most]
+        asked += [(0, dim) for _, _, dim in held]
         graph.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol.name) for symbol in symbols.numbers])
         graph.attributes[SHAPES] = symbols.shapes(arguments)
         if asked or symbols.defined or sources:
-            graph.attributes[EXTENTS] = symbols.described(asked)
+            graph.attributes[EXTENTS] = symbols.described(asked, held)
         for symbol, source in sources.items():
             read = ReadExtentOp(source, symbols.numbers[symbol])
             read.location = source.owner.location if isinstance(source.owner, Operation) else read.location
@@ -152,6 +159,11 @@ class DynamicCalls:
         remaining = iter(arguments)
         for argument in graph.body.block.args:
             extents.known[argument] = [Known(next(remaining)) for _ in flatten_types([argument.type])]
+        for argument in self._telling(graph):
+            (known,) = extents.known[argument]
+            name = argument.name_hint or f"in{argument.index}"
+            numbers = tuple(te.var(f"{name}_{place}") for place in range(prod(tensor(argument).get_shape())))
+            extents.known[argument] = [Known(known.dims, numbers)]
         for op in graph.body.block.ops:
             match op:
                 case CallOp():
@@ -169,6 +181,27 @@ class DynamicCalls:
                 case _:
                     raise Diagnostic.at(op, "cannot be compiled where extents are known only when the graph is called")
         return extents, sources
+
+    def _telling(self, graph: FuncOp) -> list[BlockArgument]:
+        """The arguments of a graph that say what extents something in it has: small tensors of integers."""
+        found: dict[SSAValue, None] = {}
+        for op in reversed(list(graph.body.block.ops)):
+            match op:
+                case CallOp() if (function := self.functions.get(op.callee.root_reference.data)) is not None:
+                    if any(isinstance(each, RelayOp) and each.SAYS_EXTENT for each in function.body.block.ops):
+                        continue  # which takes any number, and makes it one that may be an extent
+                    told = set(_told_inputs(function))
+                    number = 0
+                    asked = any(result in found for result in op.results)
+                    for value in op.arguments:
+                        if asked or number in told:
+                            found[value] = None
+                        number += len(flatten_types([value.type]))
+                case TupleOp() | TupleGetOp() if op.results[0] in found:
+                    found.update(dict.fromkeys(op.operands))
+                case _:
+                    pass
+        return [argument for argument in graph.body.block.args if argument in found and _is_telling(argument.type)]
 
     def _enter(self, call: CallOp, extents: Extents) -> None:
         """Find out about the results of a call."""
@@ -234,6 +267,28 @@ class DynamicCalls:
         return f"{name}_{number}"
 
 
+def _is_telling(type: Attribute) -> bool:
+    """Whether the elements of a tensor may be symbols: a few integers, which memory holds as words."""
+    if not isa(type, TensorType) or type.element_type not in (i32, i64):
+        return False
+    shape = type.get_shape()
+    return len(shape) <= 1 and DYNAMIC not in shape and prod(shape) <= MAX_TELLING
+
+
+MAX_TELLING = 16
+"""The elements of a tensor that says extents."""
+
+
+def _held_sizes(inputs: Sequence[Known]) -> list[tuple[int, int, te.Dim]]:
+    """The elements of inputs that are sizes: the number of the input, that of the element, and the size."""
+    found: list[tuple[int, int, te.Dim]] = []
+    for number, known in enumerate(inputs):
+        for place, size in enumerate(known.contents or ()):
+            if size is not None and not isinstance(size, float):
+                found.append((number, place, size))
+    return found
+
+
 def _return_too(graph: FuncOp, more: Mapping[str, SSAValue]) -> None:
     """Let a graph return more values, by these names."""
     names = [StringAttr(name) for name in (*names_of(graph)[1], *more)]
@@ -247,8 +302,9 @@ def _return_too(graph: FuncOp, more: Mapping[str, SSAValue]) -> None:
 
 def _say_what_follows(graph: FuncOp, extents: Extents) -> None:
     """Put the numbers that open extents turned out to be into the types of the graph's values: what is added to four
-    columns has four. A function that others call keeps the type that they call."""
-    if "sym_visibility" in graph.properties:
+    columns has four. A function that others call keeps the type that they call, but for a segment: a program gives it
+    what fits."""
+    if "sym_visibility" in graph.properties and SEGMENT not in graph.attributes:
         return
     for value in [*graph.body.block.args, *(result for op in graph.body.block.ops for result in op.results)]:
         if value in extents.known and is_dynamic(value.type):

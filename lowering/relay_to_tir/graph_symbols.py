@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, StringAttr
-from xdsl.ir import Attribute
 
 from ...dialects import te
 from ...dialects.relay.extents import Dims, Known
@@ -25,7 +24,8 @@ from .te_to_tir import Symbols
 EXTENTS = "extents"
 """Attribute of a graph's function: JSON with the symbols that are computed of others, by number (`defined`), and pairs
 of which the first must not be above the second, with what they are needed for (`at_most`); where data decides extents,
-their numbers, and what they are at most (`read`): the graph's last results say what they are."""
+their numbers, and what they are at most (`read`): the graph's last results say what they are; elements of inputs, by
+the numbers of both, with the size that each is (`held`)."""
 
 _KINDS = {
     te.BinaryKind.ADD: "+", te.BinaryKind.MUL: "*", te.BinaryKind.FLOORDIV: "//", te.BinaryKind.FLOORMOD: "%",
@@ -79,7 +79,7 @@ class GraphSymbols:
             held = tuple(self.extent(number) if isinstance(number, te.Expr) else number for number in held)
         return Known(tuple(map(self.extent, known.dims)), held)
 
-    def shapes(self, shapes: Sequence[Dims]) -> ArrayAttr[Attribute]:
+    def shapes(self, shapes: Sequence[Dims]) -> ArrayAttr[AffineMapAttr]:
         """Extents of tensors as maps from symbols."""
         numbers = Symbols(self.numbers)
         maps = [[as_affine(numbers.extent(self.extent(dim))) for dim in dims] for dims in shapes]
@@ -101,12 +101,16 @@ class GraphSymbols:
             case _:
                 raise Diagnostic(f"the extent {to_text(dim)} does not follow from the inputs")
 
-    def described(self, at_most: Sequence[tuple[te.Dim, te.Dim]]) -> StringAttr:
-        """What `EXTENTS` says."""
+    def described(
+        self, at_most: Sequence[tuple[te.Dim, te.Dim]], held: Sequence[tuple[int, int, te.Dim]] = ()
+    ) -> StringAttr:
+        """What `EXTENTS` says; `held` are elements of inputs that are sizes."""
         defined = [[self.numbers[symbol], to_json(self.size(dim))] for dim, symbol in self.defined.items()]
         read = [[self.numbers[symbol], to_json(self.size(most))] for symbol, most in self.decided.items()]
         asked = [[to_json(self.size(a)), to_json(self.size(b)), f"{to_text(a)} <= {to_text(b)}"] for a, b in at_most]
         said = {"defined": defined, "at_most": asked, **({"read": read} if read else {})}
+        if held:
+            said["held"] = [[tensor, element, to_json(self.size(dim))] for tensor, element, dim in held]
         return StringAttr(json.dumps(said))
 
 

@@ -40,6 +40,7 @@ from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.functions import TARGET
 from ...transforms.infra import ModulePass
 from ...transforms.relay.outline_primitives import OutlinePrimitivesPass
+from ...transforms.relay.outline_segments import CONTROL
 from ..abi import PROCESSORS
 from . import strategies
 from .calls import lower_call
@@ -82,7 +83,9 @@ class LowerTEPass(ModulePass):
         copies: dict[str, bool] = {}
         lower_external(op)
         dynamic = DynamicCalls(op, lower_at)
-        for graph in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_primitive]:
+        for graph in [
+            f for f in op.ops if isinstance(f, FuncOp) and not f.is_primitive and CONTROL not in f.attributes
+        ]:
             dynamic.lower_calls(graph, _lower_dynamic_call)
         for function in [f for f in op.ops if isinstance(f, FuncOp) and f.is_primitive]:
             if function.sym_name.data in dynamic.called:

@@ -128,16 +128,14 @@ def test_a_loop_of_known_turns_stands_one_turn_after_the_other_and_gathers():
     assert not any(isinstance(op, CallOp | IfOp) for op in module.walk())
 
 
-def test_a_loop_that_gathers_a_number_of_rows_that_is_not_known_is_declined():
+def test_a_loop_that_gathers_a_number_of_rows_that_is_not_known():
     node = helper.make_node("Loop", ["n", "", "x"], ["y", "rows"], body=loop_body(gathers=True))
     outputs = [info("y", F, [3]), info("rows", F, [None, 3])]  # type: ignore[list-item]
     model = model_of([node], [info("n", INT, []), info("x", F, [3])], outputs, WEIGHTS)
-    with pytest.raises(Diagnostic) as error:
-        from_onnx(model)
-    assert "as many rows as it makes turns" in str(error.value.notes[0].message)
+    check(model, [np.array(3), np.array([1, 2, 3], np.float32)])
 
 
-def test_branches_of_different_shapes_are_declined():
+def test_branches_of_different_shapes_give_an_open_extent():
     model = if_model()
     attribute = next(a for a in model.graph.node[0].attribute if a.name == "else_branch")
     attribute.g.CopyFrom(
@@ -145,9 +143,22 @@ def test_branches_of_different_shapes_are_declined():
             [helper.make_node("Concat", ["x", "x"], ["wide"], axis=0)], "else", [], [info("wide", F, [6])]
         )
     )
+    model.graph.node[1].input[1] = "z"
+    x = np.array([0.5, -1, 2], np.float32)
+    (main,) = check(model, [np.array(False), x]).body.block.ops
+    assert "tensor<?xf32>" in str(main)
+
+
+def test_branches_of_different_ranks_are_declined():
+    model = if_model()
+    attribute = next(a for a in model.graph.node[0].attribute if a.name == "else_branch")
+    attribute.g.CopyFrom(
+        helper.make_graph([helper.make_node("Unsqueeze", ["x", "axes"], ["wide"])], "else", [], [info("wide", F)])
+    )
+    model.graph.initializer.append(constant("axes", np.array([0])))
     with pytest.raises(Diagnostic) as error:
         from_onnx(model)
-    assert "different types, tensor<3xf32> and tensor<6xf32>" in str(error.value.notes[0].message)
+    assert "different types, tensor<3xf32> and tensor<1x3xf32>" in str(error.value.notes[0].message)
 
 
 @pytest.mark.parametrize(("axis", "backwards"), [(0, 0), (1, 1)])

@@ -40,6 +40,7 @@ PASSES: dict[str, str] = {
         "outline_compiler_functions_with_existing_global_symbols:OutlineCompilerFunctionsWithExistingGlobalSymbolsPass"
     ),
     "outline-primitives": "outline_primitives:OutlinePrimitivesPass",
+    "outline-open-segments": "outline_open_segments:OutlineOpenSegmentsPass",
     "outline-segments": "outline_segments:OutlineSegmentsPass",
     "partition-graph": "partition_graph:PartitionGraphPass",
     "legalize": "legalize:LegalizePass",

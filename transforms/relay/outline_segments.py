@@ -34,7 +34,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
+from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp, SetRowOp
 from ...dialects.relay.core import (
     CallLoweredOp,
     CallOp,
@@ -60,7 +60,7 @@ from .symbol_names import SymbolNames
 CONTROL, SEGMENT = "control", "segment"
 """The attributes of the two kinds of functions."""
 
-DECIDING = (IfOp, MatchOp, ApplyOp, ClosureOp, FnOp, RefCreateOp, RefReadOp, RefWriteOp, ConstructOp, CallOp)
+DECIDING = (IfOp, MatchOp, ApplyOp, ClosureOp, FnOp, RefCreateOp, RefReadOp, RefWriteOp, ConstructOp, CallOp, SetRowOp)
 LIGHT = (TupleOp, TupleGetOp, ConstructOp, ClosureOp, ConstantOp)
 """Operations without effect that compute nothing."""
 

@@ -45,7 +45,7 @@ from .creation import FullOp, OnesOp, ZerosOp
 from .elementwise import named_type
 from .gather import OneHotOp
 from .image import Resize2dOp
-from .nn.padding import PadOp
+from .nn.padding import PadOp, padded
 from .nn.upsampling import Upsampling3dOp, UpsamplingOp
 from .slicing import ENDLESS, Slice, StridedSliceOp, sliced
 from .sort import TopkOp, order, taken
@@ -369,6 +369,16 @@ class DynPadOp(_OfData):
 
     def told_by(self, *values: NDArray) -> RelayOp:
         return PadOp(self.data, self.pad_value, pad_width=numbers(values[0]), pad_mode=self.pad_mode)
+
+    def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
+        x, value = data
+        widths = extents(told[0])
+        pairs = list(zip(widths[::2], widths[1::2], strict=True))
+        if self.pad_mode.data != "constant" and not all(at_most(0, w) for w in widths):
+            raise TypeError("te: whether something is cut off is known only when it runs")
+        if not all(at_most(0, n + before + after) for n, (before, after) in zip(x.shape, pairs, strict=True)):
+            raise TypeError("te: whether more is cut off than there is is known only when it runs")
+        return padded(x, value, pairs, self.pad_mode.data)
 
     def open_type(self) -> Attribute:
         rank = len(shape_of(self.data))

@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.operations import irdl_op_definition
 from ...te.assume import agree, at_most
-from ...te.dims import ceil_divided, extreme, sign_of
+from ...te.dims import ceil_divided, sign_of
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -96,9 +96,9 @@ def _between_symbols(begin: te.Dim, end: te.Dim, step: int, extent: te.Dim) -> S
         if isinstance(given, te.Expr) and not at_most(_from_front(given, extent), extent):
             raise TypeError("te: a slice may end beyond its axis")
     if isinstance(end, int) and 0 <= end < ENDLESS:
-        last = extreme(te.BinaryKind.MIN, end, extent)
+        last = te.extreme(te.BinaryKind.MIN, end, extent)
     if isinstance(begin, int) and begin >= 0 and isinstance(end, int):
-        first = begin if begin == 0 else extreme(te.BinaryKind.MIN, begin, last)
+        first = begin if begin == 0 else te.extreme(te.BinaryKind.MIN, begin, last)
     elif not at_most(first, last):
         raise TypeError("te: a slice may end before it begins")
     return _slice(first, step, ceil_divided(last - first, step))
@@ -124,6 +124,8 @@ def _from_front(bound: te.Dim, extent: te.Dim) -> te.Dim:
     if sign is None:
         raise TypeError("te: whether a slice counts from the end is known only when it runs")
     if sign >= 0:
+        if not at_most(0, bound):
+            raise TypeError("te: whether a slice counts from the end is known only when it runs")
         return bound
     if not at_most(-bound, extent):
         raise TypeError("te: a slice may begin before its axis")

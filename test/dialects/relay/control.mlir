@@ -40,6 +40,13 @@ relay.func @a_function_of_functions(%x: tensor<4xf32>) -> tensor<4xf32> {
   relay.return %y : tensor<4xf32>
 }
 
+// CHECK-LABEL: relay.func @a_row
+relay.func @a_row(%x: tensor<?x4xf32>, %i: tensor<i64>, %r: tensor<4xf32>) -> tensor<?x4xf32> {
+  // CHECK-NEXT: %y = relay.set_row %x, %i, %r : (tensor<?x4xf32>, tensor<i64>, tensor<4xf32>) -> tensor<?x4xf32>
+  %y = relay.set_row %x, %i, %r : (tensor<?x4xf32>, tensor<i64>, tensor<4xf32>) -> tensor<?x4xf32>
+  relay.return %y : tensor<?x4xf32>
+}
+
 // CHECK-LABEL: relay.func @a_function_of_nothing
 relay.func @a_function_of_nothing(%r: !relay.ref<tensor<4xf32>>, %x: tensor<4xf32>) {
   // CHECK-NEXT: relay.fn() {

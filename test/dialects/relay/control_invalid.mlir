@@ -126,6 +126,22 @@ relay.func @a_write_of_another_type(%r: !relay.ref<tensor<4xf32>>, %x: tensor<8x
 
 // -----
 
+relay.func @a_row_of_another_width(%x: tensor<?x4xf32>, %i: tensor<i64>, %r: tensor<5xf32>) -> tensor<?x4xf32> {
+  // expected-error @+1 {{tensor<5xf32> is no row of tensor<?x4xf32>}}
+  %y = relay.set_row %x, %i, %r : (tensor<?x4xf32>, tensor<i64>, tensor<5xf32>) -> tensor<?x4xf32>
+  relay.return %y : tensor<?x4xf32>
+}
+
+// -----
+
+relay.func @a_row_at_places(%x: tensor<?x4xf32>, %i: tensor<1xi64>, %r: tensor<4xf32>) -> tensor<?x4xf32> {
+  // expected-error @+1 {{the place is a tensor<i64>, not tensor<1xi64>}}
+  %y = relay.set_row %x, %i, %r : (tensor<?x4xf32>, tensor<1xi64>, tensor<4xf32>) -> tensor<?x4xf32>
+  relay.return %y : tensor<?x4xf32>
+}
+
+// -----
+
 relay.func @an_end_without_a_region(%x: tensor<4xf32>) {
   // expected-error @+1 {{ends a region of relay.primitive, relay.if or relay.fn, but stands in 'relay.func'}}
   relay.yield %x : tensor<4xf32>

@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.relay.base import RelayOp, is_true
-from ....dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
+from ....dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp, SetRowOp
 from ....dialects.relay.core import (
     CallLoweredOp,
     CallOp,
@@ -98,6 +98,7 @@ class Constraints(Domains):
             RefCreateOp: self._ref_create,
             RefReadOp: self._ref_read,
             RefWriteOp: self._ref_write,
+            SetRowOp: self._set_row,
             OnDeviceOp: self._on_device,
             DeviceCopyOp: self._device_copy,
         }
@@ -302,6 +303,10 @@ class Constraints(Domains):
 
     def _ref_write(self, op: RefWriteOp) -> None:
         self._inside(op, self.of(op.ref), self.of(op.value))
+
+    def _set_row(self, op: SetRowOp) -> None:
+        for value in (op.place, op.row, op.data):
+            self._inside(op, self.of(op.result), self.of(value))
 
 
 def _reject(op: Operation, conflict: Conflict) -> NoReturn:

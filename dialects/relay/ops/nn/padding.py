@@ -54,6 +54,36 @@ def padded_shape(shape: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list
     return [n if n == DYNAMIC else n + before + after for n, (before, after) in zip(shape, pairs, strict=True)]
 
 
+def padded(x: te.Tensor, value: te.Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> te.Tensor:
+    """`x` with `value`, its edge or its mirror image around it; widths may be symbols.
+
+    Raises:
+        TypeError: an axis without elements has no edge.
+    """
+    if mode == "reflect":
+        return mirror_stage(x, pairs, False)
+    for pair, n in zip(pairs, x.dims, strict=True):
+        if mode == "edge" and any(map(_may_widen, pair)) and not te.at_most(1, n):
+            raise TypeError("te: an axis without elements has no edge")
+
+    def body(*i: te.IterVar) -> te.Expr:
+        at = [i[d] - before for d, (before, _) in enumerate(pairs)]
+        if mode == "edge":
+            return x[tuple(te.minimum(te.maximum(a, 0), n - 1) for a, n in zip(at, x.shape, strict=True))]
+        inside = [at[d] >= 0 for d, (before, _) in enumerate(pairs) if _may_widen(before)]
+        inside += [at[d] < x.shape[d] for d, (_, after) in enumerate(pairs) if _may_widen(after)]
+        if not inside:
+            return x[tuple(at)]
+        return te.select(te.all_of(inside), x[tuple(at)], value[(0,) * value.rank])
+
+    return te.compute(padded_shape(x.shape, pairs), body, "pad")
+
+
+def _may_widen(width: te.Dim) -> bool:
+    """Whether something may be put where `width` says: a symbol may be above 0."""
+    return not isinstance(width, int) or width > 0
+
+
 def mirrored(i: te.Expr, extent: int, edge_twice: bool) -> te.Expr:
     """The index `i`, at most one extent outside of an axis, mirrored into it."""
     if edge_twice:
@@ -69,7 +99,9 @@ def mirror_stage(x: te.Tensor, pairs: Sequence[tuple[int, int]], edge_twice: boo
     def body(*i: te.IterVar) -> te.Expr:
         return x[
             tuple(
-                mirrored(i[d] - before, x.shape[d], edge_twice) if before > 0 or after > 0 else i[d] - before
+                mirrored(i[d] - before, x.shape[d], edge_twice)
+                if _may_widen(before) or _may_widen(after)
+                else i[d] - before
                 for d, (before, after) in enumerate(pairs)
             )
         ]
@@ -79,8 +111,9 @@ def mirror_stage(x: te.Tensor, pairs: Sequence[tuple[int, int]], edge_twice: boo
 
 def _check_mirror(shape: Sequence[int], pairs: Sequence[tuple[int, int]], edge_twice: bool) -> None:
     for d, (n, pair) in enumerate(zip(shape, pairs, strict=True)):
-        if is_told(n) and not te.at_most(max(pair), n if edge_twice else n - 1):
-            raise VerifyException(f"dimension {d} of {n} elements has no mirror image of {max(pair)}")
+        for width in pair if is_told(n) else ():
+            if not te.at_most(width, n if edge_twice else n - 1):
+                raise VerifyException(f"dimension {d} of {n} elements has no mirror image of {width}")
 
 
 @irdl_op_definition
@@ -119,25 +152,7 @@ class PadOp(MovingOp):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, value = inputs
-        pairs = pad_pairs(ints(self.pad_width), x.shape)
-        if self.pad_mode.data == "reflect":
-            return mirror_stage(x, pairs, False)
-
-        for pair, n in zip(pairs, x.dims, strict=True):
-            if self.pad_mode.data == "edge" and max(pair) > 0 and not te.at_most(1, n):
-                raise TypeError("te: an axis without elements has no edge")
-
-        def body(*i: te.IterVar) -> te.Expr:
-            at = [i[d] - before for d, (before, _) in enumerate(pairs)]
-            if self.pad_mode.data == "edge":
-                return x[tuple(te.minimum(te.maximum(a, 0), n - 1) for a, n in zip(at, x.shape, strict=True))]
-            inside = [at[d] >= 0 for d, (before, _) in enumerate(pairs) if before > 0]
-            inside += [at[d] < x.shape[d] for d, (_, after) in enumerate(pairs) if after > 0]
-            if not inside:
-                return x[tuple(at)]
-            return te.select(te.all_of(inside), x[tuple(at)], value[(0,) * value.rank])
-
-        return te.compute(padded_shape(x.shape, pairs), body, "pad")
+        return padded(x, value, pad_pairs(ints(self.pad_width), x.shape), self.pad_mode.data)
 
     def channel_block(self, blocks: Blocks) -> int:
         shape = shape_of(self.data)

@@ -1,0 +1,314 @@
+"""Loops of turns whose number is known when the model runs: a function that calls itself.
+
+    relay.func private @loop(%seen, %turn, %turns, %go_on, %carried, %rows) {
+      %c = %turn < %turns and %go_on
+      relay.if %c {
+        ...                              // the body
+        %more = relay.set_row %rows, %turn, row
+        relay.call @loop(%seen, %turn + 1, %turns, condition, carried, %more)
+      } else { relay.yield %carried, %rows, %turn }
+
+where `%seen` is what the body sees of the graphs around it. The rows that turns give stand in a tensor that has room
+for all of them, where it is known before how many there may be; else it grows by one each turn.
+
+What is carried from turn to turn keeps the extents that it has before the first turn as far as the body gives it back
+with the same; a dimension that it gives back with another extent is open in all turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import FunctionType, SymbolRefAttr, TensorType, i1, i64
+from xdsl.ir import Block, Region, SSAValue
+
+from ...dialects import te
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.relay.control import IfOp, SetRowOp
+from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, ReturnOp, YieldOp
+from ...dialects.relay.extents import Extents, Known
+from ...dialects.relay.ops.slicing import ENDLESS
+from ...dialects.support.advice import give_shapes
+from ...dialects.support.dtypes import dtype_name, numpy_dtype
+from ...dialects.te.dims import data_var
+from .errors import Malformed, Unsupported
+from .node import Node
+
+COUNT, CONDITION = TensorType(i64, []), TensorType(i1, [])
+
+AddFunction: TypeAlias = Callable[[str, FuncOp], str]
+
+
+@dataclass
+class Turn:
+    """What a body gives: whether it goes on, which it does where nothing is said; what it hands on; and rows, each with
+    the place where it stands among the others, that of the turn where nothing is said."""
+
+    results: list[SSAValue]
+    goes_on: SSAValue | None = None
+    rows: list[tuple[SSAValue | None, SSAValue]] = field(default_factory=list[tuple["SSAValue | None", SSAValue]])
+
+
+Body: TypeAlias = Callable[[SSAValue, SSAValue, Sequence[SSAValue]], Turn]
+"""Writes a turn: its number, whether it goes on so far, and what is carried."""
+
+
+class Loop:
+    """One loop of a node. `turns` are how many it makes at most, `condition` whether it makes the first."""
+
+    def __init__(
+        self,
+        node: Node,
+        add_function: AddFunction,
+        turns: SSAValue | None,
+        condition: SSAValue | None,
+        carried: Sequence[SSAValue],
+        body: Body,
+    ):
+        self.node = node
+        self.emitter = node.emitter
+        self.add_function = add_function
+        self.turns = turns
+        self.condition = condition
+        self.carried = list(carried)
+        self.body = body
+        self.emitter.extents = self.emitter.extents or Extents()
+        self.dims = [list(self.emitter.dims(value)) for value in carried]
+        """The extents of what is carried; none where a body gives another one back."""
+        self.is_open = [[False] * len(each) for each in self.dims]
+
+    def write(self) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
+        """What is carried, and the rows, after the last turn.
+
+        Raises:
+            Unsupported: a body gives values of other types than it takes, or rows of extents that change.
+        """
+        import numpy as np
+
+        node = self.node
+        start = [
+            node.constant(np.array(0, np.int64)),
+            node.constant(np.array(np.iinfo(np.int64).max)) if self.turns is None else self.turns,
+            node.constant(np.array(True)) if self.condition is None else self.condition,
+        ]
+        while True:
+            block, turn, test, inner = self._attempt()
+            if not self._widen(turn.results):
+                break
+            for each in (inner, block):
+                for op in reversed(list(each.ops)):
+                    op.detach()
+                    op.erase(safe_erase=False)
+        return self._finish(block, test, inner, turn, start)
+
+    def _attempt(self) -> tuple[Block, Turn, SSAValue, Block]:
+        """The body, with the extents that are open so far: the function's block, the turn, whether it is made, and the
+        turn's block."""
+        emitter, node = self.emitter, self.node
+        assert emitter.extents is not None
+        types = [
+            TensorType(
+                tensor(value).element_type,
+                [n if isinstance(n, int) and not wide else DYNAMIC for n, wide in zip(dims, open_dims, strict=True)],
+            )
+            for value, dims, open_dims in zip(self.carried, self.dims, self.is_open, strict=True)
+        ]
+        with emitter.within(Block(arg_types=[COUNT, COUNT, CONDITION, *types])) as block:
+            number, last, goes_on, *held = block.args
+            for argument, name in zip(block.args, ("turn", "turns", "goes_on"), strict=False):
+                argument.name_hint = name
+            emitter.extents.known[number] = [Known((), (symbol := data_var("turn"),))]
+            emitter.sources[symbol] = number, -1
+            for argument, dims, wide in zip(held, self.dims, self.is_open, strict=True):
+                found = [self._fresh(argument, d) if w else n for d, (n, w) in enumerate(zip(dims, wide, strict=True))]
+                emitter.extents.known[argument] = [Known(tuple(found))]
+            test = node.emit("logical_and", goes_on, node.emit("less", number, last))
+            with emitter.within(Block()) as inner:
+                turn = self.body(number, goes_on, held)
+        return block, turn, test, inner
+
+    def _fresh(self, value: SSAValue, axis: int) -> te.Dim:
+        """A symbol for an extent of a value."""
+        self.emitter.sources[symbol := te.var(f"{value.name_hint or 'n'}_{axis}")] = value, axis
+        return symbol
+
+    def _widen(self, results: Sequence[SSAValue]) -> bool:
+        """Open the dimensions of which the body gives other extents back than it takes; whether there are any."""
+        changed = False
+        for value, result, dims, wide in zip(self.carried, results, self.dims, self.is_open, strict=True):
+            given, wanted = result.type, value.type
+            if not isinstance(given, TensorType) or not isinstance(wanted, TensorType):
+                if given != wanted:
+                    raise Unsupported(f"a turn that is given {wanted} hands on {given}", give_shapes())
+                continue
+            if tensor(result).element_type != tensor(value).element_type or len(shape_of(result)) != len(dims):
+                raise Unsupported(f"a turn that is given {wanted} hands on {given}", give_shapes())
+            for axis, extent in enumerate(self.emitter.dims(result)):
+                if not wide[axis] and not te.same(extent, dims[axis]):
+                    wide[axis] = changed = True
+        return changed
+
+    def _finish(
+        self, block: Block, test: SSAValue, inner: Block, turn: Turn, start: list[SSAValue]
+    ) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
+        import numpy as np
+
+        emitter, node = self.emitter, self.node
+        number, last, goes_on, *held = block.args
+        again = turn.goes_on
+        known = None if again is None else emitter.evaluate(again)
+        all_turns = (
+            self.condition is None
+            and self.turns is not None
+            and (again is None or again is goes_on or (known is not None and bool(known.all())))
+        )
+        buffers = [self._buffer(row, block) for _, row in turn.rows]
+        held = [*held, *(block.insert_arg(each.type, len(block.args)) for each in buffers)]
+        types = [argument.type for argument in held]
+        with emitter.within(inner):
+            kept = [*turn.results]
+            for buffer, (place, row) in zip(held[len(self.carried) :], turn.rows, strict=True):
+                kept.append(self._with_row(buffer, number if place is None else place, row))
+            following = node.emit("add", number, node.constant(np.array(1, np.int64)))
+            result_types = [*types, COUNT]
+            call = CallOp("loop", [following, last, goes_on if again is None else again, *kept], result_types)
+            emitter.insert(call)
+            emitter.insert(YieldOp(*call.results))
+        with emitter.within(Block()) as rest:
+            emitter.insert(YieldOp(*held, number))
+        with emitter.within(block):
+            choice = IfOp(test, result_types, Region(inner), Region(rest))
+            emitter.insert(choice)
+            emitter.insert(ReturnOp(*choice.results))
+        seen = close(block)
+        type = FunctionType.from_lists(block.arg_types, result_types)
+        name = self.add_function("loop", FuncOp("loop", type, Region(block), private=True))
+        call.callee = SymbolRefAttr(name)
+        call.operands = [*block.args[: len(seen)], *call.operands]
+        whole = CallOp(name, [*seen, *start, *self.carried, *buffers], result_types)
+        emitter.insert(whole)
+        *found, made = whole.results
+        for result, dims, wide in zip(found, self.dims, self.is_open, strict=False):
+            self._know(result, [None if w else n for n, w in zip(dims, wide, strict=True)])
+        for result, buffer, (_, row) in zip(found[len(self.carried) :], buffers, turn.rows, strict=True):
+            self._know(result, [None if self.turns is None else emitter.dims(buffer)[0], *emitter.dims(row)])
+        rows = found[len(self.carried) :]
+        if not all_turns and self.turns is not None:
+            rows = [self._first(each, made) for each in rows]
+        return found[: len(self.carried)], rows
+
+    def _know(self, value: SSAValue, dims: Sequence[te.Dim | None]) -> None:
+        """Say what the extents of a result are; each that is not known is a symbol of its own."""
+        assert self.emitter.extents is not None
+        found = [self._fresh(value, axis) if dim is None else dim for axis, dim in enumerate(dims)]
+        self.emitter.extents.known[value] = [Known(tuple(found))]
+
+    def _buffer(self, row: SSAValue, block: Block) -> SSAValue:
+        """What the rows of all turns are to stand in, before the first.
+
+        Raises:
+            Unsupported: rows may differ in their extents.
+        """
+        import numpy as np
+
+        node = self.node
+        inside: set[SSAValue] = {*block.args}
+        extents: list[SSAValue] = []
+        for dim in self.emitter.dims(row):
+            sources = [self.emitter.sources.get(symbol) for symbol in te.variables([dim])]
+            if any(source is None or self._is_inside(source[0], inside) for source in sources):
+                raise Unsupported(
+                    "what it gathers has rows of extents that may change from turn to turn", give_shapes()
+                )
+            extents.append(node.reshape(node.extent(dim), [1]))
+        zero = node.constant(np.array(0, np.int64))
+        count = zero if self.turns is None else node.emit("maximum", self.turns, zero)
+        parts = [node.reshape(count, [1]), *extents]
+        shape = node.emit("concatenate", self.emitter.tuple(parts), axis=0) if extents else parts[0]
+        element = tensor(row).element_type
+        fill = node.constant(np.zeros((), numpy_dtype(element)))
+        made = node.emit("dyn.full", fill, shape, dtype=dtype_name(element))
+        rows = DYNAMIC if self.turns is None else shape_of(made)[0]
+        made._type = TensorType(element, [rows, *shape_of(row)])  # pyright: ignore[reportPrivateUsage]
+        return made
+
+    @staticmethod
+    def _is_inside(value: SSAValue, arguments: set[SSAValue]) -> bool:
+        """Whether a value is one of a function's arguments, or follows from such."""
+        pending, seen = [value], set[SSAValue]()
+        while pending:
+            current = pending.pop()
+            if current in arguments:
+                return True
+            if current not in seen and not isinstance(current.owner, Block):
+                seen.add(current)
+                pending += current.owner.operands
+        return False
+
+    def _with_row(self, buffer: SSAValue, place: SSAValue, row: SSAValue) -> SSAValue:
+        if self.turns is not None:
+            op = SetRowOp(buffer, place, row)
+            self.emitter.insert(op)
+            return op.result
+        more = self.node.emit("expand_dims", row, axis=0)
+        return self.node.emit("concatenate", self.emitter.tuple([buffer, more]), axis=0)
+
+    def _first(self, value: SSAValue, count: SSAValue) -> SSAValue:
+        """As many rows as turns were made."""
+        import numpy as np
+
+        node, rank = self.node, len(shape_of(value))
+        parts = [node.reshape(count, [1])]
+        if rank > 1:
+            parts.append(node.constant(np.full(rank - 1, ENDLESS, np.int64)))
+        end = node.emit("concatenate", self.emitter.tuple(parts), axis=0) if rank > 1 else parts[0]
+        begin, step = (node.constant(np.full(rank, each, np.int64)) for each in (0, 1))
+        taken = node.emit("dyn.strided_slice", value, begin, end, step)
+        taken._type = TensorType(tensor(value).element_type, [DYNAMIC, *shape_of(value)[1:]])  # pyright: ignore[reportPrivateUsage]
+        self._know(taken, [None, *self.emitter.dims(value)[1:]])
+        return taken
+
+
+def scalar(node: Node, value: SSAValue, type: TensorType) -> SSAValue:  # pyright: ignore[reportMissingTypeArgument]
+    """A single number without dimensions.
+
+    Raises:
+        Malformed: it is of another type, or no single number.
+    """
+    if value.type == type:
+        return value
+    if tensor(value).element_type != type.element_type:
+        raise Malformed(f"{value.type} stands where {type} must be")
+    if any(extent != 1 for extent in shape_of(value)):
+        raise Malformed(f"{value.type} is not a single number")
+    return node.reshape(value, [])
+
+
+def close(block: Block) -> list[SSAValue]:
+    """Make arguments, the first ones, of what a block sees of what is around it; constants it gets of its own. What the
+    arguments stand for."""
+    inside: set[SSAValue] = {*block.args}
+    for op in block.walk():
+        inside.update(op.results)
+        inside.update(argument for region in op.regions for each in region.blocks for argument in each.args)
+    seen: dict[SSAValue, SSAValue] = {}
+    captured: list[SSAValue] = []
+    for op in list(block.walk()):
+        for place, operand in enumerate(op.operands):
+            if operand in inside:
+                continue
+            if operand not in seen:
+                if isinstance(owner := operand.owner, ConstantOp):
+                    copy = owner.clone()
+                    first = block.first_op
+                    assert first is not None
+                    block.insert_op_before(copy, first)
+                    seen[operand] = copy.result
+                else:
+                    seen[operand] = argument = block.insert_arg(operand.type, len(captured))
+                    argument.name_hint = operand.name_hint
+                    captured.append(operand)
+            op.operands[place] = seen[operand]
+    return captured

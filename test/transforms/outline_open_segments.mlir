@@ -1,0 +1,96 @@
+// RUN: weft-opt %s -p outline-open-segments --split-input-file | filecheck %s
+
+// Kernels that follow one another become a segment.
+
+// CHECK-LABEL: relay.func @kernels_between_branches
+// CHECK-SAME:    attributes {control}
+// CHECK-NEXT:    %0 = relay.call_lowered @kernels_between_branches_segment(%x) : (tensor<?xf32>) -> tensor<?xf32>
+// CHECK-NEXT:    %y = relay.if %c : (tensor<i1>) -> tensor<?xf32> {
+// CHECK-NEXT:      %1 = relay.call_lowered @kernels_between_branches_segment_1(%0)
+// CHECK-NEXT:      relay.yield %1
+// CHECK:         relay.func private @kernels_between_branches_segment(%x: tensor<?xf32>) -> tensor<?xf32> attributes {segment} {
+// CHECK-NEXT:    %0 = relay.call @k(%x)
+// CHECK-NEXT:    %1 = relay.call @k(%0)
+// CHECK-NEXT:    relay.return %1
+relay.func @kernels_between_branches(%x: tensor<?xf32>, %c: tensor<i1>) -> tensor<?xf32> {
+  %0 = relay.call @k(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = relay.call @k(%0) : (tensor<?xf32>) -> tensor<?xf32>
+  %y = relay.if %c : (tensor<i1>) -> tensor<?xf32> {
+    %2 = relay.call @k(%1) : (tensor<?xf32>) -> tensor<?xf32>
+    relay.yield %2 : tensor<?xf32>
+  } else {
+    relay.yield %1 : tensor<?xf32>
+  }
+  relay.return %y : tensor<?xf32>
+}
+relay.func private @k(%p: tensor<?xf32>) -> tensor<?xf32> attributes {primitive} {
+  %0 = relay.exp %p : tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}
+
+// -----
+
+// What kernels take is put together within the segment, what others need of it behind it.
+
+// CHECK-LABEL: relay.func @kernels_of_tuples
+// CHECK-NEXT:    %0, %1 = relay.call_lowered @kernels_of_tuples_segment(%x)
+// CHECK-NEXT:    %u = relay.tuple(%1, %0)
+// CHECK-NEXT:    relay.if
+// CHECK:         relay.func private @kernels_of_tuples_segment(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) attributes {segment} {
+// CHECK-NEXT:    %0 = relay.call @k(%x)
+// CHECK-NEXT:    %1 = relay.tuple(%0, %x)
+// CHECK-NEXT:    %2 = relay.call @join(%1)
+// CHECK-NEXT:    relay.return %0, %2
+relay.func @kernels_of_tuples(%x: tensor<?xf32>, %c: tensor<i1>) -> tuple<tensor<?xf32>, tensor<?xf32>> {
+  %0 = relay.call @k(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  %t = relay.tuple(%0, %x) : (tensor<?xf32>, tensor<?xf32>) -> tuple<tensor<?xf32>, tensor<?xf32>>
+  %1 = relay.call @join(%t) : (tuple<tensor<?xf32>, tensor<?xf32>>) -> tensor<?xf32>
+  %u = relay.tuple(%1, %0) : (tensor<?xf32>, tensor<?xf32>) -> tuple<tensor<?xf32>, tensor<?xf32>>
+  %y = relay.if %c : (tensor<i1>) -> tuple<tensor<?xf32>, tensor<?xf32>> {
+    relay.yield %u : tuple<tensor<?xf32>, tensor<?xf32>>
+  } else {
+    relay.yield %u : tuple<tensor<?xf32>, tensor<?xf32>>
+  }
+  relay.return %y : tuple<tensor<?xf32>, tensor<?xf32>>
+}
+relay.func private @k(%p: tensor<?xf32>) -> tensor<?xf32> attributes {primitive} {
+  %0 = relay.exp %p : tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}
+relay.func private @join(%p: tuple<tensor<?xf32>, tensor<?xf32>>) -> tensor<?xf32> attributes {primitive} {
+  %0 = relay.concatenate %p : (tuple<tensor<?xf32>, tensor<?xf32>>) -> tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}
+
+// -----
+
+// Where every shape is known, and where nothing branches, everything stays.
+
+// CHECK-LABEL: relay.func @known_shapes(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
+// CHECK:         relay.call @k4(%x)
+relay.func @known_shapes(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
+  %y = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
+    %0 = relay.call @k4(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %0 : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  relay.return %y : tensor<4xf32>
+}
+relay.func private @k4(%p: tensor<4xf32>) -> tensor<4xf32> attributes {primitive} {
+  %0 = relay.exp %p : tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: relay.func @a_graph(%x: tensor<?xf32>) -> tensor<?xf32> {
+// CHECK-NEXT:    relay.call @k(%x)
+relay.func @a_graph(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = relay.call @k(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}
+relay.func private @k(%p: tensor<?xf32>) -> tensor<?xf32> attributes {primitive} {
+  %0 = relay.exp %p : tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}

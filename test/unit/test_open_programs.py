@@ -1,0 +1,274 @@
+"""Programs that branch and loop over tensors of open extents, compiled once: equal to interpreter and ONNX Runtime."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+onnx = pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+import weft  # noqa: E402
+from weft.dialects.relay.core import FuncOp  # noqa: E402
+from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
+from weft.dialects.support.checks import CheckError  # noqa: E402
+from weft.frontend.mlir import parse_mlir  # noqa: E402
+from weft.runtime.executable import Executable  # noqa: E402
+
+NDArray = npt.NDArray[Any]
+
+DOUBLING = """
+relay.func private @loop(%i: tensor<i64>, %n: tensor<i64>, %x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %c = relay.less %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %one = relay.constant dense<1> : tensor<i64>
+  %y = relay.if %c : (tensor<i1>) -> tensor<?x2xf32> {
+    %j = relay.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %t = relay.tuple(%x, %x) : (tensor<?x2xf32>, tensor<?x2xf32>) -> tuple<tensor<?x2xf32>, tensor<?x2xf32>>
+    %z = relay.concatenate %t {axis = 0 : i64} : (tuple<tensor<?x2xf32>, tensor<?x2xf32>>) -> tensor<?x2xf32>
+    %w = relay.negative %z : tensor<?x2xf32>
+    %r = relay.call @loop(%j, %n, %w) : (tensor<i64>, tensor<i64>, tensor<?x2xf32>) -> tensor<?x2xf32>
+    relay.yield %r : tensor<?x2xf32>
+  } else {
+    relay.yield %x : tensor<?x2xf32>
+  }
+  relay.return %y : tensor<?x2xf32>
+}
+relay.func @main(%n: tensor<i64>, %x: tensor<?x2xf32>, %y: tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<?xf32>) {
+  %zero = relay.constant dense<0> : tensor<i64>
+  %b = relay.add %x, %y : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  %z = relay.call @loop(%zero, %n, %b) : (tensor<i64>, tensor<i64>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  %s = relay.sum %z {axis = array<i64: 1>} : (tensor<?x2xf32>) -> tensor<?xf32>
+  relay.return %z, %s : tensor<?x2xf32>, tensor<?xf32>
+}
+"""
+"""Each turn has twice the rows of the last."""
+
+ROWS = """
+relay.func @main(%x: tensor<?x2xf32>, %i: tensor<i64>, %r: tensor<2xf32>) -> (tensor<?x2xf32>, tensor<?x2xf32>) {
+  %a = relay.negative %x : tensor<?x2xf32>
+  %b = relay.set_row %a, %i, %r : (tensor<?x2xf32>, tensor<i64>, tensor<2xf32>) -> tensor<?x2xf32>
+  %zero = relay.constant dense<0> : tensor<i64>
+  %c = relay.set_row %b, %zero, %r : (tensor<?x2xf32>, tensor<i64>, tensor<2xf32>) -> tensor<?x2xf32>
+  %d = relay.set_row %x, %i, %r : (tensor<?x2xf32>, tensor<i64>, tensor<2xf32>) -> tensor<?x2xf32>
+  %e = relay.add %a, %d : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  relay.return %c, %e : tensor<?x2xf32>, tensor<?x2xf32>
+}
+"""
+"""`%b` may be changed where it stands, `%a` and the caller's `%x` may not."""
+
+
+def reference(text: str, inputs: Sequence[NDArray]) -> Sequence[Any]:
+    module = parse_mlir(text, "program")
+    (main,) = (op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
+    return evaluate_function(main, inputs)
+
+
+@pytest.fixture(scope="module")
+def doubling() -> Executable:
+    return weft.compile(parse_mlir(DOUBLING, "doubling"), threads=1)
+
+
+@pytest.mark.parametrize(("rows", "turns"), [(1, 3), (3, 0), (0, 2), (5, 4)])
+def test_what_is_carried_may_have_another_extent_in_each_turn(doubling: Executable, rows: int, turns: int):
+    random = np.random.default_rng(rows)
+    x, y = (random.standard_normal((rows, 2)).astype(np.float32) for _ in range(2))
+    inputs = [np.array(turns), x, y]
+    for found, wanted in zip(doubling(*inputs), reference(DOUBLING, inputs), strict=True):
+        assert found.shape == wanted.shape
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def test_extents_that_do_not_fit_are_refused_with_the_place_of_the_operation(doubling: Executable):
+    ones = np.ones((3, 2), np.float32)
+    with pytest.raises(CheckError, match="an extent of 4 stands where one of 3 must be") as error:
+        doubling(np.array(1), ones, np.ones((4, 2), np.float32))
+    assert error.value.place is not None and error.value.place.file == "doubling"
+
+
+def test_results_outlive_the_program_and_one_another(doubling: Executable):
+    ones = np.ones((2, 2), np.float32)
+    rows, sums = doubling(np.array(2), ones, ones)
+    kept = rows[1:3]
+    del rows
+    gc.collect()
+    other, _ = doubling(np.array(2), ones * 3, ones)
+    assert (kept == 2).all() and (other == 4).all() and (sums == 4).all()
+
+
+def test_a_row_is_changed_in_place_only_where_nobody_else_sees_it():
+    executable = weft.compile(parse_mlir(ROWS, "rows"), threads=1)
+    x, row = np.arange(8, dtype=np.float32).reshape(4, 2), np.array([70, 80], np.float32)
+    inputs = [x.copy(), np.array(2), row]
+    for found, wanted in zip(executable(*inputs), reference(ROWS, inputs), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(inputs[0], x)
+    for place in (4, -1):
+        with pytest.raises(CheckError, match=f"there is no row {place} in a tensor of 4 rows"):
+            executable(x, np.array(place), row)
+        with pytest.raises(CheckError, match=f"there is no row {place} in a tensor of 4 rows"):
+            reference(ROWS, [x, np.array(place), row])
+
+
+# ONNX
+
+
+def node(op: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any) -> Any:
+    return helper.make_node(op, inputs, outputs, **attributes)
+
+
+def info(name: str, shape: Sequence[int | str] | None, type: int = TensorProto.FLOAT) -> Any:
+    return helper.make_tensor_value_info(name, type, shape)
+
+
+def model_of(nodes: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[str], **weights: Any) -> Any:
+    named = [numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()]
+    results = [helper.make_value_info(name, onnx.TypeProto()) for name in outputs]
+    graph = helper.make_graph(nodes, "graph", inputs, results, named)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def check(model: Any, calls: Sequence[dict[str, NDArray]]) -> None:
+    """One compilation gives what ONNX Runtime gives in each call."""
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    executable: Any = weft.compile(model, threads=1, opt_level=1)
+    for inputs in calls:
+        for found, wanted in zip(executable.run(inputs).values(), session.run(None, inputs), strict=True):
+            assert found.shape == wanted.shape and found.dtype == wanted.dtype
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def floats(*shape: int) -> NDArray:
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+BOOL, INT = TensorProto.BOOL, TensorProto.INT64
+
+
+def test_a_loop_over_an_open_sequence_gathers_a_row_of_each_turn():
+    body = helper.make_graph(
+        [
+            node("Gather", ["x", "i"], ["row_in"], axis=0),
+            node("Add", ["row_in", "h"], ["sum"]),
+            node("Tanh", ["sum"], ["h_out"]),
+            node("Identity", ["h_out"], ["row"]),
+            node("Identity", ["c"], ["c_out"]),
+        ],
+        "body",
+        [info("i", [], INT), info("c", [], BOOL), info("h", ["b", 4])],
+        [info("c_out", [], BOOL), info("h_out", ["b", 4]), info("row", ["b", 4])],
+    )
+    nodes = [
+        node("Shape", ["x"], ["shape"]),
+        node("Gather", ["shape", "zero"], ["n"], axis=0),
+        node("Loop", ["n", "", "h0"], ["last", "rows"], body=body),
+        node("Reshape", ["rows", "flat"], ["y"]),
+    ]
+    inputs = [info("x", ["t", "b", 4]), info("h0", ["b", 4])]
+    model = model_of(nodes, inputs, ["last", "y"], zero=np.int64(0), flat=np.array([0, -1]))
+    check(model, [{"x": floats(t, b, 4), "h0": floats(b, 4)} for t, b in ((3, 2), (1, 1), (20, 5))])
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_a_loop_that_stops_when_it_has_computed_that_gathers_what_it_has(bounded: bool):
+    body = helper.make_graph(
+        [
+            node("Mul", ["a", "two"], ["a_out"]),
+            node("ReduceSum", ["a_out"], ["sum"], keepdims=0),
+            node("Less", ["sum", "limit"], ["c_out"]),
+            node("ReduceMax", ["a_out"], ["row"], axes=[0], keepdims=0),
+        ],
+        "body",
+        [info("i", [], INT), info("c", [], BOOL), info("a", ["t", 3])],
+        [info("c_out", [], BOOL), info("a_out", ["t", 3]), info("row", [3])],
+    )
+    nodes = [node("Loop", ["n" if bounded else "", "c0", "x"], ["last", "rows"], body=body)]
+    inputs = [*([info("n", [], INT)] if bounded else []), info("c0", [], BOOL), info("x", ["t", 3])]
+    model = model_of(nodes, inputs, ["last", "rows"], two=np.float32(2), limit=np.float32(40))
+    calls = [
+        {"c0": np.array(begins), "x": np.abs(floats(t, 3)) + 0.1} for t, begins in ((2, True), (1, False), (9, True))
+    ]
+    check(model, [{**({"n": np.array(4)} if bounded else {}), **call} for call in calls])
+
+
+def test_a_scan_of_an_open_length_in_both_directions():
+    body = helper.make_graph(
+        [node("Add", ["s", "r"], ["s_out"]), node("Mul", ["s_out", "r"], ["row"])],
+        "body",
+        [info("s", ["b"]), info("r", ["b"])],
+        [info("s_out", ["b"]), info("row", ["b"])],
+    )
+    scan = node(
+        "Scan", ["h0", "x"], ["last", "rows"], body=body, num_scan_inputs=1, scan_input_axes=[1],
+        scan_input_directions=[1], scan_output_axes=[1], scan_output_directions=[1],
+    )  # fmt: skip
+    model = model_of([scan], [info("h0", ["b"]), info("x", ["b", "t"])], ["last", "rows"])
+    check(model, [{"h0": floats(b), "x": floats(b, t)} for b, t in ((2, 3), (1, 1), (5, 11))])
+
+
+def test_a_branch_gives_as_many_rows_as_data_decides():
+    then = helper.make_graph([node("Compress", ["x", "m"], ["a"], axis=0)], "then", [], [info("a", None)])
+    rest = helper.make_graph([node("Concat", ["x", "x"], ["b"], axis=0)], "rest", [], [info("b", None)])
+    nodes = [node("If", ["c"], ["y"], then_branch=then, else_branch=rest), node("Exp", ["y"], ["z"])]
+    inputs = [info("c", [], BOOL), info("m", ["t"], BOOL), info("x", ["t", 2])]
+    calls = [
+        {"c": np.array(c), "m": np.arange(t) % 3 == 0, "x": floats(t, 2)} for t, c in ((4, True), (1, False), (7, True))
+    ]
+    check(model_of(nodes, inputs, ["y", "z"]), calls)
+
+
+def test_a_recurrent_network_of_open_length_and_batch():
+    inputs, outputs = ["x", "w", "r", "b", "lengths", "h0", "c0"], ["y", "y_h", "y_c"]
+    network = node("LSTM", inputs, outputs, hidden_size=3, direction="reverse")
+    weights = {"w": floats(1, 12, 4), "r": floats(1, 12, 3), "b": floats(1, 24)}
+    given = [info("x", ["t", "n", 4]), info("lengths", ["n"], TensorProto.INT32)]
+    given += [info(name, [1, "n", 3]) for name in ("h0", "c0")]
+    calls: list[dict[str, NDArray]] = []
+    for t, n in ((3, 2), (1, 1), (7, 5)):
+        lengths = (np.arange(n) % (t + 1)).astype(np.int32)
+        calls.append({"x": floats(t, n, 4), "lengths": lengths, "h0": floats(1, n, 3), "c0": floats(1, n, 3)})
+    check(model_of([network], given, outputs, **weights), calls)
+
+
+def test_amounts_and_repeats_and_depths_that_follow_from_extents():
+    nodes = [
+        node("Shape", ["x"], ["shape"]),
+        node("Gather", ["shape", "first"], ["t"], axis=0),
+        node("Div", ["t", "two"], ["half"]),
+        node("Concat", ["half", "first", "one", "first"], ["pads"], axis=0),
+        node("Pad", ["x", "pads", "value"], ["padded"]),
+        node("Concat", ["half", "two"], ["repeats"], axis=0),
+        node("Tile", ["x", "repeats"], ["tiled"]),
+        node("ArgMax", ["x"], ["places"], axis=1, keepdims=0),
+        node("OneHot", ["places", "t", "values"], ["hot"]),
+        node("Unsqueeze", ["x", "first"], ["raised"]),
+        node("Flatten", ["raised"], ["flat"], axis=3),
+        node("Sub", ["t", "one"], ["less"]),
+        node("Max", ["less", "first"], ["rest"]),
+        node("ConstantOfShape", ["rest"], ["zeros"]),
+        node("Identity", ["x"], ["same"]),
+    ]
+    constants = {"first": [0], "one": [1], "two": [2]}
+    weights = {name: np.array(value) for name, value in constants.items()}
+    outputs = ["padded", "tiled", "hot", "flat", "zeros", "same"]
+    model = model_of(
+        nodes, [info("x", ["t", 3])], outputs, value=np.float32(7), values=np.array([0, 1], np.float32), **weights
+    )
+    check(model, [{"x": floats(t, 3)} for t in (1, 2, 9)])
+
+
+def test_one_less_than_no_rows_is_not_less_than_none():
+    nodes = [
+        node("Shape", ["x"], ["shape"]),
+        node("Sub", ["shape", "one"], ["less"]),
+        node("Max", ["less", "zero"], ["rest"]),
+        node("ConstantOfShape", ["rest"], ["y"]),
+    ]
+    model = model_of(nodes, [info("x", ["t"])], ["y"], one=np.array([1]), zero=np.array([0]))
+    check(model, [{"x": floats(t)} for t in (0, 1, 4)])
