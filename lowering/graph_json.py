@@ -25,6 +25,10 @@ NOP, COPY = "__nop", "__copy"
 LAYERS = "layers"
 """An attribute of Weft's own: the layers of the model that a node computes. TVM passes over it."""
 
+JOINS = "joins"
+"""An attribute of Weft's own: the node lays its inputs one after the other in memory, in their order. The executor does
+that itself where the library has no kernel for it."""
+
 CPU_TYPE = 1
 """The type of device, in DLPack's numbering."""
 

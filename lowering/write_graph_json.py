@@ -2,7 +2,7 @@
 
 The graph is bufferised in the order in which TVM runs it, reshapes lie where what they reshape lies, and each storage
 of `plan-memory{strategy=tvm-greedy}` is one of the JSON's. So storages are those that TVM's own planner gives. A node
-has the names of the model's layers as an attribute of its own, `layers`.
+has the names of the model's layers as an attribute of its own, `layers`; one that only copies says so by `joins`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.dtypes import dtype_name
 from ..transforms.mem.elide_copies import ElideCopiesPass
 from ..transforms.mem.plan_memory import PlanMemoryPass
-from .graph_json import COPY, CPU_TYPE, LAYERS, NOP, GraphJson, Node, Ref
+from .graph_json import COPY, CPU_TYPE, JOINS, LAYERS, NOP, GraphJson, Node, Ref
 from .graph_to_memory.bufferize_graph import BufferizeGraphPass
 from .graph_to_memory.signature import names_of_memory
 from .read_steps import layers_of
@@ -139,6 +139,8 @@ class _Writing:
         number = len(self.nodes)
         layers = " + ".join(layers_of(op.location))
         attributes = {LAYERS: layers} if layers else {}
+        if isinstance(op, CopyOp) and op.callee is not None:
+            attributes[JOINS] = "1"
         self.nodes.append(Node(self._unique(name), kernel, read, len(outputs), attributes=attributes))
         for index, value in enumerate(outputs):
             self.refs[value] = Ref(number, index)

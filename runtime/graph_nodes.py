@@ -13,7 +13,7 @@ from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, Ch
 from ..dialects.support.diagnostics import Diagnostic, did_you_mean
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
 from ..lowering.abi import ALIGNMENT, BUFFER, OPEN_BUFFER, CompiledGraph, Parameter
-from ..lowering.graph_json import COPY, CPU_TYPE, LAYERS, NOP, GraphJson, Node, entries_of
+from ..lowering.graph_json import COPY, CPU_TYPE, JOINS, LAYERS, NOP, GraphJson, Node, entries_of
 from .kernels import Kernels
 from .memory import address, aligned_bytes
 from .profiling import COPY as STEP_COPY
@@ -63,7 +63,7 @@ class Nodes:
     ):
         self._graph, self._library, self._entries, self._threads = graph, library, entries, threads
         known = dict(zip(library.kernels, library.parameters, strict=True))
-        kernels = {node.kernel: _kernel(node, number, known) for number, node in _running(graph)}
+        kernels = {number: _kernel(node, number, known) for number, node in _running(graph)}
         used = {name: known[name] for name in kernels.values() if name}
         self._kernels = Kernels(program.code, used)
         self._counts = {
@@ -79,12 +79,12 @@ class Nodes:
         for number, node in _running(graph):
             read = [entries[graph.entry(ref)] for ref in node.inputs]
             written = [entries[entry] for entry in range(*spans[number])]
-            kernel = kernels[node.kernel]
-            if kernel:
+            if kernel := kernels[number]:
                 self.calls[number] = (kernel, *self._table(number, node, used[kernel], [*read, *written]))
             else:
                 _check_builtin(number, node, read, written)
-                self.calls[number] = ("", (ctypes.c_uint64 * 2)(address(read[0]), address(written[0])), 0)
+                places = [address(tensor) for tensor in (*read, *written)]
+                self.calls[number] = ("", (ctypes.c_uint64 * len(places))(*places), 0)
 
     def _table(
         self, number: int, node: Node, parameters: Sequence[Parameter], tensors: Sequence[NDArray]
@@ -143,9 +143,12 @@ class Nodes:
             self._kernels.call(kernel, ctypes.addressof(table), threads)
             if (record := self._records.get(number)) is not None:
                 self._check(kernel, record)
-        elif node.kernel == COPY:
-            source, target = table
-            ctypes.memmove(target, source, self._entries[self._graph.row_ptr[number]].nbytes)
+        elif node.kernel != NOP:
+            *sources, target = table
+            for ref, source in zip(node.inputs, sources, strict=True):
+                size = self._entries[self._graph.entry(ref)].nbytes
+                ctypes.memmove(target, source, size)
+                target += size
 
     def _check(self, kernel: str, record: int) -> None:
         """Tell of a check that has failed. What the library's own graph says of the kernel's checks is said here, but
@@ -215,13 +218,17 @@ def _kernel(node: Node, number: int, known: Mapping[str, Sequence[Parameter]]) -
                 hint="compile the model for one size: weft.compile(..., shapes={...})",
             )
         return name
+    if JOINS in node.attributes:
+        return ""
     hint = did_you_mean(wanted, known) or f"there are {', '.join(known) or 'none'}"
     raise Diagnostic(f"node {number} ('{node.name}') calls {wanted}, which is not in the library", hint=hint)
 
 
 def _check_builtin(number: int, node: Node, read: Sequence[NDArray], written: Sequence[NDArray]) -> None:
-    if len(read) != 1 or len(written) != 1 or read[0].nbytes != written[0].nbytes:
-        raise Diagnostic(f"node {number} ('{node.name}') is {node.kernel}, and not of one tensor to one as large")
+    joins = JOINS in node.attributes and node.kernel not in (NOP, COPY)
+    if (len(read) != 1 and not joins) or len(written) != 1 or sum(each.nbytes for each in read) != written[0].nbytes:
+        what = "tensors" if joins else "one tensor"
+        raise Diagnostic(f"node {number} ('{node.name}') is {node.kernel}, and not of {what} to one as large")
     if node.kernel == NOP and address(read[0]) != address(written[0]):
         raise Diagnostic(f"node {number} ('{node.name}') is {NOP}, and its output is not where its input is")
 

@@ -5,8 +5,10 @@
 
 Every part (`parts`) goes all the way through `each`, in a module of its own, before the next is begun; then `rest`
 runs on what is left, where the functions of the parts are declared as they were before they became the llvm dialect's,
-so that calls of them can be made. Last the parts are put back. With a `sink` they are not: it takes each part as soon
-as that is ready, and a code generator can work on it meanwhile.
+so that calls of them can be made. Last the parts are put back, but for those whose declarations a pass has dropped,
+since nothing calls them any more (`Pass.drops_declarations`). With a `sink` they are not put back: it takes each part as
+soon as that is ready, and a code generator can work on it meanwhile. Which parts will be dropped is tried before on a
+copy of the rest: these need not go through `each`.
 
 MLIR nests pass pipelines on functions, which may look at nothing but the function. A part is the same with a module
 around it, so that any pass can work on it; and the rest, which has to know what became of the parts, has a place.
@@ -23,10 +25,16 @@ from typing import Protocol
 from xdsl.context import Context
 from xdsl.dialects import func, llvm
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
+from ...dialects.support.diagnostics import Diagnostic, handled_by
+from . import remarks
+from .context import PassContext
 from .execution import active_run, run, working_on_part
-from .parts import Part, Sink, declared, join, rename_what_is_taken, take_apart
+from .parts import Part, Sink, declared, join, rename_what_is_taken, symbol_name, take_apart
+from .registry import outside_passes
 from .sequential import Sequential
+from .walk import clone
 
 
 class Memo(Protocol):
@@ -107,14 +115,37 @@ class Apart(Sequential):
             current.changed = True
 
     def _parts(self, ctx: Context, op: ModuleOp) -> Iterator[Part]:
-        """The parts of a module, which are not kept once they have been given."""
-        if self.memo is None:
+        """The parts of a module, which are not kept once they have been given; for a sink, those that are called."""
+        if self.sink is None:
             yield from take_apart(op)
             return
-        parts = deque(take_apart(op))
-        self.memo.begin(tuple(parts), partial(self._through, ctx))
-        while parts:
-            yield parts.popleft()
+        parts = list(take_apart(op))
+        dropped = self._dropped(ctx, op)
+        called = deque(part for part in parts if part.name not in dropped)
+        parts.clear()
+        if self.memo is not None:
+            self.memo.begin(tuple(called), partial(self._through, ctx))
+        while called:
+            yield called.popleft()
+
+    def _dropped(self, ctx: Context, rest: ModuleOp) -> set[str]:
+        """The functions whose declarations `self.rest` will drop from the rest of a module.
+
+        Its passes run on a copy, up to the last that drops any; not where somebody looks on, or has passes of his own
+        among them. What is wrong is said when they run on the rest itself.
+        """
+        passes = list(_each_pass(self.rest))
+        dropping = [number for number, pass_ in enumerate(passes) if getattr(pass_, "drops_declarations", False)]
+        if not dropping or PassContext.current().instruments or remarks.listening() or outside_passes():
+            return set()
+        tried = clone(rest)
+        try:
+            with handled_by(_say_nothing), working_on_part(tried):
+                for pass_ in passes[: dropping[-1] + 1]:
+                    run(pass_, tried, ctx)
+        except Diagnostic:
+            return set()
+        return {name for op in rest.ops if (name := symbol_name(op)) is not None} - set(map(symbol_name, tried.ops))
 
     def _through(self, ctx: Context, part: Part) -> None:
         """Have a part go through `each`."""
@@ -123,6 +154,19 @@ class Apart(Sequential):
                 run(step, part.module, ctx)
                 if isinstance(part.function, func.FuncOp):
                     part.declare()
+
+
+def _each_pass(sequence: Sequential) -> Iterator[ModulePass]:
+    """The passes of a sequence, and of those within it."""
+    for pass_ in sequence.passes:
+        if isinstance(pass_, Sequential):
+            yield from _each_pass(pass_)
+        else:
+            yield pass_
+
+
+def _say_nothing(diagnostic: Diagnostic) -> None:
+    """A warning is given when the same is done to the rest itself."""
 
 
 def _declare_as_they_are(rest: ModuleOp, declarations: dict[str, llvm.FuncOp]) -> None:

@@ -82,6 +82,10 @@ class Pass(xdsl_passes.ModulePass):
     joins_after: ClassVar[str | None] = None
     """The pass of a compilation behind whose last place this pass runs too."""
 
+    drops_declarations: ClassVar[bool] = False
+    """Whether this pass drops declarations of functions that it has left without a call. What becomes of such functions
+    in a compilation need not be known then (`apart`)."""
+
     option_aliases: ClassVar[dict[str, str]] = {}
     """Other names of options, for pipelines and the configuration."""
 

@@ -15,6 +15,9 @@ mem.copy %d to %out : ...                            mem.call @k(%a) writes(%b) 
                                                      mem.call @k(%c) writes(%out) : ...
 ```
 
+The declaration of a kernel that made such copies goes with the last of them, so that a compilation need not make the
+kernel (`transforms/infra/apart.py`).
+
 A copy stays where source or target are written again later, where the source is not the graph's own (inputs, constants
 and other outputs have their places), or where it has one already; a remark says which. Counterpart of TVM's reshape
 aliasing in GraphPlanMemory; TVM copies concatenations, and results that are returned twice, as this does.
@@ -24,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -42,6 +46,7 @@ from ...dialects.mem.core import (
 )
 from ...dialects.mem.graph import GraphOp
 from ..infra import ModulePass
+from ..infra.parts import is_declaration, references, symbol_name
 from ..infra.remarks import missed
 
 
@@ -51,6 +56,7 @@ class ElideCopiesPass(ModulePass):
 
     name = "elide-copies"
     required = ("bufferize-graph",)
+    drops_declarations: ClassVar[bool] = True
 
     reshapes: bool = True
     """Elide copies of one buffer to another."""
@@ -60,13 +66,18 @@ class ElideCopiesPass(ModulePass):
     """Elide copies to the graph's outputs."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        made: set[str] = set()
         for graph in op.ops:
             if isinstance(graph, GraphOp):
-                self._elide(graph)
+                made |= self._elide(graph)
+        _drop_declarations(op, made)
 
-    def _elide(self, graph: GraphOp) -> None:
+    def _elide(self, graph: GraphOp) -> set[str]:
+        """Elide the copies of a graph; the kernels that made those that it had."""
         copies = _Copies(graph)
-        for copy in [op for op in graph.body.block.ops if isinstance(op, CopyOp)]:
+        found = [op for op in graph.body.block.ops if isinstance(op, CopyOp)]
+        kernels = {copy.callee.root_reference.data for copy in found if copy.callee is not None}
+        for copy in found:
             if isinstance(copy.target, BlockArgument):
                 reason = copies.compute_in_output(copy) if self.outputs else None
             elif len(copy.sources) == 1:
@@ -75,6 +86,16 @@ class ElideCopiesPass(ModulePass):
                 reason = copies.join(copy) if self.concatenations else None
             if reason is not None:
                 missed(self.name, copy, reason)
+        return kernels
+
+
+def _drop_declarations(module: ModuleOp, made: set[str]) -> None:
+    """Drop the declarations of those functions, of the names `made`, that nothing refers to any more."""
+    declared = {name: op for op in module.ops if (name := symbol_name(op)) in made and is_declaration(op)}
+    left = references(module) if declared else set[str]()
+    for name, declaration in declared.items():
+        if name not in left:
+            _erase(declaration)
 
 
 class _Copies:
