@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, VectorType, i1, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...dialects.support.interned import vector_of
@@ -23,16 +23,18 @@ class AccessEmitter:
     def __init__(self, at: IndexBuilder, buffers: dict[SSAValue, FlatBuffer]):
         self.at = at
         self.buffers = buffers
+        self._positions: dict[Operation, tuple[FlatBuffer, Linear | None]] = {}
 
     def position(
         self, op: memref.LoadOp | memref.StoreOp, iters: Mapping[SSAValue, AffineExpr]
     ) -> tuple[FlatBuffer, Linear | None]:
-        """The buffer that an access touches, and where, if that follows from the iterators."""
-        buffer = self.buffers[op.memref]
-        map = access_map(op, list(iters))  # pyright: ignore[reportArgumentType]
-        if map is None:
-            return buffer, None
-        return buffer, buffer.position(map, list(iters.values()), self.at.ranges)
+        """The buffer that an access touches, and where, if that follows from the iterators: what these are bound to is
+        the same whenever an access is asked about."""
+        if (known := self._positions.get(op)) is None:
+            buffer, map = self.buffers[op.memref], access_map(op, list(iters))  # pyright: ignore[reportArgumentType]
+            form = None if map is None else buffer.position(map, list(iters.values()), self.at.ranges)
+            known = self._positions[op] = (buffer, form)
+        return known
 
     def data_dependent(self, buffer: FlatBuffer, indices: Sequence[SSAValue]) -> SSAValue:
         """The flat position of an element whose indices are known when it runs."""

@@ -16,6 +16,7 @@ from ...dialects.rt import calls as rt_calls
 from ...dialects.rt import checks as rt
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import dtype_name
+from ...dialects.support.facts import remembered
 from ...dialects.support.interned import vector_of
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.affine import Linear, access_map, affine_of, linear
@@ -311,6 +312,7 @@ def check_operations(body: Block) -> None:
             )
 
 
+@remembered
 def needed_operations(body: Block) -> set[Operation]:
     """The operations of a block's body that lowering emits: stores, checks, and what they need, without the arithmetic
     that only served to address elements (addresses are built anew from the loops), and without what is assumed and

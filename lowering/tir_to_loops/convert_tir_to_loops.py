@@ -66,6 +66,7 @@ from ...dialects.rt.constants import ConstantOp
 from ...dialects.rt.core import SlotsType
 from ...dialects.support.dense import array_of, dense_of
 from ...dialects.support.diagnostics import Diagnostic, did_you_mean
+from ...dialects.support.facts import while_unchanged
 from ...dialects.support.hints import isa
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
@@ -151,6 +152,12 @@ def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> li
     dissolve(prim_func)
     check_buffers(prim_func)
     take_out_inits(prim_func)
+    return _lower(prim_func, unit or VectorUnit())
+
+
+@while_unchanged
+def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
+    """The functions, of one that is ready for it, and stays as it is."""
     checks = checks_of(prim_func)
     body = prim_func.body.block
     allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
@@ -184,7 +191,6 @@ def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> li
     name_values(block.args, [*names, *(["record"] if checks else []), "slots", "num_threads"])
     arguments, (slots, num_threads) = block.args[:-2], block.args[-2:]
     functions: list[func.FuncOp] = []
-    unit = unit or VectorUnit()
     at = IndexBuilder(block)
     at.define_symbols([(number, block.args[number]) for number in symbols])
     for number, nest in enumerate(nests):

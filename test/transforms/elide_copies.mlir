@@ -274,3 +274,24 @@ mem.graph @a_copy_between_devices_stays(%x: memref<8xf32>) writes(%out: memref<8
   mem.call @k(%b) writes(%c) : (memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>) writes(memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>)
   mem.copy %c to %out : memref<8xf32, #relay.virtual_device<ext_dev, id = 0>> to memref<8xf32>
 }
+
+// A kernel that made nothing but copies is not declared any more; one that has a body, or is called, stays.
+
+// CHECK-NOT: @join_in_place
+// CHECK-LABEL: func.func private @join_elsewhere
+func.func private @join_in_place()
+func.func private @join_elsewhere()
+
+// CHECK-LABEL: mem.graph @a_kernel_that_makes_no_copy_is_dropped
+// CHECK: by @join_elsewhere
+mem.graph @a_kernel_that_makes_no_copy_is_dropped(%x: memref<8xf32>) writes(%out: memref<16xf32>) {
+  %a = mem.alloc : memref<8xf32>
+  mem.call @k(%x) writes(%a) : (memref<8xf32>) writes(memref<8xf32>)
+  %b = mem.alloc : memref<8xf32>
+  mem.call @k(%x) writes(%b) : (memref<8xf32>) writes(memref<8xf32>)
+  %c = mem.alloc : memref<16xf32>
+  mem.copy %a, %b to %c by @join_in_place : memref<8xf32>, memref<8xf32> to memref<16xf32>
+  %d = mem.alloc : memref<24xf32>
+  mem.copy %c, %x to %d by @join_elsewhere : memref<16xf32>, memref<8xf32> to memref<24xf32>
+  mem.call @l(%d) writes(%out) : (memref<24xf32>) writes(memref<16xf32>)
+}

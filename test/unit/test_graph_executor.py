@@ -137,6 +137,23 @@ def test_nodes_compute_what_the_whole_graph_computes(text: str) -> None:
     assert module.inputs == exe.inputs
 
 
+def test_the_executor_joins_tensors_itself_where_the_library_does_without() -> None:
+    """The library's own graph computes both parts in place; its nodes come from the JSON that stands beside it."""
+    joined = BRANCHES.replace("axis = 1", "axis = 0").replace("8x32", "16x16")
+    module = weft.compile(parse_mlir(joined, "graph.mlir"), executor="graph")
+    assert "fused_concatenate" not in module.library.kernels
+    node = next(each for each in module.graph.nodes if each.kernel == "fused_concatenate")
+    assert node.attributes["joins"] == "1"
+    again = GraphModule(module.graph_json, module.library, module.params)
+    x = np.random.default_rng(0).random((8, 16), np.float32)
+    wanted = weft.compile(parse_mlir(joined, "graph.mlir"))(x)
+    for found, expected in zip(again(x), wanted, strict=True):
+        assert np.array_equal(found, expected)
+    refused = module.graph_json.replace('"joins": "1", ', "")
+    with pytest.raises(Diagnostic, match="calls fused_concatenate, which is not in the library"):
+        GraphModule(refused, module.library, module.params)
+
+
 def test_storages_are_shared_as_in_the_plan() -> None:
     module = weft.compile(parse_mlir(BRANCHES, "graph.mlir"), executor="graph")
     graph = module.graph

@@ -70,6 +70,22 @@ relay.func @main(%x: tensor<4x32xf32>, %w: tensor<16x32xf32>) -> tensor<4x16xf32
 """
 
 
+JOINED_TWICE = """
+relay.func @main(%x: tensor<4x8xf32>) -> tensor<12x8xf32> {
+  %0 = relay.nn.softmax %x : tensor<4x8xf32>
+  %1 = relay.nn.softmax %0 : tensor<4x8xf32>
+  %t = relay.tuple(%0, %1) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tuple<tensor<4x8xf32>, tensor<4x8xf32>>
+  %2 = relay.concatenate %t {axis = 0 : i64} : (tuple<tensor<4x8xf32>, tensor<4x8xf32>>) -> tensor<8x8xf32>
+  %3 = relay.nn.softmax %2 : tensor<8x8xf32>
+  %u = relay.tuple(%3, %x) : (tensor<8x8xf32>, tensor<4x8xf32>) -> tuple<tensor<8x8xf32>, tensor<4x8xf32>>
+  %4 = relay.concatenate %u {axis = 0 : i64} : (tuple<tensor<8x8xf32>, tensor<4x8xf32>>) -> tensor<12x8xf32>
+  %5 = relay.nn.softmax %4 : tensor<12x8xf32>
+  relay.return %5 : tensor<12x8xf32>
+}
+"""
+"""The parts of the first concatenation are computed in place; of the second one, an input is copied."""
+
+
 def graph(name: str) -> ModuleOp:
     """One of the graphs that are also about memory."""
     body, _ = GRAPHS[name]
@@ -77,7 +93,12 @@ def graph(name: str) -> ModuleOp:
     return parse(f"relay.func @main(%x: tensor<1x8xf32>) -> ({outputs}) {{\n{body}\n}}")
 
 
-MODELS = {**{name: None for name in GRAPHS}, "a convolution": CONVOLUTION, "a softmax": SOFTMAX_OF_MATMUL}
+MODELS = {
+    **{name: None for name in GRAPHS},
+    "a convolution": CONVOLUTION,
+    "a softmax": SOFTMAX_OF_MATMUL,
+    "tensors joined twice": JOINED_TWICE,
+}
 
 
 def model(name: str) -> ModuleOp:
@@ -156,7 +177,7 @@ def test_a_phase_that_is_shown_compiles_to_the_same(start: str, submitted: dict[
     assert submitted == first
 
 
-@pytest.mark.parametrize("name", ["a convolution", "a concatenation of concatenations"])
+@pytest.mark.parametrize("name", ["a convolution", "tensors joined twice"])
 def test_each_phase_of_one_run_is_what_a_run_up_to_it_gives(name: str) -> None:
     seen: dict[str, str] = {}
     snapshots = Snapshots(lambda phase, module: seen.update({phase: str(module)}))
@@ -169,6 +190,31 @@ def test_each_phase_of_one_run_is_what_a_run_up_to_it_gives(name: str) -> None:
     assert tuple(seen) == PHASES[:-1]
     assert {phase: exe.ir[phase] for phase in seen} == {phase: broken(text) for phase, text in seen.items()}
     assert seen["llvm"] == str(module)
+
+
+def joins(submitted: dict[str, str]) -> set[str]:
+    return {name for name in submitted if name.startswith("fused_concatenate")}
+
+
+def test_a_kernel_that_nothing_calls_once_copies_are_elided_is_not_lowered(submitted: dict[str, str]) -> None:
+    compile_graph(parse(JOINED_TWICE), HOST, jobs=1)
+    assert joins(submitted) == {"fused_concatenate_1"}
+
+
+def test_a_kernel_is_lowered_where_its_copies_are_made(submitted: dict[str, str]) -> None:
+    with PassContext(disabled_pass=["elide-copies"]):
+        compile_graph(parse(JOINED_TWICE), HOST, jobs=1)
+    assert joins(submitted) == {"fused_concatenate", "fused_concatenate_1"}
+
+
+def test_all_kernels_are_lowered_where_an_instrument_may_say_no(submitted: dict[str, str]) -> None:
+    class NoElision(PassInstrument):
+        def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
+            return info.name != "elide-copies"
+
+    with PassContext(instruments=[NoElision()]):
+        compile_graph(parse(JOINED_TWICE), HOST, jobs=1)
+    assert joins(submitted) == {"fused_concatenate", "fused_concatenate_1"}
 
 
 def test_a_failure_leaves_the_phases_before_it_to_be_seen() -> None:

@@ -6,9 +6,9 @@
 Every part (`parts`) goes all the way through `each`, in a module of its own, before the next is begun; then `rest`
 runs on what is left, where the functions of the parts are declared as they were before they became the llvm dialect's,
 so that calls of them can be made. Last the parts are put back, but for those whose declarations a pass has dropped,
-since nothing calls them any more (`Pass.drops_declarations`). With a `sink` they are not put back: it takes each part as
-soon as that is ready, and a code generator can work on it meanwhile. Which parts will be dropped is tried before on a
-copy of the rest: these need not go through `each`.
+since nothing calls them any more (`Pass.drops_declarations`). With a `sink` they are not put back: it takes each part
+as soon as that is ready, and a code generator can work on it meanwhile. Which parts will be dropped is tried before on
+a copy of the rest: these need not go through `each`.
 
 MLIR nests pass pipelines on functions, which may look at nothing but the function. A part is the same with a module
 around it, so that any pass can work on it; and the rest, which has to know what became of the parts, has a place.

@@ -32,6 +32,7 @@ from xdsl.dialects import memref
 from xdsl.ir import BlockArgument, Operation
 from xdsl.ir.affine import AffineExpr
 
+from ...dialects.support.facts import while_unchanged
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp, blocks_under, enclosing_loops
 from ..infra import PrimFuncPass
@@ -130,6 +131,7 @@ def schedule_by_rules(
         schedule_alone(block, registers.machine)
 
 
+@while_unchanged
 def _is_plain(block: BlockOp) -> bool:
     """Whether `block` is as `te` makes it: alone in its nest, one loop for each iterator, one element written, and
     nothing else read of the buffer that it is in."""

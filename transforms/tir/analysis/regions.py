@@ -8,6 +8,7 @@ from math import prod
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
+from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.affine import Linear, Range, expr_range, linear, substitute
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp, ForOp, dimension_ranges, enclosing_loops, loop_of
@@ -17,6 +18,7 @@ UNBOUNDED = MAX_EXTENT >> 16
 """A part of so many elements is bounded by nothing but the greatest extent that there can be: `%n floordiv 17` is."""
 
 
+@while_unchanged
 def required_region(
     buffer: SSAValue,
     readers: Sequence[BlockOp],

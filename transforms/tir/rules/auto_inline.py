@@ -11,6 +11,7 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Operation, SSAValue
 
+from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, Scope, blocks_under
 from ....dialects.tir.symbols import likely
@@ -29,6 +30,7 @@ def inline_all(func: PrimFuncOp) -> None:
             compute_inline(block)
 
 
+@while_unchanged
 def should_inline(block: BlockOp) -> bool:
     """Whether computing `block` anew at each read costs less than keeping its result.
 

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.dtypes import byte_width
+from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.affine import Linear, Range, linear, substitute
 from ....dialects.tir.core import BlockOp, IterKind, memref_of
 from ....dialects.tir.symbols import Extent, as_affine
@@ -90,6 +91,7 @@ def find_tile(block: BlockOp, registers: VectorRegisters) -> Tile | None:
     return None if tiles is None else tiles.choose()
 
 
+@while_unchanged
 def propose_tiles(block: BlockOp, registers: VectorRegisters) -> Tiles | None:
     """The tiles of `block` within the registers; `None` where the block's inputs cannot be read as vectors."""
     written = memref_of(written_buffer(block))

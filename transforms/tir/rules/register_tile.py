@@ -21,6 +21,7 @@ from itertools import takewhile
 from xdsl.dialects import memref
 from xdsl.ir.affine import AffineExpr
 
+from ....dialects.support.facts import while_unchanged
 from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
@@ -97,6 +98,7 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters, way: str | None =
     return True
 
 
+@while_unchanged
 def way_for(block: BlockOp, matrix: Collection[str]) -> str | None:
     """By which of the target's `matrix` `tile_reduction` has a block computed; `None` where by none."""
     if not matrix or not _can_be_tiled(block) or (way := way_of(block, matrix)) is None:
@@ -106,6 +108,7 @@ def way_for(block: BlockOp, matrix: Collection[str]) -> str | None:
     return way if fits and is_chosen("matrix-unit", block) else None
 
 
+@while_unchanged
 def _can_be_tiled(block: BlockOp) -> bool:
     """Whether a block is a reduction, which at most one block reads, element by element."""
     if not block.is_reduction or block.init is None or block.conditions:

@@ -64,19 +64,21 @@ def fuse_what_follows(block: BlockOp) -> None:
     within the loops inside it the branch is the same.
     """
     position = len(block.iters) - 2
+    accesses, deciding = strides(block), deciding_iterators(block)
     while position >= 0:
         extents, kinds = block.likely_extents, block.kinds
-        if block.iters[position] in deciding_iterators(block):
+        if block.iters[position] in deciding:
             pass
         elif (
             kinds[position] == kinds[position + 1] == IterKind.SPATIAL
             and extents[position] > 1
             and extents[position + 1] > 1
             and isinstance(block.sizes[position + 1], int)
-            and follow_each_other(block, position)
+            and follow_each_other(block, position, accesses)
             and is_chosen("fuse-neighbours", block)
         ):
             fuse_iters(block, position)
+            accesses, deciding = strides(block), deciding_iterators(block)
         position -= 1
 
 

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
+from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp
 from ..analysis.producers import allocation_of, consumers, written_buffer
 from .checks import (
@@ -20,6 +21,7 @@ from .checks import (
 from .errors import ScheduleError
 
 
+@while_unchanged
 def check_inline(block: BlockOp) -> memref.StoreOp:
     """Whether `block` can be inlined; gives its store.
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.affine import uses
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, enclosing_loops, memref_of
@@ -23,6 +24,7 @@ from .errors import ScheduleError
 from .loops import check_fuse, fuse
 
 
+@while_unchanged
 def check_fuse_iters(block: BlockOp, first: int) -> list[ForOp]:
     """Whether iterators `first` and `first + 1` of `block` can be fused; gives the loops that they are bound to.
 
@@ -107,6 +109,7 @@ def _fuse_arguments(region: Region, first: int, inner_extent: int, unused: bool)
     block.erase_arg(outer)
 
 
+@while_unchanged
 def check_fuse_buffer_dims(alloc: AllocBufferOp, first: int, blocks: Sequence[BlockOp]) -> None:
     """Whether dimensions `first` and `first + 1` of a buffer can be seen as one.
 

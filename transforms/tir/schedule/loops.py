@@ -8,6 +8,7 @@ from math import prod
 
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.affine import linear
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, blocks_under, enclosing_loops
 from ....dialects.tir.legality.loops import check_kind
@@ -26,6 +27,7 @@ from .errors import ScheduleError
 from .rebind import ValueExpr, assign, rebind
 
 
+@while_unchanged
 def check_split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -> None:
     """Whether `loop` can be split by `factors`.
 
@@ -110,6 +112,7 @@ def _add_condition(block: BlockOp, condition: ValueExpr) -> None:
     assign(block, block.bindings.data.results, [*block.conditions, added], values)
 
 
+@while_unchanged
 def check_fuse(*loops: ForOp) -> None:
     """Whether `loops` can be fused.
 
@@ -169,6 +172,7 @@ def fuse(*loops: ForOp) -> ForOp:
     return fused
 
 
+@while_unchanged
 def check_reorder(*order: ForOp) -> list[ForOp]:
     """Whether the loops can be nested in that order; gives the chain of loops that they are taken from.
 
@@ -237,6 +241,7 @@ def _contains(loop: ForOp, wanted: set[ForOp]) -> bool:
     return any(op in wanted for op in loop.walk() if isinstance(op, ForOp))
 
 
+@while_unchanged
 def check_set_kind(loop: ForOp, kind: ForKind) -> None:
     """Whether `loop` may be run as `kind`.
 
@@ -272,6 +277,7 @@ def set_kind(loop: ForOp, kind: ForKind) -> None:
     loop.for_kind = kind
 
 
+@while_unchanged
 def check_bind_constant(loop: ForOp) -> None:
     """Whether `loop` can give way to its body.
 

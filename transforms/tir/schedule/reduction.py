@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
+from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AllocBufferOp,
@@ -30,6 +31,7 @@ from .errors import ScheduleError
 from .rebind import assign
 
 
+@while_unchanged
 def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
     """Whether the `init` of `block` can move before `loop`.
 
@@ -128,6 +130,7 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     return init
 
 
+@while_unchanged
 def check_cache_write(block: BlockOp, consumers: Sequence[BlockOp] = ()) -> Spot:
     """Whether `block` can write a buffer of its own, which `consumers` read; gives where it is copied.
 
@@ -193,6 +196,7 @@ def cache_write(block: BlockOp, scope: str, consumers: Sequence[BlockOp] = ()) -
     return copy_at(name, alloc.buffer, target, spot, after=True, preserve_unit_loops=False)
 
 
+@while_unchanged
 def check_set_scope(buffer: SSAValue, scope: str) -> None:
     """Whether `buffer` can live in `scope`.
 
