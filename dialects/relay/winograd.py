@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from .planes import Planes
+
 TAPS = 3
 """The extent of the kernels that there are transformations for."""
 
@@ -93,6 +95,8 @@ class Convolution3x3:
     """Channels, the last block filled up."""
     lanes: int
     machine: MachineModel = field(default_factory=MachineModel)
+    seeing: Planes | None = None
+    """How planes that are images are seen, each with a part of the channels; it is transformed once for all."""
 
     def direct(self) -> float:
         """All taps of all channels for each element."""
@@ -101,14 +105,18 @@ class Convolution3x3:
 
     def winograd(self, by: Filtering) -> float:
         """By minimal filtering."""
-        tiles = self.images * -(-self.height // by.tile) * -(-self.width // by.tile)
+        of_image = -(-self.height // by.tile) * -(-self.width // by.tile)
+        tiles, taken = self.images * of_image, self.images * of_image
         inputs, outputs = -(-self.inputs // self.lanes), self.outputs // self.lanes
+        if self.seeing is not None:
+            taken = self.images // self.seeing.made * self.seeing.padded * of_image
+            inputs = -(-self.inputs // self.seeing.seen // self.lanes)
         points = by.points * by.points
         sums = tiles * points * outputs
         storing = 1 + 1 / self.machine.loads  # a sum begins with zero
         products = _overlapped(sums * (self.inputs / self.machine.fmas + storing), self._weights(by.points))
-        moved = tiles * (2 * points * inputs + (points + by.tile * by.tile) * outputs) * 4 * self.lanes
-        kept = tiles * points * (inputs + outputs) * 4 * self.lanes
+        moved = (taken * 2 * points * inputs + tiles * (points + by.tile * by.tile) * outputs) * 4 * self.lanes
+        kept = points * (taken * inputs + tiles * outputs) * 4 * self.lanes
         is_near = kept <= self.machine.l3
         return products + (self.machine.moving(moved) if is_near else moved / self.machine.memory_rate) + STARTING
 

@@ -157,6 +157,21 @@ relay.func @three_dimensions(%x: tensor<1x4x5x6x7xf32>, %w: tensor<8x4x3x3x3xf32
   relay.return %y : tensor<1x8x3x4x5xf32>
 }
 
+// Two volumes, whose planes convolutions in blocks see where they stand.
+// CHECK: @volumes
+// CHECK-NEXT: equal to interpreter
+relay.func @volumes(%x: tensor<2x32x3x4x5xf32>) -> tensor<2x32x3x4x5xf32> {
+  %a = relay.constant dense<0.0> : tensor<f32>
+  %b = relay.constant dense<6.144> : tensor<f32>
+  %s = relay.constant dense<0.001> : tensor<f32>
+  %r = relay.arange %a, %b, %s {dtype = "float32"} : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<6144xf32>
+  %0 = relay.sin %r : tensor<6144xf32>
+  %w = relay.reshape %0 {newshape = array<i64: 32, 32, 3, 1, 2>} : (tensor<6144xf32>) -> tensor<32x32x3x1x2xf32>
+  %1 = relay.nn.conv3d %x, %w {padding = array<i64: 1, 0, 1, 1, 0, 0>} : (tensor<2x32x3x4x5xf32>, tensor<32x32x3x1x2xf32>) -> tensor<2x32x3x4x5xf32>
+  %y = relay.nn.relu %1 : tensor<2x32x3x4x5xf32>
+  relay.return %y : tensor<2x32x3x4x5xf32>
+}
+
 // CHECK: @transposed
 // CHECK-NEXT: equal to interpreter
 relay.func @transposed(%x: tensor<1x8x5x5xf32>, %w: tensor<8x4x3x3xf32>) -> tensor<1x4x9x9xf32> {

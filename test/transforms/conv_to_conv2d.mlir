@@ -1,5 +1,6 @@
 // RUN: weft-opt %s -p 'conv-to-conv2d{vector-bytes=64}' | filecheck %s
 // RUN: weft-opt %s -p 'conv-to-conv2d{vector-bytes=64}' --remarks=conv-to 2>&1 | filecheck %s --check-prefix=WHY
+// RUN: weft-opt %s -O3 -p 'conv-to-conv2d{vector-bytes=64},fold-constant,alter-op-layout{vector-bytes=64}' | filecheck %s --check-prefix=BLOCKS
 
 // CHECK-LABEL: relay.func @one_axis_is_one_row
 // CHECK: relay.reshape %x {newshape = array<i64: 2, 64, 1, 9>}
@@ -39,13 +40,13 @@ relay.func @each_channel_by_itself(%x: tensor<1x16x5xf32>) -> tensor<1x16x3xf32>
 
 // Each of two planes of the result sees planes 0 and 3, or 2 and 5, of what is padded.
 // CHECK-LABEL: relay.func @planes_are_channels
+// BLOCKS-LABEL: relay.func @planes_are_channels
+// BLOCKS-NOT: contrib_see_planes
+// BLOCKS: relay.nn.contrib_conv2d_NCHWc {{.*}}planes = array<i64: 3, 2, 2, 3, 2, 1>
+// BLOCKS-LABEL: relay.func @one_plane_is_as_it_stands
 // CHECK: relay.transpose %x {axes = array<i64: 0, 2, 1, 3, 4>}
-// CHECK: relay.nn.pad {{.*}}{pad_width = array<i64: 0, 0, 2, 1, 0, 0, 0, 0, 0, 0>} {{.*}} -> tensor<2x6x10x4x5xf32>
-// CHECK-NEXT: relay.strided_slice {{.*}}{begin = array<i64: 0>, end = array<i64: 3>, strides = array<i64: 2>, axes = array<i64: 1>} {{.*}} -> tensor<2x2x10x4x5xf32>
-// CHECK-NEXT: relay.strided_slice {{.*}}{begin = array<i64: 3>, end = array<i64: 6>, strides = array<i64: 2>, axes = array<i64: 1>}
-// CHECK-NEXT: relay.tuple
-// CHECK-NEXT: relay.concatenate {{.*}}{axis = 2 : i64}
-// CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 4, 20, 4, 5>}
+// CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 6, 10, 4, 5>}
+// CHECK-NEXT: relay.nn.contrib_see_planes {{.*}}{planes = array<i64: 3, 2, 2, 3, 2, 1>} : (tensor<6x10x4x5xf32>) -> tensor<4x20x4x5xf32>
 // CHECK-NEXT: relay.transpose %w {axes = array<i64: 0, 2, 1, 3, 4>}
 // CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 16, 20, 3, 3>}
 // CHECK-NEXT: relay.nn.conv2d {{.*}}strides = array<i64: 1, 2>, padding = array<i64: 1, 0, 0, 1>{{.*}} -> tensor<4x16x3x2xf32>

@@ -75,6 +75,7 @@ WITHOUT_LAYOUT_RULE = {
         "its result has as many rows as the data says", "argwhere", "compact", "data_extent",
         "sparse_fill_empty_rows", "unique", "unique_rows",
     ),
+    "relay.nn.contrib_see_planes": "its images and channels are those of the plain layout",
     **for_each(
         "it makes its data",
         "random.multinomial", "random.normal", "random.threefry_generate", "random.threefry_split", "random.uniform",

@@ -6,13 +6,13 @@
 
     %y = relay.nn.conv3d %x, %w                            // [N, C, D, H, W], a kernel of K planes
 ->
-    %0 = relay.concatenate (plane d, plane d + 1, ... plane d + K - 1) of %x, for each plane d of the result
-    %1 = relay.nn.conv2d (%0 as [N * D, K * C, H, W]), (%w as [O, K * C, h, w])
+    %0 = relay.nn.contrib_see_planes (%x as [N * D, C, H, W])       // planes d to d + K - 1, [N * D, K * C, H, W]
+    %1 = relay.nn.conv2d %0, (%w as [O, K * C, h, w])
     %y = %1 as [N, C, D, H, W]
 
 What is along two axes is computed on channels in blocks, and in tiles, where that pays (`alter-op-layout`). The planes
-that a plane of the result sees are more channels to it: data is copied as often as the kernel has planes, where each of
-its elements takes part in that many products for each tap and each channel of the result.
+that a plane of the result sees are more channels to it, which convolutions in blocks read where they stand. Others copy
+data as often as the kernel has planes.
 
 Left as they are, with a remark: weights that are no constants, groups (of one axis: but for depthwise ones), layouts
 other than the plain ones, elements that are not floats, extents that are not known, and too few channels of the result
@@ -36,11 +36,11 @@ from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
-from ...dialects.relay.core import ConstantOp, FuncOp, TupleOp
+from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
-from ...dialects.relay.ops.nn.padding import PadOp
-from ...dialects.relay.ops.slicing import ConcatenateOp, StridedSliceOp
+from ...dialects.relay.ops.nn.planes import SeePlanesOp
 from ...dialects.relay.ops.transform import ReshapeOp, TransposeOp
+from ...dialects.relay.planes import Planes
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
 from .emitter import Emitter
@@ -49,9 +49,8 @@ from .sink_reshape import sink_reshapes
 NAME = "conv-to-conv2d"
 
 MOVED_BYTES = 8
-"""Of an element that is brought into another layout or back, which as many multiply-adds pay for as are done meanwhile:
-more than the copy of planes takes, whose elements take part in as many for each tap. What is computed from one
-convolution to the next stays in that layout."""
+"""Of an element that is brought into another layout or back, which as many multiply-adds pay for as are done meanwhile.
+What is computed from one convolution to the next stays in that layout."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +118,7 @@ class ThreeAxes(RewritePattern):
         emit, window = Emitter(), op.window(shape_of(op.weight))
         batch, _, places, *_ = shape_of(op.result)
         outputs, channels, planes, *taps = shape_of(op.weight)
-        seen = _planes(emit, op, places)
-        data = emit(ReshapeOp(seen, newshape=[batch * places, planes * channels, *shape_of(op.data)[3:]]))
+        data = _planes(emit, op)
         weight = emit(TransposeOp(op.weight, axes=[0, 2, 1, 3, 4])) if planes > 1 else op.weight
         convolution = Conv2dOp(
             data,
@@ -136,22 +134,13 @@ class ThreeAxes(RewritePattern):
         rewriter.replace(op, emit.ops)
 
 
-def _planes(emit: Emitter, op: Conv3dOp, places: int) -> SSAValue:
-    """Of each plane of the result the planes of the data that it sees, one after the other: `[N, D, K * C, H, W]`."""
-    window, planes = op.window(shape_of(op.weight)), shape_of(op.weight)[2]
-    stride, dilation = window.strides[0], window.dilation[0]
-    before, after = window.before[0], window.after[0]
+def _planes(emit: Emitter, op: Conv3dOp) -> SSAValue:
+    """The planes that each plane of the result sees, as images: `[N * D, K * C, H, W]`."""
+    window, (batch, channels, held, *extents) = op.window(shape_of(op.weight)), shape_of(op.data)
+    seeing = Planes(held, window.kernel[0], window.strides[0], window.dilation[0], window.before[0], window.after[0])
     data = emit(TransposeOp(op.data, axes=[0, 2, 1, 3, 4]))
-    if before or after:
-        zero = emit.constant(0, tensor(data).element_type)
-        data = emit(PadOp(data, zero, pad_width=[0, 0, before, after, 0, 0, 0, 0, 0, 0]))
-    parts: list[SSAValue] = []
-    for plane in range(planes):
-        begin, end = plane * dilation, plane * dilation + (places - 1) * stride + 1
-        whole = (begin, end, stride) == (0, shape_of(data)[1], 1)
-        cut = {"begin": [begin], "end": [end], "strides": [stride], "axes": [1]}
-        parts.append(data if whole else emit(StridedSliceOp(data, **cut)))
-    return parts[0] if planes == 1 else emit(ConcatenateOp(emit(TupleOp(*parts)), axis=2))
+    data = emit(ReshapeOp(data, newshape=[batch * held, channels, *extents]))
+    return data if seeing == Planes(held, 1) else emit(SeePlanesOp(data, planes=seeing.numbers))
 
 
 def _suits(op: Conv1dOp | Conv3dOp, depthwise: bool, unit: VectorUnit) -> bool:

@@ -18,6 +18,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects.relay.base import DYNAMIC, RelayOp, shape_of
 from ...dialects.relay.blocking import Wish
 from ...dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
+from ...dialects.relay.ops.nn.convolution import Conv2dOp
+from ...dialects.relay.ops.nn.planes import SeePlanesOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, SplitOp
 from .blocked_values import BlockedValues
 from .minimum_cut import INFINITE, MinimumCut
@@ -82,7 +84,11 @@ def _uses(block: Block) -> dict[SSAValue, list[Operation]]:
 
 
 def joins_only(op: Operation) -> bool:
-    """Whether `op` is a tuple that is only there to be concatenated."""
+    """Whether `op` is a tuple that is only there to be concatenated, or shows planes to convolutions that see them by
+    themselves in blocks."""
+    if isinstance(op, SeePlanesOp):
+        users = [use.operation for use in op.result.uses]
+        return bool(users) and all(isinstance(user, Conv2dOp) and user.volumes() is op for user in users)
     uses = list(op.result.uses) if isinstance(op, TupleOp) else []
     return bool(uses) and all(isinstance(use.operation, ConcatenateOp) for use in uses)
 

@@ -525,3 +525,43 @@ relay.func @a_value_between_that_the_elements_cannot_be(%x: tensor<1x2xui8>) -> 
   %r = relay.nn.dilate %x {strides = array<i64: 1, 3>, dilation_value = -1.0 : f64} : (tensor<1x2xui8>) -> tensor<1x4xui8>
   relay.return %r : tensor<1x4xui8>
 }
+
+// -----
+
+relay.func @images_that_are_no_volumes(%x: tensor<5x2x4xf32>) {
+  // expected-error@+1 {{5 images are no volumes of 2 planes}}
+  %r = relay.nn.contrib_see_planes %x {planes = array<i64: 2, 1, 1, 1, 0, 0>} : (tensor<5x2x4xf32>) -> tensor<5x2x4xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @images_of_which_nobody_knows_how_many_there_are(%x: tensor<?x2x4xf32>) {
+  // expected-error@+1 {{? images are no volumes of 2 planes}}
+  %r = relay.nn.contrib_see_planes %x {planes = array<i64: 2, 1, 1, 1, 0, 0>} : (tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @planes_without_numbers(%x: tensor<4x2x4xf32>) {
+  // expected-error@+1 {{'planes' has six numbers, not 2}}
+  %r = relay.nn.contrib_see_planes %x {planes = array<i64: 2, 1>} : (tensor<4x2x4xf32>) -> tensor<4x2x4xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @more_planes_seen_than_there_are(%x: tensor<4x2x4xf32>) {
+  // expected-error@+1 {{there are no planes [2, 4, 1, 1, 1, 0]}}
+  %r = relay.nn.contrib_see_planes %x {planes = array<i64: 2, 4, 1, 1, 1, 0>} : (tensor<4x2x4xf32>) -> tensor<4x2x4xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @a_weight_for_fewer_planes(%x: tensor<4x1x4x4x4xf32>, %w: tensor<1x3x3x3x4x4xf32>) {
+  // expected-error@+1 {{does not see 2 planes in one group}}
+  %r = relay.nn.contrib_conv2d_NCHWc %x, %w {data_layout = "NCHW4c", kernel_layout = "OIHW4i4o", planes = array<i64: 4, 2, 1, 1, 0, 0>} : (tensor<4x1x4x4x4xf32>, tensor<1x3x3x3x4x4xf32>) -> tensor<3x1x2x2x4xf32>
+  relay.return
+}

@@ -2,6 +2,6 @@
 
 FAMILIES = (
     "activation", "dense", "padding", "upsampling", "spatial", "norm", "convolution", "pool", "backward_weight",
-    "conv_transpose", "deformable", "loss", "pool_gradient", "winograd", "sparse",
+    "conv_transpose", "deformable", "loss", "pool_gradient", "winograd", "sparse", "planes",
 )  # fmt: skip
 """What is met most often stands first."""

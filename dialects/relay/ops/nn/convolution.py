@@ -14,14 +14,16 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.dtypes import numpy_dtype
 from ....support.operations import irdl_op_definition
-from ...base import DYNAMIC, RelayOp, as_attribute, int_list, shape_of, string, tensor
+from ...base import DYNAMIC, RelayOp, as_attribute, int_list, ints, shape_of, string, tensor
 from ...blocking import PLAIN, Blocks, Wish, layout_text
 from ...core import ConstantOp
 from ...layout import Layout, LayoutTransformOp, parse_layout
+from ...planes import Planes
 from ...winograd import TAPS, Convolution3x3, Filtering
 from ..broadcast import MultiplyOp
 from .byte_products import STEPS, are_bytes
 from .convolution_base import Convolution
+from .planes import SeePlanesOp
 from .taps_apart import TapsApart
 from .winograd import WinogradConv2dOp, WinogradWeightTransformOp
 
@@ -76,7 +78,12 @@ class Conv2dOp(Convolution):
         return self.group_count() == channels > 1 and shape_of(self.weight)[:2] == (channels, 1)
 
     def layout_sources(self) -> Sequence[SSAValue]:
-        return [self.data]
+        return [self.data if (volumes := self.volumes()) is None else volumes.data]
+
+    def volumes(self) -> SeePlanesOp | None:
+        """What shows this convolution planes, where it can see them by itself in blocks of channels."""
+        maker = self.data.owner
+        return maker if isinstance(maker, SeePlanesOp) and self.group_count() == 1 else None
 
     def wish(self) -> Wish:
         return Wish.DEPTHWISE if self.is_depthwise() else Wish.ALWAYS
@@ -105,12 +112,15 @@ class Conv2dOp(Convolution):
     def to_blocks(self, blocks: Blocks, block: int) -> None:
         """`contrib_conv2d_NCHWc`, or the depthwise one; the weight is transformed, to be folded"""
         kept = {name: value for name, value in self.properties.items() if not name.endswith("_layout")}
-        weight, apart = self.weight, None
+        weight, apart, volumes = self.weight, None, self.volumes()
+        read = self.data if volumes is None else volumes.data
+        if volumes is not None:
+            kept["planes"] = volumes.planes
         if self.is_depthwise():
             new_type, in_block, kernel = DepthwiseConv2dNCHWcOp, block, f"OIHW1i{block}o"
         else:
-            channels, groups = shape_of(self.data)[1], self.group_count()
-            in_block = blocks.block_of(self.data) or blocks.whole_block(channels) or 1  # plain data: blocks of one
+            channels, groups = shape_of(read)[1], self.group_count()
+            in_block = blocks.block_of(read) or blocks.whole_block(channels) or 1  # plain data: blocks of one
             if (together := block // gcd(block, shape_of(weight)[0] // groups)) > 1 and groups > 1:
                 weight, groups = _merged(self, together, blocks), groups // together
                 kept["groups"] = IntegerAttr(groups, i64)
@@ -128,7 +138,7 @@ class Conv2dOp(Convolution):
         packed.name_hint = self.weight.name_hint
         layouts = {"data_layout": layout_text(in_block), "kernel_layout": kernel, "out_layout": layout_text(block)}
         blocks.passed(self, f"{layout_text(in_block)} -> {layout_text(block)}")
-        data = blocks.get(self.data, in_block, self)
+        data = blocks.get(read, in_block, self)
         if apart is None or apart.images == 1:
             blocks.replace(self, new_type(data, packed, **kept, **layouts), block)
             return
@@ -147,14 +157,17 @@ class Conv2dOp(Convolution):
         if not blocks.winograd or not plain or window.kernel != (TAPS, TAPS) or steps != {1} or not known:
             return None
         images, channels, *extents = data.get_shape()
-        if 2 * (blocks.block_of(self.data) or blocks.whole_block(channels)) < blocks.lanes:
+        source = self.data if (volumes := self.volumes()) is None else volumes.data
+        if 2 * (blocks.block_of(source) or blocks.whole_block(shape_of(source)[1])) < blocks.lanes:
             return None  # transformed in vectors of channels, most of which would stay empty
         if (apart := TapsApart.of(window, extents, out[2:])) is None or (apart.images > 1 and images == DYNAMIC):
+            return None
+        if apart.images > 1 and volumes is not None:
             return None
         images = TYPICAL_IMAGES if images == DYNAMIC else images
         outputs = -(-out[1] // block) * block
         rows, columns = apart.axes
-        both = (channels, outputs, block, blocks.machine)
+        both = (channels, outputs, block, blocks.machine, None if volumes is None else volumes.seeing())
         each = Convolution3x3(images * apart.images, rows.made, columns.made, *both)
         whole = Convolution3x3(images, out[2], out[3], *both)
         moved = 2 * each.bytes if apart.images > 1 else 0
@@ -208,7 +221,8 @@ class Conv2dNCHWcOp(_BlockedConvolution):
     Channels beyond the last one are part of the last block; zero weights keep them out of the result. Where they may
     hold anything, infinities too, the weight's input channels stand in smaller blocks, which end with the last channel:
     24 channels in `NCHW16c` with a weight in `OIHW8i16o`. Those of bytes may stand in two parts, `OIHW4i16o4i`, of
-    which the inner one is what an instruction sums at once.
+    which the inner one is what an instruction sums at once. With `planes` the images are planes of volumes, of which
+    each one of the result sees several: the weight's channels are those that `contrib_see_planes` makes of the data.
 
     `y[n, O, h, w, o] = sum_{I, kh, kw, i} x[n, I, h*sh + kh*dh - ph, w*sw + kw*dw - pw, i] * w[O, I, kh, kw, i, o]`
 
@@ -220,6 +234,11 @@ class Conv2dNCHWcOp(_BlockedConvolution):
     """
 
     name = "relay.nn.contrib_conv2d_NCHWc"
+
+    planes = int_list([])
+
+    def seeing(self) -> Planes | None:
+        return Planes.of(ints(self.planes))
 
 
 @irdl_op_definition

@@ -34,6 +34,7 @@ from ...nn_common import (
     result_element,
     widened,
 )
+from ...planes import Planes
 from ...precision import Precision
 from .convolution_gradient import PlainConvolution, convolution_gradient
 
@@ -164,7 +165,13 @@ class ConvolutionBase(RelayOp, ABC):
         layout, kernel, _ = self.layouts()
         channels, taps = layout.extents(shape_of(self.data))["C"], kernel.extents(shape_of(self.weight))
         window = [taps[letter] for letter in self.SPATIAL]
+        seeing = self.seeing()
+        channels = channels * seeing.seen if seeing is not None and channels != DYNAMIC else channels
         return self.mac_product(*shape_of(self.result), *window, channels) // self.group_count()
+
+    def seeing(self) -> Planes | None:
+        """How images that are planes of volumes are seen by those of the result; `None` where they are images."""
+        return None
 
     def check_operands(self) -> None:
         """
@@ -221,6 +228,8 @@ class ConvolutionBase(RelayOp, ABC):
         if DYNAMIC not in window.kernel:
             places = self.output_extents([extents[letter] for letter in self.SPATIAL], window)
         extents |= {"C": self.output_channels(weight), **dict(zip(self.SPATIAL, places, strict=True))}
+        if (seeing := self.seeing()) is not None:
+            extents["N"] = seeing.volumes(extents["N"]) * seeing.made
         return [TensorType(result_element(data.element_type, self.out_dtype.data), out.shape(extents))]
 
     def result_extents(self, data: te.Tensor, weight: te.Tensor) -> tuple[int, ...]:
@@ -256,6 +265,10 @@ class Convolution(ConvolutionBase, ABC):
         ic, per_group = data[layout.position("C")], weight[kernel.position("I")]
         oc = weight[kernel.position("O")]
         held, taken = layout.block("C"), kernel.block("I")
+        if (seeing := self.seeing()) is not None and per_group != DYNAMIC:
+            if per_group % seeing.seen or groups > 1:
+                raise VerifyException(f"the weight {list(weight)} does not see {seeing.seen} planes in one group")
+            per_group //= seeing.seen
         if held % taken:
             raise VerifyException(f"the blocks of input channels differ: {layout.text} and {kernel.text}")
         needed = -(-per_group * groups * taken // held)
@@ -287,16 +300,23 @@ class Convolution(ConvolutionBase, ABC):
         result = tensor(self.result)
         sum_type = accumulator(result.element_type)
         window = self.window(weight.shape)
-        padded = pad_stage(data, *self.pad_amounts(data.shape, window))
+        amounts, images = self.pad_amounts(data.shape, window), layout.position("N")
+        seeing, channels = self.seeing(), weight.shape[kernel.position("I")]
+        planes: list[te.IterVar] = []
+        if seeing is None:
+            padded = pad_stage(data, *amounts)
+        else:
+            padded, channels = seeing.pad_stage(data, images, *amounts), channels // seeing.seen
+            planes.append(te.reduce_axis(seeing.seen, "plane"))
         blocked = "i" in kernel.names
-        ic: te.Expr = te.reduce_axis(weight.shape[kernel.position("I")], "ic_outer" if blocked else "ic")
+        ic: te.Expr = te.reduce_axis(channels, "ic_outer" if blocked else "ic")
         inner = kernel.inner_axes("I")
         parts = [te.reduce_axis(axis.factor, "ic_inner" if n == 0 else "ic_part") for n, axis in enumerate(inner)]
         ic_inner: te.Expr = te.const(0, te.index)
         for axis, part in zip(inner, parts, strict=True):
             ic_inner = ic_inner * axis.factor + part if part is not parts[0] else part
         taps = window.taps(self.SPATIAL)
-        axes = (ic, *taps, *parts) if blocked else (ic, *taps)
+        axes = (*planes, ic, *taps, *parts) if blocked else (*planes, ic, *taps)
         if self.group_count() > 1 and ic.extent * kernel.block("I") == 1:  # depthwise
             ic, ic_inner, parts, axes = te.const(0, te.index), te.const(0, te.index), [], taps
 
@@ -304,6 +324,9 @@ class Convolution(ConvolutionBase, ABC):
             out: dict[str, te.Expr] = dict(zip(out_layout.names, indices, strict=True))
             read = {"N": out["N"], **self.source_channel(out, ic, ic_inner, data, weight)}
             taken = {"O": out["C"], "o": out.get("c", ic_inner), "I": ic}
+            if seeing is not None:
+                read["N"] = seeing.place(seeing.volumes(data.shape[images]), out["N"], planes[0])
+                taken["I"] = planes[0] * channels + ic
             for axis, (letter, k) in enumerate(zip(self.SPATIAL, taps, strict=True)):
                 read[letter] = window.tap(axis, out[letter], k)
                 taken[letter] = k
@@ -327,7 +350,10 @@ class Convolution(ConvolutionBase, ABC):
         plain = transform_array(widened(data, result), layout, parse_layout("NC" + self.SPATIAL))
         taps = transform_array(widened(weight, result), kernel, parse_layout("OI" + self.SPATIAL))
         groups = self.array_groups(plain)
-        plain = plain[:, : taps.shape[1] * groups]
+        if (seeing := self.seeing()) is None:
+            plain = plain[:, : taps.shape[1] * groups]
+        else:
+            plain = seeing.see(plain[:, : taps.shape[1] // seeing.seen])
         out = transform_array(convolve(plain, taps, window, groups), parse_layout("NC" + self.SPATIAL), out_layout)
         return out.astype(numpy_dtype(result), copy=False)
 

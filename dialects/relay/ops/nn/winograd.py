@@ -14,9 +14,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, integer, shape_of, string, tensor
+from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, integer, ints, shape_of, string, tensor
 from ...layout import Layout, parse_layout
 from ...nn_common import accumulator, narrow, pad_stage
+from ...planes import Planes
 from ...winograd import FILTERINGS, TAPS, Filtering, combined
 from .convolution_base import Convolution
 
@@ -112,8 +113,12 @@ class WinogradConv2dOp(Convolution):
 
     tile_size = integer()
     kernel_layout = string("HWOI")
+    planes = int_list([])
 
     gradient = RelayOp.gradient  # taken before channels are put into blocks
+
+    def seeing(self) -> Planes | None:
+        return Planes.of(ints(self.planes))
 
     def layouts(self) -> tuple[Layout, Layout, Layout]:
         data, kernel = parse_layout(self.data_layout.data), parse_layout(self.kernel_layout.data)
@@ -168,17 +173,21 @@ class WinogradConv2dOp(Convolution):
         by, result = self.filtering(), tensor(self.result)
         sum_type = accumulator(result.element_type)
         _, high, wide = self.tiles()
-        images = data.shape[layout.position("N")]
-        places = images, high, wide
+        at_image, seeing = layout.position("N"), self.seeing()
+        images = held_images = data.shape[at_image]
         tile, points = by.tile, by.points
         # Up to where the last tile reaches.
         positions, held = [layout.position(letter) for letter in self.SPATIAL], layout.extents(data.shape)
         before = dict(zip(positions, self.window(weight.shape).before, strict=True))
         reach = {"H": high * tile + TAPS - 1, "W": wide * tile + TAPS - 1}
         after = {p: reach[name] - held[name] - before[p] for p, name in zip(positions, self.SPATIAL, strict=True)}
-        padded = pad_stage(data, before, after)
-
         channels = weight.shape[kernel.position("I")]
+        if seeing is None:
+            padded, volumes = pad_stage(data, before, after), 1
+        else:
+            padded, volumes = seeing.pad_stage(data, at_image, before, after), seeing.volumes(images)
+            images, held_images, channels = volumes * seeing.made, volumes * seeing.padded, channels // seeing.seen
+        places, held_places = (images, high, wide), (held_images, high, wide)
         inner = [kernel.block("I")] if "i" in kernel.names else []
         outputs = weight.shape[kernel.position("O")]
         lanes = [kernel.block("O")] if "o" in kernel.names else []
@@ -191,22 +200,26 @@ class WinogradConv2dOp(Convolution):
                 by.data, p, lambda r: te.cast(padded[layout.arrange({**place, "H": y * tile + r})], sum_type)
             )
 
-        half = te.compute((channels, *places, points, points, *inner), rows, "winograd_rows")
+        half = te.compute((channels, *held_places, points, points, *inner), rows, "winograd_rows")
 
         def columns(*at: te.IterVar) -> te.Expr:
             p, q, c, n, y, x, *i = at
             return combined(by.data, q, lambda s: half[(c, n, y, x, p, s, *i)])
 
-        tiles = te.compute((points, points, channels, *places, *inner), columns, "winograd_data")
+        tiles = te.compute((points, points, channels, *held_places, *inner), columns, "winograd_data")
         axes = [te.reduce_axis(channels, "ic_outer"), *(te.reduce_axis(n, "ic_inner") for n in inner)]
+        planes = [] if seeing is None else [te.reduce_axis(seeing.seen, "plane")]
 
         def product(*at: te.IterVar) -> te.Expr:
             point, o, t, *lane = at
             p, q = point // points, point % points
-            weights = {"H": p, "W": q, "O": o, "I": axes[0], "i": axes[-1], "o": lane[0] if lane else o}
+            image, channel = t // (high * wide), axes[0]
+            if seeing is not None:
+                image, channel = seeing.place(volumes, image, planes[0]), planes[0] * channels + channel
+            weights = {"H": p, "W": q, "O": o, "I": channel, "i": axes[-1], "o": lane[0] if lane else o}
             taken = te.cast(weight[kernel.arrange(weights)], sum_type)
-            number = (t // (high * wide), t // wide % high, t % wide)
-            return te.sum(tiles[(p, q, axes[0], *number, *axes[1:])] * taken, axes)
+            number = (image, t // wide % high, t % wide)
+            return te.sum(tiles[(p, q, axes[0], *number, *axes[1:])] * taken, [*planes, *axes])
 
         sums = te.compute((points * points, outputs, images * high * wide, *lanes), product, "winograd_product")
 
