@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .dialects.tir.analyzer.iter_map import IterMark as IterMark
     from .dialects.tir.analyzer.iter_map import IterSplitExpr as IterSplitExpr
     from .dialects.tir.analyzer.iter_map import IterSumExpr as IterSumExpr
+    from .dialects.tir.analyzer.narrowing import narrow_predicate_expression as narrow_predicate_expression
     from .dialects.tir.analyzer.nodes import IntExpr as IntExpr
     from .dialects.tir.analyzer.regions import estimate_region_lower_bound as estimate_region_lower_bound
     from .dialects.tir.analyzer.regions import estimate_region_strict_bound as estimate_region_strict_bound

@@ -329,3 +329,29 @@ def test_iterators_are_made_of_integers() -> None:
     mark = arith.IterMark(a, 16)  # pyright: ignore[reportArgumentType]
     digit = arith.IterSplitExpr(mark, 4, 4, 1)  # pyright: ignore[reportArgumentType]
     assert arith.normalize_iter_map_to_expr(digit) == fdiv(a, 4)
+
+
+def test_a_condition_is_narrowed_to_one_without_free_parameters() -> None:
+    i, n, flag = arith.var("i"), arith.var("n"), arith.var("flag", "bool")
+    free = {n: Range(0, 8)}
+    for given, wanted in (
+        (flag, flag),
+        (i > n, i > 7),
+        (i.equal(n), arith.all(i <= 0, i >= 7)),
+        (i.differs(n), arith.any(i < 0, i > 7)),
+        ((i + n) // 4 > 0, i // 4 > 0),
+        (i - n < 10, i < 10),
+        (arith.floordiv(i, n).equal(0), arith.const(0)),
+        (arith.any(arith.floordiv(i, n) > 0, i <= n), i <= 0),
+    ):
+        assert arith.narrow_predicate_expression(given, free) == wanted
+    assert arith.narrow_predicate_expression(i > n, {n: IntervalSet(0, None)}) == arith.const(0)
+
+
+def test_what_a_narrowed_condition_holds_for_the_condition_holds_for() -> None:
+    i, n = arith.var("i"), arith.var("n")
+    for given in (i % 3 > n, (i - n) // 2 < 1, i * n > 2, arith.max(i, n) < 5, arith.all(i > n, i % 2 < n)):
+        narrow = arith.narrow_predicate_expression(given, {n: Range(-2, 4)})
+        for at in range(-9, 10):
+            if arith.evaluate(narrow, {i: at}):
+                assert all(arith.evaluate(given, {i: at, n: each}) for each in range(-2, 4))

@@ -239,6 +239,25 @@ def test_threads_do_not_share_what_each_has_for_itself() -> None:
         schedule.bind(schedule.get_loops("B")[1], "threadIdx.x")
 
 
+def test_an_init_leaves_a_nest_before_threads_share_its_steps() -> None:
+    schedule = Schedule(function(SUM))
+    i, k = schedule.get_loops("B")
+    schedule.bind(k, "threadIdx.x")
+    with pytest.raises(ScheduleError, match="threads share the reduction of block @B, init included"):
+        schedule.decompose_reduction("B", i)
+
+
+def test_an_init_that_leaves_a_loop_of_threads_is_in_one_of_its_own() -> None:
+    schedule = Schedule(function(SUM), debug_mask="all")
+    i, _ = schedule.get_loops("B")
+    schedule.bind(i, "threadIdx.x")
+    schedule.decompose_reduction("B", i)
+    assert schedule.mod.script().count('T.thread_binding(3, thread="threadIdx.x")') == 2
+    func = schedule.mod.body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    np.testing.assert_array_equal(Interpreter(func)([A], 1)[0], A.sum(1))
+
+
 def test_what_stands_in_the_loop_of_the_steps_too_is_refused() -> None:
     text = """
 @T.prim_func

@@ -32,7 +32,7 @@ PRIMITIVES: dict[str, str] = {
     "compute_inline": "",
     "reverse_compute_inline": "into a producer that is no reduction, at plain indices",
     "decompose_reduction": "",
-    "rfactor": "of one result; splits that leave no rest",
+    "rfactor": "splits that leave no rest; which of several equal steps is chosen may change",
     "storage_align": "of intermediate buffers of known extents",
     "rolling_buffer": "in dimensions of which each moves with a loop of its own",
     "set_scope": "",

@@ -51,6 +51,14 @@ def nest_over(
     return loops, tuple(bindings)
 
 
+def empty_loop(loop: ForOp) -> ForOp:
+    """A loop of as many iterations as `loop`, run in the same way, by the same threads, with nothing in it."""
+    made = ForOp(loop.size, min=loop.start, kind=loop.for_kind, name_hint=loop.var.name_hint)
+    if loop.thread is not None:
+        made.properties["thread"] = loop.thread
+    return made
+
+
 def new_block(
     name: str,
     iters: Sequence[tuple[IterKind, Extent]],

@@ -64,7 +64,7 @@ from ....dialects.tir.legality.carried import BY_THREADS
 from ..analysis.producers import allocation_of, written_buffer
 from .checks import check_free, check_live, check_one_element, check_sole_writer
 from .conditions import conditions_of
-from .copies import drop_unused, free_block_name, is_sum, move_access
+from .copies import drop_unused, empty_loop, free_block_name, is_sum, move_access
 from .errors import ScheduleError
 from .rebind import assign
 
@@ -177,9 +177,7 @@ def _fill(block: BlockOp, loop: ForOp, padding: Padding) -> BlockOp:
     around = enclosing_loops(block)
     used = set(block.loop_vars)
     copied = [each for each in around[around.index(loop) :] if each.var in used]
-    copies = [
-        ForOp(each.trip_count, min=each.start, kind=each.for_kind, name_hint=each.var.name_hint) for each in copied
-    ]
+    copies = [empty_loop(each) for each in copied]
     for outer, inner in pairwise(copies):
         outer.body.block.add_op(inner)
     body = Block(arg_types=[v.type for v in block.iters])

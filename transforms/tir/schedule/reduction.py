@@ -13,6 +13,7 @@ from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
+    ForKind,
     ForOp,
     IterKind,
     Scope,
@@ -26,7 +27,7 @@ from ..analysis.producers import allocation_of, is_before, nest_of, written_buff
 from ..analysis.producers import consumers as readers_of
 from .caching_in_loops import Spot, check_spot_of_writes, copy_at, place_allocation, spot_of
 from .checks import check_live, check_not_passed, check_one_element, check_plain_memory, check_sole_writer
-from .copies import free_block_name
+from .copies import empty_loop, free_block_name
 from .errors import ScheduleError
 from .rebind import assign
 
@@ -36,9 +37,9 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
     """Whether the `init` of `block` can move before `loop`.
 
     Raises:
-        ScheduleError: the block has no init, `loop` is not around it, a reduction loop lies outside `loop`, a loop or
-            a condition within it concerns elements and steps together, or a loop neither; or another block writes what
-            it reduces into.
+        ScheduleError: the block has no init, `loop` is not around it, threads share the reduction, a reduction loop
+            lies outside `loop`, a loop or a condition within it concerns elements and steps together, or a loop
+            neither; or another block writes what it reduces into.
     """
     check_live(block, loop)
     if block.init is None:
@@ -53,6 +54,8 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
         for d in binding.used_dims()
     }
     name = f"block @{block.block_name}"
+    if shared := [each for each in loops if each.var in reduce_vars and each.for_kind == ForKind.THREAD_BINDING]:
+        raise ScheduleError.at(shared[0], f"threads share the reduction of {name}, init included")
     if any(each.var in reduce_vars for each in loops[: loops.index(loop)]):
         raise ScheduleError.at(loop, f"a reduction loop of @{block.block_name} lies outside the loop")
     spatial_vars = {
@@ -95,7 +98,7 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
         else:
             spatial_vars |= used
     copied = [each for each in loops[loops.index(loop) :] if each.var in spatial_vars]
-    copies = [ForOp(each.size, min=each.start, kind=each.for_kind, name_hint=each.var.name_hint) for each in copied]
+    copies = [empty_loop(each) for each in copied]
     renamed: dict[SSAValue, SSAValue] = {old.var: new.var for old, new in zip(copied, copies, strict=True)}
     spatial = [i for i, kind in enumerate(block.kinds) if kind != IterKind.REDUCE]
     init_block = block.init.block

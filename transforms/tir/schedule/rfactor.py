@@ -57,6 +57,7 @@ tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<1xf32>) {
 
 The order of additions changes, and with it the rounding of floats, as any schedule of a reduction may. A reduction may
 have several results, if one comparison of what there is with the step chooses all of them: the greatest and its place.
+Of steps that compare as equal, another may be taken then, unless their places are compared too.
 """
 
 from __future__ import annotations
