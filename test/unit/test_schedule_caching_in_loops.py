@@ -124,3 +124,27 @@ def test_what_is_written_after_all_readers_is_copied_before_them() -> None:
     schedule.cache_read("copy_in", 0, "local", ["copy_in"])
     weft.build(schedule.mod["in_place"].clone())(data := np.arange(8, dtype=np.int32))
     assert data.tolist() == list(range(8, 0, -1))
+
+
+@T.prim_func
+def diagonal(X: T.Buffer[(4, 8), "float32"], C: T.Buffer[(8,), "float32"]):
+    A = T.alloc_buffer((4, 8), "float32")
+    for i, j in T.grid(4, 8):
+        with T.block("A"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj] = X[vi, vj] * T.float32(2)
+    for i in range(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = T.if_then_else(vi < 3, A[vi + 1, vi], T.float32(-1))
+
+
+def test_an_iterator_that_the_place_of_another_restricts_is_partial_and_its_loop_may_be_cut() -> None:
+    schedule = Schedule(diagonal, debug_mask="all")
+    schedule.compute_at("A", schedule.get_loops("C")[0])
+    x = np.arange(32, dtype=np.float32).reshape(4, 8)
+    wanted = np.array([*(2 * x[n + 1, n] for n in range(3)), *[-1] * 5], np.float32)
+    np.testing.assert_array_equal(Interpreter(schedule.mod["diagonal"])([x])[0], wanted)
+    c = np.zeros(8, np.float32)
+    weft.build(schedule.mod, threads=1)(x, c)
+    np.testing.assert_array_equal(c, wanted)

@@ -18,7 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, OuterBlockOp, PrimFuncOp, enclosing_loops
-from ....dialects.tir.legality.bounds import buffer_name
+from ....dialects.tir.legality.bounds import buffer_name, restricted_iterators
 from ....dialects.tir.symbols import Extent
 from ..analysis.producers import is_before, nest_of, writers, written_buffer
 from ..analysis.regions import fills, required_region
@@ -156,7 +156,7 @@ def copy_at(
         assert isinstance(outer, ForOp)
         outer.body.block.add_op(inner)
     assign(block, place.bindings, place.conditions, place.values)
-    block.partial_iters = block.partial_iters | place.partial
+    block.partial_iters = block.partial_iters | place.partial | restricted_iterators(block)
     for loop in loops[:1]:
         loop.erase(safe_erase=False)
     return block

@@ -21,6 +21,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
     loop_range,
 )
+from ....dialects.tir.legality.bounds import restricted_iterators
 from ....dialects.tir.legality.loops import check_kind
 from ....dialects.tir.symbols import Extent, as_affine
 from ....dialects.tir.thread_axes import share_memory
@@ -86,7 +87,7 @@ def _move(block: BlockOp, loop: ForOp, preserve_unit_loops: bool, index: int) ->
     if place.loops:
         place.loops[-1].body.block.add_op(block)
     assign(block, place.bindings, place.conditions, place.values)
-    block.partial_iters = block.partial_iters | place.partial
+    block.partial_iters = block.partial_iters | place.partial | restricted_iterators(block)
     return place.loops
 
 
