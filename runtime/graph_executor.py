@@ -22,12 +22,13 @@ import numpy as np
 
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
-from ..lowering.abi import CompiledGraph, TensorSpec
+from ..lowering.abi import ALIGNMENT, CompiledGraph, TensorSpec
 from ..lowering.graph_json import GraphJson
 from . import artefact
 from .benchmark import BenchmarkResult, benchmark
 from .executable import Executable
 from .graph_nodes import Nodes, allocated, views
+from .memory import address
 from .param_dict import load_param_dict, save_param_dict
 from .profiling import Profile
 from .program import Program
@@ -67,7 +68,7 @@ class GraphModule:
     ):
         self.graph = GraphJson.parse(graph) if isinstance(graph, str) else graph
         self.library = _library(library)
-        if self.library.devices:
+        if self.library.devices or self.library.segments:
             raise Diagnostic("the library is of a graph on several devices, and nodes run on the cpu alone")
         self._program = Program(self.library)
         self._memory = allocated(self.graph)
@@ -183,23 +184,74 @@ class GraphModule:
         outputs = tuple(self.run({spec.name: array for spec, array in zip(specs, arrays, strict=True)}).values())
         return outputs[0] if len(outputs) == 1 else outputs
 
-    def get_output(self, number: int) -> NDArray:
-        """A copy of an output of the last run.
+    def get_output(self, number: int, out: NDArray | None = None) -> NDArray:
+        """A copy of an output of the last run, or `out`, which it is written to.
 
         Raises:
-            UsageError: there is no such output.
+            UsageError: there is no such output, or `out` is another array than it takes.
         """
-        if not 0 <= number < len(self._heads):
-            raise UsageError(f"there is no output {number}; there are {len(self._heads)}")
-        return self._entries[self._heads[number]].copy()
+        return _copied(self._entries[self._head(number)], out)
 
-    def get_input(self, key: str | int) -> NDArray:
-        """A copy of what an input is set to.
+    def get_input(self, key: str | int, out: NDArray | None = None) -> NDArray:
+        """A copy of what an input is set to, or `out`, which it is written to.
 
         Raises:
             InputError: there is no such input.
+            UsageError: `out` is another array than it takes.
         """
-        return self._entries[self._entry_of(key if isinstance(key, str) else self._name_of(key))].copy()
+        return _copied(self._entries[self._entry_of(key if isinstance(key, str) else self._name_of(key))], out)
+
+    def _head(self, number: int) -> int:
+        if not 0 <= number < len(self._heads):
+            raise UsageError(f"there is no output {number}; there are {len(self._heads)}")
+        return self._heads[number]
+
+    def set_input_zero_copy(self, key: str | int, value: NDArray) -> None:
+        """Have an input be an array from now on: what that holds when the graph runs is read. `set_input` writes to it.
+
+        Raises:
+            InputError: there is no such input.
+            UsageError: the array is another than the graph reads, or its memory is not aligned.
+        """
+        entry = self._entry_of(key if isinstance(key, str) else self._name_of(key))
+        self._nodes.move(entry, _in_place(self._entries[entry], value, "the input", is_written=False))
+
+    def set_output_zero_copy(self, number: int, value: NDArray) -> None:
+        """Have the graph write an output to an array from now on.
+
+        Raises:
+            UsageError: there is no such output, it is an input as well, or the array is another than the graph writes,
+                or has other tensors of it.
+        """
+        entry = self._head(number)
+        places = self._nodes.seen_through(entry)
+        given = {self.graph.row_ptr[node] for node in self.graph.arg_nodes}
+        if places & given:
+            raise UsageError(f"output {number} is what an input holds", hint="use set_input_zero_copy")
+        others = (held for each, held in enumerate(self._entries) if each not in places)
+        if any(np.may_share_memory(held, value) for held in others):
+            raise UsageError("the array is memory that the graph has for something else")
+        self._nodes.move(entry, _in_place(self._entries[entry], value, "the output", is_written=True))
+
+    def share_params(self, other: GraphModule, data: bytes) -> None:
+        """Have the parameters that a list in TVM's format names in the memory of another module of the same graph.
+
+        Raises:
+            ParamError: the bytes are no parameters.
+            UsageError: a parameter of the other is of another shape or dtype.
+        """
+        for name in load_param_dict(data):
+            if name in self._inputs and name in other._inputs:
+                self.set_input_zero_copy(name, other._entries[other._entry_of(name)])
+                self.params[name] = self.get_input(name)
+
+    def debug_get_output(self, node: int | str, out: NDArray | None = None) -> NDArray:
+        """What a node's first output holds, as `get_node_output`, or `out`, which it is written to.
+
+        Raises:
+            UsageError: there is no such node, or `out` is another array than it takes.
+        """
+        return _copied(self.get_node_output(node), out)
 
     def get_num_inputs(self) -> int:
         """The number of inputs, parameters among them."""
@@ -324,6 +376,32 @@ class GraphModule:
 
 create = GraphModule
 """TVM's name: `create(graph_json, library)`."""
+
+
+def _copied(held: NDArray, out: NDArray | None) -> NDArray:
+    """A copy of an array, or `out` with its elements."""
+    if out is None:
+        return held.copy()
+    if out.shape != held.shape or out.dtype != held.dtype:
+        raise UsageError(f"out is {out.dtype}{list(out.shape)}, and what is read is {held.dtype}{list(held.shape)}")
+    if not out.flags.writeable:
+        raise UsageError("out cannot be written")
+    np.copyto(out, held)
+    return out
+
+
+def _in_place(held: NDArray, given: NDArray, what: str, *, is_written: bool) -> NDArray:
+    """`given`, if it can be where `held` is."""
+    if given.shape != held.shape or given.dtype != held.dtype:
+        raise UsageError(f"{what} is {held.dtype}{list(held.shape)}, and the array {given.dtype}{list(given.shape)}")
+    if not given.flags.c_contiguous or address(given) % ALIGNMENT:
+        raise UsageError(
+            f"the array is not dense, or not at a multiple of {ALIGNMENT} bytes",
+            hint="weft.runtime.memory.aligned_copy(array) is",
+        )
+    if is_written and not given.flags.writeable:
+        raise UsageError(f"the array cannot be written, and {what} is")
+    return given
 
 
 def _library(given: Executable | CompiledGraph | str | os.PathLike[str]) -> CompiledGraph:

@@ -58,7 +58,7 @@ class Nodes:
         library: CompiledGraph,
         program: Program,
         graph: GraphJson,
-        entries: Sequence[NDArray],
+        entries: list[NDArray],
         threads: ctypes.c_uint64,
     ):
         self._graph, self._library, self._entries, self._threads = graph, library, entries, threads
@@ -75,21 +75,53 @@ class Nodes:
         self.calls: dict[int, tuple[str, ctypes.Array[ctypes.c_uint64], int]] = {}
         self._records: dict[int, int] = {}
         """Node -> where its kernel tells of a check that has failed."""
+        self._uses: dict[int, list[tuple[ctypes.Array[ctypes.c_uint64], int]]] = {}
+        """Entry -> the tables that it stands in, and where."""
         spans = list(entries_of(graph))
         for number, node in _running(graph):
-            read = [entries[graph.entry(ref)] for ref in node.inputs]
-            written = [entries[entry] for entry in range(*spans[number])]
-            if kernel := kernels[number]:
-                self.calls[number] = (kernel, *self._table(number, node, used[kernel], [*read, *written]))
+            taken = [graph.entry(ref) for ref in node.inputs]
+            given = [*taken, *range(*spans[number])]
+            kernel = kernels[number]
+            if kernel:
+                table, counters, places = self._table(number, node, used[kernel], [entries[each] for each in given])
             else:
+                read, written = ([entries[each] for each in part] for part in (taken, given[len(taken) :]))
                 _check_builtin(number, node, read, written)
-                places = [address(tensor) for tensor in (*read, *written)]
-                self.calls[number] = ("", (ctypes.c_uint64 * len(places))(*places), 0)
+                values = [address(tensor) for tensor in (*read, *written)]
+                table, counters, places = (ctypes.c_uint64 * len(values))(*values), 0, list(range(len(values)))
+            self.calls[number] = (kernel, table, counters)
+            for entry, place in zip(given, places, strict=True):
+                self._uses.setdefault(entry, []).append((table, place))
+
+    def seen_through(self, entry: int) -> set[int]:
+        """The entries that are in one place: `entry`, and what `__nop`s see of it otherwise, or see as it."""
+        found, pending = {entry}, [entry]
+        pairs = [
+            (self._graph.entry(node.inputs[0]), self._graph.row_ptr[number])
+            for number, node in _running(self._graph)
+            if node.kernel == NOP
+        ]
+        while pending:
+            one = pending.pop()
+            for pair in pairs:
+                if one in pair:
+                    pending += [other for other in pair if other not in found]
+                    found.update(pair)
+        return found
+
+    def move(self, entry: int, memory: NDArray) -> None:
+        """Have an entry, and what is in one place with it, in other memory, which is as large."""
+        for each in self.seen_through(entry):
+            old = self._entries[each]
+            self._entries[each] = memory.reshape(-1).view(old.dtype).reshape(old.shape)
+            for table, place in self._uses.get(each, ()):
+                table[place] = address(memory)
 
     def _table(
         self, number: int, node: Node, parameters: Sequence[Parameter], tensors: Sequence[NDArray]
-    ) -> tuple[ctypes.Array[ctypes.c_uint64], int]:
-        """What a node's kernel is given; and how many bytes of the scratch are to be zero before. Those stand first."""
+    ) -> tuple[ctypes.Array[ctypes.c_uint64], int, list[int]]:
+        """What a node's kernel is given; how many bytes of the scratch are to be zero before, which stand first; and
+        where the tensors are in it."""
         buffers = [parameter for parameter in parameters if parameter.kind == BUFFER]
         if len(tensors) > len(buffers):
             raise Diagnostic(
@@ -108,6 +140,7 @@ class Nodes:
         zero, free = address(self._scratch), address(self._scratch) + counters
         given = iter(tensors)
         values: list[int] = []
+        places: list[int] = []
         for parameter in parameters:
             match parameter.kind:
                 case "threads":
@@ -118,11 +151,12 @@ class Nodes:
                     values.append(zero)
                     zero += _room(parameter)
                 case _ if (tensor := next(given, None)) is not None:
+                    places.append(len(values))
                     values.append(address(tensor))
                 case _:
                     values.append(free)
                     free += _room(parameter)
-        return (ctypes.c_uint64 * len(values))(*values), counters
+        return (ctypes.c_uint64 * len(values))(*values), counters, places
 
     def run(self, after: Callable[[int], None] | None = None) -> None:
         """Run all nodes, in order."""

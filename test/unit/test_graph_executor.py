@@ -24,6 +24,7 @@ from weft.graph_executor import (
     load_param_dict,
     save_param_dict,
 )
+from weft.runtime.memory import aligned_copy
 from weft.runtime.param_dict import ARRAY_MAGIC, LIST_MAGIC
 from weft.runtime.tensors import InputError
 
@@ -96,6 +97,70 @@ def test_inputs_are_told_and_kept(module: GraphModule) -> None:
     assert np.array_equal(module.get_input("data"), X)
     module.set_input(data=2 * X)
     assert np.array_equal(module.get_input(0), 2 * X)
+
+
+def test_what_is_read_is_written_to_an_array_that_is_given(module: GraphModule) -> None:
+    module.run({"data": X})
+    out = np.zeros((4, 6), np.float32)[:3, ::3]
+    assert module.get_output(0, out) is out and np.array_equal(out, module.get_output(0))
+    assert module.get_input("data", into := np.empty_like(X)) is into and np.array_equal(into, X)
+    node = module.graph.heads[0].node
+    assert np.array_equal(module.debug_get_output(node, np.empty((3, 2), np.float32)), out)
+    closed = np.zeros((3, 2), np.float32)
+    closed.flags.writeable = False
+    for wrong, message in (
+        (np.zeros((2, 3), np.float32), r"out is float32\[2, 3\], and what is read is float32\[3, 2\]"),
+        (np.zeros((3, 2)), "out is float64"),
+        (closed, "out cannot be written"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            module.get_output(0, wrong)
+
+
+def test_inputs_and_outputs_are_arrays_of_the_callers(exe: weft.Executable, module: GraphModule) -> None:
+    """Nothing is copied: what the arrays hold when the graph runs counts, and what they held is its own."""
+    x, y = aligned_copy(X.copy()), aligned_copy(np.zeros((3, 2), np.float32))
+    module.run({"data": X})
+    before = module.get_output(1)
+    module.set_input_zero_copy("data", x)
+    module.set_output_zero_copy(0, y)
+    for factor in (1, -2):
+        x[...] = factor * X
+        module.run()
+        assert_close(y, expected(factor * X)[0])
+        assert np.array_equal(module.get_output(0), y) and np.array_equal(module.get_input("data"), x)
+    module.set_input("data", X)
+    assert np.array_equal(x, X)
+    module.run()
+    assert np.array_equal(module.get_output(1), before)
+    other = create(JSON, exe)
+    other.share_params(module, module.save_params())
+    other.run({"data": X})
+    assert np.array_equal(other.get_output(0), module.get_output(0)) and list(other.params) == ["p0", "p1"]
+    module.set_input("p1", BIAS + 1)
+    assert np.array_equal(other.get_input("p1"), BIAS + 1)
+
+
+def test_arrays_that_cannot_be_outputs_are_refused(module: GraphModule) -> None:
+    fits = aligned_copy(np.zeros((3, 2), np.float32))
+    for array, message in (
+        (fits.astype(np.float64), "the output is float32"),
+        (fits[::-1], "not dense, or not at a multiple of 64"),
+        (aligned_copy(np.zeros((2, 3), np.float32)), r"and the array float32\[2, 3\]"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            module.set_output_zero_copy(0, array)
+
+
+def test_what_is_an_input_as_well_is_no_output() -> None:
+    graph = weft.compile(parse_mlir(BRANCHES, "branches.mlir"), executor="graph", threads=1)
+    assert isinstance(graph, GraphModule)
+    both = aligned_copy(np.ones((8, 32), np.float32))
+    with pytest.raises(UsageError, match="output 2 is what an input holds"):
+        graph.set_output_zero_copy(2, both[:4].reshape(8, 16))
+    graph.set_input_zero_copy("x", both[:4].reshape(8, 16))
+    with pytest.raises(UsageError, match="memory that the graph has for something else"):
+        graph.set_output_zero_copy(0, both)
 
 
 def test_a_saved_library_serves_a_graph(exe: weft.Executable, tmp_path: Path) -> None:
