@@ -402,7 +402,10 @@ def loops(target: Target) -> list[ModulePass]:
     from .tir_to_loops.convert_tir_to_loops import ConvertTirToLoopsPass
     from .tir_to_loops.prefetch_streams import PrefetchStreamsPass
 
-    convert = ConvertTirToLoopsPass(vector_bytes=target.vector_bytes(), dot=_dot(target), matrix=_matrix(target))
+    scopes = tuple(f"{name}={scope}" for name, scope in target.scopes.items())
+    convert = ConvertTirToLoopsPass(
+        vector_bytes=target.vector_bytes(), dot=_dot(target), matrix=_matrix(target), scopes=scopes
+    )
     return [convert, PrefetchStreamsPass(machine=_machine(target))]
 
 

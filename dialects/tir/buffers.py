@@ -25,6 +25,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from ..support.hints import isa
 from ..support.interned import shaped_memref
+from ..support.memory_scopes import why_no_scope
 from .affine import print_expr
 from .expressions import parse_expr
 from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent
@@ -115,19 +116,6 @@ class Scope(StrEnum):
 
     GLOBAL = "global"
     LOCAL = "local"
-
-
-MEMORIES = ("global", "local", "shared", "warp", "wmma", "mma", "texture", "amx")
-"""What the name of a scope begins with; a point and more may follow, such as in `shared.dyn` and `wmma.matrix_a`. The
-set is open: which of them there are is for the target to say, and to refuse."""
-
-
-def why_no_scope(scope: str) -> str | None:
-    """What is wrong with the name of a scope."""
-    head, _, rest = scope.partition(".")
-    if head not in MEMORIES or (rest == "" and scope != head):
-        return f'unknown scope "{scope}"; known: {", ".join(MEMORIES)}, and more after a point'
-    return None
 
 
 AXIS_SEPARATORS = "axis_separators"

@@ -101,6 +101,11 @@ class Target:
         return dict(self.options).get(name)
 
     @property
+    def scopes(self) -> Mapping[str, str]:
+        """The memories that its kind has besides, each with the scope that it is to its code."""
+        return kind_named(self.processor.kind).scopes
+
+    @property
     def generator(self) -> Generator | None:
         """What makes code for its kind in place of LLVM."""
         return kind_named(self.kind).generator

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from ...dialects.support import memory_scopes
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.plugins import note_change, warn
@@ -48,6 +49,8 @@ class TargetKind:
         attributes: options of its own, which a code generator reads by `target.option`.
         generate: makes the artefact of a module at the phase `loops`, for a target at a level; the function or where it
             is, `package.module:name`. LLVM does, unless given.
+        scopes: the memories that buffers of TIR may lie in besides, each with the scope that it is to code of this
+            kind, `global` or `local`: `{"scratchpad": "local"}`.
     """
 
     name: str
@@ -55,6 +58,7 @@ class TargetKind:
     preset: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     attributes: tuple[str, ...] = ()
     generate: Callable[..., object] | str | None = None
+    scopes: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
 
     @property
     def generator(self) -> Generator | None:
@@ -141,7 +145,16 @@ def _add_kind(kind: TargetKind) -> TargetKind:
         raise UsageError(f"there is a kind of target '{kind.name}' already")
     if not re.fullmatch(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*", kind.name) or kind.name == "composite":
         raise UsageError(f"a kind of target cannot be called '{kind.name}'", hint="take a word of letters and digits")
+    for scope, meaning in kind.scopes.items():
+        if meaning not in ("global", "local"):
+            what = (
+                f'memory of the scope "{scope}" is "global" or "local" to the code of \'{kind.name}\', not "{meaning}"'
+            )
+            raise UsageError(what)
+        if not re.fullmatch(r"[A-Za-z_][\w.]*", scope) or scope in ("global", "local"):
+            raise UsageError(f"a memory of '{kind.name}' cannot be called '{scope}'", hint="take a word of its own")
     _REGISTRY.kinds[kind.name] = kind
+    memory_scopes.declare(kind.name, kind.scopes)
     return kind
 
 
@@ -151,6 +164,7 @@ def remove_kind(name: str) -> None:
     note_change("")
     if name not in ("llvm", "c", "cuda"):
         _REGISTRY.kinds.pop(name, None)
+        memory_scopes.forget(name)
 
 
 @checked

@@ -37,7 +37,7 @@ CompactBufferAllocation, FlattenBuffer and VectorizeLoop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -54,6 +54,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     NoneAttr,
+    StringAttr,
     UnitAttr,
     i64,
 )
@@ -113,7 +114,8 @@ class ConvertTirToLoopsPass(ModulePass):
 
     `vector-bytes` and `dot` (`vnni`, `dotprod`) say which dot products of bytes are instructions of the target; without
     them, the module's `weft.target` does. `matrix` (`int8`, `bf16`, `bf16_pairs`) says
-    what it adds up products of by tiles and in pairs.
+    what it adds up products of by tiles and in pairs. `scopes` (`scratchpad=local`) says which memories of its own the
+    target has, and what they are to code.
     """
 
     name = "convert-tir-to-loops"
@@ -122,8 +124,11 @@ class ConvertTirToLoopsPass(ModulePass):
     vector_bytes: int | None = None
     dot: str | None = None
     matrix: tuple[str, ...] | None = None
+    scopes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if wrong := [each for each in self.scopes if each.rpartition("=")[2] not in tuple(Scope) or "=" not in each]:
+            raise ValueError(f"'{wrong[0]}' does not say what a scope is to code, such as scratchpad=local")
         VectorUnit().with_dot(self.dot).with_matrix(self.matrix)
 
     @classmethod
@@ -134,23 +139,30 @@ class ConvertTirToLoopsPass(ModulePass):
         for prim_func in [f for f in op.ops if isinstance(f, PrimFuncOp)]:
             unit = vector_unit_of(prim_func).with_dot(self.dot).with_matrix(self.matrix)
             unit = replace(unit, bytes=self.vector_bytes or unit.bytes)
-            for new in lower_prim_func(prim_func, unit):
+            for new in lower_prim_func(prim_func, unit, dict(each.split("=") for each in self.scopes)):
                 op.body.block.insert_op_before(new, prim_func)
             prim_func.detach()
             prim_func.erase(safe_erase=False)
 
 
-def lower_prim_func(prim_func: PrimFuncOp, unit: VectorUnit | None = None) -> list[func.FuncOp]:
+def lower_prim_func(
+    prim_func: PrimFuncOp, unit: VectorUnit | None = None, scopes: Mapping[str, str] | None = None
+) -> list[func.FuncOp]:
     """The functions on flat buffers that do what `prim_func` does: one private function for each nest, which runs a
     share of it, and last the kernel itself, which every thread calls and which divides the nests among them.
 
     The kernel's arguments are those of `prim_func` flattened, the `global` buffers that it allocates, a record if it
     makes checks, a slot of work sharing for each nest, and the number of threads. (A nest has a function of its own
     because within it no other thread touches what it touches, so that its buffers are known not to alias; around it
-    they do.)
+    they do.) `scopes` are memories of the target's own, each with what it is to code.
     """
     dissolve(prim_func)
-    check_buffers(prim_func)
+    scopes = scopes or {}
+    for alloc in [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)] if scopes else ():
+        head = alloc.scope.data.partition(".")[0]
+        if (meaning := scopes.get(alloc.scope.data, scopes.get(head))) is not None:
+            alloc.scope = StringAttr(meaning)
+    check_buffers(prim_func, (*Scope, *scopes))
     take_out_inits(prim_func)
     return _lower(prim_func, unit or VectorUnit())
 

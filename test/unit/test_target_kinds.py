@@ -12,7 +12,8 @@ import pytest
 import weft
 from weft import Target, relay, strategies, targets, te
 from weft.dialects.support import diagnostics, plugins
-from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.frontend.mlir import parse_mlir
 from weft.lowering.loops_to_c.compile import compile_c_graph
 from weft.lowering.machine import target_kinds
 from weft.lowering.machine.target import TargetError
@@ -132,3 +133,47 @@ def test_a_package_brings_kinds_and_tags(monkeypatch: pytest.MonkeyPatch, tmp_pa
         target = Target("a/board")
     assert (target.kind, target.cpu, target.option("num-cores")) == ("board", "skylake", "2")
     assert len(warnings) == 1 and "int is no weft.targets.TargetKind" in warnings[0]
+
+
+def scratch() -> Any:
+    alloc = '    %pad = tir.alloc_buffer "scratchpad" : memref<8xf32>\n'
+    copies = "".join(
+        f"""    tir.for %{i} = 0 to 8 {{
+      tir.block @{name}(%v: spatial 8) = [%{i}]
+          reads(%{source}[%v] : memref<8xf32>) writes(%{target}[%v] : memref<8xf32>) {{
+        %0 = memref.load %{source}[%v] : memref<8xf32>
+        %1 = arith.addf %0, %0 : f32
+        memref.store %1, %{target}[%v] : memref<8xf32>
+      }}
+    }}\n"""
+        for i, name, source, target in (("i", "a", "x", "pad"), ("j", "b", "pad", "y"))
+    )
+    return f"tir.prim_func @main(%x: memref<8xf32>, %y: memref<8xf32>) {{\n{alloc}{copies}}}"
+
+
+def test_a_kind_has_memories_of_its_own() -> None:
+    """They are the module's to name once the kind is known, and the kind's to have."""
+    unknown = r"unknown scope \"scratchpad\"; known: global, local, .*amx, and more"
+    with pytest.raises(Diagnostic, match=unknown):
+        parse_mlir(scratch(), "pad.mlir")
+    targets.add_kind(targets.TargetKind("board", scopes={"scratchpad": "global"}))
+    try:
+        x, y = np.ones(8, np.float32), np.zeros(8, np.float32)
+        part = scratch().replace('"scratchpad"', '"scratchpad.in"')
+        weft.build(parse_mlir(part, "pad.mlir"), target="board", threads=1)(x, y)
+        assert y.tolist() == [4] * 8
+        with pytest.raises(Diagnostic, match=r'the scope is "scratchpad", and a processor has global and local memory'):
+            weft.build(parse_mlir(scratch(), "pad.mlir"))
+        with pytest.raises(Diagnostic, match=r'the scope is "shared", .* has global, local and scratchpad memory only'):
+            weft.build(parse_mlir(scratch().replace("scratchpad", "shared"), "pad.mlir"), target="board")
+    finally:
+        targets.remove_kind("board")
+    with pytest.raises(Diagnostic, match=unknown):
+        parse_mlir(scratch(), "pad.mlir")
+
+
+@pytest.mark.parametrize("scopes", [{"pad": "registers"}, {"local": "local"}, {"a b": "local"}])
+def test_a_memory_that_means_nothing_is_refused(scopes: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="memory of"):
+        targets.add_kind(targets.TargetKind("board", scopes=scopes))
+    assert "board" not in target_kinds.kinds()

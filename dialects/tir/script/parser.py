@@ -16,9 +16,10 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from ...support.arguments import checked
 from ...support.diagnostics import Diagnostic, did_you_mean
+from ...support.memory_scopes import memories, why_no_scope
 from ..affine import simplify
 from ..blocks import blocks_under
-from ..buffers import AXIS_SEPARATORS, MEMORIES, AllocBufferOp, why_no_scope
+from ..buffers import AXIS_SEPARATORS, AllocBufferOp
 from ..functions import PrimFuncOp
 from ..legality.midway import verify_midway
 from ..loops import ForKind, ForOp
@@ -335,7 +336,7 @@ class FunctionParser:
         scope = Arguments(self.scope, call, "T.alloc_buffer").literal(scopes[0]) if scopes else "global"
         scope = scope or "global"
         if (wrong := why_no_scope(str(scope))) is not None:
-            raise self._error(scopes[0], wrong, did_you_mean(str(scope), MEMORIES))
+            raise self._error(scopes[0], wrong, did_you_mean(str(scope), memories()))
         alloc = AllocBufferOp.of(found.element, found.shape, str(scope))
         alloc.buffer.name_hint = name
         for keyword in call.keywords:

@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE, Instruction
 from ....dialects.support.diagnostics import did_you_mean
-from ....dialects.tir.buffers import why_no_scope
+from ....dialects.support.memory_scopes import why_no_scope
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, OuterBlockOp, PrimFuncOp, accessing_blocks, enclosing_loops
 from ..analysis.producers import allocation_of, writers
 from ..schedule.add_unit_loop import add_unit_loop

@@ -1,0 +1,52 @@
+"""Names of the memories that buffers lie in: Weft's own, and those that kinds of targets have besides.
+
+The set is open. A name from here is a memory that some target has; whether it is one of the target that code is made
+for is said where code is made (`lowering/tir_to_loops`). Kinds of targets that packages bring are asked when a name is
+not known otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
+
+from .plugins import targets
+
+MEMORIES = ("global", "local", "shared", "warp", "wmma", "mma", "texture", "amx")
+"""What the name of a scope begins with; a point and more may follow, such as in `shared.dyn` and `wmma.matrix_a`."""
+
+_DECLARED: dict[str, tuple[str, ...]] = {}
+"""Kind of targets -> the memories that it has besides."""
+
+
+def declare(kind: str, names: Iterable[str]) -> None:
+    """Make the memories of a kind of targets known."""
+    _DECLARED[kind] = tuple(names)
+
+
+def forget(kind: str) -> None:
+    """Forget the memories of a kind of targets."""
+    _DECLARED.pop(kind, None)
+
+
+def memories() -> tuple[str, ...]:
+    """Every name that is known, Weft's own first."""
+    declared = [name for names in _DECLARED.values() for name in names]
+    return tuple(dict.fromkeys((*MEMORIES, *declared, *_installed())))
+
+
+def _installed() -> Iterator[str]:
+    """The memories of the kinds that installed packages bring."""
+    for _, value in targets():
+        for each in cast("list[object]", value) if isinstance(value, list | tuple) else [value]:
+            scopes = getattr(each, "scopes", None)
+            if isinstance(scopes, Mapping):
+                yield from cast("Mapping[str, str]", scopes)
+
+
+def why_no_scope(scope: str) -> str | None:
+    """What is wrong with the name of a scope."""
+    head, point, rest = scope.partition(".")
+    if (head in MEMORIES and bool(point) is bool(rest)) or scope in (known := memories()) or (rest and head in known):
+        return None
+    return f'unknown scope "{scope}"; known: {", ".join(known)}, and more after a point'
