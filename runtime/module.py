@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from struct import Struct
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +87,13 @@ class Function:
             names = ", ".join(argument.name for argument in self.arguments)
             raise InputError(f"'{self.name}' takes {len(self.arguments)} arrays ({names}), got {len(arrays)}")
         held = [self._place(*each) for each in zip(self.arguments, self._takes, arrays, strict=True)]
+        strided = [
+            (cast("npt.NDArray[np.generic]", given), array)
+            for argument, given, array in zip(self.arguments, arrays, held, strict=True)
+            if argument.is_output and array is not given
+        ]
+        if any(np.may_share_memory(one, other) for (one, _), (other, _) in combinations(strided, 2)):
+            raise InputError("two arrays that are written, and are not dense, may share memory")
         for number, (argument, array) in enumerate(zip(self.arguments, held, strict=True)):
             for other, shared in zip(self.arguments[:number], held, strict=False):
                 if (argument.is_output or other.is_output) and np.may_share_memory(array, shared):
@@ -101,6 +110,8 @@ class Function:
 
         def run() -> None:
             assert held is not None  # their memory is kept
+            for given, array in strided:
+                array[...] = given
             try:
                 context = program.free.pop()
             except IndexError:
@@ -108,6 +119,8 @@ class Function:
             status = program.entry(inputs, outputs, context.address, executable.threads)
             failure = program.failure(status, context) if status else None
             program.free.append(context)
+            for given, array in strided:
+                given[...] = array
             if failure is not None:
                 raise failure
 
@@ -118,9 +131,10 @@ class Function:
         if isinstance(given, bool | int | float) and wanted.shape == () and not argument.is_output:
             given = _scalar(given, wanted)
         array = wanted.checked(given)
-        if argument.is_output and (array is not given or not array.flags.writeable):
+        is_ours = type(given) is np.ndarray and given.dtype == array.dtype and given.flags.writeable
+        if argument.is_output and not (is_ours or (array is given and array.flags.writeable)):
             raise InputError(
-                f"'{argument.name}' is written, and so has to be a dense NumPy array that can be",
+                f"'{argument.name}' is written, and so has to be a NumPy array that can be",
                 hint=f"make it with np.empty({list(wanted.shape)}, '{wanted.dtype.name}')",
             )
         return array

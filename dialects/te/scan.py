@@ -71,6 +71,8 @@ def scan(
         raise UsageError(f"te: {name}: {len(inits)} inits and {len(updates)} updates for {len(states)} states")
     for start, step, state in zip(inits, updates, states, strict=True):
         _check(name, start, step, state)
+        if not same(start.dims[0], inits[0].dims[0]) or not same(state.dims[0], states[0].dims[0]):
+            raise UsageError(f"te: {name}: '{states[0].name}' and '{state.name}' have not the same steps")
     return _Scan(name, inits, updates, states).tensors()
 
 

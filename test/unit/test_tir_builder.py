@@ -209,6 +209,9 @@ def test_a_step_is_not_made_of_itself_or_later_ones() -> None:
         with pytest.raises(UsageError, match="'update' reads 's' at t") as refused:
             te.scan(first, update, s)
         assert "a step is made of those before it" in str(refused.value)
+    longer = te.compute((2, 2), lambda t, i: x[0, i], name="longer")
+    with pytest.raises(UsageError, match="have not the same steps"):
+        te.scan([first, longer], [update, update], [s, te.placeholder((4, 2), name="other")])
     with pytest.raises(IndexError, match="its index there runs from -1"):
         te.create_prim_func([s, te.compute((4, 2), lambda t, i: s[t - 1, i], name="y")])
 

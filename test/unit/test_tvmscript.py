@@ -935,3 +935,37 @@ def f(A: T.Buffer[(16, 16), "int32"], c: T.Buffer[(4,), "uint8"], flag: T.bool):
     a, c = np.zeros((16, 16), np.int32), np.array([0, 1, 3, 254], np.uint8).view(np.int8)
     weft.build(func.clone())(a, c, True)
     assert (a == [-((5 - k) // 3) for k in range(16)]).all() and c.tolist() == [0, 1, 1, 85]
+
+
+@pytest.mark.parametrize(
+    "layout",
+    ["strides=[3, 1]", "offset_factor=16", "strides=[s, 1]", "strides=[s, t], elem_offset=o", "elem_offset=o"],
+)
+def test_names_of_a_layout_are_those_of_a_dense_buffer(layout: str) -> None:
+    text = f"""
+@T.prim_func
+def f(a: T.handle, B: T.Buffer[(4, 3), "int32"]):
+    A = T.match_buffer(a, (4, 3), "int32", {layout})
+    for i, j in T.grid(4, 3):
+        B[i, j] = A[i, j] + 1
+"""
+    used = [name for name in "sto" if re.search(rf"\b{name}\b", layout)]
+    function = from_source(text.replace("    A =", "".join(f"    {n} = T.var('int32')\n" for n in used) + "    A ="))
+    assert not function.symbols
+    a = np.arange(12, dtype=np.int32).reshape(4, 3)
+    np.testing.assert_array_equal(Interpreter(function)([a])[0], a + 1)
+
+
+def test_a_stride_is_the_number_that_a_dense_buffer_has() -> None:
+    text = """
+@T.prim_func
+def f(a: T.handle, B: T.Buffer[(1,), "int32"]):
+    s = T.var("int32")
+    A = T.match_buffer(a, (4, 3), "int32", strides=[s, 1])
+    with T.block("b"):
+        B[0] = A[0, 0] + s
+"""
+    (b,) = Interpreter(from_source(text))([np.full((4, 3), 5, np.int32)])
+    assert b == [8]
+    with pytest.raises(Diagnostic, match="a buffer is dense"):
+        from_source(text.replace("strides=[s, 1]", "strides=[s, 2]"))

@@ -42,7 +42,7 @@ class BlockParser:
     """Reads one block."""
 
     def __init__(self, scope: Scope, node: ast.With, name: str):
-        self.scope = Scope(scope.source, scope.python, dict(scope.local))
+        self.scope = Scope(scope.source, scope.python, dict(scope.local), scope.layouts)
         self.node = node
         self.name = name
         self.loops = LoopIndices(self.scope)

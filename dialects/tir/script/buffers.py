@@ -17,8 +17,9 @@ from ..buffers import AXIS_SEPARATORS, memref_type
 from ..symbols import Extent
 from . import words
 from .arguments import Arguments
+from .layouts import dense_strides
 from .loop_indices import Extents
-from .scope import NotStatic, Scope
+from .scope import Constant, NotStatic, Scope
 
 PARAMETERS = (
     "data", "strides", "elem_offset", "scope", "align", "offset_factor", "buffer_type", "axis_separators",
@@ -26,7 +27,7 @@ PARAMETERS = (
 """What else a buffer is described by in TVM. A buffer of Weft's is dense and starts where its memory does."""
 DENSE: dict[str, tuple[object, ...]] = {
     "data": (None,), "strides": (None, []), "elem_offset": (None, 0), "align": (None, -1, 0, 4, 8, 16, 32, 64),
-    "offset_factor": (None, 0, 1), "buffer_type": (None, "", "default"), "axis_separators": (None, []),
+    "offset_factor": (None,), "buffer_type": (None, "", "default"), "axis_separators": (None, []),
 }  # fmt: skip
 """The values that say nothing else than that."""
 
@@ -61,6 +62,36 @@ def _shape(scope: Scope, node: ast.expr) -> tuple[Extent, ...]:
             raise scope.source.error(each, f"an extent is not negative: {extent}")
         extents.append(extent)
     return tuple(extents)
+
+
+def _is_layout(scope: Scope, arguments: Arguments, parameter: str, first: Sequence[str]) -> bool:
+    """Whether strides or an offset are those of a dense buffer, by numbers or by names, which are these numbers then;
+    of a part of a buffer, names say nothing."""
+    node = arguments.given.get(parameter)
+    if node is None:
+        return False
+    given = list(node.elts) if isinstance(node, ast.List | ast.Tuple) else [node]
+    named = [each.id for each in given if isinstance(each, ast.Name) and each.id in scope.layouts]
+    if "buffer" in first:
+        return bool(named) and len(named) == len(given)
+    dense: list[int | None] = (
+        [0] if parameter == "elem_offset" else dense_strides(_shape(scope, arguments.given["shape"]))
+    )
+    if len(given) != len(dense) or not given:
+        return False
+    for each, value in zip(given, dense, strict=True):
+        if isinstance(each, ast.Name) and each.id in scope.layouts:
+            if value is not None:
+                scope.local[each.id] = Constant(value)
+        elif value is None or arguments.literal(each) != value:
+            return False
+    return True
+
+
+def _is_promise(arguments: Arguments) -> bool:
+    """Whether `offset_factor` says that an offset is a multiple of a number: of a dense buffer, it is."""
+    given = arguments.static("offset_factor", None)
+    return isinstance(given, int) and not isinstance(given, bool) and given >= 0
 
 
 def constant_of(data: object, type: MemRefType[Attribute]) -> DenseIntOrFPElementsAttr:
@@ -134,6 +165,10 @@ def described(scope: Scope, call: ast.Call, name: str, first: Sequence[str], sco
     arguments = Arguments(scope, call, name)
     arguments.nodes(*first, "shape", optional=("dtype", *PARAMETERS))
     for parameter, values in DENSE.items():
+        if parameter in ("strides", "elem_offset") and _is_layout(scope, arguments, parameter, first):
+            continue
+        if parameter == "offset_factor" and _is_promise(arguments):
+            continue
         given = arguments.static(parameter, None)
         if parameter == AXIS_SEPARATORS and scopes:
             continue  # the buffer is the function's own

@@ -30,6 +30,7 @@ from .arguments import Arguments, attributes_of
 from .attributes import attribute_of
 from .block_parser import BlockParser
 from .buffers import Described, annotated, constant_of, described, is_size
+from .layouts import layout_names
 from .loop_indices import Extents, LoopIndices
 from .modules import IRModule
 from .outer_blocks import OuterBlockParser, is_outer, iterators_of, restrict
@@ -137,6 +138,7 @@ class FunctionParser:
         arguments = self.node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
             raise self._error(self.node, "a function takes buffers by position, without defaults")
+        self.scope.layouts = layout_names(self.scope, self.node)
         buffers = [each for each in arguments.args if not is_size(self.scope, each.annotation)]
         sizes = self._sizes(arguments.args)
         for position, (name, _) in enumerate(sizes):
@@ -178,7 +180,7 @@ class FunctionParser:
         for statement in self.node.body:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func)) if (
-                    self.scope.word(func) == "var"
+                    self.scope.word(func) == "var" and name not in self.scope.layouts
                 ):
                     found.append((name, statement))
                 case _:
@@ -315,8 +317,8 @@ class FunctionParser:
             arguments = Arguments(self.scope, value, "T.env_thread")
             (node,) = arguments.nodes("thread")
             self.scope.local[name] = Constant(Thread(self._thread(node)))
-        elif word == "var" and isinstance(self.scope.local.get(name), Symbol):
-            pass  # an argument of the function
+        elif word == "var" and (name in self.scope.layouts or isinstance(self.scope.local.get(name), Symbol)):
+            pass  # a stride of a buffer, or an argument of the function
         elif word is not None:
             hint = did_you_mean(f"T.{word}", ["T.match_buffer", "T.alloc_buffer", "T.axis.remap"])
             raise self._error(statement, f"T.{word} stands in a block, or nowhere", hint)

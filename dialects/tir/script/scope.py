@@ -109,6 +109,8 @@ class Scope:
     source: Source
     python: Mapping[str, object]
     local: dict[str, Local] = field(default_factory=dict[str, Local])
+    layouts: frozenset[str] = frozenset()
+    """Names of strides and offsets of buffers (`layouts`)."""
 
     @staticmethod
     def of_function(function: Callable[..., object]) -> Mapping[str, object]:
