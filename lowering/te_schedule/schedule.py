@@ -10,7 +10,7 @@ from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.te.tensor import TensorOp
 from ...transforms.tir.schedule.errors import ScheduleError
-from .stage import Fuse, Reorder, Split, Stage, StageOp
+from .stage import Fuse, Reorder, Singleton, Split, Stage, StageOp
 from .substitution import substitute, with_fresh_axes
 
 Output: TypeAlias = te.Tensor | TensorOp
@@ -199,7 +199,7 @@ def _root_values(stage: Stage, leaves: dict[te.IterVar, te.IterVar]) -> tuple[di
                 if fused in values:
                     values[outer] = values[fused] // te.dim_expr(inner.dim)
                     values[inner] = values[fused] % te.dim_expr(inner.dim)
-            case Reorder():
+            case Singleton() | Reorder():
                 pass
     roots: dict[te.Expr, te.Expr] = {}
     for axis in stage.op.reduce_axis:

@@ -37,13 +37,20 @@ class Fuse:
 
 
 @dataclass(frozen=True)
+class Singleton:
+    """Of no loops, one of one iteration was made, outside of all others."""
+
+    axis: te.IterVar
+
+
+@dataclass(frozen=True)
 class Reorder:
     """These loops took this order, in the places that they have together."""
 
     order: tuple[te.IterVar, ...]
 
 
-Action: TypeAlias = Split | Fuse | Reorder
+Action: TypeAlias = Split | Fuse | Singleton | Reorder
 
 
 class Kind(Enum):
@@ -119,7 +126,7 @@ class Stage:
         return StageOp(self)
 
     @property
-    def relations(self) -> list[Split | Fuse]:
+    def relations(self) -> list[Split | Fuse | Singleton]:
         """The splits and fusions, in order."""
         return [action for action in self.actions if not isinstance(action, Reorder)]
 
@@ -162,13 +169,17 @@ class Stage:
         return outer, inner
 
     def fuse(self, *args: te.IterVar) -> te.IterVar:
-        """One loop in place of several, each directly in the one before.
+        """One loop in place of several, each directly in the one before; in place of none, one of one iteration, which
+        stands outside of the others.
 
         Raises:
             ScheduleError: a loop is none of the stage's, they do not follow one another, or reduce and do not.
         """
         if not args:
-            raise ScheduleError("te: fuse takes at least one loop", hint="a stage without axes has no loops")
+            single = te.IterVar("singleton", 1)
+            self.actions.append(Singleton(single))
+            self.leaf_iter_vars.insert(0, single)
+            return single
         fused = args[0]
         self._check_leaf(fused)
         for inner in args[1:]:

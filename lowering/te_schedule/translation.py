@@ -27,7 +27,7 @@ from ...transforms.tir.scheduling.schedule import BlockRV, LoopRV
 from ...transforms.tir.scheduling.schedule import Schedule as TirSchedule
 from .prim_func import check_arguments, function_of
 from .schedule import Schedule
-from .stage import Fuse, Kind, Reorder, Split, Stage
+from .stage import Fuse, Kind, Reorder, Singleton, Split, Stage
 from .substitution import substitute
 
 PASS = "te-schedule"
@@ -142,6 +142,8 @@ class _Translation:
                 case Fuse(outer, inner, fused):
                     one, other = loops.pop(outer), loops.pop(inner)
                     loops[fused] = (one or other) if one is None or other is None else self.sch.fuse(one, other)
+                case Singleton(axis):
+                    loops[axis] = None
                 case Reorder(order):
                     real = [loop for axis in order if (loop := loops[axis]) is not None]
                     if len(real) > 1:
