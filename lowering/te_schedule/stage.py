@@ -350,8 +350,15 @@ def _rounded_up(dim: te.Dim, size: int) -> te.Dim:
     return -(-dim // size) if isinstance(dim, int) else (dim + (size - 1)) // size
 
 
-def _taken(action: Split | Fuse) -> tuple[te.IterVar, ...]:
-    return (action.parent,) if isinstance(action, Split) else (action.outer, action.inner)
+def _taken(action: Split | Fuse | Singleton) -> tuple[te.IterVar, ...]:
+    """The loops that are no more."""
+    match action:
+        case Split():
+            return (action.parent,)
+        case Fuse():
+            return action.outer, action.inner
+        case Singleton():
+            return ()
 
 
 REFUSED: dict[str, tuple[str, str]] = {

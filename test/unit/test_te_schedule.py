@@ -83,8 +83,11 @@ def test_no_loops_are_fused_to_one_of_one_iteration() -> None:
     single = s[y].fuse(*y.op.axis)
     assert isinstance(s[y].relations[0], te.Singleton) and s[y].leaf_iter_vars == [single, k]
     outer, _ = s[y].split(single, nparts=4)
+    with pytest.raises(ScheduleError, match="singleton was split or fused before"):
+        s[y].unroll(single)
     s[y].parallel(outer)
-    (got,) = Interpreter(weft.lower(s, [x, y])["main"])([np.arange(10, dtype=np.int32)])
+    function = next(op for op in weft.lower(s, [x, y]).ops if isinstance(op, PrimFuncOp))
+    (got,) = Interpreter(function)([np.arange(10, dtype=np.int32)])
     assert got == 45
 
 

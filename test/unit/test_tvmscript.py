@@ -951,7 +951,7 @@ def f(a: T.handle, B: T.Buffer[(4, 3), "int32"]):
 """
     used = [name for name in "sto" if re.search(rf"\b{name}\b", layout)]
     function = from_source(text.replace("    A =", "".join(f"    {n} = T.var('int32')\n" for n in used) + "    A ="))
-    assert not function.symbols
+    assert isinstance(function, PrimFuncOp) and not function.symbols
     a = np.arange(12, dtype=np.int32).reshape(4, 3)
     np.testing.assert_array_equal(Interpreter(function)([a])[0], a + 1)
 
@@ -965,7 +965,9 @@ def f(a: T.handle, B: T.Buffer[(1,), "int32"]):
     with T.block("b"):
         B[0] = A[0, 0] + s
 """
-    (b,) = Interpreter(from_source(text))([np.full((4, 3), 5, np.int32)])
+    function = from_source(text)
+    assert isinstance(function, PrimFuncOp)
+    (b,) = Interpreter(function)([np.full((4, 3), 5, np.int32)])
     assert b == [8]
     with pytest.raises(Diagnostic, match="a buffer is dense"):
         from_source(text.replace("strides=[s, 1]", "strides=[s, 2]"))
