@@ -166,6 +166,8 @@ def _decide(rows: Sequence[_Row], block: Block, complete: bool) -> None:
     looked_at = first.constructor_of(value)
     assert looked_at is not None
     definition = looked_at.belong_to.definition()
+    if isinstance(value.type, AdtType) and value.type.symbol != definition.header.name_hint:
+        raise UsageError(f"a pattern of {looked_at!r} is not for values of type {value.type}")
     (type,) = instance([definition.type], [value.type])
     value._type = merged(value.type, type)  # pyright: ignore[reportPrivateUsage]
     named = [each for each in definition.constructors if any(row.constructor_of(value) == each for row in rows)]

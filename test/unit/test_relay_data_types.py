@@ -219,6 +219,11 @@ def test_mistakes_are_told() -> None:
         relay.Constructor("c", [], relay.GlobalTypeVar("open"))()
     with pytest.raises(UsageError, match="has 1 fields, not 2"):
         relay.PatternConstructor(full, [relay.PatternWildcard()] * 2)
+    with pytest.raises(UsageError, match="constructor full of box is not for values of type"):
+        relay.Match(
+            relay.var("b", relay.GlobalTypeVar("other")()),
+            [relay.Clause(relay.PatternConstructor(full), relay.const(1))],
+        )
     with pytest.raises(KeyError, match="no data type 'bix'; did you mean 'box'"):
         module.get_type("bix")
     with pytest.raises(UsageError, match=r"there is no 'core\.rly'"):
@@ -238,3 +243,12 @@ def test_a_module_keeps_its_data_types() -> None:
     assert [each.name_hint for each in copy.type_definitions["box"].constructors] == ["full", "empty"]
     assert copy.type_definitions["box"].constructors[0] == full
     assert full.tag == 0
+
+
+def test_a_call_of_a_function_for_any_types_keeps_its_own(prelude: Any) -> None:
+    module = relay.IRModule.of(prelude.mod)
+    module["main"] = relay.Function([], prelude.hd(made_list(prelude, 1, 2)))
+    module = relay.transform.InferType()(module)
+    assert isinstance(module, IRModule)
+    assert str(module["main"].function_type) == "() -> tensor<i32>"
+    module.verify()

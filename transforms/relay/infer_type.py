@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects.relay.base import DYNAMIC, RelayOp, compatible, shape_of, tensor
 from ...dialects.relay.core import CallOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.nn_common import tuple_type
+from ...dialects.relay.types import instance
 from ...dialects.support.diagnostics import Diagnostic
 from ..infra import ModulePass, report_changed
 from ..infra.walk import walk
@@ -81,7 +82,9 @@ def _inferred(op: Operation, functions: dict[str, FuncOp]) -> Iterable[Attribute
                 assert isinstance(op.tuple.type, TupleType)
                 return [op.tuple.type.types.data[op.index.value.data]]
             case CallOp() if (callee := functions.get(op.callee.string_value())) is not None:
-                return callee.function_type.outputs.data
+                inputs, outputs = callee.function_type.inputs.data, callee.function_type.outputs.data
+                given = [value.type for value in (*op.arguments, *op.results)]
+                return instance([*inputs, *outputs], given)[len(inputs) :]
             case _:
                 return []
     except VerifyException as error:
