@@ -7,11 +7,13 @@ from typing import cast
 
 import numpy as np
 
-from ...dialects.relay.base import DYNAMIC
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from .expr import Expr, Operand, as_value, const
 from .operators import operator
+
+OPEN = -1
+"""An extent of an expression's `shape` that is not known."""
 
 
 def _parts(matrix: object, what: str) -> list[Expr]:
@@ -59,18 +61,32 @@ def sparse_to_dense(
 @checked
 def segment_sum(data: Operand, segment_ids: Operand, num_segments: int | None = None) -> Expr:
     """The sums of the slices of `data` along the first dimension that have the same number in `segment_ids`; as many as
-    `num_segments` says, or as the largest number does, which then has to be known when the program runs."""
+    `num_segments` says, or as the largest number does, which then has to be known when the program runs. Slices for
+    which there is no number are left out."""
     data, ids = Expr(as_value(data)), Expr(as_value(segment_ids))
+    if data.shape[0] == OPEN or data.shape[0] != ids.shape[0]:
+        data = operator("slice_like")(data, ids, axes=(0,))
     rest = data.shape[1:]
-    if num_segments is None:
-        if DYNAMIC in rest:
-            raise UsageError(f"relay.segment_sum needs 'num_segments' for data of {data!r}")
-        one = operator("expand_dims")(operator("max")(operator("cast")(ids, "int64")) + const(1, "int64"), 0)
-        extents = operator("concatenate")([one, const(np.array(rest, np.int64))], 0)
-        start = operator("dyn.zeros")(extents, data.dtype)
-    else:
+    if num_segments is not None and OPEN not in rest:
         start = operator("zeros")((num_segments, *rest), data.dtype)
+    else:
+        extents = operator("concatenate")([_count(ids, num_segments), _extents(data)], 0)
+        start = operator("dyn.zeros")(extents, data.dtype)
     return operator("scatter_nd")(start, operator("expand_dims")(ids, 0), data, "add")
+
+
+def _count(ids: Expr, known: int | None) -> Expr:
+    """How many segments there are, as a vector of one number."""
+    if known is not None:
+        return const(np.array([known], np.int64))
+    return operator("expand_dims")(operator("max")(operator("cast")(ids, "int64")) + const(1, "int64"), 0)
+
+
+def _extents(data: Expr) -> Expr:
+    """All extents but the first, as a vector."""
+    if OPEN not in data.shape[1:]:
+        return const(np.array(data.shape[1:], np.int64))
+    return operator("strided_slice")(operator("shape_of")(data, "int64"), (1,), (len(data.shape),))
 
 
 SPARSE = {

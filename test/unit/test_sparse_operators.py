@@ -136,6 +136,18 @@ def test_sums_by_segment() -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
+@pytest.mark.parametrize("count", [4, None])
+def test_segments_of_open_extents_and_fewer_numbers_than_slices_are_summed(count: int | None) -> None:
+    data, ids = random_floats(3, 4), np.array([0, 2], np.int32)
+    wanted = np.zeros((3 if count is None else count, 4), np.float32)
+    np.add.at(wanted, ids, data[:2])
+    for open_extents in (False, True):
+        shapes = ((relay.Any(), relay.Any()), (relay.Any(),)) if open_extents else ((3, 4), (2,))
+        x, i = relay.var("x", shape=shapes[0]), relay.var("i", shape=shapes[1], dtype="int32")
+        found = run("debug", relay.Function([x, i], relay.segment_sum(x, i, count)), data, ids)
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
 def test_machine_code_computes_with_a_sparse_matrix_of_scipys_form() -> None:
     class Form:
         w = thinned(8, 8)
