@@ -15,15 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.relay.base import RelayOp
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp
-from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
+from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp, YieldOp
+from ...dialects.relay.data import ConstructOp, MatchOp
 from ...dialects.relay.types import IncompleteType
 from ...dialects.support.diagnostics import UsageError
 from ...transforms.relay.completion import complete
-from .expr import Expr, Function, If, Var, as_value, expr_of
+from .expr import Expr, Function, If, Var, as_value, copied, expr_of
 
 _VISITS: Sequence[tuple[tuple[type[Operation], ...], str]] = (
     ((ConstantOp,), "constant"),
@@ -34,14 +35,15 @@ _VISITS: Sequence[tuple[tuple[type[Operation], ...], str]] = (
     ((ClosureOp,), "global_var"),
     ((RefCreateOp,), "ref_create"),
     ((RefReadOp,), "ref_read"),
-    ((RelayOp, ApplyOp, CallOp), "call"),
+    ((MatchOp,), "match"),
+    ((RelayOp, ApplyOp, CallOp, ConstructOp), "call"),
 )
 
 
 class ExprFunctor:
     """A function on expressions, told by their kinds: `visit_call`, `visit_var`, `visit_constant`, `visit_tuple`,
-    `visit_tuple_getitem`, `visit_if`, `visit_function`, `visit_global_var`, `visit_ref_create`, `visit_ref_read`. What
-    an expression has been visited to give is given again."""
+    `visit_tuple_getitem`, `visit_if`, `visit_function`, `visit_global_var`, `visit_ref_create`, `visit_ref_read`,
+    `visit_match`. What an expression has been visited to give is given again."""
 
     def __init__(self) -> None:
         self.memo_map: dict[object, Any] = {}
@@ -90,7 +92,7 @@ class ExprVisitor(ExprFunctor):
         for part in parts(expr):
             self.visit(part)
 
-    visit_call = visit_constant = visit_tuple = visit_tuple_getitem = visit_if = _visit_parts
+    visit_call = visit_constant = visit_tuple = visit_tuple_getitem = visit_if = visit_match = _visit_parts
     visit_function = visit_var = visit_global_var = visit_ref_create = visit_ref_read = _visit_parts
 
 
@@ -126,6 +128,25 @@ class ExprMutator(ExprFunctor):
         old = parts(expr)
         new: list[Expr] = [self.visit(part) for part in old]
         return expr if new == old else If(*new)
+
+    def visit_match(self, expr: Expr) -> Expr:
+        """A `Match` with its value and what its cases give changed; the cases stay, and bind the same."""
+        owner = expr.value.owner
+        assert isinstance(owner, MatchOp)
+        old = [as_value(part) for part in parts(expr)]
+        changed = {value: as_value(self.visit(expr_of(value))) for value in old}
+        if all(new is value for value, new in changed.items()):
+            return expr
+        cases: dict[str, Region] = {}
+        for name, region in zip(owner.names, owner.regions, strict=True):
+            block, end = Block(arg_types=region.block.arg_types), region.block.last_op
+            assert end is not None
+            bound: dict[SSAValue, SSAValue] = dict(zip(region.block.args, block.args, strict=True))
+            copied([changed[value] for value in end.operands], bound, YieldOp, block)
+            cases[name] = Region(block)
+        made = MatchOp(changed[owner.data], [result.type for result in owner.results], cases)
+        made.attributes |= owner.attributes
+        return Expr(made.res[0])
 
     def _visit_operands(self, expr: Expr) -> Expr:
         owner = expr.value.owner

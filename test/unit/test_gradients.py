@@ -255,6 +255,15 @@ def test_the_gradient_of_what_reads_at_places_is_that_of_finite_differences(form
     check_gradient(text, inputs, step=1e-3)
 
 
+def test_the_gradient_of_a_reshape_to_what_is_known_when_it_runs_has_the_shape_of_the_data() -> None:
+    x, shape = relay.var("x", shape=(2, 3)), relay.var("s", shape=(2,), dtype="int64")
+    y = relay.reshape(x, shape)
+    (found,) = relay.transform.gradients(y * y, [x])
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    (by_x,) = evaluate_function(relay.Function([x, shape], found), [array, np.array([3, 2])])
+    np.testing.assert_array_equal(by_x, 2 * array)
+
+
 def distinct(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
     """Numbers of which each window of a pool has one largest."""
     return rng.permutation(prod(shape)).reshape(shape) / 100 + 0.1
@@ -286,6 +295,9 @@ def test_of_equal_elements_the_first_has_the_second_derivative() -> None:
     np.testing.assert_array_equal(found, [[[1, 4]]])
 
 
+RESHAPED = {"reshape", "squeeze", "expand_dims", "broadcast_to", "full", "ones", "zeros"}
+"""Operators whose shape is data, and whose gradient does not need to know it."""
+
 WITHOUT_GRADIENT = {
     **dict.fromkeys(
         (
@@ -306,7 +318,7 @@ WITHOUT_GRADIENT = {
     **{
         name.removeprefix("relay."): "its shape is data: the operator that replaces it has one"
         for name in OPERATORS
-        if name.startswith("relay.dyn.")
+        if name.startswith("relay.dyn.") and name.removeprefix("relay.dyn.") not in RESHAPED
     },
     "sparse_fill_empty_rows": "its results have as many elements as the data says",
     **dict.fromkeys(

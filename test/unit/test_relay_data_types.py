@@ -252,3 +252,28 @@ def test_a_call_of_a_function_for_any_types_keeps_its_own(prelude: Any) -> None:
     assert isinstance(module, IRModule)
     assert str(module["main"].function_type) == "() -> tensor<i32>"
     module.verify()
+
+
+def test_a_match_is_walked_and_changed() -> None:
+    module, box, full, empty = shapes()
+    b, y = relay.var("b", box(relay.TensorType((3,)))), relay.var("y")
+    clauses = [
+        relay.Clause(relay.PatternConstructor(full, [relay.PatternVar(y)]), relay.exp(y)),
+        relay.Clause(relay.PatternConstructor(empty), relay.zeros((3,), "float32")),
+    ]
+    match = relay.Match(b, clauses)
+
+    class Squared(relay.ExprMutator):
+        def visit_call(self, call: Expr) -> Expr:
+            made: Expr = super().visit_call(call)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
+            return made * made if getattr(call.value.owner, "name", "") == "relay.exp" else made
+
+    assert isinstance(match, relay.Match) and isinstance(full(relay.const(1)), relay.Call)
+    changed = Squared().visit(match)
+    assert changed is not match and relay.ExprMutator().visit(match) is match
+    x = relay.var("x", shape=(3,))
+    call = relay.Call(relay.Function([b], changed), [full(x)])
+    module["main"] = relay.Function([x], call)
+    found: Any = relay.create_executor("debug", module).evaluate()
+    array = np.array([0, 1, 2], np.float32)
+    np.testing.assert_allclose(found(array), np.exp(array) ** 2, rtol=1e-5)

@@ -54,6 +54,7 @@ from .transform import ExpandDimsOp, ReshapeOp, SqueezeOp
 
 if TYPE_CHECKING:
     from ..base import NDArray
+    from ..gradient import Gradient, Terms
 
 
 def numbers(values: NDArray) -> list[int]:
@@ -153,6 +154,9 @@ class DynReshapeOp(_OfData):
     def open_type(self) -> Attribute:
         return open_tensor(tensor(self.data).element_type, count_of(self.newshape, "the shape"))
 
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad.op("reshape_like", g.input), None]
+
 
 @irdl_op_definition
 class DynSqueezeOp(_OfData):
@@ -184,6 +188,9 @@ class DynSqueezeOp(_OfData):
             raise VerifyException(f"{dropped} dimensions cannot be dropped from {self.data.type}")
         return open_tensor(tensor(self.data).element_type, rank - dropped)
 
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad.op("reshape_like", g.input), None]
+
 
 @irdl_op_definition
 class DynExpandDimsOp(_OfData):
@@ -214,6 +221,9 @@ class DynExpandDimsOp(_OfData):
         if shape_of(self.axis) not in ((), (1,)):
             raise VerifyException(f"the axis must be one number, got {self.axis.type}")
         return open_tensor(tensor(self.data).element_type, len(shape_of(self.data)) + self.num_newaxis.value.data)
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad.op("reshape_like", g.input), None]
 
 
 @irdl_op_definition
@@ -248,6 +258,9 @@ class DynBroadcastToOp(_OfData):
 
     def open_type(self) -> Attribute:
         return open_tensor(tensor(self.data).element_type, count_of(self.shape, "the shape"))
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad.op("collapse_sum_like", g.input), None]
 
 
 @irdl_op_definition
@@ -553,6 +566,9 @@ class DynFullOp(_DynFill):
     def told_by(self, *values: NDArray) -> RelayOp:
         return FullOp(self.fill_value, shape=numbers(values[0]), dtype=self.dtype)
 
+    def gradient(self, g: Gradient) -> Terms:
+        return [g.grad.sum(range(len(g.grad.shape))).cast(g.input.type.element_type), None]
+
 
 @irdl_op_definition
 class DynOnesOp(_DynFill):
@@ -576,6 +592,9 @@ class DynOnesOp(_DynFill):
     def told_by(self, *values: NDArray) -> RelayOp:
         return OnesOp(shape=numbers(values[0]), dtype=self.dtype)
 
+    def gradient(self, g: Gradient) -> Terms:
+        return [None]
+
 
 @irdl_op_definition
 class DynZerosOp(_DynFill):
@@ -597,6 +616,9 @@ class DynZerosOp(_DynFill):
 
     def told_by(self, *values: NDArray) -> RelayOp:
         return ZerosOp(shape=numbers(values[0]), dtype=self.dtype)
+
+    def gradient(self, g: Gradient) -> Terms:
+        return [None]
 
 
 @irdl_op_definition
