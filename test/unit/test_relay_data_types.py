@@ -15,6 +15,7 @@ from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.relay.expr import Expr, Var
 from weft.frontend.relay.module import IRModule
 from weft.relay_executors import ConstructorValue
+from weft.transforms.relay.infer_type import InferTypePass
 
 
 @pytest.fixture(scope="module")
@@ -248,8 +249,7 @@ def test_a_module_keeps_its_data_types() -> None:
 def test_a_call_of_a_function_for_any_types_keeps_its_own(prelude: Any) -> None:
     module = relay.IRModule.of(prelude.mod)
     module["main"] = relay.Function([], prelude.hd(made_list(prelude, 1, 2)))
-    module = relay.transform.InferType()(module)
-    assert isinstance(module, IRModule)
+    module = IRModule.of(InferTypePass()(module))
     assert str(module["main"].function_type) == "() -> tensor<i32>"
     module.verify()
 
