@@ -148,3 +148,32 @@ def test_an_iterator_that_the_place_of_another_restricts_is_partial_and_its_loop
     c = np.zeros(8, np.float32)
     weft.build(schedule.mod, threads=1)(x, c)
     np.testing.assert_array_equal(c, wanted)
+
+
+@T.prim_func
+def summed(X: T.Buffer[(2, 8), "float32"], C: T.Buffer[(8,), "float32"]):
+    A = T.alloc_buffer((2, 8), "float32")
+    for i, j in T.grid(2, 8):
+        with T.block("A"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj] = X[vi, vj] * T.float32(2)
+    for i, j, k in T.grid(8, 2, 1):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SRR", [i, j, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vj, vi + vk * 2]
+
+
+def test_an_iterator_of_one_value_reads_no_more_where_its_loop_is_longer() -> None:
+    """Else the copy, moved to where it is read, would take elements that are not there yet."""
+    schedule = Schedule(summed)
+    schedule.cache_read("C", 0, "local")
+    i, _, k = schedule.get_loops(schedule.get_block("C"))
+    schedule.compute_at("A_local", i)
+    schedule.compute_at("A", i)
+    schedule.split(k, [None, 2])
+    schedule.compute_at("A_local", schedule.get_loops(schedule.get_block("C"))[1])
+    x = np.arange(16, dtype=np.float32).reshape(2, 8)
+    (c,) = Interpreter(schedule.mod["summed"])([x])
+    assert (np.asarray(c) == 2 * x.sum(0)).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,13 +30,15 @@ from xdsl.dialects.builtin import ModuleOp, bf16, f32, f64, i8, i32
 from weft.dialects import te
 from weft.dialects.support.machine_model import MachineModel
 from weft.dialects.tir.core import AllocBufferOp, ForKind, ForOp, PrimFuncOp, blocks_under, enclosing_loops
+from weft.dialects.tir.interpreter import Interpreter
+from weft.tir import from_source
 from weft.transforms.infra import PassContext
 from weft.transforms.tir.loop_partition import LoopPartitionPass
 from weft.transforms.tir.rules import padded_bands, register_tile
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import ScheduleRulesPass, schedule_by_rules
 
-few = settings(max_examples=7, deadline=None, derandomize=True, database=None)
+few = settings(max_examples=5, deadline=None, derandomize=True, database=None)
 small = st.integers(1, 9)
 wide = st.sampled_from([1, 3, 4, 7, 16, 17, 33, 50])
 
@@ -316,3 +319,31 @@ def test_a_product_over_one_term_is_scheduled_with_what_follows(depth: int) -> N
     k = te.reduce_axis(depth)
     product = te.compute((3, 5, 7), lambda i, j, m: te.reduce("sum", x[i, j, k] * w[i, m, k], k), "product")
     check(([x, w, b], [te.compute((3, 5, 7), lambda i, j, m: product[i, j, m] + b[i, j, m], "add")]))
+
+
+def test_a_reduction_whose_result_another_block_updates_is_not_tiled_with_it() -> None:
+    func = from_source("""
+@T.prim_func
+def k(X: T.Buffer[(6, 4), "int32"], Y: T.Buffer[(8, 4), "int32"], Z: T.Buffer[(6, 8), "int32"]):
+    C = T.alloc_buffer((6, 8), "int32")
+    for i, j, k in T.grid(6, 8, 4):
+        with T.block("sum"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + X[vi, vk] * Y[vj, vk]
+    for i, j in T.grid(6, 8):
+        with T.block("update"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = C[vi, vj] * 2 + X[vi, vj % 4]
+    for i, j in T.grid(6, 8):
+        with T.block("result"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Z[vi, vj] = C[vi, vj]
+""")
+    assert isinstance(func, PrimFuncOp)
+    x, y = np.arange(24, dtype=np.int32).reshape(6, 4), np.arange(32, dtype=np.int32).reshape(8, 4)
+    ScheduleRulesPass().apply(Context(), module := ModuleOp([func]))
+    module.verify()
+    (z,) = Interpreter(func)([x, y], None)
+    np.testing.assert_array_equal(np.asarray(z), x @ y.T * 2 + np.tile(x, 2))

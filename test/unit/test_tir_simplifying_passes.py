@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft.dialects.support.verifier import verify
-from weft.dialects.tir.core import PrimFuncOp
+from weft.dialects.tir.core import BlockOp, PrimFuncOp
 from weft.script import tir as T
 from weft.tir import Interpreter, structural_equal
 
@@ -63,6 +63,20 @@ def blurred(A: T.Buffer[(4, 8), "float32"], B: T.Buffer[(4,), "float32"]):
                     B[vi] = T.float32(0)
                 if vk < 8 and vi >= 0:
                     B[vi] = B[vi] + A[vi, vk]
+
+
+@T.prim_func
+def triangular(X: T.Buffer[(4, 4), "float32"], Y: T.Buffer[(4, 4), "float32"]):
+    for i, j in T.grid(4, 4):
+        with T.block("copy"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = X[vi, vj]
+    for i in range(4):
+        for j in T.unroll(4):
+            with T.block("below"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                T.where(j < i)
+                Y[vi, vj] = Y[vi, vj] * T.float32(2)
 
 
 FUNCTIONS = {"padded": padded, "blurred": blurred}
@@ -153,3 +167,12 @@ def test_no_code_is_made_for_what_is_assumed_and_for_what_may_be_any() -> None:
     for func in (promising, bare):
         weft.build(func.clone())(np.arange(8, dtype=np.int32), out := np.zeros(8, np.int32))
         assert out.tolist() == list(range(1, 9))
+
+
+def test_what_is_left_of_an_unrolled_loop_whose_last_iteration_never_runs_is_partial() -> None:
+    changed = after("LoopPartition", after("UnrollLoop", triangular))
+    left = [op for op in changed.walk() if isinstance(op, BlockOp) and op.block_name == "below"]
+    assert [block.partial_iters for block in left] == [{1}] * 3
+    x = np.arange(16, dtype=np.float32).reshape(4, 4)
+    (y,) = Interpreter(changed)([x])
+    np.testing.assert_array_equal(np.asarray(y), x + np.tril(x, -1))

@@ -17,9 +17,10 @@ tir.for vectorized %i = 0 to 2 {
   tir.block @b(%v: spatial 50) = [%i + 48] ...
 ```
 
-A block whose predicate never holds is erased. Does not: cut at lower bounds, or along a loop variable that a predicate
-uses in a quotient or remainder, nor loops that are bound to threads, or around reductions that threads share; those
-predicates stay, and become branches.
+A block whose predicate never holds is erased; where it was one of several that take the values of its iterators
+together, as those of an unrolled loop do, the others become `partial`. Does not: cut at lower bounds, or along a loop
+variable that a predicate uses in a quotient or remainder, nor loops that are bound to threads, or around reductions
+that threads share; those predicates stay, and become branches.
 Counterpart of TVM's LoopPartition.
 """
 
@@ -42,6 +43,7 @@ from ...dialects.tir.core import (
     blocks_under,
     dimension_ranges,
 )
+from ...dialects.tir.legality.bounds import allow_what_is_left_out
 from ...dialects.tir.legality.dependence import shared_reductions
 from ..infra import PrimFuncPass
 from .analysis.producers import function_of
@@ -60,10 +62,14 @@ class LoopPartitionPass(PrimFuncPass):
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         _partition_all(func.body.block)
+        erased: set[str] = set()
         for block in blocks_under(func):
             ranges = dimension_ranges(block.loop_vars)
             if any((found := expr_range(c, ranges)) is not None and found[1] < 0 for c in block.conditions):
+                erased.add(block.block_name)
                 erase_with_loops(block)
+        if not func.symbols:
+            allow_what_is_left_out([block for block in blocks_under(func) if block.block_name in erased])
 
 
 def _partition_all(block: Block) -> None:

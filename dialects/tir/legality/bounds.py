@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -93,24 +93,45 @@ def check_coverage(blocks: Sequence[BlockOp]) -> Iterator[Finding]:
 
     What can be seen: that the values' least and greatest leave something out, or that there are fewer than the extent.
     """
+    for group in _parts(blocks):
+        first = group[0]
+        for number, missing in _left_out(group):
+            kind = first.kinds[number]
+            part = "a part of the reduction is left out" if kind == IterKind.REDUCE else "elements are left out"
+            yield Finding(
+                first,
+                f"iterator {first.iter_name(number)} of block @{first.block_name} does not take every value of its "
+                f"extent {first.extents[number]}: {missing}, so {part}",
+                hint=f"let the loops run over all of it, or say that it is meant: partial {kind.value} "
+                f"{first.extents[number]}",
+            )
+
+
+def allow_what_is_left_out(blocks: Sequence[BlockOp]) -> None:
+    """Say of the iterators of `blocks` that do not take every value any more that it is meant."""
+    for group in _parts(blocks):
+        partial = frozenset(number for number, _ in _left_out(group))
+        for block in group if partial else ():
+            block.partial_iters = block.partial_iters | partial
+
+
+def _parts(blocks: Sequence[BlockOp]) -> Iterable[list[BlockOp]]:
+    """Those of one name and domain together."""
     groups: dict[object, list[BlockOp]] = {}
     for block in blocks:
         groups.setdefault((block.block_name, block.iter_kinds, block.iter_extents), []).append(block)
-    for group in groups.values():
-        first = group[0]
-        if 0 in first.extents:
-            continue
-        partial = frozenset[int]().union(*(block.partial_iters for block in group))
-        for number, extent in enumerate(first.extents):
-            if number not in partial and (missing := _missing(group, number, extent)) is not None:
-                kind = first.kinds[number]
-                part = "a part of the reduction is left out" if kind == IterKind.REDUCE else "elements are left out"
-                yield Finding(
-                    first,
-                    f"iterator {first.iter_name(number)} of block @{first.block_name} does not take every value of its "
-                    f"extent {extent}: {missing}, so {part}",
-                    hint=f"let the loops run over all of it, or say that it is meant: partial {kind.value} {extent}",
-                )
+    return groups.values()
+
+
+def _left_out(group: Sequence[BlockOp]) -> Iterator[tuple[int, str]]:
+    """The iterators that certainly miss values, though nothing says that it is meant, and which."""
+    extents = group[0].extents
+    if 0 in extents:
+        return
+    partial = frozenset[int]().union(*(block.partial_iters for block in group))
+    for number, extent in enumerate(extents):
+        if number not in partial and (missing := _missing(group, number, extent)) is not None:
+            yield number, missing
 
 
 def _missing(group: Sequence[BlockOp], number: int, extent: int) -> str | None:

@@ -71,7 +71,11 @@ def _outer_and_inner(
 ) -> tuple[Linear, int, int] | None:
     """Split an index expression into the part over `outer_vars` and the range of the rest."""
     loop_vars = list(reader.loop_vars)
-    composed = substitute(index, reader.bindings.data.results)
+    bindings = reader.bindings.data.results
+    if where_run and reader.conditions:  # an iterator of one value has that wherever the reader runs
+        pairs = zip(bindings, reader.sizes, strict=True)
+        bindings = tuple([AffineConstantExpr(0) if size == 1 else binding for binding, size in pairs])
+    composed = substitute(index, bindings)
     ranges = dimension_ranges(loop_vars)
     form = _bounded(reader, composed, ranges) if where_run and reader.conditions else linear(composed, ranges)
     outer_dims = {AffineExpr.dimension(i): v for i, v in enumerate(loop_vars) if v in outer_vars}

@@ -23,6 +23,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.facts import while_unchanged
 from ....dialects.support.machine_model import MachineModel
+from ....dialects.tir.blocks import accessing_blocks
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AllocBufferOp,
@@ -110,11 +111,14 @@ def way_for(block: BlockOp, matrix: Collection[str]) -> str | None:
 
 @while_unchanged
 def _can_be_tiled(block: BlockOp) -> bool:
-    """Whether a block is a reduction, which at most one block reads, element by element."""
+    """Whether a block is a reduction, which at most one block reads, element by element, and none writes too."""
     if not block.is_reduction or block.init is None or block.conditions:
         return False
-    if not isinstance(written_buffer(block).owner, AllocBufferOp):
+    buffer = written_buffer(block)
+    if not isinstance(buffer.owner, AllocBufferOp):
         return not consumers(block)
+    if any(buffer in other.writes for other in accessing_blocks(buffer) if other is not block):
+        return False
     readers = _epilogues(block)
     return len(readers) <= 1 and bool(readers or consumers(block)) and all(reads_alike(block, r) for r in readers)
 

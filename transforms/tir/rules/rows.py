@@ -75,7 +75,10 @@ def schedule_rows(blocks: list[BlockOp], machine: MachineModel) -> bool:
 
 
 def is_chain(blocks: list[BlockOp]) -> bool:
-    """Whether the last of `blocks` writes an output, the only one, and the others what later ones of them read."""
+    """Whether the last of `blocks` writes an output, the only one, and the others what later ones of them read, each a
+    buffer of its own."""
+    if len({written_buffer(block) for block in blocks}) < len(blocks):
+        return False
     if any(block.conditions for block in blocks) or isinstance(written_buffer(blocks[-1]).owner, AllocBufferOp):
         return False
     for block in blocks[:-1]:
