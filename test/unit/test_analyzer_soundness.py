@@ -98,7 +98,7 @@ def _multiplies(expr: IntExpr) -> bool:
     return isinstance(expr, Product) or any(map(_multiplies, children(expr)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(NUMBERS, st.tuples(RANGES, RANGES, RANGES), st.lists(_conditions(NUMBERS), max_size=2))
 def test_what_the_analyzer_says_is_true_at_every_point(
     expr: IntExpr, ranges: tuple[tuple[int, int], ...], assumed: list[IntExpr]
@@ -127,7 +127,7 @@ def test_what_the_analyzer_says_is_true_at_every_point(
             assert (low is None or low <= value) and (high is None or value <= high), (least, greatest, point)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(NUMBERS)
 def test_simplification_without_facts_keeps_the_value(expr: IntExpr):
     simple = Analyzer().simplify(expr)

@@ -22,7 +22,7 @@ from weft.dialects.tir.affine import Range, evaluate_along, expr_range, linear, 
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 
-many = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+many = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 DIMS = [AffineExpr.dimension(i) for i in range(3)]
 KINDS = AffineBinaryOpKind
 
