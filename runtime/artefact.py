@@ -155,6 +155,9 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
 
 
 def _described(spec: TensorSpec) -> dict[str, object]:
+    if spec.is_found:
+        shape = [None if extent == DYNAMIC else extent for extent in spec.shape]
+        return {"name": spec.name, "dtype": spec.dtype, "found": shape}
     if spec.extents is None:
         return {"name": spec.name, "dtype": spec.dtype, "shape": list(spec.shape)}
     return {"name": spec.name, "dtype": spec.dtype, "extents": [to_json(size) for size in spec.extents]}
@@ -273,7 +276,7 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         objects,
         tuple(_constants(fields, blob)),
         tuple(_spec(entry, len(symbols)) for entry in fields.each("inputs")),
-        tuple(_spec(entry, len(symbols)) for entry in fields.each("outputs")),
+        tuple(_output(entry, len(symbols)) for entry in fields.each("outputs")),
         fields.size("arena_bytes"),
         tuple(fields.strings("kernels")),
         Platform(platform.string("triple"), platform.string("cpu"), tuple(platform.strings("features"))),
@@ -291,7 +294,10 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         fields.size("code_constants") if fields.has("segments") else None,
         fields.string("extents") if fields.has("extents") else "",
     )
-    read_extents(graph.extents, len(symbols))
+    for tensor, element, _ in read_extents(graph.extents, len(symbols)).held:
+        spec = graph.inputs[tensor] if tensor < len(graph.inputs) else None
+        if spec is None or spec.dtype not in ("int32", "int64") or DYNAMIC in spec.shape or element >= prod(spec.shape):
+            raise ArtefactError(f"element {element} of input {tensor} says a size, and there is none")
     if graph.code_constants is not None and graph.code_constants > len(graph.constants):
         raise ArtefactError("it has not so many constants as its code wants")
     for each in (graph, *(segment_graph(graph, segment) for segment in graph.segments)):
@@ -422,6 +428,13 @@ def _spec(entry: _Fields, symbols: int) -> TensorSpec:
     return TensorSpec(entry.string("name"), entry.dtype(), shape, extents)
 
 
+def _output(entry: _Fields, symbols: int) -> TensorSpec:
+    """The same of an output, which a program may find the extents of."""
+    if not entry.has("found"):
+        return _spec(entry, symbols)
+    return TensorSpec(entry.string("name"), entry.dtype(), entry.open_shape("found"))
+
+
 class _Fields:
     """An object of the manifest, whose fields are read with their types. `where` is its place: `inputs[0].`."""
 
@@ -512,6 +525,13 @@ class _Fields:
                 hint=did_you_mean(name, MLIR_NAMES),
             )
         return name
+
+    def open_shape(self, name: str) -> tuple[int, ...]:
+        """Extents, of which some are not known."""
+        values = self._list(name, "a list of extents")
+        if not all(value is None or (type(value) is int and value >= 0) for value in values):
+            raise self._wrong(name, "a list of extents")
+        return tuple(DYNAMIC if value is None else cast("int", value) for value in values)
 
     def shape(self, name: str = "shape") -> tuple[int, ...]:
         values = self._list(name, "a list of extents")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
 from weft.dialects.support.checks import CheckError  # noqa: E402
 from weft.frontend.mlir import parse_mlir  # noqa: E402
 from weft.runtime.executable import Executable  # noqa: E402
+from weft.runtime.tensors import InputError  # noqa: E402
 
 NDArray = npt.NDArray[Any]
 
@@ -100,6 +102,47 @@ def test_results_outlive_the_program_and_one_another(doubling: Executable):
     gc.collect()
     other, _ = doubling(np.array(2), ones * 3, ones)
     assert (kept == 2).all() and (other == 4).all() and (sums == 4).all()
+
+
+def test_a_saved_program_finds_the_extents_of_its_results(doubling: Executable, tmp_path: Path):
+    doubling.save(tmp_path / "doubling.weft")
+    ones = np.ones((2, 2), np.float32)
+    for found, wanted in zip(
+        weft.load(tmp_path / "doubling.weft")(np.array(1), ones, ones), doubling(np.array(1), ones, ones), strict=True
+    ):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_an_input_that_says_a_shape_is_read_when_the_graph_is_called(tmp_path: Path):
+    text = """
+relay.func @main(%x: tensor<?xf32>, %s: tensor<2xi64>) -> tensor<?x?xf32> {
+  %y = relay.dyn.reshape %x, %s : (tensor<?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %z = relay.negative %y : tensor<?x?xf32>
+  relay.return %z : tensor<?x?xf32>
+}
+"""
+    weft.compile(parse_mlir(text, "reshaping"), threads=1).save(tmp_path / "reshaping.weft")
+    executable = weft.load(tmp_path / "reshaping.weft")
+    x = floats(12)
+    for shape in ((3, 4), (12, 1), (2, 6)):
+        np.testing.assert_array_equal(executable(x, np.array(shape)), -x.reshape(shape))
+    for wrong in ((3, 5), (-3, -4)):
+        with pytest.raises(InputError):
+            executable(x, np.array(wrong))
+
+
+def test_a_computed_number_of_first_elements_may_be_none():
+    text = """
+relay.func @main(%x: tensor<4xf32>, %k: tensor<i64>) -> tensor<?xf32> {
+  %y = relay.dyn.topk %x, %k {ret_type = "values"} : (tensor<4xf32>, tensor<i64>) -> tensor<?xf32>
+  relay.return %y : tensor<?xf32>
+}
+"""
+    executable: Any = weft.compile(parse_mlir(text, "first"), threads=1)
+    for k in (0, 1, 4):
+        (wanted,) = reference(text, [floats(4), np.array(k)])
+        assert wanted.shape == (k,)
+        np.testing.assert_array_equal(executable(floats(4), np.array(k)), wanted)
 
 
 def test_a_row_is_changed_in_place_only_where_nobody_else_sees_it():

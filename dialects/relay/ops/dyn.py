@@ -37,6 +37,7 @@ from ..base import (
     string,
     tensor,
 )
+from ..core import ConstantOp
 from ..indexing import reshaped
 from ..nn_common import result_element, tuple_type
 from ..precision import Accuracy
@@ -675,6 +676,8 @@ class DynOneHotOp(DynOp):
 class DynTopkOp(DynOp):
     """The first `k` elements along `axis` in order, their indices, or both.
 
+    A `k` of 0 that is computed gives none; one that is a constant gives all, as that of `topk` does.
+
     ```mlir
     %k = relay.constant dense<2> : tensor<i64>
     %y = relay.dyn.topk %x, %k {axis = 1 : i64} : (tensor<2x5xf32>, tensor<i64>) -> tuple<tensor<2x2xf32>, tensor<2x2xi32>>
@@ -699,6 +702,14 @@ class DynTopkOp(DynOp):
     def told_by(self, *values: NDArray) -> RelayOp:
         (k,) = numbers(values[0])
         return TopkOp(self.data, k=k, **self.properties)
+
+    def numpy(self, *inputs: NDArray) -> Sequence[NDArray]:
+        found = super().numpy(*inputs)
+        if isinstance(self.k.owner, ConstantOp) or inputs[1].item() != 0:
+            return found
+        part = [slice(None)] * inputs[0].ndim
+        part[self.axis.value.data] = slice(0, 0)
+        return [array[tuple(part)] for array in found]
 
     def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> list[te.Tensor]:
         (x,), (k,) = data, extents(told[0])
