@@ -426,3 +426,25 @@ relay.func @what_a_function_sees_is_plain(%x: tensor<1x8x5x5xf32>) -> (tensor<1x
   %4 = relay.nn.conv2d %1, %v : (tensor<1x8x5x5xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x5x5xf32>
   relay.return %3, %4 : tensor<1x8x5x5xf32>, tensor<1x8x5x5xf32>
 }
+
+// What a branch sees is in plain order; convolutions in it have blocks of their own.
+
+// CHECK-LABEL: relay.func @a_branch
+// CHECK:         %1 = relay.nn.contrib_conv2d_NCHWc
+// CHECK-NEXT:    %2 = relay.layout_transform %1 {src_layout = "NCHW4c", dst_layout = "NCHW"}
+// CHECK-NEXT:    relay.if
+// CHECK:         relay.nn.contrib_conv2d_NCHWc
+// CHECK:         } else {
+// CHECK-NEXT:      relay.yield %2 : tensor<1x8x6x6xf32>
+relay.func @a_branch(%x: tensor<1x3x6x6xf32>, %c: tensor<i1>) -> tensor<1x8x6x6xf32> {
+  %w = relay.constant dense<0.5> : tensor<8x3x3x3xf32>
+  %v = relay.constant dense<0.5> : tensor<8x8x1x1xf32>
+  %0 = relay.nn.conv2d %x, %w {padding = array<i64: 1, 1>} : (tensor<1x3x6x6xf32>, tensor<8x3x3x3xf32>) -> tensor<1x8x6x6xf32>
+  %y = relay.if %c : (tensor<i1>) -> tensor<1x8x6x6xf32> {
+    %1 = relay.nn.conv2d %0, %v : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+    relay.yield %1 : tensor<1x8x6x6xf32>
+  } else {
+    relay.yield %0 : tensor<1x8x6x6xf32>
+  }
+  relay.return %y : tensor<1x8x6x6xf32>
+}

@@ -40,10 +40,13 @@ from xdsl.ir import Block
 
 from ...dialects.relay.base import RelayOp
 from ...dialects.relay.blocking import PLAIN
+from ...dialects.relay.control import IfOp
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.data import MatchOp
 from ...dialects.relay.winograd import FILTERINGS
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ..infra import FunctionPass, report_changed
+from ..infra.walk import walk
 from .blocked_values import NAME, BlockedValues
 from .layout_assignment import assign_blocks, joins_only
 
@@ -76,7 +79,10 @@ class AlterOpLayoutPass(FunctionPass):
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         unit = vector_unit_of(func).with_dot(self.dot).with_matrix(self.matrix).with_machine(self.machine)
         unit = replace(unit, bytes=self.vector_bytes or unit.bytes)
-        report_changed(alter_layouts(func.body.block, unit, self.winograd))
+        # Branches and bodies of loops by themselves: what they see of what is around them is in plain order.
+        branching = [op for op in walk(func) if isinstance(op, FuncOp | IfOp | MatchOp)]
+        blocks = [b for op in branching for region in op.regions for b in region.blocks]
+        report_changed(any([alter_layouts(block, unit, self.winograd) for block in blocks]))
 
 
 def alter_layouts(block: Block, unit: VectorUnit, winograd: int = 0) -> bool:
@@ -89,7 +95,7 @@ def alter_layouts(block: Block, unit: VectorUnit, winograd: int = 0) -> bool:
         elif joins_only(op) and all(use.operation in blocks for use in op.results[0].uses):
             values.drop(op)
         elif not (isinstance(op, RelayOp) and op.pack(values)):
-            for user in op.walk():  # what is within its regions sees values around it
+            for user in walk(op):  # what is within its regions sees values around it
                 for index, operand in enumerate(user.operands):
                     if values.block_of(operand) != PLAIN:
                         user.operands[index] = values.get(operand, PLAIN, op)
