@@ -153,14 +153,22 @@ def test_what_is_external_calls_python_and_knows_extents() -> None:
     def add(x: Any, y: Any, out: Any, n: int) -> None:
         out[:n] = x[:n] + y[:n]
 
-    n = te.var("n")
-    x, y = te.placeholder((n,), name="x"), te.placeholder((n,), name="y")
-    z = te.extern((n,), [x, y], lambda i, o: tir.call_packed("test.tir_builder.add", *i, o[0], n), name="z")
-    w = te.compute((n,), lambda i: z[i] * 2.0, name="w")
-    function = te.create_prim_func([x, y, w])
-    a, b = floats(2, 7)
-    (got,) = Interpreter(function)([a, b])
-    np.testing.assert_allclose(got.astype(np.float32), (a + b) * 2, rtol=1e-6)
+    m, n = te.var("m"), te.var("n")
+    x, y, u = (te.placeholder((size,), name=name) for name, size in (("x", n), ("y", n), ("u", m)))
+
+    def fill(ins: list[Any], outs: list[Any]) -> tir.Stmt:
+        ib = tir.ir_builder.create()
+        ib.emit(tir.call_packed("test.tir_builder.add", *ins, outs[0], n))
+        with ib.for_range(0, n) as i:
+            ib.emit(outs[0].vstore(i, outs[0][i] + i))
+        return ib.get()
+
+    z = te.extern((n,), [x, y], fill, name="z")
+    w = te.compute((m, n), lambda i, j: z[j] * u[i], name="w")
+    function = te.create_prim_func([u, x, y, w])
+    a, b, c = floats(7), floats(7), floats(3)
+    (got,) = Interpreter(function)([c, a, b])
+    np.testing.assert_allclose(got.astype(np.float32), np.outer(c, a + b + np.arange(7)), rtol=1e-5)
     assert_structural_equal(from_source(function.script()), function)
 
 
