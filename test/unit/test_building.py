@@ -180,6 +180,17 @@ def test_arrays_of_a_module_need_not_be_dense() -> None:
     np.testing.assert_array_equal(wide[:, ::2], a[::-1] + b)
     np.testing.assert_array_equal(tall.T, a + b)
     assert not wide[:, 1::2].any()
+    x, y, strided = np.ones(8, np.float32), np.arange(8, dtype=np.float32), np.zeros(16, np.float32)
+    strided[::2] = y
+    both = weft.build(two())
+    both["accumulate"](x, y)
+    run = both["accumulate"].bind(x, strided[::2])
+    run()
+    np.testing.assert_array_equal(strided[::2], y)
+    strided[:] = 0
+    run()
+    both["accumulate"](x, zeros := np.zeros(8, np.float32))
+    np.testing.assert_array_equal(strided[::2], zeros)
 
 
 def test_what_cannot_be_built_is_refused() -> None:

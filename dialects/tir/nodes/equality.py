@@ -99,7 +99,7 @@ class _Comparison:
 
     def _variable(self, a: object, b: object) -> bool:
         if a in self.there or b in self.back:
-            return self.there.get(a) is b and self.back.get(b) is a
+            return self.there.get(a) is b
         if (a is not b and not self.maps_free) or type(a) is not type(b):
             return False
         if isinstance(a, Expr) and isinstance(b, Expr) and a.type != b.type:
