@@ -10,7 +10,7 @@ import numpy as np
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.element_types import numpy_dtype_of
 from ..lowering.abi import DYNAMIC, TensorSpec
-from .memory import aligned_bytes
+from .memory import NotEnoughMemory, aligned_bytes
 
 if TYPE_CHECKING:
     from ..lowering.abi import NDArray
@@ -35,6 +35,7 @@ class Input:
 
         Raises:
             InputError: it is no array, or one of another dtype or shape.
+            NotEnoughMemory: it is not dense, and the system has not so much for a copy.
         """
         array = self._array(value)
         if array.dtype != self.dtype:
@@ -46,8 +47,12 @@ class Input:
         if array.shape != self.shape and not self._fits(array.shape):
             wanted = ", ".join("?" if extent == DYNAMIC else str(extent) for extent in self.shape)
             raise InputError(f"input '{self.name}' has shape {list(array.shape)}, the graph takes [{wanted}]")
-        # `ascontiguousarray` would make a scalar an array of one element.
-        return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+        if array.flags.c_contiguous:  # `ascontiguousarray` would make a scalar an array of one element
+            return array
+        try:
+            return np.ascontiguousarray(array)
+        except MemoryError:
+            raise NotEnoughMemory(f"there is no memory for a dense copy of input '{self.name}'") from None
 
     def example(self, seed: int) -> NDArray:
         """An array that fits: floats from 0 to 1, all else zero.

@@ -56,6 +56,7 @@ from ...dialects.relay.core import (
     TupleOp,
     ViewOp,
 )
+from ...dialects.relay.devices import RESULT_DEVICES
 from ...dialects.relay.extents import DIM_NAMES, Extents, Known, named_dim
 from ...dialects.relay.nn_common import tuple_type
 from ...dialects.relay.ops.dyn import DynReshapeOp
@@ -133,6 +134,12 @@ class DynamicCalls:
         graph.attributes[SHAPES] = symbols.shapes(arguments)
         if asked or symbols.defined or sources:
             graph.attributes[EXTENTS] = symbols.described(asked, held)
+        if sources and RESULT_DEVICES in graph.attributes:
+            decides = next(iter(sources.values())).owner
+            what = "data decides an extent in a graph on several devices, which the host runs step by step"
+            raise Diagnostic.at(
+                decides if isinstance(decides, Operation) else graph, what, hint="have it on one device"
+            )
         for symbol, source in sources.items():
             read = ReadExtentOp(source, symbols.numbers[symbol])
             read.location = source.owner.location if isinstance(source.owner, Operation) else read.location

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.ir import Attribute, Operation
 
-from ...dialects.relay.base import DYNAMIC, tensors_in
+from ...dialects.relay.base import DYNAMIC
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp
 from ...dialects.relay.devices import (
     CALL_DEVICE,
@@ -32,6 +32,7 @@ from ...dialects.relay.devices import (
 )
 from ...dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.shaped import is_tensor
 from ...transforms.infra import remarks
 from ...transforms.infra.walk import walk
 from ...transforms.relay.device_planning.constraints import is_outside
@@ -62,9 +63,10 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
                 op.attributes.pop(name, None)
         return
     on_gpu = any(device.type not in (None, *PROCESSORS) for op in ops for device in _named(op))
+    branches = any(deciding(func) is not None for func in functions if not func.is_primitive)
     for func in functions:
         if not func.is_primitive:
-            _check_steps(func, on_gpu)
+            _check_steps(func, on_gpu, branches)
     places = planned_devices(module)
     copies = {
         func.sym_name.data: copy
@@ -79,22 +81,29 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
                 _note(op, SOURCE_DEVICE, copy.src_virtual_device.data, always=True)
 
 
-def _check_steps(func: FuncOp, on_gpu: bool) -> None:
-    """What has parts on a GPU is a list of steps; the grids of its kernels are known before they are called.
+def _check_steps(func: FuncOp, on_gpu: bool, branches: bool) -> None:
+    """What has parts on a GPU is a list of steps; the grids of its kernels are known before they are called. What the
+    host runs of a program that branches is of known extents.
 
     Raises:
-        Diagnostic: it branches, calls, or has open extents, and parts of it are on a GPU.
+        Diagnostic: it branches or calls, and parts of it are on a GPU; or it has open extents and one of the two.
     """
-    if not on_gpu:
-        return
-    if (op := deciding(func)) is not None:
+    if on_gpu and (op := deciding(func)) is not None:
         what = "branches or calls in a program of a GPU, of which only graphs run"
         raise Diagnostic.at(op, what, hint="have it on processors")
-    for op in (func, *walk(func)):
+    for op in (func, *walk(func)) if on_gpu or branches else ():
         values = (*op.results, *(func.body.block.args if op is func else ()))
-        if any(DYNAMIC in each.get_shape() for value in values for each in tensors_in(value.type)):
+        if any(_is_open(value.type) for value in values):
             what = "has an open extent in a graph of a GPU, whose kernels are made for one size"
+            if not on_gpu:
+                what = "has an open extent in a program on several devices that branches or calls"
             raise Diagnostic.at(op, what, hint="compile the graph for one size, by `shapes`, or have it on one device")
+
+
+def _is_open(type: Attribute) -> bool:
+    if isinstance(type, TupleType):
+        return any(map(_is_open, type.types))
+    return is_tensor(type) and DYNAMIC in type.get_shape()
 
 
 def _note(op: Operation, name: str, device: VirtualDevice, *, always: bool = False) -> None:

@@ -150,6 +150,19 @@ def test_the_loops_of_such_a_program_are_compiled_as_well(exe: weft.Executable) 
         np.testing.assert_array_equal(found, wanted)
 
 
+def test_open_extents_are_refused_where_it_branches() -> None:
+    text = f"""relay.func @main(%x: tensor<?xf32>, %c: {B}) -> tensor<?xf32> {{
+  %a = relay.exp %x : tensor<?xf32>
+  %b = relay.on_device %a {{virtual_device = {FAR}}} : tensor<?xf32>
+  %r = relay.if %c : ({B}) -> tensor<?xf32> {{ relay.yield %b : tensor<?xf32> }} else {{
+    relay.yield %x : tensor<?xf32>
+  }}
+  relay.return %r : tensor<?xf32>
+}}"""
+    with pytest.raises(Diagnostic, match="an open extent in a program on several devices that branches or calls"):
+        weft.compile(parse_mlir(text, "open.mlir"), threads=1)
+
+
 def test_what_only_graphs_can_do_is_refused(exe: weft.Executable, tmp_path: Path) -> None:
     with pytest.raises(Diagnostic, match=r"a graph on several devices \(cpu, ext_dev:0\) has no entry"):
         exe.export_library(tmp_path / "libloop.so")

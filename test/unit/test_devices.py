@@ -21,7 +21,7 @@ from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.mlir import parse_mlir
 from weft.lowering.abi import Argument, CompiledGraph
 from weft.runtime.devices import Apart, DeviceAccessError, Traffic, copy, counted, device_by_name
-from weft.runtime.memory import address
+from weft.runtime.memory import NotEnoughMemory, address
 
 T = "tensor<4x6xf32>"
 GRAPH = f"""
@@ -273,6 +273,23 @@ def test_several_devices_run_graphs_of_open_extents(open_exe: weft.Executable, t
             assert traffic["ext_dev:0"] == Traffic(2, 2 * n * 24, 2, n * 24 + 24)
     profile = open_exe.profile(np.ones((4, 6), np.float32), np.ones((4, 6), np.float32))
     assert [step.kernel for step in profile.steps].count("copy") == 4
+
+
+def test_extents_that_data_decides_are_refused_on_several_devices() -> None:
+    text = f"""relay.func @main(%x: tensor<6xf32>) -> tensor<?x1xi32> {{
+  %a = relay.exp %x : tensor<6xf32>
+  %b = relay.on_device %a {{virtual_device = {FAR}}} : tensor<6xf32>
+  %r = relay.argwhere %b : (tensor<6xf32>) -> tensor<?x1xi32>
+  relay.return %r : tensor<?x1xi32>
+}}"""
+    with pytest.raises(Diagnostic, match="data decides an extent in a graph on several devices"):
+        weft.compile(parse_mlir(text, "where.mlir"), threads=1)
+
+
+def test_what_is_too_much_for_any_memory_is_said(open_exe: weft.Executable) -> None:
+    """An array may say that it is large where it takes up nothing."""
+    with pytest.raises(NotEnoughMemory, match="no memory for a dense copy of input 'a'"):
+        open_exe(*[np.broadcast_to(np.float32(0), (1 << 45, 6))] * 2)
 
 
 def test_a_context_that_is_too_small_for_a_call_gives_its_memory_back(open_exe: weft.Executable) -> None:
