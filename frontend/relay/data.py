@@ -65,6 +65,7 @@ class GlobalTypeVar:
         return f"relay data type {self.name_hint}"
 
 
+@checked
 def TypeCall(func: GlobalTypeVar, args: Sequence[Attribute]) -> AdtType:
     """A data type with types for its parameters."""
     return func(*args)

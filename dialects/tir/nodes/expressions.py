@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, ParamSpec, TypeAlias
+from typing import Any, Generic, ParamSpec, TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, NoneType, VectorType, i1, i32
 from xdsl.ir import Attribute
@@ -48,13 +48,15 @@ P = ParamSpec("P")
 
 
 class Node(Generic[P]):
-    """A kind of expressions, as TVM has a class of it: it is called to make one, and `isinstance` tells them."""
+    """A kind of expressions, as TVM has a class of it: it is called to make one, and `isinstance` tells them.
+
+    Type checkers take what it makes for anything: in TVMScript it stands where a number of a type is wanted."""
 
     def __init__(self, make: Callable[P, Expr], holds: Callable[[Expr], bool]):
         self._make = make
         self._holds = holds
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Expr:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         return self._make(*args, **kwargs)
 
     def __instancecheck__(self, value: object) -> bool:

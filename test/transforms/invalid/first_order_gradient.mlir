@@ -1,9 +1,9 @@
 // RUN: weft-opt %s -p first-order-gradient --split-input-file --verify-diagnostics
 
-relay.func @an_operator_without_gradient_is_named(%x: tensor<1x2x4x4xf32>, %h: tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
+relay.func @an_operator_without_gradient_is_named(%x: tensor<2x3xf32>, %w: tensor<2x3x4xf32>) -> tensor<2x8xf32> {
   // expected-error@+1 {{has no gradient}}
-  %y = relay.image.grid_sample %x, %h : (tensor<1x2x4x4xf32>, tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
-  relay.return %y : tensor<1x2x3x3xf32>
+  %y = relay.nn.contrib_dense_pack %x, %w {weight_layout = "NK4n"} : (tensor<2x3xf32>, tensor<2x3x4xf32>) -> tensor<2x8xf32>
+  relay.return %y : tensor<2x8xf32>
 }
 
 // -----
