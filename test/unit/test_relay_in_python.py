@@ -306,7 +306,7 @@ def test_a_function_is_of_the_type_that_is_said_and_has_the_attributes_given() -
     assert function.sym_name.data == "f" and 'Compiler = "mine"' in str(function)
     with pytest.raises(UsageError, match="the body is of type tensor<3xf32>, and 'ret_type' is tensor<f32>"):
         relay.Function([x], x, relay.scalar_type("float32"))
-    with pytest.raises(UsageError, match="no type parameters"):
+    with pytest.raises(UsageError, match="the type parameters of a function are type variables"):
         relay.Function([x], x, type_params=[x.checked_type])
 
 

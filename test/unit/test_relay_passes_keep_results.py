@@ -48,6 +48,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "combine-parallel-batch-matmul": {"min_num_branches": 2},
     "combine-parallel-conv2d": {"min_num_branches": 2},
     "combine-parallel-dense": {"min_num_branches": 2},
+    "conv-to-conv2d": {"vector_bytes": 64},
     "convert-layout": {"desired_layouts": ("nn.conv2d:NCHW", "nn.max_pool3d:NDHWC", "qnn.conv2d:NCHW")},
     "eta-expand": {"expand_global_var": True},
     "split-args": {"max_function_args": 3},

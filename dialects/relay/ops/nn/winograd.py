@@ -150,6 +150,7 @@ class WinogradConv2dOp(Convolution):
         window = self.window(shape)
         if {*window.strides, *window.dilation, self.group_count()} != {1}:
             raise VerifyException("strides, dilation and groups must be 1")
+        data.check(shape_of(self.data), "the data")
         held = data.extents(shape_of(self.data))
         if DYNAMIC in (held["C"], held["H"], held["W"], *shape):
             raise VerifyException("the shapes of its operands must be static, but for the number of images")
