@@ -345,27 +345,48 @@ class Binding:
         self.inputs = tuple(inputs)
         self._executable = executable
         self._program = executable.program
-        words, self._arena_bytes = b"", self._program.arena_bytes
+        self._arena_bytes = self._program.arena_bytes
         self._decided: tuple[Sizes, Layout, tuple[NDArray, ...]] | None = None
+        self._sizes: Sizes | None = None
+        """Where elements of the inputs say sizes, which may change from call to call."""
+        self._layout: Layout | None = None
         if (sizes := executable._sizes) is None:  # pyright: ignore[reportPrivateUsage]
             self.outputs = tuple(given.new() for given in executable._gives)  # pyright: ignore[reportPrivateUsage]
-        else:
-            layout = sizes.layout_for(self.inputs)
-            words, self._arena_bytes = layout.words, layout.arena_bytes
-            self.outputs = layout.outputs()
-            if sizes.decided or sizes.finds:
-                self._decided = sizes, layout, self.outputs
-            self.inputs = tuple(map(with_room, self.inputs))
+            self._tables = self._addresses(b"")
+            return
+        self.inputs = tuple(map(with_room, self.inputs))
+        if sizes.reads_elements:
+            self._sizes = sizes
+        self._make_room(sizes)
+
+    def _make_room(self, sizes: Sizes) -> None:
+        """Have memory for the sizes that the inputs say, if they say others than before."""
+        layout = sizes.layout_for(self.inputs)
+        if layout is self._layout:
+            return
+        self._layout, self._arena_bytes = layout, layout.arena_bytes
+        self.outputs = layout.outputs()
+        if sizes.decided or sizes.finds:
+            self._decided = sizes, layout, self.outputs
+        self._tables = self._addresses(layout.words)
+
+    def _addresses(self, words: bytes) -> tuple[bytes, bytes]:
+        """The tables of inputs, with the `words` behind them, and of outputs."""
+        executable = self._executable
         taken = executable._input_table(*map(address, self.inputs))  # pyright: ignore[reportPrivateUsage]
         given = executable._output_table(*map(address, self.outputs))  # pyright: ignore[reportPrivateUsage]
-        self._tables = taken + words, given
+        return taken + words, given
 
     def __call__(self) -> None:
-        """Run the graph. What the inputs hold now is read, and the outputs are written over.
+        """Run the graph. What the inputs hold now is read, and the outputs are written over; they are others where
+        elements of the inputs say sizes, and say others now.
 
         Raises:
+            InputError: these elements say sizes that do not fit.
             CheckError: an index lies outside of an axis, where that is an error. The outputs mean nothing then.
         """
+        if self._sizes is not None:
+            self._make_room(self._sizes)
         inputs, outputs = self._tables
         program = self._program
         free = program.free

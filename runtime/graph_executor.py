@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -211,9 +211,12 @@ class GraphModule:
 
         Raises:
             InputError: there is no such input.
-            UsageError: the array is another than the graph reads, or its memory is not aligned.
+            UsageError: the array is another than the graph reads, its memory is not aligned, or the graph writes
+                something to it.
         """
         entry = self._entry_of(key if isinstance(key, str) else self._name_of(key))
+        kept = self._nodes.seen_through(entry) | {self.graph.row_ptr[node] for node in self.graph.arg_nodes}
+        self._check_apart(value, kept)
         self._nodes.move(entry, _in_place(self._entries[entry], value, "the input", is_written=False))
 
     def set_output_zero_copy(self, number: int, value: NDArray) -> None:
@@ -228,10 +231,16 @@ class GraphModule:
         given = {self.graph.row_ptr[node] for node in self.graph.arg_nodes}
         if places & given:
             raise UsageError(f"output {number} is what an input holds", hint="use set_input_zero_copy")
-        others = (held for each, held in enumerate(self._entries) if each not in places)
-        if any(np.may_share_memory(held, value) for held in others):
-            raise UsageError("the array is memory that the graph has for something else")
+        self._check_apart(value, places)
         self._nodes.move(entry, _in_place(self._entries[entry], value, "the output", is_written=True))
+
+    def _check_apart(self, value: NDArray, places: Collection[int]) -> None:
+        """
+        Raises:
+            UsageError: entries that are not at `places` are in the memory of an array.
+        """
+        if any(np.may_share_memory(held, value) for each, held in enumerate(self._entries) if each not in places):
+            raise UsageError("the array is memory that the graph has for something else")
 
     def share_params(self, other: GraphModule, data: bytes) -> None:
         """Have the parameters that a list in TVM's format names in the memory of another module of the same graph.

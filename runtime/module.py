@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from struct import Struct
 from typing import cast
 
@@ -92,8 +91,17 @@ class Function:
             for argument, given, array in zip(self.arguments, arrays, held, strict=True)
             if argument.is_output and array is not given
         ]
-        if any(np.may_share_memory(one, other) for (one, _), (other, _) in combinations(strided, 2)):
-            raise InputError("two arrays that are written, and are not dense, may share memory")
+        places = (pair for given, _ in strided for pair in zip(given.strides, given.shape, strict=True))
+        if any(not step and extent > 1 for step, extent in places):
+            raise InputError("an array that is written has elements of one place")
+        written = [
+            cast("npt.NDArray[np.generic]", given)
+            for argument, given in zip(self.arguments, arrays, strict=True)
+            if argument.is_output
+        ]
+        for given, _ in strided:
+            if any(other is not given and np.may_share_memory(given, other) for other in written):
+                raise InputError("two arrays that are written, of which one is not dense, may share memory")
         for number, (argument, array) in enumerate(zip(self.arguments, held, strict=True)):
             for other, shared in zip(self.arguments[:number], held, strict=False):
                 if (argument.is_output or other.is_output) and np.may_share_memory(array, shared):

@@ -144,6 +144,8 @@ class Sizes:
         self._elements = {n: _element(graph, self._extents, n) for n in given if n not in self._places}
         self.finds = any(spec.is_found for spec in graph.outputs)
         """Whether the program finds memory for results."""
+        self.reads_elements = bool(self._elements or self._extents.held)
+        """Whether elements of the inputs say sizes."""
         self._decided = {number for number, _ in self._extents.read}
         self._order = sorted(defined)  # a symbol that follows from others has a higher number than those
         self._known: dict[tuple[int, ...], Layout] = {}
@@ -235,7 +237,7 @@ class Sizes:
             NotEnoughMemory: something is larger than any memory.
         """
         shapes = tuple([array.shape for array in arrays])
-        if self._extents.held:
+        if self.reads_elements:
             return self.layout(self.symbols(arrays))
         if (known := self._called.get(shapes)) is None:
             if len(self._called) >= KEPT:

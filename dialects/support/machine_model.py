@@ -19,6 +19,10 @@ STACK_BYTES = 256 * 1024
 """What a kernel may keep on a thread's stack, however large the caches are."""
 
 
+LEAST_LINE = 16
+"""Bytes of a cache line below which there is no processor."""
+
+
 @dataclass(frozen=True)
 class MachineModel:
     """One core of a processor, with its part of what it shares with others."""
@@ -51,6 +55,8 @@ class MachineModel:
             value = getattr(self, each.name)
             if not isfinite(value) or value <= 0:
                 raise ValueError(f"'{_shown(each.name)}' of a machine is a positive number, not {value}")
+        if self.line < LEAST_LINE:
+            raise ValueError(f"'line' of a machine is at least {LEAST_LINE}, not {self.line}")
 
     def __str__(self) -> str:
         return ",".join(f"{_shown(each.name)}={_text(getattr(self, each.name))}" for each in fields(self))

@@ -100,7 +100,7 @@ def _filled(procedure: Procedure, values: Mapping[Tensor, _Array], sizes: Mappin
     }
     known = {**values, **own}
     extents = [value_of(axis.dim, sizes) for axis in procedure.axes]
-    is_straight = all(isinstance(each, Let | Store) for each in procedure.statements) and not procedure.scratch
+    is_straight = not procedure.scratch and procedure.is_straight()
     points: Iterable[Sequence[_Array]]
     if is_straight and extents:
         starts = range(0, prod(extents), BLOCK_POINTS)

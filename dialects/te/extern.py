@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast, overload
 
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
@@ -145,7 +145,8 @@ def extern_primfunc(input_tensors: Sequence[Tensor], primfunc: PrimFuncOp) -> Te
     """The tensor, or the tensors, that a function writes, where the buffers that it only reads are these tensors.
 
     Raises:
-        UsageError: they are not as many, or not of its shapes, or the function's extents depend on symbols.
+        UsageError: they are not as many, or not of its shapes, the function's extents depend on symbols, or it writes
+            integers of which it does not say that they are signed, and reads unsigned ones.
     """
     name = primfunc.sym_name.data
     if primfunc.symbols:
@@ -166,6 +167,12 @@ def extern_primfunc(input_tensors: Sequence[Tensor], primfunc: PrimFuncOp) -> Te
     function = primfunc.clone()
     sort_arguments(function, [*inputs, *outputs])
     types = [memref_of(arguments[number]) for number in outputs]
+    elements = [tensor.element_type for tensor in input_tensors]
+    if any(isa(e, IntegerType) and e.signedness.data == Signedness.UNSIGNED for e in elements):
+        for type in types:
+            if isa(type.element_type, IntegerType) and type.element_type != i1:
+                what = f"whether the elements that @{name} writes, {type.element_type}, are signed is not known"
+                raise UsageError(f"te: {what}", hint="te.extern takes a dtype")
     shapes = [
         (type.get_shape(), type.element_type, name if len(outputs) == 1 else f"{name}.v{number}")
         for number, type in enumerate(types)

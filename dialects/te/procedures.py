@@ -79,9 +79,18 @@ class Procedure:
     scratch: tuple[Tensor, ...] = ()
     statements: list[Statement] = field(default_factory=list[Statement])
 
+    def is_straight(self) -> bool:
+        """Whether the same statements run at every point, and none reads what others have stored."""
+        straight = all(isinstance(each, Let | Store) for each in self.statements)
+        return straight and set(self.results).isdisjoint(self._tensors_read())
+
     def reads(self) -> list[Read]:
         """A read of each tensor that it reads and that is not its own."""
         own = {*self.results, *self.scratch}
+        found = [tensor for tensor in self._tensors_read() if tensor not in own]
+        return [Read(tensor, (const(0, index),) * tensor.rank) for tensor in found]
+
+    def _tensors_read(self) -> list[Tensor]:
         found: dict[Tensor, None] = {}
         pending, seen = [e for s in walk(self.statements) for e in expressions(s)], set[Expr]()
         while pending:
@@ -89,10 +98,10 @@ class Procedure:
             if expr in seen:
                 continue
             seen.add(expr)
-            if isinstance(expr, Read) and expr.tensor not in own:
+            if isinstance(expr, Read):
                 found[expr.tensor] = None
             pending += operands_of(expr)
-        return [Read(tensor, (const(0, index),) * tensor.rank) for tensor in reversed(found)]
+        return [*reversed(found)]
 
 
 def walk(statements: Sequence[Statement]) -> Generator[Statement]:

@@ -69,6 +69,8 @@ def scan(
     )
     if not states or not len(inits) == len(updates) == len(states):
         raise UsageError(f"te: {name}: {len(inits)} inits and {len(updates)} updates for {len(states)} states")
+    if len({*updates}) != len(updates) or len({*states}) != len(states):
+        raise UsageError(f"te: {name}: a state, or an update, is given twice")
     for start, step, state in zip(inits, updates, states, strict=True):
         _check(name, start, step, state)
         if not same(start.dims[0], inits[0].dims[0]) or not same(state.dims[0], states[0].dims[0]):

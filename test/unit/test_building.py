@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,19 @@ def test_arrays_of_a_module_need_not_be_dense() -> None:
     run()
     both["accumulate"](x, zeros := np.zeros(8, np.float32))
     np.testing.assert_array_equal(strided[::2], zeros)
+
+
+def test_arrays_that_are_written_are_apart() -> None:
+    x = te.placeholder((4, 6), name="x")
+    y, z = (te.compute((4, 6), partial(lambda n, i, j: x[i, j] * n, n), name=f"y{n:.0f}") for n in (2.0, 3.0))
+    module = weft.build(te.create_prim_func([x, y, z]), threads=1)
+    a, out = np.ones((4, 6), np.float32), np.zeros((4, 6), np.float32)
+    for other in (out[::-1], out.T.reshape(4, 6)):
+        module(a, out.copy(), other)
+    with pytest.raises(InputError, match="of which one is not dense, may share memory"):
+        module(a, out, out[::-1])
+    with pytest.raises(InputError, match="has elements of one place"):
+        module(a, out, np.lib.stride_tricks.as_strided(np.zeros(6, np.float32), (4, 6), (0, 4)))
 
 
 def test_what_cannot_be_built_is_refused() -> None:

@@ -199,6 +199,16 @@ def test_a_saved_graph_runs_at_every_size(tmp_path: Path) -> None:
         np.testing.assert_array_equal(binding.outputs[0], results(executable, x)[0])
 
 
+def test_sizes_that_elements_say_may_change_under_a_binding() -> None:
+    x, k = relay.var("x", shape=(1,)), relay.var("k", shape=(1,), dtype="int64")
+    exe = weft.compile(relay.Function([k, x], -relay.broadcast_to(x, k)), threads=1)
+    binding = exe.bind([np.array([3]), np.ones(1, np.float32)])
+    for size in (3, 5, 2):
+        binding.inputs[0][:] = size
+        binding()
+        assert [*binding.outputs[0]] == [-1] * size
+
+
 def test_memory_is_that_of_the_size_and_is_used_again() -> None:
     executable = compiled(perceptron(relay.Any()))
     for size in (1, 100, 2, 50):

@@ -163,6 +163,13 @@ def test_what_is_an_input_as_well_is_no_output() -> None:
         graph.set_output_zero_copy(0, both)
 
 
+def test_an_array_that_is_an_output_is_no_input(module: GraphModule) -> None:
+    both = aligned_copy(np.zeros((2, 4), np.float32))
+    module.set_output_zero_copy(0, both.reshape(-1)[:6].reshape(3, 2))
+    with pytest.raises(UsageError, match="memory that the graph has for something else"):
+        module.set_input_zero_copy("data", both)
+
+
 def test_a_saved_library_serves_a_graph(exe: weft.Executable, tmp_path: Path) -> None:
     exe.save(tmp_path / "kernels.weft")
     module = create(JSON, tmp_path / "kernels.weft", {"p0": WEIGHT, "p1": BIAS})

@@ -41,6 +41,7 @@ def test_sizes_have_units_and_what_is_not_said_stays() -> None:
         ("l1-ways=2.5", "'l1-ways' of a machine is a number of bytes or ways, such as 32K, not '2.5'"),
         ("fmas=-1", "'fmas' of a machine is a number, not '-1'"),
         ("fmas=nan", "'fmas' of a machine is a number"),
+        ("line=4", "'line' of a machine is at least 16, not 4"),
         ("l2=0", "'l2' of a machine is a positive number, not 0"),
         ("fmas=1e999", "'fmas' of a machine is a positive number"),
     ],

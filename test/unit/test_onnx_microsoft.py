@@ -241,3 +241,33 @@ def test_a_scale_of_one_number_needs_no_axis() -> None:
     )
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=9)
     np.testing.assert_allclose(run(made, {"x": x})[0], x * scale, rtol=1e-6)
+
+
+def test_heads_that_are_given_get_no_bias() -> None:
+    given = [floats(2, 5, 8), floats(2, 2, 6, 4), floats(2, 2, 6, 4)]
+    check("MultiHeadAttention", [*given, floats(24)], num_heads=2)
+
+
+def test_what_onnx_runtime_means_otherwise_is_refused() -> None:
+    """Masks of one key, and looking back from fewer queries than there are keys."""
+    mask = np.ones((2, 1), np.int32)
+    made, _ = model("Attention", [floats(2, 5, 8), floats(8, 24), floats(24), mask], num_heads=2)
+    with pytest.raises(Diagnostic, match="a mask of one key"):
+        from_onnx(made)
+    made, _ = model(
+        "MultiHeadAttention", [floats(2, 5, 8), floats(2, 7, 8), floats(2, 7, 8)], num_heads=2, unidirectional=1
+    )
+    with pytest.raises(Diagnostic, match="queries that are not as many as their keys"):
+        from_onnx(made)
+
+
+def test_words_without_segments_are_of_the_first_one() -> None:
+    ids, tables = RNG.integers(0, 11, (2, 5), np.int32), [floats(11, 8), floats(7, 8), floats(2, 8)]
+    check("EmbedLayerNormalization", [ids, None, *tables, floats(8), floats(8)], 2)
+
+
+def test_a_result_has_a_scale_and_a_zero_point_or_neither() -> None:
+    a, b = codes(5, 8), codes(8, 6, dtype="int8")
+    made, _ = model("QGemm", [a, S, Z, b, T, W, None, number(0.3)], fixed=(1, 2, 3, 4, 5, 7))
+    with pytest.raises(Diagnostic, match="one is missing"):
+        from_onnx(made)

@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import weft
 from weft.dialects.relay.ops.nn.convolution import Conv2dNCHWcOp
 from weft.dialects.relay.ops.nn.planes import SeePlanesOp
 from weft.dialects.relay.ops.nn.winograd import WinogradConv2dOp, WinogradWeightTransformOp
 from weft.dialects.relay.planes import Planes
 from weft.dialects.relay.winograd import FILTERINGS, Convolution3x3
+from weft.frontend.mlir import parse_mlir
 from weft.testing.operators import run_operator
 
 RNG = np.random.default_rng(0)
@@ -52,3 +54,19 @@ def test_what_is_transformed_once_costs_less() -> None:
     once = replace(every, seeing=Planes(8, 3, before=1, after=1))
     assert once.winograd(FILTERINGS[4]) < every.winograd(FILTERINGS[4])
     assert once.direct() == every.direct()
+
+
+def test_a_convolution_that_sees_planes_of_open_images_has_the_shape_that_it_declares() -> None:
+    planes = Planes(4, 3, 2, 1, 1, 1)
+    text = """
+    relay.func @main(%x: tensor<8x16x?x9xf32>, %w: tensor<16x48x3x3xf32>) -> tensor<4x16x?x7xf32> {
+      %p = relay.nn.contrib_see_planes %x {planes = array<i64: 4, 3, 2, 1, 1, 1>}
+         : (tensor<8x16x?x9xf32>) -> tensor<4x48x?x9xf32>
+      %y = relay.nn.conv2d %p, %w : (tensor<4x48x?x9xf32>, tensor<16x48x3x3xf32>) -> tensor<4x16x?x7xf32>
+      relay.return %y : tensor<4x16x?x7xf32>
+    }"""
+    x, w = RNG.standard_normal((8, 16, 9, 9), np.float32), RNG.standard_normal((16, 48, 3, 3), np.float32)
+    exe = weft.compile(parse_mlir(text, "planes.mlir"), params={"w": w}, threads=1)
+    assert "planes =" in str(exe.ir["graph"])
+    windows = np.lib.stride_tricks.sliding_window_view(planes.see(x), (3, 3), axis=(2, 3))
+    np.testing.assert_allclose(exe(x), np.einsum("nchwij,ocij->nohw", windows, w), atol=1e-3)

@@ -209,6 +209,10 @@ def test_steps_are_made_of_steps_before_them() -> None:
     np.testing.assert_allclose(evaluate([last], {x: a, w: b})[0], expected + 1, rtol=1e-4, atol=1e-5)
 
 
+def first_of(x: te.Tensor) -> te.Tensor:
+    return te.compute((4, 2), lambda t, i: x[0, i], name="again")
+
+
 def test_a_step_is_not_made_of_itself_or_later_ones() -> None:
     x, s = te.placeholder((4, 2), name="x"), te.placeholder((4, 2), name="s")
     first = te.compute((1, 2), lambda t, i: x[0, i], name="first")
@@ -219,7 +223,7 @@ def test_a_step_is_not_made_of_itself_or_later_ones() -> None:
         assert "a step is made of those before it" in str(refused.value)
     longer = te.compute((2, 2), lambda t, i: x[0, i], name="longer")
     with pytest.raises(UsageError, match="have not the same steps"):
-        te.scan([first, longer], [update, update], [s, te.placeholder((4, 2), name="other")])
+        te.scan([first, longer], [update, first_of(x)], [s, te.placeholder((4, 2), name="other")])
     with pytest.raises(IndexError, match="its index there runs from -1"):
         te.create_prim_func([s, te.compute((4, 2), lambda t, i: s[t - 1, i], name="y")])
 
@@ -293,3 +297,39 @@ def test_sizes_stand_anywhere_among_the_parameters() -> None:
     text = 'def f(n: T.int32, x: T.handle):\n  X = T.match_buffer(x, (n,), "int8")\n  for i in range(n):\n    X[i] = 1'
     function = from_source(text)
     assert [argument.name_hint for argument in function.body.block.args] == ["X", "n"]
+
+
+def test_a_name_of_the_builder_is_what_its_value_was_then() -> None:
+    x, y = tir.decl_buffer((4,), "float32", name="x"), tir.decl_buffer((4,), "float32", name="y")
+    ib = tir.ir_builder.create()
+    a, b = ib.buffer_ptr(x), ib.buffer_ptr(y)
+    with ib.for_range(0, 4) as i:
+        v = ib.let("v", a[i])
+        a[i] = a[i] + 10.0
+        b[i] = v
+    changed, kept = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    weft.build(tir.PrimFunc([x, y], ib.get()), threads=1)(changed, kept)
+    assert [*kept] == [0, 1, 2, 3] and [*changed] == [10, 11, 12, 13]
+
+
+def test_a_scan_has_an_update_of_its_own_for_each_state() -> None:
+    s, t = (te.placeholder((4, 2), name=name) for name in "st")
+    first = te.compute((1, 2), lambda _, i: 1.0)
+    update = te.compute((4, 2), lambda k, i: s[k - 1, i] + t[k - 1, i])
+    with pytest.raises(UsageError, match="an update, is given twice"):
+        te.scan([first, first], [update, update], [s, t])
+    with pytest.raises(UsageError, match="a state, or an update, is given twice"):
+        te.scan([first, first], [update, te.compute((4, 2), lambda k, i: s[k - 1, i])], [s, s])
+
+
+@T.prim_func
+def copied(a: T.Buffer((4,), "uint8"), b: T.Buffer((4,), "uint8")):
+    for i in range(4):
+        with T.block("b"):
+            vi = T.axis.spatial(4, i)
+            b[vi] = a[vi]
+
+
+def test_bytes_of_which_a_function_does_not_say_that_they_are_signed_are_no_tensor() -> None:
+    with pytest.raises(UsageError, match="whether the elements that @copied writes, i8, are signed is not known"):
+        te.extern_primfunc([te.placeholder((4,), "uint8", name="x")], copied)

@@ -11,9 +11,10 @@ body = ib.get()                  # a For; `tir.PrimFunc([A], body)` is the funct
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from ...support.arguments import checked, checked_methods
 from ...support.diagnostics import UsageError
@@ -22,7 +23,7 @@ from ...te.forms import element_type
 from ...te.kinds import index
 from .buffers import Allocate, Buffer, BufferLoad, BufferStore
 from .expressions import Handle
-from .statements import KINDS, AttrStmt, Evaluate, For, IfThenElse, Stmt, While, sequence
+from .statements import KINDS, AttrStmt, Evaluate, For, IfThenElse, LetStmt, Stmt, While, sequence
 
 
 @dataclass(eq=False)
@@ -57,17 +58,13 @@ class _Suite:
     """The statements of a suite. What is open surrounds all that follows it there."""
 
     statements: list[Stmt] = field(default_factory=list[Stmt])
-    open: list[tuple[int, Buffer | tuple[object, str, object]]] = field(
-        default_factory=list[tuple[int, "Buffer | tuple[object, str, object]"]]
-    )
+    open: list[tuple[int, Callable[[Stmt], Stmt]]] = field(default_factory=list[tuple[int, "Callable[[Stmt], Stmt]"]])
 
     def whole(self) -> Stmt:
         """The statements as one."""
         statements = list(self.statements)
-        for first, what in reversed(self.open):
-            inner = sequence(statements[first:])
-            made = Allocate(what, inner) if isinstance(what, Buffer) else AttrStmt(*what, inner)
-            statements[first:] = [made]
+        for first, around in reversed(self.open):
+            statements[first:] = [around(sequence(statements[first:]))]
         return sequence(statements)
 
 
@@ -81,6 +78,11 @@ class IRBuilder:
     def emit(self, stmt: Stmt | Expr) -> None:
         """Append a statement; a call is one."""
         self._suites[-1].statements.append(stmt if isinstance(stmt, Stmt) else Evaluate(stmt))
+
+    def _surround(self, around: Callable[[Stmt], Stmt]) -> None:
+        """Have all that follows in the suite stand in a statement."""
+        suite = self._suites[-1]
+        suite.open.append((len(suite.statements), around))
 
     @contextmanager
     def _suite(self) -> Generator[_Suite]:
@@ -148,7 +150,7 @@ class IRBuilder:
         """Memory for what follows in the same suite."""
         dims = tuple(shape) if isinstance(shape, Sequence) else (shape,)
         buffer = Buffer(name, dims, element_type(dtype), scope=scope)
-        self._suites[-1].open.append((len(self._suites[-1].statements), buffer))
+        self._surround(partial(Allocate, buffer))
         return BufferVar(self, buffer)
 
     def buffer_ptr(self, buf: Buffer, shape: Sequence[Dim] | None = None) -> BufferVar:
@@ -163,16 +165,17 @@ class IRBuilder:
 
     def scope_attr(self, node: object, attr_key: str, value: object) -> None:
         """Something that is said of a loop, or of a thread, in what follows in the same suite."""
-        said = (node, attr_key, value)
-        self._suites[-1].open.append((len(self._suites[-1].statements), said))
+        self._surround(partial(AttrStmt, node, attr_key, value))
 
     def likely(self, expr: Expr) -> Expr:
         """The condition, which is likely to hold."""
         return expr
 
     def let(self, var_name: str, value: Expr) -> Expr:
-        """The value, which stands wherever the name would."""
-        return value
+        """A name for what a value is here, in what follows in the same suite."""
+        name = Slot(var_name, value.type)
+        self._surround(partial(LetStmt, name, value))
+        return name
 
     def get(self) -> Stmt:
         """All that was put in, as one statement.

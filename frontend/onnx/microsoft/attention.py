@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ....dialects import te
-from ....dialects.relay.base import DYNAMIC, shape_of, tensor
+from ....dialects.relay.base import shape_of, tensor
 from ..errors import Malformed, Unsupported
 from ..linear import product, swap_last
 from ..node import Converter, Node, rank_of
@@ -72,6 +72,10 @@ def passing(node: Node, mask: SSAValue, scores: Sequence[te.Dim]) -> SSAValue:
     """
     batch, _, _, total = scores
     match node.dims(mask):
+        case (_, 1) if total != 1:  # ONNX Runtime takes it for no mask
+            raise Unsupported("a mask of one key")
+        case (_, keys) if not te.same(keys, total):
+            raise Unsupported(f"a mask of shape {list(shape_of(mask))}")
         case (_, _):
             above = node.emit("greater", mask, node.scalar(0, mask))
             return node.emit("expand_dims", above, axis=1, num_newaxis=2)
@@ -146,14 +150,14 @@ def multi_head_attention(node: Node) -> list[SSAValue | None]:
     given = [node.input(0, rank=3), node.input(1, at_least=3), node.input(2, at_least=3)]
     if (bias := node.optional(3)) is not None:
         widths = [shape_of(x)[-1] * (count if rank_of(x) == 4 else 1) for x in given]
-        if DYNAMIC in widths:
+        if any(width < 0 for width in widths):
             raise Unsupported("heads of an open size")
         parts = columns_of(node, bias, widths)
-        given = [
-            node.emit("add", x, part if rank_of(x) == 3 else node.reshape(part, [count, 1, shape_of(x)[-1]]))
-            for x, part in zip(given, parts, strict=True)
-        ]
+        # Keys and values that are heads already have been through all that.
+        given = [node.emit("add", x, part) if rank_of(x) == 3 else x for x, part in zip(given, parts, strict=True)]
     q, k, v = (x if rank_of(x) == 4 else heads(node, x, count) for x in given)
+    if node.integer("unidirectional", 0) and not te.same(node.dims(q)[2], node.dims(k)[2]):
+        raise Unsupported("attention that looks back only, of queries that are not as many as their keys")
     k, v = behind(node, node.optional(6), k), behind(node, node.optional(7), v)
     return [attended(node, q, k, v, node.optional(4), node.optional(5)), k, v]
 

@@ -11,7 +11,7 @@ from ....dialects import te
 from ....dialects.relay.base import tensor
 from ....dialects.support.dtypes import numpy_dtype
 from ..elementwise import gelu_of, hard_sigmoid_like
-from ..errors import Unsupported
+from ..errors import Malformed, Unsupported
 from ..linear import gemm, product, swap_last
 from ..node import Converter, Node, rank_of
 from ..normalization import rms_norm_of
@@ -107,8 +107,11 @@ def embed_layer_norm(node: Node) -> list[SSAValue | None]:
     total = node.emit("take", words, ids, axis=0, mode="clip")
     at = node.optional(8) or positions(node, length)
     total = node.emit("add", total, node.emit("take", places, at, axis=0, mode="clip"))
-    if segments is not None:
+    if node.optional(4) is not None:
+        segments = node.extent(0) if segments is None else segments
         total = node.emit("add", total, node.emit("take", node.input(4), segments, axis=0, mode="clip"))
+    elif segments is not None:
+        raise Malformed("segments (input 1) without their embeddings (input 4)")
     y = layer_norm_of(node, total, node.input(5), node.input(6))
     counted: SSAValue | None = None
     if node.output_used(1):

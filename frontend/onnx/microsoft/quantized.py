@@ -122,9 +122,11 @@ def gemm(node: Node) -> SSAValue:
     factor = node.emit("multiply", under(node, single(node, node.input(1))), under(node, b_scale, of_columns(b_scale)))
     if (alpha := node.real("alpha", 1.0)) != 1.0:
         factor = node.emit("multiply", factor, node.scalar(alpha, factor))
-    if (scale := node.optional(7)) is None:
+    scale, zero = node.optional(7), node.optional(8)
+    if (scale is None) != (zero is None):
+        raise Malformed("of the result's scale and zero point (inputs 7 and 8), one is missing")
+    if scale is None or zero is None:
         return node.emit("multiply", node.cast(total, f32), factor)
-    zero = node.optional(8) or node.scalar(0, a)
     return requantized(node, total, node.emit("divide", factor, under(node, single(node, scale))), zero)
 
 

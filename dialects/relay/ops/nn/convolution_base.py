@@ -240,9 +240,10 @@ class ConvolutionBase(RelayOp, ABC):
         layout, _, out = self.layouts()
         extents = layout.extents(data.shape)
         places = self.output_extents([extents[letter] for letter in self.SPATIAL], self.window(weight.shape))
-        return out.shape(
-            extents | {"C": self.output_channels(weight.shape), **dict(zip(self.SPATIAL, places, strict=True))}
-        )
+        extents |= {"C": self.output_channels(weight.shape), **dict(zip(self.SPATIAL, places, strict=True))}
+        if (seeing := self.seeing()) is not None:
+            extents["N"] = seeing.volumes(extents["N"]) * seeing.made
+        return out.shape(extents)
 
 
 class Convolution(ConvolutionBase, ABC):
