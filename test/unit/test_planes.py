@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,4 +70,5 @@ def test_a_convolution_that_sees_planes_of_open_images_has_the_shape_that_it_dec
     exe = weft.compile(parse_mlir(text, "planes.mlir"), params={"w": w}, threads=1)
     assert "planes =" in str(exe.ir["graph"])
     windows = np.lib.stride_tricks.sliding_window_view(planes.see(x), (3, 3), axis=(2, 3))
-    np.testing.assert_allclose(np.asarray(exe(x)), np.einsum("nchwij,ocij->nohw", windows, w), atol=1e-3)
+    found: Any = exe(x)
+    np.testing.assert_allclose(found, np.einsum("nchwij,ocij->nohw", windows, w), atol=1e-3)
