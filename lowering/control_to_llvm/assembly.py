@@ -24,6 +24,8 @@ PTR = llvm.LLVMPointerType()
 EQUAL, NOT_EQUAL, LESS, GREATER = 0, 1, 6, 8
 """Predicates of `llvm.icmp`; the last two are of unsigned integers."""
 SIGNED_LESS, SIGNED_GREATER = 2, 4
+MOST = (1 << 63) - 1
+"""The greatest number that a word holds."""
 
 
 class Assembly:
@@ -84,6 +86,33 @@ class Assembly:
     def select(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
         """One of two values."""
         return self.add(llvm.SelectOp(condition, yes, no)).results[0]
+
+    # Numbers that end at the least and the greatest of a word instead of wrapping
+
+    def plus(self, left: SSAValue, right: SSAValue) -> SSAValue:
+        """The sum of two sizes; where it is too great for a word, the greatest number that one holds."""
+        total, zero = self.add(llvm.AddOp(left, right)).results[0], self.integer(0)
+        negative = self.compare(SIGNED_LESS, right, zero)
+        # the sum is on the wrong side of `left` just where it has wrapped
+        wrapped = self.compare(NOT_EQUAL, self.compare(SIGNED_LESS, total, left), negative)
+        return self.select(wrapped, self.select(negative, self.integer(-MOST), self.integer(MOST)), total)
+
+    def times(self, left: SSAValue, right: SSAValue) -> SSAValue:
+        """The product of two sizes; where it is too great for a word, the greatest number that one holds."""
+        zero, one, most = self.integer(0), self.integer(1), self.integer(MOST)
+        a, b = self._magnitude(left), self._magnitude(right)
+        divisor = self.select(self.compare(SIGNED_GREATER, b, one), b, one)
+        wrapped = self.compare(SIGNED_GREATER, a, self.add(llvm.SDivOp(most, divisor)).results[0])
+        below = self.compare(SIGNED_LESS, left, zero), self.compare(SIGNED_LESS, right, zero)
+        extreme = self.select(self.compare(NOT_EQUAL, *below), self.integer(-MOST), most)
+        return self.select(wrapped, extreme, self.add(llvm.MulOp(left, right)).results[0])
+
+    def _magnitude(self, value: SSAValue) -> SSAValue:
+        """A number without its sign; the least number of all is taken for the next."""
+        least = self.integer(-MOST)
+        value = self.select(self.compare(SIGNED_GREATER, value, least), value, least)
+        opposite = self.add(llvm.SubOp(self.integer(0), value)).results[0]
+        return self.select(self.compare(SIGNED_GREATER, value, opposite), value, opposite)
 
     # Blocks
 

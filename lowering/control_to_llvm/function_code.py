@@ -227,7 +227,7 @@ class FunctionCode:
             made.append(machine.new_open_tensor(sizes.dims(spec), item_bytes(spec.dtype)))
             asm.store(asm.load(made[-1], DATA_AT), machine.outputs, WORD * number)
         if (pools := sizes.pool_bytes()) is not None:
-            machine.make_room(asm.add(llvm.AddOp(pools, asm.integer(machine.fixed_arena(op)))).results[0])
+            machine.make_room(asm.plus(pools, asm.integer(machine.fixed_arena(op))))
         machine.run_segment(op)
         if decided := len(graph.extents.read):
             counts = made[-decided:]
@@ -253,7 +253,7 @@ class FunctionCode:
             given = machine.dim(row, axis)
             text = f"a row has {{index}} elements in dimension {axis} where rows have {{extent}}"
             machine.refuse(asm.compare_unequal(given, dim), text, given, dim, op)
-            bytes = asm.add(llvm.MulOp(bytes, dim)).results[0]
+            bytes = asm.times(bytes, dim)
         copy, ready = asm.new_block(), asm.new_block()
         if op.data in dying:
             dying.remove(op.data)
@@ -275,7 +275,7 @@ class FunctionCode:
         asm.branch(ready)
         asm.start(ready)
         start = asm.load(self._value(op.result), DATA_AT)
-        distance = asm.add(llvm.MulOp(bytes, place)).results[0]
+        distance = asm.times(bytes, place)
         target = asm.add(llvm.GEPOp.from_mixed_indices(start, [distance], i8)).results[0]
         asm.call("memcpy", [target, asm.load(row, DATA_AT), bytes], PTR)
 
@@ -285,7 +285,7 @@ class FunctionCode:
         made = self.machine.new_open_tensor(dims, width)
         bytes = asm.integer(width)
         for dim in dims:
-            bytes = asm.add(llvm.MulOp(bytes, dim)).results[0]
+            bytes = asm.times(bytes, dim)
         asm.call("memcpy", [asm.load(made, DATA_AT), asm.load(box, DATA_AT), bytes], PTR)
         self._set(result, made)
 

@@ -41,6 +41,8 @@ HOSTED = "weft.hosted"
 """Attribute of a segment that the host runs, of which there is no code: its number."""
 LINE = 64
 """What memory is aligned to."""
+MEMORY_LIMIT = 1 << 47
+"""The bytes of which there are never so many: what is added to fewer does not wrap."""
 NO_MEMORY = "there is no memory for a value of {index} bytes"
 TOO_DEEP = "the calls are nested too deep: their frames may take {extent} bytes together"
 
@@ -180,13 +182,32 @@ class Machine:
             self.refusals[key] = self.asm.new_block(i64, i64)
         self.asm.go_on_unless(condition, self.refusals[key], index, extent)
 
-    def memory(self, bytes: SSAValue) -> SSAValue:
-        """So many bytes on the heap, which whoever has them gives back."""
+    def _refuse_bytes(self, condition: SSAValue, bytes: SSAValue, held: Sequence[SSAValue] = ()) -> None:
+        """Fail for want of memory where a condition holds, and give back what is held until then."""
         asm = self.asm
+        if not held:
+            return asm.go_on_unless(condition, self.no_memory, bytes)
+        giving_back, after = asm.new_block(), asm.new_block()
+        asm.branch_if(condition, giving_back, after)
+        asm.start(giving_back)
+        for pointer in held:
+            asm.call("free", [pointer])
+        asm.branch(self.no_memory, bytes)
+        asm.start(after)
+
+    def _check_bytes(self, bytes: SSAValue, held: Sequence[SSAValue] = ()) -> None:
+        """Fail where these are more bytes than there ever are."""
+        asm = self.asm
+        self._refuse_bytes(asm.compare(GREATER, bytes, asm.integer(MEMORY_LIMIT - 1)), bytes, held)
+
+    def memory(self, bytes: SSAValue, held: Sequence[SSAValue] = ()) -> SSAValue:
+        """So many bytes on the heap, which whoever has them gives back, as is `held` where there are none."""
+        asm = self.asm
+        self._check_bytes(bytes, held)
         padded = asm.add(llvm.AddOp(bytes, asm.integer(LINE - 1))).results[0]
         whole = asm.add(llvm.AndOp(padded, asm.integer(-LINE))).results[0]
         pointer = asm.pointer("aligned_alloc", [asm.integer(LINE), whole])
-        asm.go_on_unless(asm.compare(EQUAL, pointer, asm.null()), self.no_memory, bytes)
+        self._refuse_bytes(asm.compare(EQUAL, pointer, asm.null()), bytes, held)
         return pointer
 
     def make_room(self, bytes: SSAValue) -> None:
@@ -231,7 +252,8 @@ class Machine:
         for dim in dims:
             one = asm.integer(1)
             some = asm.select(asm.compare(SIGNED_GREATER, dim, one), dim, one)
-            bytes = asm.add(llvm.MulOp(bytes, some)).results[0]
+            bytes = asm.times(bytes, some)
+        self._check_bytes(bytes)
         pointer = self._new(asm.add(llvm.AddOp(bytes, asm.integer(start))).results[0], 0, 0)
         asm.store(asm.at(pointer, start), pointer, DATA_AT)
         self.set_dims(pointer, dims)

@@ -139,9 +139,9 @@ class Sizes:
             bytes: SSAValue | None = None
             for size in pool:
                 factor = self.at_least(1, self.span(size)[1])
-                bytes = factor if bytes is None else asm.add(llvm.MulOp(bytes, factor)).results[0]
+                bytes = factor if bytes is None else asm.times(bytes, factor)
             if bytes is not None:
-                total = bytes if total is None else asm.add(llvm.AddOp(total, bytes)).results[0]
+                total = bytes if total is None else asm.plus(total, bytes)
         self.spans = spans
         return total
 
@@ -196,9 +196,9 @@ class Sizes:
         asm = self.asm
         match kind:
             case "+":
-                return asm.add(llvm.AddOp(a, b)).results[0]
+                return asm.plus(a, b)
             case "*":
-                return asm.add(llvm.MulOp(a, b)).results[0]
+                return asm.times(a, b)
             case "min":
                 return self._extreme(SIGNED_LESS, a, b)
             case "max":

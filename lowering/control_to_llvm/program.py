@@ -66,6 +66,8 @@ class ProgramCode:
             raise Diagnostic.at(main, "branches over open extents in a program on several devices", hint=hint)
         self.machine = Machine(self.asm, block.args, segments, is_open)
         self.codes: dict[str, FunctionCode] = {}
+        self.open_results: list[tuple[TensorSpec, SSAValue, int]] = []
+        """The results of a program with open extents: what each is to be, its value, and its number."""
         closures = [op for f in self.used.values() for op in walk(f) if isinstance(op, ClosureOp)]
         for number, (name, function) in enumerate(self.used.items()):
             self.codes[name] = FunctionCode(function, number, self.machine, self.codes, closures)
@@ -92,6 +94,7 @@ class ProgramCode:
         places = iter(range(len(flatten_types(type.outputs.data))))
         for number, each in enumerate(type.outputs):
             self._give(each, asm.load(machine.results, WORD * number), places)
+        self._give_open()
         machine.end(asm.integer(0))
         machine.failures()
         self.function.attributes |= self.spec
@@ -128,31 +131,43 @@ class ProgramCode:
             return
         place = next(places)
         if self.machine.is_open:
-            return self._give_open(self.graph.outputs[place], pointer, place)
+            self.open_results.append((self.graph.outputs[place], pointer, place))
+            return
         target = self.asm.load(self.machine.given_outputs, WORD * place)
         size = self.asm.integer(static_bytes(type, self.main))
         self.asm.call("memcpy", [target, self.asm.load(pointer, DATA_AT), size], PTR)
 
-    def _give_open(self, spec: TensorSpec, pointer: SSAValue, place: int) -> None:
+    def _give_open(self) -> None:
         """The same in a program with open extents: a result whose extents are open is handed over in memory of its own,
-        by its address, with its extents, which the caller's memory is for."""
+        by its address, with its extents, which the caller's memory is for. Nothing is handed over before all results
+        are right and have memory, for a program that fails gives nothing that a caller would give back."""
         asm, machine = self.asm, self.machine
-        target = asm.load(machine.given_outputs, WORD * place)
+        found = [self._checked(spec, pointer) for spec, pointer, _ in self.open_results]
+        own: dict[int, SSAValue] = {}
+        for (spec, _, place), (_, bytes) in zip(self.open_results, found, strict=True):
+            if spec.is_found:
+                own[place] = machine.memory(asm.plus(bytes, asm.integer(1)), [*own.values()])
+        for (_, pointer, place), (dims, bytes) in zip(self.open_results, found, strict=True):
+            target = asm.load(machine.given_outputs, WORD * place)
+            if place in own:
+                asm.store(own[place], target)
+                for axis, dim in enumerate(dims):
+                    asm.store(dim, target, WORD * (1 + axis))
+                target = own[place]
+            asm.call("memcpy", [target, asm.load(pointer, DATA_AT), bytes], PTR)
+
+    def _checked(self, spec: TensorSpec, pointer: SSAValue) -> tuple[list[SSAValue], SSAValue]:
+        """The extents of a result, and its bytes, where they are what the caller expects."""
+        asm, machine = self.asm, self.machine
         dims = [machine.dim(pointer, axis) for axis in range(len(spec.shape))]
         bytes = asm.integer(item_bytes(spec.dtype))
         for axis, (dim, extent) in enumerate(zip(dims, spec.shape, strict=True)):
-            bytes = asm.add(llvm.MulOp(bytes, dim)).results[0]
+            bytes = asm.times(bytes, dim)
             if extent != DYNAMIC:
                 text = f"the result '{spec.name}' has {{index}} elements in dimension {axis}, and not {{extent}}"
                 right = asm.integer(extent)
                 machine.refuse(asm.compare_unequal(dim, right), text, dim, right, self.main)
-        if spec.is_found:
-            memory = machine.memory(asm.add(llvm.AddOp(bytes, asm.integer(1))).results[0])
-            asm.store(memory, target)
-            for axis, dim in enumerate(dims):
-                asm.store(dim, target, WORD * (1 + axis))
-            target = memory
-        asm.call("memcpy", [target, asm.load(pointer, DATA_AT), bytes], PTR)
+        return dims, bytes
 
 
 def _is_open(functions: Mapping[str, FuncOp], segments: Mapping[str, llvm.FuncOp]) -> bool:

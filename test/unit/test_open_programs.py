@@ -315,3 +315,75 @@ def test_one_less_than_no_rows_is_not_less_than_none():
     ]
     model = model_of(nodes, [info("x", ["t"])], ["y"], one=np.array([1]), zero=np.array([0]))
     check(model, [{"x": floats(t)} for t in (0, 1, 4)])
+
+
+FILLED = """
+relay.func @main(%c: tensor<i1>, %k: tensor<2xi64>, %x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %v = relay.constant dense<1.0> : tensor<f32>
+  %y = relay.if %c : (tensor<i1>) -> tensor<?x?xf32> {
+    %z = relay.dyn.full %v, %k {dtype = "float32"} : (tensor<f32>, tensor<2xi64>) -> tensor<?x?xf32>
+    relay.yield %z : tensor<?x?xf32>
+  } else {
+    relay.yield %x : tensor<?x?xf32>
+  }
+  relay.return %y : tensor<?x?xf32>
+}
+"""
+
+
+def test_sizes_that_no_word_holds_are_too_much_memory():
+    executable: Any = weft.compile(parse_mlir(FILLED, "filled"), threads=1)
+    x, most = np.ones((1, 2), np.float32), 2**63 - 1
+    for shape in ((2**31, 2**31), (2**32, 2**30), (2**31, 2**31 + 1), (most, most), (2**40, 2**10), (1, most)):
+        with pytest.raises(CheckError, match="there is no memory for a value of"):
+            executable(np.array(True), np.array(shape), x)
+    for shape in ((3, 2), (0, 5)):
+        np.testing.assert_array_equal(executable(np.array(True), np.array(shape), x), np.ones(shape, np.float32))
+
+
+@pytest.mark.parametrize(("turns", "rows"), [(2**62, 3), (2**63 - 1, 4)])
+def test_rows_of_more_turns_than_memory_holds_are_refused(turns: int, rows: int):
+    body = helper.make_graph(
+        [
+            node("Add", ["s", "one"], ["s_out"]),
+            node("ReduceSum", ["s_out"], ["sum"], keepdims=0),
+            node("Less", ["sum", "limit"], ["c_out"]),
+            node("Identity", ["s_out"], ["row"]),
+        ],
+        "body",
+        [info("i", [], INT), info("c", [], BOOL), info("s", ["m"])],
+        [info("c_out", [], BOOL), info("s_out", ["m"]), info("row", ["m"])],
+    )
+    nodes = [node("Loop", ["n", "c0", "x"], ["last", "rows"], body=body)]
+    inputs = [info("n", [], INT), info("c0", [], BOOL), info("x", ["m"])]
+    model = model_of(nodes, inputs, ["last", "rows"], one=np.float32(1), limit=np.float32(9))
+    executable: Any = weft.compile(model, threads=1, opt_level=1)
+    with pytest.raises(CheckError, match="there is no memory for a value of"):
+        executable(np.array(turns), np.array(True), np.zeros(rows, np.float32))
+
+
+def test_a_program_that_refuses_a_result_keeps_no_memory():
+    text = """
+relay.func @main(%c: tensor<i1>, %x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<3xf32>) {
+  %a = relay.if %c : (tensor<i1>) -> tensor<?xf32> {
+    %z = relay.negative %x : tensor<?xf32>
+    relay.yield %z : tensor<?xf32>
+  } else { relay.yield %x : tensor<?xf32> }
+  %b = relay.if %c : (tensor<i1>) -> tensor<3xf32> {
+    relay.yield %y : tensor<?xf32>
+  } else { relay.yield %y : tensor<?xf32> }
+  relay.return %a, %b : tensor<?xf32>, tensor<3xf32>
+}
+"""
+
+    def pages() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1])
+
+    executable: Any = weft.compile(parse_mlir(text, "leak"), threads=1)
+    x = np.ones(500_000, np.float32)
+    executable(np.array(True), x, np.ones(3, np.float32))
+    before = pages()
+    for _ in range(40):
+        with pytest.raises(CheckError, match="has 4 elements in dimension 0, and not 3"):
+            executable(np.array(True), x, np.ones(4, np.float32))
+    assert (pages() - before) * 4096 < 20 * x.nbytes
