@@ -42,7 +42,7 @@ from weft.transforms.infra import (
 )
 from weft.transforms.infra.parts import GRAPH_MARK, join, take_apart
 from weft.transforms.infra.registry import registered
-from weft.transforms.infra.remarks import Remark, sent_to
+from weft.transforms.infra.remarks import Remark, collect, sent_to
 
 HOST = Target.parse("llvm -mcpu=native")
 
@@ -199,6 +199,12 @@ def joins(submitted: dict[str, str]) -> set[str]:
 def test_a_kernel_that_nothing_calls_once_copies_are_elided_is_not_lowered(submitted: dict[str, str]) -> None:
     compile_graph(parse(JOINED_TWICE), HOST, jobs=1)
     assert joins(submitted) == {"fused_concatenate_1"}
+
+
+def test_whoever_listens_to_remarks_has_the_same_kernels_lowered(submitted: dict[str, str]) -> None:
+    with collect() as heard:
+        compile_graph(parse(JOINED_TWICE), HOST, jobs=1)
+    assert heard and joins(submitted) == {"fused_concatenate_1"}
 
 
 def test_a_kernel_is_lowered_where_its_copies_are_made(submitted: dict[str, str]) -> None:

@@ -32,7 +32,6 @@ from . import remarks
 from .context import PassContext
 from .execution import active_run, run, working_on_part
 from .parts import Part, Sink, declared, join, rename_what_is_taken, symbol_name, take_apart
-from .registry import outside_passes
 from .sequential import Sequential
 from .walk import clone
 
@@ -131,16 +130,16 @@ class Apart(Sequential):
     def _dropped(self, ctx: Context, rest: ModuleOp) -> set[str]:
         """The functions whose declarations `self.rest` will drop from the rest of a module.
 
-        Its passes run on a copy, up to the last that drops any; not where somebody looks on, or has passes of his own
-        among them. What is wrong is said when they run on the rest itself.
+        Its passes run on a copy, up to the last that drops any, and nobody hears of that; not where an instrument may
+        keep one from running. What is wrong is said when they run on the rest itself.
         """
         passes = list(_each_pass(self.rest))
         dropping = [number for number, pass_ in enumerate(passes) if getattr(pass_, "drops_declarations", False)]
-        if not dropping or PassContext.current().instruments or remarks.listening() or outside_passes():
+        if not dropping or PassContext.current().instruments:
             return set()
         tried = clone(rest)
         try:
-            with handled_by(_say_nothing), working_on_part(tried):
+            with handled_by(_say_nothing), remarks.unheard(), working_on_part(tried):
                 for pass_ in passes[: dropping[-1] + 1]:
                     run(pass_, tried, ctx)
         except Diagnostic:

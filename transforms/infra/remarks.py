@@ -93,6 +93,16 @@ def sent_to(sinks: Sequence[RemarkSink]) -> Generator[None]:
 
 
 @contextmanager
+def unheard() -> Generator[None]:
+    """Hand no remark of the `with` block to anybody."""
+    token = _SINKS.set(())
+    try:
+        yield
+    finally:
+        _SINKS.reset(token)
+
+
+@contextmanager
 def collect() -> Generator[list[Remark]]:
     """Collect the remarks of the `with` block in a list."""
     remarks: list[Remark] = []
