@@ -25,8 +25,16 @@ from .scalars import HELPERS
 from .types import Names
 from .unit import Unit
 
-FLAGS = ("-std=c11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fno-strict-aliasing")
-"""What Weft compiles such files with, besides the processor."""
+FLAGS = (
+    "-std=c11",
+    "-O3",
+    "-ffp-contract=fast",
+    "-fno-math-errno",
+    "-fno-strict-aliasing",
+    "-fno-tree-loop-if-convert",
+)
+"""What Weft compiles such files with, besides the processor. The last is for GCC 12.2, which else takes some loops with
+conditional reads for others, for AVX2 and AVX-512."""
 
 _UNROLL = """#if defined(__clang__)
 #define WEFT_UNROLL _Pragma("clang loop unroll(full)")
