@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from struct import Struct
 from typing import cast
 
@@ -95,12 +96,12 @@ class Function:
         if any(not step and extent > 1 for step, extent in places):
             raise InputError("an array that is written has elements of one place")
         written = [
-            cast("npt.NDArray[np.generic]", given)
-            for argument, given in zip(self.arguments, arrays, strict=True)
+            (cast("npt.NDArray[np.generic]", given), array is given)
+            for argument, given, array in zip(self.arguments, arrays, held, strict=True)
             if argument.is_output
         ]
-        for given, _ in strided:
-            if any(other is not given and np.may_share_memory(given, other) for other in written):
+        for (one, one_is_dense), (other, other_is_dense) in combinations(written, 2):
+            if not (one_is_dense and other_is_dense) and np.may_share_memory(one, other):
                 raise InputError("two arrays that are written, of which one is not dense, may share memory")
         for number, (argument, array) in enumerate(zip(self.arguments, held, strict=True)):
             for other, shared in zip(self.arguments[:number], held, strict=False):

@@ -30,7 +30,7 @@ from ..loops_to_llvm.symbols import CONSTANT_INDEX
 from ..machine.codegen import CodegenError
 from ..machine.kernel_cache import KernelCache
 from ..machine.target import Target
-from .module import FLAGS, arena_bytes, emit_c
+from .module import FLAGS, GCC_FLAGS, arena_bytes, emit_c
 
 
 class NoCompilerError(UsageError):
@@ -117,6 +117,7 @@ def compile_c(text: str, target: Target, level: int = 3, flags: tuple[str, ...] 
     """
     command = compiler_command()
     own = [f"-O{level}" if flag == "-O3" else flag for flag in FLAGS]
+    own += [flag for flag in GCC_FLAGS if accepts(command, flag)]
     with tempfile.TemporaryDirectory(prefix="weft-c-") as folder, guarded(Path(folder)) as guard:
         source, made = Path(folder, "unit.c"), Path(folder, "unit.o")
         source.write_text(text)
@@ -144,6 +145,13 @@ def _machine_flags(target: Target) -> list[str]:
         if feature != "-prefer-256-bit":
             words.append(f"-m{'no-' if feature[0] == '-' else ''}{feature[1:]}")
     return words
+
+
+@lru_cache(maxsize=8)
+def accepts(command: tuple[str, ...], flag: str) -> bool:
+    """Whether a compiler knows a flag."""
+    with guarded() as guard:
+        return _run(guard, [*command, flag, "-x", "c", "-", "-fsyntax-only"], "int unit;\n").returncode == 0
 
 
 @lru_cache(maxsize=8)

@@ -25,16 +25,12 @@ from .scalars import HELPERS
 from .types import Names
 from .unit import Unit
 
-FLAGS = (
-    "-std=c11",
-    "-O3",
-    "-ffp-contract=fast",
-    "-fno-math-errno",
-    "-fno-strict-aliasing",
-    "-fno-tree-loop-if-convert",
-)
-"""What Weft compiles such files with, besides the processor. The last is for GCC 12.2, which else takes some loops with
-conditional reads for others, for AVX2 and AVX-512."""
+FLAGS = ("-std=c11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fno-strict-aliasing")
+"""What Weft compiles such files with, besides the processor."""
+
+GCC_FLAGS = ("-fno-tree-loop-if-convert",)
+"""What Weft gives a compiler that knows it, besides: GCC 12.2 else takes some loops with conditional reads for others,
+for AVX2 and AVX-512."""
 
 _UNROLL = """#if defined(__clang__)
 #define WEFT_UNROLL _Pragma("clang loop unroll(full)")
@@ -105,7 +101,8 @@ def emit_parts(ops: Sequence[Operation]) -> str:
 def _head(name: str, unit: Unit, body: str) -> str:
     command = f"cc {' '.join(FLAGS)} -march=native -fopenmp -c {name}.c"
     parts = [
-        f"/* Made by Weft. Compile it with\n     {command}\n   and link it with -lm. */",
+        f"/* Made by Weft. Compile it with\n     {command}\n"
+        f"   (GCC: {' '.join(GCC_FLAGS)} too), and link it with -lm. */",
         "\n".join(f"#include <{header}.h>" for header in ("math", "stdbool", "stdint", "stdlib", "string")),
     ]
     for word, text in (("WEFT_UNROLL", _UNROLL), ("WEFT_PARALLEL", _PARALLEL), ("WEFT_ALIGNED", _ALIGNED)):

@@ -203,6 +203,8 @@ def test_arrays_that_are_written_are_apart() -> None:
         module(a, out.copy(), other)
     with pytest.raises(InputError, match="of which one is not dense, may share memory"):
         module(a, out, out[::-1])
+    with pytest.raises(InputError, match="of which one is not dense, may share memory"):
+        module(a, same := out[::-1], same)
     with pytest.raises(InputError, match="has elements of one place"):
         module(a, out, np.lib.stride_tricks.as_strided(np.zeros(6, np.float32), (4, 6), (0, 4)))
 

@@ -40,8 +40,6 @@ def attended(
     node: Node, q: SSAValue, k: SSAValue, v: SSAValue, mask: SSAValue | None, bias: SSAValue | None
 ) -> SSAValue:
     """`softmax(scale * q @ k.T + masked + bias) @ v` of each head, and the heads put together."""
-    import numpy as np
-
     *_, length, size = node.dims(q)
     if not isinstance(size, int):
         raise Unsupported("heads of an open size")
@@ -58,8 +56,7 @@ def attended(
         rows = node.emit("expand_dims", positions(node, length), axis=1, num_newaxis=1)
         last = node.emit("add", rows, node.extent(total - length))
         seen = node.emit("less_equal", positions(node, total), last)
-        least = node.scalar(float(np.finfo(np.float32).min), q)
-        scores = node.emit("where", seen, scores, least)
+        scores = node.emit("where", seen, scores, node.scalar(-math.inf, q))
     return together(node, product(node, node.emit("nn.softmax", scores, axis=3), v))
 
 
@@ -72,7 +69,7 @@ def passing(node: Node, mask: SSAValue, scores: Sequence[te.Dim]) -> SSAValue:
     """
     batch, _, _, total = scores
     match node.dims(mask):
-        case (_, 1) if total != 1:  # ONNX Runtime takes it for no mask
+        case (_, 1) if not te.same(total, 1):  # ONNX Runtime takes it for no mask
             raise Unsupported("a mask of one key")
         case (_, keys) if not te.same(keys, total):
             raise Unsupported(f"a mask of shape {list(shape_of(mask))}")
