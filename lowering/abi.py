@@ -219,11 +219,19 @@ class Platform:
 
     def missing_features(self, available: Iterable[str]) -> list[str]:
         """The features that the code may use and a machine with those `available` has not."""
-        return sorted(set(self.features) - set(available))
+        return sorted(set(self.features) - set(available) - _NEVER_IN_KERNELS)
 
     def __str__(self) -> str:
         return f"{self.cpu} ({self.triple})"
 
+
+_NEVER_IN_KERNELS = frozenset({
+    "avx10.1", "cldemote", "clflushopt", "clwb", "clzero", "enqcmd", "fsgsbase", "fxsr", "hreset", "invpcid", "kl",
+    "lwp", "mwaitx", "pconfig", "pku", "prefetchi", "ptwrite", "rdpid", "rdpru", "rtm", "serialize", "sgx", "shstk",
+    "tsxldtrk", "uintr", "usermsr", "waitpkg", "wbnoinvd", "widekl", "xsave", "xsavec", "xsaveopt", "xsaves",
+})  # fmt: skip
+"""Features of x86-64 that give no instruction to code that only computes, or, as `avx10.1`, only another name to some
+that stand beside it. Systems do not tell of all of them, and switch some off: no machine is refused for their sake."""
 
 _SAME_ARCHITECTURE = {"amd64": "x86_64", "arm64": "aarch64"}
 _SYSTEMS = {
